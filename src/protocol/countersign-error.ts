@@ -1,0 +1,26 @@
+import type { ErrorCode } from "./error-code.ts";
+import type { JsonObject } from "./json.ts";
+
+const BRAND: unique symbol = Symbol.for("countersign.error");
+
+/**
+ * The one error class, for misuse, broken storage and broken invariants; expected outcomes are values.
+ * `details` is plain JSON and safe to show. Ask {@link CountersignError.isInstance}, not `instanceof`: it
+ * also knows errors of a second installed copy.
+ */
+export class CountersignError extends Error {
+  override readonly name: string = "CountersignError";
+  readonly code: ErrorCode;
+  readonly details: JsonObject;
+  readonly [BRAND]: true = true;
+
+  constructor(code: ErrorCode, message: string, options: { details?: JsonObject; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.details = options.details ?? {};
+  }
+
+  static isInstance(error: unknown): error is CountersignError {
+    return typeof error === "object" && error !== null && BRAND in error;
+  }
+}
