@@ -4,9 +4,30 @@ export default defineConfig({
   test: {
     projects: [
       { test: { name: "unit", include: ["src/**/*.test.ts"], testTimeout: 20_000 } },
-      { test: { name: "cross", include: ["test/**/*.test.ts"], exclude: ["test/crash/**", "test/race/**"], testTimeout: 60_000 } },
-      { test: { name: "crash", include: ["test/crash/**/*.test.ts"], testTimeout: 600_000, fileParallelism: false } },
-      { test: { name: "race", include: ["test/race/**/*.test.ts"], testTimeout: 120_000, fileParallelism: false } },
+      {
+        test: {
+          name: "cross",
+          include: ["test/**/*.test.ts"],
+          exclude: ["test/crash/**", "test/race/**"],
+          testTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          name: "crash",
+          include: ["test/crash/**/*.test.ts"],
+          testTimeout: 600_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        test: {
+          name: "race",
+          include: ["test/race/**/*.test.ts"],
+          testTimeout: 120_000,
+          fileParallelism: false,
+        },
+      },
     ],
   },
 });

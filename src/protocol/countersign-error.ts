@@ -1,7 +1,7 @@
 import type { ErrorCode } from "./error-code.ts";
 import type { JsonObject } from "./json.ts";
 
-const BRAND: unique symbol = Symbol.for("countersign.error");
+const BRAND = Symbol.for("countersign.error");
 
 /**
  * The one error class, for misuse, broken storage and broken invariants; expected outcomes are values.
@@ -12,10 +12,10 @@ export class CountersignError extends Error {
   override readonly name: string = "CountersignError";
   readonly code: ErrorCode;
   readonly details: JsonObject;
-  readonly [BRAND]: true = true;
 
   constructor(code: ErrorCode, message: string, options: { details?: JsonObject; cause?: unknown } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    Object.defineProperty(this, BRAND, { value: true });
     this.code = code;
     this.details = options.details ?? {};
   }

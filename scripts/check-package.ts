@@ -1,0 +1,172 @@
+// Packs what would be published and looks at it from outside: as publint and arethetypeswrong see it, and as
+// an empty project that installs it, imports every subpath and compiles against it.
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { command, type Finished, ROOT } from "./command.ts";
+
+/** What this script reads of package.json. */
+interface Manifest {
+  readonly name: string;
+  readonly exports: { readonly [subpath: string]: string | { readonly types: string } };
+  readonly dependencies?: { readonly [name: string]: string };
+  readonly peerDependencies?: { readonly [name: string]: string };
+}
+
+/** What the probe, running inside the consumer, found after one import. */
+interface Probed {
+  readonly loaded: readonly string[];
+  readonly traces: readonly string[];
+  readonly names: number;
+}
+
+class Fault extends Error {}
+
+const manifest = JSON.parse(readFileSync(`${ROOT}/package.json`, "utf8")) as Manifest;
+const modules = Object.entries(manifest.exports)
+  .filter(([, target]) => typeof target === "object")
+  .map(([subpath]) => subpath.replace(/^\./, manifest.name));
+
+const folder = mkdtempSync(join(tmpdir(), "countersign-package-"));
+try {
+  main(join(folder, "consumer"));
+} catch (error) {
+  if (!(error instanceof Fault)) {
+    throw error;
+  }
+  process.stderr.write(`check:package: ${error.message}\n`);
+  process.exitCode = 1;
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+function main(consumer: string): void {
+  const tarball = step("pack", pack);
+  step("publint", () => must(command("publint", ["run", tarball, "--strict"])));
+  step("arethetypeswrong", () => must(command("attw", [tarball, "--profile", "esm-only"])));
+  step("install in an empty project", () => install(consumer, [tarball]));
+  const [root = manifest.name, ...others] = modules;
+  step(`import ${root}`, () => checkRoot(probe(consumer, root)));
+  const peers = Object.entries(manifest.peerDependencies ?? {}).map(([name, range]) => `${name}@${range}`);
+  if (peers.length > 0) {
+    step("install the optional peers", () => install(consumer, peers));
+  }
+  for (const name of others) {
+    step(`import ${name}`, () => probe(consumer, name));
+  }
+  step("compile a consumer", () => compile(consumer));
+}
+
+/** Runs one check and says how it went; a check that cannot go on throws. */
+function step<Result>(name: string, check: () => Result): Result {
+  const began = performance.now();
+  process.stdout.write(`${name} …`);
+  try {
+    const result = check();
+    process.stdout.write(` ok, ${Math.round(performance.now() - began)} ms\n`);
+    return result;
+  } catch (error) {
+    process.stdout.write(" failed\n");
+    throw error;
+  }
+}
+
+function must(finished: Finished): Finished {
+  if (finished.status !== 0) {
+    throw new Fault(`exit code ${finished.status}\n${finished.stdout}${finished.stderr}`);
+  }
+  return finished;
+}
+
+/** Builds and packs, as publishing would. */
+function pack(): string {
+  must(command("npm", ["pack", "--silent", "--ignore-scripts=false", "--pack-destination", folder]));
+  const [tarball] = readdirSync(folder).filter((name) => name.endsWith(".tgz"));
+  if (tarball === undefined) {
+    throw new Fault("npm pack left no tarball");
+  }
+  return join(folder, tarball);
+}
+
+function install(consumer: string, packages: readonly string[]): void {
+  mkdirSync(consumer, { recursive: true });
+  const options = ["--no-audit", "--no-fund", "--ignore-scripts", "--save", "--prefix", consumer];
+  if (!readdirSync(consumer).includes("package.json")) {
+    writeFileSync(join(consumer, "package.json"), `{ "private": true, "type": "module" }\n`);
+  }
+  must(command("npm", ["install", ...options, ...packages], { cwd: consumer }));
+}
+
+/**
+ * Imports a module in a fresh process of the repository's Node.js. Importing must print nothing, start no
+ * timer, leave no handle open, add no global and no listener, and the process must then end by itself.
+ */
+function probe(consumer: string, name: string): Probed {
+  const script = `
+    import { registerHooks } from "node:module";
+    import { writeFileSync } from "node:fs";
+    const loaded = [];
+    registerHooks({ load(url, context, next) { loaded.push(url); return next(url, context); } });
+    const state = () => [
+      ...Object.getOwnPropertyNames(globalThis).map((name) => "global " + name),
+      ...process.eventNames().map((name) => "listener on process: " + String(name)),
+      ...process.getActiveResourcesInfo().map((name) => "open handle " + name),
+    ];
+    const timers = [];
+    for (const name of ["setTimeout", "setInterval", "setImmediate"]) {
+      const original = globalThis[name];
+      globalThis[name] = (...args) => (timers.push("call of " + name), original(...args));
+    }
+    const before = new Set(state());
+    const module = await import(${JSON.stringify(name)});
+    const traces = [...state().filter((trace) => !before.has(trace)), ...timers];
+    writeFileSync("probed.json", JSON.stringify({ loaded, traces, names: Object.keys(module).length }));`;
+  const file = join(consumer, "probe.mjs");
+  writeFileSync(file, script);
+  const ended = must(command("node", [file], { cwd: consumer, timeoutMs: 15_000 }));
+  if (ended.stdout !== "" || ended.stderr !== "") {
+    throw new Fault(`importing ${name} prints\n${ended.stdout}${ended.stderr}`);
+  }
+  const probed = JSON.parse(readFileSync(join(consumer, "probed.json"), "utf8")) as Probed;
+  if (probed.traces.length > 0) {
+    throw new Fault(`importing ${name} leaves traces: ${probed.traces.join(", ")}`);
+  }
+  if (probed.names === 0) {
+    throw new Fault(`${name} exports nothing`);
+  }
+  return probed;
+}
+
+/** The root may load itself and hard dependencies: no optional peer, and no store before one is asked for. */
+function checkRoot({ loaded }: Probed): void {
+  const allowed = [manifest.name, ...Object.keys(manifest.dependencies ?? {})];
+  const strange = loaded.filter(
+    (url) =>
+      url === "node:sqlite" ||
+      !(url.startsWith("node:") || allowed.some((name) => url.includes(`/node_modules/${name}/`))),
+  );
+  if (strange.length > 0) {
+    throw new Fault(`importing ${manifest.name} loads ${strange.join(", ")}`);
+  }
+}
+
+/** Type-checks a file that imports everything, as a strict project that checks declarations too. */
+function compile(consumer: string): void {
+  const imports = modules.map((name, index) => `import * as module${index} from ${JSON.stringify(name)};`);
+  const uses = modules.map((_, index) => `Object.keys(module${index})`);
+  writeFileSync(
+    join(consumer, "index.ts"),
+    [...imports, `export const names: string[][] = [${uses.join(", ")}];\n`].join("\n"),
+  );
+  const compilerOptions = {
+    target: "es2024",
+    module: "nodenext",
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noEmit: true,
+    types: ["node"],
+    typeRoots: [`${ROOT}/node_modules/@types`],
+  };
+  writeFileSync(join(consumer, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["index.ts"] }));
+  must(command("tsc", ["-p", "."], { cwd: consumer }));
+}

@@ -1,0 +1,59 @@
+import { isJsonObject, type JsonObject } from "../protocol/index.ts";
+import { mayDecide } from "./authority.ts";
+import type { Decider, DecisionInput, Refusal } from "./decide.ts";
+import { valueDigest } from "./digest.ts";
+import type { EngineParts } from "./parts.ts";
+import { sameJson } from "./payload.ts";
+import type { CallRecord, ConfirmationRecord } from "./records.ts";
+
+/** The arguments that will run, or why the amended ones cannot. */
+export type AmendmentOutcome =
+  | { readonly ok: true; readonly args: JsonObject; readonly argsDigest: string }
+  | { readonly ok: false; readonly refusal: Refusal };
+
+interface Subject {
+  readonly call: CallRecord;
+  readonly confirmation: ConfirmationRecord;
+}
+
+/**
+ * Judges arguments that the approver changed: allowed fields only, gated again as if the model had sent
+ * them, and the approver must also be one for the new ones. Needs the tool, so only where it is hosted.
+ */
+export async function judgeAmendment(
+  parts: EngineParts,
+  { call, confirmation }: Subject,
+  { input, decider }: { readonly input: DecisionInput; readonly decider: Decider },
+): Promise<AmendmentOutcome> {
+  const unchanged = { ok: true, args: call.args, argsDigest: call.argsDigest } as const;
+  if (input.args === undefined || sameJson(input.args, call.args)) return unchanged;
+  const refuse = (code: Refusal["code"], message: string, field?: string): AmendmentOutcome => ({
+    ok: false,
+    refusal: { ok: false, code, message, confirmation, call, ...(field === undefined ? {} : { field }) },
+  });
+  const fixed = firstFixedField(confirmation.shown.amendable, call.args, input.args);
+  if (fixed !== undefined)
+    return refuse("arguments-mismatch", `The argument ${fixed} may not be changed.`, fixed);
+  const tool = parts.hosts.get(call.app)?.tool(call);
+  if (tool?.amend === undefined) {
+    return refuse("arguments-mismatch", `Arguments can be changed only where the app ${call.app} is served.`);
+  }
+  const amended = await tool.amend(call, input.args);
+  if (!amended.ok) return refuse(amended.code, amended.message, amended.field);
+  if (!mayDecide({ ...confirmation, approvers: amended.approvers }, decider.by)) {
+    return refuse("not-an-approver", `${decider.by.id} may not approve these arguments.`);
+  }
+  return { ok: true, args: amended.args, argsDigest: valueDigest(parts.ledger.digestKey, amended.args) };
+}
+
+function firstFixedField(
+  amendable: ConfirmationRecord["shown"]["amendable"],
+  before: JsonObject,
+  after: JsonObject,
+): string | undefined {
+  if (!isJsonObject(after)) return "(all)";
+  if (amendable === true) return undefined;
+  const allowed = new Set(amendable ?? []);
+  const fields = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...fields].find((field) => !allowed.has(field) && !sameJson(before[field], after[field]));
+}

@@ -1,0 +1,109 @@
+import { CountersignError, isJsonObject, type JsonObject, type JsonValue } from "../protocol/index.ts";
+import type { Draft } from "./draft.ts";
+import type { CallChange } from "./ledger.ts";
+import { type CallCommand, nextCall } from "./lifecycle.ts";
+import type { EngineParts } from "./parts.ts";
+import type { CallRecord, FrameRecord } from "./records.ts";
+import type { Conflict } from "./transact.ts";
+
+/** What the model is told of a call that a person denied. */
+export function deniedAnswer(reason?: string): JsonObject {
+  return { error: "tool call was rejected by the user", ...(reason === undefined ? {} : { reason }) };
+}
+
+/** What the model is told of a call that nobody decided in time. */
+export const EXPIRED_ANSWER: JsonObject = { error: "tool call expired before it was approved" };
+
+/** What the model is told of a call that was taken back. */
+export function cancelledAnswer(reason: string): JsonObject {
+  return { error: "tool call was withdrawn before it ran", reason };
+}
+
+/** The call's next status; a command that is not legal here is a fault of ours, never a state. */
+export function moveCall(
+  call: Pick<CallRecord, "id" | "status">,
+  command: CallCommand,
+): CallRecord["status"] {
+  const next = nextCall(call.status, command);
+  if (next === undefined) {
+    throw new CountersignError(
+      "internal",
+      `Call ${call.id} is ${call.status}; "${command}" is not possible.`,
+    );
+  }
+  return next;
+}
+
+export interface AnswerInput {
+  readonly call: CallRecord;
+  readonly frame: FrameRecord | undefined;
+  readonly command: CallCommand;
+  readonly result: JsonValue;
+  readonly set?: CallChange;
+  /** Claim the frame's next step under this owner, if this was its last open call. */
+  readonly owner: string | undefined;
+  readonly last: Conflict | undefined;
+}
+
+export interface Answered {
+  readonly call: CallRecord;
+  /** Claimed here for its next model step. */
+  readonly stepping?: FrameRecord;
+}
+
+/** Gives a call its final answer: its row, the event that tells of it, and its turn's count. */
+export function writeAnswer(parts: EngineParts, draft: Draft, input: AnswerInput): Answered {
+  const { call, frame, result } = input;
+  const status = moveCall(call, input.command);
+  const set: CallChange = { ...input.set, status, result, endedAt: draft.now, owner: null };
+  draft.write({ kind: "call-update", id: call.id, from: call.status, attempt: call.attempt, set });
+  const { owner: _released, ...rest } = call;
+  const answered: CallRecord = { ...rest, status, result, endedAt: draft.now };
+  if (frame === undefined) return { call: answered };
+  draft.event({
+    author: call.agent,
+    invocationId: frame.invocation,
+    ...(frame.branch === undefined ? {} : { branch: frame.branch }),
+    content: {
+      role: "user",
+      parts: [{ functionResponse: { id: call.wireId, name: call.tool, response: toResponse(result) } }],
+    },
+  });
+  const stepping = writeProgress(parts, draft, { frame, owner: input.owner, last: input.last });
+  return stepping === undefined ? { call: answered } : { call: answered, stepping };
+}
+
+interface Progress {
+  readonly frame: FrameRecord;
+  readonly owner: string | undefined;
+  readonly last: Conflict | undefined;
+}
+
+/**
+ * One call of the turn fewer to wait for. When it was the last, the frame goes straight to its next step
+ * where this process can take it; where it cannot, or another step of the session runs, it is left ready.
+ */
+function writeProgress(parts: EngineParts, draft: Draft, progress: Progress): FrameRecord | undefined {
+  const { frame, owner } = progress;
+  const open = frame.open - 1;
+  if (open > 0) {
+    draft.write({ kind: "frame-update", id: frame.id, from: frame.status, set: { open } });
+    return undefined;
+  }
+  const stepHere =
+    owner !== undefined && progress.last !== "busy" && parts.hosts.get(frame.app)?.step !== undefined;
+  if (!stepHere) {
+    draft.write({ kind: "frame-update", id: frame.id, from: frame.status, set: { open, status: "ready" } });
+    return undefined;
+  }
+  const set = { open, status: "stepping", owner } as const;
+  draft
+    .claimedBy(owner)
+    .write({ kind: "frame-update", id: frame.id, from: frame.status, exclusive: true, set });
+  return { ...frame, ...set };
+}
+
+/** The wire wants an object; anything else is carried as its `result`. */
+export function toResponse(result: JsonValue): JsonObject {
+  return isJsonObject(result) ? result : { result };
+}

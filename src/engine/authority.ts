@@ -1,0 +1,40 @@
+import type { Approvers, Principal, PrincipalKind } from "./principal.ts";
+
+/** The question whose rule is asked. */
+export interface Ruled {
+  readonly approvers: Approvers;
+  readonly requesters: readonly string[];
+}
+
+// The host program, its author's code and the person at this machine: no login stands between them and the
+// requester, so the rule that protects the requester from the model admits them.
+const VOUCHED_BY_HOST: ReadonlySet<PrincipalKind> = new Set(["local", "provider", "author"]);
+
+/**
+ * May this principal decide? The one place that answers it, for every door. Anything not admitted by the
+ * rule is refused; an agent is always refused.
+ */
+export function mayDecide(rule: Ruled, principal: Principal): boolean {
+  if (principal.kind === "agent") return false;
+  if (rule.approvers === "requester") {
+    return VOUCHED_BY_HOST.has(principal.kind) || isRequester(rule, principal);
+  }
+  const { roles = [], users = [], notRequester = false } = rule.approvers;
+  if (notRequester && isRequester(rule, principal)) return false;
+  if (users.includes(principal.id) || principal.roles.some((role) => roles.includes(role))) return true;
+  // "Anyone but the requester" still means someone who is known.
+  return notRequester && roles.length === 0 && users.length === 0 && principal.authenticated;
+}
+
+/** Did this principal, or the person they act for, ask for the call? */
+export function isRequester(rule: Pick<Ruled, "requesters">, principal: Principal): boolean {
+  return (
+    rule.requesters.includes(principal.id) ||
+    (principal.onBehalfOf !== undefined && rule.requesters.includes(principal.onBehalfOf))
+  );
+}
+
+/** May this principal withdraw the question? Whoever asked, and whoever could decide it. */
+export function mayWithdraw(rule: Ruled, principal: Principal): boolean {
+  return principal.kind !== "agent" && (isRequester(rule, principal) || mayDecide(rule, principal));
+}

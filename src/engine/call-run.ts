@@ -1,0 +1,155 @@
+import { CountersignError, type JsonValue, type ToolConfirmation, toJsonValue } from "../protocol/index.ts";
+import { type AskOptions, type CallContext, OutcomeUnknown } from "./call-context.ts";
+import type { Claimed } from "./claim.ts";
+import type { Ended } from "./executions.ts";
+import type { EngineParts } from "./parts.ts";
+import { type EntryOutcome, recordEntry } from "./record-entry.ts";
+import { type Halt, Replay } from "./replay.ts";
+import { saveStep } from "./save-step.ts";
+
+const FIRST_RETRY_MS = 50;
+const LONGEST_RETRY_MS = 5_000;
+
+/** One entry into a call's body: start it if the claim still holds, see how it ends, record that. */
+export class CallRun {
+  readonly #parts: EngineParts;
+  readonly #claimed: Claimed;
+  readonly #abort = new AbortController();
+  readonly #halted: Promise<Halt>;
+  #halt: (halt: Halt) => void = () => {};
+  #asked: AskOptions | undefined;
+
+  constructor(parts: EngineParts, claimed: Claimed) {
+    this.#parts = parts;
+    this.#claimed = claimed;
+    this.#halted = new Promise((resolve) => {
+      this.#halt = resolve;
+    });
+  }
+
+  async toEnd(): Promise<Ended> {
+    return this.#record(await this.#enter());
+  }
+
+  async #enter(): Promise<EntryOutcome> {
+    const { call, tool, owner } = this.#claimed;
+    try {
+      // A process that was stopped since its claim must not start what others may have given up on.
+      if (!(await this.#parts.lease.stillHeld(owner))) return { kind: "not-started" };
+      const steps = call.attempt > 1 ? await this.#parts.ledger.steps(call.id) : [];
+      const replay = new Replay({
+        parts: this.#parts,
+        callId: call.id,
+        steps,
+        saveStep: (step, from) =>
+          saveStep(this.#parts, this.#claimed, { step, ...(from === undefined ? {} : { from }) }),
+        onHalt: (halt) => this.#onHalt(halt),
+      });
+      return await Promise.race([
+        this.#body(() => tool.run(call, this.#context(replay))),
+        this.#halted.then((halt) => this.#outcomeOf(halt)),
+      ]);
+    } catch (error) {
+      // Thrown before the body was entered: nothing has happened yet.
+      return { kind: "not-started", error };
+    }
+  }
+
+  async #body(run: () => Promise<JsonValue | undefined>): Promise<EntryOutcome> {
+    try {
+      const result = await run();
+      if (this.#asked !== undefined) return { kind: "asked", ask: { options: this.#asked } };
+      return { kind: "succeeded", result: toStored(result) };
+    } catch (error) {
+      if (error instanceof OutcomeUnknown) return { kind: "unknown", reason: error.message };
+      return { kind: "failed", error: toFailure(error) };
+    }
+  }
+
+  #onHalt(halt: Halt): void {
+    this.#halt(halt);
+    this.#abort.abort(halt.kind === "ask" ? "suspended" : halt.kind);
+  }
+
+  #outcomeOf(halt: Halt): EntryOutcome {
+    switch (halt.kind) {
+      case "ask":
+        return { kind: "asked", ask: halt.ask };
+      case "diverged":
+        return { kind: "failed", error: { error: halt.message, code: "replay-diverged" } };
+      case "unknown":
+        return { kind: "unknown", reason: halt.message };
+      case "lost":
+        return { kind: "lost" };
+    }
+  }
+
+  #context(replay: Replay): CallContext {
+    const { call, session } = this.#claimed;
+    const signal = this.#abort.signal;
+    const toolConfirmation = this.#toolConfirmation();
+    return {
+      idempotencyKey: call.id,
+      attempt: call.attempt,
+      callId: call.wireId,
+      session: { app: session.app, user: session.user, id: session.id },
+      signal,
+      ...(toolConfirmation === undefined ? {} : { toolConfirmation }),
+      step: (name, fn, options) => replay.step(name, fn, { ...options, signal }),
+      confirm: (name, options = {}) => replay.confirm(name, options),
+      requestConfirmation: (options = {}) => this.#request(options),
+    };
+  }
+
+  #request(options: AskOptions): void {
+    if (this.#claimed.call.refused) {
+      throw new CountersignError("already-decided", "The call was denied; it cannot be asked about again.");
+    }
+    this.#asked = options;
+  }
+
+  #toolConfirmation(): ToolConfirmation | undefined {
+    const { call, confirmation } = this.#claimed;
+    const vote = confirmation?.votes.at(-1);
+    if (confirmation === undefined || confirmation.shown.question !== undefined) return undefined;
+    if (call.refused) return { hint: confirmation.shown.hint, confirmed: false };
+    if (vote === undefined) return undefined;
+    return {
+      hint: confirmation.shown.hint,
+      confirmed: vote.confirmed,
+      ...(vote.payload === undefined ? {} : { payload: vote.payload }),
+    };
+  }
+
+  // The outcome is in this process's memory and nowhere else: it is offered until the ledger has it.
+  async #record(outcome: EntryOutcome): Promise<Ended> {
+    for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS)) {
+      try {
+        return await recordEntry(this.#parts, this.#claimed, outcome);
+      } catch (error) {
+        if (CountersignError.isInstance(error) && error.code === "closed") return {};
+        await this.#parts.clock.sleep(waitMs);
+      }
+    }
+  }
+}
+
+// The tool did run; a result that cannot be kept does not make that a failure.
+function toStored(result: unknown): JsonValue {
+  if (result === undefined) return null;
+  const exact = toJsonValue(result);
+  if (exact.ok) return exact.value;
+  try {
+    const text: string | undefined = JSON.stringify(result);
+    const rounded = text === undefined ? undefined : toJsonValue(JSON.parse(text));
+    if (rounded?.ok) return rounded.value;
+  } catch {
+    // Cyclic, or a toJSON that throws: said below.
+  }
+  return { warning: `the result is not JSON and was not kept: ${exact.message}` };
+}
+
+function toFailure(error: unknown): { readonly error: string } {
+  if (CountersignError.isInstance(error)) return { error: error.message };
+  return { error: error instanceof Error ? error.message : String(error) };
+}

@@ -1,0 +1,115 @@
+import type { ErrorCode } from "../protocol/index.ts";
+import { moveCall } from "./answer.ts";
+import { voteIsGenuine } from "./decision-mac.ts";
+import { valueDigest } from "./digest.ts";
+import type { Draft } from "./draft.ts";
+import type { LiveTool } from "./host.ts";
+import type { CallChange } from "./ledger.ts";
+import type { EngineParts } from "./parts.ts";
+import type { CallRecord, ConfirmationRecord, FrameRecord, SessionRecord } from "./records.ts";
+
+/** A call that this process holds and must now run. */
+export interface Claimed {
+  readonly session: Pick<SessionRecord, "key" | "app" | "user" | "id">;
+  readonly call: CallRecord;
+  readonly confirmation: ConfirmationRecord | undefined;
+  readonly frame: FrameRecord | undefined;
+  readonly tool: LiveTool;
+  readonly owner: string;
+}
+
+/** May the call start in this process, as things are now? */
+export type Clearance =
+  | { readonly ok: true; readonly tool: LiveTool }
+  /** Another process has to run it. */
+  | { readonly ok: false; readonly elsewhere: true }
+  | Blocked;
+
+/** It must not run: what was approved is not what would run. */
+export interface Blocked {
+  readonly ok: false;
+  readonly elsewhere: false;
+  readonly code: ErrorCode;
+  readonly reason: string;
+  readonly tool?: LiveTool;
+}
+
+/**
+ * The last look before a call runs. Everything that binds the approval to this call is checked again here,
+ * whatever was checked when it was given.
+ */
+export function clear(
+  parts: EngineParts,
+  call: CallRecord,
+  confirmation: ConfirmationRecord | undefined,
+): Clearance {
+  const host = parts.hosts.get(call.app);
+  if (host === undefined) return { ok: false, elsewhere: true };
+  const refuse = (code: ErrorCode, reason: string, tool?: LiveTool): Clearance => ({
+    ok: false,
+    elsewhere: false,
+    code,
+    reason,
+    ...(tool === undefined ? {} : { tool }),
+  });
+  if (valueDigest(parts.ledger.digestKey, call.args) !== call.argsDigest) {
+    return refuse("arguments-altered", "the stored arguments are not those that were asked about");
+  }
+  const unbound = confirmation && checkBinding(parts, call, confirmation);
+  if (unbound !== undefined) return refuse(unbound.code, unbound.reason);
+  const tool = host.tool(call);
+  if (tool === undefined) return refuse("tool-gone", `the tool ${call.tool} no longer exists`);
+  if (tool.definitionDigest !== call.definitionDigest) {
+    return refuse("definition-changed", `the tool ${call.tool} is not the one that was shown`, tool);
+  }
+  const denial = tool.denies?.(call);
+  return denial === undefined ? { ok: true, tool } : refuse("policy-denied", denial, tool);
+}
+
+function checkBinding(
+  parts: EngineParts,
+  call: CallRecord,
+  confirmation: ConfirmationRecord,
+): { readonly code: ErrorCode; readonly reason: string } | undefined {
+  const vote = confirmation.votes.at(-1);
+  const approved = confirmation.status === "approved" && vote?.confirmed === true;
+  if (!approved && !call.refused)
+    return { code: "internal", reason: "the call is ready without an approval" };
+  if (confirmation.call !== call.id || confirmation.argsDigest !== call.argsDigest) {
+    return { code: "arguments-altered", reason: "the approval is bound to other arguments" };
+  }
+  if (parts.secret !== undefined && approved && !voteIsGenuine(parts.secret, confirmation, vote)) {
+    return { code: "signature-invalid", reason: "the stored approval does not carry a valid signature" };
+  }
+  return undefined;
+}
+
+/** The change of an amended call's arguments; the model's own are kept beside them. */
+export function argumentsChange(
+  stored: CallRecord,
+  call: CallRecord,
+): Pick<CallChange, "args" | "argsDigest" | "originalArgs"> {
+  if (call.args === stored.args) return {};
+  return { args: call.args, argsDigest: call.argsDigest, originalArgs: stored.originalArgs ?? stored.args };
+}
+
+/** Takes the call for this owner. The ledger refuses it if anyone else was first. */
+export function writeClaim(
+  draft: Draft,
+  input: { readonly stored: CallRecord; readonly call: CallRecord; readonly owner: string },
+): CallRecord {
+  const { stored, call, owner } = input;
+  const set = {
+    status: moveCall(call, "claim"),
+    attempt: call.attempt + 1,
+    owner,
+    startedAt: draft.now,
+    ...(call.refused === stored.refused ? {} : { refused: call.refused }),
+    ...argumentsChange(stored, call),
+  };
+  draft
+    .claimedBy(owner)
+    .sync()
+    .write({ kind: "call-update", id: call.id, from: stored.status, attempt: stored.attempt, set });
+  return { ...call, ...set };
+}

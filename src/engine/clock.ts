@@ -1,0 +1,35 @@
+/** The only source of time in the engine. Tests pass one that they move by hand. */
+export interface Clock {
+  /** Milliseconds since the epoch: what deadlines and records are written in. */
+  now(): number;
+  /** Milliseconds that only go forward, for measuring how long something took. */
+  monotonic(): number;
+  /** Resolves after `ms`, or at once when the signal aborts; never keeps the process alive. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+// setTimeout fires at once for a longer delay, which would turn a far deadline into a busy loop.
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** The machine's clock. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  sleep: (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted) return resolve();
+      const done = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", done);
+        resolve();
+      };
+      const timer = setTimeout(done, Math.min(Math.max(ms, 0), LONGEST_TIMER_MS));
+      timer.unref();
+      signal?.addEventListener("abort", done, { once: true });
+    }),
+};
+
+/** A random part of `maxMs`, so that those who collided do not collide again. */
+export function jitter(maxMs: number): number {
+  return Math.random() * maxMs;
+}

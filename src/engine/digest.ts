@@ -1,0 +1,52 @@
+import { createHmac, hash } from "node:crypto";
+import { canonicalJson, type JsonObject, type JsonValue } from "../protocol/index.ts";
+
+/**
+ * The keyed digest of a value: equal for equal JSON, whatever the order of its members. Keyed, because a
+ * plain hash of a short secret can be guessed by trying.
+ */
+export function valueDigest(key: Uint8Array, value: JsonValue): string {
+  return textDigest(key, canonicalJson(value));
+}
+
+/** The keyed digest of a text as it stands. */
+export function textDigest(key: Uint8Array, text: string): string {
+  return createHmac("sha256", key).update(text).digest("base64url");
+}
+
+/** What an approver relies on when they read a tool's name. */
+export interface ToolDefinition {
+  readonly name: string;
+  readonly description?: string;
+  readonly parameters?: JsonObject;
+  readonly annotations?: JsonObject;
+  /** MCP server or remote agent. */
+  readonly server?: string;
+}
+
+const COSMETIC: ReadonlySet<string> = new Set(["title", "examples", "$schema"]);
+
+/**
+ * Digest of a tool's definition. Cosmetic schema members are left out, so that a library upgrade that only
+ * rewords titles cancels nothing; the version tag leaves room to change the recipe.
+ */
+export function definitionDigest(definition: ToolDefinition): string {
+  const { parameters, ...rest } = definition;
+  const plain: JsonObject = {
+    ...(rest as JsonObject),
+    ...(parameters === undefined ? {} : { parameters: withoutCosmetics(parameters, false) }),
+  };
+  return `v1:${hash("sha256", canonicalJson(plain), "base64url")}`;
+}
+
+// Under `properties` a key is a parameter's name, and a parameter may well be called "title".
+function withoutCosmetics(value: JsonValue, keysAreNames: boolean): JsonValue {
+  if (Array.isArray(value)) return value.map((item: JsonValue) => withoutCosmetics(item, false));
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value as JsonObject)
+    .filter(([key]) => keysAreNames || !COSMETIC.has(key))
+    .map(([key, item]) => [key, withoutCosmetics(item, !keysAreNames && NAME_MAPS.has(key))] as const);
+  return Object.fromEntries(entries);
+}
+
+const NAME_MAPS: ReadonlySet<string> = new Set(["properties", "patternProperties", "$defs", "definitions"]);

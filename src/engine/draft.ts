@@ -1,0 +1,127 @@
+import type { JsonObject, StoredEvent } from "../protocol/index.ts";
+import { CHAIN_START, recordHash } from "./chain.ts";
+import { textDigest } from "./digest.ts";
+import type { Commit, SessionName, Write } from "./ledger.ts";
+import type { EngineParts } from "./parts.ts";
+import type { ChainHead, SessionRecord } from "./records.ts";
+
+/** An event before the ledger's clock and order are on it. */
+export type EventDraft = Partial<StoredEvent> & Pick<StoredEvent, "author" | "invocationId">;
+
+/** Collects what one command changes in a session, and the events and journal records that tell of it. */
+export class Draft {
+  readonly now: number;
+  readonly sessionKey: string;
+  readonly #parts: EngineParts;
+  readonly #session: Commit["session"];
+  readonly #writes: Write[] = [];
+  readonly #events: StoredEvent[] = [];
+  #nextSeq: number;
+  #open: number;
+  #chain: ChainHead;
+  #deletedAt: number | undefined;
+  #owner: string | undefined;
+  #sync = false;
+
+  constructor(
+    parts: EngineParts,
+    now: number,
+    session: SessionRecord | { readonly key: string; readonly create: SessionName },
+  ) {
+    this.#parts = parts;
+    this.now = now;
+    this.sessionKey = session.key;
+    const isNew = "create" in session;
+    this.#session = isNew
+      ? { key: session.key, version: 0, create: session.create }
+      : { key: session.key, version: session.version };
+    this.#nextSeq = isNew ? 1 : session.nextSeq;
+    this.#open = isNew ? 0 : session.open;
+    this.#chain = isNew ? { n: 0, hash: CHAIN_START } : session.chain;
+  }
+
+  /** How many confirmations will be open once this is committed. */
+  get open(): number {
+    return this.#open;
+  }
+
+  /** The events of this draft, as they will be stored. */
+  get events(): readonly StoredEvent[] {
+    return this.#events;
+  }
+
+  write(write: Write): this {
+    if (write.kind === "confirmation-insert") this.#open += 1;
+    if (
+      write.kind === "confirmation-update" &&
+      write.from === "requested" &&
+      write.set.status !== undefined
+    ) {
+      this.#open -= 1;
+    }
+    this.#writes.push(write);
+    return this;
+  }
+
+  /** Appends an event; returns it as it will be stored. */
+  event(draft: EventDraft): StoredEvent {
+    // Neither member may come before the spread: `draft` is typed without them but open to extras.
+    const event = {
+      ...draft,
+      id: draft.id ?? this.#parts.newId(this.now),
+      timestamp: this.now,
+    } as StoredEvent;
+    this.#events.push(event);
+    this.#writes.push({ kind: "event", seq: this.#nextSeq, event });
+    this.#nextSeq += 1;
+    return event;
+  }
+
+  journal(kind: string, body: JsonObject): this {
+    const text = JSON.stringify(body);
+    const unhashed = {
+      stream: this.sessionKey,
+      n: this.#chain.n + 1,
+      at: this.now,
+      kind,
+      bodyDigest: textDigest(this.#parts.ledger.digestKey, text),
+    };
+    const hash = recordHash(this.#parts.hasher, this.#chain.hash, unhashed);
+    this.#writes.push({ kind: "journal", record: { ...unhashed, hash, body: text } });
+    this.#chain = { n: unhashed.n, hash };
+    return this;
+  }
+
+  /** What follows from this commit is acted upon at once: it must be on disk first. */
+  sync(): this {
+    this.#sync = true;
+    return this;
+  }
+
+  /** Refused unless this owner's lease is running at the moment of the commit. */
+  claimedBy(owner: string): this {
+    this.#owner = owner;
+    return this;
+  }
+
+  delete(): this {
+    this.#deletedAt = this.now;
+    return this;
+  }
+
+  toCommit(): Commit {
+    return {
+      session: this.#session,
+      change: {
+        nextSeq: this.#nextSeq,
+        open: this.#open,
+        chain: this.#chain,
+        updatedAt: this.now,
+        ...(this.#deletedAt === undefined ? {} : { deletedAt: this.#deletedAt }),
+      },
+      writes: this.#writes,
+      ...(this.#owner === undefined ? {} : { owner: this.#owner }),
+      sync: this.#sync,
+    };
+  }
+}

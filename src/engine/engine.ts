@@ -1,0 +1,307 @@
+import { CountersignError, type JsonObject, type JsonValue } from "../protocol/index.ts";
+import { headText, seal, type Verification, verify } from "./audit.ts";
+import { chainHasher } from "./chain.ts";
+import { type Clock, systemClock } from "./clock.ts";
+import { type Decided, type Decider, type DecisionInput, decide, type Refusal } from "./decide.ts";
+import { Executions } from "./executions.ts";
+import { createGate, type GateBody, type GatedFunction, type GateOptions } from "./gate.ts";
+import type { Host } from "./host.ts";
+import { createIds, type NewId } from "./ids.ts";
+import { Lease } from "./lease.ts";
+import type { Ledger, SessionName } from "./ledger.ts";
+import { isAnswered } from "./lifecycle.ts";
+import { DEFAULT_SETTINGS, type EngineParts, type EngineSettings } from "./parts.ts";
+import { type PrincipalInput, toPrincipal } from "./principal.ts";
+import { prune } from "./prune.ts";
+import type { CallRecord, FrameRecord } from "./records.ts";
+import { SessionQueue } from "./session-queue.ts";
+import { createSession, deleteSession } from "./sessions.ts";
+import { type Settled, type Settlement, settle } from "./settle.ts";
+import { finishFrame, type MessageInput, receiveMessage, recordTurn } from "./turns.ts";
+import { type Cancelled, cancel } from "./withdraw.ts";
+import { Worker, type WorkOptions } from "./worker.ts";
+
+export interface EngineOptions extends Partial<EngineSettings> {
+  readonly ledger: Ledger;
+  readonly clock?: Clock;
+  readonly newId?: NewId;
+  /** Signs decisions and keys the journal's chain. All processes of one ledger must have the same. */
+  readonly secret?: string;
+  /** How this process calls itself where a person has to find it. */
+  readonly hostName?: string;
+}
+
+/** Who acts, and through which door; a host program need only say the id. */
+export interface Acting {
+  readonly by: PrincipalInput;
+  readonly via?: string;
+}
+
+/** A committed decision. `finished` resolves when its call has ended, here or elsewhere. */
+export interface DecisionReceipt extends Decided {
+  readonly finished: Promise<CallRecord>;
+}
+
+const HOST_DOOR = "host";
+
+/**
+ * The gate, the lifecycle and exactly-once execution over one ledger. Starts no timer by itself: a decision
+ * taken here runs here; `work()` does everything else.
+ */
+export class Engine {
+  readonly #parts: EngineParts;
+  readonly #hosts = new Map<string, Host>();
+  readonly #executions: Executions;
+  readonly #keyed: boolean;
+  readonly #workers = new Set<Worker>();
+
+  constructor(options: EngineOptions) {
+    const { ledger, clock = systemClock, newId = createIds(), secret } = options;
+    if (secret === "")
+      throw new CountersignError("invalid-option", "`secret` is empty; leave it out or set one.");
+    const settings: EngineSettings = { ...DEFAULT_SETTINGS, ...definedOf(options) };
+    const lease = new Lease({
+      ledger,
+      clock,
+      leaseMs: settings.leaseMs,
+      heartbeatMs: settings.heartbeatMs,
+      host: options.hostName ?? "",
+      pid: process.pid,
+      newOwnerId: () => newId(clock.now()),
+    });
+    this.#keyed = secret !== undefined;
+    this.#parts = {
+      ledger,
+      clock,
+      newId,
+      hasher: chainHasher(secret),
+      ...(secret === undefined ? {} : { secret }),
+      lease,
+      hosts: this.#hosts,
+      queue: new SessionQueue(),
+      settings,
+    };
+    this.#executions = new Executions(this.#parts);
+  }
+
+  get ledger(): Ledger {
+    return this.#parts.ledger;
+  }
+
+  /** Puts an async function behind the gate. Define it before `work()`, so that its calls can be resumed. */
+  gate<Args, Result extends JsonValue | undefined>(
+    name: string,
+    options: GateOptions<Args>,
+    body: GateBody<Args, Result>,
+  ): GatedFunction<Args, Result> {
+    const gate = createGate({ parts: this.#parts, executions: this.#executions }, { name, options, body });
+    this.host(gate.host);
+    return gate.call;
+  }
+
+  /** Says that this process can run an app's calls. */
+  host(host: Host): void {
+    if (this.#hosts.has(host.app)) {
+      throw new CountersignError("invalid-option", `The app ${host.app} is hosted by this engine already.`);
+    }
+    this.#hosts.set(host.app, host);
+  }
+
+  /** Decides one confirmation. Resolves once committed; what follows from it goes on by itself. */
+  async decide(input: DecisionInput, acting: Acting): Promise<DecisionReceipt | Refusal> {
+    const decided = await decide(this.#parts, input, toDecider(acting));
+    this.#follow(decided);
+    if (!decided.ok) return decided;
+    const engine = this;
+    const { call } = decided;
+    // Asked for seldom, and for a call that runs elsewhere it costs a watcher: made when read.
+    return Object.defineProperty({ ...decided } as DecisionReceipt, "finished", {
+      get: () => engine.finished(call.id),
+      enumerable: false,
+    });
+  }
+
+  /** Decides many, each on its own: one that is refused does not touch the others. */
+  async decideAll(
+    inputs: readonly DecisionInput[],
+    acting: Acting,
+  ): Promise<readonly (DecisionReceipt | Refusal)[]> {
+    const results: (DecisionReceipt | Refusal)[] = [];
+    for (const input of inputs) results.push(await this.decide(input, acting));
+    return results;
+  }
+
+  async approve(
+    id: string,
+    acting: Acting & Omit<DecisionInput, "id" | "confirmed">,
+  ): Promise<DecisionReceipt | Refusal> {
+    return this.decide({ ...acting, id, confirmed: true }, acting);
+  }
+
+  async deny(
+    id: string,
+    acting: Acting & Omit<DecisionInput, "id" | "confirmed">,
+  ): Promise<DecisionReceipt | Refusal> {
+    return this.decide({ ...acting, id, confirmed: false }, acting);
+  }
+
+  /** Withdraws an open question, or an approval whose call nobody has started. */
+  async cancel(
+    id: string,
+    { by, reason }: { readonly by: PrincipalInput; readonly reason: string },
+  ): Promise<Cancelled | Refusal> {
+    const cancelled = await cancel(this.#parts, id, { by: toPrincipal(by), reason });
+    this.#follow(cancelled);
+    return cancelled;
+  }
+
+  /** Settles a call whose outcome is unknown, by its id or by that of its confirmation. */
+  async settle(
+    target: { readonly confirmation: string } | { readonly call: string },
+    settlement: Settlement,
+    acting: Acting,
+  ): Promise<Settled | Refusal> {
+    const settled = await settle(this.#parts, target, { settlement, decider: toDecider(acting) });
+    this.#follow(settled);
+    return settled;
+  }
+
+  /** Resolves when the call has its answer, or its outcome is unknown, wherever it runs. */
+  async finished(callId: string): Promise<CallRecord> {
+    for (;;) {
+      await this.#executions.settled(callId);
+      const change = this.#nextChange();
+      const [call] = await this.ledger.calls([callId]);
+      if (call === undefined) throw new CountersignError("unknown-call", `There is no call ${callId}.`);
+      if (isAnswered(call.status) || call.status === "unknown") {
+        change.forget();
+        return call;
+      }
+      await change.happened;
+    }
+  }
+
+  async createSession(name: SessionName, state?: JsonObject): ReturnType<typeof createSession> {
+    return createSession(this.#parts, name, state);
+  }
+
+  /** Erases a session's content; what was open is withdrawn, and the audit trail still verifies. */
+  async deleteSession(name: SessionName, by: PrincipalInput): ReturnType<typeof deleteSession> {
+    return deleteSession(this.#parts, name, toPrincipal(by));
+  }
+
+  /** Erases sessions in which nothing has happened for so long and nothing is open. */
+  async prune(olderThanMs: number, onPruned?: (count: number) => void): Promise<number> {
+    return prune(this.#parts, olderThanMs, onPruned);
+  }
+
+  /** Stores a user's message and claims the step that answers it. For runtimes. */
+  async receiveMessage(input: MessageInput): ReturnType<typeof receiveMessage> {
+    return receiveMessage(this.#parts, input);
+  }
+
+  /** Stores a model's turn and starts those of its calls that need nobody. For runtimes. */
+  async recordTurn(
+    frame: FrameRecord,
+    input: Parameters<typeof recordTurn>[2],
+  ): ReturnType<typeof recordTurn> {
+    const turn = await recordTurn(this.#parts, frame, input);
+    for (const claimed of turn?.claimed ?? []) this.#executions.start(claimed);
+    return turn;
+  }
+
+  /** Ends a frame, and goes on with whatever became ready in its session meanwhile. For runtimes. */
+  async finishFrame(frame: FrameRecord, end: Parameters<typeof finishFrame>[2]): Promise<boolean> {
+    const finished = await finishFrame(this.#parts, frame, end);
+    await this.#worker().takeUpFrames(await this.ledger.readyFrames(frame.session));
+    return finished;
+  }
+
+  /** Seals the journal and gives its head, to be kept elsewhere. */
+  async head(): Promise<string> {
+    return headText(await seal(this.#auditParts()));
+  }
+
+  /** Seals what no checkpoint covers yet. */
+  async seal(): Promise<void> {
+    await seal(this.#auditParts());
+  }
+
+  async verify(options?: { readonly head?: string }): Promise<Verification> {
+    return verify(this.#auditParts(), options);
+  }
+
+  /** Does what is due: expiry, recovery, calls approved elsewhere, sealing. Stop it with `stop()`. */
+  work(options: WorkOptions = {}): Worker {
+    const worker = this.#worker(options);
+    this.#workers.add(worker);
+    worker.start();
+    return worker;
+  }
+
+  /** One round of `work()`, for hosts without long-lived processes. Resolves when what it started is done. */
+  async workOnce(): Promise<void> {
+    await this.#worker().round();
+    await this.#executions.idle();
+  }
+
+  /** Finishes what runs here, gives up the lease and closes the ledger. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#workers].map((worker) => worker.stop()));
+    await this.#executions.idle();
+    await this.#parts.lease.retire();
+    await this.ledger.close();
+  }
+
+  #worker(options: WorkOptions = {}): Worker {
+    return new Worker({
+      parts: this.#parts,
+      executions: this.#executions,
+      audit: this.#auditParts(),
+      options,
+    });
+  }
+
+  #auditParts(): Parameters<typeof verify>[0] {
+    const { ledger, clock, hasher } = this.#parts;
+    return { ledger, clock, hasher, keyed: this.#keyed };
+  }
+
+  #follow(result: Decided | Cancelled | Settled | Refusal): void {
+    if ("claimed" in result && result.claimed !== undefined) this.#executions.start(result.claimed);
+    if (result.stepping !== undefined) this.#executions.step(result.stepping);
+    const { call } = result;
+    // Denied, but the tool words its own answer: it still has to be entered.
+    if (result.ok && call?.status === "ready" && call.refused) this.#executions.pursue(call.id);
+  }
+
+  #nextChange(): { readonly happened: Promise<void>; readonly forget: () => void } {
+    let forget = (): void => {};
+    const happened = new Promise<void>((resolve) => {
+      const unsubscribe = this.ledger.onChange(() => {
+        unsubscribe();
+        resolve();
+      });
+      forget = unsubscribe;
+    });
+    return { happened, forget };
+  }
+}
+
+function toDecider({ by, via = HOST_DOOR }: Acting): Decider {
+  return { by: toPrincipal(by), via };
+}
+
+function definedOf({
+  leaseMs,
+  heartbeatMs,
+  maxOpen,
+  maxRounds,
+}: Partial<EngineSettings>): Partial<EngineSettings> {
+  return {
+    ...(leaseMs === undefined ? {} : { leaseMs }),
+    ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
+    ...(maxOpen === undefined ? {} : { maxOpen }),
+    ...(maxRounds === undefined ? {} : { maxRounds }),
+  };
+}

@@ -1,0 +1,132 @@
+import { CountersignError, type JsonObject } from "../protocol/index.ts";
+import { newConfirmation, writeQuestions } from "./ask.ts";
+import type { Claimed } from "./claim.ts";
+import { valueDigest } from "./digest.ts";
+import { Draft } from "./draft.ts";
+import type { LiveTool } from "./host.ts";
+import type { SessionName } from "./ledger.ts";
+import type { EngineParts } from "./parts.ts";
+import type { Principal } from "./principal.ts";
+import type { CallRecord, Shown } from "./records.ts";
+import { type Plan, transact } from "./transact.ts";
+
+/** A call of a gated function, about to be opened under its key. */
+export interface GateCallInput {
+  readonly session: SessionName;
+  readonly tool: string;
+  readonly args: JsonObject;
+  readonly unparsed: boolean;
+  readonly definitionDigest: string;
+  readonly secrets: readonly string[];
+  readonly repeatable: boolean;
+  readonly live: LiveTool;
+  readonly by: Principal;
+  /** What to put before a person; without it the call runs at once. */
+  readonly shown?: Shown;
+}
+
+export interface OpenedGateCall {
+  readonly callId: string;
+  /** To be run by this process, now. */
+  readonly claimed?: Claimed;
+}
+
+/** Opens the call, or finds the one that has this key already. One key is one call, whoever uses it. */
+export async function openGateCall(parts: EngineParts, input: GateCallInput): Promise<OpenedGateCall> {
+  const argsDigest = valueDigest(parts.ledger.digestKey, input.args);
+  return transact<OpenedGateCall>(parts, { session: input.session }, async (snapshot) => {
+    if (snapshot === undefined) return planNew(parts, input, argsDigest);
+    const callId = `${snapshot.session.key}.${input.session.id}`;
+    const [known] = await parts.ledger.calls([callId]);
+    if (known !== undefined && askedDigest(parts, known) === argsDigest) return { value: { callId } };
+    throw new CountersignError(
+      "key-reused",
+      `The key ${input.session.id} was used for ${input.tool} with other arguments.`,
+    );
+  });
+}
+
+// After an amendment `args` are the approver's; the key belongs to those that opened the call.
+function askedDigest(parts: EngineParts, call: CallRecord): string {
+  const { originalArgs } = call;
+  return originalArgs === undefined ? call.argsDigest : valueDigest(parts.ledger.digestKey, originalArgs);
+}
+
+async function planNew(
+  parts: EngineParts,
+  input: GateCallInput,
+  argsDigest: string,
+): Promise<Plan<OpenedGateCall>> {
+  const now = parts.clock.now();
+  const draft = new Draft(parts, now, { key: parts.newId(now), create: input.session });
+  const call = newCall(draft.sessionKey, input, argsDigest);
+  if (input.shown === undefined) {
+    const owner = await parts.lease.hold();
+    const running: CallRecord = { ...call, status: "executing", attempt: 1, owner, startedAt: now };
+    draft.claimedBy(owner).write({ kind: "call-insert", call: running });
+    if (!running.repeatable) draft.sync();
+    draft.journal("call-started", {
+      call: call.id,
+      tool: call.tool,
+      attempt: 1,
+      owner,
+      argsDigest,
+      by: input.by.id,
+    });
+    const session = { key: draft.sessionKey, ...input.session };
+    return {
+      draft,
+      value: {
+        callId: call.id,
+        claimed: {
+          session,
+          call: running,
+          confirmation: undefined,
+          frame: undefined,
+          tool: input.live,
+          owner,
+        },
+      },
+    };
+  }
+  const { approvers, expiresInMs } = input.live.asking;
+  const { id, onBehalfOf } = input.by;
+  const confirmation = newConfirmation(parts, now, {
+    session: { app: input.session.app, user: onBehalfOf ?? id },
+    call,
+    frame: undefined,
+    question: {
+      shown: input.shown,
+      approvers,
+      requesters: onBehalfOf === undefined ? [id] : [id, onBehalfOf],
+      ...(expiresInMs === undefined ? {} : { expiresInMs }),
+    },
+  });
+  const waiting: CallRecord = { ...call, confirmation: confirmation.id, rounds: 1 };
+  draft.write({ kind: "call-insert", call: waiting });
+  writeQuestions(draft, undefined, [{ call: waiting, confirmation }]);
+  return { draft, value: { callId: call.id } };
+}
+
+function newCall(session: string, input: GateCallInput, argsDigest: string): CallRecord {
+  return {
+    id: `${session}.${input.session.id}`,
+    session,
+    app: input.session.app,
+    turn: 0,
+    ord: 0,
+    wireId: input.session.id,
+    agent: input.session.app,
+    tool: input.tool,
+    args: input.args,
+    unparsed: input.unparsed,
+    argsDigest,
+    definitionDigest: input.definitionDigest,
+    secrets: input.secrets,
+    repeatable: input.repeatable,
+    status: "waiting",
+    attempt: 0,
+    rounds: 0,
+    refused: false,
+  };
+}

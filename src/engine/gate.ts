@@ -1,0 +1,173 @@
+import { CountersignError, isReservedName, type JsonObject, type JsonValue } from "../protocol/index.ts";
+import type { CallContext } from "./call-context.ts";
+import { definitionDigest } from "./digest.ts";
+import type { Executions } from "./executions.ts";
+import { openGateCall } from "./gate-call.ts";
+import { type GateOutcome, outcomeOf } from "./gate-outcome.ts";
+import type { Amendment, Host, LiveTool } from "./host.ts";
+import type { EngineParts } from "./parts.ts";
+import { type Approvers, type PrincipalInput, toPrincipal } from "./principal.ts";
+import type { CallRecord, Shown } from "./records.ts";
+import { type Parameters, readShape, type Shape } from "./schema.ts";
+
+/** How a gated function is described, asked about and run. */
+export interface GateOptions<Args> {
+  readonly description?: string;
+  readonly parameters?: Parameters<Args>;
+  /** True, or a judgement on the arguments; one that throws means yes. */
+  readonly requireConfirmation?: boolean | ((args: Args) => boolean | Promise<boolean>);
+  readonly confirmationHint?: string | ((args: Args) => string);
+  /** What an approval's payload must look like. */
+  readonly confirmationPayload?: Parameters<unknown>;
+  readonly approvers?: Approvers;
+  readonly expiresInMs?: number;
+  readonly amendable?: true | readonly string[];
+  /** Safe under concurrent calls with one key: may be run again after a crash. */
+  readonly idempotent?: boolean;
+  /** Changes nothing, so may be run again after a crash. */
+  readonly readOnly?: boolean;
+  /** JSON pointers to arguments that nobody but the function may see. */
+  readonly secrets?: readonly string[];
+  readonly onDenied?: "invoke";
+}
+
+/** One use of a gated function: the same key again gives the same outcome. */
+export interface GateUse {
+  readonly key: string;
+  readonly by: PrincipalInput;
+}
+
+export type GatedFunction<Args, Result extends JsonValue | undefined> = (
+  args: Args,
+  use: GateUse,
+) => Promise<GateOutcome<Result>>;
+
+export type GateBody<Args, Result> = (args: Args, context: CallContext) => Promise<Result>;
+
+/** A function behind the gate, and the host through which the engine runs its calls. */
+export interface Gate<Args, Result extends JsonValue | undefined> {
+  readonly host: Host;
+  readonly call: GatedFunction<Args, Result>;
+}
+
+/** The engine without an agent: any async function behind the same gate, ledger and guarantees. */
+export function createGate<Args, Result extends JsonValue | undefined>(
+  engine: { readonly parts: EngineParts; readonly executions: Executions },
+  definition: {
+    readonly name: string;
+    readonly options: GateOptions<Args>;
+    readonly body: GateBody<Args, Result>;
+  },
+): Gate<Args, Result> {
+  const { name, options } = definition;
+  if (name === "" || isReservedName(name)) {
+    throw new CountersignError("reserved-name", `"${name}" cannot be the name of a gated function.`);
+  }
+  const shape = readShape(options.parameters);
+  const tool = liveTool(definition, shape);
+  const host: Host = { app: `gate:${name}`, tool: (call) => (call.tool === name ? tool : undefined) };
+  const call: GatedFunction<Args, Result> = async (input, use) => {
+    const parsed = await shape.parse(input);
+    if (!parsed.ok) throw misfit(name, parsed);
+    const { callId, claimed } = await openGateCall(engine.parts, {
+      session: { app: host.app, user: "gate", id: use.key },
+      tool: name,
+      args: parsed.args,
+      unparsed: parsed.unparsed,
+      definitionDigest: tool.definitionDigest,
+      secrets: options.secrets ?? [],
+      repeatable: options.idempotent === true || options.readOnly === true,
+      live: tool,
+      by: toPrincipal(use.by),
+      ...((await needsPerson(options, parsed.value))
+        ? { shown: describe(definition, parsed.value, shape) }
+        : {}),
+    });
+    if (claimed !== undefined) engine.executions.start(claimed);
+    await engine.executions.settled(callId);
+    return outcomeOf<Result>(await engine.parts.ledger.load({ call: callId }));
+  };
+  return { host, call };
+}
+
+async function needsPerson<Args>(
+  { requireConfirmation = false }: GateOptions<Args>,
+  args: Args,
+): Promise<boolean> {
+  if (typeof requireConfirmation === "boolean") return requireConfirmation;
+  try {
+    // Anything but a plain `false`, from code that the compiler has not seen too, means yes.
+    const answer: unknown = await requireConfirmation(args);
+    return answer !== false;
+  } catch {
+    // A judgement that fails is no permission.
+    return true;
+  }
+}
+
+interface Described<Args> {
+  readonly name: string;
+  readonly options: GateOptions<Args>;
+}
+
+function describe<Args>({ name, options }: Described<Args>, args: Args, shape: Shape<Args>): Shown {
+  const { confirmationHint: hint, amendable } = options;
+  const schema = readShape(options.confirmationPayload).jsonSchema;
+  return {
+    hint: (typeof hint === "function" ? hint(args) : hint) ?? `Approve execution of tool ${name}?`,
+    why: ["requireConfirmation"],
+    ...(schema === undefined ? {} : { schema }),
+    ...(amendable === undefined ? {} : { amendable }),
+    ...(amendable === undefined || shape.jsonSchema === undefined ? {} : { argsSchema: shape.jsonSchema }),
+  };
+}
+
+function liveTool<Args, Result extends JsonValue | undefined>(
+  definition: Described<Args> & { readonly body: GateBody<Args, Result> },
+  shape: Shape<Args>,
+): LiveTool {
+  const { name, options, body } = definition;
+  const approvers = options.approvers ?? "requester";
+  return {
+    definitionDigest: definitionDigest({
+      name,
+      ...(options.description === undefined ? {} : { description: options.description }),
+      ...(shape.jsonSchema === undefined ? {} : { parameters: shape.jsonSchema }),
+    }),
+    asking: {
+      approvers,
+      ...(options.expiresInMs === undefined ? {} : { expiresInMs: options.expiresInMs }),
+      ...(options.onDenied === undefined ? {} : { onDenied: options.onDenied }),
+    },
+    amend: (_call, args) => amend(shape, args, approvers),
+    run: async (call, context) => body(await restore(shape, call), context),
+  };
+}
+
+// What was shown is what runs: JSON is not parsed again, or a default could change under an approval.
+async function restore<Args>(shape: Shape<Args>, call: CallRecord): Promise<Args> {
+  if (!call.unparsed) return call.args as Args;
+  const parsed = await shape.parse(call.args);
+  if (parsed.ok) return parsed.value;
+  throw new CountersignError("arguments-mismatch", `The stored arguments no longer parse: ${parsed.message}`);
+}
+
+async function amend<Args>(shape: Shape<Args>, args: JsonObject, approvers: Approvers): Promise<Amendment> {
+  const parsed = await shape.parse(args);
+  if (parsed.ok) return { ok: true, args: parsed.args, approvers };
+  return { ok: false, code: "arguments-mismatch", field: parsed.field, message: parsed.message };
+}
+
+function misfit(
+  name: string,
+  { field, message }: { readonly field: string; readonly message: string },
+): CountersignError {
+  const place = field === "" ? "" : `${field}: `;
+  return new CountersignError(
+    "arguments-mismatch",
+    `${name} cannot take these arguments: ${place}${message}`,
+    {
+      details: { field },
+    },
+  );
+}

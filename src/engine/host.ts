@@ -1,0 +1,44 @@
+import type { JsonObject, JsonValue } from "../protocol/index.ts";
+import type { CallContext } from "./call-context.ts";
+import type { Approvers } from "./principal.ts";
+import type { CallRecord, FrameRecord, Shown } from "./records.ts";
+
+/** How a tool's own questions are put. */
+export interface AskingRules {
+  readonly approvers: Approvers;
+  readonly expiresInMs?: number;
+  readonly onDenied?: "invoke";
+}
+
+/** A tool as this process has it now, for a call that was stored earlier. */
+export interface LiveTool {
+  readonly definitionDigest: string;
+  readonly asking: AskingRules;
+  /** A deny rule that holds now; its sentence is the reason. Checked again at every claim. */
+  denies?(call: CallRecord): string | undefined;
+  /** How the call would be shown now that the definition changed; undefined if its arguments no longer fit. */
+  showAgain?(call: CallRecord): Shown | undefined;
+  /** Judges arguments that a person changed, as if the model had sent them. Absent: they may not be changed. */
+  amend?(call: CallRecord, args: JsonObject): Promise<Amendment>;
+  /** Enters the body with the call's arguments. */
+  run(call: CallRecord, context: CallContext): Promise<JsonValue | undefined>;
+}
+
+/** The arguments that would run and who may approve them, or why they cannot stand. */
+export type Amendment =
+  | { readonly ok: true; readonly args: JsonObject; readonly approvers: Approvers }
+  | {
+      readonly ok: false;
+      readonly code: "arguments-mismatch" | "policy-denied";
+      readonly field?: string;
+      readonly message: string;
+    };
+
+/** What one process can run of one app. A process touches only the apps it hosts. */
+export interface Host {
+  readonly app: string;
+  /** The tool that a call names, or undefined if it no longer exists. */
+  tool(call: CallRecord): LiveTool | undefined;
+  /** Goes on with a frame whose step this process has claimed. Must not reject. */
+  step?(frame: FrameRecord): Promise<void>;
+}

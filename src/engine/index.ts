@@ -1,0 +1,91 @@
+export { deniedAnswer, EXPIRED_ANSWER, toResponse } from "./answer.ts";
+export type { AskedCall, Question } from "./ask.ts";
+export type { Fault, Verification } from "./audit.ts";
+export { isRequester, mayDecide, mayWithdraw, type Ruled } from "./authority.ts";
+export {
+  type AskOptions,
+  type CallContext,
+  ConfirmationRejected,
+  OutcomeUnknown,
+  type StepContext,
+  type StepOptions,
+} from "./call-context.ts";
+export type { Claimed } from "./claim.ts";
+export { type Clock, jitter, systemClock } from "./clock.ts";
+export type { Closed } from "./close.ts";
+export type { Decided, Decider, DecisionInput, Refusal } from "./decide.ts";
+export { definitionDigest, type ToolDefinition, valueDigest } from "./digest.ts";
+export type { EventDraft } from "./draft.ts";
+export { type Acting, type DecisionReceipt, Engine, type EngineOptions } from "./engine.ts";
+export type { GateBody, GatedFunction, GateOptions, GateUse } from "./gate.ts";
+export type { GateOutcome } from "./gate-outcome.ts";
+export type { Amendment, AskingRules, Host, LiveTool } from "./host.ts";
+export { createIds, type NewId } from "./ids.ts";
+export type {
+  CallChange,
+  Commit,
+  CommitOutcome,
+  ConfirmationChange,
+  ConfirmationFilter,
+  ConfirmationWithCall,
+  DueWork,
+  FrameChange,
+  Ledger,
+  Memo,
+  Owner,
+  OwnerState,
+  Page,
+  PageRequest,
+  SessionChange,
+  SessionName,
+  Snapshot,
+  Target,
+  Write,
+} from "./ledger.ts";
+export {
+  CALL_TRANSITIONS,
+  type CallCommand,
+  CONFIRMATION_TRANSITIONS,
+  type ConfirmationCommand,
+  FRAME_TRANSITIONS,
+  type FrameCommand,
+  isAnswered,
+  nextCall,
+  nextConfirmation,
+  nextFrame,
+  type ShownStatus,
+  shownStatus,
+} from "./lifecycle.ts";
+export { ManualClock } from "./manual-clock.ts";
+export { DEFAULT_SETTINGS, type EngineSettings } from "./parts.ts";
+export {
+  type Approvers,
+  type Principal,
+  type PrincipalInput,
+  type PrincipalKind,
+  toPrincipal,
+} from "./principal.ts";
+export type {
+  CallRecord,
+  CallStatus,
+  ChainHead,
+  CheckpointRecord,
+  ConfirmationRecord,
+  ConfirmationStatus,
+  FrameKind,
+  FrameRecord,
+  FrameStatus,
+  JournalRecord,
+  SessionRecord,
+  Shown,
+  StepKind,
+  StepRecord,
+  StepStatus,
+  Vote,
+} from "./records.ts";
+export { REDACTED, redact } from "./redact.ts";
+export { type Parameters, type ParseOutcome, readShape, type Shape, type StandardSchema } from "./schema.ts";
+export type { Settled, Settlement } from "./settle.ts";
+export type { CallPlan, MessageInput, MessageOutcome, PlannedCall, Turn } from "./turns.ts";
+export type { Cancelled } from "./withdraw.ts";
+export type { Worker, WorkOptions } from "./worker.ts";

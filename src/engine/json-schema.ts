@@ -1,0 +1,26 @@
+import { Validator } from "@cfworker/json-schema";
+import type { JsonObject, JsonValue } from "../protocol/index.ts";
+
+/** Does the value fit? If not, which field does not, and why. */
+export type SchemaOutcome =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly field: string; readonly message: string };
+
+/** Checks a value against a JSON Schema (2020-12). A schema that cannot be read fits nothing. */
+export function checkSchema(schema: JsonObject, value: JsonValue): SchemaOutcome {
+  try {
+    // Short-circuit off: the innermost error is the one that names the field.
+    const outcome = new Validator(schema, "2020-12", false).validate(value);
+    if (outcome.valid) return { ok: true };
+    const worst = outcome.errors.reduce((deepest, error) =>
+      error.instanceLocation.length >= deepest.instanceLocation.length ? error : deepest,
+    );
+    return { ok: false, field: fieldName(worst.instanceLocation), message: worst.error };
+  } catch (error) {
+    return { ok: false, field: "", message: `the schema cannot be read: ${String(error)}` };
+  }
+}
+
+function fieldName(instanceLocation: string): string {
+  return instanceLocation.replace(/^#\/?/, "");
+}

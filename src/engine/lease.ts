@@ -1,0 +1,106 @@
+import type { Clock } from "./clock.ts";
+import type { Ledger, Owner } from "./ledger.ts";
+
+export interface LeaseOptions {
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  readonly leaseMs: number;
+  readonly heartbeatMs: number;
+  readonly host: string;
+  readonly pid: number;
+  readonly newOwnerId: () => string;
+}
+
+/**
+ * This process's right to hold claims: one row in the ledger, kept alive by one statement for all of them.
+ * A lease that was lost is never taken up again; the next claim is made under a new owner.
+ */
+export class Lease {
+  readonly #options: LeaseOptions;
+  #owner: Owner;
+  #beatAt = Number.NEGATIVE_INFINITY;
+  #running = 0;
+  #stopBeating: AbortController | undefined;
+
+  constructor(options: LeaseOptions) {
+    this.#options = options;
+    this.#owner = this.#newOwner();
+  }
+
+  /** The owner to claim under, with at least two thirds of its lease ahead. */
+  async hold(): Promise<string> {
+    if (!this.#isFresh() && !(await this.#beat())) {
+      this.#owner = this.#newOwner();
+      await this.#beat();
+    }
+    return this.#owner.id;
+  }
+
+  /** Is this owner's lease still ours, and long enough to begin something under it? */
+  async stillHeld(owner: string): Promise<boolean> {
+    if (owner !== this.#owner.id) return false;
+    return this.#isFresh() || (await this.#beat());
+  }
+
+  /** The ledger refused this owner: do not use it again. */
+  lost(owner: string): void {
+    if (owner !== this.#owner.id) return;
+    this.#owner = this.#newOwner();
+    this.#beatAt = Number.NEGATIVE_INFINITY;
+  }
+
+  /** Keeps the lease alive until the returned function is called. */
+  keep(): () => void {
+    this.#running += 1;
+    if (this.#running === 1) this.#startBeating();
+    let kept = true;
+    return () => {
+      if (!kept) return;
+      kept = false;
+      this.#running -= 1;
+      if (this.#running === 0) this.#stopBeating?.abort();
+    };
+  }
+
+  /** Gives the lease up, so that what it still holds is taken over without waiting. */
+  async retire(): Promise<void> {
+    this.#stopBeating?.abort();
+    if (this.#beatAt !== Number.NEGATIVE_INFINITY) await this.#options.ledger.retire(this.#owner.id);
+    this.lost(this.#owner.id);
+  }
+
+  #isFresh(): boolean {
+    return this.#options.clock.monotonic() - this.#beatAt < this.#options.leaseMs / 3;
+  }
+
+  async #beat(): Promise<boolean> {
+    const owner = this.#owner;
+    // Taken before the statement: what is measured must be no shorter than what the ledger grants.
+    const startedAt = this.#options.clock.monotonic();
+    const alive = await this.#options.ledger.beat(owner, this.#options.leaseMs);
+    if (alive && owner === this.#owner) this.#beatAt = startedAt;
+    if (!alive) this.lost(owner.id);
+    return alive;
+  }
+
+  #startBeating(): void {
+    const stop = new AbortController();
+    this.#stopBeating = stop;
+    // Its own beats do not reject; a clock that does leaves a lease that runs down, which is safe.
+    this.#beatUntil(stop.signal).catch(() => stop.abort());
+  }
+
+  async #beatUntil(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#options.clock.sleep(this.#options.heartbeatMs, signal);
+      if (signal.aborted) return;
+      // A beat that fails is tried again at the next interval; until then the lease simply runs down.
+      await this.#beat().catch(() => false);
+    }
+  }
+
+  #newOwner(): Owner {
+    const { newOwnerId, host, pid } = this.#options;
+    return { id: newOwnerId(), host, pid };
+  }
+}

@@ -1,0 +1,44 @@
+import type { Clock } from "./clock.ts";
+
+/** A clock that stands still until it is moved: tests wait for nothing and are never early or late. */
+export class ManualClock implements Clock {
+  #now: number;
+  #elapsed = 0;
+  readonly #sleepers = new Set<{ readonly until: number; readonly wake: () => void }>();
+
+  constructor(startAt: number = Date.UTC(2026, 0, 1)) {
+    this.#now = startAt;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  monotonic(): number {
+    return this.#elapsed;
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      if (signal?.aborted === true || ms <= 0) return resolve();
+      const sleeper = {
+        until: this.#elapsed + ms,
+        wake: () => {
+          this.#sleepers.delete(sleeper);
+          signal?.removeEventListener("abort", sleeper.wake);
+          resolve();
+        },
+      };
+      this.#sleepers.add(sleeper);
+      signal?.addEventListener("abort", sleeper.wake, { once: true });
+    });
+  }
+
+  /** Moves time on, wakes whoever slept until then, and lets them run before it resolves. */
+  async advance(ms: number): Promise<void> {
+    this.#now += ms;
+    this.#elapsed += ms;
+    for (const sleeper of [...this.#sleepers]) if (sleeper.until <= this.#elapsed) sleeper.wake();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}

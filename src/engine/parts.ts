@@ -1,0 +1,38 @@
+import type { ChainHasher } from "./chain.ts";
+import type { Clock } from "./clock.ts";
+import type { Host } from "./host.ts";
+import type { NewId } from "./ids.ts";
+import type { Lease } from "./lease.ts";
+import type { Ledger } from "./ledger.ts";
+import type { SessionQueue } from "./session-queue.ts";
+
+/** Limits and intervals; every one can be set, so that tests need not wait. */
+export interface EngineSettings {
+  /** After this long without a heartbeat a process's claims are taken for lost. */
+  readonly leaseMs: number;
+  readonly heartbeatMs: number;
+  /** How many confirmations one session may have open. */
+  readonly maxOpen: number;
+  /** How many questions one call may ask. */
+  readonly maxRounds: number;
+}
+
+export const DEFAULT_SETTINGS: EngineSettings = {
+  leaseMs: 15_000,
+  heartbeatMs: 5_000,
+  maxOpen: 20,
+  maxRounds: 20,
+};
+
+/** What every command of the engine works with. */
+export interface EngineParts {
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly hasher: ChainHasher;
+  readonly secret?: string;
+  readonly lease: Lease;
+  readonly hosts: ReadonlyMap<string, Host>;
+  readonly queue: SessionQueue;
+  readonly settings: EngineSettings;
+}

@@ -1,0 +1,211 @@
+import type { JsonObject, JsonValue } from "../protocol/index.ts";
+import { moveCall, toResponse, writeAnswer } from "./answer.ts";
+import { newConfirmation, writeQuestions } from "./ask.ts";
+import type { Claimed } from "./claim.ts";
+import { valueDigest } from "./digest.ts";
+import { Draft } from "./draft.ts";
+import type { Ended } from "./executions.ts";
+import type { Snapshot } from "./ledger.ts";
+import type { EngineParts } from "./parts.ts";
+import type { CallRecord } from "./records.ts";
+import type { OpenAsk } from "./replay.ts";
+import { type Conflict, type Plan, transact } from "./transact.ts";
+
+/** How one entry into a body ended. */
+export type EntryOutcome =
+  | { readonly kind: "succeeded"; readonly result: JsonValue }
+  | { readonly kind: "failed"; readonly error: JsonObject }
+  | { readonly kind: "unknown"; readonly reason: string }
+  | { readonly kind: "asked"; readonly ask: OpenAsk }
+  /** The body was never entered. */
+  | { readonly kind: "not-started"; readonly error?: unknown }
+  /** The ledger has already given the call to others. */
+  | { readonly kind: "lost" };
+
+type Held = Snapshot & { readonly call: CallRecord };
+
+/**
+ * Records how an entry ended, if this attempt still holds the call, or lost it to `unknown` and nobody has
+ * settled it since. A result that comes later than that is kept in the journal and changes nothing.
+ */
+export async function recordEntry(
+  parts: EngineParts,
+  claimed: Claimed,
+  outcome: EntryOutcome,
+): Promise<Ended> {
+  const { id, attempt } = claimed.call;
+  return transact<Ended>(parts, { call: id }, async (snapshot, last) => {
+    const { call } = snapshot ?? {};
+    if (snapshot === undefined || call === undefined) return { value: {} };
+    const held: Held = { ...snapshot, call };
+    const ours = call.attempt === attempt && (call.status === "executing" || call.status === "unknown");
+    if (!ours) return recordTooLate(parts, held, { attempt, outcome });
+    return plan(parts, claimed, held, { outcome, last });
+  });
+}
+
+interface Case {
+  readonly outcome: EntryOutcome;
+  readonly last: Conflict | undefined;
+}
+
+async function plan(
+  parts: EngineParts,
+  claimed: Claimed,
+  held: Held,
+  { outcome, last }: Case,
+): Promise<Plan<Ended>> {
+  switch (outcome.kind) {
+    case "lost":
+      return { value: { call: held.call } };
+    case "not-started":
+      return giveBack(parts, held);
+    case "unknown":
+      return loseTrack(parts, held, outcome.reason);
+    case "asked":
+      return suspend(parts, claimed, held, outcome.ask);
+    case "succeeded":
+      return answer(parts, held, { ok: true, result: outcome.result, last });
+    case "failed":
+      return answer(parts, held, { ok: false, result: outcome.error, last });
+  }
+}
+
+async function answer(
+  parts: EngineParts,
+  { call, frame, session, now }: Held,
+  end: { readonly ok: boolean; readonly result: JsonValue; readonly last: Conflict | undefined },
+): Promise<Plan<Ended>> {
+  const owner = frame === undefined ? undefined : await parts.lease.hold();
+  const draft = new Draft(parts, now, session);
+  // Denied stays denied, whatever the tool says when it words the answer.
+  const command = call.refused ? "word-denial" : end.ok ? "succeed" : "fail";
+  const answered = writeAnswer(parts, draft, {
+    call,
+    frame,
+    command,
+    result: end.result,
+    owner,
+    last: end.last,
+  });
+  draft.journal(`call-${answered.call.status}`, {
+    call: call.id,
+    tool: call.tool,
+    attempt: call.attempt,
+    resultDigest: valueDigest(parts.ledger.digestKey, end.result),
+    ...(call.status === "unknown" ? { late: true } : {}),
+  });
+  return { draft, value: answered };
+}
+
+function giveBack(parts: EngineParts, { call, session, now }: Held): Plan<Ended> {
+  const draft = new Draft(parts, now, session);
+  const status = moveCall(call, "release");
+  draft.write({
+    kind: "call-update",
+    id: call.id,
+    from: call.status,
+    attempt: call.attempt,
+    set: { status, owner: null },
+  });
+  draft.journal("call-released", { call: call.id, tool: call.tool, attempt: call.attempt });
+  return { draft, value: { call: { ...call, status } } };
+}
+
+function loseTrack(parts: EngineParts, { call, session, now }: Held, reason: string): Plan<Ended> {
+  if (call.status === "unknown") return { value: { call } };
+  const draft = new Draft(parts, now, session);
+  const status = moveCall(call, "lose");
+  draft.write({
+    kind: "call-update",
+    id: call.id,
+    from: call.status,
+    attempt: call.attempt,
+    set: { status },
+  });
+  draft.journal("call-unknown", { call: call.id, tool: call.tool, attempt: call.attempt, reason });
+  return { draft, value: { call: { ...call, status } } };
+}
+
+function suspend(parts: EngineParts, claimed: Claimed, held: Held, ask: OpenAsk): Plan<Ended> {
+  const { call, frame, session, now } = held;
+  const { maxOpen, maxRounds } = parts.settings;
+  // A call that is unknown by now may have been asked about elsewhere: a question of it would mislead.
+  if (call.status === "unknown") return { value: { call } };
+  const refusal =
+    call.rounds >= maxRounds
+      ? `a call may ask at most ${maxRounds} questions`
+      : session.open >= maxOpen
+        ? `the session has ${session.open} open confirmations already`
+        : undefined;
+  if (refusal !== undefined) return tooMany(parts, held, refusal);
+  const { asking } = claimed.tool;
+  const requesters = held.confirmation?.requesters ?? [session.user];
+  const { hint, payload, schema } = ask.options;
+  const confirmation = newConfirmation(parts, now, {
+    session,
+    call,
+    frame,
+    question: {
+      approvers: asking.approvers,
+      requesters,
+      ...(asking.expiresInMs === undefined ? {} : { expiresInMs: asking.expiresInMs }),
+      shown: {
+        hint: hint ?? `Approve execution of tool ${call.tool}?`,
+        why: ["the tool asks"],
+        askedByTool: true,
+        ...(payload === undefined ? {} : { payload }),
+        ...(schema === undefined ? {} : { schema }),
+        ...(ask.step === undefined ? {} : { question: ask.step.name }),
+        ...(asking.onDenied === undefined ? {} : { onDenied: asking.onDenied }),
+      },
+    },
+  });
+  const status = moveCall(call, "ask");
+  const set = { status, confirmation: confirmation.id, rounds: call.rounds + 1, owner: null };
+  const draft = new Draft(parts, now, session);
+  draft.write({ kind: "call-update", id: call.id, from: call.status, attempt: call.attempt, set });
+  if (ask.step !== undefined) draft.write({ kind: "step", step: { ...ask.step, value: confirmation.id } });
+  const suspended: CallRecord = { ...call, status, confirmation: confirmation.id, rounds: call.rounds + 1 };
+  writeQuestions(draft, frame, [{ call: suspended, confirmation }]);
+  return { draft, value: { call: suspended } };
+}
+
+function tooMany(parts: EngineParts, { call, frame, session, now }: Held, reason: string): Plan<Ended> {
+  const draft = new Draft(parts, now, session);
+  const result = { error: `too many confirmations: ${reason}`, code: "too-many-open" };
+  const answered = writeAnswer(parts, draft, {
+    call,
+    frame,
+    command: "fail",
+    result,
+    owner: undefined,
+    last: undefined,
+  });
+  draft.journal("call-failed", {
+    call: call.id,
+    tool: call.tool,
+    attempt: call.attempt,
+    code: "too-many-open",
+  });
+  return { draft, value: answered };
+}
+
+function recordTooLate(
+  parts: EngineParts,
+  { call, session, now }: Held,
+  { attempt, outcome }: { readonly attempt: number; readonly outcome: EntryOutcome },
+): Plan<Ended> {
+  if (outcome.kind !== "succeeded" && outcome.kind !== "failed") return { value: {} };
+  const result = outcome.kind === "succeeded" ? outcome.result : outcome.error;
+  const draft = new Draft(parts, now, session);
+  draft.journal("late-result", {
+    call: call.id,
+    tool: call.tool,
+    attempt,
+    outcome: outcome.kind,
+    result: toResponse(result),
+    standing: call.status,
+  });
+  return { draft, value: {} };
+}

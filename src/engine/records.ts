@@ -1,0 +1,204 @@
+import type { JsonObject, JsonValue } from "../protocol/index.ts";
+import type { Approvers, Principal } from "./principal.ts";
+
+/** A conversation, and the unit of serialisation: every change in it moves `version` by one. */
+export interface SessionRecord {
+  readonly key: string;
+  readonly app: string;
+  readonly user: string;
+  readonly id: string;
+  readonly version: number;
+  readonly nextSeq: number;
+  /** How many confirmations are open: what the flood limit compares with, without counting. */
+  readonly open: number;
+  readonly chain: ChainHead;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly deletedAt?: number;
+}
+
+/** The last record of a session's journal chain. */
+export interface ChainHead {
+  readonly n: number;
+  readonly hash: string;
+}
+
+export type FrameStatus = "ready" | "stepping" | "waiting" | "done" | "failed" | "cancelled";
+export type FrameKind = "llm" | "sequential" | "parallel" | "loop" | "remote";
+
+/**
+ * One activation of one agent, with its current turn. Nothing of a run lives only in memory: a process that
+ * finds this row and the calls it names can go on.
+ */
+export interface FrameRecord {
+  readonly id: string;
+  readonly session: string;
+  readonly app: string;
+  readonly invocation: string;
+  readonly parentFrame?: string;
+  readonly parentCall?: string;
+  readonly kind: FrameKind;
+  readonly agent: string;
+  readonly path: readonly string[];
+  readonly branch?: string;
+  readonly cursor: JsonValue;
+  readonly status: FrameStatus;
+  /** Counts model steps; with the frame's id it names a turn. */
+  readonly turn: number;
+  /** Ids of the current turn's calls, in the model's order. */
+  readonly calls: readonly string[];
+  /** How many of them have no answer yet. */
+  readonly open: number;
+  readonly owner?: string;
+  readonly output?: JsonValue;
+}
+
+export type CallStatus =
+  | "waiting"
+  | "ready"
+  | "executing"
+  | "suspended"
+  | "unknown"
+  | "succeeded"
+  | "failed"
+  | "denied"
+  | "expired"
+  | "cancelled";
+
+/** One function call. Claims, attempts and results live here; confirmations are questions about it. */
+export interface CallRecord {
+  /** `<session key>.<wire id>`: unique everywhere, and the idempotency key that tools get. */
+  readonly id: string;
+  readonly session: string;
+  readonly app: string;
+  readonly frame?: string;
+  readonly turn: number;
+  readonly ord: number;
+  readonly wireId: string;
+  readonly agent: string;
+  readonly tool: string;
+  /** What is shown and what runs, unless a person amended it. */
+  readonly args: JsonObject;
+  /** The model's own arguments, once an approver has changed them. */
+  readonly originalArgs?: JsonObject;
+  /** What parsing gives is not JSON, so the body's arguments are parsed from `args` when it is entered. */
+  readonly unparsed: boolean;
+  readonly argsDigest: string;
+  readonly definitionDigest: string;
+  /** JSON pointers into `args` that only the tool may see. */
+  readonly secrets: readonly string[];
+  /** May be started again after a crash. */
+  readonly repeatable: boolean;
+  readonly status: CallStatus;
+  readonly attempt: number;
+  readonly owner?: string;
+  readonly startedAt?: number;
+  readonly endedAt?: number;
+  /** The open question, or the last one. */
+  readonly confirmation?: string;
+  /** How many questions were asked about this call. */
+  readonly rounds: number;
+  /** Denied, and the tool may still word the answer. */
+  readonly refused: boolean;
+  readonly result?: JsonValue;
+}
+
+export type ConfirmationStatus = "requested" | "approved" | "denied" | "expired" | "cancelled";
+
+/** What is put before a person. A change of it moves `shownVersion`. */
+export interface Shown {
+  readonly hint: string;
+  readonly payload?: JsonValue;
+  /** JSON Schema that an approval's payload must fit. */
+  readonly schema?: JsonObject;
+  readonly amendable?: true | readonly string[];
+  /** JSON Schema that amended arguments must fit. */
+  readonly argsSchema?: JsonObject;
+  /** What made the call need a person, every source that said so. */
+  readonly why: readonly string[];
+  /** MCP server or remote agent. */
+  readonly source?: string;
+  /** The question's name, for a tool that asked by itself. */
+  readonly question?: string;
+  readonly askedByTool?: boolean;
+  readonly onDenied?: "invoke";
+}
+
+/** One person's word. A list of them on the confirmation leaves room for more than one. */
+export interface Vote {
+  readonly confirmed: boolean;
+  readonly by: Principal;
+  readonly via: string;
+  readonly at: number;
+  readonly reason?: string;
+  readonly payload?: JsonValue;
+  /** Amended arguments. */
+  readonly args?: JsonObject;
+  /** Over id, digest, verdict, approver and time, when the engine has a secret. */
+  readonly mac?: string;
+}
+
+/** One question to a person about a call; `round` counts a tool's own questions. */
+export interface ConfirmationRecord {
+  readonly id: string;
+  readonly call: string;
+  readonly round: number;
+  readonly session: string;
+  readonly app: string;
+  readonly agent: string;
+  readonly path: readonly string[];
+  readonly user: string;
+  readonly tool: string;
+  /** Everyone who counts as having asked. */
+  readonly requesters: readonly string[];
+  readonly approvers: Approvers;
+  readonly invocation: string;
+  readonly argsDigest: string;
+  readonly shown: Shown;
+  readonly shownVersion: number;
+  readonly status: ConfirmationStatus;
+  readonly requestedAt: number;
+  readonly expiresAt?: number;
+  readonly votes: readonly Vote[];
+  /** Why it was withdrawn. */
+  readonly withdrawal?: string;
+}
+
+export type StepKind = "step" | "question";
+export type StepStatus = "started" | "done" | "failed" | "asked";
+
+/** Work that a tool remembers, or a question it put, within one call. */
+export interface StepRecord {
+  readonly call: string;
+  readonly kind: StepKind;
+  readonly name: string;
+  readonly occurrence: number;
+  readonly status: StepStatus;
+  /** A question's hint, payload and schema, so that a replay that asks differently is noticed. */
+  readonly digest?: string;
+  readonly value?: JsonValue;
+}
+
+/** One line of the journal: audit trail, live feed and outbox source at once. */
+export interface JournalRecord {
+  /** Position in the whole ledger, in commit order. */
+  readonly seq: number;
+  readonly stream: string;
+  readonly n: number;
+  readonly at: number;
+  readonly kind: string;
+  readonly bodyDigest: string;
+  readonly hash: string;
+  /** Null once erased; the digest stays, so the chain still verifies. */
+  readonly body: string | null;
+}
+
+/** A seal over all journal records up to `lastSeq`. */
+export interface CheckpointRecord {
+  readonly k: number;
+  readonly lastSeq: number;
+  readonly count: number;
+  readonly root: string;
+  readonly hash: string;
+  readonly at: number;
+}

@@ -1,0 +1,84 @@
+import { moveCall } from "./answer.ts";
+import { planClaim, type Taken } from "./claim-ready.ts";
+import { Draft } from "./draft.ts";
+import type { EngineParts } from "./parts.ts";
+import type { CallRecord, FrameRecord } from "./records.ts";
+import { transact } from "./transact.ts";
+
+const LOST_REASON = "the process that ran it was lost before it reported an outcome";
+
+/**
+ * What a dead process left of a call. A call that may be repeated is run again under its key; any other
+ * becomes `unknown`, because fencing protects our records and not the world.
+ */
+export async function recoverCall(parts: EngineParts, callId: string): Promise<Taken> {
+  return transact<Taken>(parts, { call: callId }, async (snapshot, last) => {
+    const { call: stored } = snapshot ?? {};
+    if (snapshot === undefined || stored?.status !== "executing" || (await isAlive(parts, stored)))
+      return { value: {} };
+    const draft = new Draft(parts, snapshot.now, snapshot.session);
+    if (!stored.repeatable) {
+      const set = { status: moveCall(stored, "lose") };
+      draft.write({ kind: "call-update", id: stored.id, from: stored.status, attempt: stored.attempt, set });
+      draft.journal("call-unknown", lostBody(stored));
+      return { draft, value: { call: { ...stored, ...set } } };
+    }
+    const call: CallRecord = { ...stored, status: moveCall(stored, "release") };
+    draft.journal("call-released", lostBody(stored));
+    const plan = await planClaim(parts, { ...snapshot, call }, { stored, last, draft });
+    if (plan.draft === draft) return plan;
+    // Not ours to run, or not to be run any more: whoever takes it up next decides which.
+    draft.write({
+      kind: "call-update",
+      id: stored.id,
+      from: stored.status,
+      attempt: stored.attempt,
+      set: { status: call.status, owner: null },
+    });
+    return { draft, value: { call } };
+  });
+}
+
+/** Takes over a frame whose process died during a model step. Its event was not written, so it steps again. */
+export async function recoverFrame(parts: EngineParts, frameId: string): Promise<FrameRecord | undefined> {
+  return transact<FrameRecord | undefined>(parts, { frame: frameId }, async (snapshot, last) => {
+    const { frame, session, now } = snapshot ?? {};
+    if (frame === undefined || session === undefined || now === undefined) return { value: undefined };
+    const takeable =
+      frame.status === "ready" || (frame.status === "stepping" && !(await isAlive(parts, frame)));
+    if (!takeable) return { value: undefined };
+    const draft = new Draft(parts, now, session);
+    if (last === "busy" || parts.hosts.get(frame.app)?.step === undefined) {
+      if (frame.status === "ready") return { value: undefined };
+      draft.write({
+        kind: "frame-update",
+        id: frame.id,
+        from: "stepping",
+        set: { status: "ready", owner: null },
+      });
+      return { draft, value: undefined };
+    }
+    const owner = await parts.lease.hold();
+    const set = { status: "stepping", owner } as const;
+    // A frame that is stepping already holds its branch.
+    const exclusive = frame.status === "ready";
+    draft.claimedBy(owner).write({ kind: "frame-update", id: frame.id, from: frame.status, exclusive, set });
+    return { draft, value: { ...frame, ...set } };
+  });
+}
+
+async function isAlive(parts: EngineParts, held: { readonly owner?: string }): Promise<boolean> {
+  if (held.owner === undefined) return false;
+  const owner = await parts.ledger.owner(held.owner);
+  return owner?.alive ?? false;
+}
+
+function lostBody(call: CallRecord): { readonly [key: string]: string | number } {
+  return {
+    call: call.id,
+    tool: call.tool,
+    attempt: call.attempt,
+    reason: LOST_REASON,
+    ...(call.owner === undefined ? {} : { owner: call.owner }),
+  };
+}

@@ -1,0 +1,107 @@
+import { CountersignError, isJsonObject, type JsonObject, toJsonValue } from "../protocol/index.ts";
+import { checkSchema } from "./json-schema.ts";
+
+/** The part of the Standard Schema interface that is used here; zod, valibot, arktype and others have it. */
+export interface StandardSchema<Input = unknown, Output = Input> {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+    readonly jsonSchema?: {
+      readonly input: (options: { readonly target: string }) => Record<string, unknown>;
+    };
+  };
+}
+
+export type StandardResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly StandardIssue[] };
+
+export interface StandardIssue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+/** Parameters as an author may give them: a Standard Schema, or JSON Schema as it stands. */
+export type Parameters<Args> = StandardSchema<unknown, Args> | JsonObject;
+
+export type ParseOutcome<Args> =
+  | {
+      readonly ok: true;
+      /** What is stored, digested, shown and executed: the parsed value if it is JSON, else the input. */
+      readonly args: JsonObject;
+      /** `args` is the input, to be parsed again when the body is entered. */
+      readonly unparsed: boolean;
+      /** What the body gets. */
+      readonly value: Args;
+    }
+  | { readonly ok: false; readonly field: string; readonly message: string };
+
+/** A schema that has been looked at once. */
+export interface Shape<Args> {
+  readonly jsonSchema?: JsonObject;
+  parse(input: unknown): Promise<ParseOutcome<Args>>;
+}
+
+/** Reads a schema. Without one, any JSON object fits. */
+export function readShape<Args>(parameters: Parameters<Args> | undefined): Shape<Args> {
+  if (parameters === undefined) return { parse: async (input) => parsePlain<Args>(input, undefined) };
+  if (isStandardSchema<Args>(parameters)) return standardShape(parameters);
+  return { jsonSchema: parameters, parse: async (input) => parsePlain<Args>(input, parameters) };
+}
+
+function isStandardSchema<Args>(value: Parameters<Args>): value is StandardSchema<unknown, Args> {
+  return "~standard" in value;
+}
+
+function parsePlain<Args>(input: unknown, jsonSchema: JsonObject | undefined): ParseOutcome<Args> {
+  const json = toJsonValue(input);
+  if (!json.ok) return { ok: false, field: "", message: `the arguments are not JSON: ${json.message}` };
+  if (!isJsonObject(json.value)) return { ok: false, field: "", message: "the arguments must be an object" };
+  const outcome = jsonSchema === undefined ? ({ ok: true } as const) : checkSchema(jsonSchema, json.value);
+  if (!outcome.ok) return outcome;
+  // The author's type and their schema are one promise; JSON Schema cannot carry the type.
+  return { ok: true, args: json.value, unparsed: false, value: json.value as Args };
+}
+
+function standardShape<Args>(schema: StandardSchema<unknown, Args>): Shape<Args> {
+  const standard = schema["~standard"];
+  const described = standard.jsonSchema?.input({ target: "draft-2020-12" });
+  const jsonSchema = described === undefined ? undefined : toJsonValue(described);
+  if (jsonSchema !== undefined && !(jsonSchema.ok && isJsonObject(jsonSchema.value))) {
+    throw new CountersignError(
+      "invalid-option",
+      `The ${standard.vendor} schema cannot be written as JSON Schema.`,
+    );
+  }
+  return {
+    ...(jsonSchema?.ok === true && isJsonObject(jsonSchema.value) ? { jsonSchema: jsonSchema.value } : {}),
+    parse: async (input) => {
+      const result = await standard.validate(input);
+      if (result.issues !== undefined) return firstIssue(result.issues);
+      return bind(input, result.value);
+    },
+  };
+}
+
+function bind<Args>(input: unknown, value: Args): ParseOutcome<Args> {
+  const parsed = toJsonValue(value);
+  if (parsed.ok && isJsonObject(parsed.value))
+    return { ok: true, args: parsed.value, unparsed: false, value };
+  const raw = toJsonValue(input);
+  if (raw.ok && isJsonObject(raw.value)) return { ok: true, args: raw.value, unparsed: true, value };
+  return { ok: false, field: "", message: "neither the arguments nor what they parse to is a JSON object" };
+}
+
+function firstIssue(issues: readonly StandardIssue[]): {
+  readonly ok: false;
+  readonly field: string;
+  readonly message: string;
+} {
+  const issue = issues[0];
+  const path = (issue?.path ?? [])
+    .map((step) => String(typeof step === "object" ? step.key : step))
+    .join(".");
+  return { ok: false, field: path, message: issue?.message ?? "the arguments do not fit" };
+}

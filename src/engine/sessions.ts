@@ -1,0 +1,124 @@
+import type { JsonObject } from "../protocol/index.ts";
+import type { Refusal } from "./decide.ts";
+import { Draft } from "./draft.ts";
+import type { SessionName, Snapshot, Write } from "./ledger.ts";
+import type { EngineParts } from "./parts.ts";
+import type { Principal } from "./principal.ts";
+import type { CallRecord } from "./records.ts";
+import { transact } from "./transact.ts";
+import { writeWithdrawal } from "./withdraw.ts";
+
+const USER_PREFIX = "user:";
+const APP_PREFIX = "app:";
+const TEMP_PREFIX = "temp:";
+
+/** Splits a state change by the ADK's scopes. What is `temp:` lives for one run and is not stored. */
+export function stateWrites(delta: JsonObject): readonly Write[] {
+  const scopes: Record<"session" | "user" | "app", [string, JsonObject[string]][]> = {
+    session: [],
+    user: [],
+    app: [],
+  };
+  for (const [key, value] of Object.entries(delta)) {
+    if (key.startsWith(TEMP_PREFIX)) continue;
+    if (key.startsWith(USER_PREFIX)) scopes.user.push([key.slice(USER_PREFIX.length), value]);
+    else if (key.startsWith(APP_PREFIX)) scopes.app.push([key.slice(APP_PREFIX.length), value]);
+    else scopes.session.push([key, value]);
+  }
+  return (["session", "user", "app"] as const)
+    .filter((scope) => scopes[scope].length > 0)
+    .map((scope) => ({ kind: "state", scope, delta: Object.fromEntries(scopes[scope]) }));
+}
+
+/** Makes a session, with state if there is any to begin with. */
+export async function createSession(
+  parts: EngineParts,
+  name: SessionName,
+  state: JsonObject = {},
+): Promise<{ readonly ok: true; readonly key: string } | Refusal> {
+  return transact<{ readonly ok: true; readonly key: string } | Refusal>(
+    parts,
+    { session: name },
+    (snapshot) => {
+      if (snapshot !== undefined) {
+        return {
+          value: { ok: false, code: "session-exists", message: `There is a session ${name.id} already.` },
+        };
+      }
+      const now = parts.clock.now();
+      const draft = new Draft(parts, now, { key: parts.newId(now), create: name });
+      for (const write of stateWrites(state)) draft.write(write);
+      return { draft, value: { ok: true, key: draft.sessionKey } };
+    },
+  );
+}
+
+/**
+ * Deletes a session: what is open is withdrawn, its content erased, its digests kept in the chain, which
+ * still verifies. Refused while a call of it executes or its outcome is unknown.
+ */
+export async function deleteSession(
+  parts: EngineParts,
+  name: SessionName,
+  by: Principal,
+): Promise<{ readonly ok: true } | Refusal> {
+  return transact<{ readonly ok: true } | Refusal>(parts, { session: name }, async (snapshot) => {
+    if (snapshot === undefined || snapshot.session.deletedAt !== undefined) {
+      return { value: { ok: false, code: "unknown-session", message: `There is no session ${name.id}.` } };
+    }
+    return planErasure(parts, snapshot, { kind: "session-deleted", by: by.id });
+  });
+}
+
+/** Erases one idle session, as deletion does. Nothing happens if it has become busy since it was listed. */
+export async function pruneSession(parts: EngineParts, key: string, before: number): Promise<boolean> {
+  const outcome = await transact<{ readonly ok: boolean }>(parts, { sessionKey: key }, async (snapshot) => {
+    const idle =
+      snapshot !== undefined &&
+      snapshot.session.deletedAt === undefined &&
+      snapshot.session.updatedAt < before;
+    if (!idle || snapshot.session.open > 0) return { value: { ok: false } };
+    return planErasure(parts, snapshot, { kind: "session-pruned", before });
+  });
+  return outcome.ok;
+}
+
+async function planErasure(
+  parts: EngineParts,
+  snapshot: Snapshot,
+  { kind, ...body }: { readonly kind: string; readonly by?: string; readonly before?: number },
+): Promise<{ readonly draft?: Draft; readonly value: { readonly ok: true } | Refusal }> {
+  const { session, now } = snapshot;
+  const open = await parts.ledger.unanswered(session.key);
+  const busy = open.find(({ status }) => status === "executing" || status === "unknown");
+  if (busy !== undefined) {
+    const message = `The call ${busy.wireId} (${busy.tool}) is ${busy.status}; wait for it, or settle it first.`;
+    return { value: { ok: false, code: "call-executing", message, call: busy } };
+  }
+  const draft = new Draft(parts, now, session);
+  for (const call of open) await withdrawForErasure(parts, draft, { snapshot, call });
+  draft
+    .journal(kind, body)
+    .write({ kind: "erase" })
+    .delete();
+  return { draft, value: { ok: true } };
+}
+
+async function withdrawForErasure(
+  parts: EngineParts,
+  draft: Draft,
+  { snapshot, call }: { readonly snapshot: Snapshot; readonly call: CallRecord },
+): Promise<void> {
+  const held = await parts.ledger.load({ call: call.id });
+  // Without its frame: the turn is erased with the session, so nobody goes on with it.
+  const { frame: _erased, ...rest } = {
+    ...snapshot,
+    call,
+    ...(held?.confirmation === undefined ? {} : { confirmation: held.confirmation }),
+  };
+  writeWithdrawal(parts, draft, rest, {
+    reason: "the session was deleted",
+    owner: undefined,
+    last: undefined,
+  });
+}

@@ -1,0 +1,125 @@
+import type { JsonObject, JsonValue } from "../protocol/index.ts";
+import { moveCall, writeAnswer } from "./answer.ts";
+import { mayDecide } from "./authority.ts";
+import { clear } from "./claim.ts";
+import { planClaim, type Taken } from "./claim-ready.ts";
+import type { Decider, Refusal } from "./decide.ts";
+import { Draft } from "./draft.ts";
+import type { Snapshot, Target } from "./ledger.ts";
+import type { EngineParts } from "./parts.ts";
+import type { CallRecord } from "./records.ts";
+import { type Conflict, type Plan, transact } from "./transact.ts";
+
+/** A person's word on a call whose outcome is not known. */
+export type Settlement =
+  /** It happened, with this result. */
+  | { readonly as: "succeeded"; readonly result: JsonValue }
+  /** It did not happen, or half of it; do not try again. */
+  | { readonly as: "failed"; readonly error: string }
+  /** It did not happen; run it, under the same key. */
+  | { readonly as: "retry" };
+
+export interface Settled extends Taken {
+  readonly ok: true;
+  readonly call: CallRecord;
+}
+
+type Held = Snapshot & { readonly call: CallRecord };
+
+/** Settles an `unknown`. Needs the right to decide the call; the first settlement stands. */
+export async function settle(
+  parts: EngineParts,
+  target: Extract<Target, { confirmation: string } | { call: string }>,
+  { settlement, decider }: { readonly settlement: Settlement; readonly decider: Decider },
+): Promise<Settled | Refusal> {
+  return transact<Settled | Refusal>(parts, target, async (snapshot, last) => {
+    const { call, confirmation } = snapshot ?? {};
+    if (snapshot === undefined || call === undefined) {
+      const [id] = Object.values(target);
+      return { value: { ok: false, code: "unknown-call", message: `There is no call ${id}.` } };
+    }
+    const subject = { call, ...(confirmation === undefined ? {} : { confirmation }) };
+    const rule = confirmation ?? { approvers: "requester" as const, requesters: [snapshot.session.user] };
+    if (!mayDecide(rule, decider.by)) {
+      return {
+        value: {
+          ok: false,
+          code: "not-an-approver",
+          message: `${decider.by.id} may not settle this.`,
+          ...subject,
+        },
+      };
+    }
+    if (call.status !== "unknown") {
+      return {
+        value: {
+          ok: false,
+          code: "not-settleable",
+          message: `The call is ${call.status}; only an unknown outcome can be settled.`,
+          ...subject,
+        },
+      };
+    }
+    const held = { ...snapshot, call };
+    return settlement.as === "retry"
+      ? planRetry(parts, held, { decider, last })
+      : planEnd(parts, held, { settlement, decider, last });
+  });
+}
+
+async function planEnd(
+  parts: EngineParts,
+  { call, frame, session, now }: Held,
+  about: {
+    readonly settlement: Exclude<Settlement, { as: "retry" }>;
+    readonly decider: Decider;
+    readonly last: Conflict | undefined;
+  },
+): Promise<Plan<Settled>> {
+  const { settlement, last } = about;
+  const owner = frame === undefined ? undefined : await parts.lease.hold();
+  const draft = new Draft(parts, now, session).sync();
+  draft.journal("call-settled", settlementBody(call, settlement.as, about.decider));
+  const happened = settlement.as === "succeeded";
+  const answered = writeAnswer(parts, draft, {
+    call,
+    frame,
+    command: happened ? "settle-succeeded" : "settle-failed",
+    result: happened ? settlement.result : { error: settlement.error },
+    owner,
+    last,
+  });
+  return { draft, value: { ok: true, ...answered } };
+}
+
+async function planRetry(
+  parts: EngineParts,
+  held: Held,
+  { decider, last }: { readonly decider: Decider; readonly last: Conflict | undefined },
+): Promise<Plan<Settled | Refusal>> {
+  const stored = held.call;
+  const call: CallRecord = { ...stored, status: moveCall(stored, "settle-retry") };
+  const clearance = clear(parts, call, held.confirmation);
+  if (!clearance.ok && !clearance.elsewhere) {
+    const message = `It cannot be run again: ${clearance.reason}. Settle it as succeeded or failed.`;
+    return { value: { ok: false, code: clearance.code, message, call: stored } };
+  }
+  const draft = new Draft(parts, held.now, held.session).sync();
+  draft.journal("call-settled", settlementBody(stored, "retry", decider));
+  const plan = await planClaim(parts, { ...held, call }, { stored, last, draft });
+  if (plan.draft !== undefined)
+    return { draft: plan.draft, value: { ok: true, ...plan.value, call: plan.value.call ?? call } };
+  draft.write({
+    kind: "call-update",
+    id: stored.id,
+    from: stored.status,
+    attempt: stored.attempt,
+    set: { status: call.status, owner: null },
+  });
+  return { draft, value: { ok: true, call } };
+}
+
+function settlementBody(call: CallRecord, as: Settlement["as"], { by, via }: Decider): JsonObject {
+  const { id, kind, authenticated } = by;
+  return { call: call.id, tool: call.tool, attempt: call.attempt, as, by: { id, kind, authenticated }, via };
+}

@@ -1,0 +1,256 @@
+import type { JsonObject, JsonValue, StoredEvent } from "../protocol/index.ts";
+import { toResponse } from "./answer.ts";
+import { type AskedCall, newConfirmation, type Question, writeQuestions } from "./ask.ts";
+import type { Claimed } from "./claim.ts";
+import { valueDigest } from "./digest.ts";
+import { Draft, type EventDraft } from "./draft.ts";
+import type { LiveTool } from "./host.ts";
+import type { SessionName, Snapshot } from "./ledger.ts";
+import type { EngineParts } from "./parts.ts";
+import type { CallRecord, FrameKind, FrameRecord, SessionRecord } from "./records.ts";
+import { type Plan, transact } from "./transact.ts";
+
+/** A user's message, and the agent that is to answer it. */
+export interface MessageInput {
+  readonly session: SessionName;
+  readonly event: EventDraft;
+  readonly frame: { readonly kind: FrameKind; readonly agent: string; readonly path: readonly string[] };
+}
+
+export type MessageOutcome =
+  | { readonly ok: true; readonly frame: FrameRecord; readonly event: StoredEvent }
+  | { readonly ok: false; readonly code: "session-busy" | "session-deleted"; readonly message: string };
+
+/** Stores a message and claims the model step that answers it. The session is made if there is none. */
+export async function receiveMessage(parts: EngineParts, input: MessageInput): Promise<MessageOutcome> {
+  return transact<MessageOutcome>(parts, { session: input.session }, async (snapshot, last) => {
+    if (last === "busy") {
+      return {
+        value: { ok: false, code: "session-busy", message: "The session is answering another message." },
+      };
+    }
+    if (snapshot?.session.deletedAt !== undefined) {
+      return {
+        value: {
+          ok: false,
+          code: "session-deleted",
+          message: `The session ${input.session.id} was deleted.`,
+        },
+      };
+    }
+    const owner = await parts.lease.hold();
+    const now = snapshot?.now ?? parts.clock.now();
+    const session = snapshot?.session ?? { key: parts.newId(now), create: input.session };
+    const draft = new Draft(parts, now, session);
+    const { app } = input.session;
+    const frame: FrameRecord = {
+      id: parts.newId(now),
+      session: session.key,
+      app,
+      invocation: input.event.invocationId,
+      ...input.frame,
+      cursor: null,
+      status: "stepping",
+      turn: 0,
+      calls: [],
+      open: 0,
+      owner,
+    };
+    draft.claimedBy(owner).write({ kind: "frame-insert", frame, exclusive: true });
+    return { draft, value: { ok: true, frame, event: draft.event(input.event) } };
+  });
+}
+
+/** What is to become of one call of a turn. */
+export type CallPlan =
+  | { readonly kind: "run"; readonly tool: LiveTool }
+  | { readonly kind: "ask"; readonly question: Question }
+  /** Answered without running: a hook's answer, a deny rule, a mistake of the model. */
+  | {
+      readonly kind: "answer";
+      readonly status: "succeeded" | "failed" | "denied";
+      readonly result: JsonValue;
+    };
+
+export interface PlannedCall {
+  readonly wireId: string;
+  readonly tool: string;
+  readonly args: JsonObject;
+  readonly unparsed?: boolean;
+  readonly definitionDigest: string;
+  readonly secrets?: readonly string[];
+  readonly repeatable?: boolean;
+  readonly plan: CallPlan;
+}
+
+export interface Turn {
+  readonly frame: FrameRecord;
+  readonly calls: readonly CallRecord[];
+  /** To be run by this process, now. */
+  readonly claimed: readonly Claimed[];
+  readonly asked: readonly AskedCall[];
+  /** As stored, in order. */
+  readonly events: readonly StoredEvent[];
+}
+
+/**
+ * Stores a model's event with its calls: those that need nobody are claimed, the others are asked about, all
+ * in one commit. Undefined when the frame is no longer ours to step.
+ */
+export async function recordTurn(
+  parts: EngineParts,
+  step: FrameRecord,
+  input: { readonly event: EventDraft; readonly calls: readonly PlannedCall[] },
+): Promise<Turn | undefined> {
+  return transact<Turn | undefined>(parts, { frame: step.id }, (snapshot) => {
+    if (!isOurs(snapshot, step)) return { value: undefined };
+    const { session, now, frame } = snapshot;
+    const draft = new Draft(parts, now, session);
+    draft.event(input.event);
+    return planTurn(parts, draft, { session, frame, calls: input.calls });
+  });
+}
+
+function planTurn(
+  parts: EngineParts,
+  draft: Draft,
+  input: {
+    readonly session: SessionRecord;
+    readonly frame: FrameRecord;
+    readonly calls: readonly PlannedCall[];
+  },
+): Plan<Turn> {
+  const { session, frame } = input;
+  const calls: CallRecord[] = [];
+  const claimed: Claimed[] = [];
+  const asked: AskedCall[] = [];
+  const responses: EventDraft[] = [];
+  for (const [ord, planned] of input.calls.entries()) {
+    const call = newCall(parts, draft.now, { frame, planned, ord });
+    if (planned.plan.kind === "run") {
+      const { owner } = frame;
+      if (owner === undefined) continue;
+      claimed.push({ session, call, confirmation: undefined, frame, tool: planned.plan.tool, owner });
+      calls.push(call);
+      if (!call.repeatable) draft.sync();
+    } else if (planned.plan.kind === "ask") {
+      const confirmation = newConfirmation(parts, draft.now, {
+        session,
+        call,
+        frame,
+        question: planned.plan.question,
+      });
+      const asking = { ...call, confirmation: confirmation.id, rounds: 1 };
+      asked.push({ call: asking, confirmation });
+      calls.push(asking);
+    } else {
+      calls.push(call);
+      responses.push(responseEvent(frame, call, planned.plan.result));
+    }
+  }
+  for (const call of calls) draft.write({ kind: "call-insert", call });
+  if (claimed.length > 0) draft.claimedBy(frame.owner ?? "").journal("calls-started", startedBody(claimed));
+  for (const response of responses) draft.event(response);
+  writeQuestions(draft, frame, asked);
+  const open = claimed.length + asked.length;
+  const set = { calls: calls.map(({ id }) => id), open, turn: frame.turn + 1 };
+  const status = open === 0 ? "stepping" : "waiting";
+  draft.write({
+    kind: "frame-update",
+    id: frame.id,
+    from: "stepping",
+    set: { ...set, status, ...(status === "waiting" ? { owner: null } : {}) },
+  });
+  return {
+    draft,
+    value: { frame: { ...frame, ...set, status }, calls, claimed, asked, events: draft.events },
+  };
+}
+
+function newCall(
+  parts: EngineParts,
+  now: number,
+  {
+    frame,
+    planned,
+    ord,
+  }: { readonly frame: FrameRecord; readonly planned: PlannedCall; readonly ord: number },
+): CallRecord {
+  const { plan } = planned;
+  const status = plan.kind === "run" ? "executing" : plan.kind === "ask" ? "waiting" : plan.status;
+  return {
+    id: `${frame.session}.${planned.wireId}`,
+    session: frame.session,
+    app: frame.app,
+    frame: frame.id,
+    turn: frame.turn + 1,
+    ord,
+    wireId: planned.wireId,
+    agent: frame.agent,
+    tool: planned.tool,
+    args: planned.args,
+    unparsed: planned.unparsed ?? false,
+    argsDigest: valueDigest(parts.ledger.digestKey, planned.args),
+    definitionDigest: planned.definitionDigest,
+    secrets: planned.secrets ?? [],
+    repeatable: planned.repeatable ?? false,
+    status,
+    attempt: plan.kind === "run" ? 1 : 0,
+    ...(plan.kind === "run" && frame.owner !== undefined ? { owner: frame.owner, startedAt: now } : {}),
+    ...(plan.kind === "answer" ? { result: plan.result, endedAt: now } : {}),
+    rounds: 0,
+    refused: false,
+  };
+}
+
+function responseEvent(frame: FrameRecord, call: CallRecord, result: JsonValue): EventDraft {
+  return {
+    author: frame.agent,
+    invocationId: frame.invocation,
+    ...(frame.branch === undefined ? {} : { branch: frame.branch }),
+    content: {
+      role: "user",
+      parts: [{ functionResponse: { id: call.wireId, name: call.tool, response: toResponse(result) } }],
+    },
+  };
+}
+
+function startedBody(claimed: readonly Claimed[]): JsonObject {
+  return {
+    owner: claimed[0]?.owner ?? "",
+    calls: claimed.map(({ call }) => ({
+      call: call.id,
+      tool: call.tool,
+      attempt: call.attempt,
+      argsDigest: call.argsDigest,
+    })),
+  };
+}
+
+/** Ends a frame with the model's last event. False when the frame is no longer ours to step. */
+export async function finishFrame(
+  parts: EngineParts,
+  step: FrameRecord,
+  end: { readonly event?: EventDraft; readonly status: "done" | "failed"; readonly output?: JsonValue },
+): Promise<boolean> {
+  return transact(parts, { frame: step.id }, (snapshot) => {
+    if (!isOurs(snapshot, step)) return { value: false };
+    const draft = new Draft(parts, snapshot.now, snapshot.session);
+    if (end.event !== undefined) draft.event(end.event);
+    const set = {
+      status: end.status,
+      owner: null,
+      ...(end.output === undefined ? {} : { output: end.output }),
+    };
+    draft.write({ kind: "frame-update", id: step.id, from: "stepping", set });
+    return { draft, value: true };
+  });
+}
+
+function isOurs(
+  snapshot: Snapshot | undefined,
+  step: FrameRecord,
+): snapshot is Snapshot & { frame: FrameRecord } {
+  const frame = snapshot?.frame;
+  return frame?.status === "stepping" && frame.owner === step.owner && frame.turn === step.turn;
+}

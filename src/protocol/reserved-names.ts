@@ -1,0 +1,39 @@
+/** The name under which a confirmation is asked for and answered, on every ADK wire. */
+export const REQUEST_CONFIRMATION_FUNCTION_NAME = "adk_request_confirmation";
+
+/** The same, under the name that `@google/adk` exports it by. */
+export const REQUEST_CONFIRMATION_FUNCTION_CALL_NAME: typeof REQUEST_CONFIRMATION_FUNCTION_NAME =
+  REQUEST_CONFIRMATION_FUNCTION_NAME;
+
+/** The names that the ADK's own machinery calls: confirmations, credentials, questions to the user. */
+export const RESERVED_NAMES: readonly string[] = [
+  REQUEST_CONFIRMATION_FUNCTION_NAME,
+  "adk_request_credential",
+  "adk_request_input",
+];
+
+const FAMILY_PREFIX = "adk_request_";
+const RUN_TOGETHER: ReadonlySet<string> = new Set(RESERVED_NAMES.map((name) => name.replaceAll("_", "")));
+
+/** Cyrillic, Greek and other letters that NFKD leaves alone, and the Latin ones that they are drawn like. */
+const LOOK_ALIKES = "аԁкеԛѕсогімтпακεοιυτɑıոսօꜱᴄᴏꓲ";
+const DRAWN_LIKE = "adkeqscorimtnakeoiutainuoscoi";
+
+/**
+ * Whether no tool may be registered under this name and no model may call it: the reserved names, all of
+ * `adk_request_…`, and whatever a person or a sloppy comparison could take for one. Case, width, accents,
+ * invisible characters, blanks, punctuation and common look-alike letters make no difference.
+ */
+export function isReservedName(name: string): boolean {
+  const folded = fold(name);
+  return folded.startsWith(FAMILY_PREFIX) || RUN_TOGETHER.has(folded.replaceAll("_", ""));
+}
+
+function fold(name: string): string {
+  const letters = name
+    .normalize("NFKD")
+    .toLowerCase()
+    .replace(/[\p{M}\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu, "");
+  const latin = Array.from(letters, (letter) => DRAWN_LIKE[LOOK_ALIKES.indexOf(letter)] ?? letter).join("");
+  return latin.replace(/[^\p{L}\p{N}]+/gu, "_").replace(/^_|_$/g, "");
+}

@@ -1,0 +1,55 @@
+import type { Clock, Ledger } from "../engine/index.ts";
+import { CountersignError } from "../protocol/index.ts";
+
+/** What every store takes beside its place. */
+export interface LedgerOptions {
+  /** Judges leases and deadlines where the store has no clock of its own. */
+  readonly clock?: Clock;
+  /** `"full"`: every commit is on disk before it is acknowledged, not only decisions and claims. */
+  readonly durability?: "full";
+}
+
+const DEFAULT_URL = "sqlite:countersign.db";
+const DEFAULT_SQLITE_PATH = "countersign.db";
+
+/**
+ * Opens the ledger that a URL names: `memory:`, `sqlite:path`, or `sqlite:` for `countersign.db` in the working
+ * directory. The store is loaded only now. Throws `invalid-option` for a URL that names none.
+ */
+export async function createLedger(
+  location: string | (LedgerOptions & { readonly url?: string }) = DEFAULT_URL,
+  options: LedgerOptions = {},
+): Promise<Ledger> {
+  const { url = DEFAULT_URL, ...given } =
+    typeof location === "string" ? { url: location, ...options } : { ...options, ...location };
+  const path = sqlitePath(url);
+  const { openSqliteLedger } = await import("./sqlite/index.ts");
+  return openSqliteLedger({ ...given, path });
+}
+
+function sqlitePath(url: string): string {
+  const scheme = /^[a-z][a-z0-9+.-]*:/.exec(url)?.[0];
+  switch (scheme) {
+    case "memory:":
+      return ":memory:";
+    case "sqlite:":
+      // `sqlite:///absolute` and `sqlite://relative` are common spellings of `sqlite:/absolute` and `sqlite:relative`.
+      return url.slice(scheme.length).replace(/^\/\//, "") || DEFAULT_SQLITE_PATH;
+    case "postgres:":
+    case "postgresql:":
+      throw unknownLedger("PostgreSQL is not supported yet", url.slice(0, scheme.length));
+    case undefined:
+      throw unknownLedger(`the ledger ${JSON.stringify(url)} has no scheme`, url);
+    default:
+      throw unknownLedger(`no store is called "${scheme}"`, scheme);
+  }
+}
+
+// Of a URL with a host only the scheme is repeated: the rest may hold a password.
+function unknownLedger(problem: string, given: string): CountersignError {
+  return new CountersignError(
+    "invalid-option",
+    `Cannot open a ledger: ${problem}. Use "sqlite:path/to/file.db" or "memory:".`,
+    { details: { option: "ledger", given } },
+  );
+}

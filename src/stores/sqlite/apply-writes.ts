@@ -1,0 +1,193 @@
+import type { Commit, CommitOutcome, Memo, Write } from "../../engine/index.ts";
+import {
+  CALL_COLUMNS,
+  CONFIRMATION_COLUMNS,
+  FRAME_COLUMNS,
+  insertInto,
+  JOURNAL_COLUMNS,
+  MEMO_COLUMNS,
+  SESSION_COLUMNS,
+  STEP_COLUMNS,
+} from "./columns.ts";
+import type { Database } from "./database.ts";
+import { eraseSession } from "./erase.ts";
+import { updateCall, updateConfirmation, updateFrame } from "./guarded-update.ts";
+import { fromCall, fromConfirmation, fromFrame, fromJournal, toJson } from "./rows.ts";
+import { mergeState } from "./states.ts";
+
+type Conflict = Extract<CommitOutcome, { ok: false }>["conflict"];
+
+const INSERT_SESSION = `${insertInto("sessions", SESSION_COLUMNS)} on conflict do nothing`;
+const MOVE_SESSION =
+  "update sessions set version = version + 1, next_seq = ?, open = ?, chain_n = ?, chain_hash = ?, " +
+  "updated_at = ?, deleted_at = coalesce(?, deleted_at) where key = ? and version = ?";
+const LIVE_OWNER = "select 1 from owners where id = ? and fenced = 0 and lease_until > ?";
+const INSERT_EVENT = "insert into events (session, seq, body) values (?, ?, ?)";
+const INSERT_JOURNAL = insertInto("journal", JOURNAL_COLUMNS);
+const INSERT_FRAME = insertInto("frames", FRAME_COLUMNS);
+const INSERT_CALL = insertInto("calls", CALL_COLUMNS);
+const INSERT_CONFIRMATION = insertInto("confirmations", CONFIRMATION_COLUMNS);
+const INSERT_STEP = `${insertInto("steps", STEP_COLUMNS)} on conflict do nothing`;
+const UPDATE_STEP =
+  "update steps set status = ?, digest = ?, value = ? " +
+  "where call = ? and kind = ? and name = ? and occurrence = ? and status = ?";
+const REMEMBER =
+  `${insertInto("memos", MEMO_COLUMNS)} on conflict do update set request_digest = excluded.request_digest, ` +
+  "response = excluded.response, expires_at = excluded.expires_at where memos.expires_at <= ?";
+const OTHER_STEPPING =
+  "select 1 from frames f join frames other on other.session = f.session and other.branch is f.branch " +
+  "and other.status = 'stepping' and other.id <> f.id where f.id = ? limit 1";
+const CONFIRMATION_IN = "select 1 from confirmations where id = ? and status = ?";
+
+/** Applies a commit inside the caller's transaction; the caller rolls back when the outcome is not ok. */
+export function applyCommit(database: Database, commit: Commit, now: number): CommitOutcome {
+  const conflict =
+    checkOwner(database, commit.owner, now) ??
+    moveSession(database, commit) ??
+    applyWrites(database, commit, now);
+  return conflict === undefined ? { ok: true } : { ok: false, conflict };
+}
+
+function checkOwner(database: Database, owner: string | undefined, now: number): Conflict | undefined {
+  if (owner === undefined || database.get(LIVE_OWNER, [owner, now]) !== undefined) return undefined;
+  return "owner";
+}
+
+function moveSession(database: Database, { session, change }: Commit): Conflict | undefined {
+  const { key, version, create } = session;
+  const { nextSeq, open, chain, updatedAt, deletedAt = null } = change;
+  const head = [nextSeq, open, chain.n, chain.hash];
+  const changed =
+    create === undefined
+      ? database.run(MOVE_SESSION, [...head, updatedAt, deletedAt, key, version])
+      : database.run(INSERT_SESSION, [
+          key,
+          create.app,
+          create.user,
+          create.id,
+          version + 1,
+          ...head,
+          updatedAt,
+          updatedAt,
+          deletedAt,
+        ]);
+  return changed === 1 ? undefined : "version";
+}
+
+interface Place {
+  readonly session: string;
+  readonly now: number;
+}
+
+function applyWrites(database: Database, commit: Commit, now: number): Conflict | undefined {
+  const place = { session: commit.session.key, now };
+  for (const write of commit.writes) {
+    const conflict = applyWrite(database, write, place);
+    if (conflict !== undefined) return conflict;
+  }
+  return undefined;
+}
+
+function applyWrite(database: Database, write: Write, place: Place): Conflict | undefined {
+  switch (write.kind) {
+    case "frame-update":
+      return changeFrame(database, write);
+    case "call-update":
+      return changeCall(database, write);
+    case "confirmation-update":
+      return changeConfirmation(database, write, place.now);
+    case "step":
+      return writeStep(database, write);
+    case "remember":
+      return remember(database, write.memo, place.now);
+    default:
+      writeUnguarded(database, write, place.session);
+      return undefined;
+  }
+}
+
+type GuardedKind = "frame-update" | "call-update" | "confirmation-update" | "step" | "remember";
+
+function writeUnguarded(
+  database: Database,
+  write: Exclude<Write, { kind: GuardedKind }>,
+  session: string,
+): void {
+  switch (write.kind) {
+    case "event":
+      database.run(INSERT_EVENT, [session, write.seq, toJson(write.event)]);
+      return;
+    case "journal":
+      database.run(INSERT_JOURNAL, fromJournal(write.record));
+      return;
+    case "frame-insert":
+      database.run(INSERT_FRAME, fromFrame(write.frame));
+      return;
+    case "call-insert":
+      database.run(INSERT_CALL, fromCall(write.call));
+      return;
+    case "confirmation-insert":
+      database.run(INSERT_CONFIRMATION, fromConfirmation(write.confirmation));
+      return;
+    case "state":
+      mergeState(database, session, write);
+      return;
+    case "erase":
+      eraseSession(database, session);
+      return;
+  }
+}
+
+type WriteOf<Kind extends Write["kind"]> = Extract<Write, { kind: Kind }>;
+
+function changeFrame(database: Database, write: WriteOf<"frame-update">): Conflict | undefined {
+  if (write.exclusive && database.get(OTHER_STEPPING, [write.id]) !== undefined) return "busy";
+  return updateFrame.run(database, write.set, "id = ? and status = ?", [write.id, write.from])
+    ? undefined
+    : "row";
+}
+
+function changeCall(database: Database, write: WriteOf<"call-update">): Conflict | undefined {
+  const { id, from, attempt, set } = write;
+  const guard = "id = ? and status = ? and attempt = ?";
+  return updateCall.run(database, set, guard, [id, from, attempt]) ? undefined : "row";
+}
+
+function changeConfirmation(
+  database: Database,
+  { id, from, deadline, set }: WriteOf<"confirmation-update">,
+  now: number,
+): Conflict | undefined {
+  if (deadline === undefined) {
+    return updateConfirmation.run(database, set, "id = ? and status = ?", [id, from]) ? undefined : "row";
+  }
+  const guard = `id = ? and status = ? and deadline ${deadline === "ahead" ? ">" : "<="} ?`;
+  if (updateConfirmation.run(database, set, guard, [id, from, now])) return undefined;
+  return database.get(CONFIRMATION_IN, [id, from]) === undefined ? "row" : "deadline";
+}
+
+function writeStep(database: Database, { step, from }: WriteOf<"step">): Conflict | undefined {
+  const { call, kind, name, occurrence, status } = step;
+  const digest = step.digest ?? null;
+  const value = toJson(step.value);
+  const changed =
+    from === undefined
+      ? database.run(INSERT_STEP, [call, kind, name, occurrence, status, digest, value])
+      : database.run(UPDATE_STEP, [status, digest, value, call, kind, name, occurrence, from]);
+  return changed === 1 ? undefined : "row";
+}
+
+// A key that is still remembered refuses the commit: its first answer stands.
+function remember(database: Database, memo: Memo, now: number): Conflict | undefined {
+  const { principal, route, key, requestDigest, response, expiresAt } = memo;
+  const changed = database.run(REMEMBER, [
+    principal,
+    route,
+    key,
+    requestDigest,
+    toJson(response),
+    expiresAt,
+    now,
+  ]);
+  return changed === 1 ? undefined : "row";
+}

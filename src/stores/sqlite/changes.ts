@@ -1,0 +1,73 @@
+import type { Database } from "./database.ts";
+
+const POLL_MS = 20;
+const DATA_VERSION = "pragma data_version";
+
+/**
+ * Tells listeners that something was committed: by this handle at once, by others within {@link POLL_MS}.
+ * Watching the WAL file instead misses commits. Nothing is polled while nobody listens.
+ */
+export class Changes {
+  readonly #database: Database;
+  readonly #listeners: Set<() => void> = new Set();
+  #poll: NodeJS.Timeout | undefined;
+  #seen: unknown;
+  #announced = false;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  listen(listener: () => void): () => void {
+    // Wrapped, so that the same function can listen twice and stop once.
+    const own = (): void => listener();
+    this.#listeners.add(own);
+    if (this.#poll === undefined) this.#startPolling();
+    return () => {
+      this.#listeners.delete(own);
+      if (this.#listeners.size === 0) this.close();
+    };
+  }
+
+  /** Many commits in one turn of the event loop are one announcement. */
+  announce(): void {
+    if (this.#announced || this.#listeners.size === 0) return;
+    this.#announced = true;
+    setImmediate(() => {
+      this.#announced = false;
+      for (const listener of this.#listeners) tell(listener);
+    });
+  }
+
+  close(): void {
+    clearInterval(this.#poll);
+    this.#poll = undefined;
+    this.#listeners.clear();
+  }
+
+  #startPolling(): void {
+    this.#seen = this.#dataVersion();
+    this.#poll = setInterval(() => {
+      const version = this.#dataVersion();
+      if (version === this.#seen) return;
+      this.#seen = version;
+      this.announce();
+    }, POLL_MS);
+    this.#poll.unref();
+  }
+
+  #dataVersion(): unknown {
+    return this.#database.get(DATA_VERSION)?.[0];
+  }
+}
+
+// One listener's fault is not the others' nor the committer's: it surfaces as its own uncaught error.
+function tell(listener: () => void): void {
+  try {
+    listener();
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
+  }
+}

@@ -1,0 +1,53 @@
+import type { DueWork } from "../../engine/index.ts";
+import type { Database } from "./database.ts";
+import { NO_DEADLINE } from "./rows.ts";
+
+const EXPIRED =
+  "select confirmation from inbox where facet = '' and value = '' and deadline <= ? order by deadline, confirmation limit ?";
+const NEXT_DEADLINE =
+  "select deadline from inbox where facet = '' and value = '' and deadline > ? order by deadline limit 1";
+const READY_CALLS = "select id from calls where status = 'ready' and app = ? order by id limit ?";
+const READY_FRAMES =
+  "select id from frames indexed by frames_ready where status = 'ready' and app = ? order by id limit ?";
+const READY_IN_SESSION =
+  "select id from frames indexed by frames_ready_in_session where session = ? and status = 'ready' order by id";
+
+// Whatever has no owner whose lease runs is lost; an owner that is not even known is no exception.
+const LOST_CALLS = `
+  select id from calls where status = 'executing'
+  and not exists (select 1 from owners where id = calls.owner and fenced = 0) limit ?`;
+const LOST_FRAMES = `
+  select id from frames where status = 'stepping'
+  and not exists (select 1 from owners where id = frames.owner and fenced = 0) limit ?`;
+
+/** The lists of due work, each of at most `limit`. Overdue owners must have been fenced before. */
+export function readDue(
+  database: Database,
+  apps: readonly string[],
+  { limit, now }: { readonly limit: number; readonly now: number },
+): DueWork {
+  const ofApps = (sql: string): readonly string[] =>
+    apps
+      .flatMap((app) => ids(database.all(sql, [app, limit])))
+      // Ids begin with their time: the oldest first, whichever app it belongs to.
+      .sort()
+      .slice(0, limit);
+  const deadline = database.get(NEXT_DEADLINE, [now])?.[0];
+  return {
+    expired: ids(database.all(EXPIRED, [now, limit])),
+    readyCalls: ofApps(READY_CALLS),
+    readyFrames: ofApps(READY_FRAMES),
+    lostCalls: ids(database.all(LOST_CALLS, [limit])),
+    lostFrames: ids(database.all(LOST_FRAMES, [limit])),
+    ...(deadline === undefined || deadline === NO_DEADLINE ? {} : { nextDeadline: deadline as number }),
+    now,
+  };
+}
+
+export function readReadyFrames(database: Database, session: string): readonly string[] {
+  return ids(database.all(READY_IN_SESSION, [session]));
+}
+
+function ids(rows: ReturnType<Database["all"]>): string[] {
+  return rows.map(([id]) => id as string);
+}

@@ -1,0 +1,96 @@
+import type { CallChange, ConfirmationChange, FrameChange } from "../../engine/index.ts";
+import type { Database } from "./database.ts";
+import type { SqlValue } from "./driver.ts";
+import { toJson } from "./rows.ts";
+
+/** How a member of a change is written: its column and its encoding. */
+type Field = readonly [column: string, encode: (value: never) => SqlValue];
+type Fields<Change> = { readonly [member in keyof Required<Change>]: Field };
+
+const plain = (value: SqlValue): SqlValue => value;
+const flag = (value: boolean): SqlValue => Number(value);
+
+const FRAME_FIELDS: Fields<FrameChange> = {
+  status: ["status", plain],
+  turn: ["turn", plain],
+  calls: ["calls", toJson],
+  open: ["open", plain],
+  cursor: ["cursor", toJson],
+  output: ["output", toJson],
+  agent: ["agent", plain],
+  path: ["path", toJson],
+  owner: ["owner", plain],
+};
+
+const CALL_FIELDS: Fields<CallChange> = {
+  status: ["status", plain],
+  attempt: ["attempt", plain],
+  startedAt: ["started_at", plain],
+  endedAt: ["ended_at", plain],
+  confirmation: ["confirmation", plain],
+  rounds: ["rounds", plain],
+  refused: ["refused", flag],
+  result: ["result", toJson],
+  args: ["args", toJson],
+  originalArgs: ["original_args", toJson],
+  argsDigest: ["args_digest", plain],
+  definitionDigest: ["definition_digest", plain],
+  owner: ["owner", plain],
+};
+
+const CONFIRMATION_FIELDS: Fields<ConfirmationChange> = {
+  status: ["status", plain],
+  votes: ["votes", toJson],
+  withdrawal: ["withdrawal", plain],
+  shown: ["shown", toJson],
+  shownVersion: ["shown_version", plain],
+  argsDigest: ["args_digest", plain],
+};
+
+/**
+ * `update … set <what changes> where <guard>`. A change has one of a handful of shapes; the text of each is
+ * made once, so that its prepared statement is found again.
+ */
+class GuardedUpdate<Change extends object> {
+  readonly #table: string;
+  readonly #fields: readonly (readonly [member: keyof Change, field: Field])[];
+  readonly #texts: Map<string, string> = new Map();
+
+  constructor(table: string, fields: Fields<Change>) {
+    this.#table = table;
+    this.#fields = Object.entries(fields) as [keyof Change, Field][];
+  }
+
+  /** Was there a row that the guard let through? `guard` is a constant; its values come after the change's. */
+  run(database: Database, set: Change, guard: string, guardValues: readonly SqlValue[]): boolean {
+    const values: SqlValue[] = [];
+    let shape = 0;
+    this.#fields.forEach(([member, [, encode]], position) => {
+      if (set[member] === undefined) return;
+      shape |= 1 << position;
+      values.push(encode(set[member] as never));
+    });
+    values.push(...guardValues);
+    return database.run(this.#text(shape, guard), values) === 1;
+  }
+
+  #text(shape: number, guard: string): string {
+    const key = `${shape} ${guard}`;
+    let text = this.#texts.get(key);
+    if (text === undefined) {
+      const columns = this.#fields.filter((_, position) => shape & (1 << position));
+      // An update has to set something: a change of nothing still checks its guard.
+      const assignments = columns.map(([, [column]]) => `${column} = ?`).join(", ") || "id = id";
+      text = `update ${this.#table} set ${assignments} where ${guard}`;
+      this.#texts.set(key, text);
+    }
+    return text;
+  }
+}
+
+export const updateFrame: GuardedUpdate<FrameChange> = new GuardedUpdate("frames", FRAME_FIELDS);
+export const updateCall: GuardedUpdate<CallChange> = new GuardedUpdate("calls", CALL_FIELDS);
+export const updateConfirmation: GuardedUpdate<ConfirmationChange> = new GuardedUpdate(
+  "confirmations",
+  CONFIRMATION_FIELDS,
+);

@@ -1,0 +1,43 @@
+import type { CheckpointRecord, JournalRecord } from "../../engine/index.ts";
+import { CHECKPOINT_COLUMNS, insertInto, JOURNAL_COLUMNS, list } from "./columns.ts";
+import type { Database } from "./database.ts";
+import { toCheckpoint, toJournal } from "./rows.ts";
+
+const JOURNAL = `select ${list(JOURNAL_COLUMNS)} from journal where seq > ? and seq <= ? order by seq limit ?`;
+const CHAIN = `select ${list(JOURNAL_COLUMNS)} from journal where stream = ? and n > ? order by n limit ?`;
+const CHECKPOINTS = `select ${list(CHECKPOINT_COLUMNS)} from checkpoints where k > ? order by k limit ?`;
+const LAST_CHECKPOINT = `select ${list(CHECKPOINT_COLUMNS)} from checkpoints order by k desc limit 1`;
+const SEAL = `${insertInto("checkpoints", CHECKPOINT_COLUMNS)} on conflict do nothing`;
+
+export function readJournal(
+  database: Database,
+  { after, until, limit }: { readonly after: number; readonly limit: number; readonly until?: number },
+): readonly JournalRecord[] {
+  return database.all(JOURNAL, [after, until ?? Number.MAX_SAFE_INTEGER, limit]).map(toJournal);
+}
+
+export function readChain(
+  database: Database,
+  stream: string,
+  { after, limit }: { readonly after: number; readonly limit: number },
+): readonly JournalRecord[] {
+  return database.all(CHAIN, [stream, after, limit]).map(toJournal);
+}
+
+export function readCheckpoints(
+  database: Database,
+  after: number,
+  limit: number,
+): readonly CheckpointRecord[] {
+  return database.all(CHECKPOINTS, [after, limit]).map(toCheckpoint);
+}
+
+export function readLastCheckpoint(database: Database): CheckpointRecord | undefined {
+  const row = database.get(LAST_CHECKPOINT);
+  return row && toCheckpoint(row);
+}
+
+export function insertCheckpoint(database: Database, checkpoint: CheckpointRecord): boolean {
+  const { k, lastSeq, count, root, hash, at } = checkpoint;
+  return database.run(SEAL, [k, lastSeq, count, root, hash, at]) === 1;
+}

@@ -1,0 +1,57 @@
+import { CountersignError } from "../../protocol/index.ts";
+import type { Database } from "./database.ts";
+import type { Driver } from "./driver.ts";
+
+/** One step forward of the schema. There is no way back. */
+export interface Migration {
+  /** Counts up from one, without gaps. */
+  readonly version: number;
+  /** Runs inside the transaction that also records the version. */
+  apply(driver: Pick<Driver, "exec" | "prepare">): void;
+}
+
+// "CSGN": marks the file as ours, so that another program's database is left alone.
+const APPLICATION_ID = 0x4353474e;
+
+/**
+ * Brings the schema to the newest version, all steps in one transaction. Processes that open the same file at
+ * once take turns: the first migrates, the others find it done. Throws `ledger-newer` for a file that a newer
+ * version wrote and `ledger-unreachable` for one that is not a ledger, and changes neither.
+ */
+export async function migrate(database: Database, migrations: readonly Migration[]): Promise<void> {
+  const newest = migrations.at(-1)?.version ?? 0;
+  if ((await database.read(() => checkedVersion(database, newest))) === newest) return;
+  await database.write(true, (driver) => {
+    // Again, now that nobody else can change it.
+    const version = checkedVersion(database, newest);
+    for (const migration of migrations) if (migration.version > version) migration.apply(driver);
+    if (version < newest) {
+      driver.exec(`pragma user_version = ${newest}; pragma application_id = ${APPLICATION_ID}`);
+    }
+  });
+}
+
+function checkedVersion(database: Database, newest: number): number {
+  const version = Number(database.get("pragma user_version")?.[0]);
+  const owner = Number(database.get("pragma application_id")?.[0]);
+  if (owner !== APPLICATION_ID && !isBlank(database)) {
+    throw new CountersignError(
+      "ledger-unreachable",
+      `The file "${database.path}" is a database of another program; choose another path.`,
+      { details: { path: database.path } },
+    );
+  }
+  if (version > newest) {
+    throw new CountersignError(
+      "ledger-newer",
+      `The ledger "${database.path}" has schema ${version} and this version of Countersign knows ${newest}; ` +
+        "upgrade Countersign, or open another ledger.",
+      { details: { path: database.path, found: version, known: newest } },
+    );
+  }
+  return version;
+}
+
+function isBlank(database: Database): boolean {
+  return database.get("select 1 from sqlite_schema limit 1") === undefined;
+}

@@ -1,0 +1,5 @@
+import type { Migration } from "../migrate.ts";
+import { ledgerTables } from "./0001-ledger.ts";
+
+/** All of them, oldest first. Only ever appended to: one that was released is never changed. */
+export const MIGRATIONS: readonly Migration[] = [ledgerTables];

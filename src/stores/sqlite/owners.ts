@@ -1,0 +1,53 @@
+import type { Owner, OwnerState } from "../../engine/index.ts";
+import { list, OWNER_COLUMNS } from "./columns.ts";
+import type { Database } from "./database.ts";
+import { toOwner } from "./rows.ts";
+
+// The work of an owner is given away at the moment it is fenced. One whose lease ran out unnoticed may go on.
+const BEAT =
+  "insert into owners (id, host, pid, lease_until, last_beat_at, fenced) values (?, ?, ?, ?, ?, 0) " +
+  "on conflict do update set lease_until = excluded.lease_until, last_beat_at = excluded.last_beat_at " +
+  "where fenced = 0";
+const RETIRE = "update owners set fenced = 1, lease_until = min(lease_until, ?) where id = ?";
+const OWNER = `select ${list(OWNER_COLUMNS)} from owners where id = ?`;
+const OVERDUE = "select 1 from owners where fenced = 0 and lease_until <= ? limit 1";
+const FENCE = "update owners set fenced = 1 where fenced = 0 and lease_until <= ?";
+
+// A fenced owner that came back must still be told so, and whoever settles an unknown call asks who held it.
+const KEPT_MS = 24 * 60 * 60 * 1_000;
+const DROP_OWNERS = `
+  delete from owners where lease_until <= ?
+    and not exists (select 1 from calls where status = 'executing' and owner = owners.id)
+    and not exists (select 1 from calls where status = 'unknown' and owner = owners.id)
+    and not exists (select 1 from frames where status = 'stepping' and owner = owners.id)`;
+
+export function beatOwner(
+  database: Database,
+  { id, host, pid }: Owner,
+  leaseUntil: number,
+  now: number,
+): boolean {
+  return database.run(BEAT, [id, host, pid, leaseUntil, now]) === 1;
+}
+
+export function retireOwner(database: Database, id: string, now: number): void {
+  database.run(RETIRE, [now, id]);
+}
+
+export function readOwner(database: Database, id: string, now: number): OwnerState | undefined {
+  const row = database.get(OWNER, [id]);
+  return row && toOwner(row, now);
+}
+
+/** Has a lease run out that is not fenced yet? Asked before the write lock is taken for it. */
+export function hasOverdueOwner(database: Database, now: number): boolean {
+  return database.get(OVERDUE, [now]) !== undefined;
+}
+
+export function fenceOverdueOwners(database: Database, now: number): void {
+  database.run(FENCE, [now]);
+}
+
+export function dropIdleOwners(database: Database, now: number): void {
+  database.run(DROP_OWNERS, [now - KEPT_MS]);
+}

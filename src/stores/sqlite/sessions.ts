@@ -1,0 +1,60 @@
+import type { ChainHead, Page, PageRequest, SessionRecord } from "../../engine/index.ts";
+import type { Database } from "./database.ts";
+import { SESSION_LIST } from "./load.ts";
+import { readPage } from "./pages.ts";
+import { toSession } from "./rows.ts";
+
+const SELECT = `select ${SESSION_LIST} from sessions s where s.deleted_at is null and `;
+const OF_USER = `${SELECT} s.app = ? and s.user = ? and s.id > ? order by s.id limit ?`;
+const OF_APP = `${SELECT} s.app = ? and (s.user, s.id) > (?, ?) order by s.user, s.id limit ?`;
+
+const STREAMS = "select key, chain_n, chain_hash from sessions where key > ? order by key limit ?";
+
+// A session is made before it is touched, so the index on its making bounds the search. A call without its
+// answer keeps a session, even where no question is open: an unknown outcome must not be pruned away.
+const IDLE = `
+  select s.key from sessions s indexed by sessions_kept
+  where s.deleted_at is null and s.created_at < ?1 and s.updated_at < ?1 and s.open = 0
+    and not exists (select 1 from frames where session = s.key and status = 'ready')
+    and not exists (select 1 from frames where session = s.key and status = 'stepping')
+    and not exists (
+      select 1 from calls where id > s.key || '.' and id < s.key || '/' and session = s.key
+      and status in ('waiting', 'ready', 'executing', 'suspended', 'unknown'))
+  order by s.created_at limit ?2`;
+
+/** Sessions that are not deleted, by user and id. */
+export function listSessions(
+  database: Database,
+  { app, user }: { readonly app: string; readonly user?: string },
+  request: PageRequest | undefined,
+): Page<SessionRecord> {
+  const common = { request, item: toSession };
+  if (user === undefined) {
+    return readPage({
+      ...common,
+      start: ["", ""],
+      rows: (position, limit) => database.all(OF_APP, [app, ...position, limit]),
+      position: (session) => [session.user, session.id],
+    });
+  }
+  return readPage({
+    ...common,
+    start: [""],
+    rows: (position, limit) => database.all(OF_USER, [app, user, ...position, limit]),
+    position: (session) => [session.id],
+  });
+}
+
+export function listStreams(
+  database: Database,
+  after: string,
+  limit: number,
+): readonly { readonly key: string; readonly chain: ChainHead }[] {
+  return database
+    .all(STREAMS, [after, limit])
+    .map(([key, n, hash]) => ({ key: key as string, chain: { n: n as number, hash: hash as string } }));
+}
+
+export function listIdleSessions(database: Database, before: number, limit: number): readonly string[] {
+  return database.all(IDLE, [before, limit]).map(([key]) => key as string);
+}

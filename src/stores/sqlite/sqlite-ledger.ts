@@ -1,0 +1,200 @@
+import type {
+  CallRecord,
+  ChainHead,
+  CheckpointRecord,
+  Clock,
+  Commit,
+  CommitOutcome,
+  ConfirmationFilter,
+  ConfirmationWithCall,
+  DueWork,
+  JournalRecord,
+  Ledger,
+  Memo,
+  Owner,
+  OwnerState,
+  Page,
+  PageRequest,
+  SessionRecord,
+  Snapshot,
+  StepRecord,
+  Target,
+} from "../../engine/index.ts";
+import type { JsonObject, StoredEvent } from "../../protocol/index.ts";
+import { applyCommit } from "./apply-writes.ts";
+import { listUnknownCalls, readCalls, readSteps, readUnansweredCalls } from "./calls.ts";
+import { Changes } from "./changes.ts";
+import { listConfirmations } from "./confirmations.ts";
+import type { Database } from "./database.ts";
+import { readDue, readReadyFrames } from "./due.ts";
+import { readEvents } from "./events.ts";
+import { insertCheckpoint, readChain, readCheckpoints, readJournal, readLastCheckpoint } from "./journal.ts";
+import { load } from "./load.ts";
+import { dropExpiredMemos, recallMemo } from "./memos.ts";
+import {
+  beatOwner,
+  dropIdleOwners,
+  fenceOverdueOwners,
+  hasOverdueOwner,
+  readOwner,
+  retireOwner,
+} from "./owners.ts";
+import { listIdleSessions, listSessions, listStreams } from "./sessions.ts";
+import { readState } from "./states.ts";
+
+/** The ledger on one SQLite connection; each method is one statement or one transaction. */
+export class SqliteLedger implements Ledger {
+  readonly digestKey: Uint8Array;
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #changes: Changes;
+
+  constructor(database: Database, digestKey: Uint8Array, clock: Clock) {
+    this.#database = database;
+    this.digestKey = digestKey;
+    this.#clock = clock;
+    this.#changes = new Changes(database);
+  }
+
+  load(target: Target): Promise<Snapshot | undefined> {
+    return this.#read((database) => load(database, target, this.#clock.now()));
+  }
+
+  async commit(commit: Commit): Promise<CommitOutcome> {
+    const outcome = await this.#database.write(
+      commit.sync,
+      () => applyCommit(this.#database, commit, this.#clock.now()),
+      ({ ok }) => ok,
+    );
+    if (outcome.ok) this.#changes.announce();
+    return outcome;
+  }
+
+  calls(ids: readonly string[]): Promise<readonly CallRecord[]> {
+    return this.#read((database) => readCalls(database, ids));
+  }
+
+  unanswered(session: string): Promise<readonly CallRecord[]> {
+    return this.#read((database) => readUnansweredCalls(database, session));
+  }
+
+  steps(call: string): Promise<readonly StepRecord[]> {
+    return this.#read((database) => readSteps(database, call));
+  }
+
+  events(
+    session: string,
+    range: { readonly after?: number; readonly limit?: number; readonly last?: number } = {},
+  ): Promise<readonly StoredEvent[]> {
+    return this.#read((database) => readEvents(database, session, range));
+  }
+
+  state(session: string): Promise<JsonObject> {
+    return this.#read((database) => readState(database, session));
+  }
+
+  sessions(
+    owner: { readonly app: string; readonly user?: string },
+    page?: PageRequest,
+  ): Promise<Page<SessionRecord>> {
+    return this.#read((database) => listSessions(database, owner, page));
+  }
+
+  confirmations(filter: ConfirmationFilter, page?: PageRequest): Promise<Page<ConfirmationWithCall>> {
+    return this.#read((database) => listConfirmations(database, filter, page));
+  }
+
+  unknownCalls(page?: PageRequest): Promise<Page<CallRecord>> {
+    return this.#read((database) => listUnknownCalls(database, page));
+  }
+
+  recall(memo: Pick<Memo, "principal" | "route" | "key">): Promise<Memo | undefined> {
+    return this.#read((database) => recallMemo(database, memo, this.#clock.now()));
+  }
+
+  beat(owner: Owner, leaseMs: number): Promise<boolean> {
+    return this.#database.write(false, () => {
+      const now = this.#clock.now();
+      return beatOwner(this.#database, owner, now + leaseMs, now);
+    });
+  }
+
+  async retire(owner: string): Promise<void> {
+    await this.#database.write(false, () => retireOwner(this.#database, owner, this.#clock.now()));
+    this.#changes.announce();
+  }
+
+  owner(id: string): Promise<OwnerState | undefined> {
+    return this.#read((database) => readOwner(database, id, this.#clock.now()));
+  }
+
+  async due(apps: readonly string[], limit: number): Promise<DueWork> {
+    if (await this.#read((database) => hasOverdueOwner(database, this.#clock.now()))) {
+      await this.#database.write(false, () => fenceOverdueOwners(this.#database, this.#clock.now()));
+    }
+    return this.#read((database) => readDue(database, apps, { limit, now: this.#clock.now() }));
+  }
+
+  readyFrames(session: string): Promise<readonly string[]> {
+    return this.#read((database) => readReadyFrames(database, session));
+  }
+
+  journal(range: {
+    readonly after: number;
+    readonly limit: number;
+    readonly until?: number;
+  }): Promise<readonly JournalRecord[]> {
+    return this.#read((database) => readJournal(database, range));
+  }
+
+  chain(
+    stream: string,
+    range: { readonly after: number; readonly limit: number },
+  ): Promise<readonly JournalRecord[]> {
+    return this.#read((database) => readChain(database, stream, range));
+  }
+
+  streams(
+    after: string,
+    limit: number,
+  ): Promise<readonly { readonly key: string; readonly chain: ChainHead }[]> {
+    return this.#read((database) => listStreams(database, after, limit));
+  }
+
+  checkpoints(after: number, limit: number): Promise<readonly CheckpointRecord[]> {
+    return this.#read((database) => readCheckpoints(database, after, limit));
+  }
+
+  lastCheckpoint(): Promise<CheckpointRecord | undefined> {
+    return this.#read(readLastCheckpoint);
+  }
+
+  seal(checkpoint: CheckpointRecord): Promise<boolean> {
+    return this.#database.write(false, () => insertCheckpoint(this.#database, checkpoint));
+  }
+
+  idleSessions(before: number, limit: number): Promise<readonly string[]> {
+    return this.#read((database) => listIdleSessions(database, before, limit));
+  }
+
+  tidy(): Promise<void> {
+    return this.#database.write(false, () => {
+      const now = this.#clock.now();
+      dropExpiredMemos(this.#database, now);
+      dropIdleOwners(this.#database, now);
+    });
+  }
+
+  onChange(listener: () => void): () => void {
+    return this.#changes.listen(listener);
+  }
+
+  async close(): Promise<void> {
+    this.#changes.close();
+    this.#database.close();
+  }
+
+  #read<T>(body: (database: Database) => T): Promise<T> {
+    return this.#database.read(() => body(this.#database));
+  }
+}

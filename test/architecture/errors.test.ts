@@ -1,0 +1,64 @@
+import { expect, test } from "vitest";
+import { ERROR_CODES } from "../../src/protocol/error-code.ts";
+
+// Clients switch on these. A new one is added here and to every surface's table; none is renamed or reused.
+const PINNED = [
+  "already-decided",
+  "ambiguous",
+  "arguments-altered",
+  "arguments-mismatch",
+  "call-executing",
+  "chain-broken",
+  "closed",
+  "definition-changed",
+  "expired",
+  "forbidden",
+  "forged-result",
+  "internal",
+  "invalid-option",
+  "key-reused",
+  "ledger-busy",
+  "ledger-newer",
+  "ledger-unreachable",
+  "malformed-call",
+  "malformed-decision",
+  "malformed-json",
+  "malformed-request",
+  "missing-package",
+  "not-an-approver",
+  "not-cancellable",
+  "not-settleable",
+  "outcome-unknown",
+  "payload-mismatch",
+  "policy-denied",
+  "rate-limited",
+  "replay-diverged",
+  "reserved-name",
+  "session-busy",
+  "session-deleted",
+  "session-exists",
+  "signature-invalid",
+  "stale-version",
+  "too-large",
+  "too-many-open",
+  "tool-gone",
+  "unauthenticated",
+  "unknown-app",
+  "unknown-call",
+  "unknown-confirmation",
+  "unknown-session",
+  "unsupported-node",
+  "withdrawn",
+  "wrong-invocation",
+];
+
+test("the error codes are the pinned ones", () => {
+  expect(Object.keys(ERROR_CODES).toSorted()).toEqual(PINNED);
+});
+
+test("every code is kebab-case and says what it means in a sentence", () => {
+  for (const [code, meaning] of Object.entries(ERROR_CODES)) {
+    expect(code).toMatch(/^[a-z]+(-[a-z]+)*$/);
+    expect(meaning, code).toMatch(/^[A-Z`].*\.$/);
+  }
+});

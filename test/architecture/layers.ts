@@ -1,0 +1,86 @@
+/** What the files of one folder, or one file, may import. */
+export interface Layer {
+  /** Folders of `src` whose front door may be imported. */
+  readonly imports: readonly string[];
+  /** Folders whose front door may be imported only by `import()` or `import type`. */
+  readonly lazily?: readonly string[];
+  /** Folders whose front door may be imported only by `import type`. */
+  readonly types?: readonly string[];
+  /** Built-in modules, each with the reason; `any` where nothing speaks against them. */
+  readonly node: "any" | { readonly [module: string]: string };
+  /** May load modules that are named only at run time. */
+  readonly computedImports?: true;
+}
+
+/**
+ * Who may import whom. Keys are folders of `src`, single files of it, or `web`. A folder that is not listed
+ * may not exist.
+ */
+export const LAYERS: { readonly [name: string]: Layer } = {
+  protocol: { imports: [], node: {} },
+  engine: {
+    imports: ["protocol"],
+    node: {
+      "node:crypto": "digests, HMACs and unguessable ids; synchronous, which Web Crypto is not",
+      "node:async_hooks": "AsyncLocalStorage: which call is running, for a context used after its end",
+    },
+  },
+  stores: { imports: ["protocol", "engine"], node: "any" },
+  runtime: { imports: ["protocol", "engine"], node: "any" },
+  models: { imports: ["protocol", "engine", "runtime"], node: "any" },
+  mcp: { imports: ["protocol", "engine", "runtime"], node: "any" },
+  a2a: { imports: ["protocol", "engine", "runtime"], node: "any" },
+  channels: { imports: ["protocol", "engine"], node: "any" },
+  adapters: { imports: ["protocol", "engine"], node: "any" },
+  http: { imports: ["protocol", "engine", "runtime"], node: "any" },
+  manifest: {
+    imports: ["protocol", "engine", "runtime", "models", "mcp"],
+    node: "any",
+    computedImports: true,
+  },
+  cli: {
+    imports: [
+      "protocol",
+      "engine",
+      "stores",
+      "runtime",
+      "models",
+      "mcp",
+      "a2a",
+      "channels",
+      "http",
+      "manifest",
+      "src/index.ts",
+    ],
+    node: "any",
+    computedImports: true,
+  },
+  "src/index.ts": {
+    imports: ["protocol", "engine", "runtime", "stores"],
+    lazily: ["stores/sqlite", "stores/postgres", "models/gemini"],
+    node: {},
+  },
+  "src/testing.ts": { imports: ["protocol", "engine", "runtime", "models/scripted"], node: {} },
+  web: { imports: ["countersign/client"], types: ["protocol", "countersign/protocol"], node: {} },
+};
+
+/**
+ * Folders made of members that know nothing of each other, each with its own front door, so that nobody loads the
+ * packages of a member they do not use. The files beside the members, and the subfolders named here, are
+ * what the members share.
+ */
+export const MEMBERED: { readonly [folder: string]: { readonly shared: readonly string[] } } = {
+  stores: { shared: ["sql"] },
+  models: { shared: [] },
+  channels: { shared: [] },
+  adapters: { shared: [] },
+};
+
+/** The one folder, or member, that may import a third-party package. Not for `web`, which has its own. */
+export const PACKAGES: { readonly [name: string]: string } = {
+  "@cfworker/json-schema": "engine",
+  "@standard-schema/spec": "engine",
+};
+
+/** The only file of the pure layers that may know the time. */
+export const CLOCK = "src/engine/clock.ts";
