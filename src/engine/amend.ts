@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from "../protocol/index.ts";
 import { mayDecide } from "./authority.ts";
-import type { Decider, DecisionInput, Refusal } from "./decide.ts";
+import type { Decider, DecisionInput, Refusal } from "./decision.ts";
 import { valueDigest } from "./digest.ts";
 import type { EngineParts } from "./parts.ts";
 import { sameJson } from "./payload.ts";

@@ -15,19 +15,21 @@ export interface AuditParts {
   readonly keyed: boolean;
 }
 
+const NOTHING_SEALED = { k: 0, root: "", lastSeq: 0, count: 0, hash: CHAIN_START } as const;
+
 /** Seals everything in the journal that no checkpoint covers yet. Resolves to the newest checkpoint. */
 export async function seal({ ledger, clock, hasher }: AuditParts): Promise<CheckpointRecord | undefined> {
   const last = await ledger.lastCheckpoint();
-  const fold = { root: last?.root ?? "", lastSeq: last?.lastSeq ?? 0, count: last?.count ?? 0 };
-  const before = fold.lastSeq;
-  for await (const record of records(ledger, fold.lastSeq)) {
+  const from = last ?? NOTHING_SEALED;
+  const fold = { root: from.root, lastSeq: from.lastSeq, count: from.count };
+  for await (const record of journalRecords(ledger, fold.lastSeq)) {
     fold.root = foldRoot(hasher, fold.root, record);
     fold.lastSeq = record.seq;
     fold.count += 1;
   }
-  if (fold.lastSeq === before) return last;
-  const unhashed = { k: (last?.k ?? 0) + 1, ...fold, at: clock.now() };
-  const checkpoint = { ...unhashed, hash: checkpointHash(hasher, last?.hash ?? CHAIN_START, unhashed) };
+  if (fold.lastSeq === from.lastSeq) return last;
+  const unhashed = { k: from.k + 1, ...fold, at: clock.now() };
+  const checkpoint = { ...unhashed, hash: checkpointHash(hasher, from.hash, unhashed) };
   return (await ledger.seal(checkpoint)) ? checkpoint : ledger.lastCheckpoint();
 }
 
@@ -124,7 +126,7 @@ async function verifyChain(
 }
 
 async function verifyCheckpoints({ ledger, hasher }: AuditParts, report: Report): Promise<number> {
-  const sealed = records(ledger, 0);
+  const sealed = journalRecords(ledger, 0);
   const fold = { root: "", count: 0 };
   let previous = CHAIN_START;
   let expected = 1;
@@ -198,7 +200,7 @@ function limits({ keyed }: AuditParts, head: string | undefined): readonly strin
   ];
 }
 
-async function* records(ledger: Ledger, after: number): AsyncGenerator<JournalRecord> {
+async function* journalRecords(ledger: Ledger, after: number): AsyncGenerator<JournalRecord> {
   for (let last = after; ; ) {
     const page = await ledger.journal({ after: last, limit: PAGE });
     yield* page;

@@ -19,8 +19,15 @@ export function mayDecide(rule: Ruled, principal: Principal): boolean {
   if (rule.approvers === "requester") {
     return VOUCHED_BY_HOST.has(principal.kind) || isRequester(rule, principal);
   }
-  const { roles = [], users = [], notRequester = false } = rule.approvers;
-  if (notRequester && isRequester(rule, principal)) return false;
+  return admits(rule.approvers, principal, isRequester(rule, principal));
+}
+
+function admits(
+  { roles = [], users = [], notRequester = false }: Exclude<Approvers, "requester">,
+  principal: Principal,
+  asked: boolean,
+): boolean {
+  if (notRequester && asked) return false;
   if (users.includes(principal.id) || principal.roles.some((role) => roles.includes(role))) return true;
   // "Anyone but the requester" still means someone who is known.
   return notRequester && roles.length === 0 && users.length === 0 && principal.authenticated;

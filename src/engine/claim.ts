@@ -45,25 +45,22 @@ export function clear(
 ): Clearance {
   const host = parts.hosts.get(call.app);
   if (host === undefined) return { ok: false, elsewhere: true };
-  const refuse = (code: ErrorCode, reason: string, tool?: LiveTool): Clearance => ({
-    ok: false,
-    elsewhere: false,
-    code,
-    reason,
-    ...(tool === undefined ? {} : { tool }),
-  });
   if (valueDigest(parts.ledger.digestKey, call.args) !== call.argsDigest) {
-    return refuse("arguments-altered", "the stored arguments are not those that were asked about");
+    return blocked("arguments-altered", "the stored arguments are not those that were asked about");
   }
   const unbound = confirmation && checkBinding(parts, call, confirmation);
-  if (unbound !== undefined) return refuse(unbound.code, unbound.reason);
+  if (unbound !== undefined) return blocked(unbound.code, unbound.reason);
   const tool = host.tool(call);
-  if (tool === undefined) return refuse("tool-gone", `the tool ${call.tool} no longer exists`);
+  if (tool === undefined) return blocked("tool-gone", `the tool ${call.tool} no longer exists`);
   if (tool.definitionDigest !== call.definitionDigest) {
-    return refuse("definition-changed", `the tool ${call.tool} is not the one that was shown`, tool);
+    return blocked("definition-changed", `the tool ${call.tool} is not the one that was shown`, tool);
   }
   const denial = tool.denies?.(call);
-  return denial === undefined ? { ok: true, tool } : refuse("policy-denied", denial, tool);
+  return denial === undefined ? { ok: true, tool } : blocked("policy-denied", denial, tool);
+}
+
+function blocked(code: ErrorCode, reason: string, tool?: LiveTool): Blocked {
+  return { ok: false, elsewhere: false, code, reason, ...(tool === undefined ? {} : { tool }) };
 }
 
 function checkBinding(

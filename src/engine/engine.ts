@@ -2,7 +2,8 @@ import { CountersignError, type JsonObject, type JsonValue } from "../protocol/i
 import { headText, seal, type Verification, verify } from "./audit.ts";
 import { chainHasher } from "./chain.ts";
 import { type Clock, systemClock } from "./clock.ts";
-import { type Decided, type Decider, type DecisionInput, decide, type Refusal } from "./decide.ts";
+import { decide } from "./decide.ts";
+import type { Decided, Decider, DecisionInput, Refusal } from "./decision.ts";
 import { Executions } from "./executions.ts";
 import { createGate, type GateBody, type GatedFunction, type GateOptions } from "./gate.ts";
 import type { Host } from "./host.ts";
@@ -112,13 +113,7 @@ export class Engine {
     const decided = await decide(this.#parts, input, toDecider(acting));
     this.#follow(decided);
     if (!decided.ok) return decided;
-    const engine = this;
-    const { call } = decided;
-    // Asked for seldom, and for a call that runs elsewhere it costs a watcher: made when read.
-    return Object.defineProperty({ ...decided } as DecisionReceipt, "finished", {
-      get: () => engine.finished(call.id),
-      enumerable: false,
-    });
+    return this.#receipt(decided);
   }
 
   /** Decides many, each on its own: one that is refused does not touch the others. */
@@ -253,6 +248,12 @@ export class Engine {
     await this.ledger.close();
   }
 
+  // `finished` is asked for seldom, and for a call that runs elsewhere it costs a watcher: made when read.
+  #receipt(decided: Decided): DecisionReceipt {
+    const finished = (): Promise<CallRecord> => this.finished(decided.call.id);
+    return Object.defineProperty({ ...decided } as DecisionReceipt, "finished", { get: finished });
+  }
+
   #worker(options: WorkOptions = {}): Worker {
     return new Worker({
       parts: this.#parts,
@@ -276,13 +277,10 @@ export class Engine {
   }
 
   #nextChange(): { readonly happened: Promise<void>; readonly forget: () => void } {
-    let forget = (): void => {};
-    const happened = new Promise<void>((resolve) => {
-      const unsubscribe = this.ledger.onChange(() => {
-        unsubscribe();
-        resolve();
-      });
-      forget = unsubscribe;
+    const { promise: happened, resolve } = Promise.withResolvers<void>();
+    const forget = this.ledger.onChange(() => {
+      forget();
+      resolve();
     });
     return { happened, forget };
   }

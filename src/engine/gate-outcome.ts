@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonValue, member } from "../protocol/index.ts";
 import type { Snapshot } from "./ledger.ts";
-import type { ConfirmationRecord } from "./records.ts";
+import { isAnswered } from "./lifecycle.ts";
+import type { CallRecord, ConfirmationRecord } from "./records.ts";
 
 /** What has become of one use of a gated function. */
 export type GateOutcome<Result> =
@@ -21,20 +22,25 @@ export function outcomeOf<Result extends JsonValue | undefined>(
 ): GateOutcome<Result> {
   const { call, confirmation } = snapshot ?? {};
   if (call === undefined) return { status: "cancelled", reason: "the call was erased" };
+  return isAnswered(call.status) ? answeredOutcome(call, confirmation) : openOutcome(call, confirmation);
+}
+
+function openOutcome(call: CallRecord, confirmation: ConfirmationRecord | undefined): GateOutcome<never> {
+  if (call.status === "unknown") return { status: "unknown", callId: call.id };
+  const waits = call.status === "waiting" || call.status === "suspended";
+  return waits && confirmation !== undefined
+    ? { status: "pending", confirmation }
+    : { status: "executing", callId: call.id };
+}
+
+function answeredOutcome<Result>(
+  call: CallRecord,
+  confirmation: ConfirmationRecord | undefined,
+): GateOutcome<Result> {
   switch (call.status) {
-    case "waiting":
-    case "suspended":
-      return confirmation === undefined
-        ? { status: "executing", callId: call.id }
-        : { status: "pending", confirmation };
-    case "ready":
-    case "executing":
-      return { status: "executing", callId: call.id };
     case "succeeded":
       // The body's own type: this is what it returned, as JSON.
       return { status: "succeeded", result: call.result as Result };
-    case "failed":
-      return { status: "failed", error: textOf(call.result, "error") ?? "the function failed" };
     case "denied": {
       const reason = confirmation?.votes.at(-1)?.reason;
       return reason === undefined ? { status: "denied" } : { status: "denied", reason };
@@ -43,8 +49,8 @@ export function outcomeOf<Result extends JsonValue | undefined>(
       return { status: "expired" };
     case "cancelled":
       return { status: "cancelled", reason: textOf(call.result, "reason") ?? "it was withdrawn" };
-    case "unknown":
-      return { status: "unknown", callId: call.id };
+    default:
+      return { status: "failed", error: textOf(call.result, "error") ?? "the function failed" };
   }
 }
 

@@ -13,7 +13,7 @@ export {
 export type { Claimed } from "./claim.ts";
 export { type Clock, jitter, systemClock } from "./clock.ts";
 export type { Closed } from "./close.ts";
-export type { Decided, Decider, DecisionInput, Refusal } from "./decide.ts";
+export type { Decided, Decider, DecisionInput, Refusal } from "./decision.ts";
 export { definitionDigest, type ToolDefinition, valueDigest } from "./digest.ts";
 export type { EventDraft } from "./draft.ts";
 export { type Acting, type DecisionReceipt, Engine, type EngineOptions } from "./engine.ts";

@@ -38,7 +38,8 @@ export class ManualClock implements Clock {
   async advance(ms: number): Promise<void> {
     this.#now += ms;
     this.#elapsed += ms;
-    for (const sleeper of [...this.#sleepers]) if (sleeper.until <= this.#elapsed) sleeper.wake();
+    const due = Array.from(this.#sleepers).filter(({ until }) => until <= this.#elapsed);
+    for (const sleeper of due) sleeper.wake();
     await new Promise((resolve) => setImmediate(resolve));
   }
 }

@@ -7,7 +7,7 @@ import { Draft } from "./draft.ts";
 import type { Ended } from "./executions.ts";
 import type { Snapshot } from "./ledger.ts";
 import type { EngineParts } from "./parts.ts";
-import type { CallRecord } from "./records.ts";
+import type { CallRecord, Shown } from "./records.ts";
 import type { OpenAsk } from "./replay.ts";
 import { type Conflict, type Plan, transact } from "./transact.ts";
 
@@ -129,46 +129,50 @@ function loseTrack(parts: EngineParts, { call, session, now }: Held, reason: str
 
 function suspend(parts: EngineParts, claimed: Claimed, held: Held, ask: OpenAsk): Plan<Ended> {
   const { call, frame, session, now } = held;
-  const { maxOpen, maxRounds } = parts.settings;
   // A call that is unknown by now may have been asked about elsewhere: a question of it would mislead.
   if (call.status === "unknown") return { value: { call } };
-  const refusal =
-    call.rounds >= maxRounds
-      ? `a call may ask at most ${maxRounds} questions`
-      : session.open >= maxOpen
-        ? `the session has ${session.open} open confirmations already`
-        : undefined;
-  if (refusal !== undefined) return tooMany(parts, held, refusal);
-  const { asking } = claimed.tool;
-  const requesters = held.confirmation?.requesters ?? [session.user];
-  const { hint, payload, schema } = ask.options;
+  const flood = floodReason(parts, held);
+  if (flood !== undefined) return tooMany(parts, held, flood);
+  const { approvers, expiresInMs } = claimed.tool.asking;
   const confirmation = newConfirmation(parts, now, {
     session,
     call,
     frame,
     question: {
-      approvers: asking.approvers,
-      requesters,
-      ...(asking.expiresInMs === undefined ? {} : { expiresInMs: asking.expiresInMs }),
-      shown: {
-        hint: hint ?? `Approve execution of tool ${call.tool}?`,
-        why: ["the tool asks"],
-        askedByTool: true,
-        ...(payload === undefined ? {} : { payload }),
-        ...(schema === undefined ? {} : { schema }),
-        ...(ask.step === undefined ? {} : { question: ask.step.name }),
-        ...(asking.onDenied === undefined ? {} : { onDenied: asking.onDenied }),
-      },
+      approvers,
+      requesters: held.confirmation?.requesters ?? [session.user],
+      shown: shownOf(call, claimed, ask),
+      ...(expiresInMs === undefined ? {} : { expiresInMs }),
     },
   });
-  const status = moveCall(call, "ask");
-  const set = { status, confirmation: confirmation.id, rounds: call.rounds + 1, owner: null };
+  const moved = { status: moveCall(call, "ask"), confirmation: confirmation.id, rounds: call.rounds + 1 };
   const draft = new Draft(parts, now, session);
+  const set = { ...moved, owner: null };
   draft.write({ kind: "call-update", id: call.id, from: call.status, attempt: call.attempt, set });
   if (ask.step !== undefined) draft.write({ kind: "step", step: { ...ask.step, value: confirmation.id } });
-  const suspended: CallRecord = { ...call, status, confirmation: confirmation.id, rounds: call.rounds + 1 };
+  const suspended: CallRecord = { ...call, ...moved };
   writeQuestions(draft, frame, [{ call: suspended, confirmation }]);
   return { draft, value: { call: suspended } };
+}
+
+function floodReason({ settings }: EngineParts, { call, session }: Held): string | undefined {
+  if (call.rounds >= settings.maxRounds) return `a call may ask at most ${settings.maxRounds} questions`;
+  if (session.open >= settings.maxOpen) return `the session has ${session.open} open confirmations already`;
+  return undefined;
+}
+
+function shownOf(call: CallRecord, { tool }: Claimed, { options, step }: OpenAsk): Shown {
+  const { hint, payload, schema } = options;
+  const { onDenied } = tool.asking;
+  return {
+    hint: hint ?? `Approve execution of tool ${call.tool}?`,
+    why: ["the tool asks"],
+    askedByTool: true,
+    ...(payload === undefined ? {} : { payload }),
+    ...(schema === undefined ? {} : { schema }),
+    ...(step === undefined ? {} : { question: step.name }),
+    ...(onDenied === undefined ? {} : { onDenied }),
+  };
 }
 
 function tooMany(parts: EngineParts, { call, frame, session, now }: Held, reason: string): Plan<Ended> {

@@ -56,7 +56,7 @@ function isStandardSchema<Args>(value: Parameters<Args>): value is StandardSchem
 }
 
 function parsePlain<Args>(input: unknown, jsonSchema: JsonObject | undefined): ParseOutcome<Args> {
-  const json = toJsonValue(input);
+  const json = toJsonValue(withoutUndefined(input));
   if (!json.ok) return { ok: false, field: "", message: `the arguments are not JSON: ${json.message}` };
   if (!isJsonObject(json.value)) return { ok: false, field: "", message: "the arguments must be an object" };
   const outcome = jsonSchema === undefined ? ({ ok: true } as const) : checkSchema(jsonSchema, json.value);
@@ -86,12 +86,21 @@ function standardShape<Args>(schema: StandardSchema<unknown, Args>): Shape<Args>
 }
 
 function bind<Args>(input: unknown, value: Args): ParseOutcome<Args> {
-  const parsed = toJsonValue(value);
+  const parsed = toJsonValue(withoutUndefined(value));
   if (parsed.ok && isJsonObject(parsed.value))
     return { ok: true, args: parsed.value, unparsed: false, value };
-  const raw = toJsonValue(input);
+  const raw = toJsonValue(withoutUndefined(input));
   if (raw.ok && isJsonObject(raw.value)) return { ok: true, args: raw.value, unparsed: true, value };
   return { ok: false, field: "", message: "neither the arguments nor what they parse to is a JSON object" };
+}
+
+// A member set to undefined is, to whoever wrote it, a member that is not there.
+function withoutUndefined(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutUndefined);
+  if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype)
+    return value;
+  const entries = Object.entries(value).filter(([, item]) => item !== undefined);
+  return Object.fromEntries(entries.map(([key, item]) => [key, withoutUndefined(item)]));
 }
 
 function firstIssue(issues: readonly StandardIssue[]): {

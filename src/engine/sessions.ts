@@ -1,5 +1,5 @@
 import type { JsonObject } from "../protocol/index.ts";
-import type { Refusal } from "./decide.ts";
+import type { Refusal } from "./decision.ts";
 import { Draft } from "./draft.ts";
 import type { SessionName, Snapshot, Write } from "./ledger.ts";
 import type { EngineParts } from "./parts.ts";
@@ -97,10 +97,7 @@ async function planErasure(
   }
   const draft = new Draft(parts, now, session);
   for (const call of open) await withdrawForErasure(parts, draft, { snapshot, call });
-  draft
-    .journal(kind, body)
-    .write({ kind: "erase" })
-    .delete();
+  draft.journal(kind, body).write({ kind: "erase" }).delete();
   return { draft, value: { ok: true } };
 }
 

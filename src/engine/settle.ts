@@ -3,7 +3,7 @@ import { moveCall, writeAnswer } from "./answer.ts";
 import { mayDecide } from "./authority.ts";
 import { clear } from "./claim.ts";
 import { planClaim, type Taken } from "./claim-ready.ts";
-import type { Decider, Refusal } from "./decide.ts";
+import type { Decider, Refusal } from "./decision.ts";
 import { Draft } from "./draft.ts";
 import type { Snapshot, Target } from "./ledger.ts";
 import type { EngineParts } from "./parts.ts";

@@ -1,7 +1,7 @@
 import { cancelledAnswer, writeAnswer } from "./answer.ts";
 import { mayWithdraw } from "./authority.ts";
 import { type Closed, writeClosing } from "./close.ts";
-import type { Decider, Refusal } from "./decide.ts";
+import type { Decider, Refusal } from "./decision.ts";
 import { Draft } from "./draft.ts";
 import type { Snapshot } from "./ledger.ts";
 import { nextCall, nextConfirmation } from "./lifecycle.ts";

@@ -1,0 +1,117 @@
+import type { JsonObject } from "../protocol/index.ts";
+import { judgeAmendment } from "./amend.ts";
+import { moveCall } from "./answer.ts";
+import { argumentsChange, type Clearance, clear, writeClaim } from "./claim.ts";
+import { subjectOf, voteBody, writeClosingEvent } from "./close.ts";
+import { type Decided, type OwnedCase, type Refusal, refusal, type Whole } from "./decision.ts";
+import { valueDigest } from "./digest.ts";
+import { Draft } from "./draft.ts";
+import type { EngineParts } from "./parts.ts";
+import { judgePayload } from "./payload.ts";
+import { takeBack } from "./reask.ts";
+import type { CallRecord, ConfirmationRecord, Vote } from "./records.ts";
+import type { Plan } from "./transact.ts";
+import { signedVote } from "./vote.ts";
+
+/** Plans an approval, and with it the claim of the call where this process can run it. */
+export async function planApproval(
+  parts: EngineParts,
+  whole: Whole,
+  about: OwnedCase,
+): Promise<Plan<Decided | Refusal>> {
+  const bound = await bind(parts, whole, about);
+  if (!bound.ok) return { value: bound };
+  const { owner, last } = about;
+  const clearance: Clearance =
+    owner === undefined ? { ok: false, elsewhere: true } : clear(parts, bound.call, bound.confirmation);
+  if (!clearance.ok && !clearance.elsewhere) {
+    const { draft, message, ...taken } = takeBack(parts, whole, { blocked: clearance, owner, last });
+    return { draft, value: { ...refusal(clearance.code, message), ...taken } };
+  }
+  return writeApproval(parts, whole, { bound, clearance, owner });
+}
+
+interface Bound {
+  readonly ok: true;
+  readonly vote: Vote;
+  /** As they will be once approved. */
+  readonly confirmation: ConfirmationRecord;
+  readonly call: CallRecord;
+}
+
+/** Binds the approval to these arguments and this payload, or says why it cannot stand. */
+async function bind(parts: EngineParts, whole: Whole, about: OwnedCase): Promise<Bound | Refusal> {
+  const { confirmation, call: stored } = whole;
+  if (valueDigest(parts.ledger.digestKey, stored.args) !== confirmation.argsDigest) {
+    const message = "The stored arguments are not those that were shown; this call will not run.";
+    return { ...refusal("arguments-altered", message), confirmation, call: stored };
+  }
+  const amended = await judgeAmendment(parts, whole, about);
+  if (!amended.ok) return amended.refusal;
+  const { args, argsDigest } = amended;
+  const judged = judgePayload(confirmation.shown, args, about.input.payload);
+  if (!judged.ok) {
+    const message = `The payload does not fit: ${judged.field || "payload"}: ${judged.message}`;
+    return { ...refusal("payload-mismatch", message), field: judged.field, confirmation, call: stored };
+  }
+  const vote = signedVote(parts, { ...confirmation, argsDigest }, about, {
+    confirmed: true,
+    at: whole.now,
+    ...(judged.payload === undefined ? {} : { payload: judged.payload }),
+    ...(args === stored.args ? {} : { args }),
+  });
+  return {
+    ok: true,
+    vote,
+    confirmation: { ...confirmation, argsDigest, status: "approved", votes: [...confirmation.votes, vote] },
+    call: { ...stored, status: moveCall(stored, "approve"), args, argsDigest },
+  };
+}
+
+function writeApproval(
+  parts: EngineParts,
+  whole: Whole,
+  input: { readonly bound: Bound; readonly clearance: Clearance; readonly owner: string | undefined },
+): Plan<Decided> {
+  const { session, frame, call: stored } = whole;
+  const { bound, clearance, owner } = input;
+  const { confirmation, vote } = bound;
+  const draft = new Draft(parts, whole.now, session).sync();
+  const { argsDigest } = confirmation;
+  draft.write({
+    kind: "confirmation-update",
+    id: confirmation.id,
+    from: "requested",
+    deadline: "ahead",
+    set: {
+      status: "approved",
+      votes: confirmation.votes,
+      ...(argsDigest === whole.confirmation.argsDigest ? {} : { argsDigest }),
+    },
+  });
+  writeClosingEvent(draft, { confirmation, call: stored, frame, closing: { how: "approve", vote } });
+  if (!clearance.ok || owner === undefined) {
+    const call = writeReady(draft, stored, bound.call);
+    draft.journal("confirmation-approved", approvalBody(confirmation, call, vote));
+    return { draft, value: { ok: true, repeated: false, confirmation, call } };
+  }
+  const call = writeClaim(draft, { stored, call: bound.call, owner });
+  draft.journal("confirmation-approved", approvalBody(confirmation, call, vote));
+  const claimed = { session, call, confirmation, frame, tool: clearance.tool, owner };
+  return { draft, value: { ok: true, repeated: false, confirmation, call, claimed } };
+}
+
+function writeReady(draft: Draft, stored: CallRecord, ready: CallRecord): CallRecord {
+  const set = { status: ready.status, ...argumentsChange(stored, ready) };
+  draft.write({ kind: "call-update", id: stored.id, from: stored.status, attempt: stored.attempt, set });
+  return ready;
+}
+
+function approvalBody(confirmation: ConfirmationRecord, call: CallRecord, vote: Vote): JsonObject {
+  const { status, attempt, owner } = call;
+  return {
+    ...subjectOf(confirmation, call),
+    ...voteBody(vote),
+    ...(status === "executing" && owner !== undefined ? { started: { attempt, owner } } : {}),
+  };
+}
