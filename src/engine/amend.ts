@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../protocol/index.ts";
+import { isJsonObject, type JsonObject, member } from "../protocol/index.ts";
 import { mayDecide } from "./authority.ts";
 import type { Decider, DecisionInput, Refusal } from "./decision.ts";
 import { valueDigest } from "./digest.ts";
@@ -8,7 +8,13 @@ import type { CallRecord, ConfirmationRecord } from "./records.ts";
 
 /** The arguments that will run, or why the amended ones cannot. */
 export type AmendmentOutcome =
-  | { readonly ok: true; readonly args: JsonObject; readonly argsDigest: string }
+  | {
+      readonly ok: true;
+      readonly args: JsonObject;
+      readonly argsDigest: string;
+      /** Of what was sent, where parsing made something else of it. */
+      readonly sentDigest?: string;
+    }
   | { readonly ok: false; readonly refusal: Refusal };
 
 interface Subject {
@@ -34,7 +40,7 @@ export async function judgeAmendment(
   const fixed = firstFixedField(confirmation.shown.amendable, call.args, input.args);
   if (fixed !== undefined)
     return refuse("arguments-mismatch", `The argument ${fixed} may not be changed.`, fixed);
-  const tool = parts.hosts.get(call.app)?.tool(call);
+  const tool = await parts.hosts.get(call.app)?.tool(call);
   if (tool?.amend === undefined) {
     return refuse("arguments-mismatch", `Arguments can be changed only where the app ${call.app} is served.`);
   }
@@ -43,7 +49,10 @@ export async function judgeAmendment(
   if (!mayDecide({ ...confirmation, approvers: amended.approvers }, decider.by)) {
     return refuse("not-an-approver", `${decider.by.id} may not approve these arguments.`);
   }
-  return { ok: true, args: amended.args, argsDigest: valueDigest(parts.ledger.digestKey, amended.args) };
+  const { digestKey } = parts.ledger;
+  const argsDigest = valueDigest(digestKey, amended.args);
+  const sentDigest = valueDigest(digestKey, input.args);
+  return { ok: true, args: amended.args, argsDigest, ...(sentDigest === argsDigest ? {} : { sentDigest }) };
 }
 
 function firstFixedField(
@@ -55,5 +64,7 @@ function firstFixedField(
   if (amendable === true) return undefined;
   const allowed = new Set(amendable ?? []);
   const fields = new Set([...Object.keys(before), ...Object.keys(after)]);
-  return [...fields].find((field) => !allowed.has(field) && !sameJson(before[field], after[field]));
+  return [...fields].find(
+    (field) => !allowed.has(field) && !sameJson(member(before, field), member(after, field)),
+  );
 }

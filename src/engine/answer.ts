@@ -4,6 +4,7 @@ import type { CallChange } from "./ledger.ts";
 import { type CallCommand, nextCall } from "./lifecycle.ts";
 import type { EngineParts } from "./parts.ts";
 import type { CallRecord, FrameRecord } from "./records.ts";
+import { stateWrites, withoutTemporary } from "./state-scopes.ts";
 import type { Conflict } from "./transact.ts";
 
 /** What the model is told of a call that a person denied. */
@@ -39,7 +40,9 @@ export interface AnswerInput {
   readonly frame: FrameRecord | undefined;
   readonly command: CallCommand;
   readonly result: JsonValue;
-  readonly set?: CallChange;
+  /** What the body set beside its result. */
+  readonly stateDelta?: JsonObject;
+  readonly cursor?: JsonObject;
   /** Claim the frame's next step under this owner, if this was its last open call. */
   readonly owner: string | undefined;
   readonly last: Conflict | undefined;
@@ -55,10 +58,12 @@ export interface Answered {
 export function writeAnswer(parts: EngineParts, draft: Draft, input: AnswerInput): Answered {
   const { call, frame, result } = input;
   const status = moveCall(call, input.command);
-  const set: CallChange = { ...input.set, status, result, endedAt: draft.now, owner: null };
+  const set: CallChange = { status, result, endedAt: draft.now, owner: null };
   draft.write({ kind: "call-update", id: call.id, from: call.status, attempt: call.attempt, set });
   const { owner: _released, ...rest } = call;
   const answered: CallRecord = { ...rest, status, result, endedAt: draft.now };
+  const stateDelta = input.stateDelta ?? {};
+  for (const write of stateWrites(stateDelta)) draft.write(write);
   if (frame === undefined) return { call: answered };
   draft.event({
     author: call.agent,
@@ -68,13 +73,22 @@ export function writeAnswer(parts: EngineParts, draft: Draft, input: AnswerInput
       role: "user",
       parts: [{ functionResponse: { id: call.wireId, name: call.tool, response: toResponse(result) } }],
     },
+    ...(Object.keys(stateDelta).length === 0
+      ? {}
+      : { actions: { stateDelta: withoutTemporary(stateDelta) } }),
   });
-  const stepping = writeProgress(parts, draft, { frame, owner: input.owner, last: input.last });
+  const stepping = writeProgress(
+    parts,
+    draft,
+    input.cursor === undefined ? { ...input, frame } : { ...input, frame, cursor: input.cursor },
+  );
   return stepping === undefined ? { call: answered } : { call: answered, stepping };
 }
 
-interface Progress {
+export interface Progress {
   readonly frame: FrameRecord;
+  /** Merged into the frame's cursor. */
+  readonly cursor?: JsonObject;
   readonly owner: string | undefined;
   readonly last: Conflict | undefined;
 }
@@ -83,24 +97,34 @@ interface Progress {
  * One call of the turn fewer to wait for. When it was the last, the frame goes straight to its next step
  * where this process can take it; where it cannot, or another step of the session runs, it is left ready.
  */
-function writeProgress(parts: EngineParts, draft: Draft, progress: Progress): FrameRecord | undefined {
+export function writeProgress(parts: EngineParts, draft: Draft, progress: Progress): FrameRecord | undefined {
   const { frame, owner } = progress;
-  const open = frame.open - 1;
-  if (open > 0) {
-    draft.write({ kind: "frame-update", id: frame.id, from: frame.status, set: { open } });
+  const rest = { open: frame.open - 1, ...mergedCursor(frame, progress.cursor) };
+  if (rest.open > 0) {
+    draft.write({ kind: "frame-update", id: frame.id, from: frame.status, set: rest });
     return undefined;
   }
   const stepHere =
     owner !== undefined && progress.last !== "busy" && parts.hosts.get(frame.app)?.step !== undefined;
   if (!stepHere) {
-    draft.write({ kind: "frame-update", id: frame.id, from: frame.status, set: { open, status: "ready" } });
+    draft.write({
+      kind: "frame-update",
+      id: frame.id,
+      from: frame.status,
+      set: { ...rest, status: "ready" },
+    });
     return undefined;
   }
-  const set = { open, status: "stepping", owner } as const;
+  const set = { ...rest, status: "stepping", owner } as const;
   draft
     .claimedBy(owner)
     .write({ kind: "frame-update", id: frame.id, from: frame.status, exclusive: true, set });
   return { ...frame, ...set };
+}
+
+function mergedCursor(frame: FrameRecord, patch: JsonObject | undefined): { readonly cursor?: JsonObject } {
+  if (patch === undefined) return {};
+  return { cursor: { ...(isJsonObject(frame.cursor) ? frame.cursor : {}), ...patch } };
 }
 
 /** The wire wants an object; anything else is carried as its `result`. */

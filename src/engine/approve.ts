@@ -1,7 +1,7 @@
-import type { JsonObject } from "../protocol/index.ts";
+import type { ErrorCode, JsonObject } from "../protocol/index.ts";
 import { judgeAmendment } from "./amend.ts";
 import { moveCall } from "./answer.ts";
-import { argumentsChange, type Clearance, clear, writeClaim } from "./claim.ts";
+import { argumentsChange, type Clearance, clear, isAbout, writeClaim } from "./claim.ts";
 import { subjectOf, voteBody, writeClosingEvent } from "./close.ts";
 import { type Decided, type OwnedCase, type Refusal, refusal, type Whole } from "./decision.ts";
 import { valueDigest } from "./digest.ts";
@@ -10,6 +10,7 @@ import type { EngineParts } from "./parts.ts";
 import { judgePayload } from "./payload.ts";
 import { takeBack } from "./reask.ts";
 import type { CallRecord, ConfirmationRecord, Vote } from "./records.ts";
+import { auditedRefusal } from "./refuse.ts";
 import type { Plan } from "./transact.ts";
 import { signedVote } from "./vote.ts";
 
@@ -20,16 +21,20 @@ export async function planApproval(
   about: OwnedCase,
 ): Promise<Plan<Decided | Refusal>> {
   const bound = await bind(parts, whole, about);
-  if (!bound.ok) return { value: bound };
+  if (!bound.ok)
+    return AUDITED.has(bound.code) ? auditedRefusal(parts, whole, about, bound) : { value: bound };
   const { owner, last } = about;
   const clearance: Clearance =
-    owner === undefined ? { ok: false, elsewhere: true } : clear(parts, bound.call, bound.confirmation);
+    owner === undefined ? { ok: false, elsewhere: true } : await clear(parts, bound.call, bound.confirmation);
   if (!clearance.ok && !clearance.elsewhere) {
     const { draft, message, ...taken } = takeBack(parts, whole, { blocked: clearance, owner, last });
     return { draft, value: { ...refusal(clearance.code, message), ...taken } };
   }
   return writeApproval(parts, whole, { bound, clearance, owner });
 }
+
+// Not a slip but a sign that somebody tried a door that is not theirs, or was at the ledger.
+const AUDITED: ReadonlySet<ErrorCode> = new Set(["not-an-approver", "arguments-altered"]);
 
 interface Bound {
   readonly ok: true;
@@ -42,23 +47,27 @@ interface Bound {
 /** Binds the approval to these arguments and this payload, or says why it cannot stand. */
 async function bind(parts: EngineParts, whole: Whole, about: OwnedCase): Promise<Bound | Refusal> {
   const { confirmation, call: stored } = whole;
-  if (valueDigest(parts.ledger.digestKey, stored.args) !== confirmation.argsDigest) {
-    const message = "The stored arguments are not those that were shown; this call will not run.";
+  const { digestKey } = parts.ledger;
+  const isAsked = stored.confirmation === confirmation.id && isAbout(confirmation, stored);
+  if (!isAsked || valueDigest(digestKey, stored.args) !== confirmation.argsDigest) {
+    const message = "The stored call or its arguments are not those that were shown; it will not run.";
     return { ...refusal("arguments-altered", message), confirmation, call: stored };
   }
   const amended = await judgeAmendment(parts, whole, about);
   if (!amended.ok) return amended.refusal;
   const { args, argsDigest } = amended;
-  const judged = judgePayload(confirmation.shown, args, about.input.payload);
+  const judged = judgePayload(confirmation.shown, stored, about.input.payload);
   if (!judged.ok) {
     const message = `The payload does not fit: ${judged.field || "payload"}: ${judged.message}`;
     return { ...refusal("payload-mismatch", message), field: judged.field, confirmation, call: stored };
   }
-  const vote = signedVote(parts, { ...confirmation, argsDigest }, about, {
+  const subject = { confirmation: { ...confirmation, argsDigest }, call: stored };
+  const vote = signedVote(parts, subject, about, {
     confirmed: true,
     at: whole.now,
     ...(judged.payload === undefined ? {} : { payload: judged.payload }),
     ...(args === stored.args ? {} : { args }),
+    ...(amended.sentDigest === undefined ? {} : { sentDigest: amended.sentDigest }),
   });
   return {
     ok: true,

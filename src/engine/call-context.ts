@@ -25,14 +25,21 @@ export interface CallContext {
    * Runs `fn` at most once per call, however often the body is entered, and remembers its result. A crash
    * inside it makes the call's outcome unknown, unless the step says that it may be repeated.
    */
-  step<T>(name: string, fn: (context: StepContext) => Promise<T> | T, options?: StepOptions): Promise<T>;
+  readonly step: <T>(
+    name: string,
+    fn: (context: StepContext) => Promise<T> | T,
+    options?: StepOptions,
+  ) => Promise<T>;
   /**
    * Asks a person and resolves only on approval. While nobody has answered, the promise stays unsettled and
    * the body is abandoned; it starts again from its top when the answer is there.
    */
-  confirm(name: string, options?: AskOptions): Promise<{ readonly payload: JsonValue | undefined }>;
+  readonly confirm: (
+    name: string,
+    options?: AskOptions,
+  ) => Promise<{ readonly payload: JsonValue | undefined }>;
   /** Asks a person and returns at once; what the body returns then is discarded, and it is entered again. */
-  requestConfirmation(options?: AskOptions): void;
+  readonly requestConfirmation: (options?: AskOptions) => void;
 }
 
 export interface StepContext {

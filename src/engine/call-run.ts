@@ -1,10 +1,11 @@
 import { CountersignError, type JsonValue, type ToolConfirmation, toJsonValue } from "../protocol/index.ts";
 import { type AskOptions, type CallContext, OutcomeUnknown } from "./call-context.ts";
+import { CallEnd } from "./call-end.ts";
 import type { Claimed } from "./claim.ts";
 import type { Ended } from "./executions.ts";
 import type { EngineParts } from "./parts.ts";
 import { type EntryOutcome, recordEntry } from "./record-entry.ts";
-import { type Halt, Replay } from "./replay.ts";
+import { askedAfterDenial, type Halt, Replay } from "./replay.ts";
 import { saveStep } from "./save-step.ts";
 
 const FIRST_RETRY_MS = 50;
@@ -17,13 +18,17 @@ export class CallRun {
   readonly #abort = new AbortController();
   readonly #halted: Promise<Halt>;
   #halt: (halt: Halt) => void = () => {};
+  #isHalted = false;
   #asked: AskOptions | undefined;
 
   constructor(parts: EngineParts, claimed: Claimed) {
     this.#parts = parts;
     this.#claimed = claimed;
     this.#halted = new Promise((resolve) => {
-      this.#halt = resolve;
+      this.#halt = (halt) => {
+        this.#isHalted = true;
+        resolve(halt);
+      };
     });
   }
 
@@ -32,10 +37,9 @@ export class CallRun {
   }
 
   async #enter(): Promise<EntryOutcome> {
-    const { call, tool, owner } = this.#claimed;
+    const { call, tool } = this.#claimed;
     try {
-      // A process that was stopped since its claim must not start what others may have given up on.
-      if (!(await this.#parts.lease.stillHeld(owner))) return { kind: "not-started" };
+      if (!(await this.#stillHolds())) return { kind: "not-started" };
       const steps = call.attempt > 1 ? await this.#parts.ledger.steps(call.id) : [];
       const replay = new Replay({
         parts: this.#parts,
@@ -43,11 +47,12 @@ export class CallRun {
         steps,
         saveStep: (step, from) =>
           saveStep(this.#parts, this.#claimed, { step, ...(from === undefined ? {} : { from }) }),
-        onHalt: (halt) => this.#onHalt(halt),
+        mayAsk: !call.refused,
+        onHalt: (halt) => this.#halt(halt),
       });
       return await Promise.race([
         this.#body(() => tool.run(call, this.#context(replay))),
-        this.#halted.then((halt) => this.#outcomeOf(halt)),
+        this.#halted.then((halt) => this.#leave(halt, replay)),
       ]);
     } catch (error) {
       // Thrown before the body was entered: nothing has happened yet.
@@ -55,23 +60,47 @@ export class CallRun {
     }
   }
 
-  async #body(run: () => Promise<JsonValue | undefined>): Promise<EntryOutcome> {
+  /**
+   * A process that was stopped since its claim must not start what others may have given up on. A renewed
+   * lease alone does not show that: the call may have been settled, and even run, in between.
+   */
+  async #stillHolds(): Promise<boolean> {
+    const { call, owner } = this.#claimed;
+    const { lease, ledger } = this.#parts;
+    if (lease.isFresh(owner)) return true;
+    if (!(await lease.renew(owner))) return false;
+    const [stored] = await ledger.calls([call.id]);
+    return stored?.status === "executing" && stored.attempt === call.attempt;
+  }
+
+  async #body(run: () => Promise<JsonValue | undefined | CallEnd>): Promise<EntryOutcome> {
     try {
-      const result = await run();
+      const end = await this.#unlessHalted(run());
       if (this.#asked !== undefined) return { kind: "asked", ask: { options: this.#asked } };
-      return { kind: "succeeded", result: toStored(result) };
+      if (!(end instanceof CallEnd)) return { kind: "succeeded", result: toStored(end) };
+      const { delegation, stateDelta, cursor } = end;
+      if (delegation !== undefined) return { kind: "delegated", delegation };
+      const result = toStored(end.result);
+      return { kind: "succeeded", result, stateDelta, ...(cursor === undefined ? {} : { cursor }) };
     } catch (error) {
       if (error instanceof OutcomeUnknown) return { kind: "unknown", reason: error.message };
       return { kind: "failed", error: toFailure(error) };
     }
   }
 
-  #onHalt(halt: Halt): void {
-    this.#halt(halt);
-    this.#abort.abort(halt.kind === "ask" ? "suspended" : halt.kind);
+  // What an abandoned body returns or throws is nobody's answer.
+  async #unlessHalted<T>(result: Promise<T>): Promise<T> {
+    try {
+      return await result;
+    } finally {
+      if (this.#isHalted) await new Promise(() => {});
+    }
   }
 
-  #outcomeOf(halt: Halt): EntryOutcome {
+  async #leave(halt: Halt, replay: Replay): Promise<EntryOutcome> {
+    // A step that is cut short here would be in doubt when the body is entered again.
+    if (halt.kind === "ask") await replay.quiet();
+    this.#abort.abort(halt.kind === "ask" ? "suspended" : halt.kind);
     switch (halt.kind) {
       case "ask":
         return { kind: "asked", ask: halt.ask };
@@ -102,9 +131,7 @@ export class CallRun {
   }
 
   #request(options: AskOptions): void {
-    if (this.#claimed.call.refused) {
-      throw new CountersignError("already-decided", "The call was denied; it cannot be asked about again.");
-    }
+    if (this.#claimed.call.refused) throw askedAfterDenial();
     this.#asked = options;
   }
 

@@ -1,4 +1,5 @@
-import { createHmac, hash } from "node:crypto";
+import { hash } from "node:crypto";
+import { hmac } from "./hmac.ts";
 import type { CheckpointRecord, JournalRecord } from "./records.ts";
 
 /** Hashes journal records and checkpoints; with a secret nobody without it can make one that fits. */
@@ -7,7 +8,7 @@ export type ChainHasher = (text: string) => string;
 /** Keyed by the secret where there is one. */
 export function chainHasher(secret: string | undefined): ChainHasher {
   if (secret === undefined) return (text) => hash("sha256", text, "base64url");
-  return (text) => createHmac("sha256", secret).update(text).digest("base64url");
+  return (text) => hmac(secret, text);
 }
 
 /** What the first record of every chain follows. */

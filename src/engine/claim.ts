@@ -38,19 +38,21 @@ export interface Blocked {
  * The last look before a call runs. Everything that binds the approval to this call is checked again here,
  * whatever was checked when it was given.
  */
-export function clear(
+export async function clear(
   parts: EngineParts,
   call: CallRecord,
   confirmation: ConfirmationRecord | undefined,
-): Clearance {
+): Promise<Clearance> {
   const host = parts.hosts.get(call.app);
   if (host === undefined) return { ok: false, elsewhere: true };
   if (valueDigest(parts.ledger.digestKey, call.args) !== call.argsDigest) {
     return blocked("arguments-altered", "the stored arguments are not those that were asked about");
   }
-  const unbound = confirmation && checkBinding(parts, call, confirmation);
+  const unbound = checkBinding(parts, call, confirmation);
   if (unbound !== undefined) return blocked(unbound.code, unbound.reason);
-  const tool = host.tool(call);
+  const found = host.tool(call);
+  // Most hosts know at once; waiting for what is already there would cost every decision a turn of the loop.
+  const tool = found instanceof Promise ? await found : found;
   if (tool === undefined) return blocked("tool-gone", `the tool ${call.tool} no longer exists`);
   if (tool.definitionDigest !== call.definitionDigest) {
     return blocked("definition-changed", `the tool ${call.tool} is not the one that was shown`, tool);
@@ -66,19 +68,36 @@ function blocked(code: ErrorCode, reason: string, tool?: LiveTool): Blocked {
 function checkBinding(
   parts: EngineParts,
   call: CallRecord,
-  confirmation: ConfirmationRecord,
+  confirmation: ConfirmationRecord | undefined,
 ): { readonly code: ErrorCode; readonly reason: string } | undefined {
+  const unapproved = { code: "internal", reason: "the call is ready without an approval" } as const;
+  // Nobody was ever asked about a call without questions; one that had some must still have the last.
+  if (confirmation === undefined) return call.rounds === 0 ? undefined : unapproved;
   const vote = confirmation.votes.at(-1);
   const approved = confirmation.status === "approved" && vote?.confirmed === true;
-  if (!approved && !call.refused)
-    return { code: "internal", reason: "the call is ready without an approval" };
-  if (confirmation.call !== call.id || confirmation.argsDigest !== call.argsDigest) {
-    return { code: "arguments-altered", reason: "the approval is bound to other arguments" };
+  if (!approved && !wordsItsDenial(call, confirmation)) return unapproved;
+  if (!isAbout(confirmation, call)) {
+    return { code: "arguments-altered", reason: "the approval is bound to another call or other arguments" };
   }
-  if (parts.secret !== undefined && approved && !voteIsGenuine(parts.secret, confirmation, vote)) {
+  if (parts.secret !== undefined && approved && !voteIsGenuine(parts.secret, { confirmation, call }, vote)) {
     return { code: "signature-invalid", reason: "the stored approval does not carry a valid signature" };
   }
   return undefined;
+}
+
+// Denied or expired, and entered once more only to say so.
+function wordsItsDenial(call: CallRecord, { status, shown }: ConfirmationRecord): boolean {
+  return call.refused && (status === "denied" || status === "expired") && shown.onDenied === "invoke";
+}
+
+/** Is this the question that was put about this call, with these arguments? */
+export function isAbout(confirmation: ConfirmationRecord, call: CallRecord): boolean {
+  return (
+    confirmation.call === call.id &&
+    confirmation.session === call.session &&
+    confirmation.tool === call.tool &&
+    confirmation.argsDigest === call.argsDigest
+  );
 }
 
 /** The change of an amended call's arguments; the model's own are kept beside them. */

@@ -1,6 +1,7 @@
+import { toJsonValue } from "../protocol/index.ts";
 import { planApproval } from "./approve.ts";
 import { mayDecide } from "./authority.ts";
-import { subjectOf, writeClosing } from "./close.ts";
+import { writeClosing } from "./close.ts";
 import {
   type Case,
   type Decided,
@@ -11,12 +12,14 @@ import {
   refusal,
   type Whole,
 } from "./decision.ts";
+import { valueDigest } from "./digest.ts";
 import { Draft } from "./draft.ts";
 import { writeExpiry } from "./expire.ts";
 import type { Snapshot } from "./ledger.ts";
 import type { EngineParts } from "./parts.ts";
 import { judgePayload, sameJson } from "./payload.ts";
 import type { CallRecord, ConfirmationRecord, Vote } from "./records.ts";
+import { auditedRefusal } from "./refuse.ts";
 import { type Plan, transact } from "./transact.ts";
 import { signedVote } from "./vote.ts";
 
@@ -29,6 +32,8 @@ export async function decide(
   input: DecisionInput,
   decider: Decider,
 ): Promise<Decided | Refusal> {
+  const flaw = flawOf(input);
+  if (flaw !== undefined) return refusal("malformed-decision", flaw);
   return transact<Decided | Refusal>(parts, { confirmation: input.id }, async (snapshot, last) => {
     if (!isWhole(snapshot)) {
       return { value: refusal("unknown-confirmation", `There is no confirmation ${input.id}.`) };
@@ -37,17 +42,27 @@ export async function decide(
   });
 }
 
+// A door may have been written without the compiler's help; what it cannot mean must not approve anything.
+function flawOf({ id, confirmed, reason, payload, args }: DecisionInput): string | undefined {
+  if (typeof (id as unknown) !== "string") return "`id` must be a text.";
+  if (typeof (confirmed as unknown) !== "boolean") return "`confirmed` must be true or false.";
+  if (reason !== undefined && typeof (reason as unknown) !== "string") return "`reason` must be a text.";
+  const json = toJsonValue({ payload: payload ?? null, args: args ?? null });
+  return json.ok ? undefined : json.message;
+}
+
 async function judge(parts: EngineParts, whole: Whole, about: Case): Promise<Plan<Decided | Refusal>> {
   const { confirmation, call, now } = whole;
   const { input, decider } = about;
   if (!mayDecide(confirmation, decider.by)) return refuseStranger(parts, whole, about);
-  if (confirmation.status !== "requested") return { value: judgeAgain(whole, input) };
-  if (input.version !== undefined && input.version !== confirmation.shownVersion) {
+  if (confirmation.status !== "requested") return { value: judgeAgain(parts, whole, input) };
+  const late = confirmation.expiresAt !== undefined && confirmation.expiresAt <= now;
+  if (!late && input.version !== undefined && input.version !== confirmation.shownVersion) {
     const message = `Version ${input.version} was shown; ${confirmation.shownVersion} is what would run now. Look again.`;
     return { value: { ...refusal("stale-version", message), confirmation, call } };
   }
   const owner = parts.hosts.size === 0 ? undefined : await parts.lease.hold();
-  if (confirmation.expiresAt !== undefined && confirmation.expiresAt <= now) {
+  if (late) {
     const draft = new Draft(parts, now, whole.session);
     const expired = writeExpiry(parts, draft, { ...whole, owner, last: about.last });
     return { draft, value: { ...expiredRefusal(confirmation), ...expired } };
@@ -59,7 +74,7 @@ async function judge(parts: EngineParts, whole: Whole, about: Case): Promise<Pla
 
 function planDenial(parts: EngineParts, whole: Whole, about: OwnedCase): Plan<Decided | Refusal> {
   const { confirmation, call, frame, now } = whole;
-  const vote = signedVote(parts, confirmation, about, { confirmed: false, at: now });
+  const vote = signedVote(parts, whole, about, { confirmed: false, at: now });
   const draft = new Draft(parts, now, whole.session).sync();
   const closing = { how: "deny", vote } as const;
   const closed = writeClosing(parts, draft, {
@@ -74,7 +89,11 @@ function planDenial(parts: EngineParts, whole: Whole, about: OwnedCase): Plan<De
 }
 
 /** The decision stands already: the same one gets it again, another one learns whose it is. */
-function judgeAgain({ confirmation, call }: Whole, input: DecisionInput): Decided | Refusal {
+function judgeAgain(
+  parts: EngineParts,
+  { confirmation, call }: Whole,
+  input: DecisionInput,
+): Decided | Refusal {
   const standing = { confirmation, call };
   const vote = confirmation.votes.at(-1);
   if (confirmation.status === "expired") return { ...expiredRefusal(confirmation), ...standing };
@@ -84,40 +103,34 @@ function judgeAgain({ confirmation, call }: Whole, input: DecisionInput): Decide
       ...standing,
     };
   }
-  if (isSameDecision(vote, input, confirmation, call)) return { ok: true, repeated: true, ...standing };
+  if (isSameDecision(parts, vote, input, standing)) return { ok: true, repeated: true, ...standing };
   const verdict = vote.confirmed ? "approved" : "denied";
   const at = new Date(vote.at).toISOString();
   return { ...refusal("already-decided", `${vote.by.id} ${verdict} this at ${at}.`), ...standing };
 }
 
 function isSameDecision(
+  parts: EngineParts,
   vote: Vote,
   input: DecisionInput,
-  confirmation: ConfirmationRecord,
-  call: CallRecord,
+  { confirmation, call }: Pick<Whole, "confirmation" | "call">,
 ): boolean {
   if (vote.confirmed !== input.confirmed) return false;
   if (!input.confirmed) return true;
-  const amendedAlike =
-    input.args === undefined ? vote.args === undefined : sameJson(input.args, vote.args ?? call.args);
-  const payload = judgePayload(confirmation.shown, call.args, input.payload);
-  return amendedAlike && payload.ok && sameJson(payload.payload, vote.payload);
+  const shown = vote.args === undefined ? call.args : (call.originalArgs ?? call.args);
+  const payload = judgePayload(confirmation.shown, { ...call, args: shown }, input.payload);
+  return isSameAmendment(parts, vote, input, call) && payload.ok && sameJson(payload.payload, vote.payload);
 }
 
-// Somebody tried a door that is not theirs: nothing changes, but it is on record.
-function refuseStranger(parts: EngineParts, whole: Whole, { input, decider }: Case): Plan<Refusal> {
-  const { confirmation, call } = whole;
-  const draft = new Draft(parts, whole.now, whole.session);
-  const { id, kind, authenticated } = decider.by;
-  draft.journal("decision-refused", {
-    ...subjectOf(confirmation, call),
-    code: "not-an-approver",
-    by: { id, kind, authenticated },
-    via: decider.via,
-    confirmed: input.confirmed,
-  });
-  const message = `${decider.by.id} may not decide this; ${describeApprovers(confirmation)} may.`;
-  return { draft, value: { ...refusal("not-an-approver", message), confirmation, call } };
+function isSameAmendment(parts: EngineParts, vote: Vote, { args }: DecisionInput, call: CallRecord): boolean {
+  if (args === undefined) return vote.args === undefined;
+  if (sameJson(args, vote.args ?? call.args)) return true;
+  return vote.sentDigest !== undefined && vote.sentDigest === valueDigest(parts.ledger.digestKey, args);
+}
+
+function refuseStranger(parts: EngineParts, whole: Whole, about: Case): Plan<Refusal> {
+  const message = `${about.decider.by.id} may not decide this; ${describeApprovers(whole.confirmation)} may.`;
+  return auditedRefusal(parts, whole, about, refusal("not-an-approver", message));
 }
 
 function describeApprovers({ approvers }: ConfirmationRecord): string {

@@ -1,5 +1,6 @@
-import { createHmac, hash } from "node:crypto";
+import { hash } from "node:crypto";
 import { canonicalJson, type JsonObject, type JsonValue } from "../protocol/index.ts";
+import { hmac } from "./hmac.ts";
 
 /**
  * The keyed digest of a value: equal for equal JSON, whatever the order of its members. Keyed, because a
@@ -11,7 +12,7 @@ export function valueDigest(key: Uint8Array, value: JsonValue): string {
 
 /** The keyed digest of a text as it stands. */
 export function textDigest(key: Uint8Array, text: string): string {
-  return createHmac("sha256", key).update(text).digest("base64url");
+  return hmac(key, text);
 }
 
 /** What an approver relies on when they read a tool's name. */
@@ -39,14 +40,27 @@ export function definitionDigest(definition: ToolDefinition): string {
   return `v1:${hash("sha256", canonicalJson(plain), "base64url")}`;
 }
 
-// Under `properties` a key is a parameter's name, and a parameter may well be called "title".
+// Under `properties` a key is a parameter's name, and a parameter may well be called "title"; so may a member
+// of a default, which is data and no schema at all.
 function withoutCosmetics(value: JsonValue, keysAreNames: boolean): JsonValue {
   if (Array.isArray(value)) return value.map((item: JsonValue) => withoutCosmetics(item, false));
   if (typeof value !== "object" || value === null) return value;
   const entries = Object.entries(value as JsonObject)
     .filter(([key]) => keysAreNames || !COSMETIC.has(key))
-    .map(([key, item]) => [key, withoutCosmetics(item, !keysAreNames && NAME_MAPS.has(key))] as const);
+    .map(([key, item]) => {
+      if (!keysAreNames && DATA.has(key)) return [key, item] as const;
+      return [key, withoutCosmetics(item, !keysAreNames && NAME_MAPS.has(key))] as const;
+    });
   return Object.fromEntries(entries);
 }
 
-const NAME_MAPS: ReadonlySet<string> = new Set(["properties", "patternProperties", "$defs", "definitions"]);
+const NAME_MAPS: ReadonlySet<string> = new Set([
+  "properties",
+  "patternProperties",
+  "dependentSchemas",
+  "dependentRequired",
+  "dependencies",
+  "$defs",
+  "definitions",
+]);
+const DATA: ReadonlySet<string> = new Set(["default", "const", "enum"]);

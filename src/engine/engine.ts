@@ -5,6 +5,7 @@ import { type Clock, systemClock } from "./clock.ts";
 import { decide } from "./decide.ts";
 import type { Decided, Decider, DecisionInput, Refusal } from "./decision.ts";
 import { Executions } from "./executions.ts";
+import { type FrameEnd, finishFrame, spawnFrames } from "./frames.ts";
 import { createGate, type GateBody, type GatedFunction, type GateOptions } from "./gate.ts";
 import type { Host } from "./host.ts";
 import { createIds, type NewId } from "./ids.ts";
@@ -18,7 +19,7 @@ import type { CallRecord, FrameRecord } from "./records.ts";
 import { SessionQueue } from "./session-queue.ts";
 import { createSession, deleteSession } from "./sessions.ts";
 import { type Settled, type Settlement, settle } from "./settle.ts";
-import { finishFrame, type MessageInput, receiveMessage, recordTurn } from "./turns.ts";
+import { type MessageInput, receiveMessage, recordTurn, type Turn, type TurnInput } from "./turns.ts";
 import { type Cancelled, cancel } from "./withdraw.ts";
 import { Worker, type WorkOptions } from "./worker.ts";
 
@@ -196,20 +197,26 @@ export class Engine {
   }
 
   /** Stores a model's turn and starts those of its calls that need nobody. For runtimes. */
-  async recordTurn(
-    frame: FrameRecord,
-    input: Parameters<typeof recordTurn>[2],
-  ): ReturnType<typeof recordTurn> {
+  async recordTurn(frame: FrameRecord, input: TurnInput): Promise<Turn | undefined> {
     const turn = await recordTurn(this.#parts, frame, input);
     for (const claimed of turn?.claimed ?? []) this.#executions.start(claimed);
+    for (const asked of turn?.asked ?? []) this.#hosts.get(frame.app)?.asked?.(asked);
     return turn;
   }
 
-  /** Ends a frame, and goes on with whatever became ready in its session meanwhile. For runtimes. */
-  async finishFrame(frame: FrameRecord, end: Parameters<typeof finishFrame>[2]): Promise<boolean> {
-    const finished = await finishFrame(this.#parts, frame, end);
+  /** Activates children of a frame, and steps them here. For runtimes. */
+  async spawnFrames(frame: FrameRecord, input: Parameters<typeof spawnFrames>[2]): Promise<boolean> {
+    const spawned = await spawnFrames(this.#parts, frame, input);
+    for (const child of spawned ?? []) this.#executions.step(child);
+    return spawned !== undefined;
+  }
+
+  /** Ends a frame, and goes on with its parent and with what became ready in its session meanwhile. For runtimes. */
+  async finishFrame(frame: FrameRecord, end: FrameEnd): Promise<boolean> {
+    const { ok, stepping } = await finishFrame(this.#parts, frame, end);
+    if (stepping !== undefined) this.#executions.step(stepping);
     await this.#worker().takeUpFrames(await this.ledger.readyFrames(frame.session));
-    return finished;
+    return ok;
   }
 
   /** Seals the journal and gives its head, to be kept elsewhere. */
@@ -273,7 +280,7 @@ export class Engine {
     if (result.stepping !== undefined) this.#executions.step(result.stepping);
     const { call } = result;
     // Denied, but the tool words its own answer: it still has to be entered.
-    if (result.ok && call?.status === "ready" && call.refused) this.#executions.pursue(call.id);
+    if (call?.status === "ready" && call.refused) this.#executions.pursue(call.id);
   }
 
   #nextChange(): { readonly happened: Promise<void>; readonly forget: () => void } {

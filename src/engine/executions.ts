@@ -1,6 +1,8 @@
+import type { AskedCall } from "./ask.ts";
 import { CallRun } from "./call-run.ts";
 import type { Claimed } from "./claim.ts";
 import { claimReady } from "./claim-ready.ts";
+import { finishFrame } from "./frames.ts";
 import type { EngineParts } from "./parts.ts";
 import type { CallRecord, FrameRecord } from "./records.ts";
 
@@ -9,6 +11,8 @@ export interface Ended {
   /** Undefined when the ledger had already moved on without us. */
   readonly call?: CallRecord;
   readonly stepping?: FrameRecord;
+  /** The question that the body put. */
+  readonly asked?: AskedCall;
 }
 
 /** What this process is running. In memory only: after a crash the ledger says what was. */
@@ -59,9 +63,25 @@ export class Executions {
     while (this.#running.size > 0) await Promise.all(this.#running.values());
   }
 
+  async #stepTo(frame: FrameRecord): Promise<void> {
+    try {
+      await this.#parts.hosts.get(frame.app)?.step?.(frame);
+    } catch (error) {
+      // The frame is ours and our lease lives on: left as it is, nobody would ever take it up.
+      const event = {
+        author: frame.agent,
+        invocationId: frame.invocation,
+        errorCode: "internal",
+        errorMessage: String(error),
+      };
+      await finishFrame(this.#parts, frame, { event, status: "failed" });
+    }
+  }
+
   #track(id: string, work: Promise<Ended>, release: () => void): void {
-    const done = work.then(async ({ call, stepping }) => {
-      if (stepping !== undefined) await this.#parts.hosts.get(stepping.app)?.step?.(stepping);
+    const done = work.then(async ({ call, stepping, asked }) => {
+      if (asked !== undefined) this.#parts.hosts.get(asked.call.app)?.asked?.(asked);
+      if (stepping !== undefined) await this.#stepTo(stepping);
       // Given back unstarted, because the lease was lost: try once more under a new one.
       if (call?.status === "ready") await this.resume(call.id);
     });

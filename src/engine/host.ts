@@ -1,5 +1,7 @@
 import type { JsonObject, JsonValue } from "../protocol/index.ts";
+import type { AskedCall } from "./ask.ts";
 import type { CallContext } from "./call-context.ts";
+import type { CallEnd } from "./call-end.ts";
 import type { Approvers } from "./principal.ts";
 import type { CallRecord, FrameRecord, Shown } from "./records.ts";
 
@@ -21,7 +23,7 @@ export interface LiveTool {
   /** Judges arguments that a person changed, as if the model had sent them. Absent: they may not be changed. */
   amend?(call: CallRecord, args: JsonObject): Promise<Amendment>;
   /** Enters the body with the call's arguments. */
-  run(call: CallRecord, context: CallContext): Promise<JsonValue | undefined>;
+  run(call: CallRecord, context: CallContext): Promise<JsonValue | undefined | CallEnd>;
 }
 
 /** The arguments that would run and who may approve them, or why they cannot stand. */
@@ -38,7 +40,9 @@ export type Amendment =
 export interface Host {
   readonly app: string;
   /** The tool that a call names, or undefined if it no longer exists. */
-  tool(call: CallRecord): LiveTool | undefined;
+  tool(call: CallRecord): LiveTool | undefined | Promise<LiveTool | undefined>;
+  /** A question about one of its calls was just committed by this process. */
+  asked?(asked: AskedCall): void;
   /** Goes on with a frame whose step this process has claimed. Must not reject. */
   step?(frame: FrameRecord): Promise<void>;
 }

@@ -10,13 +10,21 @@ export {
   type StepContext,
   type StepOptions,
 } from "./call-context.ts";
+export { CallEnd, type CallEndOptions, type Delegation, delegateFrameId } from "./call-end.ts";
 export type { Claimed } from "./claim.ts";
 export { type Clock, jitter, systemClock } from "./clock.ts";
 export type { Closed } from "./close.ts";
+export {
+  type Confirmation,
+  type ConfirmationDecision,
+  type ConfirmationSubject,
+  toConfirmation,
+} from "./confirmation.ts";
 export type { Decided, Decider, DecisionInput, Refusal } from "./decision.ts";
 export { definitionDigest, type ToolDefinition, valueDigest } from "./digest.ts";
 export type { EventDraft } from "./draft.ts";
 export { type Acting, type DecisionReceipt, Engine, type EngineOptions } from "./engine.ts";
+export type { ChildInput, FrameEnd } from "./frames.ts";
 export type { GateBody, GatedFunction, GateOptions, GateUse } from "./gate.ts";
 export type { GateOutcome } from "./gate-outcome.ts";
 export type { Amendment, AskingRules, Host, LiveTool } from "./host.ts";
@@ -86,6 +94,6 @@ export type {
 export { REDACTED, redact } from "./redact.ts";
 export { type Parameters, type ParseOutcome, readShape, type Shape, type StandardSchema } from "./schema.ts";
 export type { Settled, Settlement } from "./settle.ts";
-export type { CallPlan, MessageInput, MessageOutcome, PlannedCall, Turn } from "./turns.ts";
+export type { CallPlan, MessageInput, MessageOutcome, PlannedCall, Turn, TurnInput } from "./turns.ts";
 export type { Cancelled } from "./withdraw.ts";
 export type { Worker, WorkOptions } from "./worker.ts";

@@ -1,4 +1,4 @@
-import { Validator } from "@cfworker/json-schema";
+import { type OutputUnit, Validator } from "@cfworker/json-schema";
 import type { JsonObject, JsonValue } from "../protocol/index.ts";
 
 /** Does the value fit? If not, which field does not, and why. */
@@ -15,12 +15,15 @@ export function checkSchema(schema: JsonObject, value: JsonValue): SchemaOutcome
     const worst = outcome.errors.reduce((deepest, error) =>
       error.instanceLocation.length >= deepest.instanceLocation.length ? error : deepest,
     );
-    return { ok: false, field: fieldName(worst.instanceLocation), message: worst.error };
+    return { ok: false, field: fieldOf(worst), message: worst.error };
   } catch (error) {
     return { ok: false, field: "", message: `the schema cannot be read: ${String(error)}` };
   }
 }
 
-function fieldName(instanceLocation: string): string {
-  return instanceLocation.replace(/^#\/?/, "");
+function fieldOf({ instanceLocation, keyword, error }: OutputUnit): string {
+  const place = instanceLocation.replace(/^#\/?/, "");
+  // What is missing has no place of its own; only the message names it.
+  const missing = keyword === "required" ? (/"(.*)"/s.exec(error)?.[1] ?? "") : "";
+  return place === "" || missing === "" ? place + missing : `${place}/${missing}`;
 }

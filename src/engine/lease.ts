@@ -36,10 +36,14 @@ export class Lease {
     return this.#owner.id;
   }
 
-  /** Is this owner's lease still ours, and long enough to begin something under it? */
-  async stillHeld(owner: string): Promise<boolean> {
-    if (owner !== this.#owner.id) return false;
-    return this.#isFresh() || (await this.#beat());
+  /** Has this owner, beyond doubt, held its lease without a break until now? */
+  isFresh(owner: string): boolean {
+    return owner === this.#owner.id && this.#isFresh();
+  }
+
+  /** Renews this owner's lease; false if it is no longer ours. */
+  async renew(owner: string): Promise<boolean> {
+    return owner === this.#owner.id && this.#beat();
   }
 
   /** The ledger refused this owner: do not use it again. */

@@ -16,6 +16,9 @@ export type CallCommand =
   | "fail"
   | "word-denial"
   | "ask"
+  | "delegate"
+  | "return"
+  | "return-failed"
   | "lose"
   | "release"
   | "settle-succeeded"
@@ -48,11 +51,22 @@ export const CALL_TRANSITIONS: Table<CallStatus, CallCommand> = {
     fail: "failed",
     "word-denial": "denied",
     ask: "suspended",
+    // Its work is another agent's, in a frame of its own.
+    delegate: "suspended",
     lose: "unknown",
     release: "ready",
   },
   // `refuse`: denied, but the tool is entered once more to word the answer.
-  suspended: { approve: "ready", refuse: "ready", deny: "denied", expire: "expired", cancel: "cancelled" },
+  suspended: {
+    // What the delegate ended with.
+    return: "succeeded",
+    "return-failed": "failed",
+    approve: "ready",
+    refuse: "ready",
+    deny: "denied",
+    expire: "expired",
+    cancel: "cancelled",
+  },
   unknown: {
     // A late result of the last attempt, while nobody has settled.
     succeed: "succeeded",

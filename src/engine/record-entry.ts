@@ -1,19 +1,28 @@
 import type { JsonObject, JsonValue } from "../protocol/index.ts";
 import { moveCall, toResponse, writeAnswer } from "./answer.ts";
 import { newConfirmation, writeQuestions } from "./ask.ts";
+import { type Delegation, delegateFrameId } from "./call-end.ts";
 import type { Claimed } from "./claim.ts";
 import { valueDigest } from "./digest.ts";
 import { Draft } from "./draft.ts";
 import type { Ended } from "./executions.ts";
+import { newFrame } from "./frames.ts";
 import type { Snapshot } from "./ledger.ts";
 import type { EngineParts } from "./parts.ts";
-import type { CallRecord, Shown } from "./records.ts";
+import type { CallRecord, FrameRecord, Shown } from "./records.ts";
 import type { OpenAsk } from "./replay.ts";
 import { type Conflict, type Plan, transact } from "./transact.ts";
 
 /** How one entry into a body ended. */
 export type EntryOutcome =
-  | { readonly kind: "succeeded"; readonly result: JsonValue }
+  | {
+      readonly kind: "succeeded";
+      readonly result: JsonValue;
+      readonly stateDelta?: JsonObject;
+      readonly cursor?: JsonObject;
+    }
+  /** The work is another agent's now. */
+  | { readonly kind: "delegated"; readonly delegation: Delegation }
   | { readonly kind: "failed"; readonly error: JsonObject }
   | { readonly kind: "unknown"; readonly reason: string }
   | { readonly kind: "asked"; readonly ask: OpenAsk }
@@ -64,8 +73,10 @@ async function plan(
       return loseTrack(parts, held, outcome.reason);
     case "asked":
       return suspend(parts, claimed, held, outcome.ask);
+    case "delegated":
+      return delegate(parts, held, outcome.delegation, last);
     case "succeeded":
-      return answer(parts, held, { ok: true, result: outcome.result, last });
+      return answer(parts, held, { ...outcome, ok: true, last });
     case "failed":
       return answer(parts, held, { ok: false, result: outcome.error, last });
   }
@@ -74,20 +85,19 @@ async function plan(
 async function answer(
   parts: EngineParts,
   { call, frame, session, now }: Held,
-  end: { readonly ok: boolean; readonly result: JsonValue; readonly last: Conflict | undefined },
+  end: {
+    readonly ok: boolean;
+    readonly result: JsonValue;
+    readonly stateDelta?: JsonObject;
+    readonly cursor?: JsonObject;
+    readonly last: Conflict | undefined;
+  },
 ): Promise<Plan<Ended>> {
   const owner = frame === undefined ? undefined : await parts.lease.hold();
   const draft = new Draft(parts, now, session);
   // Denied stays denied, whatever the tool says when it words the answer.
   const command = call.refused ? "word-denial" : end.ok ? "succeed" : "fail";
-  const answered = writeAnswer(parts, draft, {
-    call,
-    frame,
-    command,
-    result: end.result,
-    owner,
-    last: end.last,
-  });
+  const answered = writeAnswer(parts, draft, { ...end, call, frame, command, owner });
   draft.journal(`call-${answered.call.status}`, {
     call: call.id,
     tool: call.tool,
@@ -96,6 +106,42 @@ async function answer(
     ...(call.status === "unknown" ? { late: true } : {}),
   });
   return { draft, value: answered };
+}
+
+/** Opens a frame for the other agent; the call waits, without a lease, for what it ends with. */
+async function delegate(
+  parts: EngineParts,
+  { call, frame, session, now }: Held,
+  delegation: Delegation,
+  last: Conflict | undefined,
+): Promise<Plan<Ended>> {
+  if (frame === undefined || call.status !== "executing") return { value: { call } };
+  const { message, ...rest } = delegation;
+  const draft = new Draft(parts, now, session);
+  const status = moveCall(call, "delegate");
+  draft.write({
+    kind: "call-update",
+    id: call.id,
+    from: call.status,
+    attempt: call.attempt,
+    set: { status, owner: null },
+  });
+  draft.journal("call-delegated", { call: call.id, tool: call.tool, agent: rest.agent });
+  draft.event({
+    author: "user",
+    invocationId: frame.invocation,
+    branch: rest.branch,
+    content: { role: "user", parts: [{ text: message }] },
+  });
+  const owner = last === "busy" ? undefined : await parts.lease.hold();
+  const child: FrameRecord = {
+    ...newFrame({ ...rest, id: delegateFrameId(call.id), parent: frame }),
+    parentCall: call.id,
+    ...(owner === undefined ? { status: "ready" } : { status: "stepping", owner }),
+  };
+  if (owner !== undefined) draft.claimedBy(owner);
+  draft.write({ kind: "frame-insert", frame: child, exclusive: true });
+  return { draft, value: { call: { ...call, status }, ...(owner === undefined ? {} : { stepping: child }) } };
 }
 
 function giveBack(parts: EngineParts, { call, session, now }: Held): Plan<Ended> {
@@ -152,7 +198,7 @@ function suspend(parts: EngineParts, claimed: Claimed, held: Held, ask: OpenAsk)
   if (ask.step !== undefined) draft.write({ kind: "step", step: { ...ask.step, value: confirmation.id } });
   const suspended: CallRecord = { ...call, ...moved };
   writeQuestions(draft, frame, [{ call: suspended, confirmation }]);
-  return { draft, value: { call: suspended } };
+  return { draft, value: { call: suspended, asked: { call: suspended, confirmation } } };
 }
 
 function floodReason({ settings }: EngineParts, { call, session }: Held): string | undefined {

@@ -134,6 +134,8 @@ export interface Vote {
   readonly payload?: JsonValue;
   /** Amended arguments. */
   readonly args?: JsonObject;
+  /** Of the amended arguments as they were sent, where parsing changed them: the same again is the same vote. */
+  readonly sentDigest?: string;
   /** Over id, digest, verdict, approver and time, when the engine has a secret. */
   readonly mac?: string;
 }
@@ -165,7 +167,8 @@ export interface ConfirmationRecord {
 }
 
 export type StepKind = "step" | "question";
-export type StepStatus = "started" | "done" | "failed" | "asked";
+/** `undone`: it had begun, and a person said that it did not happen. */
+export type StepStatus = "started" | "done" | "failed" | "asked" | "undone";
 
 /** Work that a tool remembers, or a question it put, within one call. */
 export interface StepRecord {

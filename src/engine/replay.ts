@@ -8,7 +8,7 @@ import {
 } from "./call-context.ts";
 import { valueDigest } from "./digest.ts";
 import type { EngineParts } from "./parts.ts";
-import type { ConfirmationRecord, StepKind, StepRecord } from "./records.ts";
+import type { ConfirmationRecord, StepKind, StepRecord, StepStatus } from "./records.ts";
 
 /** A question that the body put and nobody has answered. */
 export interface OpenAsk {
@@ -30,9 +30,17 @@ export interface ReplayOptions {
   readonly callId: string;
   readonly steps: readonly StepRecord[];
   /** False when this attempt no longer holds the call. */
-  readonly saveStep: (step: StepRecord, from?: StepRecord["status"]) => Promise<boolean>;
+  readonly saveStep: (step: StepRecord, from?: StepStatus) => Promise<boolean>;
+  /** False once the call was denied: the body may word the answer, and no more. */
+  readonly mayAsk: boolean;
   readonly onHalt: (halt: Halt) => void;
 }
+
+/** How a step ended, and what of it is stored. */
+type StepEnd<T> =
+  | { readonly value: T; readonly stored: JsonValue | undefined }
+  | { readonly error: unknown }
+  | { readonly halt: Halt };
 
 /**
  * What one call remembers across the times its body is entered: finished steps and put questions, matched
@@ -43,6 +51,8 @@ export class Replay {
   readonly #known = new Map<string, StepRecord>();
   readonly #seen = new Map<string, number>();
   readonly #unmet = new Set<string>();
+  readonly #underway = new Set<Promise<unknown>>();
+  #halted = false;
 
   constructor(options: ReplayOptions) {
     this.#options = options;
@@ -58,57 +68,62 @@ export class Replay {
     run: (context: StepContext) => Promise<T> | T,
     options: StepOptions & { readonly signal: AbortSignal },
   ): Promise<T> {
+    if (this.#halted) return forever();
     const place = this.#next("step", name);
     const known = this.#known.get(keyOf(place));
     // The type is the body's own: it stored this value under this name.
     if (known?.status === "done") return known.value as T;
     if (known?.status === "failed") throw new Error(textOf(known));
-    if (known !== undefined && options.idempotent !== true) {
+    if (known?.status === "started" && options.idempotent !== true) {
       return this.#halt({
         kind: "unknown",
         message: `The step "${name}" had begun when its process died; whether it happened is not known.`,
       });
     }
-    const started: StepRecord = { ...place, status: "started" };
-    if (known === undefined && !(await this.#options.saveStep(started))) return this.#halt({ kind: "lost" });
-    return this.#perform(started, run, options.signal);
+    const work = this.#perform({ ...place, status: "started" }, known?.status, (key) =>
+      run({ idempotencyKey: key, signal: options.signal }),
+    ).finally(() => this.#underway.delete(work));
+    this.#underway.add(work);
+    const end = await work;
+    if ("halt" in end) return this.#halt(end.halt);
+    if ("error" in end) throw end.error;
+    return end.value;
+  }
+
+  /** Resolves when no step is between its start and its end: only then may the body be left. */
+  async quiet(): Promise<void> {
+    while (this.#underway.size > 0) await Promise.allSettled(this.#underway);
   }
 
   async #perform<T>(
     started: StepRecord,
-    run: (context: StepContext) => Promise<T> | T,
-    signal: AbortSignal,
-  ): Promise<T> {
+    from: StepStatus | undefined,
+    run: (key: string) => Promise<T> | T,
+  ): Promise<StepEnd<T>> {
     const { callId, saveStep } = this.#options;
+    if (from !== "started" && !(await saveStep(started, from))) return { halt: { kind: "lost" } };
     const suffix = started.occurrence === 0 ? started.name : `${started.name}:${started.occurrence}`;
+    const end = await endOf(run, `${callId}:${suffix}`, started.name);
+    if ("halt" in end) return end;
+    const status = "error" in end ? "failed" : "done";
+    const value = "error" in end ? errorText(end.error) : end.stored;
     try {
-      const value = await run({ idempotencyKey: `${callId}:${suffix}`, signal });
-      const stored = toStorable(value, started.name);
-      await saveStep(
-        { ...started, status: "done", ...(stored === undefined ? {} : { value: stored }) },
-        "started",
-      );
-      return value;
+      await saveStep({ ...started, status, ...(value === undefined ? {} : { value }) }, "started");
     } catch (error) {
-      if (error instanceof OutcomeUnknown) return this.#halt({ kind: "unknown", message: error.message });
-      await saveStep({ ...started, status: "failed", value: errorText(error) }, "started");
-      throw error;
+      // It has ended, but nothing will remember how: neither of the two may be claimed.
+      const message = `How the step "${started.name}" ended could not be stored: ${errorText(error)}`;
+      return { halt: { kind: "unknown", message } };
     }
+    return end;
   }
 
   async confirm(name: string, options: AskOptions): Promise<{ readonly payload: JsonValue | undefined }> {
-    const { parts } = this.#options;
+    if (this.#halted) return forever();
     const place = this.#next("question", name);
-    const digest = valueDigest(parts.ledger.digestKey, [
-      options.hint ?? null,
-      options.payload ?? null,
-      options.schema ?? null,
-    ]);
+    const { hint = null, payload = null, schema = null } = options;
+    const digest = valueDigest(this.#options.parts.ledger.digestKey, [hint, payload, schema]);
     const known = this.#known.get(keyOf(place));
-    if (known === undefined) {
-      if (this.#unmet.size > 0) return this.#diverge(`it asks "${name}" before a question of the last time`);
-      return this.#halt({ kind: "ask", ask: { options, step: { ...place, status: "asked", digest } } });
-    }
+    if (known === undefined) return this.#ask({ options, step: { ...place, status: "asked", digest } }, name);
     if (known.digest !== digest)
       return this.#diverge(`it asks "${name}" with another hint, payload or schema`);
     this.#unmet.delete(keyOf(place));
@@ -120,6 +135,12 @@ export class Replay {
       confirmation.status,
       confirmation.votes.at(-1)?.reason ?? confirmation.withdrawal,
     );
+  }
+
+  #ask(ask: OpenAsk, name: string): Promise<never> {
+    if (!this.#options.mayAsk) throw askedAfterDenial();
+    if (this.#unmet.size > 0) return this.#diverge(`it asks "${name}" before a question of the last time`);
+    return this.#halt({ kind: "ask", ask });
   }
 
   async #confirmationOf(step: StepRecord): Promise<ConfirmationRecord> {
@@ -134,9 +155,11 @@ export class Replay {
     return this.#halt({ kind: "diverged", message: `The tool does not ask as it did before: ${what}.` });
   }
 
+  // From here on nothing of the body is begun, also where it did not wait for what halted it.
   #halt(halt: Halt): Promise<never> {
+    this.#halted = true;
     this.#options.onHalt(halt);
-    return new Promise(() => {});
+    return forever();
   }
 
   #next(kind: StepKind, name: string): Omit<StepRecord, "status"> {
@@ -144,6 +167,29 @@ export class Replay {
     const occurrence = this.#seen.get(counter) ?? 0;
     this.#seen.set(counter, occurrence + 1);
     return { call: this.#options.callId, kind, name, occurrence };
+  }
+}
+
+/** The one thing that a tool which words its denial may not do. */
+export function askedAfterDenial(): CountersignError {
+  return new CountersignError("already-decided", "The call was denied; it cannot be asked about again.");
+}
+
+function forever(): Promise<never> {
+  return new Promise(() => {});
+}
+
+async function endOf<T>(
+  run: (key: string) => Promise<T> | T,
+  key: string,
+  name: string,
+): Promise<StepEnd<T>> {
+  try {
+    const value = await run(key);
+    return { value, stored: toStorable(value, name) };
+  } catch (error) {
+    if (!(error instanceof OutcomeUnknown)) return { error };
+    return { halt: { kind: "unknown", message: error.message } };
   }
 }
 

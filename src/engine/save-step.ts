@@ -20,7 +20,7 @@ export async function saveStep(
       return { value: false };
     const draft = new Draft(parts, snapshot.now, snapshot.session);
     draft.write({ kind: "step", ...change });
-    if (change.from === undefined) draft.sync();
+    if (change.step.status === "started") draft.sync();
     draft.journal(`step-${change.step.status}`, {
       call: id,
       tool: call.tool,

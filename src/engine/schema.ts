@@ -1,4 +1,10 @@
-import { CountersignError, isJsonObject, type JsonObject, toJsonValue } from "../protocol/index.ts";
+import {
+  CountersignError,
+  isJsonObject,
+  type JsonObject,
+  MAX_JSON_DEPTH,
+  toJsonValue,
+} from "../protocol/index.ts";
 import { checkSchema } from "./json-schema.ts";
 
 /** The part of the Standard Schema interface that is used here; zod, valibot, arktype and others have it. */
@@ -94,13 +100,16 @@ function bind<Args>(input: unknown, value: Args): ParseOutcome<Args> {
   return { ok: false, field: "", message: "neither the arguments nor what they parse to is a JSON object" };
 }
 
-// A member set to undefined is, to whoever wrote it, a member that is not there.
-function withoutUndefined(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutUndefined);
-  if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype)
-    return value;
+// A member set to undefined is, to whoever wrote it, a member that is not there. What is too deep, or holds
+// itself, is left as it is, for `toJsonValue` to refuse.
+function withoutUndefined(value: unknown, ancestors: readonly object[] = []): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (ancestors.length === MAX_JSON_DEPTH || ancestors.includes(value)) return value;
+  const path = [...ancestors, value];
+  if (Array.isArray(value)) return value.map((item) => withoutUndefined(item, path));
+  if (Object.getPrototypeOf(value) !== Object.prototype) return value;
   const entries = Object.entries(value).filter(([, item]) => item !== undefined);
-  return Object.fromEntries(entries.map(([key, item]) => [key, withoutUndefined(item)]));
+  return Object.fromEntries(entries.map(([key, item]) => [key, withoutUndefined(item, path)]));
 }
 
 function firstIssue(issues: readonly StandardIssue[]): {

@@ -1,34 +1,13 @@
 import type { JsonObject } from "../protocol/index.ts";
 import type { Refusal } from "./decision.ts";
 import { Draft } from "./draft.ts";
-import type { SessionName, Snapshot, Write } from "./ledger.ts";
+import type { SessionName, Snapshot } from "./ledger.ts";
 import type { EngineParts } from "./parts.ts";
 import type { Principal } from "./principal.ts";
 import type { CallRecord } from "./records.ts";
+import { stateWrites } from "./state-scopes.ts";
 import { transact } from "./transact.ts";
 import { writeWithdrawal } from "./withdraw.ts";
-
-const USER_PREFIX = "user:";
-const APP_PREFIX = "app:";
-const TEMP_PREFIX = "temp:";
-
-/** Splits a state change by the ADK's scopes. What is `temp:` lives for one run and is not stored. */
-export function stateWrites(delta: JsonObject): readonly Write[] {
-  const scopes: Record<"session" | "user" | "app", [string, JsonObject[string]][]> = {
-    session: [],
-    user: [],
-    app: [],
-  };
-  for (const [key, value] of Object.entries(delta)) {
-    if (key.startsWith(TEMP_PREFIX)) continue;
-    if (key.startsWith(USER_PREFIX)) scopes.user.push([key.slice(USER_PREFIX.length), value]);
-    else if (key.startsWith(APP_PREFIX)) scopes.app.push([key.slice(APP_PREFIX.length), value]);
-    else scopes.session.push([key, value]);
-  }
-  return (["session", "user", "app"] as const)
-    .filter((scope) => scopes[scope].length > 0)
-    .map((scope) => ({ kind: "state", scope, delta: Object.fromEntries(scopes[scope]) }));
-}
 
 /** Makes a session, with state if there is any to begin with. */
 export async function createSession(

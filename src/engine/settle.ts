@@ -99,13 +99,18 @@ async function planRetry(
 ): Promise<Plan<Settled | Refusal>> {
   const stored = held.call;
   const call: CallRecord = { ...stored, status: moveCall(stored, "settle-retry") };
-  const clearance = clear(parts, call, held.confirmation);
+  const clearance = await clear(parts, call, held.confirmation);
   if (!clearance.ok && !clearance.elsewhere) {
     const message = `It cannot be run again: ${clearance.reason}. Settle it as succeeded or failed.`;
     return { value: { ok: false, code: clearance.code, message, call: stored } };
   }
   const draft = new Draft(parts, held.now, held.session).sync();
   draft.journal("call-settled", settlementBody(stored, "retry", decider));
+  // "It did not happen" is said of the step that was in doubt too: it begins anew.
+  for (const step of await parts.ledger.steps(stored.id)) {
+    if (step.status === "started")
+      draft.write({ kind: "step", step: { ...step, status: "undone" }, from: "started" });
+  }
   const plan = await planClaim(parts, { ...held, call }, { stored, last, draft });
   if (plan.draft !== undefined)
     return { draft: plan.draft, value: { ok: true, ...plan.value, call: plan.value.call ?? call } };

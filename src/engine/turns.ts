@@ -4,10 +4,12 @@ import { type AskedCall, newConfirmation, type Question, writeQuestions } from "
 import type { Claimed } from "./claim.ts";
 import { valueDigest } from "./digest.ts";
 import { Draft, type EventDraft } from "./draft.ts";
+import { isOurs, newFrame } from "./frames.ts";
 import type { LiveTool } from "./host.ts";
-import type { SessionName, Snapshot } from "./ledger.ts";
+import type { SessionName } from "./ledger.ts";
 import type { EngineParts } from "./parts.ts";
 import type { CallRecord, FrameKind, FrameRecord, SessionRecord } from "./records.ts";
+import { stateWrites } from "./state-scopes.ts";
 import { type Plan, transact } from "./transact.ts";
 
 /** A user's message, and the agent that is to answer it. */
@@ -43,19 +45,8 @@ export async function receiveMessage(parts: EngineParts, input: MessageInput): P
     const session = snapshot?.session ?? { key: parts.newId(now), create: input.session };
     const draft = new Draft(parts, now, session);
     const { app } = input.session;
-    const frame: FrameRecord = {
-      id: parts.newId(now),
-      session: session.key,
-      app,
-      invocation: input.event.invocationId,
-      ...input.frame,
-      cursor: null,
-      status: "stepping",
-      turn: 0,
-      calls: [],
-      open: 0,
-      owner,
-    };
+    const parent = { session: session.key, app, invocation: input.event.invocationId };
+    const frame: FrameRecord = { ...newFrame({ ...input.frame, id: parts.newId(now), parent }), owner };
     draft.claimedBy(owner).write({ kind: "frame-insert", frame, exclusive: true });
     return { draft, value: { ok: true, frame, event: draft.event(input.event) } };
   });
@@ -93,6 +84,12 @@ export interface Turn {
   readonly events: readonly StoredEvent[];
 }
 
+export interface TurnInput {
+  readonly event: EventDraft;
+  readonly calls: readonly PlannedCall[];
+  readonly stateDelta?: JsonObject;
+}
+
 /**
  * Stores a model's event with its calls: those that need nobody are claimed, the others are asked about, all
  * in one commit. Undefined when the frame is no longer ours to step.
@@ -100,13 +97,14 @@ export interface Turn {
 export async function recordTurn(
   parts: EngineParts,
   step: FrameRecord,
-  input: { readonly event: EventDraft; readonly calls: readonly PlannedCall[] },
+  input: TurnInput,
 ): Promise<Turn | undefined> {
   return transact<Turn | undefined>(parts, { frame: step.id }, (snapshot) => {
     if (!isOurs(snapshot, step)) return { value: undefined };
     const { session, now, frame } = snapshot;
     const draft = new Draft(parts, now, session);
     draft.event(input.event);
+    for (const write of stateWrites(input.stateDelta ?? {})) draft.write(write);
     return planTurn(parts, draft, { session, frame, calls: input.calls });
   });
 }
@@ -225,32 +223,4 @@ function startedBody(claimed: readonly Claimed[]): JsonObject {
       argsDigest: call.argsDigest,
     })),
   };
-}
-
-/** Ends a frame with the model's last event. False when the frame is no longer ours to step. */
-export async function finishFrame(
-  parts: EngineParts,
-  step: FrameRecord,
-  end: { readonly event?: EventDraft; readonly status: "done" | "failed"; readonly output?: JsonValue },
-): Promise<boolean> {
-  return transact(parts, { frame: step.id }, (snapshot) => {
-    if (!isOurs(snapshot, step)) return { value: false };
-    const draft = new Draft(parts, snapshot.now, snapshot.session);
-    if (end.event !== undefined) draft.event(end.event);
-    const set = {
-      status: end.status,
-      owner: null,
-      ...(end.output === undefined ? {} : { output: end.output }),
-    };
-    draft.write({ kind: "frame-update", id: step.id, from: "stepping", set });
-    return { draft, value: true };
-  });
-}
-
-function isOurs(
-  snapshot: Snapshot | undefined,
-  step: FrameRecord,
-): snapshot is Snapshot & { frame: FrameRecord } {
-  const frame = snapshot?.frame;
-  return frame?.status === "stepping" && frame.owner === step.owner && frame.turn === step.turn;
 }

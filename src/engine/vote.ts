@@ -1,16 +1,16 @@
 import type { Decider, DecisionInput } from "./decision.ts";
-import { voteMac } from "./decision-mac.ts";
+import { type VotedOn, voteMac } from "./decision-mac.ts";
 import type { EngineParts } from "./parts.ts";
-import type { ConfirmationRecord, Vote } from "./records.ts";
+import type { Vote } from "./records.ts";
 
 /** A person's word as it is stored, signed where the engine has a secret. */
 export function signedVote(
   parts: EngineParts,
-  confirmation: ConfirmationRecord,
+  subject: VotedOn,
   { input, decider }: { readonly input: DecisionInput; readonly decider: Decider },
-  verdict: Pick<Vote, "confirmed" | "at" | "payload" | "args">,
+  verdict: Pick<Vote, "confirmed" | "at" | "payload" | "args" | "sentDigest">,
 ): Vote {
   const { by, via } = decider;
   const vote = { ...verdict, by, via, ...(input.reason === undefined ? {} : { reason: input.reason }) };
-  return parts.secret === undefined ? vote : { ...vote, mac: voteMac(parts.secret, confirmation, vote) };
+  return parts.secret === undefined ? vote : { ...vote, mac: voteMac(parts.secret, subject, vote) };
 }

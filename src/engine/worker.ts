@@ -15,6 +15,8 @@ export interface WorkOptions {
 
 const DEFAULT_SWEEP_MS = 3_000;
 const DEFAULT_SEAL_MS = 5_000;
+// A busy ledger changes all the time; looking more often than this finds little and costs others.
+const BREATH_MS = 20;
 const BATCH = 100;
 
 /**
@@ -85,6 +87,7 @@ export class Worker {
       const signal = AbortSignal.any([wake.signal, this.#stop.signal]);
       if (!full) await clock.sleep(Math.min(sweepMs, untilDeadline), signal);
       unsubscribe();
+      if (wake.signal.aborted) await clock.sleep(BREATH_MS, this.#stop.signal);
     }
   }
 

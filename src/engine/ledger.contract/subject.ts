@@ -3,10 +3,10 @@ import type { Ledger } from "../ledger.ts";
 /** What a store brings to the suite: a ledger, made anew for every case. */
 export interface LedgerSubject {
   /** A fresh, empty ledger that judges time by `clock`. */
-  open(): Promise<Ledger>;
+  readonly open: () => Promise<Ledger>;
   /** A second handle on the ledger opened last, as another process would have it. */
-  reopen(): Promise<Ledger>;
-  readonly clock: { now(): number; advance(ms: number): void };
+  readonly reopen: () => Promise<Ledger>;
+  readonly clock: { now(): number; advance(ms: number): Promise<void> | void };
 }
 
 /** One promise of the interface; `run` throws where it is not kept. */
@@ -15,5 +15,5 @@ export interface LedgerCase {
   readonly name: string;
   /** Only for stores that outlive a handle: others cannot implement `reopen`. */
   readonly needs?: "reopen";
-  run(subject: LedgerSubject): Promise<void>;
+  readonly run: (subject: LedgerSubject) => Promise<void>;
 }

@@ -34,8 +34,10 @@ const UPDATE_STEP =
 const REMEMBER =
   `${insertInto("memos", MEMO_COLUMNS)} on conflict do update set request_digest = excluded.request_digest, ` +
   "response = excluded.response, expires_at = excluded.expires_at where memos.expires_at <= ?";
-const OTHER_STEPPING =
-  "select 1 from frames f join frames other on other.session = f.session and other.branch is f.branch " +
+const STEPPING_BESIDE_NEW =
+  "select 1 from frames where status = 'stepping' and session = ? and branch is ? limit 1";
+const STEPPING_BESIDE =
+  "select 1 from frames f cross join frames other on other.session = f.session and other.branch is f.branch " +
   "and other.status = 'stepping' and other.id <> f.id where f.id = ? limit 1";
 const CONFIRMATION_IN = "select 1 from confirmations where id = ? and status = ?";
 
@@ -90,6 +92,8 @@ function applyWrites(database: Database, commit: Commit, now: number): Conflict 
 
 function applyWrite(database: Database, write: Write, place: Place): Conflict | undefined {
   switch (write.kind) {
+    case "frame-insert":
+      return insertFrame(database, write);
     case "frame-update":
       return changeFrame(database, write);
     case "call-update":
@@ -106,7 +110,13 @@ function applyWrite(database: Database, write: Write, place: Place): Conflict | 
   }
 }
 
-type GuardedKind = "frame-update" | "call-update" | "confirmation-update" | "step" | "remember";
+type GuardedKind =
+  | "frame-insert"
+  | "frame-update"
+  | "call-update"
+  | "confirmation-update"
+  | "step"
+  | "remember";
 
 function writeUnguarded(
   database: Database,
@@ -119,9 +129,6 @@ function writeUnguarded(
       return;
     case "journal":
       database.run(INSERT_JOURNAL, fromJournal(write.record));
-      return;
-    case "frame-insert":
-      database.run(INSERT_FRAME, fromFrame(write.frame));
       return;
     case "call-insert":
       database.run(INSERT_CALL, fromCall(write.call));
@@ -140,8 +147,18 @@ function writeUnguarded(
 
 type WriteOf<Kind extends Write["kind"]> = Extract<Write, { kind: Kind }>;
 
+function insertFrame(
+  database: Database,
+  { frame, exclusive }: WriteOf<"frame-insert">,
+): Conflict | undefined {
+  const beside = [frame.session, frame.branch ?? null];
+  if (exclusive && database.get(STEPPING_BESIDE_NEW, beside) !== undefined) return "busy";
+  database.run(INSERT_FRAME, fromFrame(frame));
+  return undefined;
+}
+
 function changeFrame(database: Database, write: WriteOf<"frame-update">): Conflict | undefined {
-  if (write.exclusive && database.get(OTHER_STEPPING, [write.id]) !== undefined) return "busy";
+  if (write.exclusive && database.get(STEPPING_BESIDE, [write.id]) !== undefined) return "busy";
   return updateFrame.run(database, write.set, "id = ? and status = ?", [write.id, write.from])
     ? undefined
     : "row";

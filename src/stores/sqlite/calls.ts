@@ -2,7 +2,7 @@ import type { CallRecord, Page, PageRequest, StepRecord } from "../../engine/ind
 import { callRange } from "./call-range.ts";
 import { CALL_COLUMNS, list, STEP_COLUMNS } from "./columns.ts";
 import type { Database } from "./database.ts";
-import { readPage } from "./pages.ts";
+import { type Paging, readPage } from "./pages.ts";
 import { toCall, toStep } from "./rows.ts";
 
 const ONE = `select ${list(CALL_COLUMNS)} from calls where id = ?`;
@@ -28,13 +28,13 @@ export function readUnansweredCalls(database: Database, session: string): readon
 }
 
 export function listUnknownCalls(database: Database, request: PageRequest | undefined): Page<CallRecord> {
-  return readPage({
+  const paging: Paging<CallRecord> = {
     request,
     start: [""],
-    rows: (position, limit) => database.all(UNKNOWN, [...position, limit]),
     item: (row) => toCall(row),
     position: (call) => [call.id],
-  });
+  };
+  return readPage(paging, (after, limit) => database.all(UNKNOWN, [...after, limit]));
 }
 
 export function readSteps(database: Database, call: string): readonly StepRecord[] {

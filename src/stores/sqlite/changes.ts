@@ -19,6 +19,7 @@ export class Changes {
   }
 
   listen(listener: () => void): () => void {
+    this.#database.assertOpen();
     // Wrapped, so that the same function can listen twice and stop once.
     const own = (): void => listener();
     this.#listeners.add(own);
@@ -49,7 +50,8 @@ export class Changes {
     this.#seen = this.#dataVersion();
     this.#poll = setInterval(() => {
       const version = this.#dataVersion();
-      if (version === this.#seen) return;
+      // Unreadable, because another process holds the file: then something is about to change.
+      if (version === this.#seen && version !== undefined) return;
       this.#seen = version;
       this.announce();
     }, POLL_MS);
@@ -57,17 +59,20 @@ export class Changes {
   }
 
   #dataVersion(): unknown {
-    return this.#database.get(DATA_VERSION)?.[0];
+    try {
+      return this.#database.get(DATA_VERSION)?.[0];
+    } catch {
+      // Whoever is told will read, and meet the error where it can be answered.
+      return undefined;
+    }
   }
 }
 
-// One listener's fault is not the others' nor the committer's: it surfaces as its own uncaught error.
+// One listener's fault is neither the others' nor the committer's.
 function tell(listener: () => void): void {
   try {
     listener();
   } catch (error) {
-    queueMicrotask(() => {
-      throw error;
-    });
+    process.emitWarning(error instanceof Error ? error : String(error));
   }
 }

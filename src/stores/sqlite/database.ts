@@ -10,7 +10,16 @@ const BUSY_LIMIT_MS = 5_000;
 const SHORTEST_PAUSE_MS = 0.2;
 const LONGEST_PAUSE_MS = 2;
 const CACHE_KIB = 16_384;
-const CHECKPOINT_PAGES = 4_000;
+const CHECKPOINT_PAGES = 8_000;
+
+/** How a connection behaves. */
+export interface DatabaseOptions {
+  readonly path: string;
+  /** Every commit is on disk before it is acknowledged. */
+  readonly alwaysSync?: boolean;
+  /** How long a lock held elsewhere is waited for. */
+  readonly busyLimitMs?: number;
+}
 
 type Attempt<T> = { readonly value: T } | "busy";
 
@@ -23,17 +32,15 @@ export class Database {
   readonly #driver: Driver;
   readonly #statements: Map<string, Statement> = new Map();
   readonly #alwaysSync: boolean;
+  readonly #busyLimitMs: number;
   #syncing = false;
   #open = true;
 
-  constructor(driver: Driver, options: { readonly path: string; readonly alwaysSync: boolean }) {
+  constructor(driver: Driver, options: DatabaseOptions) {
     this.#driver = driver;
     this.path = options.path;
-    this.#alwaysSync = options.alwaysSync;
-  }
-
-  get isOpen(): boolean {
-    return this.#open;
+    this.#alwaysSync = options.alwaysSync ?? false;
+    this.#busyLimitMs = options.busyLimitMs ?? BUSY_LIMIT_MS;
   }
 
   /** Every statement prepared so far. */
@@ -105,19 +112,19 @@ export class Database {
   }
 
   async #untilFree<T>(attempt: () => Attempt<T>): Promise<T> {
-    this.#assertOpen();
+    this.assertOpen();
     let outcome = attempt();
     if (outcome !== "busy") return outcome.value;
-    const giveUpAt = performance.now() + BUSY_LIMIT_MS;
+    const giveUpAt = performance.now() + this.#busyLimitMs;
     while (performance.now() < giveUpAt) {
       await pause();
-      this.#assertOpen();
+      this.assertOpen();
       outcome = attempt();
       if (outcome !== "busy") return outcome.value;
     }
     throw new CountersignError(
       "ledger-busy",
-      `Other processes kept the ledger "${this.path}" locked for ${BUSY_LIMIT_MS} ms; try again.`,
+      `Other processes kept the ledger "${this.path}" locked for ${this.#busyLimitMs} ms; try again.`,
       { details: { path: this.path } },
     );
   }
@@ -132,13 +139,15 @@ export class Database {
     return statement;
   }
 
-  #assertOpen(): void {
+  /** Throws `closed` once the connection is closed. */
+  assertOpen(): void {
     if (!this.#open) throw new CountersignError("closed", `The ledger "${this.path}" was closed.`);
   }
 }
 
 /** Opens the file, or makes it, and sets the connection up; the schema is the migrations' affair. */
-export async function openDatabase(path: string, alwaysSync: boolean): Promise<Database> {
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  const { path } = options;
   let driver: Driver;
   try {
     // No busy handler: see the class.
@@ -146,7 +155,7 @@ export async function openDatabase(path: string, alwaysSync: boolean): Promise<D
   } catch (error) {
     throw toLedgerError(error, path);
   }
-  const database = new Database(driver, { path, alwaysSync });
+  const database = new Database(driver, options);
   try {
     await database.read(() => configure(database));
   } catch (error) {

@@ -9,7 +9,7 @@ const DELETE_EVENTS = "delete from events where session = ?";
 const DELETE_STATE = "delete from states where scope = 'session' and app = '' and user = '' and session = ?";
 const ERASE_FRAMES = "update frames set cursor = 'null', output = null where session = ?";
 const ERASE_CALLS =
-  "update calls set args = '{}', secrets = '[]', result = null where id > ? and id < ? and session = ?";
+  "update calls set args = '{}', secrets = '[]', original_args = null, result = null where id > ? and id < ? and session = ?";
 const ERASE_STEPS =
   "update steps set value = null where call > ? and call < ? and exists " +
   "(select 1 from calls where id = steps.call and session = ?)";

@@ -1,7 +1,6 @@
-import { systemClock } from "../../engine/clock.ts";
-import type { Clock, Ledger } from "../../engine/index.ts";
+import { type Clock, type Ledger, systemClock } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
-import { MEMORY_PATH, openDatabase } from "./database.ts";
+import { openDatabase } from "./database.ts";
 import { migrate } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
 import { SqliteLedger } from "./sqlite-ledger.ts";
@@ -32,7 +31,7 @@ export async function openSqliteLedger(options: SqliteOptions): Promise<Ledger> 
       { details: { option: "durability" } },
     );
   }
-  const database = await openDatabase(path === "" ? MEMORY_PATH : path, durability === "full");
+  const database = await openDatabase({ path, alwaysSync: durability === "full" });
   try {
     await migrate(database, MIGRATIONS);
     const row = await database.read(() => database.get("select value from meta where name = 'digest-key'"));

@@ -1,29 +1,47 @@
 import type { Page, PageRequest } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
-import type { Row, SqlValue } from "./driver.ts";
+import type { Row } from "./driver.ts";
 
 const DEFAULT_LIMIT = 50;
 const LARGEST_LIMIT = 1_000;
 
 /** The sort key of the last row of a page: the next one begins after it, whatever was inserted meanwhile. */
-type Position = readonly (string | number)[];
+export type Position = readonly (string | number)[];
 
-/** How to get one page: a statement that starts after `position` and is asked for one row too many. */
-export interface PageQuery<T> {
+/** What a list says about its pages. */
+export interface Paging<T> {
   readonly request: PageRequest | undefined;
   /** Where the first page starts; also tells the length and types of a position. */
   readonly start: Position;
-  readonly rows: (position: readonly SqlValue[], limit: number) => readonly Row[];
   readonly item: (row: Row) => T;
   readonly position: (item: T) => Position;
 }
 
-export function readPage<T>({ request = {}, start, rows, item, position }: PageQuery<T>): Page<T> {
-  const limit = Math.min(Math.max(Math.trunc(request.limit ?? DEFAULT_LIMIT), 1), LARGEST_LIMIT);
-  const found = rows(request.cursor === undefined ? start : parseCursor(request.cursor, start), limit + 1);
-  const items = found.slice(0, limit).map(item);
+/** Reads a page by a statement that begins after a position and gives at most so many rows. */
+export function readPage<T>(
+  paging: Paging<T>,
+  rows: (position: Position, limit: number) => readonly Row[],
+): Page<T> {
+  const { after, wanted } = askedFor(paging);
+  return toPage(paging, rows(after, wanted), wanted);
+}
+
+/** Where to begin, and how many rows to look for: one too many, to know whether there is a next page. */
+export function askedFor(paging: Pick<Paging<unknown>, "request" | "start">): {
+  readonly after: Position;
+  readonly wanted: number;
+} {
+  const { cursor, limit = DEFAULT_LIMIT } = paging.request ?? {};
+  return {
+    after: cursor === undefined ? paging.start : parseCursor(cursor, paging.start),
+    wanted: Math.min(Math.max(Math.trunc(limit), 1), LARGEST_LIMIT) + 1,
+  };
+}
+
+export function toPage<T>({ item, position }: Paging<T>, found: readonly Row[], wanted: number): Page<T> {
+  const items = found.slice(0, wanted - 1).map(item);
   const last = items.at(-1);
-  return found.length <= limit || last === undefined ? { items } : { items, next: toCursor(position(last)) };
+  return found.length < wanted || last === undefined ? { items } : { items, next: toCursor(position(last)) };
 }
 
 function toCursor(position: Position): string {

@@ -1,12 +1,20 @@
 import type { ChainHead, Page, PageRequest, SessionRecord } from "../../engine/index.ts";
 import type { Database } from "./database.ts";
 import { SESSION_LIST } from "./load.ts";
-import { readPage } from "./pages.ts";
+import { type Paging, readPage } from "./pages.ts";
 import { toSession } from "./rows.ts";
 
 const SELECT = `select ${SESSION_LIST} from sessions s where s.deleted_at is null and `;
 const OF_USER = `${SELECT} s.app = ? and s.user = ? and s.id > ? order by s.id limit ?`;
 const OF_APP = `${SELECT} s.app = ? and (s.user, s.id) > (?, ?) order by s.user, s.id limit ?`;
+
+type SessionPaging = Omit<Paging<SessionRecord>, "request">;
+const OF_USER_PAGING: SessionPaging = { start: [""], item: toSession, position: ({ id }) => [id] };
+const OF_APP_PAGING: SessionPaging = {
+  start: ["", ""],
+  item: toSession,
+  position: ({ user, id }) => [user, id],
+};
 
 const STREAMS = "select key, chain_n, chain_hash from sessions where key > ? order by key limit ?";
 
@@ -28,21 +36,14 @@ export function listSessions(
   { app, user }: { readonly app: string; readonly user?: string },
   request: PageRequest | undefined,
 ): Page<SessionRecord> {
-  const common = { request, item: toSession };
-  if (user === undefined) {
-    return readPage({
-      ...common,
-      start: ["", ""],
-      rows: (position, limit) => database.all(OF_APP, [app, ...position, limit]),
-      position: (session) => [session.user, session.id],
-    });
+  if (user !== undefined) {
+    return readPage({ ...OF_USER_PAGING, request }, (after, limit) =>
+      database.all(OF_USER, [app, user, ...after, limit]),
+    );
   }
-  return readPage({
-    ...common,
-    start: [""],
-    rows: (position, limit) => database.all(OF_USER, [app, user, ...position, limit]),
-    position: (session) => [session.id],
-  });
+  return readPage({ ...OF_APP_PAGING, request }, (after, limit) =>
+    database.all(OF_APP, [app, ...after, limit]),
+  );
 }
 
 export function listStreams(

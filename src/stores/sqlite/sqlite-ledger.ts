@@ -24,7 +24,7 @@ import type { JsonObject, StoredEvent } from "../../protocol/index.ts";
 import { applyCommit } from "./apply-writes.ts";
 import { listUnknownCalls, readCalls, readSteps, readUnansweredCalls } from "./calls.ts";
 import { Changes } from "./changes.ts";
-import { listConfirmations } from "./confirmations.ts";
+import { listClosed, listOpen } from "./confirmations.ts";
 import type { Database } from "./database.ts";
 import { readDue, readReadyFrames } from "./due.ts";
 import { readEvents } from "./events.ts";
@@ -101,7 +101,9 @@ export class SqliteLedger implements Ledger {
   }
 
   confirmations(filter: ConfirmationFilter, page?: PageRequest): Promise<Page<ConfirmationWithCall>> {
-    return this.#read((database) => listConfirmations(database, filter, page));
+    return filter.state === "open"
+      ? this.#read((database) => listOpen(database, filter, page))
+      : listClosed(this.#database, filter, page);
   }
 
   unknownCalls(page?: PageRequest): Promise<Page<CallRecord>> {

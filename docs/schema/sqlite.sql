@@ -1,0 +1,210 @@
+-- The SQLite ledger as its migrations leave it. Written by scripts/dump-schema.ts; do not edit.
+-- No table is public: read through the `Ledger`, which also judges leases and deadlines.
+
+pragma user_version = 1;
+
+CREATE TABLE meta (name text primary key, value any not null) without rowid, strict;
+
+CREATE TABLE sessions (
+  key text primary key,
+  app text not null,
+  user text not null,
+  id text not null,
+  version integer not null,
+  next_seq integer not null,
+  open integer not null,
+  chain_n integer not null,
+  chain_hash text not null,
+  created_at integer not null,
+  updated_at integer not null,
+  deleted_at integer
+) without rowid, strict;
+
+CREATE UNIQUE INDEX sessions_name on sessions (app, user, id);
+
+CREATE INDEX sessions_kept on sessions (created_at) where deleted_at is null;
+
+CREATE TABLE states (
+  scope text not null,
+  app text not null,
+  user text not null,
+  session text not null,
+  value text not null,
+  primary key (scope, app, user, session)
+) without rowid, strict;
+
+CREATE TABLE events (
+  session text not null,
+  seq integer not null,
+  body text not null,
+  primary key (session, seq)
+) without rowid, strict;
+
+CREATE TABLE frames (
+  id text primary key,
+  session text not null,
+  app text not null,
+  invocation text not null,
+  parent_frame text,
+  parent_call text,
+  kind text not null,
+  agent text not null,
+  path text not null,
+  branch text,
+  cursor text not null,
+  status text not null,
+  turn integer not null,
+  calls text not null,
+  open integer not null,
+  owner text,
+  output text
+) without rowid, strict;
+
+CREATE INDEX frames_session on frames (session);
+
+CREATE INDEX frames_ready on frames (app) where status = 'ready';
+
+CREATE INDEX frames_ready_in_session on frames (session) where status = 'ready';
+
+CREATE INDEX frames_stepping on frames (session, branch, owner) where status = 'stepping';
+
+CREATE TABLE calls (
+  id text primary key,
+  session text not null,
+  app text not null,
+  frame text,
+  turn integer not null,
+  ord integer not null,
+  wire_id text not null,
+  agent text not null,
+  tool text not null,
+  args text not null,
+  args_digest text not null,
+  definition_digest text not null,
+  secrets text not null,
+  repeatable integer not null,
+  unparsed integer not null,
+  status text not null,
+  attempt integer not null,
+  owner text,
+  started_at integer,
+  ended_at integer,
+  confirmation text,
+  rounds integer not null,
+  refused integer not null,
+  result text,
+  original_args text
+) without rowid, strict;
+
+CREATE INDEX calls_ready on calls (app) where status = 'ready';
+
+CREATE INDEX calls_executing on calls (owner) where status = 'executing';
+
+CREATE INDEX calls_unknown on calls (id) where status = 'unknown';
+
+CREATE TABLE steps (
+  call text not null,
+  kind text not null,
+  name text not null,
+  occurrence integer not null,
+  status text not null,
+  digest text,
+  value text,
+  primary key (call, kind, name, occurrence)
+) without rowid, strict;
+
+CREATE TABLE confirmations (
+  id text primary key,
+  call text not null,
+  round integer not null,
+  session text not null,
+  app text not null,
+  agent text not null,
+  path text not null,
+  user text not null,
+  tool text not null,
+  requesters text not null,
+  approvers text not null,
+  invocation text not null,
+  args_digest text not null,
+  shown text not null,
+  shown_version integer not null,
+  status text not null,
+  requested_at integer not null,
+  deadline integer not null,
+  votes text not null,
+  withdrawal text
+) without rowid, strict;
+
+CREATE INDEX confirmations_session on confirmations (session);
+
+CREATE TABLE inbox (
+  facet text not null,
+  value text not null,
+  deadline integer not null,
+  confirmation text not null,
+  primary key (facet, value, deadline, confirmation)
+) without rowid, strict;
+
+CREATE TRIGGER confirmation_opened after insert on confirmations when new.status = 'requested' begin
+  insert into inbox (facet, value, deadline, confirmation) values
+    ('', '', new.deadline, new.id),
+    ('session', new.session, new.deadline, new.id),
+    ('user', new.user, new.deadline, new.id),
+    ('tool', new.tool, new.deadline, new.id),
+    ('agent', new.agent, new.deadline, new.id),
+    ('app', new.app, new.deadline, new.id);
+end;
+
+CREATE TRIGGER confirmation_closed after update of status on confirmations
+when old.status = 'requested' and new.status <> 'requested' begin
+  delete from inbox where facet = '' and value = '' and deadline = old.deadline and confirmation = old.id;
+  delete from inbox where facet = 'session' and value = old.session and deadline = old.deadline and confirmation = old.id;
+  delete from inbox where facet = 'user' and value = old.user and deadline = old.deadline and confirmation = old.id;
+  delete from inbox where facet = 'tool' and value = old.tool and deadline = old.deadline and confirmation = old.id;
+  delete from inbox where facet = 'agent' and value = old.agent and deadline = old.deadline and confirmation = old.id;
+  delete from inbox where facet = 'app' and value = old.app and deadline = old.deadline and confirmation = old.id;
+end;
+
+CREATE TABLE memos (
+  principal text not null,
+  route text not null,
+  key text not null,
+  request_digest text not null,
+  response text not null,
+  expires_at integer not null,
+  primary key (principal, route, key)
+) without rowid, strict;
+
+CREATE INDEX memos_expiry on memos (expires_at);
+
+CREATE TABLE owners (
+  id text primary key,
+  host text not null,
+  pid integer not null,
+  lease_until integer not null,
+  last_beat_at integer not null,
+  fenced integer not null
+) without rowid, strict;
+
+CREATE TABLE journal (
+  seq integer primary key,
+  stream text not null,
+  n integer not null,
+  at integer not null,
+  kind text not null,
+  body_digest text not null,
+  hash text not null,
+  body text
+) strict;
+
+CREATE UNIQUE INDEX journal_stream on journal (stream, n);
+
+CREATE TABLE checkpoints (
+  k integer primary key,
+  last_seq integer not null,
+  count integer not null,
+  root text not null,
+  hash text not null,
+  at integer not null
+) strict;

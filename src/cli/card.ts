@@ -1,0 +1,151 @@
+import {
+  type Approvers,
+  type CallRecord,
+  type ConfirmationRecord,
+  type OwnerState,
+  redact,
+  shownStatus,
+  type Vote,
+} from "../engine/index.ts";
+import type { JsonValue } from "../protocol/index.ts";
+import { describeTime } from "./duration.ts";
+import { type FoundCall, shortId } from "./find-confirmation.ts";
+import { inert, type Output, type Style } from "./output.ts";
+import { textWidth, wrapTo } from "./text-width.ts";
+
+const LABEL_WIDTH = 12;
+const INDENT = "  ";
+
+const STATUS_STYLES: { readonly [status: string]: Style } = {
+  requested: "yellow",
+  unknown: "red",
+  failed: "red",
+  succeeded: "green",
+  approved: "green",
+  executing: "cyan",
+};
+
+/** The one word for where the call is, coloured. */
+export function statusText(output: Output, status: string): string {
+  return output.style(STATUS_STYLES[status] ?? "dim", status);
+}
+
+/** Where a call stands, in the words of the API. */
+export function statusOf({ call, confirmation }: Pick<FoundCall, "call" | "confirmation">): string {
+  return confirmation === undefined ? call.status : shownStatus(confirmation.status, call.status);
+}
+
+/**
+ * Everything that a person should see before they decide, and whose words they are: what is quoted behind a bar
+ * was said by others. Nothing of the arguments is left out, but for declared secrets.
+ */
+export function printCard(output: Output, found: FoundCall, owner?: OwnerState): void {
+  const { call, confirmation, now } = found;
+  const status = statusOf(found);
+  output.line(`${output.style("bold", inert(call.tool))}  ${statusText(output, status)}`);
+  if (confirmation !== undefined) {
+    output.line();
+    output.quote(confirmation.shown.hint, INDENT);
+  }
+  output.line();
+  printValue(output, "arguments", redact(call.args, call.secrets));
+  if (confirmation !== undefined) printQuestion(output, confirmation, now);
+  printField(output, "in", describePlace(found));
+  printField(output, "id", confirmation?.id ?? call.id);
+  const vote = confirmation?.votes.at(-1);
+  if (vote !== undefined) printVote(output, vote, now);
+  if (confirmation?.withdrawal !== undefined) printField(output, "withdrawn", inert(confirmation.withdrawal));
+  printRun(output, call, { now, ...(owner === undefined ? {} : { owner }) });
+}
+
+/** How to decide what is open, or to settle what is unknown. */
+export function printWhatToDo(
+  output: Output,
+  found: FoundCall,
+  commandLine: (words: string) => string,
+): void {
+  const { call, confirmation } = found;
+  const id = confirmation === undefined ? call.id : shortId(confirmation.id);
+  if (confirmation?.status === "requested") {
+    const payload = confirmation.shown.schema === undefined ? "" : " --payload JSON";
+    output.line();
+    output.line(commandLine(`approve ${id}${payload}`));
+    output.line(commandLine(`deny ${id} --reason TEXT`));
+  }
+  if (call.status === "unknown") {
+    output.line();
+    output.prose("It started and its end is not known. Find out what happened, then say which:");
+    output.line(commandLine(`settle ${id} --succeeded JSON`));
+    output.line(commandLine(`settle ${id} --failed TEXT`));
+    output.line(commandLine(`settle ${id} --retry`));
+  }
+}
+
+function printQuestion(output: Output, confirmation: ConfirmationRecord, now: number): void {
+  const { shown, expiresAt } = confirmation;
+  if (shown.payload !== undefined) printValue(output, "example", shown.payload);
+  if (shown.schema !== undefined) printValue(output, "asks for", shown.schema);
+  printField(output, "why", shown.why.map((reason) => inert(reason)).join(", "));
+  if (shown.source !== undefined) printField(output, "source", inert(shown.source));
+  printField(output, "asked by", confirmation.requesters.map((name) => inert(name)).join(", "));
+  printField(output, "asked", describeTime(confirmation.requestedAt, now));
+  printField(output, "deadline", expiresAt === undefined ? "none" : describeTime(expiresAt, now));
+  printField(output, "may decide", describeApprovers(confirmation.approvers));
+  printField(output, "digest", confirmation.argsDigest);
+}
+
+function printVote(output: Output, vote: Vote, now: number): void {
+  const known = vote.by.authenticated ? "" : ", unauthenticated";
+  const verdict = vote.confirmed ? "approved" : "denied";
+  printField(output, verdict, `by ${inert(vote.by.id)} (${inert(vote.via)}${known})`);
+  printField(output, "", describeTime(vote.at, now));
+  if (vote.reason !== undefined) printField(output, "reason", inert(vote.reason));
+  if (vote.payload !== undefined) printValue(output, "payload", vote.payload);
+}
+
+function printRun(
+  output: Output,
+  call: CallRecord,
+  { now, owner }: { readonly now: number; readonly owner?: OwnerState },
+): void {
+  if (call.startedAt !== undefined) {
+    printField(output, "started", `${describeTime(call.startedAt, now)}, attempt ${call.attempt}`);
+  }
+  if (owner !== undefined) {
+    const state = owner.alive ? "alive" : "lost";
+    printField(output, "run by", `${inert(owner.host)}, process ${owner.pid} (${state})`);
+    printField(output, "last seen", describeTime(owner.lastBeatAt, now));
+  }
+  if (call.endedAt !== undefined) printField(output, "ended", describeTime(call.endedAt, now));
+  if (call.result !== undefined) printValue(output, "result", call.result);
+}
+
+/** A value that others gave, whole: on one line where it fits. */
+export function printValue(output: Output, label: string, value: JsonValue): void {
+  const flat = inert(JSON.stringify(value));
+  if (textWidth(flat) + LABEL_WIDTH + INDENT.length + 2 <= output.width) {
+    output.line(`${INDENT}${output.style("dim", `${label.padEnd(LABEL_WIDTH)}│`)} ${flat}`);
+    return;
+  }
+  printField(output, label, "");
+  output.quote(JSON.stringify(value, null, 2), `${INDENT}${INDENT}`);
+}
+
+function printField(output: Output, label: string, text: string): void {
+  const [first = "", ...rest] = wrapTo(text, output.width - LABEL_WIDTH - INDENT.length);
+  output.line(`${INDENT}${output.style("dim", label.padEnd(LABEL_WIDTH))}${first}`.trimEnd());
+  for (const line of rest) output.line(`${INDENT}${" ".repeat(LABEL_WIDTH)}${line}`);
+}
+
+function describePlace({ call, session }: FoundCall): string {
+  const agent = call.agent === call.app ? "" : `, agent ${inert(call.agent)}`;
+  return `${inert(call.app)}${agent}, session ${inert(session.id)}`;
+}
+
+function describeApprovers(approvers: Approvers): string {
+  if (approvers === "requester") return "whoever asked, and whoever sits at this machine";
+  const { roles = [], users = [], notRequester } = approvers;
+  const named = [...roles.map((role) => `role ${inert(role)}`), ...users.map((user) => inert(user))];
+  const who = named.join(", ") || "anyone who is logged in";
+  return notRequester === true ? `${who}; not whoever asked` : who;
+}

@@ -1,0 +1,42 @@
+import { CountersignError } from "../../protocol/index.ts";
+import { type Command, LEDGER_FLAG } from "../command.ts";
+import { EXIT } from "../exit-codes.ts";
+import { findConfirmation, shortId } from "../find-confirmation.ts";
+import { inert } from "../output.ts";
+import { reload, toError, toJson } from "../report.ts";
+import { localPrincipal, withEngine } from "../wiring.ts";
+
+export const cancel: Command = {
+  name: "cancel",
+  summary: "take a question back, or an approval nobody has started",
+  usage: "<id> --reason TEXT",
+  about:
+    "Unlike a denial this is nobody's verdict on the call: it is recorded as withdrawn, with the reason.",
+  words: { names: ["<id>"] },
+  flags: {
+    reason: { type: "string", value: "TEXT", help: "why; required, and kept in the journal" },
+    ...LEDGER_FLAG,
+  },
+  examples: [{ line: `cancel k3f9x2ab --reason "asked in the wrong environment"`, says: "withdraws it" }],
+  run(invocation) {
+    const [given = ""] = invocation.words;
+    const reason = invocation.flags.text("reason");
+    if (reason === undefined || reason.trim() === "") {
+      throw new CountersignError("malformed-request", "`cancel` needs --reason TEXT: the journal says why.", {
+        details: { field: "reason" },
+      });
+    }
+    return withEngine(invocation, async (engine) => {
+      const found = await findConfirmation(engine.ledger, given);
+      const cancelled = await engine.cancel(found.confirmation.id, { by: localPrincipal(), reason });
+      if (!cancelled.ok) throw toError(cancelled);
+      const { output, flags } = invocation;
+      if (flags.has("json")) output.json(toJson(await reload(engine, found)));
+      else
+        output.line(
+          `Withdrawn: ${inert(found.call.tool)} (${shortId(found.confirmation.id)}). It will not run.`,
+        );
+      return EXIT.ok;
+    });
+  },
+};

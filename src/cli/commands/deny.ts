@@ -1,0 +1,24 @@
+import { type Command, LEDGER_FLAG } from "../command.ts";
+import { decideHere } from "../decide.ts";
+
+export const deny: Command = {
+  name: "deny",
+  summary: "refuse one call; it will not run",
+  usage: "<id> [--reason TEXT]",
+  about:
+    "Commits the decision as local:<your user name>. Whoever asked is told, with the reason. Other calls of " +
+    "the same turn are not touched.",
+  words: { names: ["<id>"] },
+  flags: {
+    reason: { type: "string", value: "TEXT", help: "why; the model reads it" },
+    ...LEDGER_FLAG,
+  },
+  examples: [
+    { line: "deny k3f9x2ab", says: "refuses" },
+    { line: `deny k3f9x2ab --reason "over the travel budget"`, says: "and says why" },
+  ],
+  run(invocation) {
+    const reason = invocation.flags.text("reason");
+    return decideHere(invocation, { confirmed: false, ...(reason === undefined ? {} : { reason }) });
+  },
+};

@@ -1,0 +1,27 @@
+import type { Command } from "../command.ts";
+import { approve } from "./approve.ts";
+import { auditHead } from "./audit-head.ts";
+import { auditLog } from "./audit-log.ts";
+import { auditVerify } from "./audit-verify.ts";
+import { cancel } from "./cancel.ts";
+import { demo } from "./demo.ts";
+import { deny } from "./deny.ts";
+import { pending } from "./pending.ts";
+import { prune } from "./prune.ts";
+import { settle } from "./settle.ts";
+import { show } from "./show.ts";
+
+/** Every command, in the order in which the help lists them. */
+export const COMMANDS: readonly Command[] = [
+  demo,
+  pending,
+  show,
+  approve,
+  deny,
+  cancel,
+  settle,
+  auditVerify,
+  auditHead,
+  auditLog,
+  prune,
+];

@@ -1,0 +1,137 @@
+import type { CallRecord, ConfirmationWithCall, Ledger } from "../../engine/index.ts";
+import { redact } from "../../engine/index.ts";
+import type { JsonObject } from "../../protocol/index.ts";
+import { type Command, type Invocation, LEDGER_FLAG } from "../command.ts";
+import { relativeTime } from "../duration.ts";
+import { EXIT } from "../exit-codes.ts";
+import { shortId } from "../find-confirmation.ts";
+import { inert, type Output } from "../output.ts";
+import { toJson } from "../report.ts";
+import { cutTo } from "../text-width.ts";
+import { commandLineFor, withEngine } from "../wiring.ts";
+
+const DEFAULT_LIMIT = 20;
+const MAX_LIMIT = 1_000;
+
+export const pending: Command = {
+  name: "pending",
+  summary: "what waits for a person, nearest deadline first",
+  usage: "[--tool NAME] [--app NAME] [--user NAME] [--limit N]",
+  about: "Lists the open confirmations, and the calls whose outcome is unknown and must be settled.",
+  flags: {
+    tool: { type: "string", value: "NAME", help: "only calls of this tool" },
+    app: { type: "string", value: "NAME", help: "only of this app; a gated function is gate:<name>" },
+    user: { type: "string", value: "NAME", help: "only what this user asked for" },
+    limit: { type: "string", value: "N", help: `at most so many (${DEFAULT_LIMIT})` },
+    cursor: { type: "string", value: "TEXT", help: "go on after the `next` of an earlier --json" },
+    ...LEDGER_FLAG,
+  },
+  examples: [
+    { line: "pending", says: "in countersign.db of this folder" },
+    { line: "pending --tool reimburse --json", says: "for a program" },
+  ],
+  run(invocation) {
+    return withEngine(invocation, async ({ ledger }) => {
+      const found = await find(ledger, invocation);
+      if (invocation.flags.has("json")) invocation.output.json(await toDocument(ledger, found));
+      else print(invocation, found, Date.now());
+      return EXIT.ok;
+    });
+  },
+};
+
+interface Pending {
+  readonly items: readonly ConfirmationWithCall[];
+  readonly next?: string;
+  readonly unknown: readonly CallRecord[];
+}
+
+async function find(ledger: Ledger, { flags }: Invocation): Promise<Pending> {
+  const limit = Math.min(flags.number("limit", 1) ?? DEFAULT_LIMIT, MAX_LIMIT);
+  const filter = Object.fromEntries(
+    ["tool", "app", "user"].flatMap((name) => {
+      const value = flags.text(name);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+  const cursor = flags.text("cursor");
+  const page = await ledger.confirmations(
+    { state: "open", ...filter },
+    { limit, ...(cursor === undefined ? {} : { cursor }) },
+  );
+  // A list that was narrowed by who asked cannot tell about calls that nobody asked for.
+  const unknown = flags.has("user") ? [] : (await ledger.unknownCalls({ limit })).items;
+  return {
+    ...page,
+    unknown: unknown.filter(
+      (call) => (filter["tool"] ?? call.tool) === call.tool && (filter["app"] ?? call.app) === call.app,
+    ),
+  };
+}
+
+async function toDocument(ledger: Ledger, { items, next, unknown }: Pending): Promise<JsonObject> {
+  const documents = async (
+    targets: readonly ({ readonly confirmation: string } | { readonly call: string })[],
+  ): Promise<JsonObject[]> => {
+    const found: JsonObject[] = [];
+    for (const target of targets) {
+      const snapshot = await ledger.load(target);
+      if (snapshot?.call !== undefined) found.push(toJson({ ...snapshot, call: snapshot.call }));
+    }
+    return found;
+  };
+  return {
+    items: await documents(items.map(({ confirmation }) => ({ confirmation: confirmation.id }))),
+    ...(next === undefined ? {} : { next }),
+    unknown: await documents(unknown.map((call) => ({ call: call.id }))),
+  };
+}
+
+function print(invocation: Invocation, { items, next, unknown }: Pending, now: number): void {
+  const { output } = invocation;
+  const line = commandLineFor(invocation);
+  if (items.length === 0) output.line("Nothing waits for a decision.");
+  for (const [index, item] of items.entries()) {
+    if (index > 0) output.line();
+    printOpen(output, item, now);
+  }
+  const [first] = items;
+  if (first !== undefined) {
+    output.line();
+    if (next !== undefined)
+      output.prose(`There are more: --limit shows up to ${MAX_LIMIT}, --tool, --app and --user narrow it.`);
+    output.line(line(`show ${shortId(first.confirmation.id)}`));
+    output.line(line(`approve ${shortId(first.confirmation.id)}`));
+  }
+  if (unknown.length > 0) printUnknown(output, unknown, line);
+}
+
+/** Two lines: what is asked, and with which arguments. */
+function printOpen(output: Output, { confirmation, call }: ConfirmationWithCall, now: number): void {
+  const { expiresAt, requestedAt, shown, user } = confirmation;
+  const deadline = expiresAt === undefined ? "no deadline" : `expires ${relativeTime(expiresAt, now)}`;
+  const about = `${cutTo(inert(user), 24)}, ${relativeTime(requestedAt, now)}, ${deadline}`;
+  const tool = cutTo(inert(call.tool), 28);
+  output.line(
+    `${output.style("yellow", shortId(confirmation.id))}  ${output.style("bold", tool)}  ${output.style("dim", about)}`,
+  );
+  const indent = "          ";
+  const room = output.width - indent.length - 2;
+  const bar = output.style("dim", "│");
+  output.line(`${indent}${bar} ${cutTo(inert(shown.hint, 200), room)}`);
+  output.line(`${indent}${bar} ${cutTo(inert(JSON.stringify(redact(call.args, call.secrets)), 200), room)}`);
+}
+
+function printUnknown(output: Output, unknown: readonly CallRecord[], line: (words: string) => string): void {
+  output.line();
+  output.line(output.style(["bold", "red"], "Outcome unknown: a person must settle these."));
+  for (const call of unknown) {
+    const id = call.confirmation === undefined ? inert(call.id) : shortId(call.confirmation);
+    output.line(`${output.style("red", id)}  ${cutTo(inert(call.tool), 28)}  attempt ${call.attempt}`);
+  }
+  const [first] = unknown;
+  output.line();
+  output.line(
+    line(`show ${first?.confirmation === undefined ? (first?.id ?? "") : shortId(first.confirmation)}`),
+  );
+}

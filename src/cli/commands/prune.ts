@@ -1,0 +1,52 @@
+import { CountersignError } from "../../protocol/index.ts";
+import { type Command, LEDGER_FLAG } from "../command.ts";
+import { parseDuration } from "../duration.ts";
+import { EXIT } from "../exit-codes.ts";
+import { withEngine } from "../wiring.ts";
+
+const MOST_COUNTED = 100_000;
+
+export const prune: Command = {
+  name: "prune",
+  summary: "erase the content of sessions idle for long",
+  usage: "--older-than AGE [--dry-run]",
+  about:
+    "Erases events, arguments, results and journal bodies of sessions in which nothing is open and nothing has " +
+    "happened for so long. Who decided what and when, and all digests, stay, and the journal still verifies. " +
+    "It cannot be undone.",
+  flags: {
+    "older-than": { type: "string", value: "AGE", help: "such as 90s, 12h, 30d or 2w; required" },
+    "dry-run": { type: "boolean", help: "only say how many sessions it would be" },
+    ...LEDGER_FLAG,
+  },
+  examples: [
+    { line: "prune --older-than 30d --dry-run", says: "how many would go" },
+    { line: "prune --older-than 30d", says: "erases them" },
+  ],
+  run(invocation) {
+    const { output, flags } = invocation;
+    const age = flags.text("older-than");
+    if (age === undefined) {
+      throw new CountersignError("malformed-request", "`prune` needs --older-than AGE, such as 30d.", {
+        details: { field: "older-than" },
+      });
+    }
+    const olderThanMs = parseDuration(age, "older-than");
+    const dryRun = flags.has("dry-run");
+    return withEngine(invocation, async (engine) => {
+      const sessions = dryRun
+        ? (await engine.ledger.idleSessions(Date.now() - olderThanMs, MOST_COUNTED)).length
+        : await engine.prune(olderThanMs);
+      const number = dryRun && sessions === MOST_COUNTED ? `${sessions} or more` : String(sessions);
+      const noun = sessions === 1 ? "session" : "sessions";
+      if (flags.has("json")) output.json({ sessions, dryRun });
+      else
+        output.line(
+          dryRun
+            ? `Would erase the content of ${number} ${noun}.`
+            : `Erased the content of ${number} ${noun}.`,
+        );
+      return EXIT.ok;
+    });
+  },
+};

@@ -1,0 +1,67 @@
+import type { Settlement } from "../../engine/index.ts";
+import { CountersignError } from "../../protocol/index.ts";
+import { statusOf, statusText } from "../card.ts";
+import { type Command, type GivenFlags, LEDGER_FLAG } from "../command.ts";
+import { EXIT } from "../exit-codes.ts";
+import { findCall, shortId } from "../find-confirmation.ts";
+import { inert } from "../output.ts";
+import { parseFlag, reload, toError, toJson } from "../report.ts";
+import { DOOR, localPrincipal, withEngine } from "../wiring.ts";
+
+export const settle: Command = {
+  name: "settle",
+  summary: "say what became of a call whose outcome is unknown",
+  usage: "<id> (--succeeded JSON | --failed TEXT | --retry)",
+  about:
+    "A call is unknown when the process that ran it was lost before it reported an end. Nobody but a person " +
+    "can know: look at `countersign show`, look at the system the call was for, then say it here. The first " +
+    "settlement stands. --retry is your word that it did NOT happen: it runs again, with the same key.",
+  words: { names: ["<id>"] },
+  flags: {
+    succeeded: { type: "string", value: "JSON", help: "it happened, with this result" },
+    failed: { type: "string", value: "TEXT", help: "it did not happen, or half; do not try again" },
+    retry: { type: "boolean", help: "it did not happen; run it" },
+    ...LEDGER_FLAG,
+  },
+  examples: [
+    { line: `settle k3f9x2ab --succeeded '{"paid":2500}'`, says: "the bank says that it was paid" },
+    { line: `settle k3f9x2ab --failed "the host was gone"`, says: "gives it up" },
+    { line: "settle k3f9x2ab --retry", says: "runs it where its app is hosted" },
+  ],
+  run(invocation) {
+    const [given = ""] = invocation.words;
+    const { output, flags } = invocation;
+    const settlement = settlementOf(flags);
+    return withEngine(invocation, async (engine) => {
+      const found = await findCall(engine.ledger, given);
+      const settled = await engine.settle({ call: found.call.id }, settlement, {
+        by: localPrincipal(),
+        via: DOOR,
+      });
+      if (!settled.ok) throw toError(settled);
+      const now = await reload(engine, found);
+      const id = now.confirmation === undefined ? now.call.id : shortId(now.confirmation.id);
+      if (flags.has("json")) output.json(toJson(now));
+      else output.line(`Settled ${inert(now.call.tool)} (${id}): ${statusText(output, statusOf(now))}.`);
+      if (settlement.as === "retry" && !flags.has("json")) {
+        output.prose(`It runs again, with the same key, where ${inert(now.call.app)} is hosted.`);
+      }
+      return EXIT.ok;
+    });
+  },
+};
+
+function settlementOf(flags: GivenFlags): Settlement {
+  const given = ["succeeded", "failed", "retry"].filter((name) => flags.has(name));
+  if (given.length !== 1) {
+    const problem = given.length === 0 ? "needs one of" : "takes only one of";
+    throw new CountersignError(
+      "malformed-request",
+      `\`settle\` ${problem} --succeeded JSON, --failed TEXT and --retry.`,
+    );
+  }
+  const succeeded = flags.text("succeeded");
+  if (succeeded !== undefined) return { as: "succeeded", result: parseFlag("succeeded", succeeded) };
+  const failed = flags.text("failed");
+  return failed === undefined ? { as: "retry" } : { as: "failed", error: failed };
+}

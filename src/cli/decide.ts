@@ -1,0 +1,84 @@
+import { type CallRecord, type DecisionInput, type Engine, isAnswered } from "../engine/index.ts";
+import { printValue, statusOf, statusText } from "./card.ts";
+import type { Invocation } from "./command.ts";
+import { absoluteTime } from "./duration.ts";
+import { EXIT } from "./exit-codes.ts";
+import { type FoundConfirmation, findConfirmation, shortId } from "./find-confirmation.ts";
+import { inert, type Output } from "./output.ts";
+import { reload, toError, toJson } from "./report.ts";
+import { DOOR, localPrincipal, withEngine } from "./wiring.ts";
+
+const ADVICE: { readonly [code: string]: string } = {
+  "payload-mismatch": "Give one with --payload JSON; `countersign show` prints the schema.",
+  "already-decided": "The first decision stands.",
+  "arguments-altered": "Look at `countersign audit verify`.",
+};
+
+const MS = 1_000;
+
+/** Decides one confirmation for whoever sits here, and tells what came of it. */
+export async function decideHere(
+  invocation: Invocation,
+  verdict: Omit<DecisionInput, "id">,
+): Promise<number> {
+  const [given = ""] = invocation.words;
+  const waitSeconds = invocation.flags.number("wait", 0);
+  return withEngine(invocation, async (engine) => {
+    const found = await findConfirmation(engine.ledger, given);
+    const { id } = found.confirmation;
+    const decided = await engine.decide({ ...verdict, id }, { by: localPrincipal(), via: DOOR });
+    if (!decided.ok) throw toError(decided, ADVICE[decided.code]);
+    const ended = waitSeconds === undefined ? undefined : await endOf(engine, found.call.id, waitSeconds);
+    const now = (await reload(engine, found)) as FoundConfirmation;
+    if (invocation.flags.has("json")) invocation.output.json({ ...toJson(now), repeated: decided.repeated });
+    else
+      tell(invocation, now, {
+        repeated: decided.repeated,
+        ...(waitSeconds === undefined ? {} : { waitSeconds }),
+      });
+    if (waitSeconds === undefined || !verdict.confirmed) return EXIT.ok;
+    return ended?.status === "succeeded" ? EXIT.ok : EXIT.failed;
+  });
+}
+
+/** The call once it has ended, here or elsewhere; undefined if it has not after so long. */
+async function endOf(engine: Engine, callId: string, seconds: number): Promise<CallRecord | undefined> {
+  const { promise: timeout, resolve } = Promise.withResolvers<undefined>();
+  // The ledger's own timers do not keep a process alive; this one does.
+  const timer = setTimeout(resolve, Math.min(seconds * MS, 2 ** 31 - 1), undefined);
+  try {
+    return await Promise.race([engine.finished(callId), timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function tell(
+  { output }: Invocation,
+  found: FoundConfirmation,
+  { repeated, waitSeconds }: { readonly repeated: boolean; readonly waitSeconds?: number },
+): void {
+  const { confirmation, call } = found;
+  const vote = confirmation.votes.at(-1);
+  if (vote === undefined) return;
+  const verdict = vote.confirmed ? "Approved" : "Denied";
+  const subject = `${inert(call.tool)} (${shortId(confirmation.id)})`;
+  const who = inert(vote.by.id);
+  if (repeated) output.prose(`${verdict} already, by ${who} at ${absoluteTime(vote.at)}: ${subject}.`);
+  else
+    output.line(`${output.style(["bold", vote.confirmed ? "green" : "red"], verdict)} ${subject} as ${who}.`);
+  if (!vote.confirmed) output.line("It will not run.");
+  else if (isAnswered(call.status) || call.status === "unknown") tellEnd(output, found);
+  else tellWhere(output, found, waitSeconds);
+}
+
+function tellEnd(output: Output, found: FoundConfirmation): void {
+  output.line(`The call: ${statusText(output, statusOf(found))}.`);
+  if (found.call.result !== undefined) printValue(output, "result", found.call.result);
+}
+
+function tellWhere(output: Output, found: FoundConfirmation, waitSeconds: number | undefined): void {
+  const place = `It runs, once, where ${inert(found.call.app)} is hosted`;
+  if (waitSeconds === undefined) output.prose(`${place}; --wait SECONDS waits for its result.`);
+  else output.prose(`${place}; after ${waitSeconds} s it has not ended (${statusOf(found)}).`);
+}

@@ -1,0 +1,75 @@
+import type { ErrorCode } from "../protocol/index.ts";
+
+/** What a script can tell apart without reading a word. */
+export const EXIT = {
+  ok: 0,
+  /** The check failed, or the call did: the answer is no. */
+  failed: 1,
+  /** The command was not understood. */
+  usage: 2,
+  notFound: 3,
+  /** It is there, and its state does not allow this. */
+  conflict: 4,
+  notAllowed: 5,
+  /** The ledger cannot be used now, or not by this version. */
+  unavailable: 6,
+  /** A fault of ours. */
+  internal: 70,
+} as const;
+
+/** The exit code of every error; a new one does not compile until it has its line here. */
+export const EXIT_CODES = {
+  "malformed-json": EXIT.usage,
+  "malformed-request": EXIT.usage,
+  "malformed-decision": EXIT.usage,
+  "malformed-call": EXIT.failed,
+  "unknown-confirmation": EXIT.notFound,
+  "unknown-call": EXIT.notFound,
+  "unknown-session": EXIT.notFound,
+  "unknown-app": EXIT.notFound,
+  "unknown-model": EXIT.notFound,
+  "unknown-tool": EXIT.notFound,
+  "session-exists": EXIT.conflict,
+  "session-busy": EXIT.conflict,
+  "session-deleted": EXIT.notFound,
+  "call-executing": EXIT.conflict,
+  ambiguous: EXIT.usage,
+  unauthenticated: EXIT.notAllowed,
+  forbidden: EXIT.notAllowed,
+  "not-an-approver": EXIT.notAllowed,
+  "already-decided": EXIT.conflict,
+  expired: EXIT.conflict,
+  withdrawn: EXIT.conflict,
+  "stale-version": EXIT.conflict,
+  "wrong-invocation": EXIT.conflict,
+  "payload-mismatch": EXIT.usage,
+  "arguments-mismatch": EXIT.usage,
+  "arguments-altered": EXIT.conflict,
+  "signature-invalid": EXIT.conflict,
+  "definition-changed": EXIT.conflict,
+  "tool-gone": EXIT.conflict,
+  "policy-denied": EXIT.notAllowed,
+  "forged-result": EXIT.notAllowed,
+  "reserved-name": EXIT.usage,
+  "too-many-open": EXIT.conflict,
+  "replay-diverged": EXIT.failed,
+  "outcome-unknown": EXIT.failed,
+  "not-settleable": EXIT.conflict,
+  "not-cancellable": EXIT.conflict,
+  "key-reused": EXIT.conflict,
+  "model-failed": EXIT.failed,
+  "agent-not-resumable": EXIT.failed,
+  "model-calls-exhausted": EXIT.failed,
+  "timed-out": EXIT.failed,
+  "rate-limited": EXIT.unavailable,
+  "too-large": EXIT.usage,
+  "ledger-busy": EXIT.unavailable,
+  "ledger-newer": EXIT.unavailable,
+  "ledger-unreachable": EXIT.unavailable,
+  "chain-broken": EXIT.failed,
+  "invalid-option": EXIT.usage,
+  "missing-package": EXIT.unavailable,
+  "unsupported-node": EXIT.failed,
+  closed: EXIT.unavailable,
+  internal: EXIT.internal,
+} as const satisfies Record<ErrorCode, number>;

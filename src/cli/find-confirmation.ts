@@ -1,0 +1,113 @@
+import type { CallRecord, ConfirmationRecord, Ledger, Snapshot } from "../engine/index.ts";
+import { CountersignError } from "../protocol/index.ts";
+
+/** A call, with the question about it where one was asked. */
+export type FoundCall = Snapshot & { readonly call: CallRecord };
+
+/** A question, with the call it is about. */
+export type FoundConfirmation = FoundCall & { readonly confirmation: ConfirmationRecord };
+
+// Fewer would let a word that was meant for one question hit another that came meanwhile.
+const LEAST_CHARACTERS = 4;
+const PAGE = 500;
+const MOST_CANDIDATES = 6;
+const CLOSED_PAGES = 2;
+const SHORT_CHARACTERS = 8;
+
+/** The end of an id, which is random: enough to name a question among those that are open. */
+export function shortId(id: string): string {
+  return id.slice(-SHORT_CHARACTERS);
+}
+
+/**
+ * The question with this id, or with an id that ends so: among the open ones and those whose outcome is unknown,
+ * else among the last that were closed. Throws `ambiguous`, with the candidates, where more than one fits.
+ */
+export async function findConfirmation(ledger: Ledger, given: string): Promise<FoundConfirmation> {
+  const found = await findCall(ledger, given);
+  if (hasConfirmation(found)) return found;
+  throw new CountersignError(
+    "unknown-confirmation",
+    `The call ${found.call.id} was never asked about; \`countersign settle\` takes calls too.`,
+  );
+}
+
+/** As {@link findConfirmation}; a call that nobody was asked about is found by its own id. */
+export async function findCall(ledger: Ledger, given: string): Promise<FoundCall> {
+  const id = given.toLowerCase();
+  const exact = (await ledger.load({ confirmation: id })) ?? (await ledger.load({ call: given }));
+  if (hasCall(exact)) return exact;
+  if (id.length < LEAST_CHARACTERS) {
+    throw new CountersignError(
+      "malformed-request",
+      `"${given}" is too short for an id; give at least its last ${LEAST_CHARACTERS} characters.`,
+    );
+  }
+  const candidates = new Set([...(await openIds(ledger, id)), ...(await unknownIds(ledger, id))]);
+  if (candidates.size === 0) for (const closed of await closedIds(ledger, id)) candidates.add(closed);
+  if (candidates.size > 1) throw ambiguous(given, [...candidates]);
+  const [only = ""] = candidates;
+  const found = (await ledger.load({ confirmation: only })) ?? (await ledger.load({ call: only }));
+  if (hasCall(found)) return found;
+  throw new CountersignError(
+    "unknown-confirmation",
+    `No confirmation has an id that ends with "${given}"; \`countersign pending\` lists the open ones.`,
+  );
+}
+
+async function openIds(ledger: Ledger, ending: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await ledger.confirmations({ state: "open" }, pageOf(cursor));
+    found.push(...page.items.map(({ confirmation }) => confirmation.id).filter((id) => id.endsWith(ending)));
+    cursor = page.next;
+  } while (cursor !== undefined && found.length < MOST_CANDIDATES);
+  return found;
+}
+
+async function unknownIds(ledger: Ledger, ending: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await ledger.unknownCalls(pageOf(cursor));
+    const ids = page.items.map((call) => call.confirmation ?? call.id);
+    found.push(...ids.filter((id) => id.endsWith(ending)));
+    cursor = page.next;
+  } while (cursor !== undefined && found.length < MOST_CANDIDATES);
+  return found;
+}
+
+async function closedIds(ledger: Ledger, ending: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  let cursor: string | undefined;
+  for (let pages = 0; pages < CLOSED_PAGES; pages++) {
+    const page = await ledger.confirmations({ state: "closed" }, pageOf(cursor));
+    found.push(...page.items.map(({ confirmation }) => confirmation.id).filter((id) => id.endsWith(ending)));
+    if (page.next === undefined) break;
+    cursor = page.next;
+  }
+  return found;
+}
+
+function pageOf(cursor: string | undefined): { readonly limit: number; readonly cursor?: string } {
+  return cursor === undefined ? { limit: PAGE } : { limit: PAGE, cursor };
+}
+
+function ambiguous(given: string, candidates: readonly string[]): CountersignError {
+  const shown = candidates.slice(0, MOST_CANDIDATES - 1);
+  const more = candidates.length > shown.length ? ", …" : "";
+  return new CountersignError(
+    "ambiguous",
+    `"${given}" fits more than one confirmation: ${shown.join(", ")}${more}. Give more of the one you mean.`,
+    { details: { candidates: shown } },
+  );
+}
+
+function hasCall(snapshot: Snapshot | undefined): snapshot is FoundCall {
+  return snapshot?.call !== undefined;
+}
+
+function hasConfirmation(found: FoundCall): found is FoundConfirmation {
+  return found.confirmation !== undefined;
+}

@@ -1,0 +1,72 @@
+import { COMMON_FLAGS, type Command, type Flags } from "./command.ts";
+import type { Output } from "./output.ts";
+import { padTo, textWidth, wrapTo } from "./text-width.ts";
+
+/** `countersign help`: what there is. */
+export function printOverview(output: Output, commands: readonly Command[]): void {
+  output.line("countersign: a call that could do harm waits for a person, and runs once.");
+  output.line();
+  output.line(output.style("bold", "Usage"));
+  output.line("  countersign <command> [flags]");
+  output.line();
+  output.line(output.style("bold", "Commands"));
+  printPairs(output, [
+    ...commands.map(({ name, summary }) => [name, summary] as const),
+    ["help [command]", "this, or what one command does"],
+  ]);
+  output.line();
+  output.line(output.style("bold", "Environment"));
+  printPairs(output, [
+    ["COUNTERSIGN_DB", "the ledger, where --db is not given"],
+    ["COUNTERSIGN_SECRET", "signs decisions and keys the journal; the same in every process"],
+    ["NO_COLOR", "no colour, also on a terminal"],
+  ]);
+}
+
+/** `countersign help audit`: the members of a group. */
+export function printGroup(output: Output, group: string, members: readonly Command[]): void {
+  output.line(`${output.style("bold", "Usage")}  countersign ${group} <command> [flags]`);
+  output.line();
+  printPairs(
+    output,
+    members.map(({ name, summary }) => [name, summary] as const),
+  );
+}
+
+/** What one command does, with its flags and examples. */
+export function printCommand(output: Output, command: Command): void {
+  const { name, usage, summary, about, flags, examples } = command;
+  output.line(`countersign ${name}: ${summary}`);
+  output.line();
+  output.line(output.style("bold", "Usage"));
+  output.prose(`countersign ${name} ${usage}`.trimEnd(), "  ");
+  if (about !== undefined) {
+    output.line();
+    output.prose(about);
+  }
+  output.line();
+  output.line(output.style("bold", "Flags"));
+  printPairs(output, flagPairs({ ...flags, ...COMMON_FLAGS }));
+  output.line();
+  output.line(output.style("bold", "Examples"));
+  for (const { line, says } of examples) {
+    output.line(`  countersign ${line}`);
+    output.line(output.style("dim", `      ${says}`));
+  }
+}
+
+function flagPairs(flags: Flags): readonly (readonly [string, string])[] {
+  return Object.entries(flags).map(([name, { short, value, help }]) => {
+    const long = value === undefined ? `--${name}` : `--${name} ${value}`;
+    return [short === undefined ? long : `-${short}, ${long}`, help] as const;
+  });
+}
+
+function printPairs(output: Output, pairs: readonly (readonly [string, string])[]): void {
+  const left = Math.max(...pairs.map(([name]) => textWidth(name)));
+  for (const [name, text] of pairs) {
+    const [first = "", ...rest] = wrapTo(text, output.width - left - 4);
+    output.line(`  ${padTo(name, left)}  ${first}`);
+    for (const line of rest) output.line(`  ${" ".repeat(left)}  ${line}`);
+  }
+}

@@ -1,0 +1,111 @@
+import { styleText } from "node:util";
+import { displayText } from "../protocol/index.ts";
+import { cutTo, padTo, textWidth, wrapTo } from "./text-width.ts";
+
+/** Where a command writes: the part of a stream that is used. */
+export interface Sink {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  write(text: string): unknown;
+}
+
+export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
+
+/** A column of a table; the last one takes what room is left. */
+export interface Column {
+  readonly title: string;
+  readonly maxWidth?: number;
+}
+
+const MAX_WIDTH = 80;
+const MIN_WIDTH = 40;
+const GAP = "  ";
+
+/** What a person, or a program, gets to read. Colour only on a terminal, and not where `NO_COLOR` is set. */
+export class Output {
+  readonly width: number;
+  readonly isTerminal: boolean;
+  readonly #sink: Sink;
+  readonly #coloured: boolean;
+
+  constructor(sink: Sink, env: NodeJS.ProcessEnv) {
+    this.#sink = sink;
+    this.width = Math.max(MIN_WIDTH, Math.min(MAX_WIDTH, sink.columns ?? MAX_WIDTH));
+    this.isTerminal = sink.isTTY === true;
+    this.#coloured = this.isTerminal && !env["NO_COLOR"] && env["TERM"] !== "dumb";
+  }
+
+  /** Our own words, or text that went through {@link inert} before. */
+  line(text = ""): void {
+    this.#sink.write(`${text}\n`);
+  }
+
+  /** Our own words, broken at the width of the page; `lead` stands before the first line. */
+  prose(text: string, lead = ""): void {
+    const [first = "", ...rest] = wrapTo(text, this.width - lead.length);
+    this.line(`${lead}${first}`);
+    for (const line of rest) this.line(`${" ".repeat(lead.length)}${line}`);
+  }
+
+  /** One document. Characters that a terminal might act on are escaped, so nothing of the value is lost. */
+  json(value: unknown): void {
+    this.line(inertJson(value, 2));
+  }
+
+  /** One value a line. */
+  jsonLine(value: unknown): void {
+    this.line(inertJson(value, 0));
+  }
+
+  style(style: Style | readonly Style[], text: string): string {
+    return this.#coloured ? styleText([style].flat(), text, { validateStream: false }) : text;
+  }
+
+  /** Others' words, every line behind a bar, so that none can pass for one of ours. */
+  quote(text: string, indent: string): void {
+    const bar = this.style("dim", "│");
+    const room = this.width - indent.length - 2;
+    for (const line of wrapTo(displayText(text), room)) this.line(`${indent}${bar} ${line}`.trimEnd());
+  }
+
+  /** Rows of inert text in columns; cells that do not fit are cut. */
+  table(columns: readonly Column[], rows: readonly (readonly string[])[]): void {
+    const widths = this.#widths(columns, rows);
+    const print = (cells: readonly string[]): string =>
+      cells
+        .map((cell, index) => padTo(cutTo(cell, widths[index] ?? 0), widths[index] ?? 0))
+        .join(GAP)
+        .trimEnd();
+    this.line(this.style("dim", print(columns.map(({ title }) => title))));
+    for (const row of rows) this.line(print(row));
+  }
+
+  #widths(columns: readonly Column[], rows: readonly (readonly string[])[]): readonly number[] {
+    let left = this.width;
+    return columns.map(({ title, maxWidth }, index) => {
+      const wanted = Math.max(textWidth(title), ...rows.map((row) => textWidth(row[index] ?? "")));
+      const width = Math.min(wanted, maxWidth ?? wanted, Math.max(left, 1));
+      left -= width + GAP.length;
+      return width;
+    });
+  }
+}
+
+/** Text of others in a one-line place. */
+export function inert(text: string, maxLength?: number): string {
+  return displayText(text, { newlines: "show", ...(maxLength === undefined ? {} : { maxLength }) });
+}
+
+// JSON escapes the first 32 control characters by itself; terminals act on others too.
+const ACTIVE = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Default_Ignorable_Code_Point}]--[\n]]/gv;
+
+/** JSON that reads back as the same value and holds no character that moves, hides or reorders text. */
+export function inertJson(value: unknown, indent: number): string {
+  return JSON.stringify(value, null, indent).replaceAll(ACTIVE, (character) =>
+    Array.from({ length: character.length }, (_, index) => escapeUnit(character.charCodeAt(index))).join(""),
+  );
+}
+
+function escapeUnit(unit: number): string {
+  return `\\u${unit.toString(16).padStart(4, "0")}`;
+}

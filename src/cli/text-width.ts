@@ -1,0 +1,72 @@
+const WIDE =
+  /^(?:\p{RGI_Emoji}|[\p{sc=Han}\p{sc=Hangul}\p{sc=Hiragana}\p{sc=Katakana}\u3000-\u303F\uFF01-\uFF60])$/v;
+const GRAPHEMES = new Intl.Segmenter("en", { granularity: "grapheme" });
+const ASCII = /^[\x20-\x7E]*$/;
+
+/** How many columns a terminal uses for the text. */
+export function textWidth(text: string): number {
+  if (ASCII.test(text)) return text.length;
+  let width = 0;
+  for (const { segment } of GRAPHEMES.segment(text)) width += columnsOf(segment);
+  return width;
+}
+
+/** Spaces after the text until it is this wide. */
+export function padTo(text: string, width: number): string {
+  return text + " ".repeat(Math.max(0, width - textWidth(text)));
+}
+
+/** The text, or as much of its start as fits, with an ellipsis where something is left out. */
+export function cutTo(text: string, width: number): string {
+  if (textWidth(text) <= width) return text;
+  let kept = "";
+  let room = width - 1;
+  for (const { segment } of GRAPHEMES.segment(text)) {
+    room -= columnsOf(segment);
+    if (room < 0) break;
+    kept += segment;
+  }
+  return `${kept}…`;
+}
+
+/** Breaks at blanks where it can, and inside a word that is longer than a line. Newlines stay. */
+export function wrapTo(text: string, width: number): readonly string[] {
+  return text.split("\n").flatMap((line) => wrapLine(line, width));
+}
+
+function wrapLine(line: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  let current = "";
+  for (const word of line.split(/(?<=[ \t])/)) {
+    if (textWidth(current) + textWidth(word.trimEnd()) <= width) {
+      current += word;
+      continue;
+    }
+    if (current.trim() !== "") {
+      lines.push(current.trimEnd());
+      current = "";
+    }
+    const pieces = piecesOf(current + word, width);
+    lines.push(...pieces.slice(0, -1));
+    current = pieces.at(-1) ?? "";
+  }
+  return [...lines, current.trimEnd()];
+}
+
+function piecesOf(word: string, width: number): readonly string[] {
+  const pieces: string[] = [];
+  let piece = "";
+  for (const { segment } of GRAPHEMES.segment(word)) {
+    if (piece !== "" && textWidth(piece) + columnsOf(segment) > width) {
+      pieces.push(piece);
+      piece = "";
+    }
+    piece += segment;
+  }
+  return [...pieces, piece];
+}
+
+function columnsOf(grapheme: string): number {
+  const first = String.fromCodePoint(grapheme.codePointAt(0) ?? 0);
+  return WIDE.test(grapheme) || WIDE.test(first) ? 2 : 1;
+}

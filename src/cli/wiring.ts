@@ -1,0 +1,83 @@
+import { existsSync } from "node:fs";
+import { userInfo } from "node:os";
+import type { Engine, Principal } from "../engine/index.ts";
+import { toPrincipal } from "../engine/index.ts";
+import { createEngine } from "../index.ts";
+import { CountersignError } from "../protocol/index.ts";
+import type { Invocation } from "./command.ts";
+
+const DEFAULT_URL = "sqlite:countersign.db";
+const DEFAULT_FILE = "countersign.db";
+
+/** What the demo makes in the working directory. */
+export const DEMO_FILE = "countersign-demo.db";
+
+/** The door that decisions made here are recorded with. */
+export const DOOR = "cli";
+
+/** Which ledger is meant: the flag's, else the environment's, else the usual one. */
+export function ledgerUrl({ flags, env }: Invocation, usual: string = DEFAULT_URL): string {
+  return flags.text("db") ?? (env["COUNTERSIGN_DB"] || usual);
+}
+
+/**
+ * Opens the ledger for the time of one command, with an engine that hosts nothing: what is decided here runs
+ * where its app is hosted. A file that is not there is not made: an empty ledger would answer every question.
+ */
+export async function withEngine<T>(invocation: Invocation, use: (engine: Engine) => Promise<T>): Promise<T> {
+  const url = ledgerUrl(invocation);
+  const file = fileOf(url);
+  if (file !== undefined && !existsSync(file)) {
+    const advice = existsSync(DEMO_FILE)
+      ? `the demo's is --db sqlite:${DEMO_FILE}`
+      : "name one with --db sqlite:FILE or COUNTERSIGN_DB, or make one with `countersign demo`";
+    throw new CountersignError("ledger-unreachable", `There is no ledger at "${file}"; ${advice}.`, {
+      details: { path: file },
+    });
+  }
+  const engine = await openEngine(url);
+  try {
+    return await use(engine);
+  } finally {
+    await engine.close();
+  }
+}
+
+/** Opens the ledger, and makes it where there is none. The secret is `COUNTERSIGN_SECRET`. */
+export async function openEngine(url: string): Promise<Engine> {
+  return createEngine({ ledger: url });
+}
+
+/** Whoever runs this process, as the machine knows them. Nobody checked a password: not authenticated. */
+export function localPrincipal(): Principal {
+  return toPrincipal({ id: `local:${userName()}`, kind: "local" });
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // A container's user need not have a name.
+    return `uid-${process.getuid?.() ?? "unknown"}`;
+  }
+}
+
+function fileOf(url: string): string | undefined {
+  const [, path] = /^sqlite:(?:\/\/)?(.*)$/s.exec(url) ?? [];
+  return path === undefined || path === ":memory:" ? undefined : path || DEFAULT_FILE;
+}
+
+/**
+ * A command line that works where this process was started: how to call us, these words, and the same ledger. From a
+ * clone we are `npm start --`, from an installed package `npx countersign`.
+ */
+export function commandLineFor(invocation: Invocation, usual?: string): (words: string) => string {
+  const url = ledgerUrl(invocation, usual);
+  const isUsual = url === DEFAULT_URL || (!invocation.flags.has("db") && usual === undefined);
+  const db = isUsual ? "" : ` --db ${shellWord(url)}`;
+  return (words) => `  ${import.meta.url.endsWith(".ts") ? "npm start --" : "npx countersign"} ${words}${db}`;
+}
+
+function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,152 @@
+import type { JsonObject, JsonValue } from "../protocol/index.ts";
+import { mayDecide, mayWithdraw } from "./authority.ts";
+import { nextCall, nextConfirmation, type ShownStatus, shownStatus } from "./lifecycle.ts";
+import type { Approvers, Principal } from "./principal.ts";
+import type { CallRecord, ConfirmationRecord, Vote } from "./records.ts";
+import { redact } from "./redact.ts";
+
+/** A confirmation as everyone outside the engine sees it: question, decision and what became of the call. */
+export interface Confirmation {
+  readonly id: string;
+  readonly callId: string;
+  /** Shared by all calls that the model made at once. */
+  readonly turn: string;
+  readonly status: ShownStatus;
+  readonly app: string;
+  readonly agent: string;
+  /** Agents from the outermost to the one whose tool this is. */
+  readonly path: readonly string[];
+  readonly user: string;
+  readonly session: string;
+  readonly invocation: string;
+  readonly tool: string;
+  /** MCP server or remote agent. */
+  readonly source?: string;
+  /** With declared secrets redacted. */
+  readonly args: JsonObject;
+  readonly digest: string;
+  readonly hint: string;
+  readonly payload?: JsonValue;
+  readonly schema?: JsonObject;
+  readonly amendable?: true | readonly string[];
+  /** What made the call need a person. */
+  readonly why: readonly string[];
+  readonly approvers: Approvers;
+  /** Times are ISO 8601. */
+  readonly requestedAt: string;
+  readonly expiresAt?: string;
+  readonly decision?: ConfirmationDecision;
+  readonly execution?: { readonly startedAt: string; readonly endedAt?: string; readonly attempt: number };
+  readonly result?: JsonValue;
+  /** Why it was withdrawn. */
+  readonly withdrawal?: string;
+  /** What the one who looks may do now. */
+  readonly can: { readonly decide: boolean; readonly amend: boolean; readonly cancel: boolean };
+  readonly version: number;
+}
+
+export interface ConfirmationDecision {
+  readonly confirmed: boolean;
+  readonly by: Pick<Principal, "id" | "kind" | "authenticated" | "onBehalfOf">;
+  readonly via: string;
+  readonly at: string;
+  readonly reason?: string;
+  readonly payload?: JsonValue;
+  readonly args?: JsonObject;
+}
+
+export interface ConfirmationSubject {
+  readonly confirmation: ConfirmationRecord;
+  readonly call: CallRecord;
+  readonly session: { readonly id: string };
+}
+
+/** Shows a confirmation to somebody; without one, nothing `can` be done. */
+export function toConfirmation(subject: ConfirmationSubject, viewer?: Principal): Confirmation {
+  const { confirmation, call, session } = subject;
+  const { shown } = confirmation;
+  const vote = confirmation.votes.at(-1);
+  return {
+    id: confirmation.id,
+    callId: call.wireId,
+    turn: call.frame === undefined ? call.id : `${call.frame}.${call.turn}`,
+    status: shownStatus(confirmation.status, call.status),
+    app: confirmation.app,
+    agent: confirmation.agent,
+    path: confirmation.path,
+    user: confirmation.user,
+    session: session.id,
+    invocation: confirmation.invocation,
+    tool: confirmation.tool,
+    ...(shown.source === undefined ? {} : { source: shown.source }),
+    args: redact(call.args, call.secrets),
+    digest: confirmation.argsDigest,
+    hint: shown.hint,
+    ...(shown.payload === undefined ? {} : { payload: shown.payload }),
+    ...(shown.schema === undefined ? {} : { schema: shown.schema }),
+    ...(shown.amendable === undefined ? {} : { amendable: shown.amendable }),
+    why: shown.why,
+    approvers: confirmation.approvers,
+    requestedAt: iso(confirmation.requestedAt),
+    ...(confirmation.expiresAt === undefined ? {} : { expiresAt: iso(confirmation.expiresAt) }),
+    ...(vote === undefined ? {} : { decision: toDecision(vote, call) }),
+    ...executionOf(confirmation, call),
+    ...(confirmation.withdrawal === undefined ? {} : { withdrawal: confirmation.withdrawal }),
+    can: rightsOf(subject, viewer),
+    version: confirmation.shownVersion,
+  };
+}
+
+function toDecision(vote: Vote, { secrets }: CallRecord): ConfirmationDecision {
+  const { id, kind, authenticated, onBehalfOf } = vote.by;
+  return {
+    confirmed: vote.confirmed,
+    by: { id, kind, authenticated, ...(onBehalfOf === undefined ? {} : { onBehalfOf }) },
+    via: vote.via,
+    at: iso(vote.at),
+    ...(vote.reason === undefined ? {} : { reason: vote.reason }),
+    ...(vote.payload === undefined ? {} : { payload: vote.payload }),
+    ...(vote.args === undefined ? {} : { args: redact(vote.args, secrets) }),
+  };
+}
+
+// An earlier question of a call that went on to ask others did not run it; only the last one did.
+function executionOf(
+  confirmation: ConfirmationRecord,
+  call: CallRecord,
+): Pick<Confirmation, "execution" | "result"> {
+  if (confirmation.status !== "approved" || call.confirmation !== confirmation.id) return {};
+  return {
+    ...(call.startedAt === undefined
+      ? {}
+      : {
+          execution: {
+            startedAt: iso(call.startedAt),
+            ...(call.endedAt === undefined ? {} : { endedAt: iso(call.endedAt) }),
+            attempt: call.attempt,
+          },
+        }),
+    ...(call.result === undefined ? {} : { result: call.result }),
+  };
+}
+
+function rightsOf(
+  { confirmation, call }: ConfirmationSubject,
+  viewer: Principal | undefined,
+): Confirmation["can"] {
+  if (viewer === undefined) return { decide: false, amend: false, cancel: false };
+  const open = confirmation.status === "requested";
+  const decide = open && mayDecide(confirmation, viewer);
+  const withdrawable =
+    nextConfirmation(confirmation.status, "withdraw") !== undefined &&
+    nextCall(call.status, "cancel") !== undefined;
+  return {
+    decide,
+    amend: decide && confirmation.shown.amendable !== undefined,
+    cancel: withdrawable && mayWithdraw(confirmation, viewer),
+  };
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

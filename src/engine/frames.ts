@@ -1,0 +1,188 @@
+import type { JsonObject, JsonValue } from "../protocol/index.ts";
+import { writeAnswer, writeProgress } from "./answer.ts";
+import { Draft, type EventDraft } from "./draft.ts";
+import type { Snapshot } from "./ledger.ts";
+import type { EngineParts } from "./parts.ts";
+import type { FrameKind, FrameRecord } from "./records.ts";
+import { stateWrites } from "./state-scopes.ts";
+import { type Conflict, transact } from "./transact.ts";
+
+/** One agent to be activated. */
+export interface FrameInput {
+  readonly id: string;
+  readonly kind: FrameKind;
+  readonly agent: string;
+  readonly path: readonly string[];
+  readonly branch?: string;
+  /** The frame it belongs under, or, for the first of a run, what it belongs to. */
+  readonly parent: Pick<FrameRecord, "session" | "app" | "invocation"> & Partial<Pick<FrameRecord, "id">>;
+}
+
+/** A frame that has yet to take its first step. */
+export function newFrame({ parent, ...input }: FrameInput): FrameRecord {
+  return {
+    ...input,
+    session: parent.session,
+    app: parent.app,
+    invocation: parent.invocation,
+    ...(parent.id === undefined ? {} : { parentFrame: parent.id }),
+    cursor: null,
+    status: "stepping",
+    turn: 0,
+    calls: [],
+    open: 0,
+  };
+}
+
+/** Is this frame still stepping, under the owner and in the turn that we know of? */
+export function isOurs(
+  snapshot: Snapshot | undefined,
+  step: FrameRecord,
+): snapshot is Snapshot & { frame: FrameRecord } {
+  const frame = snapshot?.frame;
+  return frame?.status === "stepping" && frame.owner === step.owner && frame.turn === step.turn;
+}
+
+/** How a frame ends. */
+export interface FrameEnd {
+  readonly event?: EventDraft;
+  readonly status: "done" | "failed" | "cancelled";
+  /** What the agent leaves to whoever called it. */
+  readonly output?: JsonValue;
+  readonly stateDelta?: JsonObject;
+  /** Merged into the parent frame's cursor. */
+  readonly parentCursor?: JsonObject;
+  /** A tail call: this agent takes the frame's place. */
+  readonly successor?: Pick<FrameInput, "kind" | "agent" | "path">;
+}
+
+export interface Finished {
+  /** False when the frame was no longer ours to step. */
+  readonly ok: boolean;
+  /** Claimed here for its next step: the parent, or the successor. */
+  readonly stepping?: FrameRecord;
+}
+
+/**
+ * Ends a frame in one commit with what follows from it: the answer of the call that waited for it, its
+ * parent's progress, or the frame that takes its place.
+ */
+export async function finishFrame(parts: EngineParts, step: FrameRecord, end: FrameEnd): Promise<Finished> {
+  return transact<Finished>(parts, { frame: step.id }, async (snapshot, last) => {
+    if (!isOurs(snapshot, step)) return { value: { ok: false } };
+    const { frame } = snapshot;
+    const draft = new Draft(parts, snapshot.now, snapshot.session);
+    if (end.event !== undefined) draft.event(end.event);
+    for (const write of stateWrites(end.stateDelta ?? {})) draft.write(write);
+    const set = {
+      status: end.status,
+      owner: null,
+      ...(end.output === undefined ? {} : { output: end.output }),
+    };
+    draft.write({ kind: "frame-update", id: frame.id, from: "stepping", set });
+    const stepping =
+      end.successor === undefined
+        ? await writeReturn(parts, draft, { frame, end, last })
+        : await writeSuccessor(parts, draft, { frame, successor: end.successor });
+    return { draft, value: { ok: true, ...(stepping === undefined ? {} : { stepping }) } };
+  });
+}
+
+async function writeSuccessor(
+  parts: EngineParts,
+  draft: Draft,
+  {
+    frame,
+    successor,
+  }: { readonly frame: FrameRecord; readonly successor: NonNullable<FrameEnd["successor"]> },
+): Promise<FrameRecord> {
+  const owner = await parts.lease.hold();
+  const { parentFrame, parentCall, branch } = frame;
+  const next: FrameRecord = {
+    ...newFrame({
+      ...successor,
+      id: parts.newId(draft.now),
+      ...(branch === undefined ? {} : { branch }),
+      parent: { session: frame.session, app: frame.app, invocation: frame.invocation },
+    }),
+    ...(parentFrame === undefined ? {} : { parentFrame }),
+    ...(parentCall === undefined ? {} : { parentCall }),
+    owner,
+  };
+  draft.claimedBy(owner).write({ kind: "frame-insert", frame: next, exclusive: true });
+  return next;
+}
+
+interface Return {
+  readonly frame: FrameRecord;
+  readonly end: FrameEnd;
+  readonly last: Conflict | undefined;
+}
+
+// What is read here may be newer than the snapshot that is committed against; then the commit is refused.
+async function writeReturn(
+  parts: EngineParts,
+  draft: Draft,
+  { frame, end, last }: Return,
+): Promise<FrameRecord | undefined> {
+  const { parentFrame, parentCall } = frame;
+  const owner = parentFrame === undefined ? undefined : await parts.lease.hold();
+  if (parentCall !== undefined) {
+    const held = await parts.ledger.load({ call: parentCall });
+    if (held?.call?.status !== "suspended") return undefined;
+    const done = end.status === "done";
+    const result = end.output ?? (done ? null : { error: `the agent ${frame.agent} ${end.status}` });
+    const command = done ? "return" : "return-failed";
+    draft.journal("call-returned", { call: held.call.id, tool: held.call.tool, status: end.status });
+    const answered = writeAnswer(parts, draft, {
+      call: held.call,
+      frame: held.frame,
+      command,
+      result,
+      owner,
+      last,
+    });
+    return answered.stepping;
+  }
+  if (parentFrame === undefined) return undefined;
+  const parent = (await parts.ledger.load({ frame: parentFrame }))?.frame;
+  if (parent?.status !== "waiting") return undefined;
+  const cursor = end.parentCursor;
+  return writeProgress(parts, draft, {
+    frame: parent,
+    owner,
+    last,
+    ...(cursor === undefined ? {} : { cursor }),
+  });
+}
+
+/** A child of a sequence, a loop or a parallel group. */
+export type ChildInput = Pick<FrameInput, "kind" | "agent" | "path" | "branch">;
+
+/** Activates children of a frame, which waits for all of them. Undefined when the frame is no longer ours. */
+export async function spawnFrames(
+  parts: EngineParts,
+  step: FrameRecord,
+  { children, cursor }: { readonly children: readonly ChildInput[]; readonly cursor: JsonObject },
+): Promise<readonly FrameRecord[] | undefined> {
+  return transact<readonly FrameRecord[] | undefined>(parts, { frame: step.id }, async (snapshot) => {
+    if (!isOurs(snapshot, step)) return { value: undefined };
+    const { frame, now, session } = snapshot;
+    const owner = await parts.lease.hold();
+    const draft = new Draft(parts, now, session).claimedBy(owner);
+    const spawned = children.map((child) => ({
+      ...newFrame({ ...child, id: parts.newId(now), parent: frame }),
+      owner,
+    }));
+    const set = {
+      status: "waiting",
+      owner: null,
+      open: spawned.length,
+      turn: frame.turn + 1,
+      cursor: { ...cursor, children: spawned.map(({ id }) => id) },
+    } as const;
+    draft.write({ kind: "frame-update", id: frame.id, from: "stepping", set });
+    for (const child of spawned) draft.write({ kind: "frame-insert", frame: child, exclusive: true });
+    return { draft, value: spawned };
+  });
+}

@@ -1,0 +1,138 @@
+import type { Write } from "../ledger.ts";
+import { buildCall, buildFrame, buildQuestion, SessionWriter } from "./build.ts";
+import { checkEqual } from "./check.ts";
+import type { LedgerCase } from "./subject.ts";
+
+const LEASE_MS = 15_000;
+
+const readyCall = (id: string, app: string): Write => ({
+  kind: "call-insert",
+  call: buildCall("s1", id, { app, status: "ready" }),
+});
+const readyFrame = (id: string, app: string): Write => ({
+  kind: "frame-insert",
+  frame: buildFrame("s1", id, { app, status: "ready" }),
+});
+const heldCall = (id: string, owner: string): Write => ({
+  kind: "call-insert",
+  call: buildCall("s1", id, { status: "executing", owner }),
+});
+const heldFrame = (id: string, owner: string): Write => ({
+  kind: "frame-insert",
+  frame: buildFrame("s1", id, { status: "stepping", owner, branch: id }),
+});
+
+export const dueCases: readonly LedgerCase[] = [
+  {
+    name: "expired confirmations are due, nearest deadline first, and the next deadline is told",
+    async run({ open, clock }) {
+      const ledger = await open();
+      const writer = new SessionWriter(ledger, "s1");
+      const now = clock.now();
+      await writer.commit([
+        ...buildQuestion("s1", "third", { confirmation: { expiresAt: now + 300 } }),
+        ...buildQuestion("s1", "first", { confirmation: { expiresAt: now + 100 } }),
+        ...buildQuestion("s1", "second", { confirmation: { expiresAt: now + 200 } }),
+        ...buildQuestion("s1", "never"),
+        ...buildQuestion("s1", "answered", { confirmation: { expiresAt: now + 50, status: "approved" } }),
+      ]);
+      const before = await ledger.due([], 10);
+      checkEqual([before.expired, before.nextDeadline, before.now], [[], now + 100, now], "at first");
+      await clock.advance(200);
+      const later = await ledger.due([], 10);
+      checkEqual(later.expired, ["first", "second"], "expired");
+      checkEqual(later.nextDeadline, now + 300, "the next deadline");
+      checkEqual((await ledger.due([], 1)).expired, ["first"], "expired, limited");
+      await clock.advance(100);
+      const last = await ledger.due([], 10);
+      checkEqual("nextDeadline" in last, false, "a next deadline when there is none");
+    },
+  },
+  {
+    name: "a confirmation that was answered is not due",
+    async run({ open, clock }) {
+      const ledger = await open();
+      const writer = new SessionWriter(ledger, "s1");
+      await writer.commit(buildQuestion("s1", "c", { confirmation: { expiresAt: clock.now() + 1 } }));
+      await writer.commit([
+        { kind: "confirmation-update", id: "c", from: "requested", set: { status: "denied" } },
+      ]);
+      await clock.advance(10);
+      checkEqual((await ledger.due(["bank"], 10)).expired, [], "expired");
+    },
+  },
+  {
+    name: "ready calls and frames are due only to a process that hosts their app, oldest id first",
+    async run({ open }) {
+      const ledger = await open();
+      const writer = new SessionWriter(ledger, "s1");
+      await writer.commit([
+        readyCall("3", "bank"),
+        readyCall("1", "shop"),
+        readyCall("2", "bank"),
+        readyCall("4", "else"),
+        readyFrame("f3", "bank"),
+        readyFrame("f1", "shop"),
+        readyFrame("f2", "bank"),
+        readyFrame("f4", "else"),
+      ]);
+      const both = await ledger.due(["bank", "shop"], 10);
+      checkEqual(both.readyCalls, ["s1.1", "s1.2", "s1.3"], "calls of two apps");
+      checkEqual(both.readyFrames, ["f1", "f2", "f3"], "frames of two apps");
+      const two = await ledger.due(["bank", "shop"], 2);
+      checkEqual(
+        [two.readyCalls, two.readyFrames],
+        [
+          ["s1.1", "s1.2"],
+          ["f1", "f2"],
+        ],
+        "two of them",
+      );
+      const none = await ledger.due([], 10);
+      checkEqual([none.readyCalls, none.readyFrames], [[], []], "of no app");
+      checkEqual(await ledger.readyFrames("s1"), ["f1", "f2", "f3", "f4"], "frames of the session");
+      checkEqual(await ledger.readyFrames("s2"), [], "frames of another session");
+    },
+  },
+  {
+    name: "what an owner held is lost when its lease has run out, whichever app it belongs to",
+    async run({ open, clock }) {
+      const ledger = await open();
+      const writer = new SessionWriter(ledger, "s1");
+      await ledger.beat({ id: "gone", host: "h", pid: 1 }, LEASE_MS);
+      await ledger.beat({ id: "alive", host: "h", pid: 2 }, LEASE_MS * 2);
+      await writer.commit([
+        heldCall("a", "gone"),
+        heldCall("b", "gone"),
+        heldCall("c", "alive"),
+        { kind: "call-insert", call: buildCall("s1", "d", { status: "succeeded", owner: "gone" }) },
+        heldFrame("f", "gone"),
+        heldFrame("g", "alive"),
+      ]);
+      await clock.advance(LEASE_MS - 1);
+      const before = await ledger.due([], 10);
+      checkEqual([before.lostCalls, before.lostFrames], [[], []], "while the lease runs");
+      await clock.advance(1);
+      const after = await ledger.due([], 10);
+      checkEqual(
+        [[...after.lostCalls].sort(), after.lostFrames],
+        [["s1.a", "s1.b"], ["f"]],
+        "when it has run out",
+      );
+      checkEqual((await ledger.due([], 1)).lostCalls.length, 1, "limited");
+    },
+  },
+  {
+    name: "what is held by an owner nobody knows is lost",
+    async run({ open }) {
+      const ledger = await open();
+      const writer = new SessionWriter(ledger, "s1");
+      await writer.commit([
+        { kind: "call-insert", call: buildCall("s1", "a", { status: "executing", owner: "nobody" }) },
+        { kind: "frame-insert", frame: buildFrame("s1", "f", { status: "stepping", owner: "nobody" }) },
+      ]);
+      const due = await ledger.due([], 10);
+      checkEqual([due.lostCalls, due.lostFrames], [["s1.a"], ["f"]], "lost");
+    },
+  },
+];

@@ -1,0 +1,136 @@
+import { buildFrame, buildQuestion, SessionWriter } from "./build.ts";
+import { checkEqual } from "./check.ts";
+import type { LedgerCase } from "./subject.ts";
+
+const SECRET = "swordfish";
+
+export const erasingCases: readonly LedgerCase[] = [
+  {
+    name: "erasing removes what was said and keeps ids, statuses, digests and who decided",
+    async run({ open }) {
+      const ledger = await open();
+      const writer = new SessionWriter(ledger, "s1");
+      const by = { id: "boss", kind: "token", roles: [], scopes: [], authenticated: true } as const;
+      const vote = { confirmed: true, by, via: "api", at: 1, mac: "mac" } as const;
+      await writer.commit([
+        writer.event(SECRET),
+        { kind: "frame-insert", frame: buildFrame("s1", "f", { cursor: { SECRET }, output: SECRET }) },
+        ...buildQuestion("s1", "c", {
+          call: {
+            args: { SECRET },
+            originalArgs: { SECRET },
+            secrets: [`/${SECRET}`],
+            status: "succeeded",
+            result: SECRET,
+            frame: "f",
+          },
+          confirmation: {
+            shown: { hint: SECRET, payload: SECRET, why: [SECRET] },
+            status: "approved",
+            votes: [{ ...vote, reason: SECRET, payload: SECRET, args: { SECRET } }],
+          },
+        }),
+        {
+          kind: "step",
+          step: { call: "s1.call-c", kind: "step", name: "n", occurrence: 0, status: "done", value: SECRET },
+        },
+        { kind: "state", scope: "session", delta: { SECRET } },
+        writer.journal("noted", SECRET),
+      ]);
+      const outcome = await writer.commit([{ kind: "erase" }, writer.journal("erased")], { deletedAt: 9 });
+      checkEqual(outcome, { ok: true }, "erasing");
+      const snapshot = await ledger.load({ confirmation: "c" });
+      const chain = await ledger.chain("s1", { after: 0, limit: 9 });
+      const left = JSON.stringify([
+        snapshot,
+        chain,
+        await ledger.events("s1"),
+        await ledger.state("s1"),
+        await ledger.steps("s1.call-c"),
+        await ledger.calls(["s1.call-c"]),
+      ]);
+      checkEqual(left.includes(SECRET), false, "is anything left");
+      checkEqual(await ledger.events("s1"), [], "events");
+      checkEqual(
+        chain.map(({ hash, bodyDigest, body }) => [hash, bodyDigest, body]),
+        [
+          ["hash-1", "digest-1", null],
+          ["hash-2", "digest-2", '{"kind":"erased"}'],
+        ],
+        "the chain",
+      );
+      const { call, confirmation, session } = snapshot ?? {};
+      checkEqual([call?.status, call?.argsDigest, call?.args], ["succeeded", "args-digest", {}], "the call");
+      checkEqual([confirmation?.status, confirmation?.votes], ["approved", [vote]], "the confirmation");
+      checkEqual([session?.deletedAt, session?.chain.n], [9, 2], "the session");
+    },
+  },
+  {
+    name: "erasing leaves other sessions alone, also those whose key begins alike",
+    async run({ open }) {
+      const ledger = await open();
+      const others = ["s", "s1.x", "s10", "s0"];
+      for (const key of [...others, "s1"]) {
+        const writer = new SessionWriter(ledger, key);
+        const value = {
+          call: `${key}.call-${key}`,
+          kind: "step",
+          name: "n",
+          occurrence: 0,
+          status: "done",
+        } as const;
+        await writer.commit([
+          writer.event("kept"),
+          ...buildQuestion(key, key),
+          { kind: "step", step: { ...value, value: 1 } },
+          { kind: "state", scope: "session", delta: { kept: true } },
+          { kind: "state", scope: "user", delta: { "user:kept": true } },
+          writer.journal("kept"),
+        ]);
+      }
+      const read = async (key: string) => [
+        await ledger.load({ confirmation: key }),
+        await ledger.events(key),
+        await ledger.steps(`${key}.call-${key}`),
+        await ledger.state(key),
+        await ledger.chain(key, { after: 0, limit: 9 }),
+      ];
+      const before = await Promise.all(others.map(read));
+      const erased = new SessionWriter(ledger, "s1");
+      erased.version = 1;
+      await erased.commit([{ kind: "erase" }]);
+      checkEqual(await Promise.all(others.map(read)), before, "the others");
+    },
+  },
+  {
+    name: "idle sessions are those untouched since then, alive, with no question and no call open",
+    async run({ open }) {
+      const ledger = await open();
+      const touched = async (
+        key: string,
+        updatedAt: number,
+        writes: Parameters<SessionWriter["commit"]>[0] = [],
+      ) => {
+        const writer = new SessionWriter(ledger, key);
+        await writer.commit(writes, { updatedAt, open: key === "asking" ? 1 : 0 });
+        return writer;
+      };
+      await touched("new", 200);
+      await touched("old-a", 50);
+      await touched("old-b", 60);
+      await touched("at", 100);
+      await touched("asking", 50);
+      await touched("done", 50, buildQuestion("done", "d", { call: { status: "succeeded" } }));
+      await touched("lost", 50, buildQuestion("lost", "l", { call: { status: "unknown" } }));
+      await touched("stepping", 50, [
+        { kind: "frame-insert", frame: buildFrame("stepping", "f", { status: "stepping" }) },
+      ]);
+      const gone = await touched("gone", 50);
+      await gone.commit([{ kind: "erase" }], { updatedAt: 50, deletedAt: 50 });
+      const back = await touched("back", 50);
+      await back.commit([], { updatedAt: 150 });
+      checkEqual([...(await ledger.idleSessions(100, 10))].sort(), ["done", "old-a", "old-b"], "idle");
+      checkEqual((await ledger.idleSessions(100, 2)).length, 2, "limited");
+    },
+  },
+];

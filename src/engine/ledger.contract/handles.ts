@@ -1,0 +1,91 @@
+import type { Ledger } from "../ledger.ts";
+import { buildMemo, SessionWriter } from "./build.ts";
+import { checkEqual, checkRejected } from "./check.ts";
+import type { LedgerCase } from "./subject.ts";
+
+/** Resolves at the listener's next call. */
+function nextChange(ledger: Ledger): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = ledger.onChange(() => {
+      stop();
+      resolve();
+    });
+  });
+}
+
+export const handleCases: readonly LedgerCase[] = [
+  {
+    name: "a listener is called after a commit of its own handle",
+    async run({ open }) {
+      const ledger = await open();
+      const changed = nextChange(ledger);
+      await new SessionWriter(ledger, "s1").commit();
+      await changed;
+    },
+  },
+  {
+    name: "a listener is called after a commit of another handle, and after the next one",
+    needs: "reopen",
+    async run({ open, reopen }) {
+      const ledger = await open();
+      const writer = new SessionWriter(await reopen(), "s1");
+      for (let i = 0; i < 3; i++) {
+        const changed = nextChange(ledger);
+        await writer.commit();
+        await changed;
+      }
+    },
+  },
+  {
+    name: "a listener that stopped is not called; the others are",
+    async run({ open }) {
+      const ledger = await open();
+      let calls = 0;
+      const stop = ledger.onChange(() => {
+        calls += 1;
+      });
+      stop();
+      stop();
+      const changed = nextChange(ledger);
+      await new SessionWriter(ledger, "s1").commit();
+      await changed;
+      checkEqual(calls, 0, "calls of the one that stopped");
+    },
+  },
+  {
+    name: "after close every method is refused as closed, and closing again is harmless",
+    async run({ open }) {
+      const ledger = await open();
+      const commit = new SessionWriter(ledger, "s1").toCommit([], {});
+      await ledger.close();
+      await ledger.close();
+      const uses: Record<string, () => Promise<unknown>> = {
+        load: () => ledger.load({ sessionKey: "s1" }),
+        commit: () => ledger.commit(commit),
+        calls: () => ledger.calls(["x"]),
+        unanswered: () => ledger.unanswered("s1"),
+        steps: () => ledger.steps("x"),
+        events: () => ledger.events("s1"),
+        state: () => ledger.state("s1"),
+        sessions: () => ledger.sessions({ app: "bank" }),
+        confirmations: () => ledger.confirmations({ state: "open" }),
+        unknownCalls: () => ledger.unknownCalls(),
+        recall: () => ledger.recall(buildMemo("k")),
+        beat: () => ledger.beat({ id: "o", host: "h", pid: 1 }, 1),
+        retire: () => ledger.retire("o"),
+        owner: () => ledger.owner("o"),
+        due: () => ledger.due([], 1),
+        readyFrames: () => ledger.readyFrames("s1"),
+        journal: () => ledger.journal({ after: 0, limit: 1 }),
+        chain: () => ledger.chain("s1", { after: 0, limit: 1 }),
+        streams: () => ledger.streams("", 1),
+        checkpoints: () => ledger.checkpoints(0, 1),
+        lastCheckpoint: () => ledger.lastCheckpoint(),
+        seal: () => ledger.seal({ k: 1, lastSeq: 1, count: 1, root: "", hash: "", at: 1 }),
+        idleSessions: () => ledger.idleSessions(1, 1),
+        tidy: () => ledger.tidy(),
+      };
+      for (const [method, use] of Object.entries(uses)) await checkRejected(use(), "closed", method);
+    },
+  },
+];

@@ -1,0 +1,96 @@
+import { buildCall, buildConfirmation, buildFrame, SessionWriter } from "./build.ts";
+import { checkEqual } from "./check.ts";
+import type { LedgerCase } from "./subject.ts";
+
+export const loadCases: readonly LedgerCase[] = [
+  {
+    name: "whatever is asked for comes with its session, its call, that call's question and frame",
+    async run({ open, clock }) {
+      const ledger = await open();
+      const writer = new SessionWriter(ledger, "s1");
+      const frame = buildFrame("s1", "f", { calls: ["s1.w"], open: 1 });
+      const call = buildCall("s1", "w", { frame: "f", confirmation: "second", rounds: 2 });
+      const first = buildConfirmation(call, "first", { status: "approved" });
+      const second = buildConfirmation(call, "second", { round: 1 });
+      await writer.commit([
+        { kind: "frame-insert", frame },
+        { kind: "call-insert", call },
+        { kind: "confirmation-insert", confirmation: first },
+        { kind: "confirmation-insert", confirmation: second },
+      ]);
+      const now = clock.now();
+      const session = (await ledger.load({ sessionKey: "s1" }))?.session;
+      const whole = { now, session, call, frame };
+      checkEqual(await ledger.load({ session: writer.name }), { now, session }, "by name");
+      checkEqual(await ledger.load({ sessionKey: "s1" }), { now, session }, "by key");
+      checkEqual(await ledger.load({ frame: "f" }), { now, session, frame }, "by frame");
+      checkEqual(await ledger.load({ call: "s1.w" }), { ...whole, confirmation: second }, "by call");
+      checkEqual(
+        await ledger.load({ confirmation: "second" }),
+        { ...whole, confirmation: second },
+        "the last",
+      );
+      checkEqual(
+        await ledger.load({ confirmation: "first" }),
+        { ...whole, confirmation: first },
+        "the first",
+      );
+    },
+  },
+  {
+    name: "a call without frame or question comes without them",
+    async run({ open, clock }) {
+      const ledger = await open();
+      const writer = new SessionWriter(ledger, "s1");
+      const call = buildCall("s1", "w");
+      await writer.commit([{ kind: "call-insert", call }]);
+      const session = (await ledger.load({ sessionKey: "s1" }))?.session;
+      checkEqual(await ledger.load({ call: "s1.w" }), { now: clock.now(), session, call }, "the snapshot");
+    },
+  },
+  {
+    name: "what is not there loads as undefined",
+    async run({ open }) {
+      const ledger = await open();
+      await new SessionWriter(ledger, "s1").commit();
+      checkEqual(await ledger.load({ session: { app: "bank", user: "bob", id: "s1" } }), undefined, "a name");
+      checkEqual(await ledger.load({ sessionKey: "s2" }), undefined, "a key");
+      checkEqual(await ledger.load({ confirmation: "s1" }), undefined, "a confirmation");
+      checkEqual(await ledger.load({ call: "s1" }), undefined, "a call");
+      checkEqual(await ledger.load({ frame: "s1" }), undefined, "a frame");
+    },
+  },
+  {
+    name: "calls come in the order asked, and missing ones are left out",
+    async run({ open }) {
+      const ledger = await open();
+      const writer = new SessionWriter(ledger, "s1");
+      const calls = ["a", "b", "c"].map((id) => buildCall("s1", id));
+      await writer.commit(calls.map((call) => ({ kind: "call-insert", call })));
+      const [a, b, c] = calls;
+      checkEqual(await ledger.calls(["s1.c", "s1.x", "s1.a", "s1.b"]), [c, a, b], "several");
+      checkEqual(await ledger.calls(["s1.b"]), [b], "one");
+      checkEqual(await ledger.calls(["s1.x"]), [], "none there");
+      checkEqual(await ledger.calls([]), [], "none asked");
+    },
+  },
+  {
+    name: "a session's unanswered calls are those without a final status, and no other session's",
+    async run({ open }) {
+      const ledger = await open();
+      const writer = new SessionWriter(ledger, "s1");
+      const open1 = ["waiting", "ready", "executing", "suspended", "unknown"] as const;
+      const final = ["succeeded", "failed", "denied", "expired", "cancelled"] as const;
+      const build = (status: (typeof open1)[number] | (typeof final)[number]) =>
+        buildCall("s1", status, { status });
+      await writer.commit(
+        [...open1, ...final].map((status) => ({ kind: "call-insert", call: build(status) })),
+      );
+      for (const key of ["s", "s1.x", "s10"]) {
+        await new SessionWriter(ledger, key).commit([{ kind: "call-insert", call: buildCall(key, "y") }]);
+      }
+      const found = (await ledger.unanswered("s1")).map(({ status }) => status).sort();
+      checkEqual(found, [...open1].sort(), "statuses");
+    },
+  },
+];

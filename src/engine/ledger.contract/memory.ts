@@ -1,0 +1,132 @@
+import { buildMemo, SessionWriter } from "./build.ts";
+import { checkEqual } from "./check.ts";
+import type { LedgerCase } from "./subject.ts";
+
+const ROW = { ok: false, conflict: "row" } as const;
+
+export const memoryCases: readonly LedgerCase[] = [
+  {
+    name: "session state is the session's, user state the user's in one app, app state everybody's there",
+    async run({ open }) {
+      const ledger = await open();
+      const first = new SessionWriter(ledger, "first");
+      const sameUser = new SessionWriter(ledger, "same-user");
+      const sameApp = new SessionWriter(ledger, "same-app", { user: "bob" });
+      const elsewhere = new SessionWriter(ledger, "elsewhere", { app: "shop" });
+      for (const writer of [sameUser, sameApp, elsewhere]) await writer.commit();
+      await first.commit([
+        { kind: "state", scope: "session", delta: { step: 1 } },
+        { kind: "state", scope: "user", delta: { "user:name": "Ana" } },
+        { kind: "state", scope: "app", delta: { "app:rate": 2 } },
+      ]);
+      checkEqual(await ledger.state("first"), { step: 1, "user:name": "Ana", "app:rate": 2 }, "its own");
+      checkEqual(
+        await ledger.state("same-user"),
+        { "user:name": "Ana", "app:rate": 2 },
+        "of the user's other",
+      );
+      checkEqual(await ledger.state("same-app"), { "app:rate": 2 }, "of another user");
+      checkEqual(await ledger.state("elsewhere"), {}, "in another app");
+    },
+  },
+  {
+    name: "a state delta lays its keys over what is there, value by value",
+    async run({ open }) {
+      const ledger = await open();
+      const writer = new SessionWriter(ledger, "s1");
+      await writer.commit([{ kind: "state", scope: "session", delta: { a: { x: 1 }, b: [1], c: 3 } }]);
+      await writer.commit([{ kind: "state", scope: "session", delta: { a: { y: 2 }, b: null, d: "" } }]);
+      checkEqual(await ledger.state("s1"), { a: { y: 2 }, b: null, c: 3, d: "" }, "state");
+    },
+  },
+  {
+    name: "app state merges the deltas of sessions that know nothing of each other",
+    async run({ open }) {
+      const ledger = await open();
+      await Promise.all(
+        Array.from({ length: 10 }, (_, i) =>
+          new SessionWriter(ledger, `s${i}`).commit([
+            { kind: "state", scope: "app", delta: { [`app:${i}`]: i } },
+          ]),
+        ),
+      );
+      checkEqual(Object.keys(await ledger.state("s0")).length, 10, "keys");
+    },
+  },
+  {
+    name: "a step is made once and moves only from the status that the write names",
+    async run({ open }) {
+      const ledger = await open();
+      const writer = new SessionWriter(ledger, "s1");
+      const step = { call: "s1.c", kind: "step", name: "charge", occurrence: 0, status: "started" } as const;
+      const done = { ...step, status: "done", value: { receipt: 7 } } as const;
+      checkEqual(
+        await writer.commit([{ kind: "step", step: done, from: "started" }]),
+        ROW,
+        "done before started",
+      );
+      checkEqual(await writer.commit([{ kind: "step", step }]), { ok: true }, "started");
+      checkEqual(await writer.commit([{ kind: "step", step }]), ROW, "started twice");
+      checkEqual(
+        await writer.commit([{ kind: "step", step: done, from: "asked" }]),
+        ROW,
+        "from a wrong status",
+      );
+      checkEqual(await writer.commit([{ kind: "step", step: done, from: "started" }]), { ok: true }, "done");
+      checkEqual(await ledger.steps("s1.c"), [done], "steps");
+    },
+  },
+  {
+    name: "steps differ by kind, name and occurrence, and belong to one call",
+    async run({ open }) {
+      const ledger = await open();
+      const writer = new SessionWriter(ledger, "s1");
+      const step = { call: "s1.c", kind: "step", name: "a", occurrence: 0, status: "started" } as const;
+      const steps = [
+        step,
+        { ...step, occurrence: 1 },
+        { ...step, name: "b" },
+        { ...step, kind: "question", status: "asked", digest: "d" },
+        { ...step, call: "s1.other" },
+      ] as const;
+      await writer.commit(steps.map((one) => ({ kind: "step", step: one })));
+      const found = await ledger.steps("s1.c");
+      checkEqual(found.length, 4, "how many");
+      for (const one of steps.slice(0, 4)) {
+        checkEqual(
+          found.filter((each) => JSON.stringify(each) === JSON.stringify(one)).length,
+          1,
+          "one of them",
+        );
+      }
+      checkEqual(await ledger.steps("s1.none"), [], "of a call without any");
+    },
+  },
+  {
+    name: "an answer is remembered under its key until it expires, and the first one stands",
+    async run({ open, clock }) {
+      const ledger = await open();
+      const writer = new SessionWriter(ledger, "s1");
+      const memo = buildMemo("k", { expiresAt: clock.now() + 100 });
+      checkEqual(await writer.commit([{ kind: "remember", memo }]), { ok: true }, "the first");
+      checkEqual(await ledger.recall(memo), memo, "recalled");
+      const other = { ...memo, response: "other", expiresAt: clock.now() + 500 };
+      checkEqual(await writer.commit([{ kind: "remember", memo: other }]), ROW, "a second answer");
+      checkEqual(await ledger.recall({ ...memo, key: "l" }), undefined, "another key");
+      checkEqual(await ledger.recall({ ...memo, principal: "bob" }), undefined, "another principal");
+      checkEqual(await ledger.recall({ ...memo, route: "GET /" }), undefined, "another route");
+      await clock.advance(99);
+      await ledger.tidy();
+      checkEqual(await ledger.recall(memo), memo, "a millisecond before the end");
+      await clock.advance(1);
+      checkEqual(await ledger.recall(memo), undefined, "at the end");
+      checkEqual(
+        await writer.commit([{ kind: "remember", memo: other }]),
+        { ok: true },
+        "in the place of the expired",
+      );
+      await ledger.tidy();
+      checkEqual(await ledger.recall(memo), other, "after tidying");
+    },
+  },
+];

@@ -1,0 +1,62 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { JsonObject } from "../protocol/index.ts";
+import { REDACTED, redact } from "./redact.ts";
+
+const ARGS: JsonObject = {
+  to: "ana",
+  card: { number: "4111", holder: "Ana", cvc: null },
+  keys: [{ id: 1, secret: "x" }, { id: 2, secret: "y" }, "loose"],
+  "a/b": "slash",
+  "m~n": "tilde",
+};
+
+test.each<[string, readonly string[], JsonObject]>([
+  ["a member", ["/to"], { ...ARGS, to: REDACTED }],
+  [
+    "a nested member, also one that is null",
+    ["/card/number", "/card/cvc"],
+    { ...ARGS, card: { number: REDACTED, holder: "Ana", cvc: REDACTED } },
+  ],
+  ["a whole branch", ["/card"], { ...ARGS, card: REDACTED }],
+  [
+    "one item",
+    ["/keys/1/secret"],
+    { ...ARGS, keys: [{ id: 1, secret: "x" }, { id: 2, secret: REDACTED }, "loose"] },
+  ],
+  [
+    "that member of every item",
+    ["/keys/*/secret"],
+    { ...ARGS, keys: [{ id: 1, secret: REDACTED }, { id: 2, secret: REDACTED }, "loose"] },
+  ],
+  ["names with a slash or a tilde", ["/a~1b", "/m~0n"], { ...ARGS, "a/b": REDACTED, "m~n": REDACTED }],
+  ["everything, by the empty pointer", [""], REDACTED as unknown as JsonObject],
+  ["nothing, by a pointer that leads nowhere", ["/nope", "/to/x", "/keys/9/secret"], ARGS],
+  ["nothing, without pointers", [], ARGS],
+])("replaces %s", (_, secrets, expected) => {
+  expect(redact(ARGS, secrets)).toEqual(expected);
+});
+
+test("a secret called __proto__ is a member like any other", () => {
+  const args = JSON.parse('{"__proto__": {"token": "t"}, "to": "ana"}') as JsonObject;
+  const shown = redact(args, ["/__proto__/token"]);
+  expect(JSON.stringify(shown)).toBe(`{"__proto__":{"token":"${REDACTED}"},"to":"ana"}`);
+  expect(Object.getPrototypeOf(shown)).toBe(Object.prototype);
+});
+
+test("leaves the arguments themselves alone", () => {
+  const before = structuredClone(ARGS);
+  redact(ARGS, ["/card", "/keys/*/secret"]);
+  expect(ARGS).toEqual(before);
+});
+
+test("the text of a redacted secret is nowhere in what is shown", () => {
+  const secret = "s3cr3t-0123456789";
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.string(), (other, name) => {
+      const pointer = `/holder/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+      const args = { other, holder: Object.fromEntries([[name, secret]]) } as JsonObject;
+      expect(JSON.stringify(redact(args, [pointer]))).not.toContain(secret);
+    }),
+  );
+});

@@ -1,0 +1,29 @@
+import type { JsonObject } from "../protocol/index.ts";
+import type { Write } from "./ledger.ts";
+
+const USER_PREFIX = "user:";
+const APP_PREFIX = "app:";
+const TEMP_PREFIX = "temp:";
+
+/** Splits a state change by the ADK's scopes. What is `temp:` lives for one run and is not stored. */
+export function stateWrites(delta: JsonObject): readonly Write[] {
+  const scopes: Record<"session" | "user" | "app", [string, JsonObject[string]][]> = {
+    session: [],
+    user: [],
+    app: [],
+  };
+  for (const [key, value] of Object.entries(delta)) {
+    if (key.startsWith(TEMP_PREFIX)) continue;
+    if (key.startsWith(USER_PREFIX)) scopes.user.push([key.slice(USER_PREFIX.length), value]);
+    else if (key.startsWith(APP_PREFIX)) scopes.app.push([key.slice(APP_PREFIX.length), value]);
+    else scopes.session.push([key, value]);
+  }
+  return (["session", "user", "app"] as const)
+    .filter((scope) => scopes[scope].length > 0)
+    .map((scope) => ({ kind: "state", scope, delta: Object.fromEntries(scopes[scope]) }));
+}
+
+/** A state change as events tell of it: without what is never stored. */
+export function withoutTemporary(delta: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(delta).filter(([key]) => !key.startsWith(TEMP_PREFIX)));
+}

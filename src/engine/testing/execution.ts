@@ -1,0 +1,153 @@
+import type { JsonObject, JsonValue } from "../../protocol/index.ts";
+import type { CallContext } from "../call-context.ts";
+import { Engine, type EngineOptions } from "../engine.ts";
+import type { Host, LiveTool } from "../host.ts";
+import type { Ledger } from "../ledger.ts";
+import type { ManualClock } from "../manual-clock.ts";
+import type { FrameRecord } from "../records.ts";
+import type { CallPlan, PlannedCall } from "../turns.ts";
+
+/** The name of every method of a ledger. */
+export type LedgerMethod = Exclude<keyof Ledger, "digestKey">;
+
+/** A ledger that is watched: how often each method was called, with what, and a way to stand in between. */
+export interface WatchedLedger {
+  readonly ledger: Ledger;
+  readonly calls: { readonly method: LedgerMethod; readonly args: readonly unknown[] }[];
+  readonly count: (method: LedgerMethod) => number;
+  /** Stands between the engine and this method until it is lifted; `pass` does what would have been done. */
+  readonly intercept: (
+    method: LedgerMethod,
+    stand: (pass: () => Promise<unknown>, args: readonly unknown[]) => unknown,
+  ) => void;
+  readonly lift: (method: LedgerMethod) => void;
+  /** From now on nothing comes back and nothing goes through: the process behind it is as good as dead. */
+  readonly cut: () => void;
+}
+
+/** Puts a real ledger behind a door that can be watched and shut. */
+export function watch(real: Ledger): WatchedLedger {
+  const calls: { method: LedgerMethod; args: readonly unknown[] }[] = [];
+  const stands = new Map<LedgerMethod, (pass: () => Promise<unknown>, args: readonly unknown[]) => unknown>();
+  let isCut = false;
+  const ledger = new Proxy(real, {
+    get(target, property) {
+      const value: unknown = Reflect.get(target, property, target);
+      if (typeof value !== "function") return value;
+      const method = property as LedgerMethod;
+      return (...args: readonly unknown[]): unknown => {
+        if (isCut) return method === "onChange" ? () => {} : new Promise(() => {});
+        calls.push({ method, args });
+        const pass = (): Promise<unknown> => Reflect.apply(value, target, args) as Promise<unknown>;
+        return (stands.get(method) ?? ((go) => go()))(pass, args);
+      };
+    },
+  });
+  return {
+    ledger,
+    calls,
+    count: (method) => calls.filter((call) => call.method === method).length,
+    intercept: (method, stand) => void stands.set(method, stand),
+    lift: (method) => void stands.delete(method),
+    cut: () => {
+      isCut = true;
+    },
+  };
+}
+
+/** An engine that can die: after `crash` nothing of it reaches the ledger any more. */
+export interface MortalEngine {
+  readonly engine: Engine;
+  readonly watched: WatchedLedger;
+  readonly crash: () => void;
+}
+
+export function mortalEngine(
+  ledger: Ledger,
+  clock: ManualClock,
+  options: Omit<EngineOptions, "ledger" | "clock"> = {},
+): MortalEngine {
+  const watched = watch(ledger);
+  const engine = new Engine({ ...options, ledger: watched.ledger, clock });
+  return { engine, watched, crash: () => watched.cut() };
+}
+
+/** Lets everything run that needs no time to pass, until the condition holds. */
+export async function until(
+  clock: ManualClock,
+  condition: () => boolean | Promise<boolean>,
+  turns = 5_000,
+): Promise<void> {
+  for (let turn = 0; turn < turns; turn++) {
+    if (await condition()) return;
+    await clock.advance(0);
+  }
+  throw new Error(`It did not become true in ${turns} turns of the event loop.`);
+}
+
+/** Lets everything run that needs no time to pass. */
+export async function settle(clock: ManualClock, turns = 50): Promise<void> {
+  for (let turn = 0; turn < turns; turn++) await clock.advance(0);
+}
+
+export const DEFINITION = "v1:test";
+
+/** A tool of a hosted app. */
+export function toolOf(
+  run: (args: JsonObject, context: CallContext) => JsonValue | undefined | Promise<JsonValue | undefined>,
+  options: Partial<LiveTool["asking"]> = {},
+): LiveTool {
+  return {
+    definitionDigest: DEFINITION,
+    asking: { approvers: "requester", ...options },
+    run: async (call, context) => run(call.args, context),
+  };
+}
+
+/** An app with these tools. With `step` it also goes on with its frames. */
+export function hostOf(
+  app: string,
+  tools: Readonly<Record<string, LiveTool>>,
+  step?: (frame: FrameRecord) => Promise<void>,
+): Host {
+  return { app, tool: (call) => tools[call.tool], ...(step === undefined ? {} : { step }) };
+}
+
+/** A call as a model's turn names it. */
+export function planned(
+  wireId: string,
+  tool: string,
+  plan: CallPlan,
+  more: Partial<PlannedCall> = {},
+): PlannedCall {
+  return { wireId, tool, args: { of: wireId }, definitionDigest: DEFINITION, plan, ...more };
+}
+
+/** Ask a person, as the requester's own gate does. */
+export function ask(hint = "Sure?", more: { readonly expiresInMs?: number } = {}): CallPlan {
+  return {
+    kind: "ask",
+    question: { shown: { hint, why: ["test"] }, approvers: "requester", requesters: ["ana"], ...more },
+  };
+}
+
+/** What a user says, and the agent that answers. */
+export function message(
+  session: { readonly app: string; readonly user: string; readonly id: string },
+  text: string,
+  invocationId = "i1",
+): Parameters<Engine["receiveMessage"]>[0] {
+  return {
+    session,
+    event: { author: "user", invocationId, content: { role: "user", parts: [{ text }] } },
+    frame: { kind: "llm", agent: "bot", path: ["bot"] },
+  };
+}
+
+/** What a model says in one turn. */
+export function modelSays(
+  text: string,
+  invocationId = "i1",
+): { author: string; invocationId: string; content: JsonObject } {
+  return { author: "bot", invocationId, content: { role: "model", parts: [{ text }] } };
+}

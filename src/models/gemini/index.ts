@@ -1,0 +1,1 @@
+export { type GeminiOptions, gemini } from "./gemini.ts";

@@ -1,0 +1,1 @@
+export { type ScriptedAnswer, type ScriptedOptions, scripted } from "./scripted.ts";

@@ -1,0 +1,48 @@
+import { CountersignError } from "../protocol/index.ts";
+import { Agent, type AnyAgent } from "./agent.ts";
+import { isAgentTool } from "./agent-tool.ts";
+
+/** The agents of one app, by name, with the way that leads to each. */
+export interface AgentTree {
+  readonly root: AnyAgent;
+  get(name: string): AnyAgent | undefined;
+  /** Whom this agent may hand over to: its sub-agents, its parent and its siblings. */
+  transferTargets(name: string): readonly AnyAgent[];
+}
+
+/** Reads the tree once. Two agents of one name could not be told apart in the ledger, so that is refused. */
+export function readAgentTree(root: AnyAgent): AgentTree {
+  const byName = new Map<string, AnyAgent>();
+  const parents = new Map<string, AnyAgent>();
+  const visit = (agent: AnyAgent, parent?: AnyAgent): void => {
+    const known = byName.get(agent.name);
+    if (known === agent) return;
+    if (known !== undefined) {
+      throw new CountersignError(
+        "invalid-option",
+        `Two agents are called "${agent.name}"; names must be unique.`,
+      );
+    }
+    byName.set(agent.name, agent);
+    if (parent !== undefined) parents.set(agent.name, parent);
+    for (const child of agent.subAgents) visit(child, agent);
+    for (const delegate of delegatesOf(agent)) visit(delegate);
+  };
+  visit(root);
+  return {
+    root,
+    get: (name) => byName.get(name),
+    transferTargets: (name) => {
+      const agent = byName.get(name);
+      const parent = parents.get(name);
+      if (agent?.kind !== "llm") return [];
+      const around = parent?.kind === "llm" ? [parent, ...parent.subAgents] : [];
+      return [...agent.subAgents, ...around].filter((other) => other.name !== name);
+    },
+  };
+}
+
+function delegatesOf(agent: AnyAgent): readonly AnyAgent[] {
+  if (!(agent instanceof Agent)) return [];
+  return agent.tools.flatMap((tool) => (isAgentTool(tool) ? [tool.delegate] : []));
+}

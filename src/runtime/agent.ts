@@ -1,0 +1,158 @@
+import type { FrameKind } from "../engine/index.ts";
+import { CountersignError, type JsonObject } from "../protocol/index.ts";
+import type { HookContext, Hooks } from "./hooks.ts";
+import type { Model } from "./model.ts";
+import type { ConfirmationProvider } from "./provider.ts";
+import { refuseUnknown, type Tool } from "./tool.ts";
+import type { Toolset } from "./toolset.ts";
+
+/** What all agents have: a place in the tree, under a name that is unique in it. */
+export interface AnyAgent {
+  readonly kind: FrameKind;
+  readonly name: string;
+  readonly description: string;
+  readonly subAgents: readonly AnyAgent[];
+  readonly hooks: Hooks;
+}
+
+export type Instruction = string | ((ctx: HookContext) => string | Promise<string>);
+
+export interface AgentOptions extends Hooks {
+  readonly name: string;
+  readonly description?: string;
+  /** A model, or its name, which the Runner resolves. */
+  readonly model?: string | Model;
+  /** May name state as `{key}`. */
+  readonly instruction?: Instruction;
+  readonly tools?: readonly (Tool | Toolset)[];
+  /** Agents that this one may hand over to. */
+  readonly subAgents?: readonly AnyAgent[];
+  /** State key under which the agent's last words are kept. */
+  readonly outputKey?: string;
+  readonly generateContentConfig?: JsonObject;
+  /** Answers this agent's confirmations in this process; after a handoff the new agent's counts. */
+  readonly confirmationProvider?: ConfirmationProvider;
+  /**
+   * The author's standing approval of gates that the author set (a tool's own flag, `withConfirmation`, a
+   * tool's own questions), for use without a provider. Never lifts policy, manifest or MCP gates.
+   */
+  readonly withoutProvider?: "run";
+}
+
+const HOOK_NAMES = [
+  "beforeAgent",
+  "afterAgent",
+  "beforeModel",
+  "afterModel",
+  "beforeTool",
+  "afterTool",
+  "onToolError",
+] as const satisfies readonly (keyof Hooks)[];
+
+const KNOWN_OPTIONS: ReadonlySet<string> = new Set<keyof AgentOptions>([
+  ...HOOK_NAMES,
+  "name",
+  "description",
+  "model",
+  "instruction",
+  "tools",
+  "subAgents",
+  "outputKey",
+  "generateContentConfig",
+  "confirmationProvider",
+  "withoutProvider",
+]);
+
+/** An agent that thinks with a model and acts with tools. */
+export class Agent implements AnyAgent {
+  readonly kind = "llm" as const;
+  readonly name: string;
+  readonly description: string;
+  readonly model: string | Model | undefined;
+  readonly instruction: Instruction;
+  readonly tools: readonly (Tool | Toolset)[];
+  readonly subAgents: readonly AnyAgent[];
+  readonly outputKey: string | undefined;
+  readonly generateContentConfig: JsonObject | undefined;
+  readonly confirmationProvider: ConfirmationProvider | undefined;
+  readonly withoutProvider: "run" | undefined;
+  readonly hooks: Hooks;
+
+  constructor(options: AgentOptions) {
+    refuseUnknown("Agent", options, KNOWN_OPTIONS);
+    this.name = nameOf(options.name);
+    this.description = options.description ?? "";
+    this.model = options.model;
+    this.instruction = options.instruction ?? "";
+    this.tools = options.tools ?? [];
+    this.subAgents = options.subAgents ?? [];
+    this.outputKey = options.outputKey;
+    this.generateContentConfig = options.generateContentConfig;
+    this.confirmationProvider = options.confirmationProvider;
+    this.withoutProvider = options.withoutProvider;
+    this.hooks = Object.fromEntries(
+      HOOK_NAMES.filter((name) => options[name]).map((name) => [name, options[name]]),
+    );
+  }
+}
+
+interface CompositeOptions {
+  readonly name: string;
+  readonly description?: string;
+  readonly subAgents: readonly AnyAgent[];
+}
+
+/** Runs its agents one after the other. */
+export class SequentialAgent implements AnyAgent {
+  readonly kind = "sequential" as const;
+  readonly name: string;
+  readonly description: string;
+  readonly subAgents: readonly AnyAgent[];
+  readonly hooks: Hooks = {};
+
+  constructor(options: CompositeOptions) {
+    this.name = nameOf(options.name);
+    this.description = options.description ?? "";
+    this.subAgents = options.subAgents;
+  }
+}
+
+/** Runs its agents at the same time, each in a branch of the conversation that the others do not see. */
+export class ParallelAgent implements AnyAgent {
+  readonly kind = "parallel" as const;
+  readonly name: string;
+  readonly description: string;
+  readonly subAgents: readonly AnyAgent[];
+  readonly hooks: Hooks = {};
+
+  constructor(options: CompositeOptions) {
+    this.name = nameOf(options.name);
+    this.description = options.description ?? "";
+    this.subAgents = options.subAgents;
+  }
+}
+
+/** Runs its agents in turn, again and again, until one escalates or the rounds are used up. */
+export class LoopAgent implements AnyAgent {
+  readonly kind = "loop" as const;
+  readonly name: string;
+  readonly description: string;
+  readonly subAgents: readonly AnyAgent[];
+  readonly maxIterations: number;
+  readonly hooks: Hooks = {};
+
+  constructor(options: CompositeOptions & { readonly maxIterations: number }) {
+    this.name = nameOf(options.name);
+    this.description = options.description ?? "";
+    this.subAgents = options.subAgents;
+    this.maxIterations = options.maxIterations;
+  }
+}
+
+function nameOf(name: string): string {
+  if (name !== "" && name !== "user") return name;
+  throw new CountersignError(
+    "invalid-option",
+    `An agent cannot be called "${name}"; "user" is whoever talks to it.`,
+  );
+}

@@ -1,0 +1,75 @@
+import type { AskOptions } from "../engine/index.ts";
+import type { Content, JsonObject, JsonValue } from "../protocol/index.ts";
+import type { ModelChunk, ModelRequest } from "./model.ts";
+import type { State } from "./state.ts";
+import type { Tool } from "./tool.ts";
+import type { ToolContext } from "./tool-context.ts";
+
+/** What every hook may look at. */
+export interface HookContext {
+  readonly agentName: string;
+  readonly userId: string;
+  readonly sessionId: string;
+  readonly invocationId: string;
+  readonly state: State;
+}
+
+/** What a hook before a tool may also do. */
+export interface BeforeToolContext extends HookContext {
+  readonly functionCallId: string;
+  /** Puts the call before a person; what the hook returns then is not an answer. */
+  requestConfirmation(options?: AskOptions): void;
+}
+
+type Awaitable<T> = T | Promise<T>;
+
+/**
+ * Code around the loop. A value that is not undefined takes the place of what would have happened: the
+ * agent's answer, the model's, the tool's. Hooks run once; a resumed run does not fire them again.
+ */
+export interface Hooks {
+  readonly beforeAgent?: (input: { readonly ctx: HookContext }) => Awaitable<Content | undefined>;
+  readonly afterAgent?: (input: { readonly ctx: HookContext }) => Awaitable<Content | undefined>;
+  readonly beforeModel?: (input: {
+    readonly request: ModelRequest;
+    readonly ctx: HookContext;
+  }) => Awaitable<ModelChunk | undefined>;
+  readonly afterModel?: (input: {
+    readonly response: ModelChunk;
+    readonly ctx: HookContext;
+  }) => Awaitable<ModelChunk | undefined>;
+  /** `args` may be changed in place; what it leaves is what is parsed, shown and run. */
+  readonly beforeTool?: (input: {
+    readonly tool: Tool;
+    readonly args: { [key: string]: JsonValue };
+    readonly ctx: BeforeToolContext;
+  }) => Awaitable<JsonValue | undefined>;
+  readonly afterTool?: (input: {
+    readonly tool: Tool;
+    readonly args: JsonObject;
+    readonly result: JsonValue;
+    readonly ctx: ToolContext;
+  }) => Awaitable<JsonValue | undefined>;
+  readonly onToolError?: (input: {
+    readonly tool: Tool;
+    readonly args: JsonObject;
+    readonly error: unknown;
+    readonly ctx: ToolContext;
+  }) => Awaitable<JsonValue | undefined>;
+}
+
+export type HookName = keyof Hooks;
+
+/** Asks the Runner's hook and then the agent's; the first value stands. */
+export async function firstValue<Name extends HookName>(
+  hooks: readonly (Hooks | undefined)[],
+  name: Name,
+  input: Parameters<NonNullable<Hooks[Name]>>[0],
+): Promise<Awaited<ReturnType<NonNullable<Hooks[Name]>>>> {
+  for (const set of hooks) {
+    const hook = set?.[name] as ((input: unknown) => unknown) | undefined;
+    const value = await hook?.(input);
+    if (value !== undefined) return value as Awaited<ReturnType<NonNullable<Hooks[Name]>>>;
+  }
+  return undefined as Awaited<ReturnType<NonNullable<Hooks[Name]>>>;
+}

@@ -1,0 +1,8 @@
+export type {
+  GenerateOptions,
+  Model,
+  ModelChunk,
+  ModelRequest,
+  ModelResolver,
+  ToolDeclaration,
+} from "./model.ts";

@@ -1,0 +1,37 @@
+import type { JsonObject, JsonValue } from "../protocol/index.ts";
+
+/**
+ * Session, `user:`, `app:` and `temp:` state as a tool or hook sees it. What it sets is seen by it at once and
+ * committed with the result it belongs to; if there is no result, it never happened.
+ */
+export class State {
+  readonly #base: JsonObject;
+  readonly #delta = new Map<string, JsonValue>();
+
+  constructor(base: JsonObject) {
+    this.#base = base;
+  }
+
+  get(key: string): JsonValue | undefined {
+    if (this.#delta.has(key)) return this.#delta.get(key);
+    return Object.hasOwn(this.#base, key) ? this.#base[key] : undefined;
+  }
+
+  has(key: string): boolean {
+    return this.#delta.has(key) || Object.hasOwn(this.#base, key);
+  }
+
+  set(key: string, value: JsonValue): void {
+    this.#delta.set(key, value);
+  }
+
+  /** Everything, with what was set here. */
+  toObject(): JsonObject {
+    return { ...this.#base, ...this.delta() };
+  }
+
+  /** What was set here. */
+  delta(): JsonObject {
+    return Object.fromEntries(this.#delta);
+  }
+}

@@ -1,0 +1,169 @@
+import {
+  type Approvers,
+  type Parameters,
+  type ParseOutcome,
+  readShape,
+  type ToolDefinition,
+} from "../engine/index.ts";
+import { CountersignError, isReservedName, type JsonObject } from "../protocol/index.ts";
+import type { ToolContext } from "./tool-context.ts";
+
+/** Who is asking and where: what a predicate may look at. */
+export interface GateContext {
+  readonly agentName: string;
+  readonly userId: string;
+  readonly sessionId: string;
+}
+
+/** How a tool's confirmations are put to people. */
+export interface ConfirmationRules {
+  readonly approvers: Approvers;
+  readonly expiresInMs?: number;
+  readonly amendable?: true | readonly string[];
+  readonly onDenied?: "invoke";
+  /** JSON Schema of an approval's payload. */
+  readonly payloadSchema?: JsonObject;
+  hint(args: unknown): string | undefined;
+}
+
+/** Where a tool's gate came from; an `allow` rule lifts none of these. */
+export type AuthorGate = "tool" | "toolset" | "manifest" | "mcp";
+
+/** A tool as the runtime uses it, of whatever kind. Made by {@link tool}, a toolset or an ADK class. */
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments, as the model is told. */
+  readonly parameters?: JsonObject;
+  readonly definition: ToolDefinition;
+  readonly confirmation: ConfirmationRules;
+  /** May be started again after a crash. */
+  readonly repeatable: boolean;
+  readonly isLongRunning: boolean;
+  readonly secrets: readonly string[];
+  /** MCP server or remote agent. */
+  readonly source?: string;
+  parse(args: JsonObject): Promise<ParseOutcome<unknown>>;
+  /** The gates its author set that this call meets. A judgement that fails counts as met. */
+  gates(args: unknown, context: GateContext): Promise<readonly AuthorGate[]>;
+  run(args: unknown, context: ToolContext): unknown;
+}
+
+export type ConfirmationPredicate<Args> = (args: Args, context: GateContext) => boolean | Promise<boolean>;
+
+export interface ToolOptions<Args, Payload> {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters?: Parameters<Args>;
+  /** True, or a judgement on the arguments; one that throws means yes. */
+  readonly requireConfirmation?: boolean | ConfirmationPredicate<Args>;
+  readonly confirmationHint?: string | ((args: Args) => string);
+  /** What an approval's payload must look like: types `ctx.toolConfirmation`, the form and the check. */
+  readonly confirmationPayload?: Parameters<Payload>;
+  readonly approvers?: Approvers;
+  readonly expiresInMs?: number;
+  /** Arguments that an approver may change. */
+  readonly amendable?: true | readonly string[];
+  /** Safe under concurrent calls with one key: may be run again after a crash. */
+  readonly idempotent?: boolean;
+  /** Changes nothing, so may be run again after a crash. */
+  readonly readOnly?: boolean;
+  readonly secrets?: readonly string[];
+  readonly isLongRunning?: boolean;
+  /** Enter the tool once more after a denial of its own question, to word the answer. */
+  readonly onDenied?: "invoke";
+  readonly execute: (args: Args, context: ToolContext<Payload>) => unknown;
+}
+
+const KNOWN_OPTIONS: ReadonlySet<string> = new Set<keyof ToolOptions<unknown, unknown>>([
+  "name",
+  "description",
+  "parameters",
+  "requireConfirmation",
+  "confirmationHint",
+  "confirmationPayload",
+  "approvers",
+  "expiresInMs",
+  "amendable",
+  "idempotent",
+  "readOnly",
+  "secrets",
+  "isLongRunning",
+  "onDenied",
+  "execute",
+]);
+
+/** Makes a tool from a function. */
+export function tool<Args = JsonObject, Payload = unknown>(options: ToolOptions<Args, Payload>): Tool {
+  refuseUnknown("tool", options, KNOWN_OPTIONS);
+  refuseReserved(options.name);
+  const shape = readShape(options.parameters);
+  return {
+    name: options.name,
+    description: options.description,
+    ...(shape.jsonSchema === undefined ? {} : { parameters: shape.jsonSchema }),
+    definition: {
+      name: options.name,
+      description: options.description,
+      ...(shape.jsonSchema === undefined ? {} : { parameters: shape.jsonSchema }),
+    },
+    confirmation: confirmationRules(options),
+    repeatable: options.idempotent === true || options.readOnly === true,
+    isLongRunning: options.isLongRunning ?? false,
+    secrets: options.secrets ?? [],
+    parse: (args) => shape.parse(args),
+    gates: async (args, context) =>
+      (await meets(options.requireConfirmation, args as Args, context)) ? ["tool"] : [],
+    // The parsed value is of the type that its schema says.
+    run: (args, context) => options.execute(args as Args, context as ToolContext<Payload>),
+  };
+}
+
+function confirmationRules<Args, Payload>(options: ToolOptions<Args, Payload>): ConfirmationRules {
+  const { confirmationHint: hint, expiresInMs, amendable, onDenied } = options;
+  const payloadSchema = readShape(options.confirmationPayload).jsonSchema;
+  return {
+    approvers: options.approvers ?? "requester",
+    ...(expiresInMs === undefined ? {} : { expiresInMs }),
+    ...(amendable === undefined ? {} : { amendable }),
+    ...(onDenied === undefined ? {} : { onDenied }),
+    ...(payloadSchema === undefined ? {} : { payloadSchema }),
+    hint: (args) => (typeof hint === "function" ? hint(args as Args) : hint),
+  };
+}
+
+/** Does the call meet the gate? Anything but a plain `false`, and any failure, means yes. */
+export async function meets<Args>(
+  gate: boolean | ConfirmationPredicate<Args> | undefined,
+  args: Args,
+  context: GateContext,
+): Promise<boolean> {
+  if (gate === undefined || typeof gate === "boolean") return gate ?? false;
+  try {
+    const answer: unknown = await gate(args, context);
+    return answer !== false;
+  } catch {
+    return true;
+  }
+}
+
+/** A misspelt option would be a gate left open. */
+export function refuseUnknown(what: string, options: object, known: ReadonlySet<string>): void {
+  const unknown = Object.keys(options).find((key) => !known.has(key));
+  if (unknown === undefined) return;
+  throw new CountersignError(
+    "invalid-option",
+    `${what} has no option "${unknown}". Known: ${[...known].join(", ")}.`,
+    {
+      details: { option: unknown },
+    },
+  );
+}
+
+export function refuseReserved(name: string): void {
+  if (name !== "" && !isReservedName(name)) return;
+  throw new CountersignError(
+    "reserved-name",
+    `"${name}" belongs to the protocol; choose another name for the tool.`,
+  );
+}

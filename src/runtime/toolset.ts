@@ -1,0 +1,38 @@
+import { type AuthorGate, type ConfirmationPredicate, meets, type Tool } from "./tool.ts";
+
+/** Tools that come together. `tools()` is asked before every model call, so a set may change. */
+export interface Toolset {
+  readonly name: string;
+  tools(): Promise<readonly Tool[]>;
+  close?(): Promise<void>;
+}
+
+/** A fixed set of tools. */
+export function toolset(name: string, tools: readonly Tool[]): Toolset {
+  return { name, tools: async () => tools };
+}
+
+/** The same tools, each behind a confirmation. The originals stay as they are. */
+export function withConfirmation(
+  inner: Toolset,
+  options: { readonly when?: boolean | ConfirmationPredicate<unknown>; readonly gate?: AuthorGate } = {},
+): Toolset {
+  const { when = true, gate = "toolset" } = options;
+  return {
+    ...inner,
+    name: inner.name,
+    tools: async () => (await inner.tools()).map((original) => gated(original, when, gate)),
+  };
+}
+
+function gated(original: Tool, when: boolean | ConfirmationPredicate<unknown>, gate: AuthorGate): Tool {
+  return {
+    ...original,
+    parse: (args) => original.parse(args),
+    run: (args, context) => original.run(args, context),
+    gates: async (args, context) => {
+      const own = await original.gates(args, context);
+      return (await meets(when, args, context)) ? [...own, gate] : own;
+    },
+  };
+}

@@ -1,0 +1,109 @@
+import {
+  type CallPlan,
+  definitionDigest,
+  type Engine,
+  type FrameRecord,
+  type Host,
+  type LiveTool,
+  type PlannedCall,
+} from "../../src/engine/index.ts";
+import { nextChange } from "../support/ledger-proxy.ts";
+import { perform } from "./gates.ts";
+import type { FrameRow, LedgerFile } from "./ledger-file.ts";
+import { AGENT_APP } from "./life.ts";
+import type { World } from "./world.ts";
+
+const AGENT = "finance";
+const USER = "ana";
+const GATED: ReadonlySet<string> = new Set(["pay", "refund", "defer"]);
+
+/** What the model calls, turn by turn, in answer to each message of a session; after that it ends. */
+const SCRIPTS: { readonly [kind: string]: readonly (readonly (readonly string[])[])[] } = {
+  turn: [[["look", "note", "pay", "refund"], ["pay"]]],
+  // The second message is answered while `defer` waits for a person, who decides it then.
+  converse: [[["look", "defer"]], []],
+};
+
+/** A scripted agent: what a runtime does with the engine, as small as it can be. */
+export class Agent implements Host {
+  readonly app: string = AGENT_APP;
+  readonly #engine: Engine;
+  readonly #world: World;
+  readonly #file: LedgerFile;
+
+  constructor(engine: Engine, world: World, file: LedgerFile) {
+    this.#engine = engine;
+    this.#world = world;
+    this.#file = file;
+  }
+
+  /** Sends a user's message; resolves when the step that answers it has ended. False if it was refused. */
+  async message(id: string): Promise<boolean> {
+    const invocationId = `invocation-${id}`;
+    const received = await this.#engine.receiveMessage({
+      session: { app: this.app, user: USER, id },
+      event: { author: "user", invocationId, content: { role: "user", parts: [{ text: "Pay them." }] } },
+      frame: { kind: "llm", agent: AGENT, path: [AGENT] },
+    });
+    if (received.ok) await this.step(received.frame);
+    return received.ok;
+  }
+
+  tool({ tool }: { readonly tool: string }): LiveTool {
+    return this.#liveTool(tool);
+  }
+
+  async step(frame: FrameRecord): Promise<void> {
+    this.#world.killer.reach("model:enter");
+    const snapshot = await this.#engine.ledger.load({ sessionKey: frame.session });
+    const frames = this.#file.framesOf(frame.session);
+    const message = frames.findIndex(({ id }) => id === frame.id);
+    if (message > 0) await this.#untilMoved(frames[0]);
+    const kind = snapshot?.session.id.split("-")[0] ?? "";
+    const calls = SCRIPTS[kind]?.[message]?.[frame.turn];
+    const event = { author: AGENT, invocationId: frame.invocation };
+    if (calls === undefined)
+      await this.#engine.finishFrame(frame, { event, status: "done", output: `after ${frame.turn} turns` });
+    else
+      await this.#engine.recordTurn(frame, {
+        event,
+        calls: calls.map((tool, ord) => this.#planned(tool, `${tool}-${frame.turn}-${ord}`)),
+      });
+  }
+
+  // Until the other frame has gone on, or waits for a person who settles.
+  async #untilMoved(first: FrameRow | undefined): Promise<void> {
+    for (;;) {
+      const changed = nextChange(this.#engine.ledger);
+      const now = this.#file.framesOf(first?.session ?? "").find(({ id }) => id === first?.id);
+      if (now?.status !== "waiting" || this.#file.unknownCalls() > 0) return;
+      await changed;
+    }
+  }
+
+  #planned(tool: string, wireId: string): PlannedCall {
+    const live = this.#liveTool(tool);
+    const args = { amount: wireId.length };
+    const plan: CallPlan = GATED.has(tool)
+      ? {
+          kind: "ask",
+          question: {
+            shown: { hint: `${tool}?`, why: ["test"] },
+            approvers: "requester",
+            requesters: [USER],
+          },
+        }
+      : { kind: "run", tool: live };
+    const { definitionDigest: digest } = live;
+    return { wireId, tool, args, definitionDigest: digest, repeatable: tool === "look", plan };
+  }
+
+  #liveTool(tool: string): LiveTool {
+    const approvals = GATED.has(tool) ? 1 : 0;
+    return {
+      definitionDigest: definitionDigest({ name: tool }),
+      asking: { approvers: "requester" },
+      run: ({ args }, context) => perform(this.#world, { tool, args, approvals }, context),
+    };
+  }
+}

@@ -1,0 +1,120 @@
+import { type CallCommand, type CallStatus, nextCall } from "../../src/engine/index.ts";
+import type { JsonObject, JsonValue } from "../../src/protocol/index.ts";
+import type { JournalRow } from "./ledger-file.ts";
+import { wordsDenial } from "./life.ts";
+
+/** One journal record as it bears on one call. */
+export interface CallRecordLine {
+  readonly seq: number;
+  readonly kind: string;
+  readonly body: JsonObject;
+}
+
+/** The journal told by call: every record that names it, in order. */
+export function byCall(journal: readonly JournalRow[]): ReadonlyMap<string, readonly CallRecordLine[]> {
+  const calls = new Map<string, CallRecordLine[]>();
+  const add = (call: JsonValue | undefined, line: CallRecordLine): void => {
+    if (typeof call !== "string") return;
+    const lines = calls.get(call);
+    if (lines === undefined) calls.set(call, [line]);
+    else lines.push(line);
+  };
+  for (const { seq, kind, body } of journal) {
+    if (kind !== "calls-started") {
+      add(body["call"], { seq, kind, body });
+      continue;
+    }
+    const started = body["calls"] as readonly JsonObject[];
+    for (const one of started) add(one["call"], { seq, kind: "call-started", body: one });
+  }
+  return calls;
+}
+
+interface Place {
+  readonly status: CallStatus | undefined;
+  readonly attempt: number;
+}
+
+/** Where the journal's records lead a call; the first one that is not legal is named. */
+export type Replayed =
+  | { readonly ok: true; readonly status: CallStatus | undefined; readonly attempt: number }
+  | { readonly ok: false; readonly message: string };
+
+/** Walks a call through the lifecycle's table by what the journal says happened to it. */
+export function replay(lines: readonly CallRecordLine[]): Replayed {
+  let place: Place = { status: undefined, attempt: 0 };
+  for (const line of lines) {
+    const next = follow(place, line);
+    if (next === undefined) {
+      const message = `record ${line.seq} (${line.kind}) cannot follow ${place.status}, attempt ${place.attempt}`;
+      return { ok: false, message };
+    }
+    place = next;
+  }
+  return { ok: true, ...place };
+}
+
+const COMMANDS: { readonly [kind: string]: CallCommand } = {
+  "confirmation-cancelled": "cancel",
+  "call-cancelled": "cancel",
+  "call-succeeded": "succeed",
+  "call-failed": "fail",
+  "call-denied": "word-denial",
+  "call-unknown": "lose",
+  "call-released": "release",
+};
+
+function follow(place: Place, { kind, body }: CallRecordLine): Place | undefined {
+  const attempt = body["attempt"];
+  switch (kind) {
+    case "late-result":
+    case "decision-refused":
+      return place;
+    case "step-started":
+    case "step-done":
+    case "step-failed":
+      return place.status === "executing" && attempt === place.attempt ? place : undefined;
+    case "call-started":
+      return place.status === undefined ? { status: "executing", attempt: 1 } : claim(place, attempt);
+    case "confirmation-requested":
+      return place.status === undefined ? { ...place, status: "waiting" } : move(place, "ask");
+    case "confirmation-approved": {
+      const ready = move(place, "approve");
+      const started = body["started"] as JsonObject | undefined;
+      return ready === undefined || started === undefined ? ready : claim(ready, started["attempt"]);
+    }
+    case "confirmation-denied":
+      return move(place, refuses(place, body) ? "refuse" : "deny");
+    case "confirmation-expired":
+      return move(place, refuses(place, body) ? "refuse" : "expire");
+    case "call-settled":
+      return attempt === place.attempt
+        ? move(place, `settle-${textOf(body["as"])}` as CallCommand)
+        : undefined;
+    default: {
+      const command = COMMANDS[kind];
+      if (command === undefined || (attempt !== undefined && attempt !== place.attempt)) return undefined;
+      return move(place, command);
+    }
+  }
+}
+
+function refuses({ status }: Place, body: JsonObject): boolean {
+  return status === "suspended" && wordsDenial(textOf(body["tool"]));
+}
+
+function claim(place: Place, attempt: JsonValue | undefined): Place | undefined {
+  const claimed = move(place, "claim");
+  return claimed !== undefined && attempt === place.attempt + 1
+    ? { status: claimed.status, attempt: place.attempt + 1 }
+    : undefined;
+}
+
+function move(place: Place, command: CallCommand): Place | undefined {
+  const status = place.status && nextCall(place.status, command);
+  return status === undefined ? undefined : { ...place, status };
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === "string" ? value : "";
+}

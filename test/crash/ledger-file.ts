@@ -1,0 +1,150 @@
+import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
+import type { CallStatus, ConfirmationStatus, FrameStatus } from "../../src/engine/index.ts";
+import type { JsonObject, JsonValue } from "../../src/protocol/index.ts";
+
+export interface CallRow {
+  readonly id: string;
+  readonly tool: string;
+  readonly frame: string | null;
+  readonly status: CallStatus;
+  readonly attempt: number;
+  readonly repeatable: boolean;
+  readonly result: JsonValue;
+}
+
+export interface FrameRow {
+  readonly id: string;
+  readonly session: string;
+  readonly status: FrameStatus;
+}
+
+export interface ConfirmationRow {
+  readonly id: string;
+  readonly call: string;
+  readonly status: ConfirmationStatus;
+}
+
+export interface JournalRow {
+  readonly seq: number;
+  readonly stream: string;
+  readonly n: number;
+  readonly kind: string;
+  readonly body: JsonObject;
+}
+
+/** All that the checker looks at, as it was at one moment. */
+export interface LedgerContents {
+  readonly digestKey: Uint8Array;
+  readonly sessions: readonly { readonly key: string; readonly app: string; readonly id: string }[];
+  readonly calls: readonly CallRow[];
+  readonly frames: readonly FrameRow[];
+  readonly confirmations: readonly ConfirmationRow[];
+  readonly journal: readonly JournalRow[];
+}
+
+type Row = Record<string, SQLOutputValue>;
+
+/** A second pair of eyes on a ledger's file: its own connection and its own statements, read only. */
+export class LedgerFile {
+  readonly #database: DatabaseSync;
+
+  constructor(path: string) {
+    this.#database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
+  }
+
+  /** The newest committed journal record. */
+  lastSeq(): number {
+    return this.#count("select coalesce(max(seq), 0) as count from journal");
+  }
+
+  /** Names of the sessions that exist. */
+  sessionIds(): ReadonlySet<string> {
+    return new Set(this.#rows("select id from sessions").map(({ id }) => String(id)));
+  }
+
+  /** The frames of a session, by its key, oldest first. */
+  framesOf(session: string): readonly FrameRow[] {
+    return this.#rows(
+      "select id, session, status from frames where session = ? order by id",
+      session,
+    ) as unknown as FrameRow[];
+  }
+
+  /** How many frames the session of this name has. */
+  messageCount(sessionId: string): number {
+    return this.#count(
+      "select count(*) as count from frames f join sessions s on s.key = f.session where s.id = ?",
+      sessionId,
+    );
+  }
+
+  /** Calls that still have somewhere to go by themselves. */
+  movingCalls(): number {
+    return this.#count(
+      "select count(*) as count from calls where status in ('waiting', 'ready', 'executing', 'suspended')",
+    );
+  }
+
+  unknownCalls(): number {
+    return this.#count("select count(*) as count from calls where status = 'unknown'");
+  }
+
+  frameCount(): number {
+    return this.#count("select count(*) as count from frames");
+  }
+
+  /** Frames that are not at their end, but for those that wait for a call whose outcome is unknown. */
+  movingFrames(): number {
+    return this.#count(
+      "select count(*) as count from frames f where status in ('ready', 'stepping') or (status = 'waiting' " +
+        "and not exists (select 1 from calls k where k.frame = f.id and k.status = 'unknown'))",
+    );
+  }
+
+  /** Everything, at one moment. */
+  contents(): LedgerContents {
+    this.#database.exec("begin");
+    try {
+      return {
+        digestKey: this.#database.prepare("select value from meta where name = 'digest-key'").get()?.[
+          "value"
+        ] as Uint8Array,
+        sessions: this.#rows("select key, app, id from sessions") as unknown as LedgerContents["sessions"],
+        calls: this.#rows(
+          "select id, tool, frame, status, attempt, repeatable, result from calls order by id",
+        ).map(toCall),
+        frames: this.#rows("select id, session, status from frames order by id") as unknown as FrameRow[],
+        confirmations: this.#rows(
+          "select id, call, status from confirmations",
+        ) as unknown as ConfirmationRow[],
+        journal: this.#rows("select seq, stream, n, kind, body from journal order by seq").map(toJournal),
+      };
+    } finally {
+      this.#database.exec("commit");
+    }
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #count(sql: string, ...values: readonly string[]): number {
+    return Number(this.#rows(sql, ...values)[0]?.["count"] ?? 0);
+  }
+
+  #rows(sql: string, ...values: readonly string[]): readonly Row[] {
+    return this.#database.prepare(sql).all(...values);
+  }
+}
+
+function toCall(row: Row): CallRow {
+  return {
+    ...(row as unknown as CallRow),
+    repeatable: row["repeatable"] === 1,
+    result: row["result"] === null ? null : (JSON.parse(String(row["result"])) as JsonValue),
+  };
+}
+
+function toJournal(row: Row): JournalRow {
+  return { ...(row as unknown as JournalRow), body: JSON.parse(String(row["body"] ?? "{}")) as JsonObject };
+}

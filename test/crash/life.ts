@@ -1,0 +1,104 @@
+import type { CallStatus } from "../../src/engine/index.ts";
+import type { Line } from "../support/child.ts";
+import { say } from "../support/program.ts";
+import type { Strike } from "./points.ts";
+import type { Sabotage } from "./sabotage.ts";
+
+/** What one session of a run is about. */
+export const KINDS = [
+  "approve",
+  "deny",
+  "expire",
+  "withdraw",
+  "idempotent",
+  "ungated",
+  "lookup",
+  "asks",
+  "adk",
+  "worded",
+  "fails",
+  "unsure",
+  "turn",
+  "converse",
+] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** What one process of a run is to do. Which sessions there are follows from `kinds` and `sessions`. */
+export interface LifeOptions {
+  readonly ledger: string;
+  readonly effects: string;
+  readonly seed: number;
+  readonly kinds: readonly Kind[];
+  /** How many sessions there are by now; those of earlier processes come first. */
+  readonly sessions: number;
+  /** Two processes may share the sessions; each starts only its own conversations. */
+  readonly share: { readonly index: number; readonly of: number };
+  /** Settle calls whose outcome is unknown? */
+  readonly settle: boolean;
+  readonly strike?: Strike;
+  readonly sabotage?: Sabotage;
+}
+
+/** What a process says. Each line is said only after the promise that it speaks of has resolved. */
+export type LifeLine =
+  | (Line & { readonly type: "ready" })
+  | (Line & { readonly type: "committed"; readonly records: readonly string[] })
+  | (Line & { readonly type: "decided"; readonly confirmation: string; readonly confirmed: boolean })
+  | (Line & { readonly type: "withdrawn"; readonly confirmation: string })
+  | (Line & { readonly type: "settled-call"; readonly call: string; readonly as: string })
+  | (Line & { readonly type: "finished"; readonly call: string; readonly status: CallStatus })
+  | (Line & { readonly type: "at-approval"; readonly confirmation: string })
+  | (Line & { readonly type: "error"; readonly message: string })
+  | (Line & { readonly type: "done" });
+
+/** What a process can be told. */
+export interface LifeMessage {
+  readonly type: "go" | "close";
+}
+
+/** Signs decisions and keys the chain, so that crashes happen to signatures too. */
+export const SECRET = "the secret of the crash tests";
+export const LEASE_MS = 300;
+export const HEARTBEAT_MS = 100;
+export const SWEEP_MS = 50;
+
+export const AGENT_APP = "agent";
+
+/** The sessions of a run, by name: the same in every process of it. */
+export function plannedSessions({
+  kinds,
+  sessions,
+}: Pick<LifeOptions, "kinds" | "sessions">): readonly { readonly kind: Kind; readonly id: string }[] {
+  return Array.from({ length: sessions }, (_, index) => {
+    const kind = kinds[index % kinds.length] as Kind;
+    return { kind, id: `${kind}-${index}` };
+  });
+}
+
+/** Is it a conversation with frames, or one call of a gated function? */
+export function isConversation(kind: Kind): boolean {
+  return kind === "turn" || kind === "converse";
+}
+
+/** How many messages are sent in a session of this kind. */
+export function messagesOf(kind: Kind): number {
+  return kind === "converse" ? 2 : kind === "turn" ? 1 : 0;
+}
+
+/** A tool of this name words its own denial. */
+export function wordsDenial(tool: string): boolean {
+  return tool === "worded";
+}
+
+/** What a tool that fails says; a failure with other words is not the tool's. */
+export const TOOL_FAILURE = "the tool says no";
+
+/** Says a line to the test. */
+export function tell(line: LifeLine): void {
+  say(line);
+}
+
+/** An error as a test wants to read it. */
+export function describeError(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

@@ -1,0 +1,112 @@
+import type { CallRecord, ConfirmationRecord, Engine, Settlement } from "../../src/engine/index.ts";
+import { fractionOf } from "../support/random.ts";
+import type { LedgerFile } from "./ledger-file.ts";
+import { describeError, tell } from "./life.ts";
+
+const BOSS = { by: { id: "boss" } };
+const MOST_RETRIES = 3;
+
+type Verdict = "approve" | "deny" | "withdraw" | "ignore";
+
+/**
+ * The people of a run: they look at what is open and do what they always would have done about it. Nothing is
+ * remembered between looks, so whoever comes after a crash does the same.
+ */
+export class People {
+  readonly #engine: Engine;
+  readonly #file: LedgerFile;
+  readonly #seed: number;
+  readonly #settle: boolean;
+  readonly #busyWith = new Set<string>();
+
+  constructor(
+    engine: Engine,
+    file: LedgerFile,
+    { seed, settle }: { readonly seed: number; readonly settle: boolean },
+  ) {
+    this.#engine = engine;
+    this.#file = file;
+    this.#seed = seed;
+    this.#settle = settle;
+  }
+
+  /** Takes up whatever is open and not in hand yet. Does not wait for it. */
+  async look(): Promise<void> {
+    const { ledger } = this.#engine;
+    const open = await ledger.confirmations({ state: "open" }, { limit: 100 });
+    for (const { confirmation } of open.items) this.#once(confirmation.id, () => this.#decide(confirmation));
+    if (!this.#settle) return;
+    const unknown = await ledger.unknownCalls({ limit: 100 });
+    for (const call of unknown.items) this.#once(`${call.id} ${call.attempt}`, () => this.#settleCall(call));
+  }
+
+  #once(id: string, work: () => Promise<void>): void {
+    if (this.#busyWith.has(id)) return;
+    this.#busyWith.add(id);
+    work()
+      .catch((error: unknown) => tell({ type: "error", message: describeError(error) }))
+      .finally(() => this.#busyWith.delete(id))
+      .catch(() => {});
+  }
+
+  async #decide(confirmation: ConfirmationRecord): Promise<void> {
+    const { id } = confirmation;
+    const verdict = this.#verdict(confirmation);
+    if (verdict === "ignore") return;
+    if (verdict === "withdraw") {
+      const cancelled = await this.#engine.cancel(id, { ...BOSS, reason: "no longer wanted" });
+      if (cancelled.ok) tell({ type: "withdrawn", confirmation: id });
+      return;
+    }
+    // Some click twice.
+    const clicks = fractionOf(this.#seed, id, "clicks") < 0.3 ? 2 : 1;
+    await Promise.all(Array.from({ length: clicks }, () => this.#submit(id, verdict === "approve")));
+  }
+
+  async #submit(id: string, confirmed: boolean): Promise<void> {
+    const receipt = await this.#engine.decide({ id, confirmed }, BOSS);
+    if (!receipt.ok) return;
+    tell({ type: "decided", confirmation: id, confirmed });
+    if (fractionOf(this.#seed, id, "waits") > 0.3) return;
+    const call = await receipt.finished;
+    tell({ type: "finished", call: call.id, status: call.status });
+  }
+
+  #verdict({ tool, call, round, session }: ConfirmationRecord): Verdict {
+    const mood = fractionOf(this.#seed, wordOf(call), round);
+    switch (tool) {
+      case "deny":
+      case "refund":
+        return "deny";
+      case "withdraw":
+        return "withdraw";
+      case "defer":
+        return this.#file.framesOf(session).length < 2 ? "ignore" : "approve";
+      case "expire":
+        return mood < 0.7 ? "ignore" : "approve";
+      case "worded":
+        return mood < 0.5 ? "deny" : mood < 0.8 ? "ignore" : "approve";
+      case "asks":
+        return mood < 0.85 ? "approve" : "deny";
+      default:
+        return "approve";
+    }
+  }
+
+  async #settleCall(call: CallRecord): Promise<void> {
+    const settlement = this.#settlement(call);
+    const settled = await this.#engine.settle({ call: call.id }, settlement, BOSS);
+    if (settled.ok) tell({ type: "settled-call", call: call.id, as: settlement.as });
+  }
+
+  #settlement({ id, attempt }: CallRecord): Settlement {
+    const mood = fractionOf(this.#seed, wordOf(id), attempt, "settle");
+    if (mood < 0.5 && attempt <= MOST_RETRIES) return { as: "retry" };
+    return mood < 0.75 ? { as: "succeeded", result: "seen by a person" } : { as: "failed", error: "gone" };
+  }
+}
+
+// Session keys are random; the call's own name is the same in every run with this seed.
+function wordOf(callId: string): string {
+  return callId.slice(callId.indexOf(".") + 1);
+}

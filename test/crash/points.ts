@@ -1,0 +1,131 @@
+import type { Commit, Write } from "../../src/engine/index.ts";
+
+/** What a commit can do that a process may die right before or right after. */
+export type CommitPoint =
+  | "message"
+  | "model-turn"
+  | "request"
+  | "start"
+  | "approve"
+  | "deny"
+  | "expire"
+  | "withdraw"
+  | "refuse"
+  | "claim"
+  | "suspend"
+  | "step-start"
+  | "step-done"
+  | "result"
+  | "word-denial"
+  | "lose"
+  | "release"
+  | "settle"
+  | "take-up-frame"
+  | "step-end";
+
+/** Where else a process may die: inside user code and beside the commits. */
+export type CodePoint =
+  | "beat:before"
+  | "beat:after"
+  | "seal:before"
+  | "seal:after"
+  | "model:enter"
+  | "tool:enter"
+  | "tool:effect"
+  | "step:enter"
+  | "step:effect";
+
+/** A named point at which a process can be killed. */
+export type Point = CodePoint | `${CommitPoint}:${"before" | "after"}`;
+
+type WriteOf<Kind extends Write["kind"]> = Extract<Write, { kind: Kind }>;
+
+const CLOSINGS = {
+  approved: "approve",
+  denied: "deny",
+  expired: "expire",
+  cancelled: "withdraw",
+  requested: undefined,
+} as const;
+
+const STEPS = {
+  started: "step-start",
+  done: "step-done",
+  failed: "step-done",
+  asked: undefined,
+  undone: undefined,
+} as const;
+
+/** What the commit does, in our names. */
+export function pointsOf({ writes }: Pick<Commit, "writes">): ReadonlySet<CommitPoint> {
+  const points = new Set<CommitPoint | undefined>();
+  const settles = writes.some((write) => write.kind === "journal" && write.record.kind === "call-settled");
+  if (settles) points.add("settle");
+  const decides = writes.some(({ kind }) => kind === "confirmation-update");
+  for (const write of writes) {
+    if (write.kind === "frame-insert") points.add("message");
+    if (write.kind === "confirmation-insert") points.add("request");
+    if (write.kind === "call-insert" && write.call.status === "executing") points.add("start");
+    if (write.kind === "confirmation-update") points.add(CLOSINGS[write.set.status ?? "requested"]);
+    if (write.kind === "step") points.add(STEPS[write.step.status]);
+    if (write.kind === "frame-update") points.add(framePoint(write, writes));
+    if (write.kind === "call-update") points.add(callPoint(write, { settles, decides }));
+  }
+  points.delete(undefined);
+  return points as ReadonlySet<CommitPoint>;
+}
+
+function framePoint({ set }: WriteOf<"frame-update">, writes: readonly Write[]): CommitPoint | undefined {
+  if (set.turn !== undefined) return "model-turn";
+  if (set.status === "done") return "step-end";
+  const alone = !writes.some(({ kind }) => kind === "call-update");
+  return set.status === "stepping" && alone ? "take-up-frame" : undefined;
+}
+
+function callPoint(
+  { from, set }: WriteOf<"call-update">,
+  { settles, decides }: { readonly settles: boolean; readonly decides: boolean },
+): CommitPoint | undefined {
+  if (set.refused === true && set.status === "ready") return "refuse";
+  const ran = (from === "executing" || from === "unknown") && !settles;
+  switch (set.status) {
+    case "executing":
+      return decides || settles ? undefined : "claim";
+    case "suspended":
+      return "suspend";
+    case "unknown":
+      return "lose";
+    case "ready":
+      return ran ? "release" : undefined;
+    case "succeeded":
+    case "failed":
+      return ran ? "result" : undefined;
+    case "denied":
+      return ran ? "word-denial" : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** When a process is to kill itself. */
+export interface Strike {
+  readonly point: Point;
+  /** At which passage; the first is 1. */
+  readonly passage: number;
+}
+
+/** Kills its own process, for good, at the point it was given. */
+export class Killer {
+  readonly #strike: Strike | undefined;
+  #passages = 0;
+
+  constructor(strike: Strike | undefined) {
+    this.#strike = strike;
+  }
+
+  reach(point: Point): void {
+    if (point !== this.#strike?.point) return;
+    this.#passages += 1;
+    if (this.#passages === this.#strike.passage) process.kill(process.pid, "SIGKILL");
+  }
+}

@@ -1,0 +1,104 @@
+import type { Commit, CommitOutcome, Ledger, Write } from "../../src/engine/index.ts";
+import { wrapLedger } from "../support/ledger-proxy.ts";
+import { pointsOf } from "./points.ts";
+
+/** Ways in which an engine could be broken. Each must be noticed by the checker. */
+export type Sabotage =
+  /** Nothing is broken, but approvals of two processes meet: the control of `claim-removed`. */
+  | "none-but-meet"
+  /** A claim that somebody else won is taken for one's own. */
+  | "claim-removed"
+  /** The approval is acknowledged, and written only once the call has run. */
+  | "approval-after-run"
+  /** Whoever lets go of a session does not look for what became ready meanwhile, and no sweep does. */
+  | "blind-release"
+  /** A result is acknowledged and not written. */
+  | "result-dropped"
+  /** A call whose outcome is unknown is run again. */
+  | "unknown-retried";
+
+export interface SabotageParts {
+  readonly inner: Ledger;
+  /** Resolves when the test has seen every process arrive here. */
+  readonly meet: (confirmation: string) => Promise<void>;
+}
+
+/** A ledger that lies to its engine in one way. `ran` is called when a tool has run. */
+export function sabotaged(
+  sabotage: Sabotage | undefined,
+  { inner, meet }: SabotageParts,
+): { readonly ledger: Ledger; readonly ran: () => Promise<void> } {
+  const ran = async (): Promise<void> => {};
+  switch (sabotage) {
+    case undefined:
+      return { ledger: inner, ran };
+    case "none-but-meet":
+      return { ledger: wrapLedger(inner, { commit: meeting(inner, { meet, lie: false }) }), ran };
+    case "claim-removed":
+      return { ledger: wrapLedger(inner, { commit: meeting(inner, { meet, lie: true }) }), ran };
+    case "approval-after-run":
+      return holdApprovals(inner);
+    case "blind-release":
+      return { ledger: blind(inner), ran };
+    case "result-dropped":
+      return { ledger: wrapLedger(inner, { commit: dropResults(inner) }), ran };
+    case "unknown-retried":
+      return { ledger: wrapLedger(inner, { commit: (commit) => inner.commit(retryUnknown(commit)) }), ran };
+  }
+}
+
+function meeting(
+  inner: Ledger,
+  { meet, lie }: { readonly meet: SabotageParts["meet"]; readonly lie: boolean },
+): Ledger["commit"] {
+  return async (commit) => {
+    if (!pointsOf(commit).has("approve")) return inner.commit(commit);
+    await meet(approvalOf(commit) ?? "");
+    const outcome = await inner.commit(commit);
+    return lie ? { ok: true } : outcome;
+  };
+}
+
+function holdApprovals(inner: Ledger): { readonly ledger: Ledger; readonly ran: () => Promise<void> } {
+  const held: Commit[] = [];
+  const hold = async (commit: Commit): Promise<CommitOutcome> => {
+    if (!pointsOf(commit).has("approve")) return inner.commit(commit);
+    held.push(commit);
+    return { ok: true };
+  };
+  const ran = async (): Promise<void> => {
+    const late = held.shift();
+    if (late !== undefined) await inner.commit(late);
+  };
+  return { ledger: wrapLedger(inner, { commit: hold }), ran };
+}
+
+function blind(inner: Ledger): Ledger {
+  return wrapLedger(inner, {
+    readyFrames: () => Promise.resolve([]),
+    async due(apps, limit) {
+      return { ...(await inner.due(apps, limit)), readyFrames: [] };
+    },
+  });
+}
+
+function dropResults(inner: Ledger): Ledger["commit"] {
+  return async (commit) => (pointsOf(commit).has("result") ? { ok: true } : inner.commit(commit));
+}
+
+function retryUnknown(commit: Commit): Commit {
+  if (!pointsOf(commit).has("lose")) return commit;
+  const writes = commit.writes.map(
+    (write): Write =>
+      write.kind === "call-update" && write.set.status === "unknown"
+        ? { ...write, set: { ...write.set, status: "ready", owner: null } }
+        : write,
+  );
+  return { ...commit, writes };
+}
+
+function approvalOf({ writes }: Commit): string | undefined {
+  return writes.find(
+    (write): write is Extract<Write, { kind: "confirmation-update" }> => write.kind === "confirmation-update",
+  )?.id;
+}

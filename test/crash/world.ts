@@ -1,0 +1,50 @@
+import type { CallContext } from "../../src/engine/index.ts";
+import type { JsonObject } from "../../src/protocol/index.ts";
+import { EffectsFile } from "../support/effects.ts";
+import { fractionOf } from "../support/random.ts";
+import { LedgerFile } from "./ledger-file.ts";
+import type { LifeOptions } from "./life.ts";
+import type { Killer } from "./points.ts";
+
+const LONGEST_WORK_MS = 4;
+
+/** What a tool does outside, as seen from inside its body. */
+export interface Deed {
+  readonly tool: string;
+  readonly what: string;
+  readonly args: JsonObject;
+  readonly approvals: number;
+  /** The key of a step; a body's is the call's. */
+  readonly key?: string;
+}
+
+/** The world that tools act upon, and the clock of their work. */
+export class World {
+  readonly killer: Killer;
+  readonly #effects: EffectsFile;
+  readonly #ledger: LedgerFile;
+  readonly #seed: number;
+  readonly #ran: () => Promise<void>;
+
+  /** `ran` is called when a tool has run, before it ends. */
+  constructor(options: LifeOptions, killer: Killer, ran: () => Promise<void>) {
+    this.killer = killer;
+    this.#ran = ran;
+    this.#seed = options.seed;
+    this.#effects = new EffectsFile(options.effects);
+    this.#ledger = new LedgerFile(options.ledger);
+  }
+
+  /** Does it, for good, and notes which records were committed by then. */
+  act({ idempotencyKey: call, attempt }: CallContext, { key = call, ...deed }: Deed): void {
+    const seq = this.#ledger.lastSeq();
+    this.#effects.append({ call, attempt, key, seq, pid: process.pid, ...deed });
+  }
+
+  /** Takes as long as it takes: some tools end in this turn of the event loop, some a few milliseconds later. */
+  async work({ callId, attempt }: CallContext): Promise<void> {
+    const ms = fractionOf(this.#seed, callId, attempt) * LONGEST_WORK_MS;
+    if (ms > 1) await new Promise((resolve) => setTimeout(resolve, ms));
+    await this.#ran();
+  }
+}
