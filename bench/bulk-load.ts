@@ -11,6 +11,7 @@ import {
   HINT,
   modelEvent,
   TOOL,
+  USER,
   userEvent,
   WHY,
 } from "./scenario.ts";
@@ -80,23 +81,42 @@ export async function loadPending(file: string, count: number): Promise<void> {
   });
 }
 
-/** A ledger with one session of so many events; gives its name. */
-export async function loadHistory(file: string, count: number, sessions: number): Promise<void> {
+/** How the n-th session with a loaded history is called. */
+export function loadedSession(n: number): string {
+  return `history-${n}`;
+}
+
+/** A ledger with sessions of so many events each. */
+export async function loadHistory(file: string, events: number, sessions: number): Promise<void> {
   await createLedgerFile(file);
   const now = Date.now();
   const body = JSON.stringify({ ...userEvent(INVOCATION), id: "0".repeat(26), timestamp: now });
   fill(file, (database) => {
-    const insert = database.prepare(
-      "insert into sessions values (?, ?, ?, ?, 1, ?, 0, 0, '', ?, ?, null)",
-    );
-    const events = database.prepare(
-      `with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${count})
+    const session = database.prepare("insert into sessions values (?, ?, ?, ?, 1, ?, 0, 0, '', ?, ?, null)");
+    const history = database.prepare(
+      `with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${events})
        insert into events select ?, n, ? from numbers`,
     );
     for (let n = 0; n < sessions; n += 1) {
       const key = `0k${String(n).padStart(24, "0")}`;
-      insert.run(key, APP, historyUser, historySession(n), count + 1, now, now);
-      events.run(key, body);
+      session.run(key, APP, USER, loadedSession(n), events + 1, now, now);
+      history.run(key, body);
     }
   });
+}
+
+/** Makes the ledger, and digests the arguments of all its calls with its key. */
+async function createLedgerFile(file: string): Promise<string> {
+  const ledger = await openSqliteLedger({ path: file });
+  await ledger.close();
+  return valueDigest(ledger.digestKey, { amount: AMOUNT });
+}
+
+// Nothing here has to survive a crash, so nothing is synced and no log is kept.
+function fill(file: string, load: (database: DatabaseSync) => void): void {
+  const database = new DatabaseSync(file);
+  database.exec("pragma journal_mode = off; pragma synchronous = off; pragma cache_size = -1000000; begin");
+  load(database);
+  database.exec("commit");
+  database.close();
 }

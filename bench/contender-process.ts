@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import type { Store } from "./contender.ts";
-import type { Command, Reply, Replies } from "./worker.ts";
+import type { Command, Replies, Reply } from "./worker.ts";
 
 const WORKER = new URL("./worker.ts", import.meta.url);
 

@@ -18,7 +18,7 @@ export function traceStatements(onStatement: (traced: Traced) => void): void {
       return Reflect.apply(original, this, values) as never;
     };
   }
-  const { exec } = DatabaseSync.prototype;
+  const exec = Reflect.get(DatabaseSync.prototype, "exec");
   DatabaseSync.prototype.exec = function (this: DatabaseSync, sql: string) {
     onStatement({ sql: normalise(sql), values: [] });
     exec.call(this, sql);

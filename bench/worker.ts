@@ -137,9 +137,10 @@ async function main(): Promise<void> {
     }
   };
   process.on("message", (command: Command) => {
-    run(command)
-      .catch((error: unknown): Reply => ({ error: error instanceof Error ? (error.stack ?? "") : String(error) }))
-      .then((reply) => process.send?.(reply));
+    run(command).then(
+      (reply) => process.send?.(reply),
+      (error: unknown) => process.send?.({ error: error instanceof Error ? error.stack : String(error) }),
+    );
   });
 }
 

@@ -28,10 +28,12 @@ export const READS = {
     "left join confirmations c on c.id = k.confirmation left join frames f on f.id = k.frame where k.id = ?",
   liveOwner: "select 1 from owners where id = ? and fenced = 0 and lease_until > ?",
   otherStepping:
-    "select 1 from frames f join frames other on other.session = f.session and other.branch is f.branch " +
+    "select 1 from frames f cross join frames other on other.session = f.session and other.branch is f.branch " +
     "and other.status = 'stepping' and other.id <> f.id where f.id = ? limit 1",
+  stepping: "select 1 from frames where status = 'stepping' and session = ? and branch is ? limit 1",
   readyInSession:
-    "select id from frames indexed by frames_ready_in_session where session = ? and status = 'ready' order by id",
+    "select id from frames indexed by frames_live where session = ? " +
+    "and status in ('ready', 'stepping', 'waiting') and status = 'ready' order by id",
 } as const;
 
 export const WRITES = {

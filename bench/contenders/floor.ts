@@ -108,9 +108,25 @@ class FloorCycles {
     writes.begin.run();
     this.#reads?.liveOwner.get(this.#owner, now);
     writes.insertSession.run(cycle.key, APP, USER, session, 1, 2, 0, 0, "", now, now, null);
+    this.#reads?.stepping.get(cycle.key, null);
     writes.insertFrame.run(
-      ...[cycle.frame, cycle.key, APP, invocation, null, null, "llm", AGENT, JSON.stringify([AGENT])],
-      ...[null, "null", "stepping", 0, "[]", 0, this.#owner, null],
+      cycle.frame,
+      cycle.key,
+      APP,
+      invocation,
+      null,
+      null,
+      "llm",
+      AGENT,
+      JSON.stringify([AGENT]),
+      null,
+      "null",
+      "stepping",
+      0,
+      "[]",
+      0,
+      this.#owner,
+      null,
     );
     this.#event(cycle, 1, userEvent(invocation), now);
     writes.commit.run();
@@ -126,47 +142,68 @@ class FloorCycles {
     writes.begin.run();
     writes.moveSession.run(4, 1, 1, HASH, now, null, key, 1);
     this.#event(cycle, 2, modelEvent(invocation, wireId), now);
-    const args = JSON.stringify({ amount: AMOUNT });
-    writes.insertCall.run(
-      ...[
-        asked.call,
-        key,
-        APP,
-        frame,
-        1,
-        0,
-        wireId,
-        AGENT,
-        TOOL,
-        args,
-        DIGEST,
-        DEFINITION_DIGEST,
-        "[]",
-        0,
-        0,
-      ],
-      ...["waiting", 0, null, null, null, asked.confirmation, 1, 0, null, null],
-    );
-    const shown = JSON.stringify({ hint: HINT, why: [WHY] });
-    writes.insertConfirmation.run(
-      ...[asked.confirmation, asked.call, 0, key, APP, AGENT, JSON.stringify([AGENT]), USER, TOOL],
-      ...[
-        JSON.stringify([USER]),
-        JSON.stringify("requester"),
-        invocation,
-        DIGEST,
-        shown,
-        1,
-        "requested",
-        now,
-      ],
-      ...[now + DEADLINE_MS, "[]", null],
-    );
+    this.#question(cycle, asked, now);
     this.#journal(cycle, { n: 1, kind: "confirmation-requested", body: requestBody(asked, now) }, now);
     this.#event(cycle, 3, askEvent(invocation, asked), now);
     writes.pauseFrame.run("waiting", 1, JSON.stringify([asked.call]), 1, null, frame, "stepping");
     writes.commit.run();
+    this.#reads?.readyInSession.all(key);
     return asked;
+  }
+
+  #question({ key, frame, invocation }: Cycle, asked: Asked, now: number): void {
+    const writes = this.#writes;
+    const args = JSON.stringify({ amount: AMOUNT });
+    writes.insertCall.run(
+      asked.call,
+      key,
+      APP,
+      frame,
+      1,
+      0,
+      asked.wireId,
+      AGENT,
+      TOOL,
+      args,
+      DIGEST,
+      DEFINITION_DIGEST,
+      "[]",
+      0,
+      0,
+      "waiting",
+      0,
+      null,
+      null,
+      null,
+      asked.confirmation,
+      1,
+      0,
+      null,
+      null,
+    );
+    const shown = JSON.stringify({ hint: HINT, why: [WHY] });
+    writes.insertConfirmation.run(
+      asked.confirmation,
+      asked.call,
+      0,
+      key,
+      APP,
+      AGENT,
+      JSON.stringify([AGENT]),
+      USER,
+      TOOL,
+      JSON.stringify([USER]),
+      JSON.stringify("requester"),
+      invocation,
+      DIGEST,
+      shown,
+      1,
+      "requested",
+      now,
+      now + DEADLINE_MS,
+      "[]",
+      null,
+    );
   }
 
   #decide(cycle: Cycle, asked: Asked): void {

@@ -64,7 +64,7 @@ CREATE INDEX frames_session on frames (session);
 
 CREATE INDEX frames_ready on frames (app) where status = 'ready';
 
-CREATE INDEX frames_ready_in_session on frames (session) where status = 'ready';
+CREATE INDEX frames_live on frames (session) where status in ('ready', 'stepping', 'waiting');
 
 CREATE INDEX frames_stepping on frames (session, branch, owner) where status = 'stepping';
 

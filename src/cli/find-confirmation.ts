@@ -20,7 +20,7 @@ export function shortId(id: string): string {
 }
 
 /**
- * The question with this id, or with an id that ends so: among the open ones and those whose outcome is unknown,
+ * The question with this id, or with an id of which this is an end (or the beginning of the shown end): among the open ones and those whose outcome is unknown,
  * else among the last that were closed. Throws `ambiguous`, with the candidates, where more than one fits.
  */
 export async function findConfirmation(ledger: Ledger, given: string): Promise<FoundConfirmation> {
@@ -40,7 +40,7 @@ export async function findCall(ledger: Ledger, given: string): Promise<FoundCall
   if (id.length < LEAST_CHARACTERS) {
     throw new CountersignError(
       "malformed-request",
-      `"${given}" is too short for an id; give at least its last ${LEAST_CHARACTERS} characters.`,
+      `"${given}" is too short for an id; give at least ${LEAST_CHARACTERS} characters of its end.`,
     );
   }
   const candidates = new Set([...(await openIds(ledger, id)), ...(await unknownIds(ledger, id))]);
@@ -51,43 +51,48 @@ export async function findCall(ledger: Ledger, given: string): Promise<FoundCall
   if (hasCall(found)) return found;
   throw new CountersignError(
     "unknown-confirmation",
-    `No confirmation has an id that ends with "${given}"; \`countersign pending\` lists the open ones.`,
+    `No confirmation is called "${given}"; \`countersign pending\` lists the open ones.`,
   );
 }
 
-async function openIds(ledger: Ledger, ending: string): Promise<readonly string[]> {
+async function openIds(ledger: Ledger, word: string): Promise<readonly string[]> {
   const found: string[] = [];
   let cursor: string | undefined;
   do {
     const page = await ledger.confirmations({ state: "open" }, pageOf(cursor));
-    found.push(...page.items.map(({ confirmation }) => confirmation.id).filter((id) => id.endsWith(ending)));
+    found.push(...page.items.map(({ confirmation }) => confirmation.id).filter((id) => isMeant(id, word)));
     cursor = page.next;
   } while (cursor !== undefined && found.length < MOST_CANDIDATES);
   return found;
 }
 
-async function unknownIds(ledger: Ledger, ending: string): Promise<readonly string[]> {
+async function unknownIds(ledger: Ledger, word: string): Promise<readonly string[]> {
   const found: string[] = [];
   let cursor: string | undefined;
   do {
     const page = await ledger.unknownCalls(pageOf(cursor));
     const ids = page.items.map((call) => call.confirmation ?? call.id);
-    found.push(...ids.filter((id) => id.endsWith(ending)));
+    found.push(...ids.filter((id) => isMeant(id, word)));
     cursor = page.next;
   } while (cursor !== undefined && found.length < MOST_CANDIDATES);
   return found;
 }
 
-async function closedIds(ledger: Ledger, ending: string): Promise<readonly string[]> {
+async function closedIds(ledger: Ledger, word: string): Promise<readonly string[]> {
   const found: string[] = [];
   let cursor: string | undefined;
   for (let pages = 0; pages < CLOSED_PAGES; pages++) {
     const page = await ledger.confirmations({ state: "closed" }, pageOf(cursor));
-    found.push(...page.items.map(({ confirmation }) => confirmation.id).filter((id) => id.endsWith(ending)));
+    found.push(...page.items.map(({ confirmation }) => confirmation.id).filter((id) => isMeant(id, word)));
     if (page.next === undefined) break;
     cursor = page.next;
   }
   return found;
+}
+
+// The end of the id, or the beginning of what `pending` shows of it: people shorten from either side.
+function isMeant(id: string, word: string): boolean {
+  return id.endsWith(word) || shortId(id).startsWith(word);
 }
 
 function pageOf(cursor: string | undefined): { readonly limit: number; readonly cursor?: string } {

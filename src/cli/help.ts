@@ -51,7 +51,7 @@ export function printCommand(output: Output, command: Command): void {
   output.line(output.style("bold", "Examples"));
   for (const { line, says } of examples) {
     output.line(`  countersign ${line}`);
-    output.line(output.style("dim", `      ${says}`));
+    output.prose(says, "      ");
   }
 }
 

@@ -30,7 +30,7 @@ export class Output {
 
   constructor(sink: Sink, env: NodeJS.ProcessEnv) {
     this.#sink = sink;
-    this.width = Math.max(MIN_WIDTH, Math.min(MAX_WIDTH, sink.columns ?? MAX_WIDTH));
+    this.width = Math.max(MIN_WIDTH, Math.min(MAX_WIDTH, sink.columns || MAX_WIDTH));
     this.isTerminal = sink.isTTY === true;
     this.#coloured = this.isTerminal && !env["NO_COLOR"] && env["TERM"] !== "dumb";
   }

@@ -3,10 +3,14 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   let best: { readonly name: string; readonly distance: number } | undefined;
   for (const name of candidates) {
     const distance = name.startsWith(word) && word.length > 1 ? 1 : editDistance(word, name);
-    if (distance <= Math.max(1, Math.floor(name.length / 3)) && distance < (best?.distance ?? Infinity))
-      best = { name, distance };
+    if (distance <= allowed(name) && distance < (best?.distance ?? Infinity)) best = { name, distance };
   }
   return best?.name;
+}
+
+// Two letters swapped count as two changes.
+function allowed(name: string): number {
+  return name.length < 4 ? 1 : Math.max(2, Math.floor(name.length / 3));
 }
 
 function editDistance(a: string, b: string): number {

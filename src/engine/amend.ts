@@ -44,7 +44,7 @@ export async function judgeAmendment(
   if (tool?.amend === undefined) {
     return refuse("arguments-mismatch", `Arguments can be changed only where the app ${call.app} is served.`);
   }
-  const amended = await tool.amend(call, input.args);
+  const amended = await tool.amend(call, { args: input.args, user: confirmation.user });
   if (!amended.ok) return refuse(amended.code, amended.message, amended.field);
   if (!mayDecide({ ...confirmation, approvers: amended.approvers }, decider.by)) {
     return refuse("not-an-approver", `${decider.by.id} may not approve these arguments.`);

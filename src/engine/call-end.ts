@@ -5,7 +5,6 @@ import type { FrameKind } from "./records.ts";
 export interface Delegation {
   readonly kind: FrameKind;
   readonly agent: string;
-  readonly path: readonly string[];
   readonly branch: string;
   /** What the agent is asked. */
   readonly message: string;

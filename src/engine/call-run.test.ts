@@ -29,6 +29,11 @@ afterEach(async () => {
 
 type Body = (context: CallContext) => Promise<JsonValue | undefined>;
 
+const askOnce: Body = async ({ confirm, attempt }) => {
+  await confirm("sure");
+  return attempt;
+};
+
 function tool(
   body: Body,
   options: GateOptions<object> = {},
@@ -115,14 +120,10 @@ describe("what a body is given", () => {
 describe("a suspended call", () => {
   test("holds no lease, survives its process, and is never unknown", async () => {
     const { engine: doomed, crash } = mortalEngine(ledger, clock);
-    const body: Body = async ({ confirm, attempt }) => {
-      await confirm("sure");
-      return attempt;
-    };
-    await tool(body, {}, doomed)({}, use);
+    await tool(askOnce, {}, doomed)({}, use);
     expect((await stored()).owner).toBeUndefined();
     crash();
-    tool(body);
+    tool(askOnce);
     await clock.advance(100 * LEASE_MS);
     await engine.workOnce();
     expect((await stored()).status).toBe("suspended");
@@ -249,13 +250,13 @@ describe("ctx.requestConfirmation", () => {
 
   test("is no way around a question too many: the call fails and says so", async () => {
     const call = tool(
-      async ({ requestConfirmation }) => void requestConfirmation(),
+      async ({ requestConfirmation }) => requestConfirmation() ?? null,
       {},
       new Engine({ ledger, clock, maxRounds: 0 }),
     );
     expect(await call({}, use)).toMatchObject({
       status: "failed",
-      error: expect.stringContaining("too many"),
+      error: expect.stringContaining("too many") as string,
     });
     expect((await stored()).result).toMatchObject({ code: "too-many-open" });
   });

@@ -57,7 +57,7 @@ export async function clear(
   if (tool.definitionDigest !== call.definitionDigest) {
     return blocked("definition-changed", `the tool ${call.tool} is not the one that was shown`, tool);
   }
-  const denial = tool.denies?.(call);
+  const denial = tool.denies?.(call, confirmation);
   return denial === undefined ? { ok: true, tool } : blocked("policy-denied", denial, tool);
 }
 

@@ -196,11 +196,17 @@ export class Engine {
     return receiveMessage(this.#parts, input);
   }
 
+  /** Lets the host go on with a frame that this process has claimed. For runtimes. */
+  step(frame: FrameRecord): void {
+    this.#executions.step(frame);
+  }
+
   /** Stores a model's turn and starts those of its calls that need nobody. For runtimes. */
   async recordTurn(frame: FrameRecord, input: TurnInput): Promise<Turn | undefined> {
     const turn = await recordTurn(this.#parts, frame, input);
     for (const claimed of turn?.claimed ?? []) this.#executions.start(claimed);
     for (const asked of turn?.asked ?? []) this.#hosts.get(frame.app)?.asked?.(asked);
+    if (turn?.frame.status === "waiting") await this.#takeUpReady(frame.session);
     return turn;
   }
 
@@ -208,6 +214,7 @@ export class Engine {
   async spawnFrames(frame: FrameRecord, input: Parameters<typeof spawnFrames>[2]): Promise<boolean> {
     const spawned = await spawnFrames(this.#parts, frame, input);
     for (const child of spawned ?? []) this.#executions.step(child);
+    await this.#takeUpReady(frame.session);
     return spawned !== undefined;
   }
 
@@ -215,7 +222,7 @@ export class Engine {
   async finishFrame(frame: FrameRecord, end: FrameEnd): Promise<boolean> {
     const { ok, stepping } = await finishFrame(this.#parts, frame, end);
     if (stepping !== undefined) this.#executions.step(stepping);
-    await this.#worker().takeUpFrames(await this.ledger.readyFrames(frame.session));
+    await this.#takeUpReady(frame.session);
     return ok;
   }
 
@@ -259,6 +266,11 @@ export class Engine {
   #receipt(decided: Decided): DecisionReceipt {
     const finished = (): Promise<CallRecord> => this.finished(decided.call.id);
     return Object.defineProperty({ ...decided } as DecisionReceipt, "finished", { get: finished });
+  }
+
+  // A step that ends may have kept others of its session waiting, and they may have been left ready meanwhile.
+  async #takeUpReady(session: string): Promise<void> {
+    await this.#worker().takeUpFrames(await this.ledger.readyFrames(session));
   }
 
   #worker(options: WorkOptions = {}): Worker {

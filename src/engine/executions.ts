@@ -43,7 +43,10 @@ export class Executions {
 
   /** As `resume`, without waiting. What fails here is still ready in the ledger, for any worker to take. */
   pursue(callId: string): void {
-    this.resume(callId).catch(() => {});
+    this.#remember(
+      callId,
+      this.resume(callId).catch(() => {}),
+    );
   }
 
   /** Lets the host go on with a frame that this process has claimed. */
@@ -83,11 +86,14 @@ export class Executions {
       if (asked !== undefined) this.#parts.hosts.get(asked.call.app)?.asked?.(asked);
       if (stepping !== undefined) await this.#stepTo(stepping);
       // Given back unstarted, because the lease was lost: try once more under a new one.
-      if (call?.status === "ready") await this.resume(call.id);
+      if (call?.status === "ready") this.pursue(call.id);
     });
-    const tracked = done.finally(() => {
+    this.#remember(id, done.finally(release));
+  }
+
+  #remember(id: string, work: Promise<void>): void {
+    const tracked = work.finally(() => {
       if (this.#running.get(id) === tracked) this.#running.delete(id);
-      release();
     });
     this.#running.set(id, tracked);
   }

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "../protocol/index.ts";
+import { isJsonObject, type JsonObject, type JsonValue, member } from "../protocol/index.ts";
 import { writeAnswer, writeProgress } from "./answer.ts";
 import { Draft, type EventDraft } from "./draft.ts";
 import type { Snapshot } from "./ledger.ts";
@@ -15,7 +15,8 @@ export interface FrameInput {
   readonly path: readonly string[];
   readonly branch?: string;
   /** The frame it belongs under, or, for the first of a run, what it belongs to. */
-  readonly parent: Pick<FrameRecord, "session" | "app" | "invocation"> & Partial<Pick<FrameRecord, "id">>;
+  readonly parent: Pick<FrameRecord, "session" | "app" | "invocation"> &
+    Partial<Pick<FrameRecord, "id" | "cursor">>;
 }
 
 /** A frame that has yet to take its first step. */
@@ -26,7 +27,7 @@ export function newFrame({ parent, ...input }: FrameInput): FrameRecord {
     app: parent.app,
     invocation: parent.invocation,
     ...(parent.id === undefined ? {} : { parentFrame: parent.id }),
-    cursor: null,
+    cursor: inherited(parent.cursor),
     status: "stepping",
     turn: 0,
     calls: [],
@@ -34,12 +35,21 @@ export function newFrame({ parent, ...input }: FrameInput): FrameRecord {
   };
 }
 
-/** Is this frame still stepping, under the owner and in the turn that we know of? */
+/** Who asked, where that is more than the session's user; every frame of a run is on their behalf. */
+export const REQUESTERS = "requesters";
+
+function inherited(cursor: JsonValue | undefined): JsonValue {
+  const requesters = isJsonObject(cursor) ? member(cursor, REQUESTERS) : undefined;
+  return requesters === undefined ? null : { [REQUESTERS]: requesters };
+}
+
+/** Is this frame still stepping, under the owner and in the turn that we know of, in a session that exists? */
 export function isOurs(
   snapshot: Snapshot | undefined,
   step: FrameRecord,
 ): snapshot is Snapshot & { frame: FrameRecord } {
   const frame = snapshot?.frame;
+  if (snapshot?.session.deletedAt !== undefined) return false;
   return frame?.status === "stepping" && frame.owner === step.owner && frame.turn === step.turn;
 }
 
@@ -103,7 +113,7 @@ async function writeSuccessor(
       ...successor,
       id: parts.newId(draft.now),
       ...(branch === undefined ? {} : { branch }),
-      parent: { session: frame.session, app: frame.app, invocation: frame.invocation },
+      parent: { session: frame.session, app: frame.app, invocation: frame.invocation, cursor: frame.cursor },
     }),
     ...(parentFrame === undefined ? {} : { parentFrame }),
     ...(parentCall === undefined ? {} : { parentCall }),
@@ -179,7 +189,11 @@ export async function spawnFrames(
       owner: null,
       open: spawned.length,
       turn: frame.turn + 1,
-      cursor: { ...cursor, children: spawned.map(({ id }) => id) },
+      cursor: {
+        ...(isJsonObject(frame.cursor) ? frame.cursor : {}),
+        ...cursor,
+        children: spawned.map(({ id }) => id),
+      },
     } as const;
     draft.write({ kind: "frame-update", id: frame.id, from: "stepping", set });
     for (const child of spawned) draft.write({ kind: "frame-insert", frame: child, exclusive: true });

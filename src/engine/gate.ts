@@ -139,7 +139,7 @@ function liveTool<Args, Result extends JsonValue | undefined>(
       ...(options.expiresInMs === undefined ? {} : { expiresInMs: options.expiresInMs }),
       ...(options.onDenied === undefined ? {} : { onDenied: options.onDenied }),
     },
-    amend: (_call, args) => amend(shape, args, approvers),
+    amend: (_call, { args }) => amend(shape, args, approvers),
     run: async (call, context) => body(await restore(shape, call), context),
   };
 }

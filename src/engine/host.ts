@@ -3,7 +3,7 @@ import type { AskedCall } from "./ask.ts";
 import type { CallContext } from "./call-context.ts";
 import type { CallEnd } from "./call-end.ts";
 import type { Approvers } from "./principal.ts";
-import type { CallRecord, FrameRecord, Shown } from "./records.ts";
+import type { CallRecord, ConfirmationRecord, FrameRecord, Shown } from "./records.ts";
 
 /** How a tool's own questions are put. */
 export interface AskingRules {
@@ -17,11 +17,11 @@ export interface LiveTool {
   readonly definitionDigest: string;
   readonly asking: AskingRules;
   /** A deny rule that holds now; its sentence is the reason. Checked again at every claim. */
-  denies?(call: CallRecord): string | undefined;
+  denies?(call: CallRecord, confirmation: ConfirmationRecord | undefined): string | undefined;
   /** How the call would be shown now that the definition changed; undefined if its arguments no longer fit. */
   showAgain?(call: CallRecord): Shown | undefined;
   /** Judges arguments that a person changed, as if the model had sent them. Absent: they may not be changed. */
-  amend?(call: CallRecord, args: JsonObject): Promise<Amendment>;
+  amend?(call: CallRecord, changed: { readonly args: JsonObject; readonly user: string }): Promise<Amendment>;
   /** Enters the body with the call's arguments. */
   run(call: CallRecord, context: CallContext): Promise<JsonValue | undefined | CallEnd>;
 }

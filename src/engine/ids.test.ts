@@ -44,7 +44,7 @@ test("two sources share nothing", () => {
 test("every one of the 80 random bits is set half of the time, and no character is favoured", () => {
   const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
   const count = 20_000;
-  const bits = new Array<number>(80).fill(0);
+  const bits = Array.from({ length: 80 }, () => 0);
   const characters = new Map<string, number>();
   for (const id of many(count)) {
     for (const [place, character] of Array.from(id.slice(10)).entries()) {

@@ -24,7 +24,7 @@ export type { Decided, Decider, DecisionInput, Refusal } from "./decision.ts";
 export { definitionDigest, type ToolDefinition, valueDigest } from "./digest.ts";
 export type { EventDraft } from "./draft.ts";
 export { type Acting, type DecisionReceipt, Engine, type EngineOptions } from "./engine.ts";
-export type { ChildInput, FrameEnd } from "./frames.ts";
+export { type ChildInput, type FrameEnd, REQUESTERS } from "./frames.ts";
 export type { GateBody, GatedFunction, GateOptions, GateUse } from "./gate.ts";
 export type { GateOutcome } from "./gate-outcome.ts";
 export type { Amendment, AskingRules, Host, LiveTool } from "./host.ts";

@@ -35,7 +35,7 @@ test.each<[string, JsonValue, string]>([
   ["a list for an object", [], ""],
   ["a scalar for an object", null, ""],
 ])("what does not fit names the field: %s", (_, value, field) => {
-  expect(checkSchema(SCHEMA, value)).toEqual({ ok: false, field, message: expect.any(String) });
+  expect(checkSchema(SCHEMA, value)).toMatchObject({ ok: false, field });
 });
 
 test("members of a prototype are no members", () => {

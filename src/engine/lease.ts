@@ -29,10 +29,9 @@ export class Lease {
 
   /** The owner to claim under, with at least two thirds of its lease ahead. */
   async hold(): Promise<string> {
-    if (!this.#isFresh() && !(await this.#beat())) {
-      this.#owner = this.#newOwner();
-      await this.#beat();
-    }
+    // A beat that comes back with a loss has made way for a new owner, whose first beat this then is. It must
+    // not be replaced once more: others may have claimed under it by now.
+    if (!this.#isFresh() && !(await this.#beat())) await this.#beat();
     return this.#owner.id;
   }
 

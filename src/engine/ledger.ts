@@ -176,10 +176,11 @@ export interface ConfirmationFilter {
   readonly session?: string;
 }
 
-/** A confirmation with the call it is about. */
+/** A confirmation with the call it is about, and the session's name for itself. */
 export interface ConfirmationWithCall {
   readonly confirmation: ConfirmationRecord;
   readonly call: CallRecord;
+  readonly session: Pick<SessionRecord, "id">;
 }
 
 /** Work that nobody is doing. */
@@ -258,6 +259,8 @@ export interface Ledger {
   /** What waits for a process that hosts these apps. An owner whose lease ran out is fenced by this look. */
   due(apps: readonly string[], limit: number): Promise<DueWork>;
 
+  /** Frames of one session that are not over, in no particular order. */
+  liveFrames(session: string): Promise<readonly FrameRecord[]>;
   /** Frames of one session that wait for a model step: what a step looks for before it lets go. */
   readyFrames(session: string): Promise<readonly string[]>;
 

@@ -72,8 +72,10 @@ async function plan(
     case "unknown":
       return loseTrack(parts, held, outcome.reason);
     case "asked":
-      return suspend(parts, claimed, held, outcome.ask);
+      return suspend(parts, claimed, held, { ask: outcome.ask, last });
     case "delegated":
+      // A denied call may word its answer; what it hands to others would still be done.
+      if (held.call.refused) return answer(parts, held, { ok: false, result: null, last });
       return delegate(parts, held, outcome.delegation, last);
     case "succeeded":
       return answer(parts, held, { ...outcome, ok: true, last });
@@ -135,7 +137,12 @@ async function delegate(
   });
   const owner = last === "busy" ? undefined : await parts.lease.hold();
   const child: FrameRecord = {
-    ...newFrame({ ...rest, id: delegateFrameId(call.id), parent: frame }),
+    ...newFrame({
+      ...rest,
+      path: [...frame.path, rest.agent],
+      id: delegateFrameId(call.id),
+      parent: frame,
+    }),
     parentCall: call.id,
     ...(owner === undefined ? { status: "ready" } : { status: "stepping", owner }),
   };
@@ -173,12 +180,17 @@ function loseTrack(parts: EngineParts, { call, session, now }: Held, reason: str
   return { draft, value: { call: { ...call, status } } };
 }
 
-function suspend(parts: EngineParts, claimed: Claimed, held: Held, ask: OpenAsk): Plan<Ended> {
+async function suspend(
+  parts: EngineParts,
+  claimed: Claimed,
+  held: Held,
+  { ask, last }: { readonly ask: OpenAsk; readonly last: Conflict | undefined },
+): Promise<Plan<Ended>> {
   const { call, frame, session, now } = held;
   // A call that is unknown by now may have been asked about elsewhere: a question of it would mislead.
   if (call.status === "unknown") return { value: { call } };
   const flood = floodReason(parts, held);
-  if (flood !== undefined) return tooMany(parts, held, flood);
+  if (flood !== undefined) return tooMany(parts, held, { reason: flood, last });
   const { approvers, expiresInMs } = claimed.tool.asking;
   const confirmation = newConfirmation(parts, now, {
     session,
@@ -221,7 +233,12 @@ function shownOf(call: CallRecord, { tool }: Claimed, { options, step }: OpenAsk
   };
 }
 
-function tooMany(parts: EngineParts, { call, frame, session, now }: Held, reason: string): Plan<Ended> {
+async function tooMany(
+  parts: EngineParts,
+  { call, frame, session, now }: Held,
+  { reason, last }: { readonly reason: string; readonly last: Conflict | undefined },
+): Promise<Plan<Ended>> {
+  const owner = frame === undefined ? undefined : await parts.lease.hold();
   const draft = new Draft(parts, now, session);
   const result = { error: `too many confirmations: ${reason}`, code: "too-many-open" };
   const answered = writeAnswer(parts, draft, {
@@ -229,8 +246,8 @@ function tooMany(parts: EngineParts, { call, frame, session, now }: Held, reason
     frame,
     command: "fail",
     result,
-    owner: undefined,
-    last: undefined,
+    owner,
+    last,
   });
   draft.journal("call-failed", {
     call: call.id,

@@ -1,4 +1,5 @@
 import { moveCall } from "./answer.ts";
+import { clear } from "./claim.ts";
 import { planClaim, type Taken } from "./claim-ready.ts";
 import { Draft } from "./draft.ts";
 import type { EngineParts } from "./parts.ts";
@@ -17,17 +18,17 @@ export async function recoverCall(parts: EngineParts, callId: string): Promise<T
     if (snapshot === undefined || stored?.status !== "executing" || (await isAlive(parts, stored)))
       return { value: {} };
     const draft = new Draft(parts, snapshot.now, snapshot.session);
-    if (!stored.repeatable) {
+    const call: CallRecord = { ...stored, status: moveCall(stored, "release") };
+    const clearance = await clear(parts, call, snapshot.confirmation);
+    // Where it must not run again either, it cannot be withdrawn as if it had not begun.
+    if (!stored.repeatable || (!clearance.ok && !clearance.elsewhere)) {
       const set = { status: moveCall(stored, "lose") };
       draft.write({ kind: "call-update", id: stored.id, from: stored.status, attempt: stored.attempt, set });
       draft.journal("call-unknown", lostBody(stored));
       return { draft, value: { call: { ...stored, ...set } } };
     }
-    const call: CallRecord = { ...stored, status: moveCall(stored, "release") };
     draft.journal("call-released", lostBody(stored));
-    const plan = await planClaim(parts, { ...snapshot, call }, { stored, last, draft });
-    if (plan.draft === draft) return plan;
-    // Not ours to run, or not to be run any more: whoever takes it up next decides which.
+    if (clearance.ok) return planClaim(parts, { ...snapshot, call }, { stored, last, draft });
     draft.write({
       kind: "call-update",
       id: stored.id,
@@ -42,20 +43,16 @@ export async function recoverCall(parts: EngineParts, callId: string): Promise<T
 /** Takes over a frame whose process died during a model step. Its event was not written, so it steps again. */
 export async function recoverFrame(parts: EngineParts, frameId: string): Promise<FrameRecord | undefined> {
   return transact<FrameRecord | undefined>(parts, { frame: frameId }, async (snapshot, last) => {
-    const { frame, session, now } = snapshot ?? {};
-    if (frame === undefined || session === undefined || now === undefined) return { value: undefined };
-    const takeable =
-      frame.status === "ready" || (frame.status === "stepping" && !(await isAlive(parts, frame)));
-    if (!takeable) return { value: undefined };
-    const draft = new Draft(parts, now, session);
-    if (last === "busy" || parts.hosts.get(frame.app)?.step === undefined) {
-      if (frame.status === "ready") return { value: undefined };
-      draft.write({
-        kind: "frame-update",
-        id: frame.id,
-        from: "stepping",
-        set: { status: "ready", owner: null },
-      });
+    const { frame } = snapshot ?? {};
+    if (snapshot === undefined || frame === undefined || !(await isFree(parts, frame)))
+      return { value: undefined };
+    const draft = new Draft(parts, snapshot.now, snapshot.session);
+    const deleted = snapshot.session.deletedAt !== undefined;
+    if (deleted || last === "busy" || parts.hosts.get(frame.app)?.step === undefined) {
+      const status = deleted ? "cancelled" : "ready";
+      if (frame.status === status) return { value: undefined };
+      const set = { status, owner: null } as const;
+      draft.write({ kind: "frame-update", id: frame.id, from: frame.status, set });
       return { draft, value: undefined };
     }
     const owner = await parts.lease.hold();
@@ -65,6 +62,10 @@ export async function recoverFrame(parts: EngineParts, frameId: string): Promise
     draft.claimedBy(owner).write({ kind: "frame-update", id: frame.id, from: frame.status, exclusive, set });
     return { draft, value: { ...frame, ...set } };
   });
+}
+
+async function isFree(parts: EngineParts, frame: FrameRecord): Promise<boolean> {
+  return frame.status === "ready" || (frame.status === "stepping" && !(await isAlive(parts, frame)));
 }
 
 async function isAlive(parts: EngineParts, held: { readonly owner?: string }): Promise<boolean> {

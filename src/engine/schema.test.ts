@@ -18,7 +18,7 @@ const UNUSABLE: readonly (readonly [string, unknown])[] = [
   ["not a number", { n: Number.NaN }],
   ["a function", { f: () => 1 }],
   ["a lone surrogate", { s: "\ud800" }],
-  ["a list with a hole", { list: new Array(1) }],
+  ["a list of undefined", { list: Array.from({ length: 1 }) }],
   ["a list", []],
   ["a text", "{}"],
   ["null", null],
@@ -123,9 +123,10 @@ describe("with zod", () => {
     expect(await shape.parse({ name: " ana " })).toMatchObject({ args: { name: "ana" }, unparsed: false });
   });
 
-  test("neither the input nor what it parses to is JSON: refused", async () => {
-    const shape = readShape(z.object({ at: z.date() }));
-    expect(await shape.parse({ at: new Date() })).toMatchObject({ ok: false });
+  test("a schema that no JSON Schema can say is refused when it is read, before anybody is asked", () => {
+    expect(() => readShape(z.object({ at: z.date() }))).toThrow(
+      expect.objectContaining({ code: "invalid-option" }) as Error,
+    );
   });
 
   test("the first fault is named by its path", async () => {
@@ -166,4 +167,11 @@ test("a Standard Schema of another vendor, without JSON Schema, parses all the s
   expect(shape.jsonSchema).toBeUndefined();
   expect(await shape.parse({ n: 2 })).toMatchObject({ ok: true, args: { n: 2 } });
   expect(await shape.parse({ n: 1 })).toEqual({ ok: false, field: "n", message: "odd" });
+});
+
+test("neither the input nor what it parses to is JSON: refused", async () => {
+  const asIs: StandardSchema = {
+    "~standard": { version: 1, vendor: "handmade", validate: (value) => ({ value }) },
+  };
+  expect(await readShape(asIs).parse({ at: new Date(0) })).toMatchObject({ ok: false, field: "" });
 });

@@ -73,22 +73,30 @@ function parsePlain<Args>(input: unknown, jsonSchema: JsonObject | undefined): P
 
 function standardShape<Args>(schema: StandardSchema<unknown, Args>): Shape<Args> {
   const standard = schema["~standard"];
-  const described = standard.jsonSchema?.input({ target: "draft-2020-12" });
-  const jsonSchema = described === undefined ? undefined : toJsonValue(described);
-  if (jsonSchema !== undefined && !(jsonSchema.ok && isJsonObject(jsonSchema.value))) {
-    throw new CountersignError(
-      "invalid-option",
-      `The ${standard.vendor} schema cannot be written as JSON Schema.`,
-    );
-  }
+  const jsonSchema = describeStandard(standard);
   return {
-    ...(jsonSchema?.ok === true && isJsonObject(jsonSchema.value) ? { jsonSchema: jsonSchema.value } : {}),
+    ...(jsonSchema === undefined ? {} : { jsonSchema }),
     parse: async (input) => {
       const result = await standard.validate(input);
       if (result.issues !== undefined) return firstIssue(result.issues);
       return bind(input, result.value);
     },
   };
+}
+
+function describeStandard({ vendor, jsonSchema }: StandardSchema["~standard"]): JsonObject | undefined {
+  if (jsonSchema === undefined) return undefined;
+  const complaint = `The ${vendor} schema cannot be written as JSON Schema`;
+  let described: unknown;
+  try {
+    described = jsonSchema.input({ target: "draft-2020-12" });
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new CountersignError("invalid-option", `${complaint}: ${why}.`, { cause });
+  }
+  const checked = toJsonValue(described);
+  if (checked.ok && isJsonObject(checked.value)) return checked.value;
+  throw new CountersignError("invalid-option", `${complaint}.`);
 }
 
 function bind<Args>(input: unknown, value: Args): ParseOutcome<Args> {

@@ -32,7 +32,7 @@ export async function settle(
   target: Extract<Target, { confirmation: string } | { call: string }>,
   { settlement, decider }: { readonly settlement: Settlement; readonly decider: Decider },
 ): Promise<Settled | Refusal> {
-  return transact<Settled | Refusal>(parts, target, async (snapshot, last) => {
+  return transact<Settled | Refusal>(parts, await currentOf(parts, target), async (snapshot, last) => {
     const { call, confirmation } = snapshot ?? {};
     if (snapshot === undefined || call === undefined) {
       const [id] = Object.values(target);
@@ -65,6 +65,16 @@ export async function settle(
       ? planRetry(parts, held, { decider, last })
       : planEnd(parts, held, { settlement, decider, last });
   });
+}
+
+// Whose word counts is a matter of the call's last question, whichever of them the caller names.
+async function currentOf(
+  parts: EngineParts,
+  target: Extract<Target, { confirmation: string } | { call: string }>,
+): Promise<Target> {
+  if ("call" in target) return target;
+  const call = (await parts.ledger.load(target))?.call;
+  return call === undefined ? target : { call: call.id };
 }
 
 async function planEnd(

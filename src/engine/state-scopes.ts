@@ -5,7 +5,7 @@ const USER_PREFIX = "user:";
 const APP_PREFIX = "app:";
 const TEMP_PREFIX = "temp:";
 
-/** Splits a state change by the ADK's scopes. What is `temp:` lives for one run and is not stored. */
+/** Splits a state change by the ADK's scopes, which stay in the keys. What is `temp:` lives for one run and is not stored. */
 export function stateWrites(delta: JsonObject): readonly Write[] {
   const scopes: Record<"session" | "user" | "app", [string, JsonObject[string]][]> = {
     session: [],
@@ -14,8 +14,8 @@ export function stateWrites(delta: JsonObject): readonly Write[] {
   };
   for (const [key, value] of Object.entries(delta)) {
     if (key.startsWith(TEMP_PREFIX)) continue;
-    if (key.startsWith(USER_PREFIX)) scopes.user.push([key.slice(USER_PREFIX.length), value]);
-    else if (key.startsWith(APP_PREFIX)) scopes.app.push([key.slice(APP_PREFIX.length), value]);
+    if (key.startsWith(USER_PREFIX)) scopes.user.push([key, value]);
+    else if (key.startsWith(APP_PREFIX)) scopes.app.push([key, value]);
     else scopes.session.push([key, value]);
   }
   return (["session", "user", "app"] as const)

@@ -4,7 +4,7 @@ import { type AskedCall, newConfirmation, type Question, writeQuestions } from "
 import type { Claimed } from "./claim.ts";
 import { valueDigest } from "./digest.ts";
 import { Draft, type EventDraft } from "./draft.ts";
-import { isOurs, newFrame } from "./frames.ts";
+import { isOurs, newFrame, REQUESTERS } from "./frames.ts";
 import type { LiveTool } from "./host.ts";
 import type { SessionName } from "./ledger.ts";
 import type { EngineParts } from "./parts.ts";
@@ -16,11 +16,20 @@ import { type Plan, transact } from "./transact.ts";
 export interface MessageInput {
   readonly session: SessionName;
   readonly event: EventDraft;
+  /** Everyone who counts as having asked, if that is not just the session's user. */
+  readonly requesters?: readonly string[];
+  readonly stateDelta?: JsonObject;
   readonly frame: { readonly kind: FrameKind; readonly agent: string; readonly path: readonly string[] };
 }
 
 export type MessageOutcome =
-  | { readonly ok: true; readonly frame: FrameRecord; readonly event: StoredEvent }
+  | {
+      readonly ok: true;
+      readonly frame: FrameRecord;
+      readonly event: StoredEvent;
+      /** The message's place among the session's events. */
+      readonly seq: number;
+    }
   | { readonly ok: false; readonly code: "session-busy" | "session-deleted"; readonly message: string };
 
 /** Stores a message and claims the model step that answers it. The session is made if there is none. */
@@ -45,10 +54,14 @@ export async function receiveMessage(parts: EngineParts, input: MessageInput): P
     const session = snapshot?.session ?? { key: parts.newId(now), create: input.session };
     const draft = new Draft(parts, now, session);
     const { app } = input.session;
-    const parent = { session: session.key, app, invocation: input.event.invocationId };
+    const { requesters } = input;
+    const cursor = requesters === undefined ? null : { [REQUESTERS]: requesters };
+    const parent = { session: session.key, app, invocation: input.event.invocationId, cursor };
     const frame: FrameRecord = { ...newFrame({ ...input.frame, id: parts.newId(now), parent }), owner };
     draft.claimedBy(owner).write({ kind: "frame-insert", frame, exclusive: true });
-    return { draft, value: { ok: true, frame, event: draft.event(input.event) } };
+    for (const write of stateWrites(input.stateDelta ?? {})) draft.write(write);
+    const seq = snapshot?.session.nextSeq ?? 1;
+    return { draft, value: { ok: true, frame, event: draft.event(input.event), seq } };
   });
 }
 
@@ -99,8 +112,9 @@ export async function recordTurn(
   step: FrameRecord,
   input: TurnInput,
 ): Promise<Turn | undefined> {
-  return transact<Turn | undefined>(parts, { frame: step.id }, (snapshot) => {
-    if (!isOurs(snapshot, step)) return { value: undefined };
+  return transact<Turn | undefined>(parts, { frame: step.id }, (snapshot, last) => {
+    // A lease that ran out before the turn was stored: whoever finds the frame steps it again.
+    if (last === "owner" || !isOurs(snapshot, step)) return { value: undefined };
     const { session, now, frame } = snapshot;
     const draft = new Draft(parts, now, session);
     draft.event(input.event);

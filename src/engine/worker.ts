@@ -77,15 +77,18 @@ export class Worker {
 
   async #loop(): Promise<void> {
     const { clock, ledger } = this.#parts;
+    let before: DueWork | undefined;
     while (!this.#stop.signal.aborted) {
       const wake = new AbortController();
       const unsubscribe = ledger.onChange(() => wake.abort());
       const due = await this.#attempt(() => this.round());
-      const full = due !== undefined && isFull(due);
+      // A full batch has more behind it, unless it is the one that could not be done the last time.
+      const more = due !== undefined && isFull(due) && !isSameWork(due, before);
+      before = due;
       const sweepMs = this.#options.sweepMs ?? DEFAULT_SWEEP_MS;
       const untilDeadline = due?.nextDeadline === undefined ? sweepMs : due.nextDeadline - due.now;
       const signal = AbortSignal.any([wake.signal, this.#stop.signal]);
-      if (!full) await clock.sleep(Math.min(sweepMs, untilDeadline), signal);
+      if (!more) await clock.sleep(Math.min(sweepMs, untilDeadline), signal);
       unsubscribe();
       if (wake.signal.aborted) await clock.sleep(BREATH_MS, this.#stop.signal);
     }
@@ -120,7 +123,13 @@ export class Worker {
 }
 
 function isFull(due: DueWork): boolean {
-  return [due.expired, due.lostCalls, due.readyCalls, due.lostFrames, due.readyFrames].some(
-    (list) => list.length >= BATCH,
-  );
+  return listsOf(due).some((list) => list.length >= BATCH);
+}
+
+function isSameWork(due: DueWork, before: DueWork | undefined): boolean {
+  return before !== undefined && JSON.stringify(listsOf(due)) === JSON.stringify(listsOf(before));
+}
+
+function listsOf(due: DueWork): readonly (readonly string[])[] {
+  return [due.expired, due.lostCalls, due.readyCalls, due.lostFrames, due.readyFrames];
 }

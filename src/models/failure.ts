@@ -26,7 +26,10 @@ export function modelFailed(message: string, facts: FailureFacts): CountersignEr
 }
 
 /** The wait that a `retry-after-ms` or `retry-after` header asks for: milliseconds, seconds, or a date. */
-export function readRetryAfter(header: (name: string) => string | undefined, now: number): number | undefined {
+export function readRetryAfter(
+  header: (name: string) => string | undefined,
+  now: number,
+): number | undefined {
   const ms = Number.parseFloat(header("retry-after-ms") ?? "");
   if (ms >= 0) return ms;
   const text = header("retry-after")?.trim() ?? "";

@@ -1,8 +1,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { useResources } from "../../test/support/resources.ts";
 import { createLedger } from "./index.ts";
-import { createDirectory } from "./sqlite/test-support/sqlite-subject.ts";
+
+const resources = useResources();
 
 test.each(["memory:", "sqlite::memory:"])("%s is a ledger of its own in memory", async (url) => {
   const [one, other] = [await createLedger(url), await createLedger({ url })];
@@ -11,12 +13,8 @@ test.each(["memory:", "sqlite::memory:"])("%s is a ledger of its own in memory",
   await other.close();
 });
 
-test.each([
-  ["sqlite:", "ledger.db"],
-  ["sqlite://", "ledger.db"],
-])("%s and a path is that file", async (scheme, name) => {
-  using directory = createDirectory();
-  const path = join(directory.path, name);
+test.each(["sqlite:", "sqlite://"])("%s and a path is that file", async (scheme) => {
+  const path = join(await resources.folder(), "ledger.db");
   const ledger = await createLedger(`${scheme}${path}`, { durability: "full" });
   expect(existsSync(path)).toBe(true);
   await ledger.close();

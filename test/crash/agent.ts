@@ -7,9 +7,9 @@ import {
   type LiveTool,
   type PlannedCall,
 } from "../../src/engine/index.ts";
+import type { FrameRow, LedgerFile } from "../support/ledger-file.ts";
 import { nextChange } from "../support/ledger-proxy.ts";
 import { perform } from "./gates.ts";
-import type { FrameRow, LedgerFile } from "./ledger-file.ts";
 import { AGENT_APP } from "./life.ts";
 import type { World } from "./world.ts";
 
@@ -38,8 +38,8 @@ export class Agent implements Host {
   }
 
   /** Sends a user's message; resolves when the step that answers it has ended. False if it was refused. */
-  async message(id: string): Promise<boolean> {
-    const invocationId = `invocation-${id}`;
+  async message(id: string, number: number): Promise<boolean> {
+    const invocationId = `${id}-${number}`;
     const received = await this.#engine.receiveMessage({
       session: { app: this.app, user: USER, id },
       event: { author: "user", invocationId, content: { role: "user", parts: [{ text: "Pay them." }] } },

@@ -1,9 +1,10 @@
+import { existsSync } from "node:fs";
 import { type CallStatus, Engine, isAnswered, valueDigest } from "../../src/engine/index.ts";
 import { isJsonObject, type JsonValue } from "../../src/protocol/index.ts";
 import { createLedger } from "../../src/stores/index.ts";
 import { type Effect, readEffects } from "../support/effects.ts";
+import { type CallRow, type LedgerContents, LedgerFile } from "../support/ledger-file.ts";
 import { byCall, type CallRecordLine, replay } from "./history.ts";
-import { type CallRow, type LedgerContents, LedgerFile } from "./ledger-file.ts";
 import { type LifeLine, SECRET, TOOL_FAILURE } from "./life.ts";
 
 /** What can be wrong with a run. */
@@ -69,9 +70,7 @@ export async function check(input: {
   // In this order: whatever ran, and whatever was promised, must be explained by what is read after it.
   const promised = [...input.promised];
   const effects = readEffects(input.effects);
-  const file = new LedgerFile(input.ledger);
-  const ledger = file.contents();
-  file.close();
+  const ledger = readLedger(input.ledger);
   const calls = new Map(ledger.calls.map((call) => [call.id, call]));
   const evidence = { effects, ledger, calls, histories: byCall(ledger.journal), promised };
   checkRuns(evidence, report);
@@ -82,6 +81,26 @@ export async function check(input: {
   await checkOwnWord(input.ledger, evidence, report);
   return findings;
 }
+
+function readLedger(path: string): LedgerContents {
+  // A process that died before it made the ledger has left none.
+  if (!existsSync(path)) return NOTHING;
+  const file = new LedgerFile(path);
+  try {
+    return file.isMade() ? file.contents() : NOTHING;
+  } finally {
+    file.close();
+  }
+}
+
+const NOTHING: LedgerContents = {
+  digestKey: new Uint8Array(),
+  sessions: [],
+  calls: [],
+  frames: [],
+  confirmations: [],
+  journal: [],
+};
 
 function checkRuns(evidence: Evidence, report: Report): void {
   const runs = new Map<string, Effect[]>();

@@ -1,11 +1,11 @@
 import { type Commit, Engine, type Ledger } from "../../src/engine/index.ts";
 import type { JsonObject } from "../../src/protocol/index.ts";
 import { createLedger } from "../../src/stores/index.ts";
+import { LedgerFile } from "../support/ledger-file.ts";
 import { nextChange, watchCommits, wrapLedger } from "../support/ledger-proxy.ts";
 import { listen, programOptions } from "../support/program.ts";
 import { Agent } from "./agent.ts";
 import { defineGates } from "./gates.ts";
-import { LedgerFile } from "./ledger-file.ts";
 import {
   describeError,
   HEARTBEAT_MS,
@@ -145,9 +145,10 @@ async function converse(
 ): Promise<void> {
   for (;;) {
     const changed = nextChange(ledger);
-    if (file.messageCount(id) >= messagesOf(kind)) return;
+    const sent = file.framesOfSession(id).length;
+    if (sent >= messagesOf(kind)) return;
     // Refused while another message of the session is being answered.
-    if (!(await agent.message(id))) await changed;
+    if (!(await agent.message(id, sent))) await changed;
   }
 }
 

@@ -4,7 +4,6 @@ import type { Resources } from "../support/resources.ts";
 import { check, type Finding, type Moment } from "./checker.ts";
 import type { Kind, LifeLine, LifeOptions } from "./life.ts";
 import type { Strike } from "./points.ts";
-import type { Sabotage } from "./sabotage.ts";
 
 const PROGRAM = new URL("./life.program.ts", import.meta.url);
 
@@ -104,9 +103,4 @@ export class Lives {
 export function assertKilled({ code, signal }: End, complaints: string): void {
   if (signal !== "SIGKILL")
     throw new Error(`The process was to be killed; it ended with ${code ?? signal}: ${complaints}`);
-}
-
-/** The test's sabotage options, with nothing set where there is none. */
-export function sabotageOf(sabotage: Sabotage | undefined): { readonly sabotage?: Sabotage } {
-  return sabotage === undefined ? {} : { sabotage };
 }

@@ -18,7 +18,6 @@ export type CommitPoint =
   | "result"
   | "word-denial"
   | "lose"
-  | "release"
   | "settle"
   | "take-up-frame"
   | "step-end";
@@ -95,8 +94,6 @@ function callPoint(
       return "suspend";
     case "unknown":
       return "lose";
-    case "ready":
-      return ran ? "release" : undefined;
     case "succeeded":
     case "failed":
       return ran ? "result" : undefined;

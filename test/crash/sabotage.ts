@@ -23,12 +23,13 @@ export interface SabotageParts {
   readonly meet: (confirmation: string) => Promise<void>;
 }
 
+const ran = async (): Promise<void> => {};
+
 /** A ledger that lies to its engine in one way. `ran` is called when a tool has run. */
 export function sabotaged(
   sabotage: Sabotage | undefined,
   { inner, meet }: SabotageParts,
 ): { readonly ledger: Ledger; readonly ran: () => Promise<void> } {
-  const ran = async (): Promise<void> => {};
   switch (sabotage) {
     case undefined:
       return { ledger: inner, ran };
@@ -66,11 +67,11 @@ function holdApprovals(inner: Ledger): { readonly ledger: Ledger; readonly ran: 
     held.push(commit);
     return { ok: true };
   };
-  const ran = async (): Promise<void> => {
+  const write = async (): Promise<void> => {
     const late = held.shift();
     if (late !== undefined) await inner.commit(late);
   };
-  return { ledger: wrapLedger(inner, { commit: hold }), ran };
+  return { ledger: wrapLedger(inner, { commit: hold }), ran: write };
 }
 
 function blind(inner: Ledger): Ledger {

@@ -1,8 +1,8 @@
 import type { CallContext } from "../../src/engine/index.ts";
 import type { JsonObject } from "../../src/protocol/index.ts";
 import { EffectsFile } from "../support/effects.ts";
+import { LedgerFile } from "../support/ledger-file.ts";
 import { fractionOf } from "../support/random.ts";
-import { LedgerFile } from "./ledger-file.ts";
 import type { LifeOptions } from "./life.ts";
 import type { Killer } from "./points.ts";
 

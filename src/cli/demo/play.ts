@@ -39,6 +39,7 @@ const LARGE = 2_500;
 const REFUSED = 9_000;
 const INTERRUPTED = 130;
 const AT_ONCE = 5;
+const ALIVE_MS = 60_000;
 const DOOR = "demo";
 const REASON = "the demo's second answer is no";
 
@@ -52,6 +53,8 @@ export async function playDemo(
   const stage: Stage = { ...options, ...defineReimburse(engine), engine, invocation, output };
   // Runs what is decided in a second terminal, and expires what nobody decides.
   const worker = engine.work();
+  // The engine's own timers do not: somebody who waits for a decision made elsewhere must.
+  const alive = setInterval(() => {}, ALIVE_MS);
   try {
     output.prose(
       `reimburse() pays up to $${LIMIT} by itself; above that it waits for a person, and then runs once.`,
@@ -61,6 +64,7 @@ export async function playDemo(
     const person = stdin.isTTY && output.isTerminal;
     return person ? await playWithPerson(stage) : await playAlone(stage);
   } finally {
+    clearInterval(alive);
     await worker.stop();
   }
 }

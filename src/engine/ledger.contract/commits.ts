@@ -60,6 +60,8 @@ export const commitCases: readonly LedgerCase[] = [
       await first.commit([{ kind: "erase" }], { deletedAt: 7 });
       checkEqual(await second.commit(), REFUSED_VERSION, "once it is deleted");
       checkEqual((await ledger.load({ session: first.name }))?.session.deletedAt, 7, "deletedAt");
+      await first.commit([first.journal("late-result")]);
+      checkEqual((await ledger.load({ session: first.name }))?.session.deletedAt, 7, "deletedAt, later");
     },
   },
   {

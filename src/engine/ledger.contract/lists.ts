@@ -39,16 +39,16 @@ export const listCases: readonly LedgerCase[] = [
       const ledger = await open();
       const writer = new SessionWriter(ledger, "s1");
       await writer.commit([
-        ...buildQuestion("s1", "none-a"),
+        ...buildQuestion("s1", "a-none"),
         ...buildQuestion("s1", "late", { confirmation: { expiresAt: 300 } }),
-        ...buildQuestion("s1", "b-soon", { confirmation: { expiresAt: 100 } }),
-        ...buildQuestion("s1", "a-soon", { confirmation: { expiresAt: 100 } }),
-        ...buildQuestion("s1", "none-b"),
+        ...buildQuestion("s1", "z-soon", { confirmation: { expiresAt: 100 } }),
+        ...buildQuestion("s1", "y-soon", { confirmation: { expiresAt: 100 } }),
+        ...buildQuestion("s1", "b-none"),
         ...buildQuestion("s1", "closed", { confirmation: { expiresAt: 50, status: "denied" } }),
       ]);
       const { items, next } = await ledger.confirmations({ state: "open" });
       const ids = items.map(({ confirmation }) => confirmation.id);
-      checkEqual(ids, ["a-soon", "b-soon", "late", "none-a", "none-b"], "ids");
+      checkEqual(ids, ["y-soon", "z-soon", "late", "a-none", "b-none"], "ids");
       checkEqual(next, undefined, "the cursor of the last page");
       const calls = items.map(({ call }) => call.id);
       checkEqual(
@@ -58,7 +58,7 @@ export const listCases: readonly LedgerCase[] = [
       );
       const firstPage = await pages((page) => ledger.confirmations({ state: "open" }, page), 2);
       const paged = firstPage.map((page) => page.map(({ confirmation }) => confirmation.id));
-      checkEqual(paged, [["a-soon", "b-soon"], ["late", "none-a"], ["none-b"]], "by pages of two");
+      checkEqual(paged, [["y-soon", "z-soon"], ["late", "a-none"], ["b-none"]], "by pages of two");
     },
   },
   {
@@ -86,15 +86,24 @@ export const listCases: readonly LedgerCase[] = [
       const ledger = await open();
       const writer = new SessionWriter(ledger, "s1");
       await writer.commit(buildQuestion("s1", "c1"));
-      const lists = async () => [
-        (await ledger.confirmations({ state: "open", session: "s1" })).items.length,
-        (await ledger.confirmations({ state: "closed", session: "s1" })).items.length,
+      const filters = [
+        {},
+        { session: "s1" },
+        { user: "ana" },
+        { tool: "transfer" },
+        { agent: "teller" },
+        { app: "bank" },
       ];
-      checkEqual(await lists(), [1, 0], "before");
+      const lists = async () => {
+        const opened = filters.map((filter) => ledger.confirmations({ state: "open", ...filter }));
+        const closed = filters.map((filter) => ledger.confirmations({ state: "closed", ...filter }));
+        return (await Promise.all([...opened, ...closed])).map(({ items }) => items.length).join("");
+      };
+      checkEqual(await lists(), "111111000000", "before");
       const shown = { hint: "Pay out $3000?", why: ["tool"] };
       const amend = { kind: "confirmation-update", id: "c1", from: "requested", set: { shown } } as const;
       await writer.commit([amend]);
-      checkEqual(await lists(), [1, 0], "after a change of what is shown");
+      checkEqual(await lists(), "111111000000", "after a change of what is shown");
       const votes = [
         {
           confirmed: false,
@@ -105,7 +114,7 @@ export const listCases: readonly LedgerCase[] = [
         },
       ] as const;
       await writer.commit([{ ...amend, set: { status: "denied", votes } }]);
-      checkEqual(await lists(), [0, 1], "after the answer");
+      checkEqual(await lists(), "000000111111", "after the answer");
       const { confirmation } = (await ledger.load({ confirmation: "c1" })) ?? {};
       checkEqual([confirmation?.shown, confirmation?.votes], [shown, votes], "what is stored");
     },

@@ -38,6 +38,20 @@ export const ownerCases: readonly LedgerCase[] = [
     },
   },
   {
+    name: "a fenced owner stays refused, also when the clock is set back",
+    async run({ open, clock }) {
+      const ledger = await open();
+      const writer = new SessionWriter(ledger, "s1");
+      await ledger.beat(OWNER, LEASE_MS);
+      await clock.advance(LEASE_MS);
+      await ledger.due([], 10);
+      await clock.advance(-LEASE_MS);
+      checkEqual(await writer.commit([], { owner: "o1" }), REFUSED, "a commit");
+      checkEqual(await ledger.beat(OWNER, LEASE_MS), false, "a beat");
+      checkEqual((await ledger.owner("o1"))?.alive, false, "is it alive");
+    },
+  },
+  {
     name: "looking for due work fences no owner whose lease is running",
     async run({ open, clock }) {
       const ledger = await open();

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from "../../protocol/index.ts";
 import type { CallContext } from "../call-context.ts";
+import type { EventDraft } from "../draft.ts";
 import { Engine, type EngineOptions } from "../engine.ts";
 import type { Host, LiveTool } from "../host.ts";
 import type { Ledger } from "../ledger.ts";
@@ -85,6 +86,16 @@ export async function until(
   throw new Error(`It did not become true in ${turns} turns of the event loop.`);
 }
 
+/** Moves time on by the millisecond until this is done: for work that has to wait its turn. */
+export async function pumped<T>(clock: ManualClock, work: Promise<T>): Promise<T> {
+  const progress = { isDone: false };
+  const done = work.finally(() => {
+    progress.isDone = true;
+  });
+  while (!progress.isDone) await Promise.race([clock.advance(1), done]);
+  return done;
+}
+
 /** Lets everything run that needs no time to pass. */
 export async function settle(clock: ManualClock, turns = 50): Promise<void> {
   for (let turn = 0; turn < turns; turn++) await clock.advance(0);
@@ -145,9 +156,6 @@ export function message(
 }
 
 /** What a model says in one turn. */
-export function modelSays(
-  text: string,
-  invocationId = "i1",
-): { author: string; invocationId: string; content: JsonObject } {
+export function modelSays(text: string, invocationId = "i1"): EventDraft {
   return { author: "bot", invocationId, content: { role: "model", parts: [{ text }] } };
 }

@@ -26,7 +26,10 @@ export class AnswerReader {
     for (const piece of pieces) this.#append(piece);
     return pieces
       .filter(({ text }) => text !== undefined && text !== "")
-      .map(({ text, thought }) => ({ ...(text !== undefined && { text }), ...(thought === true && { thought }) }));
+      .map(({ text, thought }) => ({
+        ...(text !== undefined && { text }),
+        ...(thought === true && { thought }),
+      }));
   }
 
   /** Whether the provider said that the answer is complete. A stream that ends before has been cut. */

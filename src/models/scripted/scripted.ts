@@ -38,7 +38,10 @@ async function play(
     return await answer(request);
   } catch (error) {
     if (CountersignError.isInstance(error)) throw error;
-    throw modelFailed(error instanceof Error ? error.message : String(error), { retryable: false, cause: error });
+    throw modelFailed(error instanceof Error ? error.message : String(error), {
+      retryable: false,
+      cause: error,
+    });
   }
 }
 

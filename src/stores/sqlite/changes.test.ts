@@ -1,28 +1,31 @@
 import { once } from "node:events";
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import { useResources } from "../../../test/support/resources.ts";
 import { SessionWriter } from "../../engine/ledger.contract/build.ts";
-import { openSqliteLedger } from "./index.ts";
-import { startChild } from "./test-support/child.ts";
-import { createDirectory } from "./test-support/sqlite-subject.ts";
+import { openSqliteLedger } from "./open.ts";
+
+const resources = useResources();
 
 test("a commit in another process wakes a listener in this one", async () => {
-  using directory = createDirectory();
-  const ledger = await openSqliteLedger({ path: directory.file() });
-  await using child = startChild("./commit-child.ts", directory.file(), "s1", "1");
-  await child.next();
+  const path = join(await resources.folder(), "ledger.db");
+  const ledger = await openSqliteLedger({ path });
+  const program = new URL("./testing/commit-program.ts", import.meta.url);
+  const child = resources.child(program, { args: [path, "s1", "1"] });
+  await child.line("started");
   const changed = new Promise<void>((resolve) => ledger.onChange(resolve));
   child.send({ start: true });
   await changed;
-  expect(await child.ended).toBe(0);
+  expect(await child.ended).toMatchObject({ code: 0 });
   expect(await ledger.events("s1")).toHaveLength(1);
   await ledger.close();
 });
 
 test("a process that only listens ends by itself", async () => {
-  using directory = createDirectory();
-  await using child = startChild("./listen-child.ts", directory.file());
-  await child.next();
-  expect(await child.ended).toBe(0);
+  const path = join(await resources.folder(), "ledger.db");
+  const program = new URL("./testing/listen-program.ts", import.meta.url);
+  const child = resources.child(program, { args: [path] });
+  expect(await child.ended).toMatchObject({ code: 0 });
 });
 
 test("a listener that throws is reported, and the others are called", async () => {

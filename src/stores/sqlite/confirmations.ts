@@ -6,17 +6,18 @@ import type { Row, SqlValue } from "./driver.ts";
 import { askedFor, type Paging, readPage, toPage } from "./pages.ts";
 import { NO_DEADLINE, toCall, toConfirmation } from "./rows.ts";
 
-const BOTH = `${list(CONFIRMATION_COLUMNS, "c")}, ${list(CALL_COLUMNS, "k")}`;
+const BOTH = `${list(CONFIRMATION_COLUMNS, "c")}, ${list(CALL_COLUMNS, "k")}, s.id`;
+const CALL_AND_SESSION = "cross join calls k on k.id = c.call cross join sessions s on s.key = c.session ";
 const OPEN =
   `select ${BOTH} from inbox i cross join confirmations c on c.id = i.confirmation ` +
-  "cross join calls k on k.id = c.call " +
+  CALL_AND_SESSION +
   "where i.facet = ? and i.value = ? and (i.deadline, i.confirmation) > (?, ?)";
 const OPEN_ORDER = " order by i.deadline, i.confirmation limit ?";
 const CLOSED =
-  `select ${BOTH} from confirmations c cross join calls k on k.id = c.call ` +
+  `select ${BOTH} from confirmations c ${CALL_AND_SESSION}` +
   "where c.status <> 'requested' and c.id < ? and c.id >= ?";
 const CLOSED_OF_SESSION =
-  `select ${BOTH} from confirmations c indexed by confirmations_session cross join calls k on k.id = c.call ` +
+  `select ${BOTH} from confirmations c indexed by confirmations_session ${CALL_AND_SESSION}` +
   "where c.status <> 'requested' and c.id < ? and c.id >= ?";
 const CLOSED_ORDER = " order by c.id desc limit ?";
 const WINDOW_END = "select id from confirmations where id < ? order by id desc limit 1 offset ?";
@@ -92,5 +93,9 @@ function values(filter: ConfirmationFilter, facets: readonly (typeof FACETS)[num
 }
 
 function toBoth(row: Row): ConfirmationWithCall {
-  return { confirmation: toConfirmation(row), call: toCall(row, CONFIRMATION_COLUMNS.length) };
+  return {
+    confirmation: toConfirmation(row),
+    call: toCall(row, CONFIRMATION_COLUMNS.length),
+    session: { id: row[CONFIRMATION_COLUMNS.length + CALL_COLUMNS.length] as string },
+  };
 }

@@ -1,15 +1,28 @@
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
+import { useResources } from "../../../test/support/resources.ts";
 import { ManualClock } from "../../engine/index.ts";
 import { SessionWriter } from "../../engine/ledger.contract/build.ts";
 import { Database, openDatabase } from "./database.ts";
 import type { Driver, Statement } from "./driver.ts";
-import { openSqliteLedger } from "./index.ts";
 import { migrate } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
+import { openSqliteLedger } from "./open.ts";
 import { SqliteLedger } from "./sqlite-ledger.ts";
-import { startChild } from "./test-support/child.ts";
-import { createDirectory } from "./test-support/sqlite-subject.ts";
+
+const COMMIT_PROGRAM = new URL("./testing/commit-program.ts", import.meta.url);
+
+interface Started {
+  readonly type: "started";
+}
+interface Done {
+  readonly type: "done";
+  readonly longestCommitMs: number;
+  readonly longestBlockMs: number;
+}
+
+const resources = useResources();
 
 const NORMAL = 1;
 const FULL = 2;
@@ -44,8 +57,7 @@ test.each([
 ])(
   "commits are written as carefully as they ask to be (durability full: %s)",
   async (alwaysSync, expected) => {
-    using directory = createDirectory();
-    const path = directory.file();
+    const path = join(await resources.folder(), "ledger.db");
     const { driver, levels } = createNotingDriver(path);
     driver.exec("pragma journal_mode = wal; pragma synchronous = normal");
     const database = new Database(driver, { path, alwaysSync });
@@ -60,9 +72,9 @@ test.each([
 );
 
 test("a lock held elsewhere is waited for without blocking the event loop", async () => {
-  using directory = createDirectory();
-  const ledger = await openSqliteLedger({ path: directory.file() });
-  const other = new DatabaseSync(directory.file());
+  const path = join(await resources.folder(), "ledger.db");
+  const ledger = await openSqliteLedger({ path });
+  const other = new DatabaseSync(path);
   other.exec("begin immediate");
   const commit = new SessionWriter(ledger, "s1").commit();
   const first = await Promise.race([
@@ -77,8 +89,7 @@ test("a lock held elsewhere is waited for without blocking the event loop", asyn
 });
 
 test("a lock that is never given up ends in ledger-busy, and closing ends the wait", async () => {
-  using directory = createDirectory();
-  const path = directory.file();
+  const path = join(await resources.folder(), "ledger.db");
   const database = await openDatabase({ path, busyLimitMs: 40 });
   const patient = await openDatabase({ path });
   const other = new DatabaseSync(path);
@@ -92,23 +103,21 @@ test("a lock that is never given up ends in ledger-busy, and closing ends the wa
 });
 
 test("four processes that write at once all get their turn, and none freezes", async () => {
-  using directory = createDirectory();
+  const path = join(await resources.folder(), "ledger.db");
   const commits = 150;
   const keys = ["a", "b", "c", "d"];
-  const children = keys.map((key) => startChild("./commit-child.ts", directory.file(), key, String(commits)));
-  await using stack = new AsyncDisposableStack();
-  for (const child of children) stack.use(child);
-  await Promise.all(children.map((child) => child.next()));
-  for (const child of children) child.send({ start: true });
-  const waits = await Promise.all(
-    children.map((child) => child.next<{ longestCommitMs: number; longestBlockMs: number }>()),
+  const children = keys.map((key) =>
+    resources.child<Started | Done>(COMMIT_PROGRAM, { args: [path, key, String(commits)] }),
   );
+  await Promise.all(children.map((child) => child.line("started")));
+  for (const child of children) child.send({ start: true });
+  const waits = await Promise.all(children.map((child) => child.line("done")));
   // Generous for a loaded machine; SQLite's own busy handler made one writer wait, frozen, for seconds.
   for (const { longestCommitMs, longestBlockMs } of waits) {
     expect(longestCommitMs).toBeLessThan(3_000);
     expect(longestBlockMs).toBeLessThan(1_000);
   }
-  const ledger = await openSqliteLedger({ path: directory.file() });
+  const ledger = await openSqliteLedger({ path });
   for (const key of keys) expect(await ledger.events(key)).toHaveLength(commits);
   await ledger.close();
 });

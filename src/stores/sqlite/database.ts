@@ -9,7 +9,7 @@ export const MEMORY_PATH = ":memory:";
 const BUSY_LIMIT_MS = 5_000;
 const SHORTEST_PAUSE_MS = 0.2;
 const LONGEST_PAUSE_MS = 2;
-const CACHE_KIB = 16_384;
+const CACHE_KIB = 65_536;
 const CHECKPOINT_PAGES = 8_000;
 
 /** How a connection behaves. */

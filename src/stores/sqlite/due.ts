@@ -9,8 +9,6 @@ const NEXT_DEADLINE =
 const READY_CALLS = "select id from calls where status = 'ready' and app = ? order by id limit ?";
 const READY_FRAMES =
   "select id from frames indexed by frames_ready where status = 'ready' and app = ? order by id limit ?";
-const READY_IN_SESSION =
-  "select id from frames indexed by frames_ready_in_session where session = ? and status = 'ready' order by id";
 
 // Whatever has no owner whose lease runs is lost; an owner that is not even known is no exception.
 const LOST_CALLS = `
@@ -42,10 +40,6 @@ export function readDue(
     ...(deadline === undefined || deadline === NO_DEADLINE ? {} : { nextDeadline: deadline as number }),
     now,
   };
-}
-
-export function readReadyFrames(database: Database, session: string): readonly string[] {
-  return ids(database.all(READY_IN_SESSION, [session]));
 }
 
 function ids(rows: ReturnType<Database["all"]>): string[] {

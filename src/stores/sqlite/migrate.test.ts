@@ -1,34 +1,46 @@
 import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
+import { useResources } from "../../../test/support/resources.ts";
 import { openDatabase } from "./database.ts";
-import { openSqliteLedger } from "./index.ts";
 import { type Migration, migrate } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
-import { startChild } from "./test-support/child.ts";
-import { createDirectory } from "./test-support/sqlite-subject.ts";
+import { openSqliteLedger } from "./open.ts";
 
 const PROCESSES = 8;
+const OPEN_PROGRAM = new URL("./testing/open-program.ts", import.meta.url);
+
+interface Started {
+  readonly type: "started";
+}
+interface Opened {
+  readonly type: "opened";
+  readonly digestKey: string;
+}
+
+const resources = useResources();
 const newest = MIGRATIONS.at(-1)?.version ?? 0;
 
 test("eight processes that open a new file at once find one schema and one digest key", async () => {
-  using directory = createDirectory();
-  const children = Array.from({ length: PROCESSES }, () => startChild("./open-child.ts", directory.file()));
-  await using stack = new AsyncDisposableStack();
-  for (const child of children) stack.use(child);
-  await Promise.all(children.map((child) => child.next()));
+  const path = join(await resources.folder(), "ledger.db");
+  const children = Array.from({ length: PROCESSES }, () =>
+    resources.child<Started | Opened>(OPEN_PROGRAM, { args: [path] }),
+  );
+  await Promise.all(children.map((child) => child.line("started")));
   for (const child of children) child.send({ open: true });
-  const keys = await Promise.all(children.map((child) => child.next<{ digestKey: string }>()));
-  expect(new Set(keys.map(({ digestKey }) => digestKey)).size).toBe(1);
-  expect(await Promise.all(children.map(({ ended }) => ended))).toEqual(children.map(() => 0));
+  const opened = await Promise.all(children.map((child) => child.line("opened")));
+  expect(new Set(opened.map(({ digestKey }) => digestKey)).size).toBe(1);
+  const ends = await Promise.all(children.map(({ ended }) => ended));
+  expect(ends.map(({ code }) => code)).toEqual(children.map(() => 0));
 });
 
 test("a ledger of a newer version is refused and left as it is", async () => {
-  using directory = createDirectory();
-  await (await openSqliteLedger({ path: directory.file() })).close();
-  const raw = new DatabaseSync(directory.file());
+  const path = join(await resources.folder(), "ledger.db");
+  await (await openSqliteLedger({ path })).close();
+  const raw = new DatabaseSync(path);
   raw.exec(`pragma user_version = ${newest + 1}`);
-  await expect(openSqliteLedger({ path: directory.file() })).rejects.toMatchObject({
+  await expect(openSqliteLedger({ path })).rejects.toMatchObject({
     code: "ledger-newer",
     message: expect.stringContaining("upgrade Countersign") as unknown,
     details: { found: newest + 1, known: newest },
@@ -71,10 +83,10 @@ test("only migrations newer than the file are applied", async () => {
 });
 
 test("another program's database is refused and left as it is", async () => {
-  using directory = createDirectory();
-  const raw = new DatabaseSync(directory.file());
+  const path = join(await resources.folder(), "ledger.db");
+  const raw = new DatabaseSync(path);
   raw.exec("create table customers (name text)");
-  await expect(openSqliteLedger({ path: directory.file() })).rejects.toMatchObject({
+  await expect(openSqliteLedger({ path })).rejects.toMatchObject({
     code: "ledger-unreachable",
     message: expect.stringContaining("another program") as unknown,
   });
@@ -83,9 +95,9 @@ test("another program's database is refused and left as it is", async () => {
 });
 
 test("a file that is no database, and a path that cannot be opened, are named with what to do", async () => {
-  using directory = createDirectory();
-  writeFileSync(directory.file("letter.txt"), "Dear reader, this is not a database. ".repeat(100));
-  for (const path of [directory.file("letter.txt"), directory.file("absent/ledger.db"), directory.path]) {
+  const folder = await resources.folder();
+  writeFileSync(join(folder, "letter.txt"), "Dear reader, this is not a database. ".repeat(100));
+  for (const path of [join(folder, "letter.txt"), join(folder, "absent/ledger.db"), folder]) {
     await expect(openSqliteLedger({ path })).rejects.toMatchObject({
       code: "ledger-unreachable",
       message: expect.stringContaining(path) as unknown,

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { beforeAll, expect, test } from "vitest";
 import { ManualClock } from "../../engine/index.ts";
 import { ledgerContract } from "../../engine/ledger.contract.ts";
@@ -36,7 +37,7 @@ beforeAll(async () => {
     const opened = await openDatabase({ path: ":memory:" });
     databases.push(opened);
     await migrate(opened, MIGRATIONS);
-    return new SqliteLedger(opened, new Uint8Array(32), clock);
+    return new SqliteLedger(opened, randomBytes(32), clock);
   };
   const seen = new Set<string>();
   for (const { needs, run } of ledgerContract) {

@@ -8,6 +8,7 @@ import type {
   ConfirmationFilter,
   ConfirmationWithCall,
   DueWork,
+  FrameRecord,
   JournalRecord,
   Ledger,
   Memo,
@@ -26,8 +27,9 @@ import { listUnknownCalls, readCalls, readSteps, readUnansweredCalls } from "./c
 import { Changes } from "./changes.ts";
 import { listClosed, listOpen } from "./confirmations.ts";
 import type { Database } from "./database.ts";
-import { readDue, readReadyFrames } from "./due.ts";
+import { readDue } from "./due.ts";
 import { readEvents } from "./events.ts";
+import { readLiveFrames, readReadyFrames } from "./frames.ts";
 import { insertCheckpoint, readChain, readCheckpoints, readJournal, readLastCheckpoint } from "./journal.ts";
 import { load } from "./load.ts";
 import { dropExpiredMemos, recallMemo } from "./memos.ts";
@@ -135,6 +137,10 @@ export class SqliteLedger implements Ledger {
       await this.#database.write(false, () => fenceOverdueOwners(this.#database, this.#clock.now()));
     }
     return this.#read((database) => readDue(database, apps, { limit, now: this.#clock.now() }));
+  }
+
+  liveFrames(session: string): Promise<readonly FrameRecord[]> {
+    return this.#read((database) => readLiveFrames(database, session));
   }
 
   readyFrames(session: string): Promise<readonly string[]> {

@@ -63,7 +63,7 @@ create table frames (
 ) without rowid, strict;
 create index frames_session on frames (session);
 create index frames_ready on frames (app) where status = 'ready';
-create index frames_ready_in_session on frames (session) where status = 'ready';
+create index frames_live on frames (session) where status in ('ready', 'stepping', 'waiting');
 create index frames_stepping on frames (session, branch, owner) where status = 'stepping';
 
 -- Ids are '<session>.<wire id>', so the calls of a session are a range of the primary key.

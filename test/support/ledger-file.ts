@@ -52,6 +52,11 @@ export class LedgerFile {
     this.#database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
   }
 
+  /** Has it a schema yet? */
+  isMade(): boolean {
+    return this.#count("select count(*) as count from sqlite_schema where name = 'journal'") > 0;
+  }
+
   /** The newest committed journal record. */
   lastSeq(): number {
     return this.#count("select coalesce(max(seq), 0) as count from journal");
@@ -62,20 +67,24 @@ export class LedgerFile {
     return new Set(this.#rows("select id from sessions").map(({ id }) => String(id)));
   }
 
-  /** The frames of a session, by its key, oldest first. */
+  /** The frames of a session, by its key, in the order of their messages. */
   framesOf(session: string): readonly FrameRow[] {
     return this.#rows(
-      "select id, session, status from frames where session = ? order by id",
+      "select id, session, status from frames where session = ? order by invocation",
       session,
     ) as unknown as FrameRow[];
   }
 
-  /** How many frames the session of this name has. */
-  messageCount(sessionId: string): number {
-    return this.#count(
-      "select count(*) as count from frames f join sessions s on s.key = f.session where s.id = ?",
-      sessionId,
-    );
+  /** As `framesOf`, by the session's name. */
+  framesOfSession(sessionId: string): readonly FrameRow[] {
+    const [session] = this.#rows("select key from sessions where id = ?", sessionId);
+    return session === undefined ? [] : this.framesOf(String(session["key"]));
+  }
+
+  /** When a confirmation expires. */
+  deadlineOf(confirmation: string): number {
+    const [row] = this.#rows("select deadline from confirmations where id = ?", confirmation);
+    return Number(row?.["deadline"]);
   }
 
   /** Calls that still have somewhere to go by themselves. */

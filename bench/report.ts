@@ -1,0 +1,53 @@
+import { availableParallelism, totalmem } from "node:os";
+
+interface Goal {
+  readonly claim: string;
+  readonly found: string;
+  readonly met: boolean;
+}
+
+/** Collects what was measured and says it as Markdown: ratios and goals first, a table for each workload after. */
+export class Report {
+  readonly #progress: (line: string) => void;
+  readonly #goals: Goal[] = [];
+  readonly #tables: string[] = [];
+
+  constructor(progress: (line: string) => void) {
+    this.#progress = progress;
+  }
+
+  progress(line: string): void {
+    this.#progress(line);
+  }
+
+  goal(claim: string, found: string, met: boolean): void {
+    this.#goals.push({ claim, found, met });
+  }
+
+  /** All columns but those of names are numbers, and stand to the right. */
+  table(title: string, columns: readonly string[], rows: readonly (readonly string[])[]): void {
+    const isNumber = columns.map((_, place) => rows.every((row) => /^[\d.,–]+$|^no /.test(row[place] ?? "")));
+    const lines = [columns, isNumber.map((number) => (number ? "---:" : "---")), ...rows];
+    this.#tables.push(`## ${title}\n\n${lines.map((cells) => `| ${cells.join(" | ")} |`).join("\n")}\n`);
+  }
+
+  /** Were all goals met? */
+  get met(): boolean {
+    return this.#goals.every(({ met }) => met);
+  }
+
+  toMarkdown(conditions: string): string {
+    const goals = this.#goals.map(
+      ({ claim, found, met }) => `| ${claim} | ${found} | ${met ? "met" : "**missed**"} |`,
+    );
+    const head = ["| goal | found | |", "|---|---:|---|", ...goals].join("\n");
+    return `# Benchmark results\n\n${conditions}\n\n## Goals\n\n${head}\n\n${this.#tables.join("\n")}`;
+  }
+}
+
+/** The machine, without saying which one it is. */
+export function describeMachine(): string {
+  const gib = Math.round(totalmem() / 2 ** 30);
+  const { node, sqlite } = process.versions;
+  return `${availableParallelism()} cores, ${gib} GiB, Node ${node}, SQLite ${sqlite}, ${process.platform}.`;
+}

@@ -1,0 +1,50 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { measureCost } from "./cost.ts";
+import { measureCycle } from "./cycle.ts";
+import { reportGrowth } from "./growth-report.ts";
+import { HELP, type Options, parseOptions } from "./options.ts";
+import { describeMachine, Report } from "./report.ts";
+
+const HERE = fileURLToPath(new URL(".", import.meta.url));
+
+async function measure(options: Options, folder: string): Promise<Report> {
+  const report = new Report((line) => process.stderr.write(`${line}\n`));
+  if (options.workloads.includes("cycle")) await measureCycle(options, folder, report);
+  if (options.workloads.includes("cost")) await measureCost(folder, report);
+  if (options.workloads.includes("growth")) await reportGrowth(options, folder, report);
+  return report;
+}
+
+function conditions({ rounds, batchMs, quick }: Options): string {
+  const how = `${rounds} interleaved rounds of ${batchMs} ms. Read the ratios: absolutes are of this machine and hour.`;
+  const warning = quick
+    ? "\n\n**A quick run: it shows that the benchmark works, not how fast anything is.**"
+    : "";
+  return `${describeMachine()} ${how}${warning}`;
+}
+
+async function main(): Promise<void> {
+  const options = parseOptions(process.argv.slice(2));
+  if (options === undefined) {
+    process.stdout.write(HELP);
+    return;
+  }
+  const results = join(HERE, "results");
+  mkdirSync(results, { recursive: true });
+  // Beside the results and not in the system's temporary folder, which may be in memory, where a sync is free.
+  const folder = mkdtempSync(join(results, "data-"));
+  try {
+    const report = await measure(options, folder);
+    const text = report.toMarkdown(conditions(options));
+    process.stdout.write(text);
+    writeFileSync(join(results, `${new Date().toISOString().replaceAll(":", "-")}.md`), text);
+    if (options.keep) writeFileSync(join(HERE, "RESULTS.md"), text);
+    if (!report.met) process.exitCode = 1;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+await main();

@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { cutTo, padTo, textWidth, wrapTo } from "./text-width.ts";
+
+test("a text is as wide as a terminal draws it", () => {
+  expect(textWidth("plain")).toBe(5);
+  expect(textWidth("é")).toBe(1);
+  expect(textWidth("漢字")).toBe(4);
+  expect(textWidth("👩‍👩‍👧")).toBe(2);
+});
+
+test("cutting never goes over the width and leaves whole characters", () => {
+  expect(cutTo("abcdef", 6)).toBe("abcdef");
+  expect(cutTo("abcdefg", 6)).toBe("abcde…");
+  expect(cutTo("漢字漢字", 4)).toBe("漢…");
+  expect(textWidth(padTo("漢", 5))).toBe(5);
+});
+
+test("wrapping breaks at blanks, and inside a word only where it must", () => {
+  expect(wrapTo("one two three", 7)).toEqual(["one two", "three"]);
+  expect(wrapTo("abcdefghij k", 4)).toEqual(["abcd", "efgh", "ij k"]);
+  expect(wrapTo("a\n\n  b", 10)).toEqual(["a", "", "  b"]);
+});

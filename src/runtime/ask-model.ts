@@ -1,0 +1,76 @@
+import type { FrameRecord } from "../engine/index.ts";
+import { CountersignError, type Part, type StoredEvent } from "../protocol/index.ts";
+import type { Agent } from "./agent.ts";
+import { firstValue, type HookContext } from "./hooks.ts";
+import type { ModelChunk, ModelRequest } from "./model.ts";
+import { modelOf, type RunContext } from "./run-context.ts";
+
+/** One question to the agent's model. */
+export interface ModelQuestion {
+  readonly run: RunContext;
+  readonly agent: Agent;
+  readonly frame: FrameRecord;
+  readonly ctx: HookContext;
+  readonly request: ModelRequest;
+  /** How many events the request was made from. */
+  readonly after: number;
+}
+
+/** Asks the model, hooks around it; pieces of text go to whoever watches. A failure is a chunk that says so. */
+export async function askModel(question: ModelQuestion): Promise<ModelChunk> {
+  const { run, agent, ctx, request } = question;
+  const hooks = [run.hooks, agent.hooks];
+  try {
+    const instead = await firstValue(hooks, "beforeModel", { request, ctx });
+    const response = instead ?? (await generate(question));
+    return (await firstValue(hooks, "afterModel", { response, ctx })) ?? response;
+  } catch (error) {
+    return failure(error);
+  }
+}
+
+async function generate({ run, agent, frame, request, after }: ModelQuestion): Promise<ModelChunk> {
+  if (agent.model === undefined) {
+    throw new CountersignError(
+      "unknown-model",
+      `The agent ${agent.name} has no model; give it one as \`model\`.`,
+    );
+  }
+  const model = await modelOf(run, agent.model);
+  const options = {
+    signal: run.cancellation.signalOf(frame.invocation),
+    stream: run.feed.wantsPieces(frame.session),
+  };
+  let last: ModelChunk | undefined;
+  for await (const chunk of model.generate(request, options)) {
+    last = chunk;
+    if (chunk.partial !== true) continue;
+    const event = partialEvent(run, frame, chunk.parts);
+    run.feed.publish({ kind: "partial", session: frame.session, after, event });
+  }
+  if (last === undefined || last.partial === true) {
+    throw new CountersignError("model-failed", `The model ${model.name} ended without a whole answer.`);
+  }
+  return last;
+}
+
+function partialEvent(run: RunContext, frame: FrameRecord, parts: readonly Part[]): StoredEvent {
+  return {
+    id: run.newId(),
+    timestamp: run.now(),
+    author: frame.agent,
+    invocationId: frame.invocation,
+    ...(frame.branch === undefined ? {} : { branch: frame.branch }),
+    content: { role: "model", parts },
+    partial: true,
+  };
+}
+
+function failure(error: unknown): ModelChunk {
+  const message = error instanceof Error ? error.message : String(error);
+  return {
+    parts: [],
+    errorCode: CountersignError.isInstance(error) ? error.code : "model-failed",
+    errorMessage: message,
+  };
+}

@@ -1,0 +1,14 @@
+import type { Agent } from "./agent.ts";
+import type { HookContext } from "./hooks.ts";
+
+const STATE_REFERENCE = /\{([A-Za-z_][\w:]*)\}/g;
+
+/** The agent's instruction for this step, with the state it names filled in. What is not in state stays as it is. */
+export async function instructionFor({ instruction }: Agent, ctx: HookContext): Promise<string> {
+  if (typeof instruction === "function") return instruction(ctx);
+  return instruction.replace(STATE_REFERENCE, (reference, key: string) => {
+    const value = ctx.state.get(key);
+    if (value === undefined) return reference;
+    return typeof value === "string" ? value : JSON.stringify(value);
+  });
+}

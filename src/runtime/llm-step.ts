@@ -1,0 +1,196 @@
+import { type FrameEnd, type FrameRecord, REQUESTERS, type SessionRecord } from "../engine/index.ts";
+import { isJsonObject, type JsonObject, member, type Part } from "../protocol/index.ts";
+import type { Agent } from "./agent.ts";
+import { declarationsOf, toolsOf } from "./agent-tools.ts";
+import { askModel } from "./ask-model.ts";
+import { firstValue, type HookContext } from "./hooks.ts";
+import { instructionFor } from "./instruction.ts";
+import type { ModelChunk } from "./model.ts";
+import { type IdentifiedCall, planCalls, type StepScene } from "./plan-calls.ts";
+import { buildPrompt, deniedCalls, type Prompt } from "./prompt.ts";
+import type { RunContext } from "./run-context.ts";
+import { State } from "./state.ts";
+import type { Tool } from "./tool.ts";
+
+const LONGEST_CALL_ID = 128;
+
+/** One model step of an agent: ask, store what it says, start what may run. Goes on until something waits. */
+export async function stepLlm(run: RunContext, agent: Agent, first: FrameRecord): Promise<void> {
+  for (let frame = first; ; ) {
+    const target = transferTarget(frame);
+    if (target !== undefined) return handOver(run, frame, target);
+    const next = await stepOnce(run, agent, frame);
+    // Anything but stepping: it ended, it waits for answers, or it is no longer ours.
+    if (next?.status !== "stepping") return;
+    frame = next;
+  }
+}
+
+async function stepOnce(run: RunContext, agent: Agent, frame: FrameRecord): Promise<FrameRecord | undefined> {
+  const { engine } = run;
+  const session = (await engine.ledger.load({ frame: frame.id }))?.session;
+  if (session === undefined) return undefined;
+  const state = new State(await engine.ledger.state(frame.session));
+  const ctx: HookContext = {
+    agentName: agent.name,
+    userId: session.user,
+    sessionId: session.id,
+    invocationId: frame.invocation,
+    state,
+  };
+  if (frame.turn >= run.settings.maxModelCalls) return finish(run, frame, exhausted(run, frame));
+  if (frame.turn === 0) {
+    const instead = await firstValue([run.hooks, agent.hooks], "beforeAgent", { ctx });
+    if (instead !== undefined)
+      return finish(run, frame, spoken({ agent, frame, state }, { parts: instead.parts }));
+  }
+  const tools = await toolsOf(agent, run.agents);
+  const prompt = await buildPrompt(engine.ledger, frame);
+  const instruction = await instructionFor(agent, ctx);
+  const chunk = await askModel({
+    run,
+    agent,
+    frame,
+    ctx,
+    after: prompt.events.length,
+    request: {
+      contents: prompt.contents,
+      tools: declarationsOf(tools),
+      ...(instruction === "" ? {} : { instruction }),
+      ...(agent.generateContentConfig === undefined ? {} : { config: agent.generateContentConfig }),
+    },
+  });
+  const { parts, calls } = identify(run, prompt, chunk.parts);
+  if (chunk.errorCode !== undefined) return finish(run, frame, failed(frame, chunk));
+  if (calls.length === 0) {
+    const instead = await firstValue([run.hooks, agent.hooks], "afterAgent", { ctx });
+    return finish(run, frame, spoken({ agent, frame, state }, { ...chunk, parts: instead?.parts ?? parts }));
+  }
+  const scene = await sceneFor({ run, agent, frame, tools, ctx }, session, prompt);
+  const planned = await planCalls(scene, calls);
+  const turn = await engine.recordTurn(frame, {
+    event: eventOf(frame, { ...chunk, parts }, state.delta()),
+    calls: planned,
+    stateDelta: state.delta(),
+  });
+  return turn?.frame;
+}
+
+async function sceneFor(
+  base: Pick<StepScene, "run" | "agent" | "frame" | "ctx"> & { readonly tools: ReadonlyMap<string, Tool> },
+  session: SessionRecord,
+  prompt: Prompt,
+): Promise<StepScene> {
+  const { ledger } = base.run.engine;
+  const open =
+    session.open === 0 ? [] : (await ledger.confirmations({ state: "open", session: session.key })).items;
+  return {
+    ...base,
+    requesters: requestersOf(base.frame, session.user),
+    open: open.map(({ call }) => call),
+    denied: await deniedCalls(ledger, base.frame, prompt.events),
+  };
+}
+
+function requestersOf({ cursor }: FrameRecord, user: string): readonly string[] {
+  const known = isJsonObject(cursor) ? member(cursor, REQUESTERS) : undefined;
+  return Array.isArray(known) ? known.map(String) : [user];
+}
+
+/** Gives every call an id that the session has not used. */
+function identify(
+  run: RunContext,
+  prompt: Prompt,
+  given: readonly Part[],
+): { readonly parts: readonly Part[]; readonly calls: readonly IdentifiedCall[] } {
+  const used = new Set(prompt.usedIds);
+  const calls: IdentifiedCall[] = [];
+  const parts = given.map((part) => {
+    const { functionCall } = part;
+    if (functionCall === undefined) return part;
+    const { id } = functionCall;
+    const usable = id !== undefined && id !== "" && id.length <= LONGEST_CALL_ID && !used.has(id);
+    const call = { ...functionCall, args: functionCall.args ?? {}, id: usable ? id : `adk-${run.newId()}` };
+    used.add(call.id);
+    calls.push(call);
+    return { ...part, functionCall: call };
+  });
+  return { parts, calls };
+}
+
+function transferTarget(frame: FrameRecord): string | undefined {
+  const target = isJsonObject(frame.cursor) ? member(frame.cursor, "transferTo") : undefined;
+  return typeof target === "string" ? target : undefined;
+}
+
+async function handOver(run: RunContext, frame: FrameRecord, target: string): Promise<void> {
+  const agent = run.agents.get(target);
+  if (agent === undefined) {
+    const chunk = {
+      parts: [],
+      errorCode: "tool-gone",
+      errorMessage: `There is no agent ${target} to hand over to.`,
+    };
+    await run.engine.finishFrame(frame, failed(frame, chunk));
+    return;
+  }
+  const path = [...frame.path.slice(0, -1), target];
+  await run.engine.finishFrame(frame, {
+    status: "done",
+    successor: { kind: agent.kind, agent: target, path },
+  });
+}
+
+async function finish(run: RunContext, frame: FrameRecord, end: FrameEnd): Promise<undefined> {
+  await run.engine.finishFrame(frame, end);
+  return undefined;
+}
+
+/** The agent's last words, which are also its output. */
+function spoken(
+  { agent, frame, state }: { readonly agent: Agent; readonly frame: FrameRecord; readonly state: State },
+  chunk: ModelChunk,
+): FrameEnd {
+  const text = chunk.parts.map(({ text = "", thought }) => (thought === true ? "" : text)).join("");
+  if (agent.outputKey !== undefined) state.set(agent.outputKey, text);
+  const stateDelta = state.delta();
+  return { status: "done", event: eventOf(frame, chunk, stateDelta), output: text, stateDelta };
+}
+
+function failed(frame: FrameRecord, chunk: ModelChunk): FrameEnd {
+  const { errorCode = "internal", errorMessage = "" } = chunk;
+  const event = {
+    author: frame.agent,
+    invocationId: frame.invocation,
+    ...branchOf(frame),
+    errorCode,
+    errorMessage,
+  };
+  return { status: "failed", event, output: { error: errorMessage } };
+}
+
+function exhausted(run: RunContext, frame: FrameRecord): FrameEnd {
+  const errorMessage = `The agent ${frame.agent} has called its model ${run.settings.maxModelCalls} times for one message.`;
+  return failed(frame, { parts: [], errorCode: "model-calls-exhausted", errorMessage });
+}
+
+function eventOf(
+  frame: FrameRecord,
+  chunk: ModelChunk,
+  stateDelta: JsonObject,
+): NonNullable<FrameEnd["event"]> {
+  const { parts, usageMetadata, finishReason } = chunk;
+  return {
+    author: frame.agent,
+    invocationId: frame.invocation,
+    ...branchOf(frame),
+    content: { role: "model", parts },
+    ...(usageMetadata === undefined ? {} : { usageMetadata }),
+    ...(finishReason === undefined ? {} : { finishReason }),
+    ...(Object.keys(stateDelta).length === 0 ? {} : { actions: { stateDelta } }),
+  };
+}
+
+function branchOf({ branch }: FrameRecord): { readonly branch?: string } {
+  return branch === undefined ? {} : { branch };
+}

@@ -1,0 +1,89 @@
+import type { CallRecord, CallStatus, FrameRecord, Ledger } from "../engine/index.ts";
+import type { Content, JsonObject, StoredEvent } from "../protocol/index.ts";
+import { toContents } from "./history.ts";
+
+/** What a model is told, and what was read to tell it. */
+export interface Prompt {
+  readonly contents: readonly Content[];
+  readonly events: readonly StoredEvent[];
+  /** Every call id that the session has used. */
+  readonly usedIds: ReadonlySet<string>;
+}
+
+const OPEN_ANSWERS: { readonly [status in CallStatus]?: string } = {
+  waiting: "awaiting a person's decision; it has not run",
+  suspended: "awaiting a person's decision; it has not finished",
+  ready: "approved, and about to run; there is no result yet",
+  executing: "running; there is no result yet",
+  unknown: "it started, but its outcome is not known; a person has to settle it",
+};
+
+/** Reads the history and makes the conversation that this frame's agent continues. */
+export async function buildPrompt(ledger: Ledger, frame: FrameRecord): Promise<Prompt> {
+  const events = await ledger.events(frame.session);
+  const { asked, answered } = callIdsOf(events);
+  const openIds = [...asked].filter((id) => !answered.has(id));
+  const open = await ledger.calls(openIds.map((id) => `${frame.session}.${id}`));
+  const statuses = new Map(open.map(({ wireId, status }) => [wireId, status]));
+  const contents = toContents(events, {
+    agent: frame.agent,
+    ...(frame.branch === undefined ? {} : { branch: frame.branch }),
+    openAnswer: (id) => openAnswer(statuses.get(id)),
+  });
+  const news = newsFor(events, frame);
+  return { contents: news === undefined ? contents : [...contents, news], events, usedIds: asked };
+}
+
+function openAnswer(status: CallStatus | undefined): JsonObject {
+  return { status: "pending", message: (status && OPEN_ANSWERS[status]) ?? "there is no result yet" };
+}
+
+function callIdsOf(events: readonly StoredEvent[]): {
+  readonly asked: Set<string>;
+  readonly answered: Set<string>;
+} {
+  const asked = new Set<string>();
+  const answered = new Set<string>();
+  for (const { content } of events) {
+    for (const { functionCall, functionResponse } of content?.parts ?? []) {
+      if (functionCall?.id !== undefined) asked.add(functionCall.id);
+      if (functionResponse?.id !== undefined) answered.add(functionResponse.id);
+    }
+  }
+  return { asked, answered };
+}
+
+// Answers stand in their calls' places. If people talked on meanwhile, those are far above the end, and a
+// model that is not told would not look there.
+function newsFor(events: readonly StoredEvent[], frame: FrameRecord): Content | undefined {
+  if (frame.calls.length === 0) return undefined;
+  const wireIds = new Set(frame.calls.map((id) => id.slice(frame.session.length + 1)));
+  const turnAt = events.findLastIndex(({ content }) =>
+    content?.parts.some(({ functionCall }) => functionCall?.id !== undefined && wireIds.has(functionCall.id)),
+  );
+  const talkedOn = events
+    .slice(turnAt + 1)
+    .some(({ content, invocationId }) => content !== undefined && invocationId !== frame.invocation);
+  if (turnAt < 0 || !talkedOn) return undefined;
+  const names = (events[turnAt]?.content?.parts ?? []).flatMap(({ functionCall }) =>
+    functionCall === undefined ? [] : [functionCall.name],
+  );
+  const text = `(The results of ${names.join(", ")}, asked for earlier, have arrived; they stand in their place above.)`;
+  return { role: "user", parts: [{ text }] };
+}
+
+/** Calls of this invocation that were denied: the same again gets the same answer until the user speaks. */
+export async function deniedCalls(
+  ledger: Ledger,
+  frame: FrameRecord,
+  events: readonly StoredEvent[],
+): Promise<readonly CallRecord[]> {
+  const ids = events
+    .filter(({ invocationId }) => invocationId === frame.invocation)
+    .flatMap(({ content }) => content?.parts ?? [])
+    .flatMap(({ functionCall }) =>
+      functionCall?.id === undefined ? [] : [`${frame.session}.${functionCall.id}`],
+    );
+  const calls = ids.length === 0 ? [] : await ledger.calls(ids);
+  return calls.filter(({ status }) => status === "denied");
+}

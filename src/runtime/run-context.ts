@@ -1,0 +1,40 @@
+import type { Engine } from "../engine/index.ts";
+import type { AgentTree } from "./agent-tree.ts";
+import type { Cancellation } from "./cancellation.ts";
+import type { Hooks } from "./hooks.ts";
+import type { Model, ModelResolver } from "./model.ts";
+import type { Policy } from "./policy.ts";
+import type { RunFeed } from "./run-feed.ts";
+
+export interface RunSettings {
+  /** How many model calls one agent may make for one message. */
+  readonly maxModelCalls: number;
+  /** How many confirmations a session may have open. */
+  readonly maxOpen: number;
+}
+
+/** What every step of an app's runs works with. */
+export interface RunContext {
+  readonly app: string;
+  readonly engine: Engine;
+  readonly agents: AgentTree;
+  readonly hooks: Hooks;
+  readonly policy: Policy | undefined;
+  readonly models: ModelResolver;
+  readonly feed: RunFeed;
+  readonly settings: RunSettings;
+  readonly cancellation: Cancellation;
+  /** Sessions in which a provider is being asked right now. */
+  readonly answering: ReadonlySet<string>;
+  /** Runs beside everything else; whoever closes the Runner waits for it. */
+  background(session: string, work: Promise<void>): void;
+  /** Resolves when nothing runs in the background any more. */
+  settled(): Promise<void>;
+  newId(): string;
+  now(): number;
+}
+
+/** The model of an agent: its own object, or whatever the Runner finds under its name. */
+export async function modelOf(context: RunContext, model: string | Model): Promise<Model> {
+  return typeof model === "string" ? context.models(model) : model;
+}

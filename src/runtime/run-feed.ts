@@ -1,0 +1,49 @@
+import type { JsonValue, StoredEvent } from "../protocol/index.ts";
+
+/** What is told of a run but not stored: pieces of text as they come, and how far a tool has got. */
+export type PassingEvent =
+  | {
+      readonly kind: "partial";
+      readonly session: string;
+      /** How many events the session had when this passed. */
+      readonly after: number;
+      readonly event: StoredEvent;
+    }
+  | {
+      readonly kind: "progress";
+      readonly session: string;
+      readonly after: number;
+      readonly callId: string;
+      readonly tool: string;
+      readonly update: JsonValue;
+    };
+
+type Listener = (event: PassingEvent) => void;
+
+/** Carries passing events to whoever watches the session in this process. Nobody watching loses nothing. */
+export class RunFeed {
+  readonly #listeners = new Map<string, Set<Listener>>();
+  readonly #pieces = new Map<string, number>();
+
+  publish(event: PassingEvent): void {
+    for (const listener of this.#listeners.get(event.session) ?? []) listener(event);
+  }
+
+  /** Does anybody watch this session who wants text in pieces? */
+  wantsPieces(session: string): boolean {
+    return this.#pieces.has(session);
+  }
+
+  subscribe(session: string, listener: Listener, { pieces }: { readonly pieces: boolean }): () => void {
+    const listeners = this.#listeners.get(session) ?? new Set();
+    this.#listeners.set(session, listeners.add(listener));
+    if (pieces) this.#pieces.set(session, (this.#pieces.get(session) ?? 0) + 1);
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0) this.#listeners.delete(session);
+      const left = (this.#pieces.get(session) ?? 0) - (pieces ? 1 : 0);
+      if (left > 0) this.#pieces.set(session, left);
+      else this.#pieces.delete(session);
+    };
+  }
+}

@@ -1,0 +1,293 @@
+import {
+  type Acting,
+  type Confirmation,
+  type DecisionInput,
+  Engine,
+  type EngineOptions,
+  type Ledger,
+  type PrincipalInput,
+  type Refusal,
+  type Settlement,
+  toConfirmation,
+  toPrincipal,
+  type Worker,
+  type WorkOptions,
+} from "../engine/index.ts";
+import {
+  type Content,
+  CountersignError,
+  type Event,
+  encodeEvent,
+  type JsonObject,
+  type StoredEvent,
+  type Wire,
+} from "../protocol/index.ts";
+import type { AnyAgent } from "./agent.ts";
+import { readAgentTree } from "./agent-tree.ts";
+import { refusedError } from "./answers.ts";
+import { createRunContext } from "./create-run-context.ts";
+import { type DecisionResult, decisionResult } from "./decision-result.ts";
+import type { Hooks } from "./hooks.ts";
+import type { ModelResolver } from "./model.ts";
+import type { Policy } from "./policy.ts";
+import type { RunContext, RunSettings } from "./run-context.ts";
+import { type StreamEvent, toStream } from "./stream.ts";
+import { type Submission, type SubmitInput, startRun, submit } from "./submit.ts";
+import { type Turn, textOf } from "./turn.ts";
+import { type RunEvent, watchRun } from "./watch-run.ts";
+
+export interface RunnerOptions extends Hooks, Partial<RunSettings>, Omit<Partial<EngineOptions>, "ledger"> {
+  readonly agent: AnyAgent;
+  /** The app's name in the ledger; the agent's if nothing is said. */
+  readonly app?: string;
+  /** An open ledger, or how to open one when it is first needed. */
+  readonly ledger: Ledger | (() => Promise<Ledger>);
+  readonly models: ModelResolver;
+  readonly policy?: Policy;
+  /** What becomes of open questions when the user says something else. */
+  readonly whilePending?: "converse" | "cancel";
+  readonly wire?: Wire;
+}
+
+export interface SendOptions {
+  readonly user: string;
+  /** Made if none is named. */
+  readonly session?: string;
+  readonly stateDelta?: JsonObject;
+}
+
+export interface RunInput {
+  readonly userId: string;
+  readonly sessionId: string;
+  readonly message: string | Content;
+  readonly stateDelta?: JsonObject;
+  readonly invocationId?: string;
+  /** Text in pieces, as it comes. */
+  readonly streaming?: boolean;
+  readonly wire?: Wire;
+}
+
+/** Runs an app's agents on a ledger. Starts no timers by itself; see {@link Runner.work}. */
+export class Runner {
+  readonly app: string;
+  readonly #options: RunnerOptions;
+  #opened: Promise<RunContext> | undefined;
+
+  constructor(options: RunnerOptions) {
+    this.#options = options;
+    this.app = options.app ?? options.agent.name;
+    // Read now, so that a mistake in the tree is told where it was made.
+    readAgentTree(options.agent);
+  }
+
+  /** Says something and waits until the agent has answered, or waits for a person. */
+  async send(message: string | Content, options: SendOptions): Promise<Turn> {
+    const run = await this.#open();
+    const session = { app: this.app, user: options.user, id: options.session ?? `s-${run.newId()}` };
+    const input = this.#submitInput({ ...options, session, message });
+    const submission = await submit(run, input);
+    return this.#toTurn(run, input, submission);
+  }
+
+  /** A message in, events out, as ADK clients know them. Leaving the loop detaches; the run goes on. */
+  async *run(input: RunInput): AsyncGenerator<Event> {
+    const wire = input.wire ?? this.#options.wire ?? "adk";
+    for await (const event of this.#watch(input)) {
+      if (event.kind !== "progress") yield encodeEvent(event.event, wire);
+    }
+  }
+
+  /** The same as a stream of typed pieces, for programs that show what happens. */
+  async *stream(input: RunInput): AsyncGenerator<StreamEvent> {
+    yield* toStream(this.#watch({ ...input, streaming: input.streaming ?? true }));
+  }
+
+  /** Approves a confirmation. Resolves once committed; the run goes on by itself. */
+  async approve(
+    id: string,
+    acting: Acting & Omit<DecisionInput, "id" | "confirmed">,
+  ): Promise<DecisionResult> {
+    return this.#decideOne({ ...acting, id, confirmed: true }, acting);
+  }
+
+  /** Denies a confirmation; the reason is told to the model. */
+  async deny(id: string, acting: Acting & Omit<DecisionInput, "id" | "confirmed">): Promise<DecisionResult> {
+    return this.#decideOne({ ...acting, id, confirmed: false }, acting);
+  }
+
+  /** Decides many, each on its own: an entry is its result or its refusal. */
+  async decide(
+    decisions: readonly DecisionInput[],
+    acting: Acting,
+  ): Promise<readonly (DecisionResult | Refusal)[]> {
+    const run = await this.#open();
+    const results: (DecisionResult | Refusal)[] = [];
+    for (const decision of decisions) {
+      const receipt = await run.engine.decide(decision, acting);
+      results.push(
+        receipt.ok
+          ? await decisionResult(run, receipt, (key, invocation) => this.#turnOf(run, key, invocation))
+          : receipt,
+      );
+    }
+    return results;
+  }
+
+  /** Withdraws an open question. */
+  async cancel(
+    id: string,
+    options: { readonly by: PrincipalInput; readonly reason: string },
+  ): Promise<Confirmation> {
+    const run = await this.#open();
+    const cancelled = await run.engine.cancel(id, options);
+    if (!cancelled.ok) throw new CountersignError(cancelled.code, cancelled.message);
+    return this.#show(run, id, options.by);
+  }
+
+  /** Settles a call whose outcome is unknown. */
+  async settle(id: string, settlement: Settlement, acting: Acting): Promise<Confirmation> {
+    const run = await this.#open();
+    const settled = await run.engine.settle({ confirmation: id }, settlement, acting);
+    if (!settled.ok) throw new CountersignError(settled.code, settled.message);
+    return this.#show(run, id, acting.by);
+  }
+
+  /** What waits for a person in this app, nearest deadline first. */
+  async pending(
+    filter: { readonly user?: string; readonly by?: PrincipalInput } = {},
+  ): Promise<readonly Confirmation[]> {
+    const run = await this.#open();
+    const { user, by } = filter;
+    const page = await run.engine.ledger.confirmations(
+      { state: "open", app: this.app, ...(user === undefined ? {} : { user }) },
+      { limit: 100 },
+    );
+    return page.items.map((item) => toConfirmation(item, by === undefined ? undefined : toPrincipal(by)));
+  }
+
+  /** Decisions made elsewhere, expiry and recovery, until stopped. */
+  async work(options: WorkOptions = {}): Promise<Worker> {
+    return (await this.#open()).engine.work(options);
+  }
+
+  /** One round of `work()`, for hosts without long-lived processes. */
+  async workOnce(): Promise<void> {
+    await (await this.#open()).engine.workOnce();
+  }
+
+  /** The engine underneath, for everything that is not about agents. */
+  async engine(): Promise<Engine> {
+    return (await this.#open()).engine;
+  }
+
+  async close(): Promise<void> {
+    if (this.#opened === undefined) return;
+    const run = await this.#opened;
+    await run.settled();
+    await run.engine.close();
+  }
+
+  #open(): Promise<RunContext> {
+    this.#opened ??= createRunContext(this.app, this.#options);
+    return this.#opened;
+  }
+
+  async *#watch(input: RunInput): AsyncGenerator<RunEvent> {
+    const run = await this.#open();
+    const session = { app: this.app, user: input.userId, id: input.sessionId };
+    const submitted = this.#submitInput({ ...input, session, user: input.userId });
+    const submission = await submit(run, submitted);
+    yield* this.#follow(run, submitted, submission, input.streaming ?? false);
+  }
+
+  async *#follow(
+    run: RunContext,
+    input: SubmitInput,
+    submission: Submission,
+    pieces: boolean,
+  ): AsyncGenerator<RunEvent> {
+    if (submission.run === undefined) {
+      if (submission.refused.length > 0) throw refusedError(submission.refused);
+      return;
+    }
+    yield* watchRun(run, { session: submission.sessionKey, ...submission.run, pieces });
+    if (submission.afterwards === undefined) return;
+    const next = await startRun(run, input, submission.afterwards);
+    yield* this.#follow(run, input, next, pieces);
+  }
+
+  #submitInput(input: {
+    readonly session: SubmitInput["session"];
+    readonly user: string;
+    readonly message: string | Content;
+    readonly stateDelta?: JsonObject;
+    readonly invocationId?: string;
+  }): SubmitInput {
+    const { session, user, message, stateDelta, invocationId } = input;
+    return {
+      session,
+      message: typeof message === "string" ? { role: "user", parts: [{ text: message }] } : message,
+      decider: { by: toPrincipal({ id: user }), via: "run" },
+      whilePending: this.#options.whilePending ?? "converse",
+      ...(stateDelta === undefined ? {} : { stateDelta }),
+      ...(invocationId === undefined ? {} : { invocation: invocationId }),
+    };
+  }
+
+  async #decideOne(decision: DecisionInput, acting: Acting): Promise<DecisionResult> {
+    const [result] = await this.decide([decision], acting);
+    if (result !== undefined && "finished" in result) return result;
+    const { code, message, field } = result ?? {
+      code: "internal" as const,
+      message: "no result",
+      field: undefined,
+    };
+    throw new CountersignError(code, message, field === undefined ? {} : { details: { field } });
+  }
+
+  async #toTurn(run: RunContext, input: SubmitInput, submission: Submission): Promise<Turn> {
+    const events: StoredEvent[] = [];
+    for await (const event of this.#follow(run, input, submission, false)) {
+      if (event.kind === "stored") events.push(event.event);
+    }
+    return this.#turnOf(run, submission.sessionKey, submission.run?.invocation ?? "", events);
+  }
+
+  async #turnOf(
+    run: RunContext,
+    key: string,
+    invocation: string,
+    seen?: readonly StoredEvent[],
+  ): Promise<Turn> {
+    const { ledger } = run.engine;
+    const session = (await ledger.load({ sessionKey: key }))?.session;
+    const events = seen ?? (await ledger.events(key)).filter((event) => event.invocationId === invocation);
+    const open =
+      session === undefined || session.open === 0
+        ? []
+        : (await ledger.confirmations({ state: "open", session: key }, { limit: 100 })).items;
+    const by = toPrincipal({ id: session?.user ?? "" });
+    const failure = events.findLast(({ errorCode }) => errorCode !== undefined);
+    return {
+      status: open.length > 0 ? "paused" : failure === undefined ? "completed" : "failed",
+      text: textOf(events),
+      pending: open.map((item) => toConfirmation(item, by)),
+      events,
+      session: session?.id ?? "",
+      user: session?.user ?? "",
+      invocation,
+      ...(failure === undefined
+        ? {}
+        : { error: { code: failure.errorCode ?? "internal", message: failure.errorMessage ?? "" } }),
+    };
+  }
+
+  async #show(run: RunContext, id: string, by: PrincipalInput): Promise<Confirmation> {
+    const snapshot = await run.engine.ledger.load({ confirmation: id });
+    if (snapshot?.confirmation === undefined || snapshot.call === undefined) {
+      throw new CountersignError("unknown-confirmation", `There is no confirmation ${id}.`);
+    }
+    const { confirmation, call, session } = snapshot;
+    return toConfirmation({ confirmation, call, session }, toPrincipal(by));
+  }
+}

@@ -1,0 +1,115 @@
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { describe, expect, test } from "vitest";
+import { type Folder, makeFolder } from "./command.ts";
+
+const by = { id: "ana" };
+
+async function record(folder: Folder): Promise<void> {
+  await folder.withEngine(async (engine) => {
+    const wipe = engine.gate("wipe", { requireConfirmation: true }, async () => "wiped");
+    const outcome = await wipe({ disk: 1 }, { key: "disk-1", by });
+    if (outcome.status === "pending") await engine.deny(outcome.confirmation.id, { by, reason: "no" });
+  });
+}
+
+function edit(folder: Folder, sql: string): void {
+  const database = new DatabaseSync(join(folder.path, "countersign.db"));
+  database.exec(sql);
+  database.close();
+}
+
+describe("audit verify", () => {
+  test("counts, says what it cannot find, and exits 0", async () => {
+    const folder = makeFolder();
+    await record(folder);
+    const { code, stdout } = folder.run(["audit", "verify"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("The journal verifies: 2 records in 1 session, 0 checkpoints.");
+    expect(stdout).toContain("What this check cannot find:");
+    expect(stdout).toContain("Without COUNTERSIGN_SECRET");
+    for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+    expect(folder.json(["audit", "verify"])).toMatchObject({ ok: true, records: 2, streams: 1, faults: [] });
+  });
+
+  test("names what was altered and exits 1", async () => {
+    const folder = makeFolder();
+    await record(folder);
+    edit(folder, "update journal set body = replace(body, 'ana', 'ben') where n = 2");
+    const { code, stdout } = folder.run(["audit", "verify"]);
+    expect(code).toBe(1);
+    expect(stdout).toContain("The journal does NOT verify");
+    expect(stdout).toMatch(/record 2: its body was altered/);
+    expect(stdout).toContain("it is not set here");
+  });
+
+  test("finds with a kept head that the end was cut off", async () => {
+    const folder = makeFolder();
+    await record(folder);
+    const head = folder.run(["audit", "head"]).stdout.trim();
+    expect(head).toMatch(/^1:[\w-]+$/);
+    expect(folder.json(["audit", "head"])).toEqual({ head });
+    expect(folder.run(["audit", "verify", "--head", head]).code).toBe(0);
+    edit(
+      folder,
+      "delete from journal; delete from checkpoints; update sessions set chain_n = 0, chain_hash = ''",
+    );
+    expect(folder.run(["audit", "verify"]).code).toBe(0);
+    const cut = folder.run(["audit", "verify", "--head", head]);
+    expect(cut.code).toBe(1);
+    expect(cut.stdout).toContain("cut off");
+    expect(folder.run(["audit", "verify", "--head", "nonsense"]).code).toBe(1);
+  });
+});
+
+describe("audit log", () => {
+  test("tells when, what and who, one line a record", async () => {
+    const folder = makeFolder();
+    await record(folder);
+    const { stdout } = folder.run(["audit", "log"]);
+    expect(stdout).toMatch(
+      /^[\d-]{10} [\d:]{8}Z {2}confirmation-requested {2}wipe \w{8}\n[\d-]{10} [\d:]{8}Z {2}confirmation-denied {5}wipe \w{8} by ana \(no\)\n$/,
+    );
+  });
+
+  test("gives programs one record a line, from where they ask", async () => {
+    const folder = makeFolder();
+    await record(folder);
+    const lines = (...args: string[]): readonly { seq: number; kind: string; body: unknown }[] =>
+      folder
+        .run(["audit", "log", "--json", ...args])
+        .stdout.split("\n")
+        .filter((line) => line !== "")
+        .map((line) => JSON.parse(line) as { seq: number; kind: string; body: unknown });
+    const all = lines();
+    expect(all.map(({ kind }) => kind)).toEqual(["confirmation-requested", "confirmation-denied"]);
+    expect(all[1]).toMatchObject({ body: { tool: "wipe", reason: "no", by: { id: "ana" } } });
+    expect(lines("--after", "1")).toEqual(all.slice(1));
+    expect(lines("--limit", "1")).toEqual(all.slice(0, 1));
+    expect(lines("--session", "gate:wipe/gate/disk-1")).toEqual(all);
+  });
+
+  test("refuses a session that there is not", async () => {
+    const folder = makeFolder();
+    await record(folder);
+    const { code, stderr } = folder.run(["audit", "log", "--session", "nobody"]);
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/\[unknown-session\]\n$/);
+  });
+});
+
+test("prune erases what is old, says how much it would be, and leaves a journal that verifies", async () => {
+  const folder = makeFolder();
+  await record(folder);
+  expect(folder.json(["prune", "--older-than", "1d"])).toEqual({ sessions: 0, dryRun: false });
+  edit(
+    folder,
+    "update sessions set updated_at = updated_at - 172800000, created_at = created_at - 172800000",
+  );
+  expect(folder.json(["prune", "--older-than", "1d", "--dry-run"])).toEqual({ sessions: 1, dryRun: true });
+  expect(folder.run(["prune", "--older-than", "1d"]).stdout).toBe("Erased the content of 1 session.\n");
+  const log = folder.run(["audit", "log"]).stdout;
+  expect(log).toContain("(erased; its digest is kept)");
+  expect(log).not.toContain("ana");
+  expect(folder.run(["audit", "verify"]).code).toBe(0);
+});

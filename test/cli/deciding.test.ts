@@ -1,0 +1,303 @@
+import { describe, expect, test } from "vitest";
+import { createLedger, Engine, OutcomeUnknown } from "../../src/index.ts";
+import { type Folder, makeFolder } from "./command.ts";
+
+const by = { id: "ana" };
+
+/** What `--json` prints of a confirmation, as far as it is looked at here. */
+interface Shown {
+  readonly id: string;
+  readonly status: string;
+  readonly repeated?: boolean;
+  readonly decision?: {
+    readonly by: { readonly id: string };
+    readonly via: string;
+    readonly reason?: string;
+  };
+  readonly result?: unknown;
+}
+
+interface Listed {
+  readonly items: readonly Shown[];
+  readonly next?: string;
+  readonly unknown: readonly Shown[];
+}
+
+function gateRefund(engine: Engine): ReturnType<typeof engine.gate<{ amount: number }, { paid: number }>> {
+  return engine.gate(
+    "refund",
+    { requireConfirmation: true, confirmationHint: "Pay it?", expiresInMs: 3_600_000 },
+    async ({ amount }: { amount: number }) => ({ paid: amount }),
+  );
+}
+
+/** Asks about so many refunds and ends, as a host that is down would have. */
+async function askFor(folder: Folder, ...amounts: readonly number[]): Promise<readonly string[]> {
+  return folder.withEngine(async (engine) => {
+    const refund = gateRefund(engine);
+    const ids: string[] = [];
+    for (const amount of amounts) {
+      const outcome = await refund({ amount }, { key: `order-${amount}`, by });
+      if (outcome.status === "pending") ids.push(outcome.confirmation.id);
+    }
+    return ids;
+  });
+}
+
+describe("pending", () => {
+  test("lists what waits, with the arguments, in 80 columns", async () => {
+    const folder = makeFolder();
+    const [id = ""] = await askFor(folder, 2500);
+    const { code, stdout } = folder.run(["pending"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain(id.slice(-8));
+    expect(stdout).toContain(`{"amount":2500}`);
+    expect(stdout).toContain("expires in 59m");
+    for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+  });
+
+  test("gives programs the items as the API shows them, and a cursor to the next", async () => {
+    const folder = makeFolder();
+    const ids = await askFor(folder, 1, 2, 3);
+    const first = folder.json(["pending", "--limit", "2"]) as Listed;
+    const item = { status: "requested", tool: "refund", hint: "Pay it?", version: 1 };
+    const can = { decide: true, amend: false, cancel: true };
+    expect(first.items).toMatchObject([
+      { ...item, can },
+      { ...item, can },
+    ]);
+    expect(first.unknown).toEqual([]);
+    const second = folder.json(["pending", "--cursor", first.next ?? ""]) as Listed;
+    expect(second.next).toBeUndefined();
+    expect([...first.items, ...second.items].map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
+  });
+
+  test("says so when nothing waits", async () => {
+    const folder = makeFolder();
+    await folder.withEngine(async () => {});
+    expect(folder.run(["pending"])).toEqual({
+      code: 0,
+      stdout: "Nothing waits for a decision.\n",
+      stderr: "",
+    });
+    expect(folder.json(["pending"])).toEqual({ items: [], unknown: [] });
+  });
+
+  test("narrows by tool, app and user", async () => {
+    const folder = makeFolder();
+    await askFor(folder, 7);
+    const count = (...args: string[]): number => (folder.json(["pending", ...args]) as Listed).items.length;
+    expect(count("--tool", "refund")).toBe(1);
+    expect(count("--tool", "other")).toBe(0);
+    expect(count("--app", "gate:refund", "--user", "ana")).toBe(1);
+    expect(count("--user", "ben")).toBe(0);
+  });
+});
+
+describe("approve", () => {
+  test("commits the decision as the local user, and a host runs the call once", async () => {
+    const folder = makeFolder();
+    const [id = ""] = await askFor(folder, 2500);
+    const first = folder.run(["approve", id]);
+    expect(first).toMatchObject({ code: 0, stderr: "" });
+    expect(first.stdout).toContain("It runs, once, where gate:refund is hosted");
+    const second = folder.run(["approve", id]);
+    expect(second.code).toBe(0);
+    expect(second.stdout).toContain("Approved already, by local:");
+    await folder.withEngine(async (engine) => {
+      const refund = gateRefund(engine);
+      await engine.workOnce();
+      expect(await refund({ amount: 2500 }, { key: "order-2500", by })).toMatchObject({
+        status: "succeeded",
+      });
+    });
+    const shown = folder.json(["approve", id]) as Shown;
+    expect(shown).toMatchObject({ status: "succeeded", repeated: true, result: { paid: 2500 } });
+    expect(shown.decision).toMatchObject({ via: "cli", by: { kind: "local", authenticated: false } });
+    expect(shown.decision?.by.id).toMatch(/^local:./);
+  });
+
+  test("waits for the result where it is told to", async () => {
+    const folder = makeFolder();
+    const [id = ""] = await askFor(folder, 2500);
+    const alone = folder.run(["approve", id, "--wait", "0.2"]);
+    expect(alone.code).toBe(1);
+    expect(alone.stdout).toContain("after 0.2 s it has not ended");
+    await folder.withEngine(async (engine) => {
+      gateRefund(engine);
+      await engine.workOnce();
+    });
+    const done = folder.run(["approve", id, "--wait", "5"]);
+    expect(done).toMatchObject({ code: 0 });
+    expect(done.stdout).toContain(`{"paid":2500}`);
+  });
+
+  test("asks for the payload that the question wants, and takes it", async () => {
+    const folder = makeFolder();
+    const schema = { type: "object", properties: { days: { type: "number" } }, required: ["days"] };
+    const id = await folder.withEngine(async (engine) => {
+      const leave = engine.gate(
+        "leave",
+        { requireConfirmation: true, confirmationPayload: schema },
+        async () => null,
+      );
+      const outcome = await leave({}, { key: "a", by });
+      return outcome.status === "pending" ? outcome.confirmation.id : "";
+    });
+    const without = folder.run(["approve", id]);
+    expect(without).toMatchObject({ code: 2, stdout: "" });
+    expect(without.stderr).toMatch(
+      /^countersign: .*days.* Give one with --payload JSON; .* \[payload-mismatch\]\n$/,
+    );
+    expect(folder.run(["approve", id, "--payload", "{days:3}"]).stderr).toMatch(
+      /--payload: .* \[malformed-json\]\n$/,
+    );
+    expect(folder.run(["approve", id, "--payload", `{"days":3}`]).code).toBe(0);
+  });
+});
+
+describe("deny", () => {
+  test("refuses the call with a reason, and a later approval learns whose decision stands", async () => {
+    const folder = makeFolder();
+    const [id = ""] = await askFor(folder, 2500);
+    const denied = folder.json(["deny", id, "--reason", "over budget"]) as Shown;
+    expect(denied).toMatchObject({ status: "denied", repeated: false, decision: { reason: "over budget" } });
+    const late = folder.run(["approve", id]);
+    expect(late).toMatchObject({ code: 4, stdout: "" });
+    expect(late.stderr).toMatch(
+      /^countersign: local:.+ denied this at .+\. The first decision stands\. \[already-decided\]\n$/,
+    );
+  });
+
+  test("is refused to somebody whom the rule does not admit", async () => {
+    const folder = makeFolder();
+    const id = await folder.withEngine(async (engine) => {
+      const pay = engine.gate(
+        "pay",
+        { requireConfirmation: true, approvers: { roles: ["boss"] } },
+        async () => null,
+      );
+      const outcome = await pay({}, { key: "a", by });
+      return outcome.status === "pending" ? outcome.confirmation.id : "";
+    });
+    const refused = folder.run(["deny", id]);
+    expect(refused.code).toBe(5);
+    expect(refused.stderr).toMatch(/\[not-an-approver\]\n$/);
+    expect((folder.json(["show", id]) as Shown).status).toBe("requested");
+  });
+});
+
+describe("cancel", () => {
+  test("withdraws with a reason, and will not do without one", async () => {
+    const folder = makeFolder();
+    const [id = ""] = await askFor(folder, 1);
+    expect(folder.run(["cancel", id])).toMatchObject({ code: 2, stdout: "" });
+    expect(folder.json(["cancel", id, "--reason", "wrong place"]) as Shown).toMatchObject({
+      status: "cancelled",
+      withdrawal: expect.stringContaining("wrong place") as string,
+    });
+    const again = folder.run(["cancel", id, "--reason", "x"]);
+    expect(again).toMatchObject({ code: 4 });
+    expect(again.stderr).toMatch(/\[not-cancellable\]\n$/);
+  });
+});
+
+describe("settle", () => {
+  test("an unknown outcome is listed, shown with who ran it, and settled once", async () => {
+    const folder = makeFolder();
+    const id = await loseOne(folder);
+    expect(folder.run(["pending"]).stdout).toContain("Outcome unknown");
+    expect((folder.json(["pending"]) as Listed).unknown).toMatchObject([{ id, status: "unknown" }]);
+    const { stdout } = folder.run(["show", id.slice(-8)]);
+    expect(stdout).toMatch(/run by +.+, process \d+/);
+    expect(stdout).toContain("--succeeded JSON");
+    const settled = folder.json(["settle", id.slice(-8), "--succeeded", `{"paid":1}`]) as Shown;
+    expect(settled).toMatchObject({ status: "succeeded", result: { paid: 1 } });
+    const again = folder.run(["settle", id, "--failed", "no"]);
+    expect(again.code).toBe(4);
+    expect(again.stderr).toMatch(/\[not-settleable\]\n$/);
+  });
+
+  test("needs exactly one word on what happened", async () => {
+    const folder = makeFolder();
+    const id = await loseOne(folder);
+    expect(folder.run(["settle", id])).toMatchObject({ code: 2 });
+    expect(folder.run(["settle", id, "--retry", "--failed", "x"]).stderr).toMatch(/takes only one of/);
+    expect(folder.run(["settle", id, "--succeeded", "paid"]).stderr).toMatch(
+      /A text needs its quotes.*malformed-json/,
+    );
+    const retried = folder.run(["settle", id, "--retry"]);
+    expect(retried.stdout).toContain("with the same key, where gate:pay is hosted");
+  });
+});
+
+describe("ids", () => {
+  test("may be shortened from either side of what is shown, not below four characters", async () => {
+    const folder = makeFolder();
+    const [id = ""] = await askFor(folder, 1);
+    for (const part of [
+      id.slice(-4),
+      id.slice(-8),
+      id.slice(-8, -3),
+      id.slice(-12),
+      id.slice(-8).toUpperCase(),
+    ]) {
+      expect((folder.json(["show", part]) as Shown).id, part).toBe(id);
+    }
+    expect(folder.run(["show", id.slice(-3)])).toMatchObject({ code: 2 });
+    const none = folder.run(["show", "zzzzzzzz"]);
+    expect(none.code).toBe(3);
+    expect(none.stderr).toMatch(/\[unknown-confirmation\]\n$/);
+  });
+
+  test("that fit more than one confirmation are refused with the candidates", async () => {
+    const folder = makeFolder();
+    const ids = ["adk-0000000000aaaaaaaasame1234", "adk-0000000000bbbbbbbbsame1234"];
+    await askUnder(folder, ids);
+    const { code, stdout, stderr } = folder.run(["approve", "same1234"]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    for (const id of ids) expect(stderr).toContain(id);
+    expect((folder.json(["pending"]) as Listed).items).toHaveLength(2);
+    expect(folder.run(["approve", "bsame1234"]).code).toBe(0);
+  });
+
+  test("of a closed confirmation still lead to what was decided", async () => {
+    const folder = makeFolder();
+    const [id = ""] = await askFor(folder, 1);
+    folder.run(["deny", id]);
+    const late = folder.run(["approve", id.slice(-8)]);
+    expect(late.stderr).toMatch(/\[already-decided\]\n$/);
+  });
+});
+
+/** A call whose outcome is unknown. */
+async function loseOne(folder: Folder): Promise<string> {
+  return folder.withEngine(async (engine) => {
+    const pay = engine.gate("pay", { requireConfirmation: true }, async () => {
+      throw new OutcomeUnknown("the line went dead");
+    });
+    const outcome = await pay({ to: "ben" }, { key: "a", by });
+    if (outcome.status !== "pending") return "";
+    const decided = await engine.approve(outcome.confirmation.id, { by });
+    if (decided.ok) await decided.finished;
+    return outcome.confirmation.id;
+  });
+}
+
+/** Asks as many questions as there are ids, under these ids. */
+async function askUnder(folder: Folder, ids: readonly string[]): Promise<void> {
+  let made = 0;
+  const rest = ids.map((id) => id.replace(/^adk-/, ""));
+  // Two ids are drawn for a question: the session's, then the confirmation's.
+  const engine = new Engine({
+    ledger: await createLedger(folder.ledger),
+    newId: () => {
+      made += 1;
+      return made % 2 === 0 ? (rest.shift() ?? `late-${made}`) : `other-${made}`;
+    },
+  });
+  const refund = gateRefund(engine);
+  made = 0;
+  for (const [index] of ids.entries()) await refund({ amount: index }, { key: `k${index}`, by });
+  await engine.close();
+}

@@ -1,0 +1,79 @@
+import { describe, expect, test } from "vitest";
+import { Random, runSeed } from "../support/random.ts";
+import { Resources } from "../support/resources.ts";
+import { KINDS, type LifeOptions } from "./life.ts";
+import { assertKilled, Lives } from "./lives.ts";
+
+const seed = runSeed();
+const KILLS = Number(process.env["COUNTERSIGN_KILLS"] ?? 300);
+const KILLS_PER_LEDGER = 25;
+const LEDGERS = Math.ceil(KILLS / KILLS_PER_LEDGER);
+const PROCESSES = 2;
+const SESSIONS_PER_LIFE = 8;
+
+// From the start: while it opens the ledger and recovers. From when it is ready: amid its work.
+const LONGEST_START_MS = 150;
+const LONGEST_LIFE_MS = 90;
+const TIMEOUT_MS = 60_000;
+
+let killed = 0;
+
+describe(`${PROCESSES} processes on one ledger, killed at random (COUNTERSIGN_SEED=${seed})`, () => {
+  test.each(Array.from({ length: LEDGERS }, (_, ledger) => ({ ledger, kills: killsOf(ledger) })))(
+    "ledger $ledger: after $kills kills every run is approved, single and accounted for",
+    async ({ ledger, kills }) => {
+      const resources = new Resources();
+      try {
+        const lives = await Lives.begin(resources, { seed: seed + ledger, kinds: KINDS });
+        const random = new Random(seed + ledger);
+        let left = kills;
+        await Promise.all(
+          Array.from({ length: PROCESSES }, async (_, index) => {
+            const share = { index, of: PROCESSES };
+            for (; left > 0; ) {
+              left -= 1;
+              await liveAndDie(lives, random, share);
+              expect(await lives.check("running"), "after a kill").toEqual([]);
+            }
+          }),
+        );
+        await lives.untilDone({ settle: false });
+        expect(await lives.check("rest"), "at rest").toEqual([]);
+        await lives.untilDone({ settle: true });
+        expect(await lives.check("rest"), "settled").toEqual([]);
+        expect(lives.errors).toEqual([]);
+      } finally {
+        await resources.release();
+      }
+    },
+    TIMEOUT_MS,
+  );
+
+  test(`${KILLS} processes were killed`, () => {
+    expect(killed).toBe(KILLS);
+  });
+});
+
+function killsOf(ledger: number): number {
+  return Math.min(KILLS_PER_LEDGER, KILLS - ledger * KILLS_PER_LEDGER);
+}
+
+/** One process, and its end at an instruction that nobody chose. */
+async function liveAndDie(lives: Lives, random: Random, share: LifeOptions["share"]): Promise<void> {
+  lives.addSessions(SESSIONS_PER_LIFE);
+  const early = random.chance(0.2);
+  const micros = random.fraction() * (early ? LONGEST_START_MS : LONGEST_LIFE_MS) * 1_000;
+  const child = lives.start({ settle: random.chance(0.5), share });
+  if (!early) await child.line("ready");
+  await microseconds(micros);
+  const end = await child.kill();
+  assertKilled(end, child.complaints);
+  killed += 1;
+}
+
+// Timers tick in milliseconds; the rest is waited out, so that every instruction can be the last one.
+async function microseconds(micros: number): Promise<void> {
+  const until = performance.now() + micros / 1_000;
+  await new Promise((resolve) => setTimeout(resolve, Math.floor(micros / 1_000)));
+  while (performance.now() < until);
+}

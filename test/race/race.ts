@@ -1,0 +1,107 @@
+import { join } from "node:path";
+import { check, type Finding } from "../crash/checker.ts";
+import type { Child } from "../support/child.ts";
+import { type Effect, readEffects } from "../support/effects.ts";
+import { type JournalRow, LedgerFile } from "../support/ledger-file.ts";
+import type { Resources } from "../support/resources.ts";
+import type { GateName, RacerLine, RacerOptions, Replies, Task } from "./racing.ts";
+
+const PROGRAM = new URL("./racer.program.ts", import.meta.url);
+
+/** Long enough that nobody loses it while a busy machine looks elsewhere. */
+const PATIENT = { leaseMs: 20_000, heartbeatMs: 5_000 };
+/** Short, for tests in which a process is stopped for longer than it. */
+export const HASTY = { leaseMs: 400, heartbeatMs: 100 };
+
+/** How far ahead a moment lies that processes are to meet at. */
+const HEAD_START_MS = 8;
+
+/** One process of a race, as the test sees it. */
+export class RacerHandle {
+  readonly name: string;
+  readonly child: Child<RacerLine>;
+  #tasks = 0;
+
+  constructor(name: string, child: Child<RacerLine>) {
+    this.name = name;
+    this.child = child;
+  }
+
+  /** Has it do something; rejects if the engine threw. */
+  async ask<T extends Task>(task: T): Promise<Replies[T["do"]]> {
+    this.#tasks += 1;
+    const id = this.#tasks;
+    this.child.send({ type: "task", id, task });
+    const line = await this.child.line("reply", (reply) => reply.id === id);
+    if (line.error !== undefined) throw new Error(`${this.name}: ${line.error}`);
+    return line.value as Replies[T["do"]];
+  }
+}
+
+/** Processes on one ledger file, and the world that their tools act upon. */
+export class Race {
+  readonly #resources: Resources;
+  readonly #place: { readonly ledger: string; readonly effects: string };
+  #opened = 0;
+
+  private constructor(resources: Resources, folder: string) {
+    this.#resources = resources;
+    this.#place = { ledger: join(folder, "ledger.db"), effects: join(folder, "effects.jsonl") };
+  }
+
+  static async on(resources: Resources): Promise<Race> {
+    return new Race(resources, await resources.folder());
+  }
+
+  get ledgerPath(): string {
+    return this.#place.ledger;
+  }
+
+  async racer(name: string, over: Partial<RacerOptions> = {}): Promise<RacerHandle> {
+    const options: RacerOptions = { ...this.#place, name, ...PATIENT, works: false, ...over };
+    const child = this.#resources.child<RacerLine>(PROGRAM, { args: [JSON.stringify(options)] });
+    await child.line("ready");
+    return new RacerHandle(name, child);
+  }
+
+  /** Several alike, started one after the other: the first makes the ledger. */
+  async racers(count: number, over: Partial<RacerOptions> = {}): Promise<readonly RacerHandle[]> {
+    const racers: RacerHandle[] = [];
+    for (let index = 0; index < count; index++) racers.push(await this.racer(`p${index}`, over));
+    return racers;
+  }
+
+  /** Asks for a call of a gated function; it waits for a person. */
+  async open(racer: RacerHandle, gate: GateName): Promise<Replies["open"]> {
+    this.#opened += 1;
+    return racer.ask({ do: "open", gate, key: `${gate}-${this.#opened}` });
+  }
+
+  /** How often the body of this call was entered, by the world's account. */
+  runsOf(call: string): readonly Effect[] {
+    return readEffects(this.#place.effects).filter((effect) => effect.call === call);
+  }
+
+  journal(): readonly JournalRow[] {
+    return this.look((file) => file.contents().journal);
+  }
+
+  look<T>(read: (file: LedgerFile) => T): T {
+    const file = new LedgerFile(this.#place.ledger);
+    try {
+      return read(file);
+    } finally {
+      file.close();
+    }
+  }
+
+  /** What is wrong, now that nothing is on its way any more. */
+  check(): Promise<readonly Finding[]> {
+    return check({ ...this.#place, promised: [], moment: "rest" });
+  }
+}
+
+/** A moment that processes can meet at, by the clock they share. */
+export function soon(): number {
+  return performance.timeOrigin + performance.now() + HEAD_START_MS;
+}

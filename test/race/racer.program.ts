@@ -1,0 +1,198 @@
+import {
+  type DecisionReceipt,
+  Engine,
+  type GatedFunction,
+  type Ledger,
+  type Refusal,
+} from "../../src/engine/index.ts";
+import type { JsonObject, JsonValue } from "../../src/protocol/index.ts";
+import { createLedger } from "../../src/stores/index.ts";
+import { SECRET } from "../crash/life.ts";
+import { pointsOf } from "../crash/points.ts";
+import { EffectsFile } from "../support/effects.ts";
+import { LedgerFile } from "../support/ledger-file.ts";
+import { nextChange, watchCommits, wrapLedger } from "../support/ledger-proxy.ts";
+import { listen, programOptions, say } from "../support/program.ts";
+import {
+  type Answer,
+  BRIEF_MS,
+  type GateName,
+  type RacerLine,
+  type RacerMessage,
+  type RacerOptions,
+  type Replies,
+  type Task,
+} from "./racing.ts";
+import { Talker } from "./talker.ts";
+
+const SWEEP_MS = 20;
+
+type Gate = GatedFunction<JsonObject, JsonValue>;
+
+/** One process of a race. It does nothing of its own accord, unless it works. */
+class Racer {
+  readonly #options: RacerOptions;
+  readonly #engine: Engine;
+  readonly #talker: Talker;
+  readonly #file: LedgerFile;
+  readonly #effects: EffectsFile;
+  readonly #gates: ReadonlyMap<GateName, Gate>;
+  readonly #inBody: (() => void)[] = [];
+
+  constructor(options: RacerOptions, inner: Ledger) {
+    this.#options = options;
+    const { leaseMs, heartbeatMs, name } = options;
+    const ledger = prepared(inner, options);
+    this.#engine = new Engine({ ledger, leaseMs, heartbeatMs, hostName: name, secret: SECRET });
+    this.#effects = new EffectsFile(options.effects);
+    this.#file = new LedgerFile(options.ledger);
+    this.#talker = new Talker(this.#engine, tell);
+    this.#engine.host(this.#talker);
+    this.#gates = new Map((["quick", "slow", "brief"] as const).map((gate) => [gate, this.#gate(gate)]));
+  }
+
+  /** A call that a body is in waits for this. */
+  leaveBody(): void {
+    for (const leave of this.#inBody.splice(0)) leave();
+  }
+
+  #gate(gate: GateName): Gate {
+    const { name } = this.#options;
+    const expiresInMs = gate === "brief" ? { expiresInMs: BRIEF_MS } : {};
+    return this.#engine.gate<JsonObject, JsonValue>(
+      gate,
+      { requireConfirmation: true, ...expiresInMs },
+      async (args, { idempotencyKey: call, attempt }) => {
+        const seq = this.#file.lastSeq();
+        const what = { call, tool: gate, what: "body", attempt, key: call, args, approvals: 1 };
+        this.#effects.append({ ...what, seq, pid: process.pid });
+        if (gate === "slow") {
+          const left = new Promise<void>((resolve) => {
+            this.#inBody.push(resolve);
+          });
+          tell({ type: "in-body", call, attempt });
+          await left;
+          tell({ type: "left-body", call, attempt });
+        }
+        return { by: name, attempt };
+      },
+    );
+  }
+
+  work(): void {
+    if (this.#options.works) this.#engine.work({ sweepMs: SWEEP_MS });
+  }
+
+  async perform(task: Task): Promise<Replies[Task["do"]]> {
+    switch (task.do) {
+      case "open":
+        return this.#open(task);
+      case "decide":
+        return this.#decide(task);
+      case "settle": {
+        const settled = await this.#engine.settle({ call: task.call }, task.settlement, this.#acting());
+        return settled.ok ? { ok: true } : { ok: false, code: settled.code };
+      }
+      case "await-call":
+        return this.#awaitCall(task);
+      case "await-record":
+        return this.#awaitRecord(task);
+      case "message":
+        waitUntil(task.at);
+        return this.#talker.message(task.session, task.number);
+      case "let-go":
+        waitUntil(task.at);
+        return { ok: await this.#talker.letGo(task.session, task.how) };
+    }
+  }
+
+  async #open({ gate, key }: Extract<Task, { do: "open" }>): Promise<Replies["open"]> {
+    const outcome = await this.#gates.get(gate)?.({ order: key }, { key, by: { id: "ana" } });
+    const confirmation = outcome?.status === "pending" ? outcome.confirmation : undefined;
+    return {
+      status: outcome?.status ?? "none",
+      confirmation: confirmation?.id ?? "",
+      call: confirmation?.call ?? "",
+    };
+  }
+
+  async #decide(task: Extract<Task, { do: "decide" }>): Promise<readonly Answer[]> {
+    const { confirmation: id, confirmed, times } = task;
+    waitUntil(task.at);
+    const one = async (): Promise<Answer> => {
+      const receipt = await this.#engine.decide({ id, confirmed }, this.#acting());
+      return toAnswer(receipt);
+    };
+    return Promise.all(Array.from({ length: times }, one));
+  }
+
+  async #awaitCall({
+    call: id,
+    status,
+  }: Extract<Task, { do: "await-call" }>): Promise<Replies["await-call"]> {
+    for (;;) {
+      const changed = nextChange(this.#engine.ledger);
+      const [call] = await this.#engine.ledger.calls([id]);
+      if (call?.status === status) return { attempt: call.attempt };
+      await changed;
+    }
+  }
+
+  async #awaitRecord({ kind }: Extract<Task, { do: "await-record" }>): Promise<Replies["await-record"]> {
+    for (let after = 0; ; ) {
+      const changed = nextChange(this.#engine.ledger);
+      const records = await this.#engine.ledger.journal({ after, limit: 100 });
+      const found = records.find((record) => record.kind === kind);
+      if (found !== undefined) return { seq: found.seq };
+      after = records.at(-1)?.seq ?? after;
+      if (records.length === 0) await changed;
+    }
+  }
+
+  #acting(): { readonly by: { readonly id: string } } {
+    return { by: { id: this.#options.name } };
+  }
+}
+
+function prepared(inner: Ledger, { stopsAfterClaim, releasesBlindly }: RacerOptions): Ledger {
+  const blind = releasesBlindly === true ? { readyFrames: () => Promise.resolve([]) } : {};
+  return watchCommits(wrapLedger(inner, blind), {
+    after: (commit) => {
+      if (stopsAfterClaim !== true || !pointsOf(commit).has("approve")) return;
+      tell({ type: "claimed" });
+      process.kill(process.pid, "SIGSTOP");
+    },
+  });
+}
+
+async function toAnswer(receipt: DecisionReceipt | Refusal): Promise<Answer> {
+  const vote = receipt.confirmation?.votes.at(-1);
+  const standing =
+    vote === undefined ? {} : { standing: JSON.stringify([vote.confirmed, vote.by.id, vote.at]) };
+  if (!receipt.ok) return { ok: false, code: receipt.code, message: receipt.message, ...standing };
+  const { status, result = null } = await receipt.finished;
+  return { ok: true, repeated: receipt.repeated, final: { status, result }, ...standing };
+}
+
+// Blocks, so that nothing else of this process comes between the moment and what is done then.
+function waitUntil(at = 0): void {
+  while (performance.timeOrigin + performance.now() < at);
+}
+
+function tell(line: RacerLine): void {
+  say(line);
+}
+
+const options = programOptions() as RacerOptions;
+const racer = new Racer(options, await createLedger(`sqlite:${options.ledger}`));
+listen((message) => {
+  const told = message as RacerMessage;
+  if (told.type === "leave-body") return racer.leaveBody();
+  const { id, task } = told;
+  racer.perform(task).then(
+    (value) => tell({ type: "reply", id, value }),
+    (error: unknown) => tell({ type: "reply", id, error: String(error) }),
+  );
+});
+racer.work();
+tell({ type: "ready" });
