@@ -30,32 +30,47 @@ export async function transact<T>(parts: EngineParts, target: Target, judge: Jud
   if (first.done) return first.value;
   // Others are at this session: from here on queue up behind those of this process.
   return parts.queue.run(first.session, async () => {
-    let last = first.conflict;
+    let last: Refused = first;
     for (let tries = 1; tries < MAX_TRIES; tries++) {
       const next = await attempt(parts, target, judge, last);
       if (next.done) return next.value;
-      last = next.conflict;
+      last = next;
       await parts.clock.sleep(jitter(Math.min(tries, MAX_PAUSE_MS)));
     }
     throw new CountersignError("ledger-busy", "The session kept changing under this command; try again.");
   });
 }
 
-type Attempt<T> =
-  | { readonly done: true; readonly value: T }
-  | { readonly done: false; readonly session: string; readonly conflict: Conflict };
+interface Refused {
+  readonly done: false;
+  readonly session: string;
+  /** Of the session, in which the commit was refused. */
+  readonly version: number;
+  readonly conflict: Conflict;
+}
+
+type Attempt<T> = { readonly done: true; readonly value: T } | Refused;
 
 async function attempt<T>(
   parts: EngineParts,
   target: Target,
   judge: Judge<T>,
-  last: Conflict | undefined,
+  last: Refused | undefined,
 ): Promise<Attempt<T>> {
-  const plan = await judge(await parts.ledger.load(target), last);
+  const snapshot = await parts.ledger.load(target);
+  const plan = await judge(snapshot, standing(last, snapshot));
   if (plan.draft === undefined) return { done: true, value: plan.value };
   const commit = plan.draft.toCommit();
   const outcome = await parts.ledger.commit(commit);
   if (outcome.ok) return { done: true, value: plan.value };
   if (outcome.conflict === "owner" && commit.owner !== undefined) parts.lease.lost(commit.owner);
-  return { done: false, session: commit.session.key, conflict: outcome.conflict };
+  const { key: session, version } = commit.session;
+  return { done: false, session, version, conflict: outcome.conflict };
+}
+
+// Whoever kept the session busy may have let go since, and looked for what was ready before anything was left
+// so. Only in the same version is it certain that they still have to look.
+function standing(last: Refused | undefined, snapshot: Snapshot | undefined): Conflict | undefined {
+  const moved = last?.conflict === "busy" && last.version !== snapshot?.session.version;
+  return moved ? "version" : last?.conflict;
 }

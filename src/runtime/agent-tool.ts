@@ -22,7 +22,7 @@ const REQUEST_SCHEMA: JsonObject = {
 
 /** Lets an agent be called like a tool, and gated like one. It sees only what it is asked. */
 export function agentTool(agent: AnyAgent, options: AgentToolOptions = {}): AgentTool {
-  const plain = tool<JsonObject>({
+  const plain = tool({
     name: agent.name,
     description: agent.description,
     parameters: REQUEST_SCHEMA,

@@ -1,5 +1,5 @@
 import { CountersignError, type JsonObject } from "../protocol/index.ts";
-import { Agent } from "./agent.ts";
+import type { Agent } from "./agent.ts";
 import type { AgentTree } from "./agent-tree.ts";
 import type { ToolDeclaration } from "./model.ts";
 import { refuseReserved, type Tool, tool } from "./tool.ts";
@@ -53,7 +53,7 @@ function transferTool(agent: Agent, agents: AgentTree): Tool | undefined {
     properties: { agent_name: { type: "string", enum: names } },
     required: ["agent_name"],
   };
-  return tool<JsonObject>({
+  return tool({
     name: TRANSFER_TOOL,
     description: `Hands the conversation to another agent that is better suited to go on with it:\n${list}`,
     parameters,

@@ -1,4 +1,4 @@
-import { type Decider, type DecisionReceipt, type Refusal, type SessionRecord } from "../engine/index.ts";
+import type { Decider, DecisionReceipt, Refusal, SessionRecord } from "../engine/index.ts";
 import {
   type AnsweredConfirmation,
   CountersignError,

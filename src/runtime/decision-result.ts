@@ -25,7 +25,7 @@ export async function decisionResult(
   const finished = async (): Promise<Turn> => {
     const { invocation } = confirmation;
     const watched = watchRun(run, { session: call.session, invocation, after, pieces: false });
-    for await (const _event of watched) continue;
+    while ((await watched.next()).done !== true);
     return turnOf(call.session, invocation);
   };
   let watching: Promise<Turn> | undefined;

@@ -1,3 +1,18 @@
+export { type AdkCallbacks, FunctionTool, type FunctionToolOptions, LlmAgent } from "./adk-names.ts";
+export {
+  Agent,
+  type AgentOptions,
+  type AnyAgent,
+  type Instruction,
+  LoopAgent,
+  ParallelAgent,
+  SequentialAgent,
+} from "./agent.ts";
+export { type AgentTool, type AgentToolOptions, agentTool } from "./agent-tool.ts";
+export { type RefusedAnswer } from "./answers.ts";
+export { BaseTool, type BaseToolOptions } from "./base-tool.ts";
+export type { DecisionResult } from "./decision-result.ts";
+export type { BeforeToolContext, HookContext, Hooks } from "./hooks.ts";
 export type {
   GenerateOptions,
   Model,
@@ -6,3 +21,19 @@ export type {
   ModelResolver,
   ToolDeclaration,
 } from "./model.ts";
+export type { Policy, PolicyCall, PolicyVerdict } from "./policy.ts";
+export type { ConfirmationProvider, ConfirmationRequest } from "./provider.ts";
+export { type RunInput, Runner, type RunnerOptions, type SendOptions } from "./runner.ts";
+export type { Session, Sessions } from "./sessions.ts";
+export type { State } from "./state.ts";
+export type { StreamEvent } from "./stream.ts";
+export {
+  type ConfirmationPredicate,
+  type GateContext,
+  type Tool,
+  type ToolOptions,
+  tool,
+} from "./tool.ts";
+export type { ToolContext, TypedConfirmation } from "./tool-context.ts";
+export { type Toolset, toolset, withConfirmation } from "./toolset.ts";
+export type { Turn } from "./turn.ts";

@@ -24,13 +24,13 @@ import { rule } from "./verdict.ts";
 
 /** A tool of an agent as the engine runs it: with the app's rules, hooks and state around its body. */
 export function toLiveTool(run: RunContext, agent: Agent, tool: Tool): LiveTool {
-  const { confirmation } = tool;
+  const { approvers, expiresInMs, onDenied } = tool.confirmation;
   return {
     definitionDigest: definitionDigest(tool.definition),
     asking: {
-      approvers: confirmation.approvers,
-      ...(confirmation.expiresInMs === undefined ? {} : { expiresInMs: confirmation.expiresInMs }),
-      ...(confirmation.onDenied === undefined ? {} : { onDenied: confirmation.onDenied }),
+      approvers,
+      ...(expiresInMs === undefined ? {} : { expiresInMs }),
+      ...(onDenied === undefined ? {} : { onDenied }),
     },
     denies: (call, confirmation) => deniesNow(run, call, confirmation?.user),
     showAgain: (call) => showAgain(tool, call),

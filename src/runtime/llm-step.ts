@@ -5,12 +5,13 @@ import { declarationsOf, toolsOf } from "./agent-tools.ts";
 import { askModel } from "./ask-model.ts";
 import { firstValue, type HookContext } from "./hooks.ts";
 import { instructionFor } from "./instruction.ts";
-import type { ModelChunk } from "./model.ts";
+import type { ModelChunk, ModelRequest } from "./model.ts";
 import { type IdentifiedCall, planCalls, type StepScene } from "./plan-calls.ts";
 import { buildPrompt, deniedCalls, type Prompt } from "./prompt.ts";
 import type { RunContext } from "./run-context.ts";
 import { State } from "./state.ts";
 import type { Tool } from "./tool.ts";
+import { spokenText } from "./turn.ts";
 
 const LONGEST_CALL_ID = 128;
 
@@ -27,10 +28,9 @@ export async function stepLlm(run: RunContext, agent: Agent, first: FrameRecord)
 }
 
 async function stepOnce(run: RunContext, agent: Agent, frame: FrameRecord): Promise<FrameRecord | undefined> {
-  const { engine } = run;
-  const session = (await engine.ledger.load({ frame: frame.id }))?.session;
+  const session = (await run.engine.ledger.load({ frame: frame.id }))?.session;
   if (session === undefined) return undefined;
-  const state = new State(await engine.ledger.state(frame.session));
+  const state = new State(await run.engine.ledger.state(frame.session));
   const ctx: HookContext = {
     agentName: agent.name,
     userId: session.user,
@@ -39,41 +39,53 @@ async function stepOnce(run: RunContext, agent: Agent, frame: FrameRecord): Prom
     state,
   };
   if (frame.turn >= run.settings.maxModelCalls) return finish(run, frame, exhausted(run, frame));
-  if (frame.turn === 0) {
-    const instead = await firstValue([run.hooks, agent.hooks], "beforeAgent", { ctx });
-    if (instead !== undefined)
-      return finish(run, frame, spoken({ agent, frame, state }, { parts: instead.parts }));
-  }
+  const instead =
+    frame.turn === 0 ? await firstValue([run.hooks, agent.hooks], "beforeAgent", { ctx }) : undefined;
+  if (instead !== undefined)
+    return finish(run, frame, spoken({ agent, frame, state }, { parts: instead.parts }));
+  return think({ run, agent, frame, ctx }, session);
+}
+
+type Thinking = Pick<StepScene, "run" | "agent" | "frame" | "ctx">;
+
+/** Asks the model and acts on what it says. */
+async function think(about: Thinking, session: SessionRecord): Promise<FrameRecord | undefined> {
+  const { run, agent, frame, ctx } = about;
   const tools = await toolsOf(agent, run.agents);
-  const prompt = await buildPrompt(engine.ledger, frame);
-  const instruction = await instructionFor(agent, ctx);
+  const prompt = await buildPrompt(run.engine.ledger, frame);
   const chunk = await askModel({
-    run,
-    agent,
-    frame,
-    ctx,
+    ...about,
     after: prompt.events.length,
-    request: {
-      contents: prompt.contents,
-      tools: declarationsOf(tools),
-      ...(instruction === "" ? {} : { instruction }),
-      ...(agent.generateContentConfig === undefined ? {} : { config: agent.generateContentConfig }),
-    },
+    request: await requestFor(about, prompt, tools),
   });
-  const { parts, calls } = identify(run, prompt, chunk.parts);
   if (chunk.errorCode !== undefined) return finish(run, frame, failed(frame, chunk));
+  const { parts, calls } = identify(run, prompt, chunk.parts);
   if (calls.length === 0) {
     const instead = await firstValue([run.hooks, agent.hooks], "afterAgent", { ctx });
-    return finish(run, frame, spoken({ agent, frame, state }, { ...chunk, parts: instead?.parts ?? parts }));
+    return finish(
+      run,
+      frame,
+      spoken({ agent, frame, state: ctx.state }, { ...chunk, parts: instead?.parts ?? parts }),
+    );
   }
-  const scene = await sceneFor({ run, agent, frame, tools, ctx }, session, prompt);
-  const planned = await planCalls(scene, calls);
-  const turn = await engine.recordTurn(frame, {
-    event: eventOf(frame, { ...chunk, parts }, state.delta()),
-    calls: planned,
-    stateDelta: state.delta(),
-  });
-  return turn?.frame;
+  const planned = await planCalls(await sceneFor({ ...about, tools }, session, prompt), calls);
+  const stateDelta = ctx.state.delta();
+  const event = eventOf(frame, { ...chunk, parts }, stateDelta);
+  return (await run.engine.recordTurn(frame, { event, calls: planned, stateDelta }))?.frame;
+}
+
+async function requestFor(
+  { agent, ctx }: Thinking,
+  prompt: Prompt,
+  tools: ReadonlyMap<string, Tool>,
+): Promise<ModelRequest> {
+  const instruction = await instructionFor(agent, ctx);
+  return {
+    contents: prompt.contents,
+    tools: declarationsOf(tools),
+    ...(instruction === "" ? {} : { instruction }),
+    ...(agent.generateContentConfig === undefined ? {} : { config: agent.generateContentConfig }),
+  };
 }
 
 async function sceneFor(
@@ -151,7 +163,7 @@ function spoken(
   { agent, frame, state }: { readonly agent: Agent; readonly frame: FrameRecord; readonly state: State },
   chunk: ModelChunk,
 ): FrameEnd {
-  const text = chunk.parts.map(({ text = "", thought }) => (thought === true ? "" : text)).join("");
+  const text = spokenText(chunk.parts);
   if (agent.outputKey !== undefined) state.set(agent.outputKey, text);
   const stateDelta = state.delta();
   return { status: "done", event: eventOf(frame, chunk, stateDelta), output: text, stateDelta };

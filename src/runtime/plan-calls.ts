@@ -89,7 +89,7 @@ async function beforeTool(
   tool: Tool,
   call: IdentifiedCall,
 ): Promise<Hooked | { readonly answer: JsonValue }> {
-  const args = structuredClone(call.args) as { [key: string]: JsonValue };
+  const args = structuredClone<{ [key: string]: JsonValue }>(call.args);
   let asked: Hooked["card"] | undefined;
   const ctx = {
     ...scene.ctx,

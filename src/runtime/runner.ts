@@ -2,7 +2,7 @@ import {
   type Acting,
   type Confirmation,
   type DecisionInput,
-  Engine,
+  type Engine,
   type EngineOptions,
   type Ledger,
   type PrincipalInput,
@@ -31,9 +31,10 @@ import type { Hooks } from "./hooks.ts";
 import type { ModelResolver } from "./model.ts";
 import type { Policy } from "./policy.ts";
 import type { RunContext, RunSettings } from "./run-context.ts";
+import { Sessions } from "./sessions.ts";
 import { type StreamEvent, toStream } from "./stream.ts";
 import { type Submission, type SubmitInput, startRun, submit } from "./submit.ts";
-import { type Turn, textOf } from "./turn.ts";
+import { type Turn, toTurn } from "./turn.ts";
 import { type RunEvent, watchRun } from "./watch-run.ts";
 
 export interface RunnerOptions extends Hooks, Partial<RunSettings>, Omit<Partial<EngineOptions>, "ledger"> {
@@ -70,12 +71,14 @@ export interface RunInput {
 /** Runs an app's agents on a ledger. Starts no timers by itself; see {@link Runner.work}. */
 export class Runner {
   readonly app: string;
+  readonly sessionService: Sessions;
   readonly #options: RunnerOptions;
   #opened: Promise<RunContext> | undefined;
 
   constructor(options: RunnerOptions) {
     this.#options = options;
     this.app = options.app ?? options.agent.name;
+    this.sessionService = new Sessions(() => this.#open(), options.wire ?? "adk");
     // Read now, so that a mistake in the tree is told where it was made.
     readAgentTree(options.agent);
   }
@@ -95,6 +98,12 @@ export class Runner {
     for await (const event of this.#watch(input)) {
       if (event.kind !== "progress") yield encodeEvent(event.event, wire);
     }
+  }
+
+  /** The ADK's name for {@link Runner.run}. */
+  runAsync(input: Omit<RunInput, "message"> & { readonly newMessage: Content }): AsyncGenerator<Event> {
+    const { newMessage, ...rest } = input;
+    return this.run({ ...rest, message: newMessage });
   }
 
   /** The same as a stream of typed pieces, for programs that show what happens. */
@@ -260,26 +269,14 @@ export class Runner {
     seen?: readonly StoredEvent[],
   ): Promise<Turn> {
     const { ledger } = run.engine;
-    const session = (await ledger.load({ sessionKey: key }))?.session;
+    const session = (await ledger.load({ sessionKey: key }))?.session ?? { id: "", user: "", open: 0 };
     const events = seen ?? (await ledger.events(key)).filter((event) => event.invocationId === invocation);
     const open =
-      session === undefined || session.open === 0
+      session.open === 0
         ? []
         : (await ledger.confirmations({ state: "open", session: key }, { limit: 100 })).items;
-    const by = toPrincipal({ id: session?.user ?? "" });
-    const failure = events.findLast(({ errorCode }) => errorCode !== undefined);
-    return {
-      status: open.length > 0 ? "paused" : failure === undefined ? "completed" : "failed",
-      text: textOf(events),
-      pending: open.map((item) => toConfirmation(item, by)),
-      events,
-      session: session?.id ?? "",
-      user: session?.user ?? "",
-      invocation,
-      ...(failure === undefined
-        ? {}
-        : { error: { code: failure.errorCode ?? "internal", message: failure.errorMessage ?? "" } }),
-    };
+    const by = toPrincipal({ id: session.user });
+    return toTurn(session, invocation, { events, pending: open.map((item) => toConfirmation(item, by)) });
   }
 
   async #show(run: RunContext, id: string, by: PrincipalInput): Promise<Confirmation> {

@@ -1,5 +1,6 @@
-import type { Content, JsonObject, JsonValue } from "../protocol/index.ts";
+import type { ConfirmationAsk, JsonObject, JsonValue, Part } from "../protocol/index.ts";
 import type { ConfirmationRequest } from "./provider.ts";
+import { spokenText } from "./turn.ts";
 import type { RunEvent } from "./watch-run.ts";
 
 /** What happens in a run, as a program shows it. */
@@ -48,7 +49,7 @@ export async function* toStream(events: AsyncIterable<RunEvent>): AsyncGenerator
       continue;
     }
     const { event } = watched;
-    const text = plainText(event.content);
+    const text = spokenText(event.content?.parts ?? []);
     if (watched.kind === "partial") {
       inPieces += text;
       if (text !== "") yield { type: "content-delta", content: text, agent: event.author };
@@ -67,35 +68,35 @@ export async function* toStream(events: AsyncIterable<RunEvent>): AsyncGenerator
 type Stored = Extract<RunEvent, { kind: "stored" }>["event"];
 
 function* pieces(event: Stored): Generator<StreamEvent> {
-  for (const { functionCall, functionResponse } of event.content?.parts ?? []) {
-    if (functionCall !== undefined) {
-      const { id = "", name, args } = functionCall;
-      yield { type: "tool-call", toolCallId: id, toolName: name, args, agent: event.author };
-    }
-    if (functionResponse !== undefined) {
-      const { id = "", name, response } = functionResponse;
-      yield { type: "tool-result", toolCallId: id, toolName: name, result: response };
-    }
-  }
-  for (const ask of event.asks ?? []) {
-    const own = ask.askedByTool === true;
-    yield {
-      type: "confirmation-required",
-      confirmationId: ask.id,
-      agent: event.author,
-      confirmationRequest: {
-        toolCallId: ask.call.id,
-        toolName: ask.call.name,
-        input: JSON.stringify(ask.call.args),
-        hint: own ? ask.hint : "",
-        ...(own && ask.payload !== undefined ? { payload: ask.payload } : {}),
-      },
-    };
-  }
-  if (event.errorCode !== undefined)
-    yield { type: "error", code: event.errorCode, message: event.errorMessage ?? "" };
+  for (const part of event.content?.parts ?? []) yield* toolPieces(part, event.author);
+  for (const ask of event.asks ?? []) yield askPiece(ask, event.author);
+  const { errorCode, errorMessage = "" } = event;
+  if (errorCode !== undefined) yield { type: "error", code: errorCode, message: errorMessage };
 }
 
-function plainText(content: Content | undefined): string {
-  return (content?.parts ?? []).map(({ text = "", thought }) => (thought === true ? "" : text)).join("");
+function* toolPieces({ functionCall, functionResponse }: Part, agent: string): Generator<StreamEvent> {
+  if (functionCall !== undefined) {
+    const { id = "", name, args } = functionCall;
+    yield { type: "tool-call", toolCallId: id, toolName: name, args, agent };
+  }
+  if (functionResponse !== undefined) {
+    const { id = "", name, response } = functionResponse;
+    yield { type: "tool-result", toolCallId: id, toolName: name, result: response };
+  }
+}
+
+function askPiece(ask: ConfirmationAsk, agent: string): StreamEvent {
+  const own = ask.askedByTool === true;
+  return {
+    type: "confirmation-required",
+    confirmationId: ask.id,
+    agent,
+    confirmationRequest: {
+      toolCallId: ask.call.id,
+      toolName: ask.call.name,
+      input: JSON.stringify(ask.call.args),
+      hint: own ? ask.hint : "",
+      ...(own && ask.payload !== undefined ? { payload: ask.payload } : {}),
+    },
+  };
 }

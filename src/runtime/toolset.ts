@@ -1,3 +1,4 @@
+import { isAgentTool } from "./agent-tool.ts";
 import { type AuthorGate, type ConfirmationPredicate, meets, type Tool } from "./tool.ts";
 
 /** Tools that come together. `tools()` is asked before every model call, so a set may change. */
@@ -25,9 +26,30 @@ export function withConfirmation(
   };
 }
 
+// Member by member: a tool written as a class keeps some of them where a copy would not find them.
 function gated(original: Tool, when: boolean | ConfirmationPredicate<unknown>, gate: AuthorGate): Tool {
+  const {
+    name,
+    description,
+    parameters,
+    definition,
+    confirmation,
+    repeatable,
+    isLongRunning,
+    secrets,
+    source,
+  } = original;
   return {
-    ...original,
+    name,
+    description,
+    ...(parameters === undefined ? {} : { parameters }),
+    definition,
+    confirmation,
+    repeatable,
+    isLongRunning,
+    secrets,
+    ...(source === undefined ? {} : { source }),
+    ...(isAgentTool(original) ? { delegate: original.delegate } : {}),
     parse: (args) => original.parse(args),
     run: (args, context) => original.run(args, context),
     gates: async (args, context) => {

@@ -1,9 +1,9 @@
-import type { Confirmation } from "../engine/index.ts";
-import type { StoredEvent } from "../protocol/index.ts";
+import type { Confirmation, SessionRecord } from "../engine/index.ts";
+import type { Part, StoredEvent } from "../protocol/index.ts";
 
 /** What came of a message, as far as it goes without a person. */
 export interface Turn {
-  /** `running`: another process has it; `failed`: the last event says why. */
+  /** `failed`: `error` says why. */
   readonly status: "completed" | "paused" | "failed";
   /** What the agents said, in order. */
   readonly text: string;
@@ -19,8 +19,32 @@ export interface Turn {
 export function textOf(events: readonly StoredEvent[]): string {
   return events
     .filter(({ author, partial }) => author !== "user" && partial !== true)
-    .flatMap(({ content }) => (content?.role === "model" ? content.parts : []))
-    .map(({ text = "", thought }) => (thought === true ? "" : text))
+    .map(({ content }) => (content?.role === "model" ? spokenText(content.parts) : ""))
     .filter((text) => text !== "")
     .join("\n");
+}
+
+/** The text of a message, without what the model only thought. */
+export function spokenText(parts: readonly Part[]): string {
+  return parts.map(({ text = "", thought }) => (thought === true ? "" : text)).join("");
+}
+
+/** Puts a turn together from what the ledger has of it. */
+export function toTurn(
+  session: Pick<SessionRecord, "id" | "user">,
+  invocation: string,
+  { events, pending }: { readonly events: readonly StoredEvent[]; readonly pending: readonly Confirmation[] },
+): Turn {
+  const failure = events.findLast(({ errorCode }) => errorCode !== undefined);
+  const { errorCode = "internal", errorMessage = "" } = failure ?? {};
+  return {
+    status: pending.length > 0 ? "paused" : failure === undefined ? "completed" : "failed",
+    text: textOf(events),
+    pending,
+    events,
+    session: session.id,
+    user: session.user,
+    invocation,
+    ...(failure === undefined ? {} : { error: { code: errorCode, message: errorMessage } }),
+  };
 }

@@ -75,6 +75,7 @@ export const handleCases: readonly LedgerCase[] = [
         retire: () => ledger.retire("o"),
         owner: () => ledger.owner("o"),
         due: () => ledger.due([], 1),
+        liveFrames: () => ledger.liveFrames("s1"),
         readyFrames: () => ledger.readyFrames("s1"),
         journal: () => ledger.journal({ after: 0, limit: 1 }),
         chain: () => ledger.chain("s1", { after: 0, limit: 1 }),

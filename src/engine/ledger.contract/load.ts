@@ -75,6 +75,22 @@ export const loadCases: readonly LedgerCase[] = [
     },
   },
   {
+    name: "a session's live frames are those that are not over, and no other session's",
+    async run({ open }) {
+      const ledger = await open();
+      const writer = new SessionWriter(ledger, "s1");
+      const statuses = ["ready", "stepping", "waiting", "done", "failed", "cancelled"] as const;
+      const frames = statuses.map((status) => buildFrame("s1", status, { status, branch: status }));
+      await writer.commit(frames.map((frame) => ({ kind: "frame-insert", frame })));
+      await new SessionWriter(ledger, "s2").commit([{ kind: "frame-insert", frame: buildFrame("s2", "f") }]);
+      const byId = async () => [...(await ledger.liveFrames("s1"))].sort((a, b) => (a.id < b.id ? -1 : 1));
+      checkEqual(await byId(), frames.slice(0, 3), "live ones");
+      await writer.commit([{ kind: "frame-update", id: "waiting", from: "waiting", set: { status: "done" } }]);
+      checkEqual(await byId(), frames.slice(0, 2), "after one has ended");
+      checkEqual(await ledger.liveFrames("s3"), [], "of a session that is not there");
+    },
+  },
+  {
     name: "a session's unanswered calls are those without a final status, and no other session's",
     async run({ open }) {
       const ledger = await open();

@@ -80,7 +80,7 @@ function streamed(answer: OpenAiAnswer): Reply {
     ...calls.map((call) => (index: number) => callEvents(call, index)),
   ];
   const incomplete = answer.finishReason === "length" || answer.finishReason === "content_filter";
-  const last = lastEvent ?? {
+  const last: object = lastEvent ?? {
     type: incomplete ? "response.incomplete" : "response.completed",
     response: { ...HEAD, ...ending(answer) },
   };
@@ -88,8 +88,8 @@ function streamed(answer: OpenAiAnswer): Reply {
     { type: "response.created", response: HEAD },
     ...groups.flatMap((group, index) => group(index)),
     ...(then === "end" ? [last] : []),
-  ].map((event, index) => ({ ...event, sequence_number: index }));
-  return { events: events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`), then };
+  ];
+  return { events: events.map((event) => `data: ${JSON.stringify(event)}\n\n`), then };
 }
 
 type Event = { readonly type: string; readonly [member: string]: unknown };

@@ -31,6 +31,6 @@ export function eraseSession(database: Database, session: string): void {
   database.run(ERASE_JOURNAL, [session]);
 }
 
-function eraseVote({ confirmed, by, via, at, mac }: Vote): Vote {
-  return { confirmed, by, via, at, ...(mac === undefined ? {} : { mac }) };
+function eraseVote({ reason: _reason, payload: _payload, args: _args, ...kept }: Vote): Vote {
+  return kept;
 }

@@ -22,13 +22,13 @@ const STREAMS = "select key, chain_n, chain_hash from sessions where key > ? ord
 // answer keeps a session, even where no question is open: an unknown outcome must not be pruned away.
 const IDLE = `
   select s.key from sessions s indexed by sessions_kept
-  where s.deleted_at is null and s.created_at < ?1 and s.updated_at < ?1 and s.open = 0
+  where s.deleted_at is null and s.created_at < ? and s.updated_at < ? and s.open = 0
     and not exists (select 1 from frames where session = s.key and status = 'ready')
     and not exists (select 1 from frames where session = s.key and status = 'stepping')
     and not exists (
       select 1 from calls where id > s.key || '.' and id < s.key || '/' and session = s.key
       and status in ('waiting', 'ready', 'executing', 'suspended', 'unknown'))
-  order by s.created_at limit ?2`;
+  order by s.created_at limit ?`;
 
 /** Sessions that are not deleted, by user and id. */
 export function listSessions(
@@ -57,5 +57,5 @@ export function listStreams(
 }
 
 export function listIdleSessions(database: Database, before: number, limit: number): readonly string[] {
-  return database.all(IDLE, [before, limit]).map(([key]) => key as string);
+  return database.all(IDLE, [before, before, limit]).map(([key]) => key as string);
 }
