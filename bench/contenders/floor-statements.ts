@@ -44,7 +44,7 @@ export const WRITES = {
     "updated_at, deleted_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing",
   moveSession:
     "update sessions set version = version + 1, next_seq = ?, open = ?, chain_n = ?, chain_hash = ?, " +
-    "updated_at = ?, deleted_at = coalesce(?, deleted_at) where key = ? and version = ?",
+    "updated_at = ? where key = ? and version = ?",
   insertFrame:
     "insert into frames (id, session, app, invocation, parent_frame, parent_call, kind, agent, path, branch, " +
     "cursor, status, turn, calls, open, owner, output) " +

@@ -140,7 +140,7 @@ class FloorCycles {
     const now = Date.now();
     const asked = { wireId, call: `${key}.${wireId}`, confirmation: `adk-${this.#newId(now)}` };
     writes.begin.run();
-    writes.moveSession.run(4, 1, 1, HASH, now, null, key, 1);
+    writes.moveSession.run(4, 1, 1, HASH, now, key, 1);
     this.#event(cycle, 2, modelEvent(invocation, wireId), now);
     this.#question(cycle, asked, now);
     this.#journal(cycle, { n: 1, kind: "confirmation-requested", body: requestBody(asked, now) }, now);
@@ -213,7 +213,7 @@ class FloorCycles {
     if (this.#switchesSync) this.#database.exec("pragma synchronous = full");
     writes.begin.run();
     this.#reads?.liveOwner.get(this.#owner, now);
-    writes.moveSession.run(5, 0, 2, HASH, now, null, cycle.key, 2);
+    writes.moveSession.run(5, 0, 2, HASH, now, cycle.key, 2);
     writes.approve.run("approved", votesText(now), asked.confirmation, "requested", now);
     this.#event(cycle, 4, closingEvent(cycle.invocation, asked), now);
     writes.claimCall.run("executing", 1, now, this.#owner, asked.call, "waiting", 0);
@@ -229,7 +229,7 @@ class FloorCycles {
     if (this.#switchesSync) this.#database.exec("pragma synchronous = normal");
     writes.begin.run();
     this.#reads?.liveOwner.get(this.#owner, now);
-    writes.moveSession.run(6, 0, 3, HASH, now, null, cycle.key, 3);
+    writes.moveSession.run(6, 0, 3, HASH, now, cycle.key, 3);
     writes.answerCall.run("succeeded", now, JSON.stringify(result), null, asked.call, "executing", 1);
     this.#event(cycle, 5, responseEvent(cycle.invocation, asked, result), now);
     this.#reads?.otherStepping.get(cycle.frame);
@@ -244,7 +244,7 @@ class FloorCycles {
     this.#reads?.frameById.get(cycle.frame);
     const now = Date.now();
     writes.begin.run();
-    writes.moveSession.run(7, 0, 3, HASH, now, null, cycle.key, 4);
+    writes.moveSession.run(7, 0, 3, HASH, now, cycle.key, 4);
     this.#event(cycle, 6, finalEvent(cycle.invocation), now);
     writes.endFrame.run("done", null, cycle.frame, "stepping");
     writes.commit.run();

@@ -60,8 +60,6 @@ CREATE TABLE frames (
   output text
 ) without rowid, strict;
 
-CREATE INDEX frames_session on frames (session);
-
 CREATE INDEX frames_ready on frames (app) where status = 'ready';
 
 CREATE INDEX frames_live on frames (session) where status in ('ready', 'stepping', 'waiting');

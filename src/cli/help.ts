@@ -36,7 +36,7 @@ export function printGroup(output: Output, group: string, members: readonly Comm
 /** What one command does, with its flags and examples. */
 export function printCommand(output: Output, command: Command): void {
   const { name, usage, summary, about, flags, examples } = command;
-  output.line(`countersign ${name}: ${summary}`);
+  output.prose(`countersign ${name}: ${summary}`);
   output.line();
   output.line(output.style("bold", "Usage"));
   output.prose(`countersign ${name} ${usage}`.trimEnd(), "  ");

@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
 import { displayText } from "../protocol/index.ts";
-import { cutTo, padTo, textWidth, wrapTo } from "./text-width.ts";
+import { wrapTo } from "./text-width.ts";
 
 /** Where a command writes: the part of a stream that is used. */
 export interface Sink {
@@ -11,15 +11,8 @@ export interface Sink {
 
 export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
 
-/** A column of a table; the last one takes what room is left. */
-export interface Column {
-  readonly title: string;
-  readonly maxWidth?: number;
-}
-
 const MAX_WIDTH = 80;
 const MIN_WIDTH = 40;
-const GAP = "  ";
 
 /** What a person, or a program, gets to read. Colour only on a terminal, and not where `NO_COLOR` is set. */
 export class Output {
@@ -66,28 +59,6 @@ export class Output {
     const bar = this.style("dim", "│");
     const room = this.width - indent.length - 2;
     for (const line of wrapTo(displayText(text), room)) this.line(`${indent}${bar} ${line}`.trimEnd());
-  }
-
-  /** Rows of inert text in columns; cells that do not fit are cut. */
-  table(columns: readonly Column[], rows: readonly (readonly string[])[]): void {
-    const widths = this.#widths(columns, rows);
-    const print = (cells: readonly string[]): string =>
-      cells
-        .map((cell, index) => padTo(cutTo(cell, widths[index] ?? 0), widths[index] ?? 0))
-        .join(GAP)
-        .trimEnd();
-    this.line(this.style("dim", print(columns.map(({ title }) => title))));
-    for (const row of rows) this.line(print(row));
-  }
-
-  #widths(columns: readonly Column[], rows: readonly (readonly string[])[]): readonly number[] {
-    let left = this.width;
-    return columns.map(({ title, maxWidth }, index) => {
-      const wanted = Math.max(textWidth(title), ...rows.map((row) => textWidth(row[index] ?? "")));
-      const width = Math.min(wanted, maxWidth ?? wanted, Math.max(left, 1));
-      left -= width + GAP.length;
-      return width;
-    });
   }
 }
 

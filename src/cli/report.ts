@@ -1,5 +1,4 @@
-import { toConfirmation } from "../engine/confirmation.ts";
-import type { Engine, Refusal } from "../engine/index.ts";
+import { type Engine, type Refusal, toConfirmation } from "../engine/index.ts";
 import { CountersignError, type JsonObject, type JsonValue, parseJson } from "../protocol/index.ts";
 import { statusOf } from "./card.ts";
 import type { FoundCall } from "./find-confirmation.ts";

@@ -111,38 +111,46 @@ async function verifyChains(
 }
 
 async function verifyChain(
-  { ledger, hasher }: AuditParts,
-  {
-    key,
-    chain,
-    lastSealed,
-  }: { readonly key: string; readonly chain: ChainHead; readonly lastSealed: number },
+  parts: AuditParts,
+  stream: { readonly key: string; readonly chain: ChainHead; readonly lastSealed: number },
   report: Report,
 ): Promise<{ readonly records: number; readonly sealed: number }> {
+  const { key, chain, lastSealed } = stream;
   let previous: ChainHead = { n: 0, hash: CHAIN_START };
   let sealed = 0;
   let metHead = chain.n === 0;
   for (;;) {
-    const page = await ledger.chain(key, { after: previous.n, limit: PAGE });
+    const page = await parts.ledger.chain(key, { after: previous.n, limit: PAGE });
     for (const record of page) {
-      const where = `session ${key}, record ${record.n}`;
-      if (record.n !== previous.n + 1) report(where, `record ${previous.n + 1} is missing`);
-      if (recordHash(hasher, previous.hash, record) !== record.hash)
-        report(where, "its hash does not follow from the record before it");
-      if (record.body !== null && textDigest(ledger.digestKey, record.body) !== record.bodyDigest)
-        report(where, "its body was altered");
+      verifyRecord(parts, { record, previous }, report);
       previous = { n: record.n, hash: record.hash };
       if (record.n === chain.n) metHead = record.hash === chain.hash;
       if (record.seq <= lastSealed) sealed += 1;
     }
     if (page.length < PAGE) break;
   }
-  // It may have grown since its head was read; then that of now must be ahead of what was found.
-  const head = previous.n > chain.n ? (await ledger.load({ sessionKey: key }))?.session.chain : chain;
-  if (!metHead || previous.n > (head?.n ?? 0)) {
-    report(`session ${key}`, `its chain ends at record ${previous.n}, the session says ${head?.n ?? 0}`);
-  }
+  // It may have grown since its head was read; then that of now must not lie behind what was found.
+  const head = previous.n > chain.n ? await headNow(parts, key) : chain.n;
+  if (!metHead || previous.n > head)
+    report(`session ${key}`, `its chain ends at record ${previous.n}, the session says ${head}`);
   return { records: previous.n, sealed };
+}
+
+async function headNow({ ledger }: AuditParts, key: string): Promise<number> {
+  return (await ledger.load({ sessionKey: key }))?.session.chain.n ?? 0;
+}
+
+function verifyRecord(
+  { ledger, hasher }: AuditParts,
+  { record, previous }: { readonly record: JournalRecord; readonly previous: ChainHead },
+  report: Report,
+): void {
+  const where = `session ${record.stream}, record ${record.n}`;
+  if (record.n !== previous.n + 1) report(where, `record ${previous.n + 1} is missing`);
+  if (recordHash(hasher, previous.hash, record) !== record.hash)
+    report(where, "its hash does not follow from the record before it");
+  if (record.body !== null && textDigest(ledger.digestKey, record.body) !== record.bodyDigest)
+    report(where, "its body was altered");
 }
 
 async function verifyCheckpoints({ ledger, hasher }: AuditParts, report: Report): Promise<number> {

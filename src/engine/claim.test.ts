@@ -206,17 +206,17 @@ describe("never approved, but made to look so", () => {
   });
 });
 
-describe("altered while the question is open: the approval is refused with its code, audited, and nothing runs", () => {
-  async function openQuestion() {
-    const file = createFile();
-    const desk = await openDesk({ url: file.url });
-    const pay = { tool: "pay", args: { amount: 5 } };
-    const [asked, twin] = await desk.askAll([pay, pay]);
-    const foreign = await desk.ask(pay, "bob");
-    return { file, desk, ...asked!, twin: twin!, foreign };
-  }
-  type Opened = Awaited<ReturnType<typeof openQuestion>>;
+async function openQuestion() {
+  const file = createFile();
+  const desk = await openDesk({ url: file.url });
+  const pay = { tool: "pay", args: { amount: 5 } };
+  const [asked, twin] = await desk.askAll([pay, pay]);
+  const foreign = await desk.ask(pay, "bob");
+  return { file, desk, ...asked!, twin: twin!, foreign };
+}
+type Opened = Awaited<ReturnType<typeof openQuestion>>;
 
+describe("altered while the question is open: the approval is refused with its code, audited, and nothing runs", () => {
   test.each<[string, (opened: Opened) => void]>([
     ["the arguments", ({ file, call }) => file.edit("update calls set args = '{}' where id = ?", call.id)],
     [

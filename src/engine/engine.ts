@@ -270,7 +270,8 @@ export class Engine {
 
   // A step that ends may have kept others of its session waiting, and they may have been left ready meanwhile.
   async #takeUpReady(session: string): Promise<void> {
-    await this.#worker().takeUpFrames(await this.ledger.readyFrames(session));
+    const ready = await this.ledger.readyFrames(session);
+    if (ready.length > 0) await this.#worker().takeUpFrames(ready);
   }
 
   #worker(options: WorkOptions = {}): Worker {

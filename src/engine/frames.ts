@@ -19,6 +19,11 @@ export interface FrameInput {
     Partial<Pick<FrameRecord, "id" | "cursor">>;
 }
 
+/** Begins with its session, so that a session's frames lie together and need no index. */
+export function newFrameId({ newId }: EngineParts, session: string, now: number): string {
+  return `${session}.${newId(now)}`;
+}
+
 /** A frame that has yet to take its first step. */
 export function newFrame({ parent, ...input }: FrameInput): FrameRecord {
   return {
@@ -111,7 +116,7 @@ async function writeSuccessor(
   const next: FrameRecord = {
     ...newFrame({
       ...successor,
-      id: parts.newId(draft.now),
+      id: newFrameId(parts, frame.session, draft.now),
       ...(branch === undefined ? {} : { branch }),
       parent: { session: frame.session, app: frame.app, invocation: frame.invocation, cursor: frame.cursor },
     }),
@@ -181,7 +186,7 @@ export async function spawnFrames(
     const owner = await parts.lease.hold();
     const draft = new Draft(parts, now, session).claimedBy(owner);
     const spawned = children.map((child) => ({
-      ...newFrame({ ...child, id: parts.newId(now), parent: frame }),
+      ...newFrame({ ...child, id: newFrameId(parts, frame.session, now), parent: frame }),
       owner,
     }));
     const set = {

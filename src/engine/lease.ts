@@ -11,6 +11,9 @@ export interface LeaseOptions {
   readonly newOwnerId: () => string;
 }
 
+// Without a reason of ours an abort makes an exception, stack and all, after every call.
+const NOTHING_RUNS = "nothing runs";
+
 /**
  * This process's right to hold claims: one row in the ledger, kept alive by one statement for all of them.
  * A lease that was lost is never taken up again; the next claim is made under a new owner.
@@ -61,7 +64,7 @@ export class Lease {
       if (!kept) return;
       kept = false;
       this.#running -= 1;
-      if (this.#running === 0) this.#stopBeating?.abort();
+      if (this.#running === 0) this.#stopBeating?.abort(NOTHING_RUNS);
     };
   }
 

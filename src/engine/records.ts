@@ -31,6 +31,7 @@ export type FrameKind = "llm" | "sequential" | "parallel" | "loop" | "remote";
  * finds this row and the calls it names can go on.
  */
 export interface FrameRecord {
+  /** Begins with `<session key>.`, as a call's does. */
   readonly id: string;
   readonly session: string;
   readonly app: string;

@@ -74,9 +74,10 @@ async function planErasure(
     const message = `The call ${busy.wireId} (${busy.tool}) is ${busy.status}; wait for it, or settle it first.`;
     return { value: { ok: false, code: "call-executing", message, call: busy } };
   }
-  const draft = new Draft(parts, now, session);
+  // Erased first: that it was done, by whom, and what was withdrawn for it stays on record.
+  const draft = new Draft(parts, now, session).write({ kind: "erase" });
   for (const call of open) await withdrawForErasure(parts, draft, { snapshot, call });
-  draft.journal(kind, body).write({ kind: "erase" }).delete();
+  draft.journal(kind, body).delete();
   return { draft, value: { ok: true } };
 }
 

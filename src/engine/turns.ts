@@ -4,7 +4,7 @@ import { type AskedCall, newConfirmation, type Question, writeQuestions } from "
 import type { Claimed } from "./claim.ts";
 import { valueDigest } from "./digest.ts";
 import { Draft, type EventDraft } from "./draft.ts";
-import { isOurs, newFrame, REQUESTERS } from "./frames.ts";
+import { isOurs, newFrame, newFrameId, REQUESTERS } from "./frames.ts";
 import type { LiveTool } from "./host.ts";
 import type { SessionName } from "./ledger.ts";
 import type { EngineParts } from "./parts.ts";
@@ -57,7 +57,7 @@ export async function receiveMessage(parts: EngineParts, input: MessageInput): P
     const { requesters } = input;
     const cursor = requesters === undefined ? null : { [REQUESTERS]: requesters };
     const parent = { session: session.key, app, invocation: input.event.invocationId, cursor };
-    const frame: FrameRecord = { ...newFrame({ ...input.frame, id: parts.newId(now), parent }), owner };
+    const frame: FrameRecord = { ...newFrame({ ...input.frame, id: newFrameId(parts, session.key, now), parent }), owner };
     draft.claimedBy(owner).write({ kind: "frame-insert", frame, exclusive: true });
     for (const write of stateWrites(input.stateDelta ?? {})) draft.write(write);
     const seq = snapshot?.session.nextSeq ?? 1;

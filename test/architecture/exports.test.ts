@@ -9,12 +9,21 @@ const EXPORTS = {
   ".": { types: "./dist/index.d.ts", default: "./dist/index.js" },
   "./protocol": { types: "./dist/protocol/index.d.ts", default: "./dist/protocol/index.js" },
   "./stores/sqlite": { types: "./dist/stores/sqlite/index.d.ts", default: "./dist/stores/sqlite/index.js" },
+  "./models/ai-sdk": { types: "./dist/models/ai-sdk/index.d.ts", default: "./dist/models/ai-sdk/index.js" },
+  "./models/gemini": { types: "./dist/models/gemini/index.d.ts", default: "./dist/models/gemini/index.js" },
+  "./models/scripted": {
+    types: "./dist/models/scripted/index.d.ts",
+    default: "./dist/models/scripted/index.js",
+  },
   "./testing": { types: "./dist/testing.d.ts", default: "./dist/testing.js" },
   "./package.json": "./package.json",
 };
 
 /** The names that each subpath exports, types included, sorted. */
 const NAMES: { readonly [subpath: string]: readonly string[] } = {
+  "./models/ai-sdk": ["AiSdkModel", "AiSdkOptions", "aiSdk"],
+  "./models/gemini": ["GeminiOptions", "gemini"],
+  "./models/scripted": ["ScriptedAnswer", "ScriptedOptions", "scripted"],
   "./protocol": [
     "AdkAnswer",
     "Answer",

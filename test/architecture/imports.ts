@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { CLOCK, LAYERS, type Layer, MEMBERED, PACKAGES } from "./layers.ts";
+import { CLOCKS, LAYERS, type Layer, MEMBERED, PACKAGES } from "./layers.ts";
 import { type Import, importsOf, isIdentifier, type Node, nodesOf, type SourceFile } from "./syntax.ts";
 
 /** Where a file stands in the layers. */
@@ -173,7 +173,7 @@ const NODE_GLOBALS = ["process", "Buffer", "global", "require", "crypto"];
 
 /** Time and chance in the layers that get both from outside; in protocol also what only Node.js has. */
 function impurities(path: string, layer: string, nodes: readonly Node[]): string[] {
-  if ((layer !== "protocol" && layer !== "engine") || path === CLOCK) {
+  if ((layer !== "protocol" && layer !== "engine") || CLOCKS.includes(path)) {
     return [];
   }
   const banned = layer === "protocol" ? [...TIMERS, ...NODE_GLOBALS] : TIMERS;

@@ -58,7 +58,7 @@ export const LAYERS: { readonly [name: string]: Layer } = {
   "src/index.ts": {
     imports: ["protocol", "engine", "runtime", "stores"],
     lazily: ["stores/sqlite", "stores/postgres", "models/gemini"],
-    node: {},
+    node: { "node:os": "the host's name, by which a person finds the process that holds a claim" },
   },
   "src/testing.ts": { imports: ["protocol", "engine", "runtime", "models/scripted"], node: {} },
   web: { imports: ["countersign/client"], types: ["protocol", "countersign/protocol"], node: {} },
@@ -79,8 +79,9 @@ export const MEMBERED: { readonly [folder: string]: { readonly shared: readonly 
 /** The one folder, or member, that may import a third-party package. Not for `web`, which has its own. */
 export const PACKAGES: { readonly [name: string]: string } = {
   "@cfworker/json-schema": "engine",
+  "@google/genai": "models/gemini",
   "@standard-schema/spec": "engine",
 };
 
-/** The only file of the pure layers that may know the time. */
-export const CLOCK = "src/engine/clock.ts";
+/** The only files of the pure layers that may know the time: the clock, and the one that tests move by hand. */
+export const CLOCKS: readonly string[] = ["src/engine/clock.ts", "src/engine/manual-clock.ts"];

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Child, End } from "../support/child.ts";
+import { LedgerFile } from "../support/ledger-file.ts";
 import type { Resources } from "../support/resources.ts";
 import { check, type Finding, type Moment } from "./checker.ts";
 import type { Kind, LifeLine, LifeOptions } from "./life.ts";
@@ -92,6 +93,16 @@ export class Lives {
     const { code, signal } = await child.ended;
     clearTimeout(timer);
     if (code !== 0 && signal !== "SIGKILL") throw new Error(`It ended with ${code}: ${child.complaints}`);
+  }
+
+  /** The kinds of journal records that this run came to. */
+  journalKinds(): readonly string[] {
+    const file = new LedgerFile(this.#place.ledger);
+    try {
+      return [...new Set(file.contents().journal.map(({ kind }) => kind))];
+    } finally {
+      file.close();
+    }
   }
 
   check(moment: Moment): Promise<readonly Finding[]> {

@@ -17,6 +17,26 @@ const LONGEST_LIFE_MS = 90;
 const TIMEOUT_MS = 60_000;
 
 let killed = 0;
+const seen = new Set<string>();
+
+/** What must have happened, or the kills proved nothing about it. */
+const EXERCISED = [
+  "confirmation-requested",
+  "confirmation-approved",
+  "confirmation-denied",
+  "confirmation-expired",
+  "confirmation-cancelled",
+  "calls-started",
+  "call-started",
+  "call-succeeded",
+  "call-failed",
+  "call-denied",
+  "call-unknown",
+  "call-released",
+  "call-settled",
+  "step-started",
+  "step-done",
+];
 
 describe(`${PROCESSES} processes on one ledger, killed at random (COUNTERSIGN_SEED=${seed})`, () => {
   test.each(Array.from({ length: LEDGERS }, (_, ledger) => ({ ledger, kills: killsOf(ledger) })))(
@@ -42,6 +62,7 @@ describe(`${PROCESSES} processes on one ledger, killed at random (COUNTERSIGN_SE
         await lives.untilDone({ settle: true });
         expect(await lives.check("rest"), "settled").toEqual([]);
         expect(lives.errors).toEqual([]);
+        for (const kind of lives.journalKinds()) seen.add(kind);
       } finally {
         await resources.release();
       }
@@ -49,8 +70,9 @@ describe(`${PROCESSES} processes on one ledger, killed at random (COUNTERSIGN_SE
     TIMEOUT_MS,
   );
 
-  test(`${KILLS} processes were killed`, () => {
+  test(`${KILLS} processes were killed, amid everything that a call can go through`, () => {
     expect(killed).toBe(KILLS);
+    expect([...seen]).toEqual(expect.arrayContaining(EXERCISED));
   });
 });
 

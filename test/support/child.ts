@@ -66,6 +66,11 @@ export class Child<L extends Line = Line> {
     if (stdout !== null) createInterface({ input: stdout }).on("line", (line) => this.#onLine(line));
     this.ended = new Promise((resolve) => {
       this.process.once("close", (code, signal) => resolve(this.#onEnd({ code, signal })));
+      // Not even started.
+      this.process.once("error", (error) => {
+        this.#complaints += error.message;
+        resolve(this.#onEnd({ code: null, signal: null }));
+      });
     });
   }
 

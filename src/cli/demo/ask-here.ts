@@ -1,4 +1,4 @@
-import { createInterface } from "node:readline/promises";
+import { createInterface } from "node:readline";
 import type { Ledger } from "../../engine/index.ts";
 
 /** How a person at the terminal, or somebody elsewhere, answered. */
@@ -19,27 +19,26 @@ export async function askHere(
   confirmationId: string,
   stdin: NodeJS.ReadStream,
 ): Promise<Answer> {
-  const terminal = createInterface({ input: stdin, output: process.stdout });
-  const { promise: ended, resolve: end } = Promise.withResolvers<Answer>();
-  const interrupt = (): void => end("interrupted");
+  const terminal = createInterface({ input: stdin, output: process.stdout, prompt: "Approve? [y/n] " });
+  const { promise: answered, resolve: answer } = Promise.withResolvers<Answer>();
+  const interrupt = (): void => answer("interrupted");
+  terminal.on("line", (line) => {
+    const word = line.trim().toLowerCase();
+    const verdict = Object.hasOwn(WORDS, word) ? WORDS[word] : undefined;
+    if (verdict === undefined) terminal.prompt();
+    else answer(verdict);
+  });
   terminal.on("SIGINT", interrupt);
-  terminal.on("close", () => end("left"));
+  terminal.on("close", () => answer("left"));
   process.once("SIGINT", interrupt);
-  const stopWatching = watch(ledger, confirmationId, () => end("decided-elsewhere"));
+  const stopWatching = watch(ledger, confirmationId, () => answer("decided-elsewhere"));
+  terminal.prompt();
   try {
-    return await Promise.race([ended, typedAnswer((question) => terminal.question(question))]);
+    return await answered;
   } finally {
     stopWatching();
     process.off("SIGINT", interrupt);
     terminal.close();
-  }
-}
-
-async function typedAnswer(question: (text: string) => Promise<string>): Promise<Answer> {
-  for (;;) {
-    const word = (await question("Approve? [y/n] ")).trim().toLowerCase();
-    const answer = Object.hasOwn(WORDS, word) ? WORDS[word] : undefined;
-    if (answer !== undefined) return answer;
   }
 }
 

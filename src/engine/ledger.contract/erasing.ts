@@ -11,10 +11,10 @@ export const erasingCases: readonly LedgerCase[] = [
       const ledger = await open();
       const writer = new SessionWriter(ledger, "s1");
       const by = { id: "boss", kind: "token", roles: [], scopes: [], authenticated: true } as const;
-      const vote = { confirmed: true, by, via: "api", at: 1, mac: "mac" } as const;
+      const vote = { confirmed: true, by, via: "api", at: 1, mac: "mac", sentDigest: "digest" } as const;
       await writer.commit([
         writer.event(SECRET),
-        { kind: "frame-insert", frame: buildFrame("s1", "f", { cursor: { SECRET }, output: SECRET }) },
+        { kind: "frame-insert", frame: buildFrame("s1", "s1.f", { cursor: { SECRET }, output: SECRET }) },
         ...buildQuestion("s1", "c", {
           call: {
             args: { SECRET },
@@ -22,7 +22,7 @@ export const erasingCases: readonly LedgerCase[] = [
             secrets: [`/${SECRET}`],
             status: "succeeded",
             result: SECRET,
-            frame: "f",
+            frame: "s1.f",
           },
           confirmation: {
             shown: { hint: SECRET, payload: SECRET, why: [SECRET] },

@@ -1,6 +1,6 @@
 import type { JsonObject, StoredEvent } from "../../protocol/index.ts";
 import type { Ledger } from "../ledger.ts";
-import type { CallRecord, ConfirmationRecord, FrameRecord } from "../records.ts";
+import type { CallRecord, ConfirmationRecord, FrameRecord, Shown, Vote } from "../records.ts";
 import { buildMemo, SessionWriter } from "./build.ts";
 import { checkEqual } from "./check.ts";
 import type { LedgerCase, LedgerSubject } from "./subject.ts";
@@ -70,6 +70,38 @@ const call: Required<CallRecord> = {
   result: difficultValues(),
 };
 
+const shown: Required<Shown> = {
+  hint: "‮Pay?",
+  payload: difficultValues(),
+  schema: { type: "object" },
+  amendable: ["amount"],
+  argsSchema: {},
+  why: ["tool", "policy"],
+  source: "mcp:bank",
+  question: "manager",
+  askedByTool: true,
+  onDenied: "invoke",
+};
+
+const vote: Required<Vote> = {
+  confirmed: true,
+  by: {
+    id: "boss",
+    kind: "oidc",
+    roles: ["boss"],
+    scopes: ["decide"],
+    authenticated: true,
+    onBehalfOf: "ana",
+  },
+  via: "slack",
+  at: 15,
+  reason: "fine",
+  payload: difficultValues(),
+  args: difficultValues(),
+  mac: "mac",
+  sentDigest: "sent",
+};
+
 const confirmation: Required<ConfirmationRecord> = {
   id: "c",
   call: "s1.w",
@@ -84,41 +116,12 @@ const confirmation: Required<ConfirmationRecord> = {
   approvers: { roles: ["boss"], users: [], notRequester: true },
   invocation: "i",
   argsDigest: "ad",
-  shown: {
-    hint: "‮Pay?",
-    payload: difficultValues(),
-    schema: { type: "object" },
-    amendable: ["amount"],
-    argsSchema: {},
-    why: ["tool", "policy"],
-    source: "mcp:bank",
-    question: "manager",
-    askedByTool: true,
-    onDenied: "invoke",
-  },
+  shown,
   shownVersion: 5,
   status: "cancelled",
   requestedAt: 13,
   expiresAt: 14,
-  votes: [
-    {
-      confirmed: true,
-      by: {
-        id: "boss",
-        kind: "oidc",
-        roles: ["boss"],
-        scopes: ["decide"],
-        authenticated: true,
-        onBehalfOf: "ana",
-      },
-      via: "slack",
-      at: 15,
-      reason: "fine",
-      payload: difficultValues(),
-      args: difficultValues(),
-      mac: "mac",
-    },
-  ],
+  votes: [vote],
   withdrawal: "session deleted",
 };
 

@@ -34,10 +34,10 @@ const FILTERS: readonly (readonly [Omit<ConfirmationFilter, "state">, readonly s
 
 export const listCases: readonly LedgerCase[] = [
   {
-    name: "open confirmations are listed by deadline, then those that have none, each with its call",
+    name: "open confirmations are listed by deadline, then those that have none, each with its call and session",
     async run({ open }) {
       const ledger = await open();
-      const writer = new SessionWriter(ledger, "s1");
+      const writer = new SessionWriter(ledger, "s1", { id: "trip" });
       await writer.commit([
         ...buildQuestion("s1", "a-none"),
         ...buildQuestion("s1", "late", { confirmation: { expiresAt: 300 } }),
@@ -50,11 +50,11 @@ export const listCases: readonly LedgerCase[] = [
       const ids = items.map(({ confirmation }) => confirmation.id);
       checkEqual(ids, ["y-soon", "z-soon", "late", "a-none", "b-none"], "ids");
       checkEqual(next, undefined, "the cursor of the last page");
-      const calls = items.map(({ call }) => call.id);
+      const beside = items.map(({ call, session }) => [call.id, session]);
       checkEqual(
-        calls,
-        ids.map((id) => `s1.call-${id}`),
-        "calls",
+        beside,
+        ids.map((id) => [`s1.call-${id}`, { id: "trip" }]),
+        "calls and sessions",
       );
       const firstPage = await pages((page) => ledger.confirmations({ state: "open" }, page), 2);
       const paged = firstPage.map((page) => page.map(({ confirmation }) => confirmation.id));

@@ -85,7 +85,9 @@ export const loadCases: readonly LedgerCase[] = [
       await new SessionWriter(ledger, "s2").commit([{ kind: "frame-insert", frame: buildFrame("s2", "f") }]);
       const byId = async () => [...(await ledger.liveFrames("s1"))].sort((a, b) => (a.id < b.id ? -1 : 1));
       checkEqual(await byId(), frames.slice(0, 3), "live ones");
-      await writer.commit([{ kind: "frame-update", id: "waiting", from: "waiting", set: { status: "done" } }]);
+      await writer.commit([
+        { kind: "frame-update", id: "waiting", from: "waiting", set: { status: "done" } },
+      ]);
       checkEqual(await byId(), frames.slice(0, 2), "after one has ended");
       checkEqual(await ledger.liveFrames("s3"), [], "of a session that is not there");
     },

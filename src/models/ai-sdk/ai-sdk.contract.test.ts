@@ -70,6 +70,6 @@ function toPlay(play: ProviderPlay): OpenAiPlay {
     case "silence":
       return { reply: { silence: true } };
     case "cut":
-      return { text: [play.piece], then: "break" };
+      return { text: [play.piece], ending: "break" };
   }
 }

@@ -44,14 +44,13 @@ export class StreamReader {
   }
 
   /**
-   * The whole answer, or nothing if the stream ended before it was complete. A provider's own end of stream does not
-   * count: the AI SDK makes one up, without a reason from the provider, where the connection was cut.
+   * The whole answer, or nothing if the stream ended before it was complete. An end without a reason does not count: the
+   * AI SDK makes one up where the connection was cut.
    */
   toAnswer(): WireAnswer | undefined {
     if (this.#end === undefined) return undefined;
     const { finishReason, usage } = this.#end;
-    const { unified, raw } = readFinish(finishReason);
-    if (unified === "unknown" || (unified === "other" && raw === undefined)) return undefined;
+    if (isCut(finishReason)) return undefined;
     const content: WirePart[] = this.#content.map((piece) => ({ ...piece }));
     // Arguments that began and never became a call were no JSON: not to be lost in silence.
     for (const [toolCallId, toolName] of this.#begun) {
@@ -76,6 +75,12 @@ export class StreamReader {
     block.text += delta;
     return delta === "" ? [] : [{ text: delta, ...(type === "reasoning" && { thought: true }) }];
   }
+}
+
+/** Whether the provider did not say why it stopped: `unknown` in v2, `other` with nothing raw in v3. */
+function isCut(finishReason: unknown): boolean {
+  const { unified, raw } = readFinish(finishReason);
+  return unified === "interrupted" || unified === "unknown" || (unified === "other" && raw === undefined);
 }
 
 /** Reads a piece of a stream; what has no type is none. */

@@ -49,6 +49,6 @@ function toPlay(play: ProviderPlay): GeminiPlay {
     case "silence":
       return { reply: { silence: true } };
     case "cut":
-      return { pieces: [[{ text: play.piece }]], then: "break" };
+      return { pieces: [[{ text: play.piece }]], ending: "break" };
   }
 }

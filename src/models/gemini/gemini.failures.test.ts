@@ -2,15 +2,11 @@ import { describe, expect, test } from "vitest";
 import type { Clock } from "../../engine/index.ts";
 import type { Model, ModelChunk } from "../../runtime/index.ts";
 import { failure, type GeminiServer, openGeminiServer } from "../test-support/gemini-server.ts";
-import type { Reply } from "../test-support/local-server.ts";
 import { ask, createQuickClock, QUESTION } from "../test-support/questions.ts";
 import { gemini } from "./index.ts";
 
 const STREAMED = [{ stream: false }, { stream: true }];
-const BUSY: Reply = {
-  ...failure(429, "RESOURCE_EXHAUSTED", "Quota exceeded."),
-  headers: { "retry-after": "7" },
-} as Reply;
+const BUSY = failure(429, "RESOURCE_EXHAUSTED", "Quota exceeded.", { headers: { "retry-after": "7" } });
 const ANSWER = { pieces: [[{ text: "Hello." }]] };
 
 describe("while Gemini is busy", () => {
@@ -18,7 +14,11 @@ describe("while Gemini is busy", () => {
     await using server = await openGeminiServer();
     const clock = createQuickClock();
     const retryInfo = { "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "38.5s" };
-    server.play({ reply: BUSY }, { reply: failure(503, "UNAVAILABLE", "Overloaded.", [retryInfo]) }, ANSWER);
+    server.play(
+      { reply: BUSY },
+      { reply: failure(503, "UNAVAILABLE", "Overloaded.", { details: [retryInfo] }) },
+      ANSWER,
+    );
     const chunks = await ask(open(server, clock), QUESTION, { stream });
     expect(chunks.at(-1)).toMatchObject({ parts: [{ text: "Hello." }] });
     expect(clock.waits).toEqual([7000, 38_500]);
@@ -55,7 +55,10 @@ describe("while Gemini is busy", () => {
     await using server = await openGeminiServer();
     const clock = createQuickClock();
     const date = new Date(clock.now() + 3_600_000).toUTCString();
-    server.play({ reply: { ...BUSY, headers: { "retry-after": date } } as Reply }, ANSWER);
+    server.play(
+      { reply: failure(429, "RESOURCE_EXHAUSTED", "Later.", { headers: { "retry-after": date } }) },
+      ANSWER,
+    );
     await expect(ask(open(server, clock))).rejects.toMatchObject({ details: { retryAfterMs: 3_600_000 } });
     expect(clock.waits).toEqual([]);
   });
@@ -126,25 +129,22 @@ describe("a failure", () => {
 });
 
 describe("a stream", () => {
-  const piece = (text: string, rest: object = {}): string =>
-    `data: ${JSON.stringify({ candidates: [{ content: { role: "model", parts: [{ text }] }, ...rest }] })}\r\n\r\n`;
-
   test.each([
-    { how: "ends without a reason", events: [piece("Once ")], then: "end" as const },
+    { how: "ends without a reason", events: [piece("Once ")], ending: "end" as const },
     {
       how: "ends within an event",
       events: [piece("Once "), piece("upon").slice(0, 30)],
-      then: "end" as const,
+      ending: "end" as const,
     },
     {
       how: "breaks within an event",
       events: [piece("Once "), piece("upon").slice(0, 30)],
-      then: "break" as const,
+      ending: "break" as const,
     },
-    { how: "ends without a word", events: [], then: "end" as const },
-  ])("that $how is a failure that may pass, and never whole", async ({ events, then }) => {
+    { how: "ends without a word", events: [], ending: "end" as const },
+  ])("that $how is a failure that may pass, and never whole", async ({ events, ending }) => {
     await using server = await openGeminiServer();
-    server.play({ reply: { events, then } });
+    server.play({ reply: { events, ending } });
     const seen: ModelChunk[] = [];
     await expect(collect(open(server), seen)).rejects.toMatchObject({
       code: "model-failed",
@@ -159,7 +159,7 @@ describe("a stream", () => {
     await using server = await openGeminiServer();
     const error = { error: { code: 503, message: "Overloaded.", status: "UNAVAILABLE" } };
     server.play({
-      reply: { events: [piece("Once "), `data: ${JSON.stringify(error)}\r\n\r\n`], then: "end" },
+      reply: { events: [piece("Once "), `data: ${JSON.stringify(error)}\r\n\r\n`], ending: "end" },
     });
     await expect(collect(open(server), [])).rejects.toMatchObject({
       message: "gemini-test answered with status 503: Overloaded.",
@@ -169,12 +169,11 @@ describe("a stream", () => {
 
   test("is hung up on by whoever leaves it", async () => {
     await using server = await openGeminiServer();
-    server.play({ reply: { events: [piece("Once "), piece("upon ")], then: "wait" } });
+    server.play({ reply: { events: [piece("Once "), piece("upon ")], ending: "wait" } });
     const hungUp = server.hangUp();
-    for await (const _chunk of open(server).generate(QUESTION, {
-      stream: true,
-      signal: new AbortController().signal,
-    })) {
+    const options = { stream: true, signal: new AbortController().signal };
+    for await (const { partial } of open(server).generate(QUESTION, options)) {
+      expect(partial).toBe(true);
       break;
     }
     await expect(hungUp).resolves.toBeUndefined();
@@ -182,15 +181,14 @@ describe("a stream", () => {
 
   test("ends at once with the signal's reason", async () => {
     await using server = await openGeminiServer();
-    server.play({ reply: { events: [piece("Once ")], then: "wait" } });
+    server.play({ reply: { events: [piece("Once ")], ending: "wait" } });
     const hungUp = server.hangUp();
     const controller = new AbortController();
     const reason = new Error("Ana left.");
     const reading = (async () => {
-      for await (const _chunk of open(server).generate(QUESTION, {
-        stream: true,
-        signal: controller.signal,
-      })) {
+      const options = { stream: true, signal: controller.signal };
+      for await (const { partial } of open(server).generate(QUESTION, options)) {
+        expect(partial).toBe(true);
         controller.abort(reason);
       }
     })();
@@ -206,4 +204,9 @@ function open(server: GeminiServer, clock?: Clock): Model {
 async function collect(model: Model, seen: ModelChunk[]): Promise<void> {
   const options = { stream: true, signal: new AbortController().signal };
   for await (const chunk of model.generate(QUESTION, options)) seen.push(chunk);
+}
+
+/** An event of a stream, with a piece of text. */
+function piece(text: string): string {
+  return `data: ${JSON.stringify({ candidates: [{ content: { role: "model", parts: [{ text }] } }] })}\r\n\r\n`;
 }

@@ -217,5 +217,6 @@ function respond(id: string): Part {
 }
 
 function contentsSeen(server: GeminiServer, request: number): Content[] {
-  return (server.requests[request]?.body as { contents: Content[] }).contents;
+  const { contents = [] } = (server.requests[request]?.body ?? {}) as { contents?: Content[] };
+  return contents;
 }

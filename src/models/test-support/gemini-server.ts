@@ -6,7 +6,7 @@ export type GeminiPlay =
   | {
       readonly pieces: readonly (readonly object[])[];
       readonly finishReason?: string;
-      readonly then?: "end" | "break" | "wait";
+      readonly ending?: "end" | "break" | "wait";
       readonly rest?: object;
     }
   | { readonly reply: Reply };
@@ -42,9 +42,10 @@ export function failure(
   code: number,
   status: string,
   message: string,
-  details: readonly object[] = [],
+  rest: { readonly details?: readonly object[]; readonly headers?: { readonly [name: string]: string } } = {},
 ): Reply {
-  return { status: code, body: { error: { code, message, status, details } } };
+  const { details = [], headers = {} } = rest;
+  return { status: code, headers, body: { error: { code, message, status, details } } };
 }
 
 type Answer = Extract<GeminiPlay, { pieces: unknown }>;
@@ -58,13 +59,13 @@ function whole({ pieces, finishReason = "STOP", rest }: Answer): Reply {
   };
 }
 
-function streamed({ pieces, finishReason = "STOP", then = "end", rest }: Answer): Reply {
+function streamed({ pieces, finishReason = "STOP", ending = "end", rest }: Answer): Reply {
   const events = pieces.map((parts, index) => {
-    const finish = index === pieces.length - 1 && then === "end" ? { finishReason } : {};
+    const finish = index === pieces.length - 1 && ending === "end" ? { finishReason } : {};
     const content = parts.length > 0 ? { content: { role: "model", parts } } : {};
     return { candidates: [{ ...content, ...finish, index: 0 }], usageMetadata: USAGE, ...rest };
   });
-  return { events: events.map((event) => `data: ${JSON.stringify(event)}\r\n\r\n`), then };
+  return { events: events.map((event) => `data: ${JSON.stringify(event)}\r\n\r\n`), ending };
 }
 
 /** The wire's own shapes. */

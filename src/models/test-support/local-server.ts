@@ -15,8 +15,8 @@ export type Reply =
       readonly headers?: { readonly [name: string]: string };
       readonly body: unknown;
     }
-  /** `then`: what happens after the last event. */
-  | { readonly events: readonly string[]; readonly then: "end" | "break" | "wait" }
+  /** `ending`: what happens after the last event. */
+  | { readonly events: readonly string[]; readonly ending: "end" | "break" | "wait" }
   | { readonly silence: true };
 
 /** A server of this machine that speaks a provider's wire. */
@@ -49,17 +49,20 @@ export async function openServer(reply: (request: ServerRequest) => Reply): Prom
     );
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const next = (waiting: (() => void)[]) => () => new Promise<void>((resolve) => waiting.push(resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
-    arrival: next(arrivals),
-    hangUp: next(hangUps),
+    arrival: () => join(arrivals),
+    hangUp: () => join(hangUps),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+function join(waiting: (() => void)[]): Promise<void> {
+  return new Promise((resolve) => waiting.push(resolve));
 }
 
 async function readJson(incoming: IncomingMessage): Promise<unknown> {
@@ -77,7 +80,7 @@ function send(outgoing: ServerResponse, reply: Reply): void {
   }
   outgoing.writeHead(200, { "content-type": "text/event-stream" });
   for (const event of reply.events) outgoing.write(event);
-  if (reply.then === "end") outgoing.end();
+  if (reply.ending === "end") outgoing.end();
   // What was written is on its way before the connection goes.
-  if (reply.then === "break") outgoing.write("", () => outgoing.destroy());
+  if (reply.ending === "break") outgoing.write("", () => outgoing.destroy());
 }

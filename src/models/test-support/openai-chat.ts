@@ -55,7 +55,7 @@ function whole(answer: OpenAiAnswer): Reply {
 }
 
 function streamed(answer: OpenAiAnswer): Reply {
-  const { text = [], calls = [], then = "end", lastEvent } = answer;
+  const { text = [], calls = [], ending = "end", lastEvent } = answer;
   const deltas: object[] = [
     { role: "assistant", content: calls.length > 0 && text.length === 0 ? null : "" },
     ...text.map((content) => ({ content })),
@@ -66,11 +66,11 @@ function streamed(answer: OpenAiAnswer): Reply {
   ];
   const chunks = deltas.map((delta) => chunk({ index: 0, delta, finish_reason: null }));
   const finish = chunk({ index: 0, delta: {}, finish_reason: finishOf(answer) });
-  const ending = lastEvent === undefined ? [finish, { ...HEAD, choices: [], usage: USAGE }] : [lastEvent];
-  const events = [...chunks, ...(then === "end" ? ending : [])].map(
+  const last = lastEvent === undefined ? [finish, { ...HEAD, choices: [], usage: USAGE }] : [lastEvent];
+  const events = [...chunks, ...(ending === "end" ? last : [])].map(
     (event) => `data: ${JSON.stringify(event)}\n\n`,
   );
-  return { events: then === "end" ? [...events, "data: [DONE]\n\n"] : events, then };
+  return { events: ending === "end" ? [...events, "data: [DONE]\n\n"] : events, ending };
 }
 
 function chunk(choice: object): object {

@@ -20,7 +20,7 @@ interface Item {
 export function answerResponse(answer: OpenAiAnswer, stream: boolean): Reply {
   return stream
     ? streamed(answer)
-    : { status: 200, body: { ...HEAD, ...ending(answer), output: itemsOf(answer) } };
+    : { status: 200, body: { ...HEAD, ...endOf(answer), output: itemsOf(answer) } };
 }
 
 /** What OpenAI would say of this input, if anything. */
@@ -42,11 +42,11 @@ export function complaintAboutResponse(body: unknown, given: readonly OpenAiAnsw
   return isSame ? undefined : "The encrypted content for item rs_1 could not be verified.";
 }
 
-function sorted(item: object | undefined): unknown {
-  return Object.entries(item ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1));
+function sorted(value: object | undefined): unknown {
+  return Object.entries(value ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 
-function ending({ finishReason }: OpenAiAnswer): object {
+function endOf({ finishReason }: OpenAiAnswer): object {
   const reasons: { readonly [finish: string]: string } = {
     length: "max_output_tokens",
     content_filter: "content_filter",
@@ -73,23 +73,23 @@ function toCallItem({ id, ...call }: OpenAiCall): object {
 }
 
 function streamed(answer: OpenAiAnswer): Reply {
-  const { text, calls = [], sealed, then = "end", lastEvent } = answer;
+  const { text, calls = [], sealed, ending = "end", lastEvent } = answer;
   const groups = [
     ...(sealed === true ? [reasoningEvents] : []),
-    ...(text === undefined ? [] : [(index: number) => textEvents(text, index, then === "end")]),
+    ...(text === undefined ? [] : [(index: number) => textEvents(text, index, ending === "end")]),
     ...calls.map((call) => (index: number) => callEvents(call, index)),
   ];
   const incomplete = answer.finishReason === "length" || answer.finishReason === "content_filter";
   const last: object = lastEvent ?? {
     type: incomplete ? "response.incomplete" : "response.completed",
-    response: { ...HEAD, ...ending(answer) },
+    response: { ...HEAD, ...endOf(answer) },
   };
   const events = [
     { type: "response.created", response: HEAD },
     ...groups.flatMap((group, index) => group(index)),
-    ...(then === "end" ? [last] : []),
+    ...(ending === "end" ? [last] : []),
   ];
-  return { events: events.map((event) => `data: ${JSON.stringify(event)}\n\n`), then };
+  return { events: events.map((event) => `data: ${JSON.stringify(event)}\n\n`), ending };
 }
 
 type Event = { readonly type: string; readonly [member: string]: unknown };

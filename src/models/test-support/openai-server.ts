@@ -16,7 +16,7 @@ export interface OpenAiAnswer {
   /** With a reasoning item that only OpenAI can read; the chat wire has none. */
   readonly sealed?: boolean;
   readonly finishReason?: "stop" | "tool_calls" | "length" | "content_filter";
-  readonly then?: "end" | "break" | "wait";
+  readonly ending?: "end" | "break" | "wait";
   /** What a stream says instead of its end. */
   readonly lastEvent?: object;
 }

@@ -18,9 +18,11 @@ import { mergeState } from "./states.ts";
 type Conflict = Extract<CommitOutcome, { ok: false }>["conflict"];
 
 const INSERT_SESSION = `${insertInto("sessions", SESSION_COLUMNS)} on conflict do nothing`;
-const MOVE_SESSION =
-  "update sessions set version = version + 1, next_seq = ?, open = ?, chain_n = ?, chain_hash = ?, " +
-  "updated_at = ?, deleted_at = coalesce(?, deleted_at) where key = ? and version = ?";
+// Naming `deleted_at`, even to leave it as it is, would rewrite an index entry and so a page at every commit.
+const MOVE =
+  "update sessions set version = version + 1, next_seq = ?, open = ?, chain_n = ?, chain_hash = ?, updated_at = ?";
+const MOVE_SESSION = `${MOVE} where key = ? and version = ?`;
+const DELETE_SESSION = `${MOVE}, deleted_at = ? where key = ? and version = ?`;
 const LIVE_OWNER = "select 1 from owners where id = ? and fenced = 0 and lease_until > ?";
 const INSERT_EVENT = "insert into events (session, seq, body) values (?, ?, ?)";
 const INSERT_JOURNAL = insertInto("journal", JOURNAL_COLUMNS);
@@ -57,23 +59,18 @@ function checkOwner(database: Database, owner: string | undefined, now: number):
 
 function moveSession(database: Database, { session, change }: Commit): Conflict | undefined {
   const { key, version, create } = session;
-  const { nextSeq, open, chain, updatedAt, deletedAt = null } = change;
-  const head = [nextSeq, open, chain.n, chain.hash];
-  const changed =
-    create === undefined
-      ? database.run(MOVE_SESSION, [...head, updatedAt, deletedAt, key, version])
-      : database.run(INSERT_SESSION, [
-          key,
-          create.app,
-          create.user,
-          create.id,
-          version + 1,
-          ...head,
-          updatedAt,
-          updatedAt,
-          deletedAt,
-        ]);
-  return changed === 1 ? undefined : "version";
+  const { nextSeq, open, chain, updatedAt, deletedAt } = change;
+  const head = [nextSeq, open, chain.n, chain.hash, updatedAt];
+  if (create !== undefined) {
+    const { app, user, id } = create;
+    const made = [key, app, user, id, version + 1, ...head, updatedAt, deletedAt ?? null];
+    return database.run(INSERT_SESSION, made) === 1 ? undefined : "version";
+  }
+  const moved =
+    deletedAt === undefined
+      ? database.run(MOVE_SESSION, [...head, key, version])
+      : database.run(DELETE_SESSION, [...head, deletedAt, key, version]);
+  return moved === 1 ? undefined : "version";
 }
 
 interface Place {

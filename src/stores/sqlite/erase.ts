@@ -7,7 +7,7 @@ const NOTHING_SHOWN: Shown = { hint: "", why: [] };
 
 const DELETE_EVENTS = "delete from events where session = ?";
 const DELETE_STATE = "delete from states where scope = 'session' and app = '' and user = '' and session = ?";
-const ERASE_FRAMES = "update frames set cursor = 'null', output = null where session = ?";
+const ERASE_FRAMES = "update frames set cursor = 'null', output = null where id > ? and id < ? and session = ?";
 const ERASE_CALLS =
   "update calls set args = '{}', secrets = '[]', original_args = null, result = null where id > ? and id < ? and session = ?";
 const ERASE_STEPS =
@@ -21,7 +21,7 @@ const ERASE_CONFIRMATION = "update confirmations set shown = ?, votes = ? where 
 export function eraseSession(database: Database, session: string): void {
   database.run(DELETE_EVENTS, [session]);
   database.run(DELETE_STATE, [session]);
-  database.run(ERASE_FRAMES, [session]);
+  database.run(ERASE_FRAMES, [...callRange(session), session]);
   database.run(ERASE_CALLS, [...callRange(session), session]);
   database.run(ERASE_STEPS, [...callRange(session), session]);
   for (const [id, votes] of database.all(VOTES, [session])) {

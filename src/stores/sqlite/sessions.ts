@@ -23,8 +23,9 @@ const STREAMS = "select key, chain_n, chain_hash from sessions where key > ? ord
 const IDLE = `
   select s.key from sessions s indexed by sessions_kept
   where s.deleted_at is null and s.created_at < ? and s.updated_at < ? and s.open = 0
-    and not exists (select 1 from frames where session = s.key and status = 'ready')
-    and not exists (select 1 from frames where session = s.key and status = 'stepping')
+    and not exists (
+      select 1 from frames indexed by frames_live
+      where session = s.key and status in ('ready', 'stepping', 'waiting') and status <> 'waiting')
     and not exists (
       select 1 from calls where id > s.key || '.' and id < s.key || '/' and session = s.key
       and status in ('waiting', 'ready', 'executing', 'suspended', 'unknown'))

@@ -61,7 +61,6 @@ create table frames (
   owner text,
   output text
 ) without rowid, strict;
-create index frames_session on frames (session);
 create index frames_ready on frames (app) where status = 'ready';
 create index frames_live on frames (session) where status in ('ready', 'stepping', 'waiting');
 create index frames_stepping on frames (session, branch, owner) where status = 'stepping';
