@@ -3,7 +3,8 @@ import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "./command.ts";
 
-const MARKED = /(<!-- snippet: (?<file>[\w./-]+)#(?<region>[\w-]+) -->\n)(?<old>[\s\S]*?)(<!-- \/snippet -->)/g;
+const MARKED =
+  /(<!-- snippet: (?<file>[\w./-]+)#(?<region>[\w-]+) -->\n)(?<old>[\s\S]*?)(<!-- \/snippet -->)/g;
 /** What an example imports from the source, users import from the package. */
 const IMPORTS: readonly (readonly [string, string])[] = [
   [`"../src/index.ts"`, `"countersign"`],
@@ -25,7 +26,8 @@ function main(checkOnly: boolean): number {
       return `<!-- snippet: ${file}#${region} -->\n${fenced(file, region)}<!-- /snippet -->`;
     });
     if (synced === text) continue;
-    if (checkOnly) faults.push(`${page} does not show what examples/ says; run \`node scripts/sync-snippets.ts\`.`);
+    if (checkOnly)
+      faults.push(`${page} does not show what examples/ says; run \`node scripts/sync-snippets.ts\`.`);
     else writeFileSync(path, synced);
   }
   for (const fault of faults) process.stderr.write(`${fault}\n`);

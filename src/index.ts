@@ -1,5 +1,11 @@
 import { hostname } from "node:os";
 import { Engine, type EngineOptions, type Ledger } from "./engine/index.ts";
+import { CountersignError } from "./protocol/index.ts";
+import {
+  type Model,
+  Runner as RuntimeRunner,
+  type RunnerOptions as RuntimeRunnerOptions,
+} from "./runtime/index.ts";
 import { createLedger } from "./stores/index.ts";
 
 export {
@@ -9,6 +15,8 @@ export {
   type CallContext,
   type CallRecord,
   type Clock,
+  type Confirmation,
+  type ConfirmationDecision,
   type ConfirmationFilter,
   type ConfirmationRecord,
   ConfirmationRejected,
@@ -49,6 +57,54 @@ export {
   type ToolConfirmation,
   type Wire,
 } from "./protocol/index.ts";
+export {
+  type AdkCallbacks,
+  Agent,
+  type AgentOptions,
+  type AgentTool,
+  type AgentToolOptions,
+  type AnyAgent,
+  agentTool,
+  BaseTool,
+  type BaseToolOptions,
+  type BeforeToolContext,
+  type ConfirmationPredicate,
+  type ConfirmationProvider,
+  type ConfirmationRequest,
+  type DecisionResult,
+  FunctionTool,
+  type FunctionToolOptions,
+  type GateContext,
+  type GenerateOptions,
+  type HookContext,
+  type Hooks,
+  type Instruction,
+  LlmAgent,
+  LoopAgent,
+  type Model,
+  type ModelChunk,
+  type ModelRequest,
+  type ModelResolver,
+  ParallelAgent,
+  type Policy,
+  type PolicyCall,
+  type PolicyVerdict,
+  type RunInput,
+  type SendOptions,
+  SequentialAgent,
+  type Session,
+  type State,
+  type StreamEvent,
+  type Tool,
+  type ToolContext,
+  type ToolDeclaration,
+  type ToolOptions,
+  type Toolset,
+  type Turn,
+  tool,
+  toolset,
+  withConfirmation,
+} from "./runtime/index.ts";
 export { createLedger, type LedgerOptions } from "./stores/index.ts";
 
 /** An engine's options, with the ledger also as a URL. */
@@ -62,15 +118,56 @@ export interface CreateEngineOptions extends Omit<EngineOptions, "ledger"> {
  * unless one is given.
  */
 export async function createEngine(options: CreateEngineOptions = {}): Promise<Engine> {
-  const { ledger, secret = process.env["COUNTERSIGN_SECRET"], ...rest } = options;
-  const isOpen = ledger !== undefined && typeof ledger !== "string";
-  const opened = isOpen
-    ? ledger
-    : await createLedger(ledger, rest.clock === undefined ? {} : { clock: rest.clock });
-  return new Engine({
-    hostName: hostname(),
-    ...rest,
-    ledger: opened,
-    ...(secret === undefined || secret === "" ? {} : { secret }),
-  });
+  const { ledger, ...rest } = withSurroundings(options);
+  return new Engine({ ...rest, ledger: await openLedger(ledger, rest.clock) });
+}
+
+/** A Runner's options, with the ledger also as a URL and models found by name. */
+export interface RunnerOptions extends Omit<RuntimeRunnerOptions, "ledger" | "models"> {
+  /** `memory:`, `sqlite:path`, or a ledger of your own; `sqlite:countersign.db` if nothing is said. */
+  readonly ledger?: string | Ledger;
+  /** Finds a model by its name; `gemini-*` is known if nothing is said. */
+  readonly models?: RuntimeRunnerOptions["models"];
+}
+
+/** Runs an app's agents on a ledger. The ledger is opened when it is first needed. */
+export class Runner extends RuntimeRunner {
+  constructor(options: RunnerOptions) {
+    const { ledger, models = defaultModel, ...rest } = withSurroundings(options);
+    super({ ...rest, models, ledger: () => openLedger(ledger, rest.clock) });
+  }
+}
+
+/** A Runner that forgets everything when the process ends. The ADK's name for it. */
+export class InMemoryRunner extends Runner {
+  constructor({ appName, ...options }: Omit<RunnerOptions, "ledger"> & { readonly appName?: string }) {
+    super({ ...options, ...(appName === undefined ? {} : { app: appName }), ledger: "memory:" });
+  }
+}
+
+function withSurroundings<Options extends { readonly secret?: string; readonly hostName?: string }>(
+  options: Options,
+): Options {
+  const secret = options.secret ?? process.env["COUNTERSIGN_SECRET"];
+  return { hostName: hostname(), ...options, ...(secret === undefined || secret === "" ? {} : { secret }) };
+}
+
+async function openLedger(
+  ledger: string | Ledger | undefined,
+  clock: EngineOptions["clock"],
+): Promise<Ledger> {
+  if (ledger !== undefined && typeof ledger !== "string") return ledger;
+  return createLedger(ledger, clock === undefined ? {} : { clock });
+}
+
+/** Models by name: Gemini's own; for any other the error says what to do. */
+async function defaultModel(name: string): Promise<Model> {
+  if (!/^(models\/)?gemini-/.test(name)) {
+    throw new CountersignError(
+      "unknown-model",
+      `No model is known as "${name}". Give the agent a model object, such as aiSdk(…) from "countersign/models/ai-sdk", or the Runner a \`models\` function that finds it.`,
+    );
+  }
+  const { gemini } = await import("./models/gemini/index.ts");
+  return gemini(name);
 }

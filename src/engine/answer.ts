@@ -100,7 +100,8 @@ export interface Progress {
 export function writeProgress(parts: EngineParts, draft: Draft, progress: Progress): FrameRecord | undefined {
   const { frame, owner } = progress;
   const rest = { open: frame.open - 1, ...mergedCursor(frame, progress.cursor) };
-  if (rest.open > 0) {
+  // A frame that was cancelled meanwhile keeps its count and goes nowhere.
+  if (rest.open > 0 || frame.status !== "waiting") {
     draft.write({ kind: "frame-update", id: frame.id, from: frame.status, set: rest });
     return undefined;
   }

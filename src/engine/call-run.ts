@@ -1,5 +1,12 @@
-import { CountersignError, type JsonValue, type ToolConfirmation, toJsonValue } from "../protocol/index.ts";
-import { type AskOptions, type CallContext, OutcomeUnknown } from "./call-context.ts";
+import {
+  CountersignError,
+  type JsonObject,
+  type JsonValue,
+  type ToolConfirmation,
+  toJsonValue,
+} from "../protocol/index.ts";
+import { cancelledAnswer, deniedAnswer, EXPIRED_ANSWER } from "./answer.ts";
+import { type AskOptions, type CallContext, ConfirmationRejected, OutcomeUnknown } from "./call-context.ts";
 import { CallEnd } from "./call-end.ts";
 import type { Claimed } from "./claim.ts";
 import type { Ended } from "./executions.ts";
@@ -84,6 +91,7 @@ export class CallRun {
       return { kind: "succeeded", result, stateDelta, ...(cursor === undefined ? {} : { cursor }) };
     } catch (error) {
       if (error instanceof OutcomeUnknown) return { kind: "unknown", reason: error.message };
+      if (error instanceof ConfirmationRejected) return { kind: "failed", error: rejectionAnswer(error) };
       return { kind: "failed", error: toFailure(error) };
     }
   }
@@ -174,6 +182,18 @@ function toStored(result: unknown): JsonValue {
     // Cyclic, or a toJSON that throws: said below.
   }
   return { warning: `the result is not JSON and was not kept: ${exact.message}` };
+}
+
+// A tool that lets the rejection through leaves the wording to us.
+function rejectionAnswer({ status, reason }: ConfirmationRejected): JsonObject {
+  switch (status) {
+    case "denied":
+      return deniedAnswer(reason);
+    case "expired":
+      return EXPIRED_ANSWER;
+    case "cancelled":
+      return cancelledAnswer(reason ?? "no reason given");
+  }
 }
 
 function toFailure(error: unknown): { readonly error: string } {

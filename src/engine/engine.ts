@@ -1,5 +1,6 @@
 import { CountersignError, type JsonObject, type JsonValue } from "../protocol/index.ts";
 import { headText, seal, type Verification, verify } from "./audit.ts";
+import { cancelRun, type RunToCancel } from "./cancel-run.ts";
 import { chainHasher } from "./chain.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { decide } from "./decide.ts";
@@ -224,6 +225,11 @@ export class Engine {
     if (stepping !== undefined) this.#executions.step(stepping);
     await this.#takeUpReady(frame.session);
     return ok;
+  }
+
+  /** Stops a run: nothing further is started, and what is open is withdrawn. */
+  async cancelRun(run: RunToCancel): Promise<boolean> {
+    return cancelRun(this.#parts, run);
   }
 
   /** Seals the journal and gives its head, to be kept elsewhere. */

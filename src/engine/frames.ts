@@ -138,37 +138,37 @@ interface Return {
 async function writeReturn(
   parts: EngineParts,
   draft: Draft,
-  { frame, end, last }: Return,
+  returning: Return,
 ): Promise<FrameRecord | undefined> {
-  const { parentFrame, parentCall } = frame;
-  const owner = parentFrame === undefined ? undefined : await parts.lease.hold();
-  if (parentCall !== undefined) {
-    const held = await parts.ledger.load({ call: parentCall });
-    if (held?.call?.status !== "suspended") return undefined;
-    const done = end.status === "done";
-    const result = end.output ?? (done ? null : { error: `the agent ${frame.agent} ${end.status}` });
-    const command = done ? "return" : "return-failed";
-    draft.journal("call-returned", { call: held.call.id, tool: held.call.tool, status: end.status });
-    const answered = writeAnswer(parts, draft, {
-      call: held.call,
-      frame: held.frame,
-      command,
-      result,
-      owner,
-      last,
-    });
-    return answered.stepping;
-  }
+  const { parentFrame, parentCall } = returning.frame;
   if (parentFrame === undefined) return undefined;
+  const owner = await parts.lease.hold();
+  if (parentCall !== undefined) return answerParent(parts, draft, { ...returning, parentCall, owner });
   const parent = (await parts.ledger.load({ frame: parentFrame }))?.frame;
   if (parent?.status !== "waiting") return undefined;
-  const cursor = end.parentCursor;
+  const { last } = returning;
+  const cursor = returning.end.parentCursor;
   return writeProgress(parts, draft, {
     frame: parent,
     owner,
     last,
     ...(cursor === undefined ? {} : { cursor }),
   });
+}
+
+async function answerParent(
+  parts: EngineParts,
+  draft: Draft,
+  { frame, end, last, parentCall, owner }: Return & { readonly parentCall: string; readonly owner: string },
+): Promise<FrameRecord | undefined> {
+  const held = await parts.ledger.load({ call: parentCall });
+  const { call } = held ?? {};
+  if (held === undefined || call?.status !== "suspended") return undefined;
+  const done = end.status === "done";
+  const result = end.output ?? (done ? null : { error: `the agent ${frame.agent} ${end.status}` });
+  const command = done ? "return" : "return-failed";
+  draft.journal("call-returned", { call: call.id, tool: call.tool, status: end.status });
+  return writeAnswer(parts, draft, { call, frame: held.frame, command, result, owner, last }).stepping;
 }
 
 /** A child of a sequence, a loop or a parallel group. */

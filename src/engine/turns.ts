@@ -6,7 +6,7 @@ import { valueDigest } from "./digest.ts";
 import { Draft, type EventDraft } from "./draft.ts";
 import { isOurs, newFrame, newFrameId, REQUESTERS } from "./frames.ts";
 import type { LiveTool } from "./host.ts";
-import type { SessionName } from "./ledger.ts";
+import type { SessionName, Snapshot } from "./ledger.ts";
 import type { EngineParts } from "./parts.ts";
 import type { CallRecord, FrameKind, FrameRecord, SessionRecord } from "./records.ts";
 import { stateWrites } from "./state-scopes.ts";
@@ -41,28 +41,30 @@ export async function receiveMessage(parts: EngineParts, input: MessageInput): P
       };
     }
     if (snapshot?.session.deletedAt !== undefined) {
-      return {
-        value: {
-          ok: false,
-          code: "session-deleted",
-          message: `The session ${input.session.id} was deleted.`,
-        },
-      };
+      const message = `The session ${input.session.id} was deleted.`;
+      return { value: { ok: false, code: "session-deleted", message } };
     }
-    const owner = await parts.lease.hold();
-    const now = snapshot?.now ?? parts.clock.now();
-    const session = snapshot?.session ?? { key: parts.newId(now), create: input.session };
-    const draft = new Draft(parts, now, session);
-    const { app } = input.session;
-    const { requesters } = input;
-    const cursor = requesters === undefined ? null : { [REQUESTERS]: requesters };
-    const parent = { session: session.key, app, invocation: input.event.invocationId, cursor };
-    const frame: FrameRecord = { ...newFrame({ ...input.frame, id: newFrameId(parts, session.key, now), parent }), owner };
-    draft.claimedBy(owner).write({ kind: "frame-insert", frame, exclusive: true });
-    for (const write of stateWrites(input.stateDelta ?? {})) draft.write(write);
-    const seq = snapshot?.session.nextSeq ?? 1;
-    return { draft, value: { ok: true, frame, event: draft.event(input.event), seq } };
+    return planMessage(parts, snapshot, { input, owner: await parts.lease.hold() });
   });
+}
+
+function planMessage(
+  parts: EngineParts,
+  snapshot: Snapshot | undefined,
+  { input, owner }: { readonly input: MessageInput; readonly owner: string },
+): Plan<MessageOutcome> {
+  const now = snapshot?.now ?? parts.clock.now();
+  const session = snapshot?.session ?? { key: parts.newId(now), create: input.session };
+  const { requesters, event, stateDelta = {} } = input;
+  const cursor = requesters === undefined ? null : { [REQUESTERS]: requesters };
+  const parent = { session: session.key, app: input.session.app, invocation: event.invocationId, cursor };
+  const id = newFrameId(parts, session.key, now);
+  const frame: FrameRecord = { ...newFrame({ ...input.frame, id, parent }), owner };
+  const draft = new Draft(parts, now, session);
+  draft.claimedBy(owner).write({ kind: "frame-insert", frame, exclusive: true });
+  for (const write of stateWrites(stateDelta)) draft.write(write);
+  const seq = snapshot?.session.nextSeq ?? 1;
+  return { draft, value: { ok: true, frame, event: draft.event(event), seq } };
 }
 
 /** What is to become of one call of a turn. */

@@ -41,6 +41,7 @@ export async function createRunContext(app: string, options: RunnerOptions): Pro
     settled: () => background.settled(),
     newId: () => newId(clock.now()),
     now: () => clock.now(),
+    sleep: (ms, signal) => clock.sleep(ms, signal),
   };
   engine.host(createRuntimeHost(run));
   return run;

@@ -13,6 +13,7 @@ export { type RefusedAnswer } from "./answers.ts";
 export { BaseTool, type BaseToolOptions } from "./base-tool.ts";
 export type { DecisionResult } from "./decision-result.ts";
 export type { BeforeToolContext, HookContext, Hooks } from "./hooks.ts";
+export type { RunLimits } from "./limit-run.ts";
 export type {
   GenerateOptions,
   Model,

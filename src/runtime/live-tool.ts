@@ -24,7 +24,10 @@ import { rule } from "./verdict.ts";
 
 /** A tool of an agent as the engine runs it: with the app's rules, hooks and state around its body. */
 export function toLiveTool(run: RunContext, agent: Agent, tool: Tool): LiveTool {
-  const { approvers, expiresInMs, onDenied } = tool.confirmation;
+  const { approvers, expiresInMs } = tool.confirmation;
+  // Where a provider answers, a tool that asked is told of a rejection by an error it can catch.
+  const onDenied =
+    tool.confirmation.onDenied ?? (agent.confirmationProvider === undefined ? undefined : "invoke");
   return {
     definitionDigest: definitionDigest(tool.definition),
     asking: {

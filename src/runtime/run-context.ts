@@ -32,6 +32,7 @@ export interface RunContext {
   settled(): Promise<void>;
   newId(): string;
   now(): number;
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
 
 /** The model of an agent: its own object, or whatever the Runner finds under its name. */

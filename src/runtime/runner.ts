@@ -28,6 +28,7 @@ import { refusedError } from "./answers.ts";
 import { createRunContext } from "./create-run-context.ts";
 import { type DecisionResult, decisionResult } from "./decision-result.ts";
 import type { Hooks } from "./hooks.ts";
+import { limitRun, type RunLimits } from "./limit-run.ts";
 import type { ModelResolver } from "./model.ts";
 import type { Policy } from "./policy.ts";
 import type { RunContext, RunSettings } from "./run-context.ts";
@@ -50,14 +51,14 @@ export interface RunnerOptions extends Hooks, Partial<RunSettings>, Omit<Partial
   readonly wire?: Wire;
 }
 
-export interface SendOptions {
+export interface SendOptions extends RunLimits {
   readonly user: string;
   /** Made if none is named. */
   readonly session?: string;
   readonly stateDelta?: JsonObject;
 }
 
-export interface RunInput {
+export interface RunInput extends RunLimits {
   readonly userId: string;
   readonly sessionId: string;
   readonly message: string | Content;
@@ -89,14 +90,14 @@ export class Runner {
     const session = { app: this.app, user: options.user, id: options.session ?? `s-${run.newId()}` };
     const input = this.#submitInput({ ...options, session, message });
     const submission = await submit(run, input);
-    return this.#toTurn(run, input, submission);
+    return this.#toTurn(run, input, submission, options);
   }
 
   /** A message in, events out, as ADK clients know them. Leaving the loop detaches; the run goes on. */
   async *run(input: RunInput): AsyncGenerator<Event> {
     const wire = input.wire ?? this.#options.wire ?? "adk";
     for await (const event of this.#watch(input)) {
-      if (event.kind !== "progress") yield encodeEvent(event.event, wire);
+      if (event.kind !== "progress" && event.event.author !== "user") yield encodeEvent(event.event, wire);
     }
   }
 
@@ -206,23 +207,30 @@ export class Runner {
     const session = { app: this.app, user: input.userId, id: input.sessionId };
     const submitted = this.#submitInput({ ...input, session, user: input.userId });
     const submission = await submit(run, submitted);
-    yield* this.#follow(run, submitted, submission, input.streaming ?? false);
+    yield* this.#follow(run, submitted, submission, input);
   }
 
   async *#follow(
     run: RunContext,
     input: SubmitInput,
     submission: Submission,
-    pieces: boolean,
+    options: RunLimits & { readonly streaming?: boolean },
   ): AsyncGenerator<RunEvent> {
     if (submission.run === undefined) {
       if (submission.refused.length > 0) throw refusedError(submission.refused);
       return;
     }
-    yield* watchRun(run, { session: submission.sessionKey, ...submission.run, pieces });
+    const { sessionKey: session } = submission;
+    const { invocation } = submission.run;
+    const release = limitRun(run, { session, invocation }, options);
+    try {
+      yield* watchRun(run, { session, ...submission.run, pieces: options.streaming ?? false });
+    } finally {
+      release();
+    }
     if (submission.afterwards === undefined) return;
     const next = await startRun(run, input, submission.afterwards);
-    yield* this.#follow(run, input, next, pieces);
+    yield* this.#follow(run, input, next, options);
   }
 
   #submitInput(input: {
@@ -254,9 +262,14 @@ export class Runner {
     throw new CountersignError(code, message, field === undefined ? {} : { details: { field } });
   }
 
-  async #toTurn(run: RunContext, input: SubmitInput, submission: Submission): Promise<Turn> {
+  async #toTurn(
+    run: RunContext,
+    input: SubmitInput,
+    submission: Submission,
+    limits: RunLimits,
+  ): Promise<Turn> {
     const events: StoredEvent[] = [];
-    for await (const event of this.#follow(run, input, submission, false)) {
+    for await (const event of this.#follow(run, input, submission, limits)) {
       if (event.kind === "stored") events.push(event.event);
     }
     return this.#turnOf(run, submission.sessionKey, submission.run?.invocation ?? "", events);

@@ -1,120 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { Random, runSeed } from "../support/random.ts";
 import { useResources } from "../support/resources.ts";
-import type { Kind } from "./life.ts";
 import { Lives } from "./lives.ts";
+import { RUNS } from "./named-points.ts";
 import type { Point } from "./points.ts";
 
 const seed = runSeed();
 const SESSIONS_PER_LIFE = 4;
-
-/** Where processes of a run die, in this order. `settle`: in these lives people settle what is unknown. */
-interface Run {
-  readonly kind: Kind;
-  readonly points: readonly Point[];
-  readonly settle?: readonly Point[];
-}
-
-// Points of recovery come after a point whose death they recover from.
-const RUNS: readonly Run[] = [
-  {
-    kind: "approve",
-    points: [
-      "request:before",
-      "request:after",
-      "beat:before",
-      "beat:after",
-      "approve:before",
-      "approve:after",
-      "lose:before",
-      "lose:after",
-      "tool:enter",
-      "tool:effect",
-      "result:before",
-      "result:after",
-      "seal:before",
-      "seal:after",
-    ],
-    settle: ["settle:before", "settle:after", "lose:before"],
-  },
-  { kind: "deny", points: ["request:after", "deny:before", "deny:after"] },
-  { kind: "expire", points: ["request:after", "expire:before", "expire:after", "approve:before"] },
-  { kind: "withdraw", points: ["withdraw:before", "withdraw:after"] },
-  {
-    kind: "idempotent",
-    points: ["tool:enter", "claim:before", "tool:effect", "claim:after", "result:before", "result:after"],
-  },
-  {
-    kind: "ungated",
-    points: ["start:before", "start:after", "tool:enter", "tool:effect", "lose:before", "result:before"],
-    settle: ["settle:before", "settle:after"],
-  },
-  { kind: "lookup", points: ["start:after", "claim:before", "claim:after", "tool:effect", "result:before"] },
-  {
-    kind: "asks",
-    points: [
-      "step-start:before",
-      "step-start:after",
-      "step:enter",
-      "step:effect",
-      "step-done:before",
-      "step-done:after",
-      "suspend:before",
-      "suspend:after",
-      "approve:before",
-      "approve:after",
-      "tool:effect",
-      "result:before",
-      "result:after",
-    ],
-    settle: ["settle:before", "settle:after", "step-start:after", "step-done:before"],
-  },
-  {
-    kind: "adk",
-    points: ["suspend:before", "suspend:after", "approve:after", "tool:effect", "result:after"],
-    settle: ["settle:before", "settle:after"],
-  },
-  {
-    kind: "worded",
-    points: [
-      "refuse:before",
-      "refuse:after",
-      "claim:before",
-      "claim:after",
-      "word-denial:before",
-      "word-denial:after",
-    ],
-    settle: ["settle:before", "settle:after"],
-  },
-  { kind: "fails", points: ["tool:effect", "result:before", "result:after"] },
-  { kind: "unsure", points: ["tool:effect", "lose:before", "lose:after"], settle: ["settle:after"] },
-  {
-    kind: "turn",
-    points: [
-      "message:before",
-      "message:after",
-      "take-up-frame:before",
-      "model:enter",
-      "take-up-frame:after",
-      "model-turn:before",
-      "model-turn:after",
-      "lose:before",
-      "deny:before",
-      "deny:after",
-      "approve:before",
-      "approve:after",
-      "tool:effect",
-      "result:before",
-      "result:after",
-    ],
-    settle: ["settle:before", "settle:after", "step-end:before", "step-end:after"],
-  },
-  {
-    kind: "converse",
-    points: ["message:after", "take-up-frame:before", "approve:after", "result:after", "step-end:before"],
-    settle: ["step-end:after", "take-up-frame:before"],
-  },
-];
 
 describe(`a process killed at a named point (COUNTERSIGN_SEED=${seed})`, () => {
   const resources = useResources();

@@ -1,6 +1,14 @@
 import fc from "fast-check";
 import { expect } from "vitest";
-import { type Answer, type End, HEARTBEAT_MS, type Model, type ModelCall, type ToolName } from "./model.ts";
+import {
+  type Answer,
+  type End,
+  HEARTBEAT_MS,
+  LEASE_MS,
+  type Model,
+  type ModelCall,
+  type ToolName,
+} from "./model.ts";
 import { PERSON, type World } from "./world.ts";
 
 type Command = fc.AsyncCommand<Model, World>;
@@ -54,6 +62,10 @@ async function expectSame(model: Model, world: World): Promise<void> {
   }
 }
 
+function expectAnswer(answer: Answer | readonly Answer[], expected: Answer | readonly Answer[]): void {
+  expect(answer).toEqual(expected);
+}
+
 function answerOf(result: {
   readonly ok: boolean;
   readonly code?: string;
@@ -70,8 +82,12 @@ function pick<T>(list: readonly T[], at: number): T {
 }
 
 const hasCalls = (model: Model): boolean => model.calls.length > 0;
-const asked = (model: Model): readonly ModelCall[] =>
-  model.calls.filter(({ confirmations }) => confirmations.length > 0);
+/** Mostly those whose question is open; now and then any. */
+function asked(model: Model, at = 0): readonly ModelCall[] {
+  const open = model.calls.filter(({ confirmations }) => confirmations.at(-1)?.status === "requested");
+  if (open.length > 0 && at % 4 !== 0) return open;
+  return model.calls.filter(({ confirmations }) => confirmations.length > 0);
+}
 
 /** Mostly the question that counts; now and then an older one. */
 function roundOf(call: ModelCall, back: number): number {
@@ -81,18 +97,21 @@ function roundOf(call: ModelCall, back: number): number {
 const place = fc.nat({ max: 1_000 });
 const back = fc.constantFrom(0, 0, 0, 1);
 
-let keys = 0;
+const TOOLS: readonly ToolName[] = ["once", "again", "free", "once"];
 
-const open = fc.constantFrom<ToolName>("once", "once", "again", "free").map((tool) =>
+/** Opens a call in both. */
+export async function openOnBoth(model: Model, world: World, tool: ToolName): Promise<void> {
+  const key = `k${model.calls.length}`;
+  world.use(tool, key);
+  await world.settle();
+  model.open(key, tool);
+}
+
+const open = fc.constantFrom(...TOOLS).map((tool) =>
   command(
     `open ${tool}`,
-    ({ calls }) => calls.length < 6,
-    async (model, world) => {
-      const key = `k${++keys}`;
-      world.use(tool, key);
-      await world.settle();
-      model.open(key, tool);
-    },
+    ({ calls }) => calls.length < 8,
+    (model, world) => openOnBoth(model, world, tool),
   ),
 );
 
@@ -101,12 +120,12 @@ const decide = fc.tuple(place, back, fc.boolean(), fc.boolean()).map(([at, older
     `${confirmed ? "approve" : "deny"} ${at}${older === 0 ? "" : " (an older question)"} ${hosted ? "here" : "elsewhere"}`,
     (model) => asked(model).length > 0,
     async (model, world) => {
-      const call = pick(asked(model), at);
+      const call = pick(asked(model, at), at);
       const round = roundOf(call, older);
       const { id = "" } = (await world.questionsOf(call.tool, call.key))[round] ?? {};
       const engine = hosted ? world.engine : world.decider;
       const answer = answerOf(await engine.decide({ id, confirmed }, PERSON));
-      expect(answer).toBe(model.decide(call, round, { confirmed, hosted }));
+      expectAnswer(answer, model.decide(call, round, { confirmed, hosted }));
     },
   ),
 );
@@ -117,10 +136,7 @@ const race = fc.tuple(place, fc.boolean()).map(([at, approveFirst]) =>
     `approve and deny ${at} at once, ${approveFirst ? "approval" : "denial"} first`,
     (model) => model.calls.some((call) => call.confirmations.at(-1)?.status === "requested"),
     async (model, world) => {
-      const call = pick(
-        model.calls.filter(({ confirmations }) => confirmations.at(-1)?.status === "requested"),
-        at,
-      );
+      const call = pick(asked(model, 1), at);
       const round = call.confirmations.length - 1;
       const { id = "" } = (await world.questionsOf(call.tool, call.key))[round] ?? {};
       const verdicts = approveFirst ? [true, false] : [false, true];
@@ -131,7 +147,7 @@ const race = fc.tuple(place, fc.boolean()).map(([at, approveFirst]) =>
       const expected = verdicts.map(() => "");
       expected[verdicts.indexOf(won)] = model.decide(call, round, { confirmed: won, hosted: true });
       expected[verdicts.indexOf(!won)] = model.decide(call, round, { confirmed: !won, hosted: true });
-      expect(answers).toEqual(expected);
+      expectAnswer(answers, expected);
     },
   ),
 );
@@ -141,11 +157,11 @@ const cancel = fc.tuple(place, back).map(([at, older]) =>
     `cancel ${at}${older === 0 ? "" : " (an older question)"}`,
     (model) => asked(model).length > 0,
     async (model, world) => {
-      const call = pick(asked(model), at);
+      const call = pick(asked(model, at), at);
       const round = roundOf(call, older);
       const { id = "" } = (await world.questionsOf(call.tool, call.key))[round] ?? {};
       const answer = answerOf(await world.engine.cancel(id, { ...PERSON, reason: "not needed" }));
-      expect(answer).toBe(model.cancel(call, round));
+      expectAnswer(answer, model.cancel(call, round));
     },
   ),
 );
@@ -178,7 +194,7 @@ const settle = fc
             : ({ as: "retry" } as const);
       const engine = hosted ? world.engine : world.decider;
       const answer = answerOf(await engine.settle({ call: id }, settlement, PERSON));
-      expect(answer).toBe(model.settle(call, settlement.as, hosted));
+      expectAnswer(answer, model.settle(call, settlement.as, hosted));
     }),
   );
 
@@ -197,27 +213,36 @@ const advance = fc.constantFrom(1_000, 20_000, 60_000).map((ms) =>
   command(
     `${ms} ms pass`,
     () => true,
-    async (model, world) => {
-      await world.clock.advance(ms);
-      model.now += ms;
-    },
+    (model, world) => passOnBoth(model, world, ms),
   ),
 );
 
-const work = fc.constant(
+async function workOnBoth(model: Model, world: World): Promise<void> {
+  if (model.isAmbiguous) await passOnBoth(model, world, HEARTBEAT_MS);
+  // It resolves when what it started has ended, and that is for other commands to say.
+  world.engine.workOnce().catch(() => {});
+  await world.settle();
+  model.work();
+}
+
+async function passOnBoth(model: Model, world: World, ms: number): Promise<void> {
+  await world.clock.advance(ms);
+  model.now += ms;
+  await world.settle();
+}
+
+const work = fc.constant(command("a round of work", () => true, workOnBoth));
+
+/** The whole story of a lost process, which single commands tell too seldom. */
+const lose = fc.constantFrom<"crash" | "stop">("crash", "stop").map((how) =>
   command(
-    "a round of work",
-    () => true,
+    `${how}, and its lease runs out`,
+    ({ bodies, current }) => bodies.some(({ process }) => process === current),
     async (model, world) => {
-      if (model.isAmbiguous) {
-        await world.clock.advance(HEARTBEAT_MS);
-        model.now += HEARTBEAT_MS;
-        await world.settle();
-      }
-      // It resolves when what it started has ended, and that is for other commands to say.
-      world.engine.workOnce().catch(() => {});
-      await world.settle();
-      model.work();
+      world[how]();
+      model.fall(how);
+      await passOnBoth(model, world, LEASE_MS);
+      await workOnBoth(model, world);
     },
   ),
 );
@@ -227,13 +252,12 @@ const remove = place.map((at) =>
     const call = pick(model.calls, at);
     const name = { app: `gate:${call.tool}`, user: "gate", id: call.key };
     const answer = answerOf(await world.engine.deleteSession(name, PERSON.by));
-    expect(answer).toBe(model.delete(call));
+    expectAnswer(answer, model.delete(call));
   }),
 );
 
 /** What is likely in life is likely here, by being named more than once. */
 export const anyCommands: readonly fc.Arbitrary<Command>[] = [
-  open,
   open,
   decide,
   decide,
@@ -246,7 +270,8 @@ export const anyCommands: readonly fc.Arbitrary<Command>[] = [
   settle,
   settle,
   fall,
-  advance,
+  lose,
+  lose,
   advance,
   work,
   work,

@@ -11,6 +11,20 @@ export const EXPIRES_MS = 60_000;
 export type ToolName = "once" | "again" | "free";
 export type End = "succeed" | "fail" | "unknown" | "ask";
 
+export type CallStatus =
+  | "waiting"
+  | "ready"
+  | "executing"
+  | "suspended"
+  | "unknown"
+  | "succeeded"
+  | "failed"
+  | "denied"
+  | "expired"
+  | "cancelled";
+
+const END_STATUS = { succeed: "succeeded", fail: "failed", unknown: "unknown" } as const;
+
 export interface ModelConfirmation {
   status: "requested" | "approved" | "denied" | "expired" | "cancelled";
   readonly expiresAt: number;
@@ -19,17 +33,7 @@ export interface ModelConfirmation {
 export interface ModelCall {
   readonly key: string;
   readonly tool: ToolName;
-  status:
-    | "waiting"
-    | "ready"
-    | "executing"
-    | "suspended"
-    | "unknown"
-    | "succeeded"
-    | "failed"
-    | "denied"
-    | "expired"
-    | "cancelled";
+  status: CallStatus;
   attempt: number;
   /** The process that holds it while it executes. */
   holder?: number;
@@ -48,8 +52,8 @@ export interface ModelBody {
   readonly process: number;
 }
 
-/** What a command should answer: ok, or the code of the refusal. */
-export type Answer = "ok" | "repeated" | string;
+/** What a command should answer: `ok`, `repeated`, or the code of the refusal. */
+export type Answer = string;
 
 export class Model {
   now: number;
@@ -57,11 +61,14 @@ export class Model {
   bodies: ModelBody[] = [];
   /** The process that takes up new work. Those before it are dead or stopped. */
   current = 0;
+  /** Every change of a call's status so far: what a run of this model has shown. */
+  readonly seen: Map<string, number>;
   /** When each process that no longer beats was last alive. */
   readonly silentSince: Map<number, number> = new Map();
 
-  constructor(now: number) {
+  constructor(now: number, seen: Map<string, number>) {
     this.now = now;
+    this.seen = seen;
   }
 
   open(key: string, tool: ToolName): void {
@@ -99,12 +106,12 @@ export class Model {
     }
     if (!input.confirmed) {
       question.status = "denied";
-      call.status = "denied";
+      this.#move(call, "denied");
       return "ok";
     }
     question.status = "approved";
     call.permits += 1;
-    call.status = "ready";
+    this.#move(call, "ready");
     if (input.hosted) this.#claim(call);
     return "ok";
   }
@@ -117,7 +124,7 @@ export class Model {
       (question.status === "approved" && call.status === "ready");
     if (!isLast || !takeable) return "not-cancellable";
     question.status = "cancelled";
-    call.status = "cancelled";
+    this.#move(call, "cancelled");
     return "ok";
   }
 
@@ -127,27 +134,26 @@ export class Model {
     if (call.attempt !== attempt) return;
     if (call.status === "unknown") {
       // A late result of the last attempt, while nobody has settled.
-      if (end === "succeed") call.status = "succeeded";
-      if (end === "fail") call.status = "failed";
+      if (end === "succeed") this.#move(call, "succeeded", "late");
+      if (end === "fail") this.#move(call, "failed", "late");
       return;
     }
     if (call.status !== "executing") return;
     delete call.holder;
     if (end === "ask") {
-      call.status = "suspended";
+      this.#move(call, "suspended");
       this.#ask(call);
-    } else
-      call.status = { succeed: "succeeded", fail: "failed", unknown: "unknown" }[end] as ModelCall["status"];
+    } else this.#move(call, END_STATUS[end]);
   }
 
   settle(call: ModelCall, as: "succeeded" | "failed" | "retry", hosted: boolean): Answer {
     if (call.status !== "unknown") return "not-settleable";
     if (as !== "retry") {
-      call.status = as;
+      this.#move(call, as, "settled");
       return "ok";
     }
     call.permits += 1;
-    call.status = "ready";
+    this.#move(call, "ready");
     if (hosted) this.#claim(call);
     return "ok";
   }
@@ -177,7 +183,7 @@ export class Model {
       if (call.status !== "executing" || since === undefined || this.now - since < LEASE_MS) continue;
       delete call.holder;
       if (call.tool === "again") this.#claim(call);
-      else call.status = "unknown";
+      else this.#move(call, "unknown");
     }
     for (const call of this.calls) if (call.status === "ready") this.#claim(call);
   }
@@ -186,7 +192,7 @@ export class Model {
     if (call.deleted) return "unknown-session";
     if (call.status === "executing" || call.status === "unknown") return "call-executing";
     if (call.status === "waiting" || call.status === "suspended" || call.status === "ready") {
-      call.status = "cancelled";
+      this.#move(call, "cancelled");
       const question = call.confirmations.at(-1);
       if (question !== undefined) question.status = "cancelled";
     }
@@ -198,8 +204,14 @@ export class Model {
     return call.confirmations.filter(({ status }) => status === "requested").length;
   }
 
+  #move(call: ModelCall, to: CallStatus, how?: string): void {
+    const change = `${call.status} > ${to}${how === undefined ? "" : `, ${how}`}`;
+    this.seen.set(change, (this.seen.get(change) ?? 0) + 1);
+    call.status = to;
+  }
+
   #claim(call: ModelCall): void {
-    call.status = "executing";
+    this.#move(call, "executing");
     call.attempt += 1;
     call.holder = this.current;
     call.entered.push(call.attempt);
@@ -212,7 +224,7 @@ export class Model {
 
   #expire(call: ModelCall, question: ModelConfirmation): void {
     question.status = "expired";
-    call.status = "expired";
+    this.#move(call, "expired");
   }
 
   #question(call: ModelCall, round: number): ModelConfirmation {

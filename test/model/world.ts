@@ -2,7 +2,7 @@ import {
   type CallRecord,
   Engine,
   type Ledger,
-  ManualClock,
+  type ManualClock,
   OutcomeUnknown,
   type SessionRecord,
 } from "../../src/engine/index.ts";

@@ -119,7 +119,7 @@ function ask<T>(
       contents: [{ role: "user", parts: [] }],
       config: {
         ...config,
-        
+        abortSignal: signal,
         httpOptions: {
           ...config.httpOptions,
           extraBody: { ...config.httpOptions?.extraBody, contents },

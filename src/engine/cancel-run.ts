@@ -1,0 +1,57 @@
+import { Draft } from "./draft.ts";
+import { nextCall } from "./lifecycle.ts";
+import type { EngineParts } from "./parts.ts";
+import type { FrameRecord } from "./records.ts";
+import { transact } from "./transact.ts";
+import { writeWithdrawal } from "./withdraw.ts";
+
+/** A run to be stopped. */
+export interface RunToCancel {
+  readonly session: string;
+  readonly invocation: string;
+  readonly reason: string;
+}
+
+/**
+ * Stops a run: its open questions are withdrawn, its frames take no further step. What executes already is
+ * not undone; its result is still recorded. Resolves to whether anything was left to stop.
+ */
+export async function cancelRun(
+  parts: EngineParts,
+  { session, invocation, reason }: RunToCancel,
+): Promise<boolean> {
+  return transact(parts, { sessionKey: session }, async (snapshot) => {
+    const live = await parts.ledger.liveFrames(session);
+    const frames = live.filter((frame) => frame.invocation === invocation);
+    if (snapshot === undefined || frames.length === 0) return { value: false };
+    const draft = new Draft(parts, snapshot.now, snapshot.session);
+    for (const frame of frames) {
+      draft.write({
+        kind: "frame-update",
+        id: frame.id,
+        from: frame.status,
+        set: { status: "cancelled", owner: null },
+      });
+    }
+    await withdrawCalls(parts, draft, { frames, reason });
+    draft.journal("run-cancelled", { invocation, reason });
+    return { draft, value: true };
+  });
+}
+
+async function withdrawCalls(
+  parts: EngineParts,
+  draft: Draft,
+  { frames, reason }: { readonly frames: readonly FrameRecord[]; readonly reason: string },
+): Promise<void> {
+  for (const id of frames.flatMap(({ calls }) => calls)) {
+    const held = await parts.ledger.load({ call: id });
+    const { call, confirmation } = held ?? {};
+    if (held === undefined || call === undefined || nextCall(call.status, "cancel") === undefined) continue;
+    const frame = frames.find((candidate) => candidate.id === call.frame);
+    // As the frame will be when this commits: over, so that the answer does not set it going again.
+    const over = frame === undefined ? {} : { frame: { ...frame, status: "cancelled" as const } };
+    const subject = { ...held, call, ...(confirmation === undefined ? {} : { confirmation }), ...over };
+    writeWithdrawal(parts, draft, subject, { reason, owner: undefined, last: undefined });
+  }
+}

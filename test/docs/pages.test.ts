@@ -1,0 +1,82 @@
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { command } from "../../scripts/command.ts";
+import { COMMANDS } from "../../src/cli/commands/index.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const PAGES = [...globSync("*.md", { cwd: ROOT }), ...globSync("docs/**/*.md", { cwd: ROOT })].toSorted();
+
+function read(page: string): string {
+  return readFileSync(join(ROOT, page), "utf8");
+}
+
+/** Where the page's links lead, without those to other places on the web. */
+function linksOf(page: string): readonly string[] {
+  const prose = read(page).replaceAll(/```[\s\S]*?```/g, "");
+  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, target = ""]) => target)
+    .filter((target) => !/^[a-z]+:/.test(target));
+}
+
+test.each(PAGES)("every link of %s leads somewhere", (page) => {
+  for (const target of linksOf(page)) {
+    const [path = ""] = target.split("#");
+    const file = path === "" ? join(ROOT, page) : join(ROOT, dirname(page), path);
+    expect(existsSync(file), `${page}: ${target}`).toBe(true);
+  }
+});
+
+test("the snippets are what the examples say", () => {
+  const { status, stdout, stderr } = command("node", ["scripts/sync-snippets.ts", "--check"]);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  expect(stdout).toMatch(/^[1-9]\d* snippets in \d+ pages\n$/);
+});
+
+describe("README", () => {
+  const text = read("README.md");
+
+  test("is shorter than 150 lines, ARCHITECTURE than 300", () => {
+    expect(text.split("\n").length).toBeLessThan(150);
+    expect(read("docs/ARCHITECTURE.md").split("\n").length).toBeLessThan(300);
+  });
+
+  test("lists every command, and no other", () => {
+    const listed = [...text.matchAll(/^\| `countersign ([a-z ]+)` +\|/gm)].map(([, name = ""]) => name);
+    expect(listed.toSorted()).toEqual(COMMANDS.map(({ name }) => name).toSorted());
+  });
+
+  test("shows a test for every guarantee", () => {
+    const rows = [...text.matchAll(/^\| (G\d) +\|.*\| (?<shown>[^|]*) \|$/gm)];
+    expect(rows.map(([, id]) => id)).toEqual(["G1", "G2", "G3", "G4", "G5", "G6", "G7"]);
+    for (const { groups } of rows) {
+      const tests = [...(groups?.["shown"] ?? "").matchAll(/\]\(([^)]+)\)/g)].map(
+        ([, target = ""]) => target,
+      );
+      expect(tests.length).toBeGreaterThan(0);
+      for (const file of tests) expect(read(file), file).toMatch(/\btest(\.\w+)?\(/);
+    }
+  });
+
+  test("names an example in every row that exists, and every example in a row", () => {
+    const listed = [...text.matchAll(/^\| \[[\w-]+\.ts\]\((examples\/[\w-]+\.ts)\)/gm)].map(
+      ([, file = ""]) => file,
+    );
+    expect(listed.toSorted()).toEqual(globSync("examples/*.ts", { cwd: ROOT }).toSorted());
+  });
+});
+
+test("every file and function that ARCHITECTURE says enforces a guarantee is there", () => {
+  const rows = [...read("docs/ARCHITECTURE.md").matchAll(/^\| (G\d) [^|]*\| (?<where>[^|]*) \|/gm)];
+  expect(rows).toHaveLength(7);
+  for (const { groups } of rows) {
+    for (const place of (groups?.["where"] ?? "").split(/(?=\[)/)) {
+      const [, file = ""] = /\]\(([^)]+)\)/.exec(place) ?? [];
+      const names = [...place.matchAll(/`(#?\w+)`/g)].map(([, name = ""]) => name);
+      if (file === "") continue;
+      const source = read(join("docs", file));
+      for (const name of names) expect(source, `${file} ${name}`).toMatch(new RegExp(`${name}\\(|${name}<`));
+    }
+  }
+});
