@@ -49,7 +49,7 @@ function seriesRows(what: GrowthPlan["what"], { name, bySize }: Series, report: 
   report.goal(
     `${name}, by ${WHAT[what]}: at most ${GOAL} times the smallest`,
     worst.toFixed(2),
-    worst <= GOAL,
+    worst <= GOAL ? "met" : "missed",
   );
   return bySize.map(({ size, us }) => [
     name,

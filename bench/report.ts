@@ -1,9 +1,12 @@
-import { availableParallelism, totalmem } from "node:os";
+import { availableParallelism, loadavg, totalmem } from "node:os";
+
+/** `not shown`: the number is good enough, but the machine was too busy for it to prove anything. */
+export type Verdict = "met" | "missed" | "not shown";
 
 interface Goal {
   readonly claim: string;
   readonly found: string;
-  readonly met: boolean;
+  readonly verdict: Verdict;
 }
 
 /** Collects what was measured and says it as Markdown: ratios and goals first, a table for each workload after. */
@@ -20,8 +23,8 @@ export class Report {
     this.#progress(line);
   }
 
-  goal(claim: string, found: string, met: boolean): void {
-    this.#goals.push({ claim, found, met });
+  goal(claim: string, found: string, verdict: Verdict): void {
+    this.#goals.push({ claim, found, verdict });
   }
 
   /** All columns but those of names are numbers, and stand to the right. */
@@ -33,13 +36,13 @@ export class Report {
 
   /** Were all goals met? */
   get met(): boolean {
-    return this.#goals.every(({ met }) => met);
+    return this.#goals.every(({ verdict }) => verdict === "met");
   }
 
   toMarkdown(conditions: string): string {
-    const goals = this.#goals.map(
-      ({ claim, found, met }) => `| ${claim} | ${found} | ${met ? "met" : "**missed**"} |`,
-    );
+    const goals = this.#goals.map(({ claim, found, verdict }) => {
+      return `| ${claim} | ${found} | ${verdict === "met" ? verdict : `**${verdict}**`} |`;
+    });
     const head = ["| goal | found | |", "|---|---:|---|", ...goals].join("\n");
     return `# Benchmark results\n\n${conditions}\n\n## Goals\n\n${head}\n\n${this.#tables.join("\n")}`;
   }
@@ -50,4 +53,9 @@ export function describeMachine(): string {
   const gib = Math.round(totalmem() / 2 ** 30);
   const { node, sqlite } = process.versions;
   return `${availableParallelism()} cores, ${gib} GiB, Node ${node}, SQLite ${sqlite}, ${process.platform}.`;
+}
+
+/** How busy the machine was with other things too, over the last minute. */
+export function describeLoad(): string {
+  return (loadavg()[0] ?? 0).toFixed(1);
 }

@@ -5,7 +5,7 @@ import { measureCost } from "./cost.ts";
 import { measureCycle } from "./cycle.ts";
 import { reportGrowth } from "./growth-report.ts";
 import { HELP, type Options, parseOptions } from "./options.ts";
-import { describeMachine, Report } from "./report.ts";
+import { describeLoad, describeMachine, Report } from "./report.ts";
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 
@@ -17,12 +17,13 @@ async function measure(options: Options, folder: string): Promise<Report> {
   return report;
 }
 
-function conditions({ rounds, batchMs, quick }: Options): string {
+function conditions({ rounds, batchMs, quick }: Options, loadBefore: string): string {
   const how = `${rounds} interleaved rounds of ${batchMs} ms. Read the ratios: absolutes are of this machine and hour.`;
   const warning = quick
     ? "\n\n**A quick run: it shows that the benchmark works, not how fast anything is.**"
     : "";
-  return `${describeMachine()} ${how}${warning}`;
+  const load = `Load average ${loadBefore} when it began (before any work of its own), ${describeLoad()} at its end.`;
+  return `${describeMachine()} ${how} ${load}${warning}`;
 }
 
 async function main(): Promise<void> {
@@ -31,13 +32,14 @@ async function main(): Promise<void> {
     process.stdout.write(HELP);
     return;
   }
+  const loadBefore = describeLoad();
   const results = join(HERE, "results");
   mkdirSync(results, { recursive: true });
   // Beside the results and not in the system's temporary folder, which may be in memory, where a sync is free.
   const folder = mkdtempSync(join(results, "data-"));
   try {
     const report = await measure(options, folder);
-    const text = report.toMarkdown(conditions(options));
+    const text = report.toMarkdown(conditions(options, loadBefore));
     process.stdout.write(text);
     writeFileSync(join(results, `${new Date().toISOString().replaceAll(":", "-")}.md`), text);
     if (options.keep) writeFileSync(join(HERE, "RESULTS.md"), text);
@@ -47,4 +49,7 @@ async function main(): Promise<void> {
   }
 }
 
-await main();
+await main().catch((error: unknown) => {
+  process.stderr.write(`bench: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 2;
+});

@@ -12,8 +12,6 @@ export const AMOUNT = 2500;
 const QUESTION = "Please reimburse me $2500 for the trip to the customer.";
 const ANSWER = "Done: $2500 were reimbursed.";
 
-export type ToolResult = { readonly ok: boolean; readonly amount: number };
-
 export function userEvent(invocationId: string): EventDraft {
   return { author: "user", invocationId, content: { role: "user", parts: [{ text: QUESTION }] } };
 }

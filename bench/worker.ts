@@ -34,7 +34,8 @@ export interface Bytes {
 }
 
 const WARM_CYCLES = 20;
-const LONGEST_TIMEOUT_CYCLES = 200;
+/** Enough that tables have more than their first page. */
+const SETTLING_CYCLES = 200;
 
 class Worker {
   readonly #contender: Opened;
@@ -82,7 +83,7 @@ class Worker {
   }
 
   async bytes(cycles: number): Promise<Bytes> {
-    for (let i = 0; i < LONGEST_TIMEOUT_CYCLES; i += 1) await this.cycle();
+    for (let i = 0; i < SETTLING_CYCLES; i += 1) await this.cycle();
     const before = this.#checkpointed();
     for (let i = 0; i < cycles; i += 1) await this.cycle();
     const log = statSync(`${this.#file}-wal`).size;

@@ -2,7 +2,9 @@ import {
   type Approvers,
   type CallRecord,
   type ConfirmationRecord,
+  mayDecide,
   type OwnerState,
+  type Principal,
   redact,
   shownStatus,
   type Vote,
@@ -58,27 +60,33 @@ export function printCard(output: Output, found: FoundCall, owner?: OwnerState):
   printRun(output, call, { now, ...(owner === undefined ? {} : { owner }) });
 }
 
-/** How to decide what is open, or to settle what is unknown. */
+/** How to decide what is open, or to settle what is unknown; for whoever may. */
 export function printWhatToDo(
   output: Output,
   found: FoundCall,
-  commandLine: (words: string) => string,
+  { viewer, commandLine }: { readonly viewer: Principal; readonly commandLine: (words: string) => string },
 ): void {
   const { call, confirmation } = found;
+  const lines = waysOn(call, confirmation);
+  if (lines.length === 0) return;
+  output.line();
+  if (confirmation !== undefined && !mayDecide(confirmation, viewer)) {
+    output.prose(`You are ${inert(viewer.id)} here, and may not decide this.`);
+    return;
+  }
+  if (call.status === "unknown")
+    output.prose("It started and its end is not known. Find out what happened, then say which:");
+  for (const line of lines) output.line(commandLine(line));
+}
+
+function waysOn(call: CallRecord, confirmation: ConfirmationRecord | undefined): readonly string[] {
   const id = confirmation === undefined ? call.id : shortId(confirmation.id);
   if (confirmation?.status === "requested") {
     const payload = confirmation.shown.schema === undefined ? "" : " --payload JSON";
-    output.line();
-    output.line(commandLine(`approve ${id}${payload}`));
-    output.line(commandLine(`deny ${id} --reason TEXT`));
+    return [`approve ${id}${payload}`, `deny ${id} --reason TEXT`];
   }
-  if (call.status === "unknown") {
-    output.line();
-    output.prose("It started and its end is not known. Find out what happened, then say which:");
-    output.line(commandLine(`settle ${id} --succeeded JSON`));
-    output.line(commandLine(`settle ${id} --failed TEXT`));
-    output.line(commandLine(`settle ${id} --retry`));
-  }
+  if (call.status !== "unknown") return [];
+  return ["--succeeded JSON", "--failed TEXT", "--retry"].map((word) => `settle ${id} ${word}`);
 }
 
 function printQuestion(output: Output, confirmation: ConfirmationRecord, now: number): void {

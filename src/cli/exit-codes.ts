@@ -18,7 +18,7 @@ export const EXIT = {
 } as const;
 
 /** The exit code of every error; a new one does not compile until it has its line here. */
-export const EXIT_CODES = {
+export const EXIT_CODES: Readonly<Record<ErrorCode, number>> = {
   "malformed-json": EXIT.usage,
   "malformed-request": EXIT.usage,
   "malformed-decision": EXIT.usage,
@@ -72,4 +72,4 @@ export const EXIT_CODES = {
   "unsupported-node": EXIT.failed,
   closed: EXIT.unavailable,
   internal: EXIT.internal,
-} as const satisfies Record<ErrorCode, number>;
+};

@@ -102,12 +102,12 @@ function writeApproval(
   if (!clearance.ok || owner === undefined) {
     const call = writeReady(draft, stored, bound.call);
     draft.journal("confirmation-approved", approvalBody(confirmation, call, vote));
-    return { draft, value: { ok: true, repeated: false, confirmation, call } };
+    return { draft, value: { ok: true, repeated: false, session, confirmation, call } };
   }
   const call = writeClaim(draft, { stored, call: bound.call, owner });
   draft.journal("confirmation-approved", approvalBody(confirmation, call, vote));
   const claimed = { session, call, confirmation, frame, tool: clearance.tool, owner };
-  return { draft, value: { ok: true, repeated: false, confirmation, call, claimed } };
+  return { draft, value: { ok: true, repeated: false, session, confirmation, call, claimed } };
 }
 
 function writeReady(draft: Draft, stored: CallRecord, ready: CallRecord): CallRecord {

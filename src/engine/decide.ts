@@ -85,13 +85,13 @@ function planDenial(parts: EngineParts, whole: Whole, about: OwnedCase): Plan<De
     owner: about.owner,
     last: about.last,
   });
-  return { draft, value: { ok: true, repeated: false, ...closed } };
+  return { draft, value: { ok: true, repeated: false, session: whole.session, ...closed } };
 }
 
 /** The decision stands already: the same one gets it again, another one learns whose it is. */
 function judgeAgain(
   parts: EngineParts,
-  { confirmation, call }: Whole,
+  { confirmation, call, session }: Whole,
   input: DecisionInput,
 ): Decided | Refusal {
   const standing = { confirmation, call };
@@ -103,7 +103,7 @@ function judgeAgain(
       ...standing,
     };
   }
-  if (isSameDecision(parts, vote, input, standing)) return { ok: true, repeated: true, ...standing };
+  if (isSameDecision(parts, vote, input, standing)) return { ok: true, repeated: true, session, ...standing };
   const verdict = vote.confirmed ? "approved" : "denied";
   const at = new Date(vote.at).toISOString();
   return { ...refusal("already-decided", `${vote.by.id} ${verdict} this at ${at}.`), ...standing };

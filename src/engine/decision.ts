@@ -2,7 +2,7 @@ import type { ErrorCode, JsonObject, JsonValue } from "../protocol/index.ts";
 import type { Claimed } from "./claim.ts";
 import type { Snapshot } from "./ledger.ts";
 import type { Principal } from "./principal.ts";
-import type { CallRecord, ConfirmationRecord, FrameRecord } from "./records.ts";
+import type { CallRecord, ConfirmationRecord, FrameRecord, SessionRecord } from "./records.ts";
 import type { Conflict } from "./transact.ts";
 
 /** What somebody says about one confirmation, through whichever door. */
@@ -38,6 +38,8 @@ export interface Refusal {
 /** A committed decision, or the stored one that this repeats. */
 export interface Decided {
   readonly ok: true;
+  /** As it was before this decision. */
+  readonly session: SessionRecord;
   readonly confirmation: ConfirmationRecord;
   readonly call: CallRecord;
   /** The same decision stood already. */

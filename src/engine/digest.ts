@@ -32,6 +32,17 @@ const COSMETIC: ReadonlySet<string> = new Set(["title", "examples", "$schema"]);
  * rewords titles cancels nothing; the version tag leaves room to change the recipe.
  */
 export function definitionDigest(definition: ToolDefinition): string {
+  const known = definitionDigests.get(definition);
+  if (known !== undefined) return known;
+  const digest = digestDefinition(definition);
+  definitionDigests.set(definition, digest);
+  return digest;
+}
+
+// A definition is described once and asked about at every call; it is data, and not changed in place.
+const definitionDigests = new WeakMap<ToolDefinition, string>();
+
+function digestDefinition(definition: ToolDefinition): string {
   const { parameters, ...rest } = definition;
   const plain: JsonObject = {
     ...(rest as JsonObject),

@@ -5,6 +5,7 @@ import { chainHasher } from "./chain.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { decide } from "./decide.ts";
 import type { Decided, Decider, DecisionInput, Refusal } from "./decision.ts";
+import type { EventDraft } from "./draft.ts";
 import { Executions } from "./executions.ts";
 import { type FrameEnd, finishFrame, spawnFrames } from "./frames.ts";
 import { createGate, type GateBody, type GatedFunction, type GateOptions } from "./gate.ts";
@@ -178,8 +179,13 @@ export class Engine {
     }
   }
 
-  async createSession(name: SessionName, state?: JsonObject): ReturnType<typeof createSession> {
-    return createSession(this.#parts, name, state);
+  /** Makes a session, with state and earlier events where there are any to begin with. */
+  async createSession(
+    name: SessionName,
+    state?: JsonObject,
+    events?: readonly EventDraft[],
+  ): ReturnType<typeof createSession> {
+    return createSession(this.#parts, name, { ...(state && { state }), ...(events && { events }) });
   }
 
   /** Erases a session's content; what was open is withdrawn, and the audit trail still verifies. */
@@ -195,6 +201,11 @@ export class Engine {
   /** Stores a user's message and claims the step that answers it. For runtimes. */
   async receiveMessage(input: MessageInput): ReturnType<typeof receiveMessage> {
     return receiveMessage(this.#parts, input);
+  }
+
+  /** Resolves when nothing of this session runs in this process any more. For runtimes. */
+  async settledIn(session: string): Promise<void> {
+    await this.#executions.settledIn(session);
   }
 
   /** Lets the host go on with a frame that this process has claimed. For runtimes. */

@@ -19,6 +19,7 @@ export interface Ended {
 export class Executions {
   readonly #parts: EngineParts;
   readonly #running = new Map<string, Promise<void>>();
+  readonly #sessions = new Map<string, Set<Promise<void>>>();
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
@@ -61,6 +62,17 @@ export class Executions {
       await running;
   }
 
+  /** Resolves when nothing of this session runs here any more. */
+  async settledIn(session: string): Promise<void> {
+    for (
+      let running = this.#sessions.get(session);
+      running !== undefined;
+      running = this.#sessions.get(session)
+    ) {
+      await Promise.all(running);
+    }
+  }
+
   /** Resolves when nothing runs here any more. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running.values());
@@ -92,9 +104,15 @@ export class Executions {
   }
 
   #remember(id: string, work: Promise<void>): void {
+    // The ids of calls and frames begin with their session's.
+    const session = id.slice(0, id.indexOf("."));
+    const others = this.#sessions.get(session) ?? new Set();
     const tracked = work.finally(() => {
       if (this.#running.get(id) === tracked) this.#running.delete(id);
+      others.delete(tracked);
+      if (others.size === 0) this.#sessions.delete(session);
     });
     this.#running.set(id, tracked);
+    this.#sessions.set(session, others.add(tracked));
   }
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../protocol/index.ts";
 import type { Refusal } from "./decision.ts";
-import { Draft } from "./draft.ts";
+import { Draft, type EventDraft } from "./draft.ts";
 import type { SessionName, Snapshot } from "./ledger.ts";
 import type { EngineParts } from "./parts.ts";
 import type { Principal } from "./principal.ts";
@@ -9,11 +9,18 @@ import { stateWrites } from "./state-scopes.ts";
 import { transact } from "./transact.ts";
 import { writeWithdrawal } from "./withdraw.ts";
 
-/** Makes a session, with state if there is any to begin with. */
+/** What a session begins with. */
+export interface SessionStart {
+  readonly state?: JsonObject;
+  /** An earlier conversation. Whatever it says of confirmations is talk: none is made or answered by it. */
+  readonly events?: readonly EventDraft[];
+}
+
+/** Makes a session, with state and events if there are any to begin with. */
 export async function createSession(
   parts: EngineParts,
   name: SessionName,
-  state: JsonObject = {},
+  { state = {}, events = [] }: SessionStart = {},
 ): Promise<{ readonly ok: true; readonly key: string } | Refusal> {
   return transact<{ readonly ok: true; readonly key: string } | Refusal>(
     parts,
@@ -27,6 +34,7 @@ export async function createSession(
       const now = parts.clock.now();
       const draft = new Draft(parts, now, { key: parts.newId(now), create: name });
       for (const write of stateWrites(state)) draft.write(write);
+      for (const { asks: _asks, closings: _closings, ...event } of events) draft.event(event);
       return { draft, value: { ok: true, key: draft.sessionKey } };
     },
   );

@@ -1,7 +1,4 @@
-/**
- * The work's outcome, or the signal's reason as soon as it aborts, also when the work itself does not listen. A
- * failure that comes of the abort is thrown as the signal's reason too.
- */
+/** The work's outcome, or the signal's reason as soon as it aborts, also when the work itself does not listen. */
 export async function abortable<T>(work: PromiseLike<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, resolve } = Promise.withResolvers<undefined>();
   const abort = (): void => resolve(undefined);
@@ -11,9 +8,6 @@ export async function abortable<T>(work: PromiseLike<T>, signal: AbortSignal): P
     const outcome = await Promise.race([work, aborted]);
     signal.throwIfAborted();
     return outcome as T;
-  } catch (error) {
-    signal.throwIfAborted();
-    throw error;
   } finally {
     signal.removeEventListener("abort", abort);
   }

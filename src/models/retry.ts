@@ -44,5 +44,5 @@ async function wait(ms: number, { clock, signal }: Patience): Promise<void> {
   } finally {
     clearInterval(alive);
   }
-  
+  signal.throwIfAborted();
 }

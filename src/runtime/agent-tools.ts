@@ -8,8 +8,13 @@ import type { Toolset } from "./toolset.ts";
 /** The tool by which an agent hands over to another. Its name is the ADK's. */
 export const TRANSFER_TOOL = "transfer_to_agent";
 
+// An agent without toolsets has the same tools for ever; asking again at every step would only cost.
+const fixedTools = new WeakMap<Agent, ReadonlyMap<string, Tool>>();
+
 /** All tools of an agent by name, toolsets asked, the transfer tool included where there is anyone to go to. */
 export async function toolsOf(agent: Agent, agents: AgentTree): Promise<ReadonlyMap<string, Tool>> {
+  const fixed = fixedTools.get(agent);
+  if (fixed !== undefined) return fixed;
   const found = new Map<string, Tool>();
   const add = (candidate: Tool): void => {
     refuseReserved(candidate.name);
@@ -27,6 +32,7 @@ export async function toolsOf(agent: Agent, agents: AgentTree): Promise<Readonly
   }
   const transfer = transferTool(agent, agents);
   if (transfer !== undefined) add(transfer);
+  if (!agent.tools.some(isToolset)) fixedTools.set(agent, found);
   return found;
 }
 

@@ -89,8 +89,8 @@ async function findConfirmation(
   return byCall?.confirmation;
 }
 
-// The stored outcome of a decision is what the session says after it was closed.
-async function closedAt(run: RunContext, session: string, id: string): Promise<number> {
+/** Where a question was closed: the stored outcome of its decision is what the session says from there on. */
+export async function closedAt(run: RunContext, session: string, id: string): Promise<number> {
   const events = await run.engine.ledger.events(session);
   return (
     events.findIndex((event: StoredEvent) => event.closings?.some((closing) => closing.id === id) === true) +

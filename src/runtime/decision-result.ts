@@ -1,7 +1,9 @@
 import { type Confirmation, type DecisionReceipt, toConfirmation } from "../engine/index.ts";
+import type { StoredEvent } from "../protocol/index.ts";
+import { closedAt } from "./answers.ts";
 import type { RunContext } from "./run-context.ts";
 import type { Turn } from "./turn.ts";
-import { watchRun } from "./watch-run.ts";
+import { collectRun } from "./watch-run.ts";
 
 /** A committed decision. `finished` is the turn after the resume; ignoring it loses nothing. */
 export interface DecisionResult {
@@ -11,30 +13,27 @@ export interface DecisionResult {
   readonly finished: Promise<Turn>;
 }
 
+/** Makes the turn of what was stored in a run. */
+export type TurnOf = (
+  where: { readonly session: string; readonly invocation: string },
+  events: readonly StoredEvent[],
+) => Promise<Turn>;
+
 /** Shows a receipt to the host program. The turn is watched only if somebody asks for it. */
-export async function decisionResult(
-  run: RunContext,
-  receipt: DecisionReceipt,
-  turnOf: (sessionKey: string, invocation: string) => Promise<Turn>,
-): Promise<DecisionResult> {
-  const { call, confirmation, repeated } = receipt;
-  const snapshot = await run.engine.ledger.load({ sessionKey: call.session });
-  const by = confirmation.votes.at(-1)?.by;
-  const view = toConfirmation({ confirmation, call, session: { id: snapshot?.session.id ?? "" } }, by);
-  const after = (snapshot?.session.nextSeq ?? 1) - 1;
-  const finished = async (): Promise<Turn> => {
-    const { invocation } = confirmation;
-    const watched = watchRun(run, { session: call.session, invocation, after, pieces: false });
-    while ((await watched.next()).done !== true);
-    return turnOf(call.session, invocation);
+export function decisionResult(run: RunContext, receipt: DecisionReceipt, turnOf: TurnOf): DecisionResult {
+  const { call, confirmation, session, repeated } = receipt;
+  const where = { session: call.session, invocation: confirmation.invocation };
+  const finish = async (): Promise<Turn> => {
+    const after = repeated ? await closedAt(run, call.session, confirmation.id) : session.nextSeq - 1;
+    return turnOf(where, await collectRun(run, { ...where, after }));
   };
-  let watching: Promise<Turn> | undefined;
+  let finished: Promise<Turn> | undefined;
   return {
-    confirmation: view,
+    confirmation: toConfirmation({ confirmation, call, session }, confirmation.votes.at(-1)?.by),
     repeated,
     get finished() {
-      watching ??= finished();
-      return watching;
+      finished ??= finish();
+      return finished;
     },
   };
 }

@@ -1,4 +1,11 @@
-import type { Content, FunctionCall, JsonObject, Part, StoredEvent } from "../protocol/index.ts";
+import {
+  type Content,
+  type FunctionCall,
+  isReservedName,
+  type JsonObject,
+  type Part,
+  type StoredEvent,
+} from "../protocol/index.ts";
 
 /** Whose prompt is built, and what to say of calls that have no answer yet. */
 export interface HistoryView {
@@ -21,7 +28,7 @@ export function toContents(events: readonly StoredEvent[], view: HistoryView): C
   const answers = collectAnswers(seen);
   const contents: Content[] = [];
   for (const event of seen) {
-    const { content } = event;
+    const content = withoutProtocol(event.content);
     if (content === undefined || isOnlyAnswers(content)) continue;
     if (event.author === "user") {
       contents.push({ role: "user", parts: content.parts });
@@ -58,6 +65,18 @@ function collectAnswers(events: readonly StoredEvent[]): ReadonlyMap<string, Par
     }
   }
   return answers;
+}
+
+// An imported conversation may carry another server's confirmation traffic.
+function withoutProtocol(content: Content | undefined): Content | undefined {
+  if (content === undefined || !content.parts.some(isProtocol)) return content;
+  const parts = content.parts.filter((part) => !isProtocol(part));
+  return parts.length === 0 ? undefined : { ...content, parts };
+}
+
+function isProtocol({ functionCall, functionResponse }: Part): boolean {
+  const name = functionCall?.name ?? functionResponse?.name;
+  return name !== undefined && isReservedName(name);
 }
 
 function isOnlyAnswers({ parts }: Content): boolean {

@@ -122,6 +122,7 @@ function answerWithoutAsking(
   { tool, args, asking }: { readonly tool: Tool; readonly args: JsonObject; readonly asking: number },
 ): PlannedCall["plan"] | undefined {
   const { maxOpen } = scene.run.settings;
+  if (scene.denied.length + scene.open.length === 0 && asking < maxOpen) return undefined;
   const digest = valueDigest(scene.run.engine.ledger.digestKey, args);
   const same = (call: CallRecord): boolean => call.tool === tool.name && call.argsDigest === digest;
   const denied = scene.denied.find(same);

@@ -36,7 +36,7 @@ import { Sessions } from "./sessions.ts";
 import { type StreamEvent, toStream } from "./stream.ts";
 import { type Submission, type SubmitInput, startRun, submit } from "./submit.ts";
 import { type Turn, toTurn } from "./turn.ts";
-import { type RunEvent, watchRun } from "./watch-run.ts";
+import { collectRun, type RunEvent, watchRun } from "./watch-run.ts";
 
 export interface RunnerOptions extends Hooks, Partial<RunSettings>, Omit<Partial<EngineOptions>, "ledger"> {
   readonly agent: AnyAgent;
@@ -136,7 +136,7 @@ export class Runner {
       const receipt = await run.engine.decide(decision, acting);
       results.push(
         receipt.ok
-          ? await decisionResult(run, receipt, (key, invocation) => this.#turnOf(run, key, invocation))
+          ? decisionResult(run, receipt, (where, events) => this.#turnOf(run, where, events))
           : receipt,
       );
     }
@@ -268,22 +268,25 @@ export class Runner {
     submission: Submission,
     limits: RunLimits,
   ): Promise<Turn> {
-    const events: StoredEvent[] = [];
-    for await (const event of this.#follow(run, input, submission, limits)) {
-      if (event.kind === "stored") events.push(event.event);
+    const { sessionKey: session, afterwards } = submission;
+    if (submission.run === undefined) {
+      if (submission.refused.length > 0) throw refusedError(submission.refused);
+      return this.#turnOf(run, { session, invocation: "" }, []);
     }
-    return this.#turnOf(run, submission.sessionKey, submission.run?.invocation ?? "", events);
+    const { invocation } = submission.run;
+    const release = limitRun(run, { session, invocation }, limits);
+    const events = await collectRun(run, { session, ...submission.run }).finally(release);
+    if (afterwards === undefined) return this.#turnOf(run, { session, invocation }, events);
+    return this.#toTurn(run, input, await startRun(run, input, afterwards), limits);
   }
 
   async #turnOf(
     run: RunContext,
-    key: string,
-    invocation: string,
-    seen?: readonly StoredEvent[],
+    { session: key, invocation }: { readonly session: string; readonly invocation: string },
+    events: readonly StoredEvent[],
   ): Promise<Turn> {
     const { ledger } = run.engine;
     const session = (await ledger.load({ sessionKey: key }))?.session ?? { id: "", user: "", open: 0 };
-    const events = seen ?? (await ledger.events(key)).filter((event) => event.invocationId === invocation);
     const open =
       session.open === 0
         ? []

@@ -1,3 +1,4 @@
+import type { Ledger } from "../engine/index.ts";
 import type { StoredEvent } from "../protocol/index.ts";
 import { activityOf } from "./activity.ts";
 import type { RunContext } from "./run-context.ts";
@@ -14,6 +15,36 @@ export interface WatchedRun {
 
 /** What happens in a run: stored events in order, and what passes, each where it belongs among them. */
 export type RunEvent = { readonly kind: "stored"; readonly event: StoredEvent } | PassingEvent;
+
+/** Waits until nothing more happens in a run without a person, and gives all that was stored meanwhile. */
+export async function collectRun(
+  run: RunContext,
+  watched: Omit<WatchedRun, "pieces">,
+): Promise<readonly StoredEvent[]> {
+  const { session, invocation, after } = watched;
+  const { engine } = run;
+  for (;;) {
+    await engine.settledIn(session);
+    const change = nextChange(engine.ledger);
+    const activity = await activityOf(engine.ledger, session, invocation);
+    if (activity !== "active" && !run.answering.has(session)) {
+      change.forget();
+      const events = await engine.ledger.events(session, { after });
+      return events.filter((event) => event.invocationId === invocation);
+    }
+    // Another process has it, or a provider is being asked: its next commit is worth another look.
+    await change.happened;
+  }
+}
+
+function nextChange(ledger: Ledger): { readonly happened: Promise<void>; readonly forget: () => void } {
+  const { promise: happened, resolve } = Promise.withResolvers<void>();
+  const forget = ledger.onChange(() => {
+    forget();
+    resolve();
+  });
+  return { happened, forget };
+}
 
 /**
  * Follows a run until nothing more happens without a person. Leaving the loop only stops the watching: the

@@ -183,6 +183,9 @@ describe("deny", () => {
     const refused = folder.run(["deny", id]);
     expect(refused.code).toBe(5);
     expect(refused.stderr).toMatch(/\[not-an-approver\]\n$/);
+    const { stdout } = folder.run(["show", id]);
+    expect(stdout).toContain("and may not decide this.");
+    expect(stdout).not.toContain("approve ");
     expect((folder.json(["show", id]) as Shown).status).toBe("requested");
   });
 });

@@ -1,5 +1,5 @@
 import type { CallRecord, ConfirmationWithCall, Ledger } from "../../engine/index.ts";
-import { redact } from "../../engine/index.ts";
+import { mayDecide, redact } from "../../engine/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
 import { type Command, type Invocation, LEDGER_FLAG } from "../command.ts";
 import { relativeTime } from "../duration.ts";
@@ -8,7 +8,7 @@ import { shortId } from "../find-confirmation.ts";
 import { inert, type Output } from "../output.ts";
 import { toJson } from "../report.ts";
 import { cutTo } from "../text-width.ts";
-import { commandLineFor, withEngine } from "../wiring.ts";
+import { commandLineFor, localPrincipal, withEngine } from "../wiring.ts";
 
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 1_000;
@@ -101,7 +101,8 @@ function print(invocation: Invocation, { items, next, unknown }: Pending, now: n
     if (next !== undefined)
       output.prose(`There are more: --limit shows up to ${MAX_LIMIT}, --tool, --app and --user narrow it.`);
     output.line(line(`show ${shortId(first.confirmation.id)}`));
-    output.line(line(`approve ${shortId(first.confirmation.id)}`));
+    if (mayDecide(first.confirmation, localPrincipal()))
+      output.line(line(`approve ${shortId(first.confirmation.id)}`));
   }
   if (unknown.length > 0) printUnknown(output, unknown, line);
 }

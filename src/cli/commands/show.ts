@@ -3,7 +3,7 @@ import { type Command, LEDGER_FLAG } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
 import { findCall } from "../find-confirmation.ts";
 import { toJson } from "../report.ts";
-import { commandLineFor, withEngine } from "../wiring.ts";
+import { commandLineFor, localPrincipal, withEngine } from "../wiring.ts";
 
 export const show: Command = {
   name: "show",
@@ -29,7 +29,10 @@ export const show: Command = {
       }
       const owner = found.call.owner === undefined ? undefined : await ledger.owner(found.call.owner);
       printCard(output, found, owner);
-      printWhatToDo(output, found, commandLineFor(invocation));
+      printWhatToDo(output, found, {
+        viewer: localPrincipal(),
+        commandLine: commandLineFor(invocation),
+      });
       return EXIT.ok;
     });
   },

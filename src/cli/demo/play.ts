@@ -183,9 +183,7 @@ async function end(stage: Stage, asked: readonly Asked[]): Promise<DemoEnd> {
   output.line();
   printVerification(invocation, verification);
   output.line();
-  output.line(
-    `${output.style("bold", "Next")}: examples/gate.ts is this in forty lines; \`help\` lists the commands.`,
-  );
+  output.prose("Next: the README begins with this in code, and `help` lists the commands.");
   return {
     code: verification.ok ? EXIT.ok : EXIT.failed,
     summary: await summarise(stage, asked, verification),

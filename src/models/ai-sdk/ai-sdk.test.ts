@@ -217,6 +217,12 @@ describe("an answer", () => {
     ]);
   });
 
+  test("may use the id of a streamed text again for the next", async () => {
+    const model = createModel("v4", [...textBlock("One."), ...textBlock("Two.")]);
+    const answer = await askLast(aiSdk(model), QUESTION, { stream: true });
+    expect(answer?.parts).toEqual([{ text: "One." }, { text: "Two." }]);
+  });
+
   test("reports usage and why it ended in the words of ADK events", async () => {
     const usageMetadata = {
       promptTokenCount: 7,
@@ -292,6 +298,47 @@ describe("an answer", () => {
   });
 });
 
+describe("a provider that does not listen to its signal", () => {
+  const never = new Promise<never>(() => {});
+
+  test.each([
+    { when: "before the answer", stream: false, stepped: { doGenerate: () => never } },
+    {
+      when: "within a stream",
+      stream: true,
+      stepped: { doStream: () => Promise.resolve({ stream: new ReadableStream({ pull: () => never }) }) },
+    },
+  ])("does not keep an abort waiting $when", async ({ stream, stepped }) => {
+    const controller = new AbortController();
+    const reason = new Error("Ana left.");
+    setImmediate(() => controller.abort(reason));
+    const model = aiSdk({ ...createModel("v4", []), ...stepped });
+    await expect(ask(model, QUESTION, { stream, signal: controller.signal })).rejects.toBe(reason);
+  });
+
+  test("is let go of in both ways when its stream is left", async () => {
+    const letGo: unknown[] = [];
+    const piece = { type: "text-delta", id: "0", delta: "Once " };
+    const stream = new ReadableStream({
+      pull: (queue) => queue.enqueue(piece),
+      cancel: () => void letGo.push("cancelled"),
+    });
+    const doStream = ({ abortSignal }: { abortSignal: AbortSignal }): Promise<object> => {
+      abortSignal.addEventListener("abort", () => letGo.push("aborted"));
+      return Promise.resolve({ stream });
+    };
+    const model = aiSdk({ ...createModel("v4", []), doStream });
+    for await (const { parts } of model.generate(QUESTION, {
+      stream: true,
+      signal: new AbortController().signal,
+    })) {
+      expect(parts).toEqual([{ text: "Once " }]);
+      break;
+    }
+    expect(letGo).toEqual(["cancelled", "aborted"]);
+  });
+});
+
 test("a model of another kind is refused with what to pass instead", () => {
   for (const other of ["openai/gpt-5", { specificationVersion: "v1" }, undefined]) {
     expect(() => aiSdk(other as unknown as AiSdkModel)).toThrow(
@@ -308,6 +355,11 @@ test("the model is called as it calls itself, or as it is told", () => {
 /** What a provider notes on a part: metadata as it says it, options as it is told. */
 function notes(member: "providerMetadata" | "providerOptions", id: string): object {
   return { [member]: { acme: { id, sealed: "c2VhbA==" } } };
+}
+
+/** A streamed text, under the id that some providers give to every one. */
+function textBlock(delta: string): { readonly type: string }[] {
+  return ["text-start", "text-delta", "text-end"].map((type) => ({ type, id: "0", delta }));
 }
 
 interface SeenPrompt {

@@ -197,6 +197,30 @@ describe("a stream", () => {
   });
 });
 
+describe("a fetch that does not listen to its signal", () => {
+  const never = new Promise<never>(() => {});
+  const body = (): ReadableStream => new ReadableStream({ pull: () => never });
+
+  test.each([
+    { when: "before the answer", stream: false, fetch: () => never },
+    { when: "within a stream", stream: true, fetch: () => Promise.resolve(new Response(body())) },
+  ])("does not keep an abort waiting $when", async ({ stream, fetch }) => {
+    const controller = new AbortController();
+    const reason = new Error("Ana left.");
+    const asked = Promise.withResolvers<void>();
+    const model = gemini("gemini-test", {
+      apiKey: "test-key",
+      fetch: () => {
+        asked.resolve();
+        return fetch();
+      },
+    });
+    const aborting = asked.promise.then(() => setImmediate(() => controller.abort(reason)));
+    await expect(ask(model, QUESTION, { stream, signal: controller.signal })).rejects.toBe(reason);
+    await aborting;
+  });
+});
+
 function open(server: GeminiServer, clock?: Clock): Model {
   return gemini("gemini-test", { apiKey: "test-key", baseUrl: server.url, clock });
 }

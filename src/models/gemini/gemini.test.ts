@@ -51,7 +51,9 @@ describe("a request", () => {
         functionCall: { id: "fc-1", name: "pay", args: { to: "Ana", nested: [{ "ü🙂": null }, 1e21] } },
         thoughtSignature: "Y2FsbA==",
       },
-      { functionCall: { id: "fc-2", name: "pay", args: { to: "Ben" } } },
+      {
+        functionCall: { id: "fc-2", name: "pay", args: { to: "Ben" }, willContinue: false, nextYear: 1 },
+      } as Part,
       { executableCode: { language: "PYTHON", code: "print(1)\n" }, nextYear: { signed: true } },
     ];
     server.play({ pieces: given.map((part) => [part]) }, { pieces: [[{ text: "Done." }]] });
