@@ -119,6 +119,13 @@ describe("approved, then altered in the database: not run, withdrawn and journal
     expect(await back.call(call.id)).toMatchObject({ status: "cancelled" });
   });
 
+  test("its confirmation: another session's", async () => {
+    const approved = await approveElsewhere();
+    const { file, confirmation } = approved;
+    file.edit("update confirmations set session = 'elsewhere' where id = ?", confirmation.id);
+    await expectNotRun(approved, "the approval is bound to another call or other arguments");
+  });
+
   test("its confirmation: open again", async () => {
     const approved = await approveElsewhere();
     const { file, confirmation } = approved;

@@ -1,6 +1,23 @@
 import { describe, expect, test } from "vitest";
 import { ANA, BOB, MANAGER, openDesk, person } from "../../test/attack/support/desk.ts";
 import type { DecisionInput } from "./decision.ts";
+import { ManualClock } from "./manual-clock.ts";
+
+/** Jumps ahead once it has been looked at so many times: what happens between a look and the next. */
+class SlippingClock extends ManualClock {
+  #looks = Number.POSITIVE_INFINITY;
+  #byMs = 0;
+
+  slipAfter(looks: number, byMs: number): void {
+    this.#looks = looks;
+    this.#byMs = byMs;
+  }
+
+  override now(): number {
+    this.#looks -= 1;
+    return super.now() + (this.#looks < 0 ? this.#byMs : 0);
+  }
+}
 
 const NOON = "2026-01-01T00:00:00.000Z";
 
@@ -307,6 +324,20 @@ describe("the deadline", () => {
       { id: confirmation.id, callId: "call-1", confirmed: false, closedBy: "expiry" },
     ]);
   });
+
+  test.each([true, false])(
+    "that passes between judging and committing is noticed by the ledger (confirmed: %s)",
+    async (confirmed) => {
+      const clock = new SlippingClock();
+      const desk = await openDesk({ clock });
+      const { confirmation, call } = await desk.ask({ tool: "pay", question });
+      clock.slipAfter(1, question.expiresInMs);
+      const refused = await desk.engine.decide({ id: confirmation.id, confirmed }, { by: ANA });
+      expect(refused).toMatchObject({ ok: false, code: "expired", confirmation: { status: "expired" } });
+      expect(await desk.call(call.id)).toMatchObject({ status: "expired", attempt: 0 });
+      expect(desk.app.runs).toEqual([]);
+    },
+  );
 
   test("a stranger's late decision expires nothing", async () => {
     const desk = await openDesk();

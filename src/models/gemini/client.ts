@@ -1,19 +1,11 @@
 import type { GoogleGenAI } from "@google/genai";
 import { CountersignError } from "../../protocol/index.ts";
-
-export interface ClientOptions {
-  /** Else `GEMINI_API_KEY`, `GOOGLE_API_KEY` or `GOOGLE_GENAI_API_KEY` of the environment. */
-  readonly apiKey?: string | undefined;
-  /** Where the Gemini API is, for proxies and tests. */
-  readonly baseUrl?: string | undefined;
-  /** Sent with every request. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-}
+import type { GeminiOptions } from "./options.ts";
 
 const KEY_VARIABLES = ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_API_KEY"];
 
 /** Loads Google's SDK, which is installed only by those who want it, and connects nothing yet. */
-export async function openClient(options: ClientOptions): Promise<GoogleGenAI> {
+export async function openClient(options: GeminiOptions): Promise<GoogleGenAI> {
   const { GoogleGenAI } = await loadSdk();
   return new GoogleGenAI({
     apiKey: keyOf(options),
@@ -47,7 +39,7 @@ function isMissing(error: unknown): boolean {
   );
 }
 
-function keyOf({ apiKey }: ClientOptions): string {
+function keyOf({ apiKey }: GeminiOptions): string {
   const key = [apiKey, ...KEY_VARIABLES.map((variable) => process.env[variable])].find(Boolean);
   if (key !== undefined) return key;
   throw new CountersignError(

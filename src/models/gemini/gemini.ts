@@ -4,18 +4,12 @@ import type { Model, ModelChunk } from "../../runtime/index.ts";
 import { abortable } from "../abortable.ts";
 import { modelFailed, readRetryAfter } from "../failure.ts";
 import { withRetries } from "../retry.ts";
-import { type ClientOptions, openClient } from "./client.ts";
+import { openClient } from "./client.ts";
 import { toCut, toFailure } from "./failure.ts";
 import { AnswerReader, type GeminiAnswer } from "./from-wire.ts";
+import type { GeminiOptions } from "./options.ts";
 import { patientFetch } from "./patient-fetch.ts";
 import { type GeminiRequest, toWire } from "./to-wire.ts";
-
-export interface GeminiOptions extends ClientOptions {
-  /** How requests are sent; Node's fetch unless given. */
-  readonly fetch?: typeof globalThis.fetch | undefined;
-  /** What retries wait by. */
-  readonly clock?: Clock | undefined;
-}
 
 /** One question under way. */
 interface Asking {

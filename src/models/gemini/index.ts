@@ -1,1 +1,2 @@
-export { type GeminiOptions, gemini } from "./gemini.ts";
+export { gemini } from "./gemini.ts";
+export type { GeminiOptions } from "./options.ts";
