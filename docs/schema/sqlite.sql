@@ -91,7 +91,8 @@ CREATE TABLE calls (
   rounds integer not null,
   refused integer not null,
   result text,
-  original_args text
+  original_args text,
+  permit text
 ) without rowid, strict;
 
 CREATE INDEX calls_ready on calls (app) where status = 'ready';

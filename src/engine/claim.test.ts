@@ -33,7 +33,7 @@ async function approveElsewhere(options: DeskOptions = {}): Promise<Approved> {
   return { ...asked!, file, front, back, twin: twin! };
 }
 
-async function expectNotRun({ back, confirmation, call }: Approved, reason: string) {
+async function expectNotRun({ back, call }: Approved, reason: string) {
   await back.engine.workOnce();
   expect(back.app.runs).toEqual([]);
   expect(await back.call(call.id)).toMatchObject({
@@ -44,7 +44,6 @@ async function expectNotRun({ back, confirmation, call }: Approved, reason: stri
   expect((await back.journal()).at(-1)).toMatchObject({ body: { call: call.id, reason } });
   await back.engine.workOnce();
   expect(back.app.runs).toEqual([]);
-  return back.confirmation(confirmation.id);
 }
 
 test("untouched, it runs: what follows is refused for what was done to it, and for nothing else", async () => {
@@ -56,10 +55,10 @@ test("untouched, it runs: what follows is refused for what was done to it, and f
 describe("approved, then altered in the database: not run, withdrawn and journaled", () => {
   test("the arguments", async () => {
     const approved = await approveElsewhere();
-    const { file, call } = approved;
+    const { file, call, back, confirmation } = approved;
     file.edit("update calls set args = ? where id = ?", '{"amount":5000}', call.id);
-    const after = await expectNotRun(approved, "the stored arguments are not those that were asked about");
-    expect(after).toMatchObject({
+    await expectNotRun(approved, "the stored arguments are not those that were asked about");
+    expect(await back.confirmation(confirmation.id)).toMatchObject({
       status: "cancelled",
       withdrawal: expect.stringContaining("arguments") as string,
     });
@@ -183,6 +182,37 @@ describe("never approved, but made to look so", () => {
     });
     expect(await back.confirmation(twin.confirmation.id)).toMatchObject({ status: "cancelled" });
     expect((await back.journal()).filter(({ kind }) => kind === "confirmation-cancelled")).toHaveLength(1);
+  });
+
+  test("a later question of a call, behind the genuine approval of an earlier one, where approvals are signed", async () => {
+    const file = createFile();
+    const desk = await openDesk({ url: file.url, secret: SECRET });
+    const reached: string[] = [];
+    desk.app.define("pay", {
+      run: async (_call, { confirm }) => {
+        await confirm("manager");
+        reached.push("manager");
+        await confirm("director");
+        reached.push("director");
+        return null;
+      },
+    });
+    const { call, confirmation } = await desk.ask({ tool: "pay" });
+    await desk.engine.approve(confirmation.id, { by: ANA });
+    await desk.engine.workOnce();
+    const { confirmation: manager = "" } = await desk.call(call.id);
+    await desk.engine.approve(manager, { by: ANA });
+    await desk.engine.workOnce();
+    const { confirmation: director = "" } = await desk.call(call.id);
+    const votes = JSON.stringify((await desk.confirmation(manager)).votes);
+    file.edit("update confirmations set status = 'approved', votes = ? where id = ?", votes, director);
+    file.edit("update calls set status = 'ready', confirmation = ? where id = ?", manager, call.id);
+    await desk.engine.workOnce();
+    expect(reached).not.toContain("director");
+    expect(await desk.call(call.id)).toMatchObject({
+      status: "failed",
+      result: { error: 'The stored answer to "director" is not genuine.' },
+    });
   });
 
   test("a call pointed at the approval of another one with the same arguments", async () => {

@@ -6,6 +6,7 @@ import type { Draft } from "./draft.ts";
 import type { LiveTool } from "./host.ts";
 import type { CallChange } from "./ledger.ts";
 import type { EngineParts } from "./parts.ts";
+import { isPermitted } from "./permit.ts";
 import type { CallRecord, ConfirmationRecord, FrameRecord, SessionRecord } from "./records.ts";
 
 /** A call that this process holds and must now run. */
@@ -71,8 +72,9 @@ function checkBinding(
   confirmation: ConfirmationRecord | undefined,
 ): { readonly code: ErrorCode; readonly reason: string } | undefined {
   const unapproved = { code: "internal", reason: "the call is ready without an approval" } as const;
-  // Nobody was ever asked about a call without questions; one that had some must still have the last.
-  if (confirmation === undefined) return call.rounds === 0 ? undefined : unapproved;
+  // Without a question there must be the permit of a call that never needed one.
+  if (confirmation === undefined)
+    return call.rounds === 0 && isPermitted(parts, call) ? undefined : unapproved;
   const vote = confirmation.votes.at(-1);
   const approved = confirmation.status === "approved" && vote?.confirmed === true;
   if (!approved && !wordsItsDenial(call, confirmation)) return unapproved;

@@ -6,6 +6,8 @@ export interface Clock {
   monotonic(): number;
   /** Resolves after `ms`, or at once when the signal aborts; never keeps the process alive. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Keeps the process alive until the returned function is called. */
+  hold(): () => void;
 }
 
 // setTimeout fires at once for a longer delay, which would turn a far deadline into a busy loop.
@@ -27,6 +29,10 @@ export const systemClock: Clock = {
       timer.unref();
       signal?.addEventListener("abort", done, { once: true });
     }),
+  hold: () => {
+    const timer = setInterval(() => {}, LONGEST_TIMER_MS);
+    return () => clearInterval(timer);
+  },
 };
 
 /** A random part of `maxMs`, so that those who collided do not collide again. */

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../protocol/index.ts";
 import { cancelledAnswer, deniedAnswer, EXPIRED_ANSWER, moveCall, writeAnswer } from "./answer.ts";
+import type { Decider } from "./decision.ts";
 import type { Draft } from "./draft.ts";
 import type { EngineParts } from "./parts.ts";
 import type { CallRecord, ConfirmationRecord, FrameRecord, Vote } from "./records.ts";
@@ -9,7 +10,8 @@ import type { Conflict } from "./transact.ts";
 export type Closing =
   | { readonly how: "deny"; readonly vote: Vote }
   | { readonly how: "expire" }
-  | { readonly how: "withdraw"; readonly reason: string };
+  /** By a person, where there is a decider; otherwise because of what the reason says. */
+  | { readonly how: "withdraw"; readonly reason: string; readonly decider?: Decider };
 
 export interface CloseInput {
   readonly confirmation: ConfirmationRecord;
@@ -121,8 +123,14 @@ function closingBody({ confirmation, call, closing }: CloseInput): JsonObject {
   return {
     ...subjectOf(confirmation, call),
     ...(closing.how === "deny" ? voteBody(closing.vote) : {}),
-    ...(closing.how === "withdraw" ? { reason: closing.reason } : {}),
+    ...(closing.how === "withdraw" ? { reason: closing.reason, ...deciderBody(closing.decider) } : {}),
   };
+}
+
+function deciderBody(decider: Decider | undefined): JsonObject {
+  if (decider === undefined) return {};
+  const { id, kind, authenticated } = decider.by;
+  return { by: { id, kind, authenticated }, via: decider.via };
 }
 
 /** What every journal record about a question says of it. */

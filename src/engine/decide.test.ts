@@ -437,3 +437,20 @@ test("many decisions in one call have each its own result; one that is refused d
   expect(desk.app.runs.map(({ tool }) => tool)).toEqual(["pay"]);
   expect(await desk.call(b!.call.id)).toMatchObject({ status: "waiting" });
 });
+
+test("one that cannot even be judged is its own result, and the others keep theirs", async () => {
+  const desk = await openDesk();
+  const [a, b, c] = await desk.askAll([{ tool: "pay" }, { tool: "wire" }, { tool: "mail" }]);
+  desk.app.define("wire", {
+    denies: () => {
+      throw new Error("the policy cannot be read");
+    },
+  });
+  const results = await desk.engine.decideAll(
+    [a, b, c].map((asked) => ({ id: asked!.confirmation.id, confirmed: true })),
+    { by: ANA },
+  );
+  expect(results.map((result) => (result.ok ? "ok" : result.code))).toEqual(["ok", "internal", "ok"]);
+  expect(JSON.stringify(results[1])).not.toContain("policy");
+  expect(await desk.confirmation(b!.confirmation.id)).toMatchObject({ status: "requested", votes: [] });
+});

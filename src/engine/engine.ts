@@ -4,7 +4,7 @@ import { cancelRun, type RunToCancel } from "./cancel-run.ts";
 import { chainHasher } from "./chain.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { decide } from "./decide.ts";
-import type { Decided, Decider, DecisionInput, Refusal } from "./decision.ts";
+import { type Decided, type Decider, type DecisionInput, type Refusal, refusal } from "./decision.ts";
 import type { EventDraft } from "./draft.ts";
 import { Executions } from "./executions.ts";
 import { type FrameEnd, finishFrame, spawnFrames } from "./frames.ts";
@@ -18,6 +18,7 @@ import { DEFAULT_SETTINGS, type EngineParts, type EngineSettings } from "./parts
 import { type PrincipalInput, toPrincipal } from "./principal.ts";
 import { prune } from "./prune.ts";
 import type { CallRecord, FrameRecord } from "./records.ts";
+import { checkSecret } from "./secret-check.ts";
 import { SessionQueue } from "./session-queue.ts";
 import { createSession, deleteSession } from "./sessions.ts";
 import { type Settled, type Settlement, settle } from "./settle.ts";
@@ -84,6 +85,7 @@ export class Engine {
       hosts: this.#hosts,
       queue: new SessionQueue(),
       settings,
+      ready: onceDone(() => checkSecret(ledger, secret)),
     };
     this.#executions = new Executions(this.#parts);
   }
@@ -125,7 +127,7 @@ export class Engine {
     acting: Acting,
   ): Promise<readonly (DecisionReceipt | Refusal)[]> {
     const results: (DecisionReceipt | Refusal)[] = [];
-    for (const input of inputs) results.push(await this.decide(input, acting));
+    for (const input of inputs) results.push(await this.decide(input, acting).catch(toRefusal));
     return results;
   }
 
@@ -144,11 +146,8 @@ export class Engine {
   }
 
   /** Withdraws an open question, or an approval whose call nobody has started. */
-  async cancel(
-    id: string,
-    { by, reason }: { readonly by: PrincipalInput; readonly reason: string },
-  ): Promise<Cancelled | Refusal> {
-    const cancelled = await cancel(this.#parts, id, { by: toPrincipal(by), reason });
+  async cancel(id: string, acting: Acting & { readonly reason: string }): Promise<Cancelled | Refusal> {
+    const cancelled = await cancel(this.#parts, id, { ...toDecider(acting), reason: acting.reason });
     this.#follow(cancelled);
     return cancelled;
   }
@@ -166,6 +165,12 @@ export class Engine {
 
   /** Resolves when the call has its answer, or its outcome is unknown, wherever it runs. */
   async finished(callId: string): Promise<CallRecord> {
+    // Whoever waits for this is not done, even if nothing else keeps the process alive.
+    const release = this.#parts.clock.hold();
+    return this.#untilEnded(callId).finally(release);
+  }
+
+  async #untilEnded(callId: string): Promise<CallRecord> {
     for (;;) {
       await this.#executions.settled(callId);
       const change = this.#nextChange();
@@ -321,6 +326,23 @@ export class Engine {
     });
     return { happened, forget };
   }
+}
+
+/** Runs until it succeeds, and from then on costs nothing. */
+function onceDone(work: () => Promise<void>): () => Promise<void> | undefined {
+  let done = false;
+  return () => {
+    if (done) return undefined;
+    return work().then(() => {
+      done = true;
+    });
+  };
+}
+
+// Thrown before anything was committed, so it is this one's result and leaves the others theirs.
+function toRefusal(error: unknown): Refusal {
+  if (CountersignError.isInstance(error)) return refusal(error.code, error.message);
+  return refusal("internal", "It could not be judged, so it was not taken; decided alone it says why.");
 }
 
 function toDecider({ by, via = HOST_DOOR }: Acting): Decider {

@@ -6,6 +6,7 @@ import { Draft } from "./draft.ts";
 import type { LiveTool } from "./host.ts";
 import type { SessionName } from "./ledger.ts";
 import type { EngineParts } from "./parts.ts";
+import { permitFor } from "./permit.ts";
 import type { Principal } from "./principal.ts";
 import type { CallRecord, Shown } from "./records.ts";
 import { type Plan, transact } from "./transact.ts";
@@ -62,7 +63,8 @@ async function planNew(
   const call = newCall(draft.sessionKey, input, argsDigest);
   if (input.shown === undefined) {
     const owner = await parts.lease.hold();
-    const running: CallRecord = { ...call, status: "executing", attempt: 1, owner, startedAt: now };
+    const permit = permitFor(parts, call);
+    const running: CallRecord = { ...call, permit, status: "executing", attempt: 1, owner, startedAt: now };
     draft.claimedBy(owner).write({ kind: "call-insert", call: running });
     if (!running.repeatable) draft.sync();
     draft.journal("call-started", {

@@ -8,7 +8,7 @@ import type { Amendment, Host, LiveTool } from "./host.ts";
 import type { EngineParts } from "./parts.ts";
 import { type Approvers, type PrincipalInput, toPrincipal } from "./principal.ts";
 import type { CallRecord, Shown } from "./records.ts";
-import { type Parameters, readShape, type Shape } from "./schema.ts";
+import { type Parameters, readForm, readShape, type Shape } from "./schema.ts";
 
 /** How a gated function is described, asked about and run. */
 export interface GateOptions<Args> {
@@ -64,6 +64,7 @@ export function createGate<Args, Result extends JsonValue | undefined>(
     throw new CountersignError("reserved-name", `"${name}" cannot be the name of a gated function.`);
   }
   const shape = readShape(options.parameters);
+  const form = readForm(options.confirmationPayload);
   const tool = liveTool(definition, shape);
   const host: Host = { app: `gate:${name}`, tool: (call) => (call.tool === name ? tool : undefined) };
   const call: GatedFunction<Args, Result> = async (input, use) => {
@@ -80,7 +81,7 @@ export function createGate<Args, Result extends JsonValue | undefined>(
       live: tool,
       by: toPrincipal(use.by),
       ...((await needsPerson(options, parsed.value))
-        ? { shown: describe(definition, parsed.value, shape) }
+        ? { shown: describe(definition, parsed.value, { shape, form }) }
         : {}),
     });
     if (claimed !== undefined) engine.executions.start(claimed);
@@ -110,9 +111,12 @@ interface Described<Args> {
   readonly options: GateOptions<Args>;
 }
 
-function describe<Args>({ name, options }: Described<Args>, args: Args, shape: Shape<Args>): Shown {
+function describe<Args>(
+  { name, options }: Described<Args>,
+  args: Args,
+  { shape, form: schema }: { readonly shape: Shape<Args>; readonly form: JsonObject | undefined },
+): Shown {
   const { confirmationHint: hint, amendable } = options;
-  const schema = readShape(options.confirmationPayload).jsonSchema;
   return {
     hint: (typeof hint === "function" ? hint(args) : hint) ?? `Approve execution of tool ${name}?`,
     why: ["requireConfirmation"],

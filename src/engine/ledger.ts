@@ -287,6 +287,8 @@ export interface Ledger {
 
   /** Sessions untouched since `before` in which nothing is open, for pruning. */
   idleSessions(before: number, limit: number): Promise<readonly string[]>;
+  /** Remembers a value for ever under a name, if it has none yet; resolves to the value that it has. */
+  pin(name: string, value: string): Promise<string>;
   /** Drops expired memos and owners that hold nothing. */
   tidy(): Promise<void>;
 

@@ -34,6 +34,11 @@ export class ManualClock implements Clock {
     });
   }
 
+  /** A test's process lives as long as the test. */
+  hold(): () => void {
+    return () => {};
+  }
+
   /** Moves time on, wakes whoever slept until then, and lets them run before it resolves. */
   async advance(ms: number): Promise<void> {
     this.#now += ms;

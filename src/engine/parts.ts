@@ -35,4 +35,6 @@ export interface EngineParts {
   readonly hosts: ReadonlyMap<string, Host>;
   readonly queue: SessionQueue;
   readonly settings: EngineSettings;
+  /** Resolves once the ledger is known to have been begun with our secret; asked before every command. */
+  readonly ready: () => Promise<void> | undefined;
 }

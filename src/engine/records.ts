@@ -90,6 +90,8 @@ export interface CallRecord {
   readonly secrets: readonly string[];
   /** May be started again after a crash. */
   readonly repeatable: boolean;
+  /** That the call needed nobody when it was made; without it, only an approval lets it start. */
+  readonly permit?: string;
   readonly status: CallStatus;
   readonly attempt: number;
   readonly owner?: string;

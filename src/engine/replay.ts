@@ -6,6 +6,7 @@ import {
   type StepContext,
   type StepOptions,
 } from "./call-context.ts";
+import { voteIsGenuine } from "./decision-mac.ts";
 import { valueDigest } from "./digest.ts";
 import type { EngineParts } from "./parts.ts";
 import type { ConfirmationRecord, StepKind, StepRecord, StepStatus } from "./records.ts";
@@ -128,6 +129,9 @@ export class Replay {
       return this.#diverge(`it asks "${name}" with another hint, payload or schema`);
     this.#unmet.delete(keyOf(place));
     const confirmation = await this.#confirmationOf(known);
+    if (confirmation === undefined) {
+      return this.#halt({ kind: "diverged", message: `The stored answer to "${name}" is not genuine.` });
+    }
     if (confirmation.status === "approved") return { payload: confirmation.votes.at(-1)?.payload };
     if (confirmation.status === "requested")
       throw new CountersignError("internal", `"${name}" is still open.`);
@@ -143,12 +147,18 @@ export class Replay {
     return this.#halt({ kind: "ask", ask });
   }
 
-  async #confirmationOf(step: StepRecord): Promise<ConfirmationRecord> {
-    const snapshot = await this.#options.parts.ledger.load({ confirmation: textOf(step) });
-    if (snapshot?.confirmation === undefined) {
-      throw new CountersignError("internal", `The question "${step.name}" has no confirmation.`);
-    }
-    return snapshot.confirmation;
+  /** Undefined where what is stored is not an answer to this question, or an approval that nobody signed. */
+  async #confirmationOf(step: StepRecord): Promise<ConfirmationRecord | undefined> {
+    const { callId, parts } = this.#options;
+    const { confirmation, call } = (await parts.ledger.load({ confirmation: textOf(step) })) ?? {};
+    if (confirmation === undefined || call?.id !== callId) return undefined;
+    const vote = confirmation.votes.at(-1);
+    if (confirmation.status !== "approved") return confirmation;
+    if (vote?.confirmed !== true) return undefined;
+    const { secret } = parts;
+    return secret === undefined || voteIsGenuine(secret, { confirmation, call }, vote)
+      ? confirmation
+      : undefined;
   }
 
   #diverge(what: string): Promise<never> {

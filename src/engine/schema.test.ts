@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { JsonObject } from "../protocol/index.ts";
-import { readShape, type StandardSchema } from "./schema.ts";
+import { readForm, readShape, type StandardSchema } from "./schema.ts";
 
 const cyclic: Record<string, unknown> = { amount: 1 };
 cyclic["self"] = cyclic;
@@ -169,9 +169,18 @@ test("a Standard Schema of another vendor, without JSON Schema, parses all the s
   expect(await shape.parse({ n: 1 })).toEqual({ ok: false, field: "n", message: "odd" });
 });
 
+const asIs: StandardSchema = {
+  "~standard": { version: 1, vendor: "handmade", validate: (value) => ({ value }) },
+};
+
 test("neither the input nor what it parses to is JSON: refused", async () => {
-  const asIs: StandardSchema = {
-    "~standard": { version: 1, vendor: "handmade", validate: (value) => ({ value }) },
-  };
   expect(await readShape(asIs).parse({ at: new Date(0) })).toMatchObject({ ok: false, field: "" });
+});
+
+test("a form is described by JSON Schema, or refused before anybody is asked: an unchecked answer is none", () => {
+  const days = { type: "object", required: ["days"] };
+  expect(readForm(undefined)).toBeUndefined();
+  expect(readForm(days)).toBe(days);
+  expect(readForm(z.object({ days: z.number() }))).toMatchObject({ required: ["days"] });
+  expect(() => readForm(asIs)).toThrow(expect.objectContaining({ code: "invalid-option" }) as Error);
 });

@@ -57,6 +57,20 @@ export function readShape<Args>(parameters: Parameters<Args> | undefined): Shape
   return { jsonSchema: parameters, parse: async (input) => parsePlain<Args>(input, parameters) };
 }
 
+/**
+ * Reads the schema of a form that a person fills in. One that no JSON Schema describes is refused: nobody could
+ * show the form, and no process but this one could check what comes back.
+ */
+export function readForm(parameters: Parameters<unknown> | undefined): JsonObject | undefined {
+  if (parameters === undefined) return undefined;
+  const { jsonSchema } = readShape(parameters);
+  if (jsonSchema !== undefined) return jsonSchema;
+  throw new CountersignError(
+    "invalid-option",
+    "The schema of a confirmation's payload must be JSON Schema, or of a library that can write it.",
+  );
+}
+
 function isStandardSchema<Args>(value: Parameters<Args>): value is StandardSchema<unknown, Args> {
   return "~standard" in value;
 }

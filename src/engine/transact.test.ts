@@ -34,6 +34,7 @@ beforeEach(async () => {
     hosts: new Map(),
     queue: new SessionQueue(),
     settings: DEFAULT_SETTINGS,
+    ready: () => undefined,
   };
 });
 

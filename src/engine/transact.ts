@@ -26,6 +26,8 @@ const MAX_PAUSE_MS = 4;
  * is committed, so whatever it says is the truth.
  */
 export async function transact<T>(parts: EngineParts, target: Target, judge: Judge<T>): Promise<T> {
+  const checking = parts.ready();
+  if (checking !== undefined) await checking;
   const first = await attempt(parts, target, judge, undefined);
   if (first.done) return first.value;
   // Others are at this session: from here on queue up behind those of this process.

@@ -8,6 +8,7 @@ import { isOurs, newFrame, newFrameId, REQUESTERS } from "./frames.ts";
 import type { LiveTool } from "./host.ts";
 import type { SessionName, Snapshot } from "./ledger.ts";
 import type { EngineParts } from "./parts.ts";
+import { permitFor } from "./permit.ts";
 import type { CallRecord, FrameKind, FrameRecord, SessionRecord } from "./records.ts";
 import { stateWrites } from "./state-scopes.ts";
 import { type Plan, transact } from "./transact.ts";
@@ -191,8 +192,7 @@ function newCall(
   }: { readonly frame: FrameRecord; readonly planned: PlannedCall; readonly ord: number },
 ): CallRecord {
   const { plan } = planned;
-  const status = plan.kind === "run" ? "executing" : plan.kind === "ask" ? "waiting" : plan.status;
-  return {
+  const call = {
     id: `${frame.session}.${planned.wireId}`,
     session: frame.session,
     app: frame.app,
@@ -208,13 +208,20 @@ function newCall(
     definitionDigest: planned.definitionDigest,
     secrets: planned.secrets ?? [],
     repeatable: planned.repeatable ?? false,
-    status,
-    attempt: plan.kind === "run" ? 1 : 0,
-    ...(plan.kind === "run" && frame.owner !== undefined ? { owner: frame.owner, startedAt: now } : {}),
-    ...(plan.kind === "answer" ? { result: plan.result, endedAt: now } : {}),
+    attempt: 0,
     rounds: 0,
     refused: false,
   };
+  if (plan.kind === "ask") return { ...call, status: "waiting" };
+  if (plan.kind === "answer") return { ...call, status: plan.status, result: plan.result, endedAt: now };
+  const running: CallRecord = {
+    ...call,
+    status: "executing",
+    attempt: 1,
+    startedAt: now,
+    permit: permitFor(parts, call),
+  };
+  return frame.owner === undefined ? running : { ...running, owner: frame.owner };
 }
 
 function responseEvent(frame: FrameRecord, call: CallRecord, result: JsonValue): EventDraft {

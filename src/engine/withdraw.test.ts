@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { ANA, BOB, MANAGER, openDesk } from "../../test/attack/support/desk.ts";
 
 const reason = "changed my mind";
-const words = `${reason} (withdrawn by ana)`;
+const words = `${reason} (withdrawn by ana via host)`;
 
 describe("an open question is withdrawn", () => {
   test("its call gets an answer with the reason, the session is told, and the turn goes on", async () => {

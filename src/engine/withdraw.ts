@@ -59,7 +59,7 @@ export interface Cancelled extends Closed {
 export async function cancel(
   parts: EngineParts,
   id: string,
-  { by, reason }: Pick<Decider, "by"> & { readonly reason: string },
+  { by, via, reason }: Decider & { readonly reason: string },
 ): Promise<Cancelled | Refusal> {
   return transact<Cancelled | Refusal>(parts, { confirmation: id }, async (snapshot, last) => {
     const { confirmation, call } = snapshot ?? {};
@@ -87,7 +87,7 @@ export async function cancel(
     const owner = parts.hosts.size === 0 ? undefined : await parts.lease.hold();
     const draft = new Draft(parts, snapshot.now, snapshot.session);
     const words = `${reason} (withdrawn by ${by.id})`;
-    const closing = { how: "withdraw", reason: words } as const;
+    const closing = { how: "withdraw", reason: words, decider: { by, via } } as const;
     const closed = writeClosing(parts, draft, {
       confirmation,
       call,

@@ -45,7 +45,9 @@ export class Worker {
   }
 
   start(): void {
-    this.#stopped ??= this.#loop();
+    if (this.#stopped !== undefined) return;
+    const release = this.#parts.clock.hold();
+    this.#stopped = this.#loop().finally(release);
   }
 
   /** Takes up nothing more. What runs already goes on. */

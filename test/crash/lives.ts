@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import type { Child, End } from "../support/child.ts";
 import { LedgerFile } from "../support/ledger-file.ts";
 import type { Resources } from "../support/resources.ts";
@@ -6,6 +7,8 @@ import { check, type Finding, type Moment } from "./checker.ts";
 import type { Kind, LifeLine, LifeOptions } from "./life.ts";
 import type { Strike } from "./points.ts";
 
+/** Far more than anything here takes, on a busy machine too. */
+const PATIENCE_MS = 30_000;
 const PROGRAM = new URL("./life.program.ts", import.meta.url);
 
 type Told = Pick<LifeOptions, "settle"> & Partial<Pick<LifeOptions, "share" | "strike" | "sabotage">>;
@@ -65,34 +68,25 @@ export class Lives {
     return child;
   }
 
-  /** Lets a process live until it strikes itself down. Rejects if it comes to its end otherwise. */
+  /** Lets a process live until it strikes itself down. Rejects if that does not happen. */
   async untilStruck(told: Told & { readonly strike: Strike }): Promise<void> {
     const child = this.start(told);
-    const done = child.line("done").then(
-      () => true,
-      () => false,
-    );
+    const fate = await fateOf(child, PATIENCE_MS);
+    const { code, signal } = await child.kill();
     const { point, passage } = told.strike;
-    if (await Promise.race([done, child.ended.then(() => false)])) {
-      await child.kill();
-      throw new Error(`Everything was done, and ${point} was not passed ${passage} times.`);
-    }
-    assertKilled(await child.ended, child.complaints);
+    if (fate !== "ended")
+      throw new Error(`${point} was not passed ${passage} times; the process is ${fate}.`);
+    assertKilled({ code, signal }, child.complaints);
   }
 
-  /** Lets a process do everything that is left. Gives up, leaving it to the checker, after `patienceMs`. */
-  async untilDone(told: Told, patienceMs = 30_000): Promise<void> {
+  /** Lets a process do everything that is left. What it cannot do in time is left to the checker to find. */
+  async untilDone(told: Told, patienceMs: number = PATIENCE_MS): Promise<void> {
     const child = this.start(told);
-    const timer = setTimeout(() => child.signal("SIGKILL"), patienceMs);
-    try {
-      await child.line("done");
-      child.send({ type: "close" });
-    } catch (error) {
-      if (!child.process.killed) throw error;
-    }
-    const { code, signal } = await child.ended;
-    clearTimeout(timer);
-    if (code !== 0 && signal !== "SIGKILL") throw new Error(`It ended with ${code}: ${child.complaints}`);
+    const fate = await fateOf(child, patienceMs);
+    if (fate === "done") child.send({ type: "close" });
+    if (fate === "not done") child.signal("SIGKILL");
+    const { code } = await child.ended;
+    if (fate !== "not done" && code !== 0) throw new Error(`It ended with ${code}: ${child.complaints}`);
   }
 
   /** The kinds of journal records that this run came to. */
@@ -107,6 +101,23 @@ export class Lives {
 
   check(moment: Moment): Promise<readonly Finding[]> {
     return check({ ...this.#place, promised: this.#promised, moment });
+  }
+}
+
+/** What becomes of a process that has so long. */
+async function fateOf(child: Child<LifeLine>, patienceMs: number): Promise<"done" | "ended" | "not done"> {
+  const timer = new AbortController();
+  const late = setTimeout(patienceMs, "not done" as const, { signal: timer.signal });
+  // Aborted when it is not needed any more.
+  late.catch(() => {});
+  try {
+    const done = child.line("done").then(
+      () => "done" as const,
+      () => "ended" as const,
+    );
+    return await Promise.race([done, late]);
+  } finally {
+    timer.abort();
   }
 }
 

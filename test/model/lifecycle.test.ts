@@ -21,7 +21,7 @@ interface Store {
 const STORES: readonly Store[] = [
   {
     name: "SQLite in memory",
-    runs: 200,
+    runs: 150,
     async open(clock) {
       const ledger = await createLedger("memory:", { clock });
       return { ledger, release: () => ledger.close() };
@@ -29,7 +29,7 @@ const STORES: readonly Store[] = [
   },
   {
     name: "SQLite in a file",
-    runs: 30,
+    runs: 25,
     async open(clock) {
       const folder = mkdtempSync(join(tmpdir(), "countersign-"));
       const ledger = await createLedger(`sqlite:${join(folder, "ledger.db")}`, { clock });
@@ -59,8 +59,7 @@ const CHANGES: readonly string[] = [
   "suspended > denied",
   "suspended > expired",
   "suspended > cancelled",
-  "unknown > succeeded, late",
-  "unknown > failed, late",
+  "unknown > late result",
   "unknown > succeeded, settled",
   "unknown > failed, settled",
   "unknown > ready",
@@ -81,7 +80,7 @@ async function expectReplayed(model: Model, world: World): Promise<void> {
 }
 
 describe.each(STORES)("on $name", ({ open, runs }) => {
-  const seen = new Map<string, number>();
+  const seen = new Set<string>();
 
   test("any sequence of commands leaves the ledger as the model has it, and its journal tells the same", async () => {
     await fc.assert(
@@ -100,13 +99,12 @@ describe.each(STORES)("on $name", ({ open, runs }) => {
           await release();
         }
       }),
-      { numRuns: Number(process.env['SOAK'] ?? runs) },
+      { numRuns: runs },
     );
-    if (process.env['SOAK']) console.log(seen);
   });
 
   // Sequences in which next to nothing happens would prove next to nothing.
-  test.runIf(runs >= 200)("those sequences have shown every change that a call can undergo", () => {
+  test.runIf(runs >= 150)("those sequences have shown every change that a call can undergo", () => {
     expect(CHANGES.filter((change) => !seen.has(change))).toEqual([]);
   });
 });

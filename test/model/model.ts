@@ -62,11 +62,11 @@ export class Model {
   /** The process that takes up new work. Those before it are dead or stopped. */
   current = 0;
   /** Every change of a call's status so far: what a run of this model has shown. */
-  readonly seen: Map<string, number>;
+  readonly seen: Set<string>;
   /** When each process that no longer beats was last alive. */
   readonly silentSince: Map<number, number> = new Map();
 
-  constructor(now: number, seen: Map<string, number>) {
+  constructor(now: number, seen: Set<string>) {
     this.now = now;
     this.seen = seen;
   }
@@ -134,8 +134,9 @@ export class Model {
     if (call.attempt !== attempt) return;
     if (call.status === "unknown") {
       // A late result of the last attempt, while nobody has settled.
-      if (end === "succeed") this.#move(call, "succeeded", "late");
-      if (end === "fail") this.#move(call, "failed", "late");
+      if (end !== "succeed" && end !== "fail") return;
+      this.seen.add("unknown > late result");
+      this.#move(call, END_STATUS[end]);
       return;
     }
     if (call.status !== "executing") return;
@@ -149,7 +150,8 @@ export class Model {
   settle(call: ModelCall, as: "succeeded" | "failed" | "retry", hosted: boolean): Answer {
     if (call.status !== "unknown") return "not-settleable";
     if (as !== "retry") {
-      this.#move(call, as, "settled");
+      this.seen.add(`unknown > ${as}, settled`);
+      this.#move(call, as);
       return "ok";
     }
     call.permits += 1;
@@ -204,9 +206,8 @@ export class Model {
     return call.confirmations.filter(({ status }) => status === "requested").length;
   }
 
-  #move(call: ModelCall, to: CallStatus, how?: string): void {
-    const change = `${call.status} > ${to}${how === undefined ? "" : `, ${how}`}`;
-    this.seen.set(change, (this.seen.get(change) ?? 0) + 1);
+  #move(call: ModelCall, to: CallStatus): void {
+    this.seen.add(`${call.status} > ${to}`);
     call.status = to;
   }
 

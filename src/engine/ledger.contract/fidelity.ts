@@ -55,6 +55,7 @@ const call: Required<CallRecord> = {
   args: difficultValues(),
   originalArgs: difficultValues(),
   unparsed: true,
+  permit: "p\u00e9rmit",
   argsDigest: "ad",
   definitionDigest: "dd",
   secrets: ["/a~1b", "/pin"],

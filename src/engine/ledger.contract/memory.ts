@@ -30,6 +30,17 @@ export const memoryCases: readonly LedgerCase[] = [
     },
   },
   {
+    name: "a pinned value stays what it was first",
+    needs: "reopen",
+    async run({ open, reopen }) {
+      const ledger = await open();
+      checkEqual(await ledger.pin("check", "first"), "first", "pinned");
+      checkEqual(await ledger.pin("check", "second"), "first", "pinned again");
+      checkEqual(await (await reopen()).pin("check", "third"), "first", "through another handle");
+      checkEqual(await ledger.pin("other", "second"), "second", "under another name");
+    },
+  },
+  {
     name: "a state delta lays its keys over what is there, value by value",
     async run({ open }) {
       const ledger = await open();

@@ -40,5 +40,6 @@ export function createQuickClock(): Clock & { readonly waits: readonly number[] 
       waits.push(ms);
       return Promise.resolve();
     },
+    hold: () => () => {},
   };
 }

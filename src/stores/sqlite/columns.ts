@@ -60,6 +60,7 @@ export const CALL_COLUMNS = [
   "refused",
   "result",
   "original_args",
+  "permit",
 ] as const;
 
 export const CONFIRMATION_COLUMNS = [

@@ -7,7 +7,8 @@ const NOTHING_SHOWN: Shown = { hint: "", why: [] };
 
 const DELETE_EVENTS = "delete from events where session = ?";
 const DELETE_STATE = "delete from states where scope = 'session' and app = '' and user = '' and session = ?";
-const ERASE_FRAMES = "update frames set cursor = 'null', output = null where id > ? and id < ? and session = ?";
+const ERASE_FRAMES =
+  "update frames set cursor = 'null', output = null where id > ? and id < ? and session = ?";
 const ERASE_CALLS =
   "update calls set args = '{}', secrets = '[]', original_args = null, result = null where id > ? and id < ? and session = ?";
 const ERASE_STEPS =

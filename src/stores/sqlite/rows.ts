@@ -139,6 +139,7 @@ export function toCall(row: Row, start = 0): CallRecord {
   if (row[i + 3] !== null) call.confirmation = row[i + 3] as string;
   if (row[i + 6] !== null) call.result = fromJson(row[i + 6]) as JsonValue;
   if (row[i + 7] !== null) call.originalArgs = fromJson(row[i + 7]) as JsonObject;
+  if (row[i + 8] !== null) call.permit = row[i + 8] as string;
   return call;
 }
 
@@ -169,6 +170,7 @@ export function fromCall(call: CallRecord): SqlValue[] {
     Number(call.refused),
     toJson(call.result),
     toJson(call.originalArgs),
+    call.permit ?? null,
   ];
 }
 

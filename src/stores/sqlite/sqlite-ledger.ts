@@ -41,6 +41,7 @@ import {
   readOwner,
   retireOwner,
 } from "./owners.ts";
+import { pinValue } from "./pins.ts";
 import { listIdleSessions, listSessions, listStreams } from "./sessions.ts";
 import { readState } from "./states.ts";
 
@@ -183,6 +184,10 @@ export class SqliteLedger implements Ledger {
 
   idleSessions(before: number, limit: number): Promise<readonly string[]> {
     return this.#read((database) => listIdleSessions(database, before, limit));
+  }
+
+  pin(name: string, value: string): Promise<string> {
+    return this.#database.write(true, () => pinValue(this.#database, name, value));
   }
 
   tidy(): Promise<void> {

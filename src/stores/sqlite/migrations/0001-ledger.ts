@@ -91,7 +91,8 @@ create table calls (
   rounds integer not null,
   refused integer not null,
   result text,
-  original_args text
+  original_args text,
+  permit text
 ) without rowid, strict;
 create index calls_ready on calls (app) where status = 'ready';
 create index calls_executing on calls (owner) where status = 'executing';

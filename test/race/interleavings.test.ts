@@ -1,15 +1,16 @@
 import { expect, test } from "vitest";
-import { Engine, type Ledger } from "../../src/engine/index.ts";
+import { Engine, type Ledger, ManualClock } from "../../src/engine/index.ts";
 import { CountersignError } from "../../src/protocol/index.ts";
-import { createLedger } from "../../src/stores/index.ts";
+import { createLedger, type LedgerOptions } from "../../src/stores/index.ts";
+import { pointsOf } from "../crash/points.ts";
 import { nextChange, wrapLedger } from "../support/ledger-proxy.ts";
 import { useResources } from "../support/resources.ts";
 import { Talker } from "./talker.ts";
 
 const resources = useResources();
 
-async function openLedger(): Promise<Ledger> {
-  const ledger = await createLedger("memory:");
+async function openLedger(options: LedgerOptions = {}): Promise<Ledger> {
+  const ledger = await createLedger("memory:", options);
   resources.add(() => ledger.close());
   return ledger;
 }
@@ -89,5 +90,31 @@ test("a ledger that fails after a call was given back leaves it ready, and does 
     await changed;
   }
   await new Promise((resolve) => setImmediate(resolve));
+  expect(entered).toBe(0);
+});
+
+test("an approval that was judged in time and reaches the ledger after the deadline is refused, and nothing runs", async () => {
+  const clock = new ManualClock();
+  const ledger = await openLedger({ clock });
+  const engine = new Engine({
+    clock,
+    ledger: wrapLedger(ledger, {
+      async commit(commit) {
+        if (pointsOf(commit).has("approve")) await clock.advance(1_000);
+        return ledger.commit(commit);
+      },
+    }),
+  });
+  let entered = 0;
+  const gate = engine.gate("pay", { requireConfirmation: true, expiresInMs: 1_000 }, async () => {
+    entered += 1;
+    return null;
+  });
+  const opened = await gate({}, { key: "k", by: { id: "ana" } });
+  const confirmation = opened.status === "pending" ? opened.confirmation : undefined;
+  const refused = await engine.approve(confirmation?.id ?? "", { by: { id: "boss" } });
+  expect(refused).toMatchObject({ ok: false, code: "expired" });
+  const [call] = await ledger.calls([confirmation?.call ?? ""]);
+  expect(call?.status).toBe("expired");
   expect(entered).toBe(0);
 });

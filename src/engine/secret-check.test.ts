@@ -1,0 +1,37 @@
+import { afterEach, expect, test } from "vitest";
+import { createLedger } from "../stores/index.ts";
+import { Engine } from "./engine.ts";
+import type { Ledger } from "./ledger.ts";
+
+const ana = { id: "ana" };
+let ledger: Ledger;
+
+afterEach(async () => {
+  await ledger.close();
+});
+
+function payThrough(secret?: string) {
+  const engine = new Engine({ ledger, ...(secret === undefined ? {} : { secret }) });
+  return engine.gate("pay", { requireConfirmation: true }, async () => "paid");
+}
+
+test("a process with another secret, or with none, cannot write to a ledger that was begun with one", async () => {
+  ledger = await createLedger("memory:");
+  expect(await payThrough("s1")({}, { key: "a", by: ana })).toMatchObject({ status: "pending" });
+  expect(await payThrough("s1")({}, { key: "b", by: ana })).toMatchObject({ status: "pending" });
+  for (const secret of ["s2", undefined]) {
+    await expect(payThrough(secret)({}, { key: "c", by: ana })).rejects.toMatchObject({
+      code: "invalid-option",
+      message: expect.stringContaining("begun with another secret"),
+    });
+  }
+  expect((await ledger.confirmations({ state: "open" })).items).toHaveLength(2);
+});
+
+test("a ledger that was begun without a secret refuses one", async () => {
+  ledger = await createLedger("memory:");
+  await payThrough()({}, { key: "a", by: ana });
+  await expect(payThrough("s1")({}, { key: "b", by: ana })).rejects.toMatchObject({
+    message: expect.stringContaining("begun without a secret"),
+  });
+});
