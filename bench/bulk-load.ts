@@ -24,7 +24,7 @@ const OTHER_TOOL = "transfer_funds";
 /** The ids of the n-th loaded confirmation and of its frame: older than whatever the engine makes. */
 export function loadedPending(n: number): { readonly confirmation: string; readonly frame: string } {
   const digits = String(n).padStart(24, "0");
-  return { confirmation: `adk-00${digits}`, frame: `0f${digits}` };
+  return { confirmation: `adk-00${digits}`, frame: `0k${digits}.f` };
 }
 
 /**
@@ -45,14 +45,14 @@ export async function loadPending(file: string, count: number): Promise<void> {
       [APP, HASH, now, now],
     );
     run(
-      `insert into frames SELECT printf('0f%024d', n), ${key}, ?, ?, null, null, 'llm', ?, ?, null, 'null', ` +
+      `insert into frames SELECT ${key} || '.f', ${key}, ?, ?, null, null, 'llm', ?, ?, null, 'null', ` +
         `'waiting', 1, '["' || ${key} || '.${WIRE_ID}"]', 1, null, null`,
       [APP, INVOCATION, AGENT, JSON.stringify([AGENT])],
     );
     const tool = `iif(n % 2 = 0, '${TOOL}', '${OTHER_TOOL}')`;
     run(
-      `insert into calls SELECT ${key} || '.${WIRE_ID}', ${key}, ?, printf('0f%024d', n), 1, 0, '${WIRE_ID}', ?, ` +
-        `${tool}, ?, ?, ?, '[]', 0, 0, 'waiting', 0, null, null, null, printf('adk-00%024d', n), 1, 0, null, null`,
+      `insert into calls SELECT ${key} || '.${WIRE_ID}', ${key}, ?, ${key} || '.f', 1, 0, '${WIRE_ID}', ?, ` +
+        `${tool}, ?, ?, ?, '[]', 0, 0, 'waiting', 0, null, null, null, printf('adk-00%024d', n), 1, 0, null, null, null`,
       [APP, AGENT, JSON.stringify({ amount: AMOUNT }), digest, DEFINITION_DIGEST],
     );
     run(

@@ -104,7 +104,8 @@ class FloorCycles {
     const writes = this.#writes;
     this.#reads?.sessionByName.get(APP, USER, session);
     const now = Date.now();
-    const cycle = { key: this.#newId(now), frame: this.#newId(now), invocation };
+    const key = this.#newId(now);
+    const cycle = { key, frame: `${key}.${this.#newId(now)}`, invocation };
     writes.begin.run();
     this.#reads?.liveOwner.get(this.#owner, now);
     writes.insertSession.run(cycle.key, APP, USER, session, 1, 2, 0, 0, "", now, now, null);
@@ -178,6 +179,7 @@ class FloorCycles {
       asked.confirmation,
       1,
       0,
+      null,
       null,
       null,
     );

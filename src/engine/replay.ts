@@ -121,8 +121,7 @@ export class Replay {
   async confirm(name: string, options: AskOptions): Promise<{ readonly payload: JsonValue | undefined }> {
     if (this.#halted) return forever();
     const place = this.#next("question", name);
-    const { hint = null, payload = null, schema = null } = options;
-    const digest = valueDigest(this.#options.parts.ledger.digestKey, [hint, payload, schema]);
+    const digest = this.#digestOf(options);
     const known = this.#known.get(keyOf(place));
     if (known === undefined) return this.#ask({ options, step: { ...place, status: "asked", digest } }, name);
     if (known.digest !== digest)
@@ -139,6 +138,10 @@ export class Replay {
       confirmation.status,
       confirmation.votes.at(-1)?.reason ?? confirmation.withdrawal,
     );
+  }
+
+  #digestOf({ hint = null, payload = null, schema = null }: AskOptions): string {
+    return valueDigest(this.#options.parts.ledger.digestKey, [hint, payload, schema]);
   }
 
   #ask(ask: OpenAsk, name: string): Promise<never> {

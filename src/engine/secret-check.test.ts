@@ -20,10 +20,7 @@ test("a process with another secret, or with none, cannot write to a ledger that
   expect(await payThrough("s1")({}, { key: "a", by: ana })).toMatchObject({ status: "pending" });
   expect(await payThrough("s1")({}, { key: "b", by: ana })).toMatchObject({ status: "pending" });
   for (const secret of ["s2", undefined]) {
-    await expect(payThrough(secret)({}, { key: "c", by: ana })).rejects.toMatchObject({
-      code: "invalid-option",
-      message: expect.stringContaining("begun with another secret"),
-    });
+    await expect(payThrough(secret)({}, { key: "c", by: ana })).rejects.toThrow("begun with another secret");
   }
   expect((await ledger.confirmations({ state: "open" })).items).toHaveLength(2);
 });
@@ -31,7 +28,5 @@ test("a process with another secret, or with none, cannot write to a ledger that
 test("a ledger that was begun without a secret refuses one", async () => {
   ledger = await createLedger("memory:");
   await payThrough()({}, { key: "a", by: ana });
-  await expect(payThrough("s1")({}, { key: "b", by: ana })).rejects.toMatchObject({
-    message: expect.stringContaining("begun without a secret"),
-  });
+  await expect(payThrough("s1")({}, { key: "b", by: ana })).rejects.toThrow("begun without a secret");
 });

@@ -16,7 +16,7 @@ export interface HistoryView {
 }
 
 /** A branch that begins with this mark is a nested run of its own: it sees nothing of what is around it. */
-export const ISOLATED = "~";
+const ISOLATED = "~";
 
 /**
  * The conversation as a model is to see it: complete turns only. Each call is followed by its answer, in the
@@ -29,7 +29,7 @@ export function toContents(events: readonly StoredEvent[], view: HistoryView): C
   const contents: Content[] = [];
   for (const event of seen) {
     const content = withoutProtocol(event.content);
-    if (content === undefined || isOnlyAnswers(content)) continue;
+    if (content === undefined || content.parts.length === 0 || isOnlyAnswers(content)) continue;
     if (event.author === "user") {
       contents.push({ role: "user", parts: content.parts });
     } else if (event.author === view.agent) {
@@ -37,23 +37,36 @@ export function toContents(events: readonly StoredEvent[], view: HistoryView): C
       const calls = callsOf(content);
       if (calls.length > 0) contents.push(answersTo(calls, answers, view));
     } else {
-      contents.push(retold(event.author, content, { answers, view }));
+      const parts = retold(event.author, content, { answers, view });
+      if (parts.length > 0) contents.push({ role: "user", parts: [{ text: "For context:" }, ...parts] });
     }
   }
   return contents;
 }
 
-function isVisible(event: StoredEvent, branch: string | undefined): boolean {
-  if (event.partial === true) return false;
-  const own = isolationOf(branch);
-  if (own !== isolationOf(event.branch)) return false;
-  if (event.branch === undefined || event.branch === own) return true;
-  return branch !== undefined && (branch === event.branch || branch.startsWith(`${event.branch}.`));
+/** Does an agent in this branch see the event? Yes to what led there and what came of it, no to what ran beside. */
+export function isVisible(event: StoredEvent, branch = ""): boolean {
+  const { branch: other = "" } = event;
+  if (event.partial === true || isolationOf(branch) !== isolationOf(other)) return false;
+  return isWithin(branch, other) || isWithin(other, branch);
 }
 
-function isolationOf(branch: string | undefined): string | undefined {
-  if (branch === undefined || !branch.startsWith(ISOLATED)) return undefined;
-  return branch.split(".", 1)[0];
+function isWithin(inner: string, outer: string): boolean {
+  return outer === "" || inner === outer || inner.startsWith(`${outer}.`);
+}
+
+function isolationOf(branch: string): string | undefined {
+  return branch.startsWith(ISOLATED) ? branch.split(".", 1)[0] : undefined;
+}
+
+/** The branch of a nested run that answers this call. */
+export function isolatedBranch(callId: string): string {
+  return `${ISOLATED}${callId.replaceAll(".", "%2E")}`;
+}
+
+/** Does the event belong to a nested run, whose words are for the agent that asked, not for the user? */
+export function isNested({ branch = "" }: StoredEvent): boolean {
+  return branch.startsWith(ISOLATED);
 }
 
 function collectAnswers(events: readonly StoredEvent[]): ReadonlyMap<string, Part> {
@@ -105,18 +118,14 @@ function retold(
   author: string,
   content: Content,
   { answers, view }: { readonly answers: ReadonlyMap<string, Part>; readonly view: HistoryView },
-): Content {
-  const parts: Part[] = [{ text: "For context:" }];
-  for (const part of content.parts) {
-    if (part.text !== undefined && part.thought !== true)
-      parts.push({ text: `[${author}] said: ${part.text}` });
-    const call = part.functionCall;
-    if (call === undefined) continue;
-    const answer = answerTo(call, answers, view).functionResponse?.response ?? {};
-    parts.push({
-      text: `[${author}] called tool \`${call.name}\` with parameters: ${JSON.stringify(call.args)}`,
-    });
-    parts.push({ text: `[${author}] \`${call.name}\` tool returned result: ${JSON.stringify(answer)}` });
-  }
-  return { role: "user", parts };
+): readonly Part[] {
+  return content.parts.flatMap(({ text, thought, functionCall: call }): Part[] => {
+    if (text !== undefined && thought !== true) return [{ text: `[${author}] said: ${text}` }];
+    if (call === undefined) return [];
+    const response = answerTo(call, answers, view).functionResponse?.response ?? {};
+    return [
+      { text: `[${author}] called tool \`${call.name}\` with parameters: ${JSON.stringify(call.args)}` },
+      { text: `[${author}] \`${call.name}\` tool returned result: ${JSON.stringify(response)}` },
+    ];
+  });
 }

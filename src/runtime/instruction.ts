@@ -1,14 +1,17 @@
 import type { Agent } from "./agent.ts";
 import type { HookContext } from "./hooks.ts";
 
-const STATE_REFERENCE = /\{([A-Za-z_][\w:]*)\}/g;
+const STATE_REFERENCE = /\{([A-Za-z_][\w:]*)(\?)?\}/g;
 
-/** The agent's instruction for this step, with the state it names filled in. What is not in state stays as it is. */
+/**
+ * The agent's instruction for this step, with the state it names filled in. What is not in state stays as it
+ * is, and where it was named as `{key?}` it leaves nothing.
+ */
 export async function instructionFor({ instruction }: Agent, ctx: HookContext): Promise<string> {
   if (typeof instruction === "function") return instruction(ctx);
-  return instruction.replace(STATE_REFERENCE, (reference, key: string) => {
+  return instruction.replace(STATE_REFERENCE, (reference: string, key: string, optional?: string) => {
     const value = ctx.state.get(key);
-    if (value === undefined) return reference;
+    if (value === undefined) return optional === undefined ? reference : "";
     return typeof value === "string" ? value : JSON.stringify(value);
   });
 }

@@ -2,17 +2,20 @@ import {
   type CallRecord,
   definitionDigest,
   type FrameRecord,
+  type ParseOutcome,
   type PlannedCall,
   valueDigest,
 } from "../engine/index.ts";
 import { type FunctionCall, isReservedName, type JsonObject, type JsonValue } from "../protocol/index.ts";
 import type { Agent } from "./agent.ts";
+import { TRANSFER_TOOL } from "./agent-tools.ts";
+import { askBeforeTool } from "./before-tool.ts";
 import { forbiddenAnswer, type GatedCall, questionOf, verdictsOn } from "./gate-call.ts";
-import { firstValue, type HookContext } from "./hooks.ts";
+import type { HookContext } from "./hooks.ts";
 import { toLiveTool } from "./live-tool.ts";
 import type { RunContext } from "./run-context.ts";
 import type { Tool } from "./tool.ts";
-import { rule, type Verdict } from "./verdict.ts";
+import { rule } from "./verdict.ts";
 
 /** One model step, as planning its calls needs it. */
 export interface StepScene {
@@ -41,18 +44,30 @@ export async function planCalls(
 ): Promise<readonly PlannedCall[]> {
   const planned: PlannedCall[] = [];
   for (const call of calls) {
-    const asking = planned.filter(({ plan }) => plan.kind === "ask").length;
-    planned.push(await planCall(scene, call, asking));
+    const second = call.name === TRANSFER_TOOL && planned.some(isTransfer);
+    planned.push(second ? answered(call, SECOND_TRANSFER) : await planCall(scene, call, planned));
   }
   return planned;
 }
 
-async function planCall(scene: StepScene, call: IdentifiedCall, asking: number): Promise<PlannedCall> {
+const SECOND_TRANSFER: JsonObject = {
+  error: "the conversation is handed over already; only one agent can take it",
+};
+
+function isTransfer({ tool, plan }: PlannedCall): boolean {
+  return tool === TRANSFER_TOOL && plan.kind !== "answer";
+}
+
+async function planCall(
+  scene: StepScene,
+  call: IdentifiedCall,
+  earlier: readonly PlannedCall[],
+): Promise<PlannedCall> {
   const tool = scene.tools.get(call.name);
   if (tool === undefined) return answered(call, unknownTool(scene, call.name));
-  const hooked = await beforeTool(scene, tool, call);
+  const hooked = await askBeforeTool(scene, tool, call);
   if ("answer" in hooked) return answered(call, hooked.answer);
-  const parsed = await tool.parse(hooked.args);
+  const parsed = await parse(tool, hooked.args);
   if (!parsed.ok) return answered(call, misfit(parsed));
   const { agentName, userId, sessionId } = scene.ctx;
   const gated: GatedCall = { tool, parsed, where: { agentName, userId, sessionId } };
@@ -69,71 +84,41 @@ async function planCall(scene: StepScene, call: IdentifiedCall, asking: number):
   if (ruling.outcome === "deny") {
     return { ...base, plan: { kind: "answer", status: "denied", result: forbiddenAnswer(ruling.why) } };
   }
+  const instead = answerAsBefore(scene, tool, parsed.args);
+  if (instead !== undefined) return { ...base, plan: instead };
   if (ruling.outcome === "allow") {
     return { ...base, plan: { kind: "run", tool: toLiveTool(scene.run, scene.agent, tool) } };
   }
-  const instead = answerWithoutAsking(scene, { tool, args: parsed.args, asking });
-  if (instead !== undefined) return { ...base, plan: instead };
-  const question = questionOf(gated, ruling, { requesters: scene.requesters, ...hooked.card });
+  const asking = earlier.filter(({ plan }) => plan.kind === "ask").length;
+  if (scene.open.length + asking >= scene.run.settings.maxOpen) return { ...base, plan: tooMany(scene) };
+  const question = questionOf(gated, ruling, { requesters: scene.requesters, card: hooked.card });
   return { ...base, plan: { kind: "ask", question } };
 }
 
-interface Hooked {
-  readonly args: JsonObject;
-  readonly verdicts: readonly Verdict[];
-  readonly card: { readonly hint?: string; readonly payload?: JsonValue };
-}
-
-async function beforeTool(
-  scene: StepScene,
-  tool: Tool,
-  call: IdentifiedCall,
-): Promise<Hooked | { readonly answer: JsonValue }> {
-  const args = structuredClone<{ [key: string]: JsonValue }>(call.args);
-  let asked: Hooked["card"] | undefined;
-  const ctx = {
-    ...scene.ctx,
-    functionCallId: call.id,
-    requestConfirmation: (options: { hint?: string; payload?: JsonValue } = {}) => {
-      const { hint, payload } = options;
-      asked = { ...(hint === undefined ? {} : { hint }), ...(payload === undefined ? {} : { payload }) };
-    },
-  };
+// A schema is its author's code: one that fails has not accepted anything.
+async function parse(tool: Tool, args: JsonObject): Promise<ParseOutcome<unknown>> {
   try {
-    const value = await firstValue([scene.run.hooks, scene.agent.hooks], "beforeTool", { tool, args, ctx });
-    if (asked !== undefined) {
-      const verdict: Verdict = { source: "hook", outcome: "confirm", why: "a hook asks for confirmation" };
-      return { args, verdicts: [verdict], card: asked };
-    }
-    return value === undefined ? { args, verdicts: [], card: {} } : { answer: value };
+    return await tool.parse(args);
   } catch (error) {
-    // A hook enforces policy; one that fails has not permitted anything.
-    return {
-      answer: {
-        error: `a beforeTool hook failed: ${error instanceof Error ? error.message : String(error)}`,
-      },
-    };
+    return { ok: false, field: "", message: error instanceof Error ? error.message : String(error) };
   }
 }
 
-/** A question that is open already, was just denied, or would be one too many, is not put again. */
-function answerWithoutAsking(
-  scene: StepScene,
-  { tool, args, asking }: { readonly tool: Tool; readonly args: JsonObject; readonly asking: number },
-): PlannedCall["plan"] | undefined {
-  const { maxOpen } = scene.run.settings;
-  if (scene.denied.length + scene.open.length === 0 && asking < maxOpen) return undefined;
+/** The same call, while it waits or after it was denied, is not put to anyone again, nor run. */
+function answerAsBefore(scene: StepScene, tool: Tool, args: JsonObject): PlannedCall["plan"] | undefined {
+  if (scene.denied.length + scene.open.length === 0) return undefined;
   const digest = valueDigest(scene.run.engine.ledger.digestKey, args);
   const same = (call: CallRecord): boolean => call.tool === tool.name && call.argsDigest === digest;
   const denied = scene.denied.find(same);
   if (denied !== undefined) return { kind: "answer", status: "denied", result: denied.result ?? null };
   const open = scene.open.find(same);
-  if (open !== undefined) {
-    const error = `the same call is already awaiting a person's decision (${open.confirmation ?? open.wireId}); it has not run`;
-    return { kind: "answer", status: "failed", result: { error } };
-  }
-  if (scene.open.length + asking < maxOpen) return undefined;
-  const error = `too many open confirmations: at most ${maxOpen} may wait in one session`;
+  if (open === undefined) return undefined;
+  const error = `the same call is already awaiting a person's decision (${open.confirmation ?? open.wireId}); it has not run`;
+  return { kind: "answer", status: "failed", result: { error } };
+}
+
+function tooMany({ run }: StepScene): PlannedCall["plan"] {
+  const error = `too many open confirmations: at most ${run.settings.maxOpen} may wait in one session`;
   return { kind: "answer", status: "failed", result: { error, code: "too-many-open" } };
 }
 

@@ -1,6 +1,6 @@
 import type { CallRecord, CallStatus, FrameRecord, Ledger } from "../engine/index.ts";
 import type { Content, JsonObject, StoredEvent } from "../protocol/index.ts";
-import { toContents } from "./history.ts";
+import { isVisible, toContents } from "./history.ts";
 
 /** What a model is told, and what was read to tell it. */
 export interface Prompt {
@@ -63,7 +63,12 @@ function newsFor(events: readonly StoredEvent[], frame: FrameRecord): Content | 
   );
   const talkedOn = events
     .slice(turnAt + 1)
-    .some(({ content, invocationId }) => content !== undefined && invocationId !== frame.invocation);
+    .some(
+      (event) =>
+        event.content !== undefined &&
+        event.invocationId !== frame.invocation &&
+        isVisible(event, frame.branch),
+    );
   if (turnAt < 0 || !talkedOn) return undefined;
   const names = (events[turnAt]?.content?.parts ?? []).flatMap(({ functionCall }) =>
     functionCall === undefined ? [] : [functionCall.name],

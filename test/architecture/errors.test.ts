@@ -3,6 +3,7 @@ import { ERROR_CODES } from "../../src/protocol/error-code.ts";
 
 // Clients switch on these. A new one is added here and to every surface's table; none is renamed or reused.
 const PINNED = [
+  "agent-not-resumable",
   "already-decided",
   "ambiguous",
   "arguments-altered",
@@ -25,6 +26,8 @@ const PINNED = [
   "malformed-json",
   "malformed-request",
   "missing-package",
+  "model-calls-exhausted",
+  "model-failed",
   "not-an-approver",
   "not-cancellable",
   "not-settleable",
@@ -39,6 +42,7 @@ const PINNED = [
   "session-exists",
   "signature-invalid",
   "stale-version",
+  "timed-out",
   "too-large",
   "too-many-open",
   "tool-gone",
@@ -46,7 +50,9 @@ const PINNED = [
   "unknown-app",
   "unknown-call",
   "unknown-confirmation",
+  "unknown-model",
   "unknown-session",
+  "unknown-tool",
   "unsupported-node",
   "withdrawn",
   "wrong-invocation",

@@ -1,5 +1,7 @@
 import {
+  CallEnd,
   type CallPlan,
+  type Delegation,
   definitionDigest,
   type Engine,
   type FrameRecord,
@@ -17,12 +19,25 @@ const AGENT = "finance";
 const USER = "ana";
 const GATED: ReadonlySet<string> = new Set(["pay", "refund", "defer"]);
 
+const REPEATABLE: ReadonlySet<string> = new Set(["look", "hand"]);
+
 /** What the model calls, turn by turn, in answer to each message of a session; after that it ends. */
 const SCRIPTS: { readonly [kind: string]: readonly (readonly (readonly string[])[])[] } = {
   turn: [[["look", "note", "pay", "refund"], ["pay"]]],
   // The second message is answered while `defer` waits for a person, who decides it then.
   converse: [[["look", "defer"]], []],
+  delegate: [[["hand"]]],
 };
+
+/** What the agent that a call is handed to calls, turn by turn. */
+const HELPER = "helper";
+const HANDED: Delegation = {
+  kind: "llm",
+  agent: HELPER,
+  branch: HELPER,
+  message: "See to it.",
+};
+const HELPERS_SCRIPT: readonly (readonly string[])[] = [["note", "pay"], ["look"]];
 
 /** A scripted agent: what a runtime does with the engine, as small as it can be. */
 export class Agent implements Host {
@@ -60,14 +75,15 @@ export class Agent implements Host {
     const message = frames.findIndex(({ id }) => id === frame.id);
     if (message > 0) await this.#untilMoved(frames[0]);
     const kind = snapshot?.session.id.split("-")[0] ?? "";
-    const calls = SCRIPTS[kind]?.[message]?.[frame.turn];
+    const script = frame.parentCall === undefined ? SCRIPTS[kind]?.[message] : HELPERS_SCRIPT;
+    const calls = script?.[frame.turn];
     const event = { author: AGENT, invocationId: frame.invocation };
     if (calls === undefined)
       await this.#engine.finishFrame(frame, { event, status: "done", output: `after ${frame.turn} turns` });
     else
       await this.#engine.recordTurn(frame, {
         event,
-        calls: calls.map((tool, ord) => this.#planned(tool, `${tool}-${frame.turn}-${ord}`)),
+        calls: calls.map((tool, ord) => this.#planned(tool, `${frame.agent}-${tool}-${frame.turn}-${ord}`)),
       });
   }
 
@@ -95,7 +111,7 @@ export class Agent implements Host {
         }
       : { kind: "run", tool: live };
     const { definitionDigest: digest } = live;
-    return { wireId, tool, args, definitionDigest: digest, repeatable: tool === "look", plan };
+    return { wireId, tool, args, definitionDigest: digest, repeatable: REPEATABLE.has(tool), plan };
   }
 
   #liveTool(tool: string): LiveTool {
@@ -103,7 +119,10 @@ export class Agent implements Host {
     return {
       definitionDigest: definitionDigest({ name: tool }),
       asking: { approvers: "requester" },
-      run: ({ args }, context) => perform(this.#world, { tool, args, approvals }, context),
+      run: async ({ args }, context) =>
+        tool === "hand"
+          ? new CallEnd({ delegation: HANDED })
+          : perform(this.#world, { tool, args, approvals }, context),
     };
   }
 }

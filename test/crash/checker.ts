@@ -212,22 +212,25 @@ function checkHistories({ calls, histories }: Evidence, report: Report): void {
 }
 
 function checkRest({ effects, ledger, histories }: Evidence, report: Report): void {
+  // What an unknown call of a session keeps waiting goes on once a person has settled it.
+  const blocked = new Set(
+    ledger.calls.filter(({ status }) => status === "unknown").map(({ session }) => session),
+  );
   const ran = new Set(effects.filter(({ what }) => what === "body").map(({ call }) => call));
   for (const call of ledger.calls) {
-    if (!isAnswered(call.status) && call.status !== "unknown")
+    const waits = call.status === "suspended" && blocked.has(call.session);
+    if (!isAnswered(call.status) && call.status !== "unknown" && !waits)
       report("stuck-call", `${call.id} (${call.tool}) is ${call.status}`);
-    const settled = histories.get(call.id)?.find(({ kind }) => kind === "call-settled") !== undefined;
-    if (call.status === "succeeded" && !ran.has(call.id) && !settled)
+    const settled = histories.get(call.id)?.some(({ kind }) => kind === "call-settled") === true;
+    const returned = histories.get(call.id)?.some(({ kind }) => kind === "call-returned") === true;
+    if (call.status === "succeeded" && !ran.has(call.id) && !settled && !returned)
       report("phantom-result", `${call.id} (${call.tool}) succeeded and did not run`);
     if (call.status === "failed" && !settled && !isToolsOwn(call.result))
       report("phantom-result", `${call.id} (${call.tool}) failed: ${JSON.stringify(call.result)}`);
   }
-  const blocked = new Set(
-    ledger.calls.filter(({ status }) => status === "unknown").map(({ frame }) => frame),
-  );
   for (const frame of ledger.frames) {
     const ended = frame.status === "done" || frame.status === "failed" || frame.status === "cancelled";
-    if (!ended && !(frame.status === "waiting" && blocked.has(frame.id)))
+    if (!ended && !(frame.status === "waiting" && blocked.has(frame.session)))
       report("stuck-frame", `${frame.id} is ${frame.status}`);
   }
 }

@@ -10,7 +10,7 @@ import { isConversation, KINDS, type Kind, TOOL_FAILURE } from "./life.ts";
 import type { World } from "./world.ts";
 
 type Body = (args: JsonObject, context: CallContext) => Promise<JsonValue>;
-type GateKind = Exclude<Kind, "turn" | "converse">;
+type GateKind = Exclude<Kind, "turn" | "converse" | "delegate">;
 
 const EXPIRES_IN_MS = 40;
 

@@ -62,6 +62,7 @@ const COMMANDS: { readonly [kind: string]: CallCommand } = {
   "call-denied": "word-denial",
   "call-unknown": "lose",
   "call-released": "release",
+  "call-delegated": "delegate",
 };
 
 function follow(place: Place, { kind, body }: CallRecordLine): Place | undefined {
@@ -87,6 +88,8 @@ function follow(place: Place, { kind, body }: CallRecordLine): Place | undefined
       return move(place, refuses(place, body) ? "refuse" : "deny");
     case "confirmation-expired":
       return move(place, refuses(place, body) ? "refuse" : "expire");
+    case "call-returned":
+      return move(place, body["status"] === "done" ? "return" : "return-failed");
     case "call-settled":
       return attempt === place.attempt
         ? move(place, `settle-${textOf(body["as"])}` as CallCommand)

@@ -155,11 +155,11 @@ async function converse(
 async function untilDone(engine: Engine, file: LedgerFile, options: LifeOptions): Promise<void> {
   const people = new People(engine, file, options);
   const planned = plannedSessions(options);
-  const frames = planned.reduce((sum, { kind }) => sum + messagesOf(kind), 0);
+  const messages = planned.reduce((sum, { kind }) => sum + messagesOf(kind), 0);
   for (;;) {
     const changed = nextChange(engine.ledger);
     await people.look();
-    const begun = file.sessionIds().size >= planned.length && file.frameCount() >= frames;
+    const begun = file.sessionIds().size >= planned.length && file.messageCount() >= messages;
     const still = file.movingCalls() === 0 && file.movingFrames() === 0;
     if (begun && still && (!options.settle || file.unknownCalls() === 0)) return;
     await changed;

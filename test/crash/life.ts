@@ -20,6 +20,7 @@ export const KINDS = [
   "unsure",
   "turn",
   "converse",
+  "delegate",
 ] as const;
 export type Kind = (typeof KINDS)[number];
 
@@ -77,12 +78,13 @@ export function plannedSessions({
 
 /** Is it a conversation with frames, or one call of a gated function? */
 export function isConversation(kind: Kind): boolean {
-  return kind === "turn" || kind === "converse";
+  return messagesOf(kind) > 0;
 }
 
 /** How many messages are sent in a session of this kind. */
 export function messagesOf(kind: Kind): number {
-  return kind === "converse" ? 2 : kind === "turn" ? 1 : 0;
+  if (kind === "converse") return 2;
+  return kind === "turn" || kind === "delegate" ? 1 : 0;
 }
 
 /** A tool of this name words its own denial. */

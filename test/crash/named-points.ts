@@ -107,6 +107,21 @@ export const RUNS: readonly Run[] = [
     points: ["message:after", "take-up-frame:before", "approve:after", "result:after", "step-end:before"],
     settle: ["step-end:after", "take-up-frame:before"],
   },
+  {
+    kind: "delegate",
+    points: [
+      "delegate:before",
+      "delegate:after",
+      "take-up-frame:after",
+      "model-turn:before",
+      "model-turn:after",
+      "approve:after",
+      "result:after",
+      "return:before",
+      "return:after",
+    ],
+    settle: ["settle:after", "return:before", "step-end:after"],
+  },
 ];
 
 /** How many processes die at named points. */

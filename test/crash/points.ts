@@ -13,6 +13,8 @@ export type CommitPoint =
   | "refuse"
   | "claim"
   | "suspend"
+  | "delegate"
+  | "return"
   | "step-start"
   | "step-done"
   | "result"
@@ -62,7 +64,8 @@ export function pointsOf({ writes }: Pick<Commit, "writes">): ReadonlySet<Commit
   if (settles) points.add("settle");
   const decides = writes.some(({ kind }) => kind === "confirmation-update");
   for (const write of writes) {
-    if (write.kind === "frame-insert") points.add("message");
+    if (write.kind === "frame-insert")
+      points.add(write.frame.parentCall === undefined ? "message" : "delegate");
     if (write.kind === "confirmation-insert") points.add("request");
     if (write.kind === "call-insert" && write.call.status === "executing") points.add("start");
     if (write.kind === "confirmation-update") points.add(CLOSINGS[write.set.status ?? "requested"]);
@@ -91,12 +94,12 @@ function callPoint(
     case "executing":
       return decides || settles ? undefined : "claim";
     case "suspended":
-      return "suspend";
+      return set.confirmation === undefined ? undefined : "suspend";
     case "unknown":
       return "lose";
     case "succeeded":
     case "failed":
-      return ran ? "result" : undefined;
+      return ran ? "result" : from === "suspended" ? "return" : undefined;
     case "denied":
       return ran ? "word-denial" : undefined;
     default:

@@ -37,6 +37,8 @@ const EXERCISED = [
   "call-unknown",
   "call-released",
   "call-settled",
+  "call-delegated",
+  "call-returned",
   "step-started",
   "step-done",
 ];

@@ -4,8 +4,8 @@ import type { JsonObject, JsonValue } from "../../src/protocol/index.ts";
 
 export interface CallRow {
   readonly id: string;
+  readonly session: string;
   readonly tool: string;
-  readonly frame: string | null;
   readonly status: CallStatus;
   readonly attempt: number;
   readonly repeatable: boolean;
@@ -42,6 +42,8 @@ export interface LedgerContents {
   readonly journal: readonly JournalRow[];
 }
 
+const IN_DOUBT = "exists (select 1 from calls k where k.session = c.session and k.status = 'unknown')";
+
 type Row = Record<string, SQLOutputValue>;
 
 /** A second pair of eyes on a ledger's file: its own connection and its own statements, read only. */
@@ -67,10 +69,10 @@ export class LedgerFile {
     return new Set(this.#rows("select id from sessions").map(({ id }) => String(id)));
   }
 
-  /** The frames of a session, by its key, in the order of their messages. */
+  /** The frames that answer a session's messages, in their order; those of other agents' work are left out. */
   framesOf(session: string): readonly FrameRow[] {
     return this.#rows(
-      "select id, session, status from frames where session = ? order by invocation",
+      "select id, session, status from frames where session = ? and parent_frame is null order by invocation",
       session,
     ) as unknown as FrameRow[];
   }
@@ -87,10 +89,11 @@ export class LedgerFile {
     return Number(row?.["deadline"]);
   }
 
-  /** Calls that still have somewhere to go by themselves. */
+  /** Calls that still have somewhere to go by themselves; what waits for an unknown one has not. */
   movingCalls(): number {
     return this.#count(
-      "select count(*) as count from calls where status in ('waiting', 'ready', 'executing', 'suspended')",
+      "select count(*) as count from calls c where status in ('waiting', 'ready', 'executing') " +
+        `or (status = 'suspended' and not ${IN_DOUBT})`,
     );
   }
 
@@ -98,15 +101,16 @@ export class LedgerFile {
     return this.#count("select count(*) as count from calls where status = 'unknown'");
   }
 
-  frameCount(): number {
-    return this.#count("select count(*) as count from frames");
+  /** How many messages were received. */
+  messageCount(): number {
+    return this.#count("select count(*) as count from frames where parent_frame is null");
   }
 
   /** Frames that are not at their end, but for those that wait for a call whose outcome is unknown. */
   movingFrames(): number {
     return this.#count(
-      "select count(*) as count from frames f where status in ('ready', 'stepping') or (status = 'waiting' " +
-        "and not exists (select 1 from calls k where k.frame = f.id and k.status = 'unknown'))",
+      "select count(*) as count from frames c where status in ('ready', 'stepping') " +
+        `or (status = 'waiting' and not ${IN_DOUBT})`,
     );
   }
 
@@ -120,7 +124,7 @@ export class LedgerFile {
         ] as Uint8Array,
         sessions: this.#rows("select key, app, id from sessions") as unknown as LedgerContents["sessions"],
         calls: this.#rows(
-          "select id, tool, frame, status, attempt, repeatable, result from calls order by id",
+          "select id, session, tool, status, attempt, repeatable, result from calls order by id",
         ).map(toCall),
         frames: this.#rows("select id, session, status from frames order by id") as unknown as FrameRow[],
         confirmations: this.#rows(

@@ -1,0 +1,47 @@
+import type { AskOptions } from "../engine/index.ts";
+import type { FunctionCall, JsonObject, JsonValue } from "../protocol/index.ts";
+import type { Agent } from "./agent.ts";
+import type { HookContext } from "./hooks.ts";
+import type { RunContext } from "./run-context.ts";
+import type { Tool } from "./tool.ts";
+import type { Verdict } from "./verdict.ts";
+
+/** What the hooks left of a call. */
+export type Hooked =
+  | { readonly args: JsonObject; readonly verdicts: readonly Verdict[]; readonly card: AskOptions }
+  | { readonly answer: JsonValue };
+
+const ASKED: Verdict = { source: "hook", outcome: "confirm", why: "a hook asks for confirmation" };
+
+/**
+ * Asks the Runner's hook and then the agent's about a call. The first that answers ends it. One that asked for
+ * confirmation has not answered, whatever it returns beside: the next may still refuse the call.
+ */
+export async function askBeforeTool(
+  { run, agent, ctx }: { readonly run: RunContext; readonly agent: Agent; readonly ctx: HookContext },
+  tool: Tool,
+  call: FunctionCall & { readonly id: string },
+): Promise<Hooked> {
+  const args = structuredClone<{ [key: string]: JsonValue }>(call.args);
+  let card: AskOptions | undefined;
+  for (const { beforeTool } of [run.hooks, agent.hooks]) {
+    let asked = false;
+    const requestConfirmation = (options: AskOptions = {}): void => {
+      asked = true;
+      card ??= options;
+    };
+    try {
+      const value = await beforeTool?.({
+        tool,
+        args,
+        ctx: { ...ctx, functionCallId: call.id, requestConfirmation },
+      });
+      if (value !== undefined && !asked) return { answer: value };
+    } catch (error) {
+      // A hook enforces policy; one that fails has not permitted anything.
+      const message = error instanceof Error ? error.message : String(error);
+      return { answer: { error: `a beforeTool hook failed: ${message}` } };
+    }
+  }
+  return { args, verdicts: card === undefined ? [] : [ASKED], card: card ?? {} };
+}
