@@ -1,4 +1,4 @@
-import { Engine, type Ledger } from "../src/index.ts";
+import { Engine, type Ledger } from "../src/engine/index.ts";
 import { loadedPending, loadedSession, loadHistory, loadPending } from "./bulk-load.ts";
 import { openLedger, ScriptedAgent } from "./contenders/engine.ts";
 import { TOOL } from "./scenario.ts";

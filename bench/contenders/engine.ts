@@ -1,5 +1,5 @@
-import type { FrameRecord, Ledger, LiveTool } from "../../src/engine/index.ts";
-import { createLedger, Engine } from "../../src/index.ts";
+import { Engine, type FrameRecord, type Ledger, type LiveTool } from "../../src/engine/index.ts";
+import { createLedger } from "../../src/stores/index.ts";
 import type { Contender, Setting, Store } from "../contender.ts";
 import {
   AGENT,

@@ -17,6 +17,8 @@ export interface Confirmation {
   /** Agents from the outermost to the one whose tool this is. */
   readonly path: readonly string[];
   readonly user: string;
+  /** Everyone who counts as having asked. */
+  readonly requesters: readonly string[];
   readonly session: string;
   readonly invocation: string;
   readonly tool: string;
@@ -29,6 +31,10 @@ export interface Confirmation {
   readonly payload?: JsonValue;
   readonly schema?: JsonObject;
   readonly amendable?: true | readonly string[];
+  /** Counts the questions about one call. */
+  readonly round: number;
+  /** The name of a question that the tool itself put while running. */
+  readonly question?: string;
   /** What made the call need a person. */
   readonly why: readonly string[];
   readonly approvers: Approvers;
@@ -75,6 +81,7 @@ export function toConfirmation(subject: ConfirmationSubject, viewer?: Principal)
     agent: confirmation.agent,
     path: confirmation.path,
     user: confirmation.user,
+    requesters: confirmation.requesters,
     session: session.id,
     invocation: confirmation.invocation,
     tool: confirmation.tool,
@@ -85,6 +92,8 @@ export function toConfirmation(subject: ConfirmationSubject, viewer?: Principal)
     ...(shown.payload === undefined ? {} : { payload: shown.payload }),
     ...(shown.schema === undefined ? {} : { schema: shown.schema }),
     ...(shown.amendable === undefined ? {} : { amendable: shown.amendable }),
+    round: confirmation.round,
+    ...(shown.question === undefined ? {} : { question: shown.question }),
     why: shown.why,
     approvers: confirmation.approvers,
     requestedAt: iso(confirmation.requestedAt),

@@ -171,8 +171,6 @@ describe("close", () => {
     if (outcome.status !== "pending") throw new Error(outcome.status);
     await engine.deny(outcome.confirmation.id, { by: ana });
     await engine.close();
-    expect(await ledger.calls([outcome.confirmation.call])).toMatchObject([
-      { status: "denied", result: "worded" },
-    ]);
+    expect(await ledger.calls([outcome.callId])).toMatchObject([{ status: "denied", result: "worded" }]);
   });
 });

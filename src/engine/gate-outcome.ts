@@ -1,11 +1,14 @@
 import { isJsonObject, type JsonValue, member } from "../protocol/index.ts";
+import { type Confirmation, toConfirmation } from "./confirmation.ts";
 import type { Snapshot } from "./ledger.ts";
 import { isAnswered } from "./lifecycle.ts";
+import type { Principal } from "./principal.ts";
 import type { CallRecord, ConfirmationRecord } from "./records.ts";
 
 /** What has become of one use of a gated function. */
 export type GateOutcome<Result> =
-  | { readonly status: "pending"; readonly confirmation: ConfirmationRecord }
+  /** `callId` is what `engine.finished` waits for. */
+  | { readonly status: "pending"; readonly confirmation: Confirmation; readonly callId: string }
   /** Approved; it runs, or is about to, here or in another process. */
   | { readonly status: "executing"; readonly callId: string }
   | { readonly status: "succeeded"; readonly result: Result }
@@ -19,17 +22,20 @@ export type GateOutcome<Result> =
 /** Reads the outcome from the ledger, so that every process and every time gives the same one. */
 export function outcomeOf<Result extends JsonValue | undefined>(
   snapshot: Snapshot | undefined,
+  viewer: Principal,
 ): GateOutcome<Result> {
-  const { call, confirmation } = snapshot ?? {};
-  if (call === undefined) return { status: "cancelled", reason: "the call was erased" };
-  return isAnswered(call.status) ? answeredOutcome(call, confirmation) : openOutcome(call, confirmation);
-}
-
-function openOutcome(call: CallRecord, confirmation: ConfirmationRecord | undefined): GateOutcome<never> {
+  const { call, confirmation, session } = snapshot ?? {};
+  if (call === undefined || session === undefined)
+    return { status: "cancelled", reason: "the call was erased" };
+  if (isAnswered(call.status)) return answeredOutcome(call, confirmation);
   if (call.status === "unknown") return { status: "unknown", callId: call.id };
   const waits = call.status === "waiting" || call.status === "suspended";
   return waits && confirmation !== undefined
-    ? { status: "pending", confirmation }
+    ? {
+        status: "pending",
+        confirmation: toConfirmation({ confirmation, call, session }, viewer),
+        callId: call.id,
+      }
     : { status: "executing", callId: call.id };
 }
 

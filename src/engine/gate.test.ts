@@ -6,11 +6,12 @@ import { z } from "zod";
 import { RESERVED_NAMES } from "../protocol/index.ts";
 import { createLedger } from "../stores/index.ts";
 import { OutcomeUnknown } from "./call-context.ts";
+import type { Confirmation } from "./confirmation.ts";
 import { Engine } from "./engine.ts";
 import type { GateOutcome } from "./gate-outcome.ts";
 import type { Ledger } from "./ledger.ts";
 import { ManualClock } from "./manual-clock.ts";
-import type { ConfirmationRecord } from "./records.ts";
+
 import { until } from "./testing/execution.ts";
 
 const ana = { id: "ana" };
@@ -30,9 +31,9 @@ afterEach(async () => {
   await engine.close();
 });
 
-function pendingOf(outcome: GateOutcome<unknown>): ConfirmationRecord {
+function pendingOf(outcome: GateOutcome<unknown>): Confirmation & { readonly call: string } {
   if (outcome.status !== "pending") throw new Error(`It is ${outcome.status}, not pending.`);
-  return outcome.confirmation;
+  return { ...outcome.confirmation, call: outcome.callId };
 }
 
 describe("a gated function", () => {
@@ -196,7 +197,7 @@ describe("what a person is shown", () => {
       await plain({}, { key: "k", by: ana }),
       await fixed({}, { key: "k", by: ana }),
       await made({} as { amount: number }, { key: "k", by: ana }),
-    ].map((outcome) => pendingOf(outcome).shown.hint);
+    ].map((outcome) => pendingOf(outcome).hint);
     expect(hints).toEqual(["Approve execution of tool plain?", "Really?", "Pay out $7?"]);
   });
 
@@ -211,9 +212,9 @@ describe("what a person is shown", () => {
       requesters: ["robot", "ana"],
       approvers: "requester",
       round: 0,
-      requestedAt: clock.now(),
-      expiresAt: clock.now() + 60_000,
-      shown: { why: ["requireConfirmation"] },
+      requestedAt: new Date(clock.now()).toISOString(),
+      expiresAt: new Date(clock.now() + 60_000).toISOString(),
+      why: ["requireConfirmation"],
     });
   });
 

@@ -86,7 +86,7 @@ export function createGate<Args, Result extends JsonValue | undefined>(
     });
     if (claimed !== undefined) engine.executions.start(claimed);
     await engine.executions.settled(callId);
-    return outcomeOf<Result>(await engine.parts.ledger.load({ call: callId }));
+    return outcomeOf<Result>(await engine.parts.ledger.load({ call: callId }), toPrincipal(use.by));
   };
   return { host, call };
 }

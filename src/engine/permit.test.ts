@@ -38,6 +38,7 @@ test.each([undefined, "s"])(
     let runs = 0;
     const pay = engine.gate("pay", { requireConfirmation: true }, async () => {
       runs += 1;
+      return runs;
     });
     await pay({}, { key: "k", by: { id: "ana" } });
     const database = new DatabaseSync(path);

@@ -333,7 +333,7 @@ describe("ctx.confirm", () => {
     });
     expect(await call({}, use)).toMatchObject({
       status: "pending",
-      confirmation: { round: 0, shown: { hint: "How many days?", question: "manager", askedByTool: true } },
+      confirmation: { round: 0, hint: "How many days?", question: "manager" },
     });
     const [open] = (await ledger.confirmations({ state: "open" })).items;
     const wrong = { by: ana, payload: { days: "two" } };
@@ -371,7 +371,7 @@ describe("ctx.confirm", () => {
     await approve();
     expect(await call({}, use)).toMatchObject({
       status: "pending",
-      confirmation: { round: 1, shown: { question: "extra" } },
+      confirmation: { round: 1, question: "extra" },
     });
     await approve("x");
     expect(await call({}, use)).toEqual({ status: "succeeded", result: "x" });
@@ -440,7 +440,7 @@ describe("ctx.confirm", () => {
       const outcome = await call({}, use);
       if (outcome.status !== "pending") throw new Error(`It is ${outcome.status}.`);
       await engine.approve(outcome.confirmation.id, { by: ana });
-      expect(await engine.finished(outcome.confirmation.call)).toMatchObject({ result: "on time" });
+      expect(await engine.finished(outcome.callId)).toMatchObject({ result: "on time" });
     }
   });
 
@@ -475,7 +475,7 @@ describe("ctx.confirm", () => {
     const outcome = await call({}, use);
     if (outcome.status !== "pending") throw new Error(outcome.status);
     await engine.deny(outcome.confirmation.id, { by: ana, reason: "no" });
-    expect(await engine.finished(outcome.confirmation.call)).toMatchObject({
+    expect(await engine.finished(outcome.callId)).toMatchObject({
       status: "denied",
       result: "as if it had happened",
     });

@@ -140,8 +140,8 @@ export class Replay {
     );
   }
 
-  #digestOf({ hint = null, payload = null, schema = null }: AskOptions): string {
-    return valueDigest(this.#options.parts.ledger.digestKey, [hint, payload, schema]);
+  #digestOf({ hint, payload, schema }: AskOptions): string {
+    return valueDigest(this.#options.parts.ledger.digestKey, [hint ?? null, payload ?? null, schema ?? null]);
   }
 
   #ask(ask: OpenAsk, name: string): Promise<never> {

@@ -230,7 +230,7 @@ describe("a worker", () => {
     await settle(clock);
     expect(runs).toBe(0);
     resolve("slow result");
-    expect(await own.engine.finished(outcome.confirmation.call)).toMatchObject({ result: "slow result" });
+    expect(await own.engine.finished(outcome.callId)).toMatchObject({ result: "slow result" });
   });
 
   test("can be stopped twice, and started once only", async () => {

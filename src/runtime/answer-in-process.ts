@@ -13,31 +13,26 @@ export function answerInProcess(run: RunContext, asked: AskedCall): void {
   const agent = run.agents.get(asked.call.agent);
   if (!(agent instanceof Agent)) return;
   if (agent.confirmationProvider !== undefined) {
-    run.background(asked.call.session, askProvider(run, agent.confirmationProvider, asked));
+    run.background.add(asked.call.session, askProvider(run, agent.confirmationProvider, asked));
   } else if (agent.withoutProvider === "run" && isAuthorsOwn(asked)) {
     const by = principal("author", agent.name);
-    run.background(asked.call.session, decide(run, { id: asked.confirmation.id, confirmed: true }, by));
+    run.background.add(asked.call.session, decide(run, { id: asked.confirmation.id, confirmed: true }, by));
   }
 }
 
-/** The gates that the tool's own author set, and the tool's own questions: theirs to approve. */
-const AUTHORS_REASONS: ReadonlySet<string> = new Set([
-  "the tool asks",
-  "the tool requires confirmation",
-  "its toolset requires confirmation",
-]);
-
+// The gates that the tool's own author set, and the tool's own questions: theirs to approve.
 function isAuthorsOwn({ confirmation }: AskedCall): boolean {
-  return confirmation.shown.why.every((why) => AUTHORS_REASONS.has(why));
+  const { authorOnly, askedByTool } = confirmation.shown;
+  return authorOnly === true || askedByTool === true;
 }
 
 async function askProvider(run: RunContext, provider: ConfirmationProvider, asked: AskedCall): Promise<void> {
   const { confirmation } = asked;
-  const decided = watchDecision(run.engine.ledger, confirmation.id);
+  const decided = watchDecision(run, confirmation.id);
   try {
     const answer = await Promise.race([
       Promise.resolve(provider(requestOf(asked), { signal: decided.signal })),
-      decided.happened,
+      decided.over,
     ]);
     const input = toDecision(confirmation.id, answer);
     if (input !== undefined) await decide(run, input, principal("provider", confirmation.agent));

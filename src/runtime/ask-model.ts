@@ -46,7 +46,8 @@ async function generate({ run, agent, frame, request, after }: ModelQuestion): P
     last = chunk;
     if (chunk.partial !== true) continue;
     const event = partialEvent(run, frame, chunk.parts);
-    run.feed.publish({ kind: "partial", session: frame.session, after, event });
+    const { session, invocation } = frame;
+    run.feed.publish({ kind: "partial", session, invocation, after, event });
   }
   if (last === undefined || last.partial === true) {
     throw new CountersignError("model-failed", `The model ${model.name} ended without a whole answer.`);

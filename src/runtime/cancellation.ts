@@ -1,19 +1,29 @@
+interface Watched {
+  readonly controller: AbortController;
+  watchers: number;
+}
+
 /** Tells the steps of an invocation that they should stop. Only a hint: what they hold is in the ledger. */
 export class Cancellation {
-  readonly #controllers = new Map<string, AbortController>();
+  readonly #watched = new Map<string, Watched>();
   readonly #never = new AbortController().signal;
 
   /** Watches an invocation until the returned function is called. */
   open(invocation: string): () => void {
-    if (!this.#controllers.has(invocation)) this.#controllers.set(invocation, new AbortController());
-    return () => this.#controllers.delete(invocation);
+    const watched = this.#watched.get(invocation) ?? { controller: new AbortController(), watchers: 0 };
+    watched.watchers += 1;
+    this.#watched.set(invocation, watched);
+    return () => {
+      watched.watchers -= 1;
+      if (watched.watchers === 0) this.#watched.delete(invocation);
+    };
   }
 
   signalOf(invocation: string): AbortSignal {
-    return this.#controllers.get(invocation)?.signal ?? this.#never;
+    return this.#watched.get(invocation)?.controller.signal ?? this.#never;
   }
 
   cancel(invocation: string, reason: string): void {
-    this.#controllers.get(invocation)?.abort(reason);
+    this.#watched.get(invocation)?.controller.abort(reason);
   }
 }

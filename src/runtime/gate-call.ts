@@ -1,7 +1,7 @@
-import type { ParseOutcome, Question, Shown } from "../engine/index.ts";
+import type { AskOptions, ParseOutcome, Question, Shown } from "../engine/index.ts";
 import type { JsonObject } from "../protocol/index.ts";
 import type { RunContext } from "./run-context.ts";
-import type { GateContext, Tool } from "./tool.ts";
+import type { AuthorGate, GateContext, Tool } from "./tool.ts";
 import type { Ruling, Verdict } from "./verdict.ts";
 
 type Parsed = Extract<ParseOutcome<unknown>, { ok: true }>;
@@ -21,15 +21,19 @@ const AUTHOR_REASONS = {
 } as const;
 
 /** What every source says of this call, none left out. */
-export async function verdictsOn(
-  run: RunContext,
-  { tool, parsed, where }: GatedCall,
-): Promise<readonly Verdict[]> {
-  const gates = await tool.gates(parsed.value, where);
-  const authors = gates.map(
+export async function verdictsOn(run: RunContext, call: GatedCall): Promise<readonly Verdict[]> {
+  const authors = (await gatesOf(call)).map(
     (source): Verdict => ({ source, outcome: "confirm", why: AUTHOR_REASONS[source] }),
   );
-  return [...authors, ...policyVerdict(run, { tool, parsed, where })];
+  return [...authors, ...policyVerdict(run, call)];
+}
+
+async function gatesOf({ tool, parsed, where }: GatedCall): Promise<readonly AuthorGate[]> {
+  try {
+    return await tool.gates(parsed.value, where);
+  } catch {
+    return ["tool"];
+  }
 }
 
 function policyVerdict(run: RunContext, { tool, parsed, where }: GatedCall): readonly Verdict[] {
@@ -51,43 +55,49 @@ function policyVerdict(run: RunContext, { tool, parsed, where }: GatedCall): rea
   }
 }
 
+/** What a card says besides what its tool says of itself. */
+export interface CardNotes extends AskOptions {
+  readonly why: readonly string[];
+  readonly authorOnly?: boolean;
+}
+
 /** The card for this call. */
-export function shownFor(
-  tool: Tool,
-  args: unknown,
-  about: { readonly why: readonly string[]; readonly hint?: string; readonly payload?: Shown["payload"] },
-): Shown {
+export function shownFor(tool: Tool, args: unknown, notes: CardNotes): Shown {
   const { confirmation, source, parameters } = tool;
   const { amendable, payloadSchema } = confirmation;
+  const schema = notes.schema ?? payloadSchema;
   return {
-    hint: about.hint ?? confirmation.hint(args) ?? defaultHint(tool.name),
-    why: about.why,
-    ...(about.payload === undefined ? {} : { payload: about.payload }),
-    ...(payloadSchema === undefined ? {} : { schema: payloadSchema }),
+    hint: notes.hint ?? hintOf(tool, args),
+    why: notes.why,
+    ...(notes.authorOnly === true ? { authorOnly: true } : {}),
+    ...(notes.payload === undefined ? {} : { payload: notes.payload }),
+    ...(schema === undefined ? {} : { schema }),
     ...(amendable === undefined ? {} : { amendable }),
     ...(amendable === undefined || parameters === undefined ? {} : { argsSchema: parameters }),
     ...(source === undefined ? {} : { source }),
   };
 }
 
-export function defaultHint(toolName: string): string {
-  return `Approve execution of tool ${toolName}?`;
+// The words are for display; an author's function that fails at them must not keep the question from people.
+function hintOf({ name, confirmation }: Tool, args: unknown): string {
+  const fallback = `Approve execution of tool ${name}?`;
+  try {
+    return confirmation.hint(args) ?? fallback;
+  } catch {
+    return fallback;
+  }
 }
 
 /** The question that a ruling of `confirm` puts. */
 export function questionOf(
   { tool, parsed }: GatedCall,
   ruling: Ruling,
-  about: {
-    readonly requesters: readonly string[];
-    readonly hint?: string;
-    readonly payload?: Shown["payload"];
-  },
+  { requesters, card }: { readonly requesters: readonly string[]; readonly card: AskOptions },
 ): Question {
   const { expiresInMs, approvers } = tool.confirmation;
-  const { requesters, ...card } = about;
+  const { why, authorOnly } = ruling;
   return {
-    shown: shownFor(tool, parsed.value, { ...card, why: ruling.why }),
+    shown: shownFor(tool, parsed.value, { ...card, why, authorOnly }),
     approvers: ruling.approvers ?? approvers,
     requesters,
     ...(expiresInMs === undefined ? {} : { expiresInMs }),

@@ -1,3 +1,4 @@
+import { activityOf } from "./activity.ts";
 import type { RunContext } from "./run-context.ts";
 
 /** How far one run may go before it is stopped. */
@@ -8,34 +9,58 @@ export interface RunLimits {
   readonly timeoutMs?: number;
 }
 
+interface Invocation {
+  readonly session: string;
+  readonly invocation: string;
+}
+
 /** Holds a run to its limits while it is watched. Call what it returns when the watching ends. */
 export function limitRun(
   run: RunContext,
-  { session, invocation }: { readonly session: string; readonly invocation: string },
+  about: Invocation,
   { signal, timeoutMs }: RunLimits,
 ): () => void {
-  const close = run.cancellation.open(invocation);
+  const close = run.cancellation.open(about.invocation);
   const watching = new AbortController();
-  const stop = (reason: string): void => {
-    run.cancellation.cancel(invocation, reason);
-    run.background(
-      session,
-      run.engine.cancelRun({ session, invocation, reason }).then(() => {}),
-    );
+  const onAbort = (): void => {
+    run.background.add(about.session, stop(run, about, ["cancelled", "The caller cancelled the run."]));
   };
-  const onAbort = (): void => stop("the caller cancelled the run");
   if (signal?.aborted === true) onAbort();
   else signal?.addEventListener("abort", onAbort, { once: true });
   if (timeoutMs !== undefined) {
-    const expiry = run.sleep(timeoutMs, watching.signal).then(() => {
-      if (!watching.signal.aborted) stop(`the run was still at work after ${timeoutMs} ms`);
-    });
-    // A clock that fails ends no run.
-    expiry.catch(() => {});
+    // What fails here leaves the run as it was; the ledger says where it stands.
+    stopInTime(run, about, { timeoutMs, watching: watching.signal }).catch(() => {});
   }
   return () => {
     watching.abort();
     signal?.removeEventListener("abort", onAbort);
     close();
   };
+}
+
+async function stopInTime(
+  run: RunContext,
+  about: Invocation,
+  { timeoutMs, watching }: { readonly timeoutMs: number; readonly watching: AbortSignal },
+): Promise<void> {
+  for (;;) {
+    await run.sleep(timeoutMs, watching);
+    if (watching.aborted) return;
+    if ((await activityOf(run.engine.ledger, about.session, about.invocation)) === "active") break;
+  }
+  const why = `The run was still at work after ${timeoutMs} ms.`;
+  run.background.add(about.session, stop(run, about, ["timed-out", why]));
+}
+
+// First in the ledger: whatever the steps make of being stopped then changes nothing any more.
+async function stop(
+  run: RunContext,
+  about: Invocation,
+  [errorCode, reason]: readonly [string, string],
+): Promise<void> {
+  try {
+    await run.engine.cancelRun({ ...about, reason, errorCode });
+  } finally {
+    run.cancellation.cancel(about.invocation, reason);
+  }
 }

@@ -1,5 +1,6 @@
 import type { Engine } from "../engine/index.ts";
 import type { AgentTree } from "./agent-tree.ts";
+import type { Background } from "./background.ts";
 import type { Cancellation } from "./cancellation.ts";
 import type { Hooks } from "./hooks.ts";
 import type { Model, ModelResolver } from "./model.ts";
@@ -24,12 +25,10 @@ export interface RunContext {
   readonly feed: RunFeed;
   readonly settings: RunSettings;
   readonly cancellation: Cancellation;
-  /** Sessions in which a provider is being asked right now. */
-  readonly answering: ReadonlySet<string>;
-  /** Runs beside everything else; whoever closes the Runner waits for it. */
-  background(session: string, work: Promise<void>): void;
-  /** Resolves when nothing runs in the background any more. */
-  settled(): Promise<void>;
+  /** What runs beside the steps; whoever closes the Runner waits for it. */
+  readonly background: Background;
+  /** Aborts when the Runner is being closed. */
+  readonly closing: AbortSignal;
   newId(): string;
   now(): number;
   sleep(ms: number, signal: AbortSignal): Promise<void>;

@@ -5,6 +5,7 @@ export type PassingEvent =
   | {
       readonly kind: "partial";
       readonly session: string;
+      readonly invocation: string;
       /** How many events the session had when this passed. */
       readonly after: number;
       readonly event: StoredEvent;
@@ -12,6 +13,7 @@ export type PassingEvent =
   | {
       readonly kind: "progress";
       readonly session: string;
+      readonly invocation: string;
       readonly after: number;
       readonly callId: string;
       readonly tool: string;
@@ -34,7 +36,7 @@ export class RunFeed {
     return this.#pieces.has(session);
   }
 
-  subscribe(session: string, listener: Listener, { pieces }: { readonly pieces: boolean }): () => void {
+  subscribe(session: string, { pieces }: { readonly pieces: boolean }, listener: Listener): () => void {
     const listeners = this.#listeners.get(session) ?? new Set();
     this.#listeners.set(session, listeners.add(listener));
     if (pieces) this.#pieces.set(session, (this.#pieces.get(session) ?? 0) + 1);

@@ -51,23 +51,26 @@ function nextChange(ledger: Ledger): { readonly happened: Promise<void>; readonl
  * run goes on. What happens in other processes is seen as well.
  */
 export async function* watchRun(run: RunContext, watched: WatchedRun): AsyncGenerator<RunEvent> {
-  const { session, invocation } = watched;
+  const { session, invocation, pieces } = watched;
   const { ledger } = run.engine;
   const passing: PassingEvent[] = [];
   let wake = Promise.withResolvers<void>();
-  const nudge = (): void => wake.resolve();
-  const stopFeed = run.feed.subscribe(
-    session,
-    (event) => {
-      passing.push(event);
-      nudge();
-    },
-    { pieces: watched.pieces },
-  );
+  let quiet = true;
+  const nudge = (): void => {
+    quiet = false;
+    wake.resolve();
+  };
+  const stopFeed = run.feed.subscribe(session, { pieces }, (event) => {
+    if (event.invocation !== invocation || (event.kind === "partial" && !pieces)) return;
+    passing.push(event);
+    nudge();
+  });
   const stopChanges = ledger.onChange(nudge);
   try {
     for (let after = watched.after; ; ) {
       wake = Promise.withResolvers<void>();
+      quiet = true;
+      const beside = run.background.of(session);
       // Asked before the events are read: whatever ended the run is then among them.
       const activity = await activityOf(ledger, session, invocation);
       const stored = await ledger.events(session, { after });
@@ -77,8 +80,10 @@ export async function* watchRun(run: RunContext, watched: WatchedRun): AsyncGene
         if (event.invocationId === invocation) yield { kind: "stored", event };
       }
       yield* takePassing(passing, after);
-      if (activity !== "active" && stored.length === 0 && !run.answering.has(session)) return;
-      if (stored.length === 0) await wake.promise;
+      if (stored.length > 0) continue;
+      // Nothing, if nothing stirred while it was looked at.
+      if (activity !== "active" && beside === undefined && quiet) return;
+      await (beside === undefined ? wake.promise : Promise.race([wake.promise, beside]));
     }
   } finally {
     stopFeed();

@@ -75,7 +75,7 @@ async function pending(
   return times(async (index) => {
     const outcome = await gate({}, { key: `k${index}`, by: ANA });
     if (outcome.status !== "pending") throw new Error(`It is ${outcome.status}.`);
-    return { confirmation: outcome.confirmation.id, call: outcome.confirmation.call };
+    return { confirmation: outcome.confirmation.id, call: outcome.callId };
   });
 }
 

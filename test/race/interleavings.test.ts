@@ -80,7 +80,8 @@ test("a ledger that fails after a call was given back leaves it ready, and does 
     return null;
   });
   const opened = await gate({}, { key: "k", by: { id: "ana" } });
-  const confirmation = opened.status === "pending" ? opened.confirmation : undefined;
+  const confirmation =
+    opened.status === "pending" ? { ...opened.confirmation, call: opened.callId } : undefined;
   const receipt = await engine.approve(confirmation?.id ?? "", { by: { id: "boss" } });
   expect(receipt.ok).toBe(true);
   for (;;) {
@@ -111,7 +112,8 @@ test("an approval that was judged in time and reaches the ledger after the deadl
     return null;
   });
   const opened = await gate({}, { key: "k", by: { id: "ana" } });
-  const confirmation = opened.status === "pending" ? opened.confirmation : undefined;
+  const confirmation =
+    opened.status === "pending" ? { ...opened.confirmation, call: opened.callId } : undefined;
   const refused = await engine.approve(confirmation?.id ?? "", { by: { id: "boss" } });
   expect(refused).toMatchObject({ ok: false, code: "expired" });
   const [call] = await ledger.calls([confirmation?.call ?? ""]);

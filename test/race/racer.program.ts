@@ -108,11 +108,11 @@ class Racer {
 
   async #open({ gate, key }: Extract<Task, { do: "open" }>): Promise<Replies["open"]> {
     const outcome = await this.#gates.get(gate)?.({ order: key }, { key, by: { id: "ana" } });
-    const confirmation = outcome?.status === "pending" ? outcome.confirmation : undefined;
+    const pending = outcome?.status === "pending" ? outcome : undefined;
     return {
       status: outcome?.status ?? "none",
-      confirmation: confirmation?.id ?? "",
-      call: confirmation?.call ?? "",
+      confirmation: pending?.confirmation.id ?? "",
+      call: pending?.callId ?? "",
     };
   }
 

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { useResources } from "../support/resources.ts";
 import { HASTY, Race, type RacerHandle } from "./race.ts";
+import type { Answer } from "./racing.ts";
 
 const resources = useResources();
 
@@ -10,8 +11,8 @@ interface Stopped {
   readonly other: RacerHandle;
   readonly call: string;
   readonly confirmation: string;
-  /** What whoever approved it will be told. */
-  readonly decided: Promise<unknown>;
+  /** What whoever approved it is told in the end. */
+  readonly decided: Promise<readonly Answer[]>;
 }
 
 /** A process that was stopped inside the body, for so long that another one gave it up. */
@@ -53,7 +54,7 @@ test("a process stopped in the body for longer than its lease: its late result i
 });
 
 test("a result that comes after a person had the call run again changes nothing and is on record", async () => {
-  const { race, stopped, other, call } = await stoppedInBody();
+  const { race, stopped, other, call, decided } = await stoppedInBody();
   const settled = await other.ask({ do: "settle", call, settlement: { as: "retry" } });
   expect(settled).toEqual({ ok: true });
   await other.child.line("in-body");
@@ -70,6 +71,7 @@ test("a result that comes after a person had the call run again changes nothing 
   expect(race.look((file) => file.contents().calls)).toMatchObject([
     { attempt: 2, result: { by: "other", attempt: 2 } },
   ]);
+  expect(await decided).toMatchObject([{ final: { status: "succeeded", result: { by: "other" } } }]);
   expect(race.runsOf(call).map(({ attempt, key }) => [attempt, key])).toEqual([
     [1, call],
     [2, call],
@@ -78,7 +80,7 @@ test("a result that comes after a person had the call run again changes nothing 
 });
 
 test("a result that comes after a person gave the call up changes nothing and is on record", async () => {
-  const { race, stopped, other, call } = await stoppedInBody();
+  const { race, stopped, other, call, decided } = await stoppedInBody();
   await other.ask({ do: "settle", call, settlement: { as: "failed", error: "given up" } });
   stopped.child.signal("SIGCONT");
   stopped.child.send({ type: "leave-body" });
@@ -86,6 +88,7 @@ test("a result that comes after a person gave the call up changes nothing and is
   expect(race.look((file) => file.contents().calls)).toMatchObject([
     { status: "failed", attempt: 1, result: { error: "given up" } },
   ]);
+  expect(await decided).toMatchObject([{ final: { status: "failed", result: { error: "given up" } } }]);
   expect(race.runsOf(call)).toHaveLength(1);
   expect(await race.check()).toEqual([]);
 });
@@ -103,10 +106,10 @@ async function stoppedBeforeBody(): Promise<Stopped> {
 }
 
 test("a process stopped between claim and body does not start it; the call is given back and runs once", async () => {
-  const { race, stopped, other, call } = await stoppedBeforeBody();
+  const { race, stopped, call, decided } = await stoppedBeforeBody();
   expect(race.runsOf(call)).toEqual([]);
   stopped.child.signal("SIGCONT");
-  await other.ask({ do: "await-call", call, status: "succeeded" });
+  expect(await decided).toMatchObject([{ final: { status: "succeeded", result: { attempt: 2 } } }]);
   expect(race.runsOf(call).map(({ attempt }) => attempt)).toEqual([2]);
   expect(kindsOf(race, call)).toEqual([
     "confirmation-requested",
