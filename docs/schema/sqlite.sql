@@ -92,7 +92,8 @@ CREATE TABLE calls (
   refused integer not null,
   result text,
   original_args text,
-  permit text
+  permit text,
+  requesters text
 ) without rowid, strict;
 
 CREATE INDEX calls_ready on calls (app) where status = 'ready';

@@ -19,6 +19,8 @@ export interface CallContext {
   readonly signal: AbortSignal;
   readonly session: { readonly app: string; readonly user: string; readonly id: string };
   readonly callId: string;
+  /** Of the run that the call belongs to; absent for a gated function, which belongs to none. */
+  readonly invocation?: string;
   /** The decision that let this run start, where there was one. */
   readonly toolConfirmation?: ToolConfirmation;
   /**

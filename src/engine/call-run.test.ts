@@ -159,7 +159,7 @@ describe("ctx.requestConfirmation", () => {
     });
     expect(await call({}, use)).toMatchObject({
       status: "pending",
-      confirmation: { shown: { hint: "Delete it?", payload: { really: false }, askedByTool: true } },
+      confirmation: { hint: "Delete it?", payload: { really: false } },
     });
     expect((await stored()).result).toBeUndefined();
     await decide(true, { payload: { really: true } });
@@ -187,7 +187,7 @@ describe("ctx.requestConfirmation", () => {
       return toolConfirmation?.payload ?? null;
     });
     expect(await call({}, use)).toMatchObject({
-      confirmation: { shown: { hint: "Approve execution of tool tool?" } },
+      confirmation: { hint: "Approve execution of tool tool?" },
     });
     await decide(true);
     expect((await stored()).result).toEqual({ days: 3 });

@@ -122,13 +122,14 @@ export class CallRun {
   }
 
   #context(replay: Replay): CallContext {
-    const { call, session } = this.#claimed;
+    const { call, session, frame } = this.#claimed;
     const signal = this.#abort.signal;
     const toolConfirmation = this.#toolConfirmation();
     return {
       idempotencyKey: call.id,
       attempt: call.attempt,
       callId: call.wireId,
+      ...(frame === undefined ? {} : { invocation: frame.invocation }),
       session: { app: session.app, user: session.user, id: session.id },
       signal,
       ...(toolConfirmation === undefined ? {} : { toolConfirmation }),

@@ -10,6 +10,8 @@ export interface RunToCancel {
   readonly session: string;
   readonly invocation: string;
   readonly reason: string;
+  /** Tell the session that the run was stopped, by an event with this code. */
+  readonly errorCode?: string;
 }
 
 /**
@@ -18,7 +20,7 @@ export interface RunToCancel {
  */
 export async function cancelRun(
   parts: EngineParts,
-  { session, invocation, reason }: RunToCancel,
+  { session, invocation, reason, errorCode }: RunToCancel,
 ): Promise<boolean> {
   return transact(parts, { sessionKey: session }, async (snapshot) => {
     const live = await parts.ledger.liveFrames(session);
@@ -34,6 +36,10 @@ export async function cancelRun(
       });
     }
     await withdrawCalls(parts, draft, { frames, reason });
+    if (errorCode !== undefined) {
+      const author = (frames.find(({ parentFrame }) => parentFrame === undefined) ?? frames[0])?.agent ?? "";
+      draft.event({ author, invocationId: invocation, errorCode, errorMessage: reason });
+    }
     draft.journal("run-cancelled", { invocation, reason });
     return { draft, value: true };
   });

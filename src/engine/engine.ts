@@ -208,9 +208,9 @@ export class Engine {
     return receiveMessage(this.#parts, input);
   }
 
-  /** Resolves when nothing of this session runs in this process any more. For runtimes. */
-  async settledIn(session: string): Promise<void> {
-    await this.#executions.settledIn(session);
+  /** Resolves when nothing of this invocation runs in this process any more. For runtimes. */
+  async settledIn(invocation: string): Promise<void> {
+    await this.#executions.settledIn(invocation);
   }
 
   /** Lets the host go on with a frame that this process has claimed. For runtimes. */

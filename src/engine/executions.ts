@@ -19,7 +19,7 @@ export interface Ended {
 export class Executions {
   readonly #parts: EngineParts;
   readonly #running = new Map<string, Promise<void>>();
-  readonly #sessions = new Map<string, Set<Promise<void>>>();
+  readonly #invocations = new Map<string, Set<Promise<void>>>();
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
@@ -31,8 +31,8 @@ export class Executions {
 
   /** Runs a claimed call to its end, and then the frame's next step if that fell to us. Never rejects. */
   start(claimed: Claimed): void {
-    const release = this.#parts.lease.keep();
-    this.#track(claimed.call.id, new CallRun(this.#parts, claimed).toEnd(), release);
+    const ended = new CallRun(this.#parts, claimed).toEnd();
+    this.#track(claimed.call.id, ended, claimed.frame?.invocation);
   }
 
   /** Claims an approved call and runs it, if it is free and this process can. */
@@ -52,8 +52,7 @@ export class Executions {
 
   /** Lets the host go on with a frame that this process has claimed. */
   step(frame: FrameRecord): void {
-    const release = this.#parts.lease.keep();
-    this.#track(frame.id, Promise.resolve({ stepping: frame }), release);
+    this.#track(frame.id, Promise.resolve({ stepping: frame }), frame.invocation);
   }
 
   /** Resolves when the call, and what followed from it here, is done; at once if it does not run here. */
@@ -62,12 +61,12 @@ export class Executions {
       await running;
   }
 
-  /** Resolves when nothing of this session runs here any more. */
-  async settledIn(session: string): Promise<void> {
+  /** Resolves when nothing of this invocation runs here any more. */
+  async settledIn(invocation: string): Promise<void> {
     for (
-      let running = this.#sessions.get(session);
+      let running = this.#invocations.get(invocation);
       running !== undefined;
-      running = this.#sessions.get(session)
+      running = this.#invocations.get(invocation)
     ) {
       await Promise.all(running);
     }
@@ -93,26 +92,25 @@ export class Executions {
     }
   }
 
-  #track(id: string, work: Promise<Ended>, release: () => void): void {
+  #track(id: string, work: Promise<Ended>, invocation: string | undefined): void {
+    const release = this.#parts.lease.keep();
     const done = work.then(async ({ call, stepping, asked }) => {
       if (asked !== undefined) this.#parts.hosts.get(asked.call.app)?.asked?.(asked);
       if (stepping !== undefined) await this.#stepTo(stepping);
       // Given back unstarted, because the lease was lost: try once more under a new one.
       if (call?.status === "ready") this.pursue(call.id);
     });
-    this.#remember(id, done.finally(release));
+    this.#remember(id, done.finally(release), invocation);
   }
 
-  #remember(id: string, work: Promise<void>): void {
-    // The ids of calls and frames begin with their session's.
-    const session = id.slice(0, id.indexOf("."));
-    const others = this.#sessions.get(session) ?? new Set();
+  #remember(id: string, work: Promise<void>, invocation = ""): void {
+    const others = this.#invocations.get(invocation) ?? new Set();
     const tracked = work.finally(() => {
       if (this.#running.get(id) === tracked) this.#running.delete(id);
       others.delete(tracked);
-      if (others.size === 0) this.#sessions.delete(session);
+      if (others.size === 0) this.#invocations.delete(invocation);
     });
     this.#running.set(id, tracked);
-    this.#sessions.set(session, others.add(tracked));
+    this.#invocations.set(invocation, others.add(tracked));
   }
 }

@@ -61,53 +61,61 @@ async function planNew(
   const now = parts.clock.now();
   const draft = new Draft(parts, now, { key: parts.newId(now), create: input.session });
   const call = newCall(draft.sessionKey, input, argsDigest);
-  if (input.shown === undefined) {
-    const owner = await parts.lease.hold();
-    const permit = permitFor(parts, call);
-    const running: CallRecord = { ...call, permit, status: "executing", attempt: 1, owner, startedAt: now };
-    draft.claimedBy(owner).write({ kind: "call-insert", call: running });
-    if (!running.repeatable) draft.sync();
-    draft.journal("call-started", {
-      call: call.id,
-      tool: call.tool,
-      attempt: 1,
-      owner,
-      argsDigest,
-      by: input.by.id,
-    });
-    const session = { key: draft.sessionKey, ...input.session };
-    return {
-      draft,
-      value: {
-        callId: call.id,
-        claimed: {
-          session,
-          call: running,
-          confirmation: undefined,
-          frame: undefined,
-          tool: input.live,
-          owner,
-        },
-      },
-    };
-  }
+  return input.shown === undefined
+    ? planRun(draft, {
+        call: { ...call, permit: permitFor(parts, call) },
+        input,
+        owner: await parts.lease.hold(),
+      })
+    : planQuestion(parts, draft, { call, input, shown: input.shown });
+}
+
+function planRun(
+  draft: Draft,
+  {
+    call,
+    input,
+    owner,
+  }: { readonly call: CallRecord; readonly input: GateCallInput; readonly owner: string },
+): Plan<OpenedGateCall> {
+  const running: CallRecord = { ...call, status: "executing", attempt: 1, owner, startedAt: draft.now };
+  draft.claimedBy(owner).write({ kind: "call-insert", call: running });
+  if (!running.repeatable) draft.sync();
+  const { id, tool, attempt, argsDigest } = running;
+  draft.journal("call-started", { call: id, tool, attempt, owner, argsDigest, by: input.by.id });
+  const session = { key: draft.sessionKey, ...input.session };
+  const claimed = {
+    session,
+    call: running,
+    confirmation: undefined,
+    frame: undefined,
+    tool: input.live,
+    owner,
+  };
+  return { draft, value: { callId: id, claimed } };
+}
+
+function planQuestion(
+  parts: EngineParts,
+  draft: Draft,
+  { call, input, shown }: { readonly call: CallRecord; readonly input: GateCallInput; readonly shown: Shown },
+): Plan<OpenedGateCall> {
   const { approvers, expiresInMs } = input.live.asking;
-  const { id, onBehalfOf } = input.by;
-  const confirmation = newConfirmation(parts, now, {
-    session: { app: input.session.app, user: onBehalfOf ?? id },
+  const requesters = requestersOf(input.by);
+  const confirmation = newConfirmation(parts, draft.now, {
+    session: { app: input.session.app, user: requesters.at(-1) ?? "" },
     call,
     frame: undefined,
-    question: {
-      shown: input.shown,
-      approvers,
-      requesters: onBehalfOf === undefined ? [id] : [id, onBehalfOf],
-      ...(expiresInMs === undefined ? {} : { expiresInMs }),
-    },
+    question: { shown, approvers, requesters, ...(expiresInMs === undefined ? {} : { expiresInMs }) },
   });
   const waiting: CallRecord = { ...call, confirmation: confirmation.id, rounds: 1 };
   draft.write({ kind: "call-insert", call: waiting });
   writeQuestions(draft, undefined, [{ call: waiting, confirmation }]);
   return { draft, value: { callId: call.id } };
+}
+
+function requestersOf({ id, onBehalfOf }: Principal): readonly string[] {
+  return onBehalfOf === undefined ? [id] : [id, onBehalfOf];
 }
 
 function newCall(session: string, input: GateCallInput, argsDigest: string): CallRecord {
@@ -124,6 +132,7 @@ function newCall(session: string, input: GateCallInput, argsDigest: string): Cal
     unparsed: input.unparsed,
     argsDigest,
     definitionDigest: input.definitionDigest,
+    requesters: requestersOf(input.by),
     secrets: input.secrets,
     repeatable: input.repeatable,
     status: "waiting",

@@ -94,6 +94,7 @@ export type {
 export { REDACTED, redact } from "./redact.ts";
 export { type Parameters, type ParseOutcome, readShape, type Shape, type StandardSchema } from "./schema.ts";
 export type { Settled, Settlement } from "./settle.ts";
+export { withoutTemporary } from "./state-scopes.ts";
 export type { CallPlan, MessageInput, MessageOutcome, PlannedCall, Turn, TurnInput } from "./turns.ts";
 export type { Cancelled } from "./withdraw.ts";
 export type { Worker, WorkOptions } from "./worker.ts";

@@ -69,7 +69,7 @@ function writeSuccessor(
   draft: Draft,
   { held, reason, again }: { readonly held: Held; readonly reason: string; readonly again: Again },
 ): { readonly call: CallRecord; readonly confirmation: ConfirmationRecord } {
-  const { call, frame, session } = held;
+  const { call, frame } = held;
   const { before, tool } = again;
   const closing = { how: "withdraw", reason } as const;
   draft.write({
@@ -87,7 +87,7 @@ function writeSuccessor(
   };
   const { approvers, expiresInMs } = tool.asking;
   const confirmation = newConfirmation(parts, draft.now, {
-    session,
+    session: before,
     call,
     frame,
     question: {

@@ -192,13 +192,14 @@ async function suspend(
   const flood = floodReason(parts, held);
   if (flood !== undefined) return tooMany(parts, held, { reason: flood, last });
   const { approvers, expiresInMs } = claimed.tool.asking;
+  const user = call.requesters?.at(-1) ?? session.user;
   const confirmation = newConfirmation(parts, now, {
-    session,
+    session: { app: session.app, user },
     call,
     frame,
     question: {
       approvers,
-      requesters: held.confirmation?.requesters ?? [session.user],
+      requesters: call.requesters ?? held.confirmation?.requesters ?? [session.user],
       shown: shownOf(call, claimed, ask),
       ...(expiresInMs === undefined ? {} : { expiresInMs }),
     },

@@ -86,6 +86,8 @@ export interface CallRecord {
   readonly unparsed: boolean;
   readonly argsDigest: string;
   readonly definitionDigest: string;
+  /** Who asked, where that is not simply the session's user; the last of them is the user it is for. */
+  readonly requesters?: readonly string[];
   /** JSON pointers into `args` that only the tool may see. */
   readonly secrets: readonly string[];
   /** May be started again after a crash. */
@@ -119,6 +121,8 @@ export interface Shown {
   readonly argsSchema?: JsonObject;
   /** What made the call need a person, every source that said so. */
   readonly why: readonly string[];
+  /** Nobody but the tool's own author set the gate: no rule, manifest, server or hook. */
+  readonly authorOnly?: boolean;
   /** MCP server or remote agent. */
   readonly source?: string;
   /** The question's name, for a tool that asked by itself. */

@@ -39,7 +39,10 @@ export async function settle(
       return { value: { ok: false, code: "unknown-call", message: `There is no call ${id}.` } };
     }
     const subject = { call, ...(confirmation === undefined ? {} : { confirmation }) };
-    const rule = confirmation ?? { approvers: "requester" as const, requesters: [snapshot.session.user] };
+    const rule = confirmation ?? {
+      approvers: "requester" as const,
+      requesters: call.requesters ?? [snapshot.session.user],
+    };
     if (!mayDecide(rule, decider.by)) {
       return {
         value: {

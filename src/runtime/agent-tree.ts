@@ -8,6 +8,8 @@ export interface AgentTree {
   get(name: string): AnyAgent | undefined;
   /** Whom this agent may hand over to: its sub-agents, its parent and its siblings. */
   transferTargets(name: string): readonly AnyAgent[];
+  /** Can the conversation be handed to this agent from the root, one handover after the other? */
+  isReachable(name: string): boolean;
 }
 
 /** Reads the tree once. Two agents of one name could not be told apart in the ledger, so that is refused. */
@@ -32,6 +34,11 @@ export function readAgentTree(root: AnyAgent): AgentTree {
   return {
     root,
     get: (name) => byName.get(name),
+    isReachable: (name) => {
+      let agent = byName.get(name);
+      while (agent?.kind === "llm" && agent !== root) agent = parents.get(agent.name);
+      return agent === root && root.kind === "llm";
+    },
     transferTargets: (name) => {
       const agent = byName.get(name);
       const parent = parents.get(name);
@@ -44,5 +51,8 @@ export function readAgentTree(root: AnyAgent): AgentTree {
 
 function delegatesOf(agent: AnyAgent): readonly AnyAgent[] {
   if (!(agent instanceof Agent)) return [];
-  return agent.tools.flatMap((tool) => (isAgentTool(tool) ? [tool.delegate] : []));
+  return agent.tools.flatMap((entry) => {
+    if ("tools" in entry) return entry.agents ?? [];
+    return isAgentTool(entry) ? [entry.delegate] : [];
+  });
 }

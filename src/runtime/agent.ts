@@ -1,6 +1,6 @@
 import type { FrameKind } from "../engine/index.ts";
 import { CountersignError, type JsonObject } from "../protocol/index.ts";
-import type { HookContext, Hooks } from "./hooks.ts";
+import { HOOK_NAMES, type HookContext, type Hooks } from "./hooks.ts";
 import type { Model } from "./model.ts";
 import type { ConfirmationProvider } from "./provider.ts";
 import { refuseUnknown, type Tool } from "./tool.ts";
@@ -38,16 +38,6 @@ export interface AgentOptions extends Hooks {
    */
   readonly withoutProvider?: "run";
 }
-
-const HOOK_NAMES = [
-  "beforeAgent",
-  "afterAgent",
-  "beforeModel",
-  "afterModel",
-  "beforeTool",
-  "afterTool",
-  "onToolError",
-] as const satisfies readonly (keyof Hooks)[];
 
 const KNOWN_OPTIONS: ReadonlySet<string> = new Set<keyof AgentOptions>([
   ...HOOK_NAMES,
@@ -102,49 +92,49 @@ interface CompositeOptions {
   readonly subAgents: readonly AnyAgent[];
 }
 
-/** Runs its agents one after the other. */
-export class SequentialAgent implements AnyAgent {
-  readonly kind = "sequential" as const;
+const COMPOSITE_OPTIONS: readonly string[] = ["name", "description", "subAgents"];
+
+/** What agents that only arrange others have in common. */
+abstract class Composite implements AnyAgent {
+  abstract readonly kind: FrameKind;
   readonly name: string;
   readonly description: string;
   readonly subAgents: readonly AnyAgent[];
   readonly hooks: Hooks = {};
 
-  constructor(options: CompositeOptions) {
+  constructor(options: CompositeOptions, more: readonly string[] = []) {
+    refuseUnknown(new.target.name, options, new Set([...COMPOSITE_OPTIONS, ...more]));
     this.name = nameOf(options.name);
     this.description = options.description ?? "";
     this.subAgents = options.subAgents;
+  }
+}
+
+/** Runs its agents one after the other. One that fails ends it: what comes next counts on what came before. */
+export class SequentialAgent extends Composite {
+  override readonly kind = "sequential" as const;
+
+  constructor(options: CompositeOptions) {
+    super(options);
   }
 }
 
 /** Runs its agents at the same time, each in a branch of the conversation that the others do not see. */
-export class ParallelAgent implements AnyAgent {
-  readonly kind = "parallel" as const;
-  readonly name: string;
-  readonly description: string;
-  readonly subAgents: readonly AnyAgent[];
-  readonly hooks: Hooks = {};
+export class ParallelAgent extends Composite {
+  override readonly kind = "parallel" as const;
 
   constructor(options: CompositeOptions) {
-    this.name = nameOf(options.name);
-    this.description = options.description ?? "";
-    this.subAgents = options.subAgents;
+    super(options);
   }
 }
 
 /** Runs its agents in turn, again and again, until one escalates or the rounds are used up. */
-export class LoopAgent implements AnyAgent {
-  readonly kind = "loop" as const;
-  readonly name: string;
-  readonly description: string;
-  readonly subAgents: readonly AnyAgent[];
+export class LoopAgent extends Composite {
+  override readonly kind = "loop" as const;
   readonly maxIterations: number;
-  readonly hooks: Hooks = {};
 
   constructor(options: CompositeOptions & { readonly maxIterations: number }) {
-    this.name = nameOf(options.name);
-    this.description = options.description ?? "";
-    this.subAgents = options.subAgents;
+    super(options, ["maxIterations"]);
     this.maxIterations = options.maxIterations;
   }
 }

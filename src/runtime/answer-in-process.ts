@@ -2,6 +2,7 @@ import type { AskedCall, DecisionInput, Principal } from "../engine/index.ts";
 import { isJsonObject, type ToolConfirmation } from "../protocol/index.ts";
 import { Agent } from "./agent.ts";
 import { watchDecision } from "./decision-watch.ts";
+import { errorText } from "./failure.ts";
 import type { ConfirmationProvider, ConfirmationRequest } from "./provider.ts";
 import type { RunContext } from "./run-context.ts";
 
@@ -37,7 +38,7 @@ async function askProvider(run: RunContext, provider: ConfirmationProvider, aske
     const input = toDecision(confirmation.id, answer);
     if (input !== undefined) await decide(run, input, principal("provider", confirmation.agent));
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorText(error);
     await run.engine.cancel(confirmation.id, {
       by: principal("provider", confirmation.agent),
       reason: `the confirmation provider failed: ${message}`,

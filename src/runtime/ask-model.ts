@@ -1,6 +1,7 @@
 import type { FrameRecord } from "../engine/index.ts";
 import { CountersignError, type Part, type StoredEvent } from "../protocol/index.ts";
 import type { Agent } from "./agent.ts";
+import { errorText } from "./failure.ts";
 import { firstValue, type HookContext } from "./hooks.ts";
 import type { ModelChunk, ModelRequest } from "./model.ts";
 import { modelOf, type RunContext } from "./run-context.ts";
@@ -68,7 +69,7 @@ function partialEvent(run: RunContext, frame: FrameRecord, parts: readonly Part[
 }
 
 function failure(error: unknown): ModelChunk {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorText(error);
   return {
     parts: [],
     errorCode: CountersignError.isInstance(error) ? error.code : "model-failed",

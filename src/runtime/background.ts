@@ -1,13 +1,21 @@
 /** What runs beside the steps: providers being asked, runs being stopped. In memory only. */
 export class Background {
   readonly #work = new Map<string, Set<Promise<void>>>();
+  #stirs = 0;
+
+  /** Moves whenever something begins or ends: if it has not moved, nothing here has done anything meanwhile. */
+  get stirs(): number {
+    return this.#stirs;
+  }
 
   /** Runs beside everything else. What fails here changed nothing in the ledger, where a person will see it. */
   add(session: string, work: Promise<void>): void {
+    this.#stirs += 1;
     const all = this.#work.get(session) ?? new Set();
     const tracked = work
       .catch(() => {})
       .finally(() => {
+        this.#stirs += 1;
         all.delete(tracked);
         if (all.size === 0) this.#work.delete(session);
       });

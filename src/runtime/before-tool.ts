@@ -1,6 +1,7 @@
 import type { AskOptions } from "../engine/index.ts";
 import type { FunctionCall, JsonObject, JsonValue } from "../protocol/index.ts";
 import type { Agent } from "./agent.ts";
+import { errorText } from "./failure.ts";
 import type { HookContext } from "./hooks.ts";
 import type { RunContext } from "./run-context.ts";
 import type { Tool } from "./tool.ts";
@@ -39,7 +40,7 @@ export async function askBeforeTool(
       if (value !== undefined && !asked) return { answer: value };
     } catch (error) {
       // A hook enforces policy; one that fails has not permitted anything.
-      const message = error instanceof Error ? error.message : String(error);
+      const message = errorText(error);
       return { answer: { error: `a beforeTool hook failed: ${message}` } };
     }
   }

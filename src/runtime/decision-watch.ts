@@ -32,6 +32,7 @@ export function watchDecision({ engine, closing }: RunContext, confirmationId: s
     closing.removeEventListener("abort", onClosing);
   };
   // It may have been closed before anybody watched.
-  lookAgain();
+  if (closing.aborted) onClosing();
+  else lookAgain();
   return { signal: controller.signal, over, forget };
 }

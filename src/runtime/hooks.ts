@@ -1,5 +1,5 @@
 import type { AskOptions } from "../engine/index.ts";
-import type { Content, JsonObject, JsonValue } from "../protocol/index.ts";
+import type { Content, JsonObject, JsonValue, ToolConfirmation } from "../protocol/index.ts";
 import type { ModelChunk, ModelRequest } from "./model.ts";
 import type { State } from "./state.ts";
 import type { Tool } from "./tool.ts";
@@ -17,6 +17,8 @@ export interface HookContext {
 /** What a hook before a tool may also do. */
 export interface BeforeToolContext extends HookContext {
   readonly functionCallId: string;
+  /** Never set: hooks run once, before anybody is asked. Callbacks written for the ADK look for it. */
+  readonly toolConfirmation?: ToolConfirmation;
   /** Puts the call before a person; what the hook returns then is not an answer. */
   requestConfirmation(options?: AskOptions): void;
 }
@@ -58,7 +60,17 @@ export interface Hooks {
   }) => Awaitable<JsonValue | undefined>;
 }
 
-export type HookName = keyof Hooks;
+export const HOOK_NAMES = [
+  "beforeAgent",
+  "afterAgent",
+  "beforeModel",
+  "afterModel",
+  "beforeTool",
+  "afterTool",
+  "onToolError",
+] as const satisfies readonly (keyof Hooks)[];
+
+type HookName = keyof Hooks;
 
 /** Asks the Runner's hook and then the agent's; the first value stands. */
 export async function firstValue<Name extends HookName>(

@@ -24,7 +24,8 @@ export type {
 } from "./model.ts";
 export type { Policy, PolicyCall, PolicyVerdict } from "./policy.ts";
 export type { ConfirmationProvider, ConfirmationRequest } from "./provider.ts";
-export { type RunInput, Runner, type RunnerOptions, type SendOptions } from "./runner.ts";
+export { Runner } from "./runner.ts";
+export type { RunInput, RunnerOptions, SendOptions } from "./runner-options.ts";
 export type { Session, Sessions } from "./sessions.ts";
 export type { State } from "./state.ts";
 export type { StreamEvent } from "./stream.ts";
@@ -35,6 +36,6 @@ export {
   type ToolOptions,
   tool,
 } from "./tool.ts";
-export type { ToolContext, TypedConfirmation } from "./tool-context.ts";
+export type { ToolActions, ToolContext, TypedConfirmation } from "./tool-context.ts";
 export { type Toolset, toolset, withConfirmation } from "./toolset.ts";
 export type { Turn } from "./turn.ts";

@@ -1,26 +1,17 @@
 import {
   type Amendment,
-  type CallContext,
-  CallEnd,
   type CallRecord,
-  ConfirmationRejected,
-  type Delegation,
   definitionDigest,
   type LiveTool,
-  type Shown,
+  valueDigest,
 } from "../engine/index.ts";
-import { CountersignError, type JsonObject, type JsonValue, member } from "../protocol/index.ts";
-import type { Agent, AnyAgent } from "./agent.ts";
-import { isAgentTool } from "./agent-tool.ts";
-import { TRANSFER_TOOL } from "./agent-tools.ts";
-import { shownFor, verdictsOn } from "./gate-call.ts";
-import { ISOLATED } from "./history.ts";
-import { firstValue } from "./hooks.ts";
+import type { JsonObject } from "../protocol/index.ts";
+import type { Agent } from "./agent.ts";
+import { enterTool, type ToolCall } from "./enter-tool.ts";
+import { type GatedCall, shownFor, verdictsOn } from "./gate-call.ts";
 import type { RunContext } from "./run-context.ts";
-import { State } from "./state.ts";
 import type { Tool } from "./tool.ts";
-import type { ToolContext } from "./tool-context.ts";
-import { rule } from "./verdict.ts";
+import { type Ruling, rule } from "./verdict.ts";
 
 /** A tool of an agent as the engine runs it: with the app's rules, hooks and state around its body. */
 export function toLiveTool(run: RunContext, agent: Agent, tool: Tool): LiveTool {
@@ -36,16 +27,28 @@ export function toLiveTool(run: RunContext, agent: Agent, tool: Tool): LiveTool 
       ...(onDenied === undefined ? {} : { onDenied }),
     },
     denies: (call, confirmation) => deniesNow(run, call, confirmation?.user),
-    showAgain: (call) => showAgain(tool, call),
-    amend: (call, { args, user }) => amend(run, { agent, tool, call }, { args, user }),
-    run: (call, context) => enter(run, { agent, tool, call }, context),
+    amend: (call, { args }) => amend(run, { agent, tool, call }, args),
+    run: (call, context) => enterTool(run, { agent, tool, call }, context),
   };
 }
 
-interface ToolCall {
-  readonly agent: Agent;
-  readonly tool: Tool;
-  readonly call: CallRecord;
+/**
+ * The tool that a stored call names, as it is now. If it is not the one that was shown, it says how it would
+ * be shown now, and to whom, provided that it takes the arguments as they are and no rule forbids it.
+ */
+export async function toLiveToolFor(run: RunContext, about: ToolCall): Promise<LiveTool> {
+  const { agent, tool, call } = about;
+  const live = toLiveTool(run, agent, tool);
+  if (live.definitionDigest === call.definitionDigest || call.unparsed) return live;
+  const judged = await judge(run, about, call.args);
+  if (!judged.ok || judged.ruling.outcome === "deny") return live;
+  if (valueDigest(run.engine.ledger.digestKey, judged.args) !== call.argsDigest) return live;
+  const why = ["the tool changed since it was asked about", ...judged.ruling.why];
+  return {
+    ...live,
+    asking: { ...live.asking, approvers: judged.ruling.approvers ?? live.asking.approvers },
+    showAgain: () => shownFor(tool, call.args, { why }),
+  };
 }
 
 function deniesNow(run: RunContext, call: CallRecord, user = ""): string | undefined {
@@ -58,99 +61,29 @@ function deniesNow(run: RunContext, call: CallRecord, user = ""): string | undef
   }
 }
 
-function showAgain(tool: Tool, call: CallRecord): Shown | undefined {
-  return call.unparsed
-    ? undefined
-    : shownFor(tool, call.args, { why: ["the tool changed since it was asked about"] });
-}
-
-async function amend(
-  run: RunContext,
-  { agent, tool, call }: ToolCall,
-  { args, user }: { readonly args: JsonObject; readonly user: string },
-): Promise<Amendment> {
-  const parsed = await tool.parse(args);
-  if (!parsed.ok)
-    return { ok: false, code: "arguments-mismatch", field: parsed.field, message: parsed.message };
-  const where = { agentName: agent.name, userId: user, sessionId: call.session };
-  const ruling = rule(await verdictsOn(run, { tool, parsed, where }));
-  if (ruling.outcome === "deny") return { ok: false, code: "policy-denied", message: ruling.why.join("; ") };
-  return { ok: true, args: parsed.args, approvers: ruling.approvers ?? tool.confirmation.approvers };
-}
-
-async function enter(run: RunContext, about: ToolCall, context: CallContext): Promise<JsonValue | CallEnd> {
-  const { tool, call } = about;
-  const state = new State(await run.engine.ledger.state(call.session));
-  const ctx = toToolContext(run, about, { context, state });
-  if (isAgentTool(tool)) return new CallEnd({ delegation: delegationOf(tool.delegate, call) });
-  const result = await runBody(run, about, ctx);
-  const target = call.tool === TRANSFER_TOOL ? member(call.args, "agent_name") : undefined;
-  return new CallEnd({
-    result,
-    stateDelta: state.delta(),
-    ...(typeof target === "string" ? { cursor: { transferTo: target } } : {}),
-  });
-}
-
-async function runBody(
-  run: RunContext,
-  { agent, tool, call }: ToolCall,
-  ctx: ToolContext,
-): Promise<JsonValue> {
-  const hooks = [run.hooks, agent.hooks];
-  const { args } = call;
-  try {
-    // What tools return is theirs; the engine keeps what of it is JSON.
-    const result = ((await tool.run(await restore(tool, call), ctx)) ?? null) as JsonValue;
-    return (await firstValue(hooks, "afterTool", { tool, args, result, ctx })) ?? result;
-  } catch (error) {
-    if (error instanceof ConfirmationRejected) throw error;
-    const replaced = await firstValue(hooks, "onToolError", { tool, args, error, ctx });
-    if (replaced === undefined) throw error;
-    return replaced;
+async function amend(run: RunContext, about: ToolCall, args: JsonObject): Promise<Amendment> {
+  const judged = await judge(run, about, args);
+  if (!judged.ok) {
+    return { ok: false, code: "arguments-mismatch", field: judged.field, message: judged.message };
   }
+  const { outcome, why, approvers = about.tool.confirmation.approvers } = judged.ruling;
+  if (outcome === "deny") return { ok: false, code: "policy-denied", message: why.join("; ") };
+  return { ok: true, args: judged.args, approvers };
 }
 
-// What was shown is what runs: JSON is not parsed again, or a default could change under an approval.
-async function restore(tool: Tool, call: CallRecord): Promise<unknown> {
-  if (!call.unparsed) return call.args;
-  const parsed = await tool.parse(call.args);
-  if (parsed.ok) return parsed.value;
-  throw new CountersignError("arguments-mismatch", `The stored arguments no longer parse: ${parsed.message}`);
-}
+type Judged =
+  | { readonly ok: true; readonly args: JsonObject; readonly ruling: Ruling }
+  | { readonly ok: false; readonly field: string; readonly message: string };
 
-function delegationOf(delegate: AnyAgent, call: CallRecord): Delegation {
-  const request = member(call.args, "request");
-  return {
-    kind: delegate.kind,
-    agent: delegate.name,
-    branch: `${ISOLATED}${call.wireId}`,
-    message: typeof request === "string" ? request : JSON.stringify(call.args),
-  };
-}
-
-function toToolContext(
-  run: RunContext,
-  { agent, call }: ToolCall,
-  { context, state }: { readonly context: CallContext; readonly state: State },
-): ToolContext {
-  return {
-    ...context,
+/** Gates a stored call's tool with these arguments, as if the model had just sent them. */
+async function judge(run: RunContext, { agent, tool, call }: ToolCall, args: JsonObject): Promise<Judged> {
+  const parsed = await tool.parse(args);
+  if (!parsed.ok) return parsed;
+  const session = (await run.engine.ledger.load({ call: call.id }))?.session;
+  const where: GatedCall["where"] = {
     agentName: agent.name,
-    userId: context.session.user,
-    sessionId: context.session.id,
-    invocationId: call.frame ?? call.id,
-    functionCallId: call.wireId,
-    state,
-    // Whatever is stored by now came before it.
-    progress: (update) =>
-      run.feed.publish({
-        kind: "progress",
-        session: call.session,
-        after: 0,
-        callId: call.wireId,
-        tool: call.tool,
-        update,
-      }),
+    userId: session?.user ?? "",
+    sessionId: session?.id ?? "",
   };
+  return { ok: true, args: parsed.args, ruling: rule(await verdictsOn(run, { tool, parsed, where })) };
 }

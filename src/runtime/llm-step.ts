@@ -1,8 +1,10 @@
-import { type FrameEnd, type FrameRecord, REQUESTERS, type SessionRecord } from "../engine/index.ts";
-import { isJsonObject, type JsonObject, member, type Part } from "../protocol/index.ts";
+import { type FrameEnd, type FrameRecord, type SessionRecord, withoutTemporary } from "../engine/index.ts";
+import type { JsonObject, Part } from "../protocol/index.ts";
 import type { Agent } from "./agent.ts";
 import { declarationsOf, toolsOf } from "./agent-tools.ts";
 import { askModel } from "./ask-model.ts";
+import { errorText, failureOf } from "./failure.ts";
+import { notesOf, requestersOf, tellParent } from "./frame-cursor.ts";
 import { firstValue, type HookContext } from "./hooks.ts";
 import { instructionFor } from "./instruction.ts";
 import type { ModelChunk, ModelRequest } from "./model.ts";
@@ -18,12 +20,26 @@ const LONGEST_CALL_ID = 128;
 /** One model step of an agent: ask, store what it says, start what may run. Goes on until something waits. */
 export async function stepLlm(run: RunContext, agent: Agent, first: FrameRecord): Promise<void> {
   for (let frame = first; ; ) {
-    const target = transferTarget(frame);
-    if (target !== undefined) return handOver(run, frame, target);
-    const next = await stepOnce(run, agent, frame);
+    const { transferTo, done } = notesOf(frame);
+    if (transferTo !== undefined) return handOver(run, frame, transferTo);
+    if (done === true) return finish(run, frame, { status: "done", ...tellParent(frame, escalation(frame)) });
+    const next = await stepOrFail(run, agent, frame);
     // Anything but stepping: it ended, it waits for answers, or it is no longer ours.
     if (next?.status !== "stepping") return;
     frame = next;
+  }
+}
+
+// A hook or a toolset that throws ends the frame: left as it is, under our lease, nobody would take it up.
+async function stepOrFail(
+  run: RunContext,
+  agent: Agent,
+  frame: FrameRecord,
+): Promise<FrameRecord | undefined> {
+  try {
+    return await stepOnce(run, agent, frame);
+  } catch (error) {
+    return finish(run, frame, failureOf(frame, "internal", errorText(error)));
   }
 }
 
@@ -94,19 +110,18 @@ async function sceneFor(
   prompt: Prompt,
 ): Promise<StepScene> {
   const { ledger } = base.run.engine;
-  const open =
-    session.open === 0 ? [] : (await ledger.confirmations({ state: "open", session: session.key })).items;
+  // Read now: the model may have thought for long.
+  const { open = 0 } = (await ledger.load({ sessionKey: session.key }))?.session ?? {};
+  const waiting =
+    open === 0
+      ? []
+      : (await ledger.confirmations({ state: "open", session: session.key }, { limit: open })).items;
   return {
     ...base,
     requesters: requestersOf(base.frame, session.user),
-    open: open.map(({ call }) => call),
+    open: waiting.map(({ call }) => call),
     denied: await deniedCalls(ledger, base.frame, prompt.events),
   };
-}
-
-function requestersOf({ cursor }: FrameRecord, user: string): readonly string[] {
-  const known = isJsonObject(cursor) ? member(cursor, REQUESTERS) : undefined;
-  return Array.isArray(known) ? known.map(String) : [user];
 }
 
 /** Gives every call an id that the session has not used. */
@@ -130,20 +145,11 @@ function identify(
   return { parts, calls };
 }
 
-function transferTarget(frame: FrameRecord): string | undefined {
-  const target = isJsonObject(frame.cursor) ? member(frame.cursor, "transferTo") : undefined;
-  return typeof target === "string" ? target : undefined;
-}
-
 async function handOver(run: RunContext, frame: FrameRecord, target: string): Promise<void> {
   const agent = run.agents.get(target);
   if (agent === undefined) {
-    const chunk = {
-      parts: [],
-      errorCode: "tool-gone",
-      errorMessage: `There is no agent ${target} to hand over to.`,
-    };
-    await run.engine.finishFrame(frame, failed(frame, chunk));
+    const message = `There is no agent ${target} to hand over to.`;
+    await run.engine.finishFrame(frame, failureOf(frame, "tool-gone", message));
     return;
   }
   const path = [...frame.path.slice(0, -1), target];
@@ -158,6 +164,10 @@ async function finish(run: RunContext, frame: FrameRecord, end: FrameEnd): Promi
   return undefined;
 }
 
+function escalation(frame: FrameRecord): { readonly escalated?: boolean } {
+  return notesOf(frame).escalated === true ? { escalated: true } : {};
+}
+
 /** The agent's last words, which are also its output. */
 function spoken(
   { agent, frame, state }: { readonly agent: Agent; readonly frame: FrameRecord; readonly state: State },
@@ -166,24 +176,23 @@ function spoken(
   const text = spokenText(chunk.parts);
   if (agent.outputKey !== undefined) state.set(agent.outputKey, text);
   const stateDelta = state.delta();
-  return { status: "done", event: eventOf(frame, chunk, stateDelta), output: text, stateDelta };
+  return {
+    status: "done",
+    event: eventOf(frame, chunk, stateDelta),
+    output: text,
+    stateDelta,
+    ...tellParent(frame, { ...escalation(frame), output: text }),
+  };
 }
 
 function failed(frame: FrameRecord, chunk: ModelChunk): FrameEnd {
   const { errorCode = "internal", errorMessage = "" } = chunk;
-  const event = {
-    author: frame.agent,
-    invocationId: frame.invocation,
-    ...branchOf(frame),
-    errorCode,
-    errorMessage,
-  };
-  return { status: "failed", event, output: { error: errorMessage } };
+  return failureOf(frame, errorCode, errorMessage);
 }
 
 function exhausted(run: RunContext, frame: FrameRecord): FrameEnd {
   const errorMessage = `The agent ${frame.agent} has called its model ${run.settings.maxModelCalls} times for one message.`;
-  return failed(frame, { parts: [], errorCode: "model-calls-exhausted", errorMessage });
+  return failureOf(frame, "model-calls-exhausted", errorMessage);
 }
 
 function eventOf(
@@ -192,17 +201,14 @@ function eventOf(
   stateDelta: JsonObject,
 ): NonNullable<FrameEnd["event"]> {
   const { parts, usageMetadata, finishReason } = chunk;
+  const told = withoutTemporary(stateDelta);
   return {
     author: frame.agent,
     invocationId: frame.invocation,
-    ...branchOf(frame),
+    ...(frame.branch === undefined ? {} : { branch: frame.branch }),
     content: { role: "model", parts },
     ...(usageMetadata === undefined ? {} : { usageMetadata }),
     ...(finishReason === undefined ? {} : { finishReason }),
-    ...(Object.keys(stateDelta).length === 0 ? {} : { actions: { stateDelta } }),
+    ...(Object.keys(told).length === 0 ? {} : { actions: { stateDelta: told } }),
   };
-}
-
-function branchOf({ branch }: FrameRecord): { readonly branch?: string } {
-  return branch === undefined ? {} : { branch };
 }

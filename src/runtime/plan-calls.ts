@@ -10,6 +10,7 @@ import { type FunctionCall, isReservedName, type JsonObject, type JsonValue } fr
 import type { Agent } from "./agent.ts";
 import { TRANSFER_TOOL } from "./agent-tools.ts";
 import { askBeforeTool } from "./before-tool.ts";
+import { errorText } from "./failure.ts";
 import { forbiddenAnswer, type GatedCall, questionOf, verdictsOn } from "./gate-call.ts";
 import type { HookContext } from "./hooks.ts";
 import { toLiveTool } from "./live-tool.ts";
@@ -100,7 +101,7 @@ async function parse(tool: Tool, args: JsonObject): Promise<ParseOutcome<unknown
   try {
     return await tool.parse(args);
   } catch (error) {
-    return { ok: false, field: "", message: error instanceof Error ? error.message : String(error) };
+    return { ok: false, field: "", message: errorText(error) };
   }
 }
 

@@ -3,8 +3,6 @@ import {
   type Confirmation,
   type DecisionInput,
   type Engine,
-  type EngineOptions,
-  type Ledger,
   type PrincipalInput,
   type Refusal,
   type Settlement,
@@ -20,63 +18,36 @@ import {
   encodeEvent,
   type JsonObject,
   type StoredEvent,
-  type Wire,
 } from "../protocol/index.ts";
-import type { AnyAgent } from "./agent.ts";
 import { readAgentTree } from "./agent-tree.ts";
-import { refusedError } from "./answers.ts";
+import { type RefusedAnswer, refusedError } from "./answers.ts";
 import { createRunContext } from "./create-run-context.ts";
 import { type DecisionResult, decisionResult } from "./decision-result.ts";
-import type { Hooks } from "./hooks.ts";
 import { limitRun, type RunLimits } from "./limit-run.ts";
-import type { ModelResolver } from "./model.ts";
-import type { Policy } from "./policy.ts";
-import type { RunContext, RunSettings } from "./run-context.ts";
+import type { RunContext } from "./run-context.ts";
+import {
+  KNOWN_RUNNER_OPTIONS,
+  type RunInput,
+  type RunnerOptions,
+  type SendOptions,
+} from "./runner-options.ts";
 import { Sessions } from "./sessions.ts";
 import { type StreamEvent, toStream } from "./stream.ts";
 import { type Submission, type SubmitInput, startRun, submit } from "./submit.ts";
+import { refuseUnknown } from "./tool.ts";
 import { type Turn, toTurn } from "./turn.ts";
 import { collectRun, type RunEvent, watchRun } from "./watch-run.ts";
-
-export interface RunnerOptions extends Hooks, Partial<RunSettings>, Omit<Partial<EngineOptions>, "ledger"> {
-  readonly agent: AnyAgent;
-  /** The app's name in the ledger; the agent's if nothing is said. */
-  readonly app?: string;
-  /** An open ledger, or how to open one when it is first needed. */
-  readonly ledger: Ledger | (() => Promise<Ledger>);
-  readonly models: ModelResolver;
-  readonly policy?: Policy;
-  /** What becomes of open questions when the user says something else. */
-  readonly whilePending?: "converse" | "cancel";
-  readonly wire?: Wire;
-}
-
-export interface SendOptions extends RunLimits {
-  readonly user: string;
-  /** Made if none is named. */
-  readonly session?: string;
-  readonly stateDelta?: JsonObject;
-}
-
-export interface RunInput extends RunLimits {
-  readonly userId: string;
-  readonly sessionId: string;
-  readonly message: string | Content;
-  readonly stateDelta?: JsonObject;
-  readonly invocationId?: string;
-  /** Text in pieces, as it comes. */
-  readonly streaming?: boolean;
-  readonly wire?: Wire;
-}
 
 /** Runs an app's agents on a ledger. Starts no timers by itself; see {@link Runner.work}. */
 export class Runner {
   readonly app: string;
   readonly sessionService: Sessions;
   readonly #options: RunnerOptions;
+  readonly #closing = new AbortController();
   #opened: Promise<RunContext> | undefined;
 
   constructor(options: RunnerOptions) {
+    refuseUnknown("Runner", options, KNOWN_RUNNER_OPTIONS);
     this.#options = options;
     this.app = options.app ?? options.agent.name;
     this.sessionService = new Sessions(() => this.#open(), options.wire ?? "adk");
@@ -175,14 +146,18 @@ export class Runner {
     return page.items.map((item) => toConfirmation(item, by === undefined ? undefined : toPrincipal(by)));
   }
 
-  /** Decisions made elsewhere, expiry and recovery, until stopped. */
-  async work(options: WorkOptions = {}): Promise<Worker> {
-    return (await this.#open()).engine.work(options);
-  }
-
-  /** One round of `work()`, for hosts without long-lived processes. */
-  async workOnce(): Promise<void> {
-    await (await this.#open()).engine.workOnce();
+  /** Decisions made elsewhere, expiry and recovery: until stopped, or once, for hosts without long-lived processes. */
+  work(options: WorkOptions & { readonly once: true }): Promise<void>;
+  work(options?: WorkOptions): Pick<Worker, "stop">;
+  work({
+    once,
+    ...options
+  }: WorkOptions & { readonly once?: boolean } = {}): Promise<void> | Pick<Worker, "stop"> {
+    if (once === true) return this.#open().then(({ engine }) => engine.workOnce());
+    const worker = this.#open().then(({ engine }) => engine.work(options));
+    // Whoever stops it, or uses the Runner otherwise, is told.
+    worker.catch(() => {});
+    return { stop: async () => (await worker).stop() };
   }
 
   /** The engine underneath, for everything that is not about agents. */
@@ -193,12 +168,13 @@ export class Runner {
   async close(): Promise<void> {
     if (this.#opened === undefined) return;
     const run = await this.#opened;
-    await run.settled();
+    this.#closing.abort();
+    await run.background.settled();
     await run.engine.close();
   }
 
   #open(): Promise<RunContext> {
-    this.#opened ??= createRunContext(this.app, this.#options);
+    this.#opened ??= createRunContext(this.app, this.#options, this.#closing.signal);
     return this.#opened;
   }
 
@@ -222,6 +198,7 @@ export class Runner {
     }
     const { sessionKey: session } = submission;
     const { invocation } = submission.run;
+    for (const refused of submission.refused) yield refusedEvent(run, invocation, refused);
     const release = limitRun(run, { session, invocation }, options);
     try {
       yield* watchRun(run, { session, ...submission.run, pieces: options.streaming ?? false });
@@ -268,16 +245,22 @@ export class Runner {
     submission: Submission,
     limits: RunLimits,
   ): Promise<Turn> {
-    const { sessionKey: session, afterwards } = submission;
+    const { sessionKey: session, refused, warnings, afterwards } = submission;
+    const told = {
+      ...(refused.length === 0 ? {} : { refused }),
+      ...(warnings.length === 0 ? {} : { warnings }),
+    };
     if (submission.run === undefined) {
-      if (submission.refused.length > 0) throw refusedError(submission.refused);
-      return this.#turnOf(run, { session, invocation: "" }, []);
+      if (refused.length > 0) throw refusedError(refused);
+      return { ...(await this.#turnOf(run, { session, invocation: "" }, [])), ...told };
     }
     const { invocation } = submission.run;
     const release = limitRun(run, { session, invocation }, limits);
     const events = await collectRun(run, { session, ...submission.run }).finally(release);
-    if (afterwards === undefined) return this.#turnOf(run, { session, invocation }, events);
-    return this.#toTurn(run, input, await startRun(run, input, afterwards), limits);
+    if (afterwards === undefined)
+      return { ...(await this.#turnOf(run, { session, invocation }, events)), ...told };
+    const next = await this.#toTurn(run, input, await startRun(run, input, afterwards), limits);
+    return { ...next, ...told };
   }
 
   async #turnOf(
@@ -303,4 +286,13 @@ export class Runner {
     const { confirmation, call, session } = snapshot;
     return toConfirmation({ confirmation, call, session }, toPrincipal(by));
   }
+}
+
+function refusedEvent(run: RunContext, invocationId: string, { code, message }: RefusedAnswer): RunEvent {
+  const author = run.agents.root.name;
+  const error = { errorCode: code, errorMessage: message };
+  return {
+    kind: "refused",
+    event: { id: run.newId(), timestamp: run.now(), author, invocationId, ...error },
+  };
 }

@@ -3,7 +3,8 @@ import { Agent } from "./agent.ts";
 import { toolsOf } from "./agent-tools.ts";
 import { answerInProcess } from "./answer-in-process.ts";
 import { stepComposite } from "./composite-step.ts";
-import { toLiveTool } from "./live-tool.ts";
+import { failureOf } from "./failure.ts";
+import { toLiveToolFor } from "./live-tool.ts";
 import { stepLlm } from "./llm-step.ts";
 import type { RunContext } from "./run-context.ts";
 
@@ -21,20 +22,14 @@ async function liveToolFor(run: RunContext, call: CallRecord): Promise<LiveTool 
   const agent = run.agents.get(call.agent);
   if (!(agent instanceof Agent)) return undefined;
   const tool = (await toolsOf(agent, run.agents)).get(call.tool);
-  return tool === undefined ? undefined : toLiveTool(run, agent, tool);
+  return tool === undefined ? undefined : toLiveToolFor(run, { agent, tool, call });
 }
 
 async function step(run: RunContext, frame: FrameRecord): Promise<void> {
   const agent = run.agents.get(frame.agent);
   if (agent === undefined) {
-    const errorMessage = `The agent ${frame.agent} no longer exists in ${frame.app}.`;
-    const event = {
-      author: frame.agent,
-      invocationId: frame.invocation,
-      errorCode: "tool-gone",
-      errorMessage,
-    };
-    await run.engine.finishFrame(frame, { status: "failed", event, output: { error: errorMessage } });
+    const message = `The agent ${frame.agent} no longer exists in ${frame.app}.`;
+    await run.engine.finishFrame(frame, failureOf(frame, "tool-gone", message));
     return;
   }
   await (agent instanceof Agent ? stepLlm(run, agent, frame) : stepComposite(run, agent, frame));

@@ -12,8 +12,13 @@ export interface Session {
   readonly lastUpdateTime: number;
 }
 
-interface Named {
+interface Owned {
+  /** If named, it must be this Runner's. */
+  readonly appName?: string;
   readonly userId: string;
+}
+
+interface Named extends Owned {
   readonly sessionId: string;
 }
 
@@ -28,12 +33,10 @@ export class Sessions {
   }
 
   /** Makes a session; refuses an id that is taken. */
-  async createSession(input: {
-    readonly userId: string;
-    readonly sessionId?: string;
-    readonly state?: JsonObject;
-  }): Promise<Session> {
-    const run = await this.#open();
+  async createSession(
+    input: Owned & { readonly sessionId?: string; readonly state?: JsonObject },
+  ): Promise<Session> {
+    const run = await this.#of(input);
     const id = input.sessionId ?? `s-${run.newId()}`;
     const created = await run.engine.createSession({ app: run.app, user: input.userId, id }, input.state);
     if (!created.ok) throw new CountersignError(created.code, created.message);
@@ -44,8 +47,8 @@ export class Sessions {
   }
 
   /** A session with all its events, or undefined. */
-  async getSession({ userId, sessionId }: Named): Promise<Session | undefined> {
-    const run = await this.#open();
+  async getSession({ appName, userId, sessionId }: Named): Promise<Session | undefined> {
+    const run = await this.#of({ appName });
     const { ledger } = run.engine;
     const known = await ledger.load({ session: { app: run.app, user: userId, id: sessionId } });
     if (known === undefined || known.session.deletedAt !== undefined) return undefined;
@@ -62,8 +65,8 @@ export class Sessions {
   }
 
   /** A user's sessions, without their events. */
-  async listSessions({ userId }: { readonly userId: string }): Promise<readonly Session[]> {
-    const run = await this.#open();
+  async listSessions({ appName, userId }: Owned): Promise<readonly Session[]> {
+    const run = await this.#of({ appName });
     const { ledger } = run.engine;
     const found: Session[] = [];
     for (let cursor: string | undefined; ; ) {
@@ -87,12 +90,18 @@ export class Sessions {
   }
 
   /** Deletes a session: what is open is withdrawn, content erased. Refused while a call of it executes. */
-  async deleteSession({ userId, sessionId }: Named): Promise<void> {
-    const run = await this.#open();
+  async deleteSession({ appName, userId, sessionId }: Named): Promise<void> {
+    const run = await this.#of({ appName });
     const deleted = await run.engine.deleteSession(
       { app: run.app, user: userId, id: sessionId },
       { id: userId },
     );
     if (!deleted.ok) throw new CountersignError(deleted.code, deleted.message);
+  }
+
+  async #of({ appName }: { readonly appName?: string | undefined }): Promise<RunContext> {
+    const run = await this.#open();
+    if (appName === undefined || appName === run.app) return run;
+    throw new CountersignError("unknown-app", `This Runner serves ${run.app}, not ${appName}.`);
   }
 }

@@ -1,4 +1,5 @@
 import type { ConfirmationAsk, JsonObject, JsonValue, Part } from "../protocol/index.ts";
+import { isNested } from "./history.ts";
 import type { ConfirmationRequest } from "./provider.ts";
 import { spokenText } from "./turn.ts";
 import type { RunEvent } from "./watch-run.ts";
@@ -36,33 +37,27 @@ export type StreamEvent =
 
 /** Turns a run's events into the pieces a program shows. Text that came in pieces is not repeated whole. */
 export async function* toStream(events: AsyncIterable<RunEvent>): AsyncGenerator<StreamEvent> {
-  let said = "";
-  let inPieces = "";
+  const said: string[] = [];
+  const inPieces = new Set<string>();
   for await (const watched of events) {
     if (watched.kind === "progress") {
-      yield {
-        type: "tool-progress",
-        toolCallId: watched.callId,
-        toolName: watched.tool,
-        update: watched.update,
-      };
+      const { callId: toolCallId, tool: toolName, update } = watched;
+      yield { type: "tool-progress", toolCallId, toolName, update };
       continue;
     }
     const { event } = watched;
-    const text = spokenText(event.content?.parts ?? []);
+    const speaker = `${event.author} ${event.branch ?? ""}`;
+    const content = event.content?.role === "model" ? spokenText(event.content.parts) : "";
+    const wasTold = watched.kind !== "partial" && content !== "" && inPieces.delete(speaker);
+    if (content !== "" && !wasTold) yield { type: "content-delta", content, agent: event.author };
     if (watched.kind === "partial") {
-      inPieces += text;
-      if (text !== "") yield { type: "content-delta", content: text, agent: event.author };
+      if (content !== "") inPieces.add(speaker);
       continue;
     }
-    if (event.author !== "user" && event.content?.role === "model") {
-      if (text !== "" && inPieces === "") yield { type: "content-delta", content: text, agent: event.author };
-      said += text;
-      inPieces = "";
-    }
+    if (content !== "" && !isNested(event)) said.push(content);
     yield* pieces(event);
   }
-  yield { type: "complete", content: said };
+  yield { type: "complete", content: said.join("\n") };
 }
 
 type Stored = Extract<RunEvent, { kind: "stored" }>["event"];

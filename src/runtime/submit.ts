@@ -1,4 +1,4 @@
-import type { Decider, SessionName } from "../engine/index.ts";
+import type { Decider, SessionName, SessionRecord } from "../engine/index.ts";
 import {
   type Content,
   CountersignError,
@@ -6,6 +6,7 @@ import {
   type JsonObject,
   type Part,
 } from "../protocol/index.ts";
+import type { AnyAgent } from "./agent.ts";
 import { type RefusedAnswer, takeAnswers } from "./answers.ts";
 import type { RunContext } from "./run-context.ts";
 
@@ -36,7 +37,7 @@ export async function submit(run: RunContext, input: SubmitInput): Promise<Submi
   const { decisions, refused, warnings, rest } = decodeAnswers(input.message);
   const known = await run.engine.ledger.load({ session: input.session });
   const answersOnly = decisions.length + refused.length + warnings.length > 0;
-  if (!answersOnly) return startRun(run, input, input.message.parts);
+  if (!answersOnly) return begin(run, input, { parts: input.message.parts, session: known?.session });
   if (known === undefined) {
     throw new CountersignError("unknown-session", `There is no session ${input.session.id}.`);
   }
@@ -48,8 +49,8 @@ export async function submit(run: RunContext, input: SubmitInput): Promise<Submi
     ...(input.invocation === undefined ? {} : { invocation: input.invocation }),
   });
   const all = [...refused.map(toRefused), ...outcome.refused];
-  if (outcome.resumed === undefined && decisions.length === 0 && rest.length > 0) {
-    return { ...(await startRun(run, input, rest)), refused: all, warnings };
+  if (outcome.resumed === undefined && rest.length > 0) {
+    return { ...(await begin(run, input, { parts: rest, session })), refused: all, warnings };
   }
   return {
     sessionKey: session.key,
@@ -78,12 +79,23 @@ export async function startRun(
   input: SubmitInput,
   parts: readonly Part[],
 ): Promise<Submission> {
-  if (input.whilePending === "cancel") await withdrawOpen(run, input);
-  const { root } = run.agents;
+  const known = await run.engine.ledger.load({ session: input.session });
+  return begin(run, input, { parts, session: known?.session });
+}
+
+async function begin(
+  run: RunContext,
+  input: SubmitInput,
+  { parts, session }: { readonly parts: readonly Part[]; readonly session: SessionRecord | undefined },
+): Promise<Submission> {
+  if (session !== undefined && session.open > 0 && input.whilePending === "cancel") {
+    await withdrawOpen(run, session);
+  }
+  const { kind, name } = session === undefined ? run.agents.root : await answeringAgent(run, session);
   const received = await run.engine.receiveMessage({
     session: input.session,
     event: { author: "user", invocationId: `e-${run.newId()}`, content: { role: "user", parts } },
-    frame: { kind: root.kind, agent: root.name, path: [root.name] },
+    frame: { kind, agent: name, path: [name] },
     ...(input.requesters === undefined ? {} : { requesters: input.requesters }),
     ...(input.stateDelta === undefined ? {} : { stateDelta: input.stateDelta }),
   });
@@ -98,15 +110,23 @@ export async function startRun(
   };
 }
 
-async function withdrawOpen(run: RunContext, input: SubmitInput): Promise<void> {
-  const { ledger } = run.engine;
-  const known = await ledger.load({ session: input.session });
-  if (known === undefined || known.session.open === 0) return;
-  const open = await ledger.confirmations({ state: "open", session: known.session.key }, { limit: 100 });
-  for (const { confirmation } of open.items) {
-    await run.engine.cancel(confirmation.id, {
-      by: input.decider.by,
-      reason: "the user went on to something else",
-    });
+// However long its turns, the last agent to speak is among these.
+const RECENT_EVENTS = 100;
+
+/** Whoever the conversation was handed to last, if it could be handed there from the root; else the root. */
+async function answeringAgent({ engine, agents }: RunContext, { key }: SessionRecord): Promise<AnyAgent> {
+  const { root } = agents;
+  if (root.kind !== "llm" || root.subAgents.length === 0) return root;
+  const recent = await engine.ledger.events(key, { last: RECENT_EVENTS });
+  const last = recent.findLast(({ author, branch }) => branch === undefined && agents.isReachable(author));
+  return (last === undefined ? undefined : agents.get(last.author)) ?? root;
+}
+
+// The runs end with their questions: going on with them would keep the user's new message waiting.
+async function withdrawOpen({ engine }: RunContext, { key }: SessionRecord): Promise<void> {
+  const { items } = await engine.ledger.confirmations({ state: "open", session: key }, { limit: 100 });
+  const invocations = new Set(items.map(({ confirmation }) => confirmation.invocation));
+  for (const invocation of invocations) {
+    await engine.cancelRun({ session: key, invocation, reason: "the user went on to something else" });
   }
 }

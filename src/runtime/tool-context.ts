@@ -5,6 +5,16 @@ import type { State } from "./state.ts";
 /** A decision with the payload's type as the tool declared it. */
 export type TypedConfirmation<Payload> = Omit<ToolConfirmation, "payload"> & { readonly payload?: Payload };
 
+/** What a tool may say of the run besides its result; it holds once the result is stored. The ADK's names. */
+export interface ToolActions {
+  /** Ends the loop that this agent runs in, once the agent is done. */
+  escalate?: boolean;
+  /** Hands the conversation to this agent once the turn is complete. */
+  transferToAgent?: string;
+  /** The agent is done with this turn: its model is not asked what to make of the results. */
+  skipSummarization?: boolean;
+}
+
 /** What a tool's body is given besides its arguments. */
 export interface ToolContext<Payload = JsonValue> extends Omit<CallContext, "toolConfirmation"> {
   /** The decision that let this run start, where there was one. */
@@ -15,6 +25,7 @@ export interface ToolContext<Payload = JsonValue> extends Omit<CallContext, "too
   readonly invocationId: string;
   readonly functionCallId: string;
   readonly state: State;
+  readonly actions: ToolActions;
   /** Tells whoever watches the run how far this call has come. Not stored. */
   progress(update: JsonValue): void;
 }

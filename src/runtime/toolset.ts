@@ -1,27 +1,36 @@
+import type { AnyAgent } from "./agent.ts";
 import { isAgentTool } from "./agent-tool.ts";
-import { type AuthorGate, type ConfirmationPredicate, meets, type Tool } from "./tool.ts";
+import { type AuthorGate, type ConfirmationPredicate, meets, refuseUnknown, type Tool } from "./tool.ts";
 
 /** Tools that come together. `tools()` is asked before every model call, so a set may change. */
 export interface Toolset {
   readonly name: string;
   tools(): Promise<readonly Tool[]>;
+  /** The agents among its tools, where there are any: a run of theirs may have to go on before the set is asked. */
+  readonly agents?: readonly AnyAgent[];
   close?(): Promise<void>;
 }
 
 /** A fixed set of tools. */
 export function toolset(name: string, tools: readonly Tool[]): Toolset {
-  return { name, tools: async () => tools };
+  const agents = tools.flatMap((member) => (isAgentTool(member) ? [member.delegate] : []));
+  return { name, tools: async () => tools, ...(agents.length === 0 ? {} : { agents }) };
 }
+
+const KNOWN_OPTIONS: ReadonlySet<string> = new Set(["when", "gate"]);
 
 /** The same tools, each behind a confirmation. The originals stay as they are. */
 export function withConfirmation(
   inner: Toolset,
   options: { readonly when?: boolean | ConfirmationPredicate<unknown>; readonly gate?: AuthorGate } = {},
 ): Toolset {
+  refuseUnknown("withConfirmation", options, KNOWN_OPTIONS);
   const { when = true, gate = "toolset" } = options;
+  const { name, agents } = inner;
   return {
-    ...inner,
-    name: inner.name,
+    name,
+    ...(agents === undefined ? {} : { agents }),
+    ...(inner.close === undefined ? {} : { close: async () => inner.close?.() }),
     tools: async () => (await inner.tools()).map((original) => gated(original, when, gate)),
   };
 }

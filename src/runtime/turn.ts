@@ -1,11 +1,13 @@
 import type { Confirmation, SessionRecord } from "../engine/index.ts";
 import type { Part, StoredEvent } from "../protocol/index.ts";
+import type { RefusedAnswer } from "./answers.ts";
+import { isNested } from "./history.ts";
 
 /** What came of a message, as far as it goes without a person. */
 export interface Turn {
   /** `failed`: `error` says why. */
   readonly status: "completed" | "paused" | "failed";
-  /** What the agents said, in order. */
+  /** What the agents said to the user, in order. */
   readonly text: string;
   readonly pending: readonly Confirmation[];
   readonly events: readonly StoredEvent[];
@@ -13,12 +15,15 @@ export interface Turn {
   readonly user: string;
   readonly invocation: string;
   readonly error?: { readonly code: string; readonly message: string };
+  /** Answers in the message that were not taken, and why. */
+  readonly refused?: readonly RefusedAnswer[];
+  /** Of parts of the message that nothing could be made of. */
+  readonly warnings?: readonly string[];
 }
 
-/** The words of the agents in these events. */
-export function textOf(events: readonly StoredEvent[]): string {
+function textOf(events: readonly StoredEvent[]): string {
   return events
-    .filter(({ author, partial }) => author !== "user" && partial !== true)
+    .filter((event) => event.author !== "user" && event.partial !== true && !isNested(event))
     .map(({ content }) => (content?.role === "model" ? spokenText(content.parts) : ""))
     .filter((text) => text !== "")
     .join("\n");
@@ -35,7 +40,8 @@ export function toTurn(
   invocation: string,
   { events, pending }: { readonly events: readonly StoredEvent[]; readonly pending: readonly Confirmation[] },
 ): Turn {
-  const failure = events.findLast(({ errorCode }) => errorCode !== undefined);
+  // A nested run that failed has told the agent that asked, who went on with that.
+  const failure = events.findLast((event) => event.errorCode !== undefined && !isNested(event));
   const { errorCode = "internal", errorMessage = "" } = failure ?? {};
   return {
     status: pending.length > 0 ? "paused" : failure === undefined ? "completed" : "failed",

@@ -14,7 +14,11 @@ export interface WatchedRun {
 }
 
 /** What happens in a run: stored events in order, and what passes, each where it belongs among them. */
-export type RunEvent = { readonly kind: "stored"; readonly event: StoredEvent } | PassingEvent;
+export type RunEvent =
+  | { readonly kind: "stored"; readonly event: StoredEvent }
+  /** An answer of the message that was not taken; told, and not stored. */
+  | { readonly kind: "refused"; readonly event: StoredEvent }
+  | PassingEvent;
 
 /** Waits until nothing more happens in a run without a person, and gives all that was stored meanwhile. */
 export async function collectRun(
@@ -22,18 +26,21 @@ export async function collectRun(
   watched: Omit<WatchedRun, "pieces">,
 ): Promise<readonly StoredEvent[]> {
   const { session, invocation, after } = watched;
-  const { engine } = run;
+  const { engine, background } = run;
   for (;;) {
-    await engine.settledIn(session);
+    await engine.settledIn(invocation);
     const change = nextChange(engine.ledger);
+    const { stirs } = background;
+    const beside = background.of(session);
     const activity = await activityOf(engine.ledger, session, invocation);
-    if (activity !== "active" && !run.answering.has(session)) {
+    if (activity !== "active" && beside === undefined && stirs === background.stirs) {
       change.forget();
       const events = await engine.ledger.events(session, { after });
       return events.filter((event) => event.invocationId === invocation);
     }
     // Another process has it, or a provider is being asked: its next commit is worth another look.
-    await change.happened;
+    await (beside === undefined ? change.happened : Promise.race([change.happened, beside]));
+    change.forget();
   }
 }
 
@@ -55,11 +62,7 @@ export async function* watchRun(run: RunContext, watched: WatchedRun): AsyncGene
   const { ledger } = run.engine;
   const passing: PassingEvent[] = [];
   let wake = Promise.withResolvers<void>();
-  let quiet = true;
-  const nudge = (): void => {
-    quiet = false;
-    wake.resolve();
-  };
+  const nudge = (): void => wake.resolve();
   const stopFeed = run.feed.subscribe(session, { pieces }, (event) => {
     if (event.invocation !== invocation || (event.kind === "partial" && !pieces)) return;
     passing.push(event);
@@ -67,9 +70,9 @@ export async function* watchRun(run: RunContext, watched: WatchedRun): AsyncGene
   });
   const stopChanges = ledger.onChange(nudge);
   try {
-    for (let after = watched.after; ; ) {
+    for (let after = watched.after, settled = false; ; ) {
       wake = Promise.withResolvers<void>();
-      quiet = true;
+      const { stirs } = run.background;
       const beside = run.background.of(session);
       // Asked before the events are read: whatever ended the run is then among them.
       const activity = await activityOf(ledger, session, invocation);
@@ -80,10 +83,18 @@ export async function* watchRun(run: RunContext, watched: WatchedRun): AsyncGene
         if (event.invocationId === invocation) yield { kind: "stored", event };
       }
       yield* takePassing(passing, after);
-      if (stored.length > 0) continue;
-      // Nothing, if nothing stirred while it was looked at.
-      if (activity !== "active" && beside === undefined && quiet) return;
-      await (beside === undefined ? wake.promise : Promise.race([wake.promise, beside]));
+      const over = activity !== "active" && beside === undefined && stirs === run.background.stirs;
+      if (stored.length > 0) {
+        settled = false;
+      } else if (over && settled) {
+        return;
+      } else if (over) {
+        // Whoever stored what was read last may be about to ask a provider: one more look when they are done.
+        await run.engine.settledIn(invocation);
+        settled = true;
+      } else {
+        await (beside === undefined ? wake.promise : Promise.race([wake.promise, beside]));
+      }
     }
   } finally {
     stopFeed();

@@ -248,7 +248,9 @@ describe("5. Resubmit the decision", () => {
     await collect(runner.run(said));
     const nameless = {
       role: "user",
-      parts: [{ functionResponse: { name: REQUEST_CONFIRMATION_FUNCTION_NAME, response: { confirmed: true } } }],
+      parts: [
+        { functionResponse: { name: REQUEST_CONFIRMATION_FUNCTION_NAME, response: { confirmed: true } } },
+      ],
     };
     expect(decodeAnswers(nameless)).toMatchObject({
       decisions: [],

@@ -120,27 +120,27 @@ describe("Require confirmation function: a boolean response based on the tool's 
   test.each([
     { amount: 1000, status: "completed" },
     { amount: 1001, status: "paused" },
-  ])("confirmation_threshold: returns true if the amount is greater than 1000 ($amount is $status)", async ({
-    amount,
-    status,
-  }) => {
-    const asked: string[] = [];
-    const reimburseTool = new FunctionTool({
-      name: "reimburse",
-      description: "Reimburse an amount",
-      parameters: z.object({ amount: z.number() }),
-      // Pass the threshold function to dynamically require confirmation
-      requireConfirmation: async (args, toolContext) => {
-        asked.push(toolContext.userId);
-        return args.amount > 1000;
-      },
-      execute: () => ({ status: "ok" }),
-    });
-    const model = play([call("reimburse", { amount })], "Done.");
-    const runner = runnerOf(new LlmAgent({ name: "root", model: "m", tools: [reimburseTool] }), model);
-    expect(await runner.send("Reimburse me", { user: "ana" })).toMatchObject({ status });
-    expect(asked).toEqual(["ana"]);
-  });
+  ])(
+    "confirmation_threshold: returns true if the amount is greater than 1000 ($amount is $status)",
+    async ({ amount, status }) => {
+      const asked: string[] = [];
+      const reimburseTool = new FunctionTool({
+        name: "reimburse",
+        description: "Reimburse an amount",
+        parameters: z.object({ amount: z.number() }),
+        // Pass the threshold function to dynamically require confirmation
+        requireConfirmation: async (args, toolContext) => {
+          asked.push(toolContext.userId);
+          return args.amount > 1000;
+        },
+        execute: () => ({ status: "ok" }),
+      });
+      const model = play([call("reimburse", { amount })], "Done.");
+      const runner = runnerOf(new LlmAgent({ name: "root", model: "m", tools: [reimburseTool] }), model);
+      expect(await runner.send("Reimburse me", { user: "ana" })).toMatchObject({ status });
+      expect(asked).toEqual(["ana"]);
+    },
+  );
 
   // ADK Java: the threshold is judged inside the tool, and so is the rejection's wording.
   const javaTool = new FunctionTool({
@@ -164,19 +164,19 @@ describe("Require confirmation function: a boolean response based on the tool's 
   test.each([
     { confirmed: true, result: { status: "ok", reimbursedAmount: 1500 } },
     { confirmed: false, result: { status: "Reimbursement rejected." } },
-  ])("In ADK Java, dynamic threshold confirmation logic is evaluated directly inside the tool logic (confirmed: $confirmed)", async ({
-    confirmed,
-    result,
-  }) => {
-    const model = play([call("reimburse", { amount: 1500 })], "Done.");
-    const runner = runnerOf(new LlmAgent({ name: "root", model: "m", tools: [javaTool] }), model);
-    const turn = await runner.send("Reimburse me", { user: "ana" });
-    expect(turn.pending.map(({ hint }) => hint)).toEqual(["Amount > 1000 requires approval."]);
-    const [decided] = await runner.decide([{ id: firstOf(turn), confirmed }], { by: { id: "ana" } });
-    if (decided === undefined || !("finished" in decided)) throw new Error("It was refused.");
-    await decided.finished;
-    expect(lastResult(model)).toEqual(result);
-  });
+  ])(
+    "In ADK Java, dynamic threshold confirmation logic is evaluated directly inside the tool logic (confirmed: $confirmed)",
+    async ({ confirmed, result }) => {
+      const model = play([call("reimburse", { amount: 1500 })], "Done.");
+      const runner = runnerOf(new LlmAgent({ name: "root", model: "m", tools: [javaTool] }), model);
+      const turn = await runner.send("Reimburse me", { user: "ana" });
+      expect(turn.pending.map(({ hint }) => hint)).toEqual(["Amount > 1000 requires approval."]);
+      const [decided] = await runner.decide([{ id: firstOf(turn), confirmed }], { by: { id: "ana" } });
+      if (decided === undefined || !("finished" in decided)) throw new Error("It was refused.");
+      await decided.finished;
+      expect(lastResult(model)).toEqual(result);
+    },
+  );
 
   test("Proceed with actual tool logic: below the threshold nobody is asked", async () => {
     const model = play([call("reimburse", { amount: 15 })], "Done.");
@@ -206,20 +206,20 @@ describe("Advanced confirmation: pause, request specific information, and resume
     { approvedDays: 3, result: { status: "SUCCESS", approved_days: 3 } },
     { approvedDays: 9, result: { status: "SUCCESS", approved_days: 5 } },
     { approvedDays: 0, result: { status: "REJECTED", approved_days: 0 } },
-  ])("access the confirmation response in the tool_confirmation.payload object ($approvedDays approved)", async ({
-    approvedDays,
-    result,
-  }) => {
-    const model = play(ASKED, "Noted.");
-    const runner = runnerOf(hrAssistant, model);
-    const turn = await runner.send("I want 5 days off", { user: "ana" });
-    const { finished } = await runner.approve(firstOf(turn), {
-      by: { id: "manager" },
-      payload: { approved_days: approvedDays },
-    });
-    expect(await finished).toMatchObject({ status: "completed" });
-    expect(lastResult(model)).toMatchObject(result);
-  });
+  ])(
+    "access the confirmation response in the tool_confirmation.payload object ($approvedDays approved)",
+    async ({ approvedDays, result }) => {
+      const model = play(ASKED, "Noted.");
+      const runner = runnerOf(hrAssistant, model);
+      const turn = await runner.send("I want 5 days off", { user: "ana" });
+      const { finished } = await runner.approve(firstOf(turn), {
+        by: { id: "manager" },
+        payload: { approved_days: approvedDays },
+      });
+      expect(await finished).toMatchObject({ status: "completed" });
+      expect(lastResult(model)).toMatchObject(result);
+    },
+  );
 
   test("a denial is central: the code that words it is entered only where the tool says so", async () => {
     const model = play(ASKED, "Sorry.");
@@ -234,7 +234,11 @@ describe("Advanced confirmation: pause, request specific information, and resume
 describe("Remote confirmation: the user or calling application sends a FunctionResponse event", () => {
   const scene = { userId: "user", sessionId: "7828f575-2402-489f-8079-74ea95b6a300" };
 
-  async function paused(): Promise<{ readonly runner: Runner; readonly id: string; readonly model: StrictModel }> {
+  async function paused(): Promise<{
+    readonly runner: Runner;
+    readonly id: string;
+    readonly model: StrictModel;
+  }> {
     const model = play([call("request_time_off", { days: 7 })], "Enjoy.");
     const runner = runnerOf(hrAssistant, model);
     const events = await collect(runner.run({ ...scene, message: "I want 7 days off" }));
@@ -281,7 +285,11 @@ describe("Remote confirmation: the user or calling application sends a FunctionR
 
   test("Known limitations, DatabaseSessionService is not supported: here a database holds the pause, and another Runner on it resumes", async () => {
     const ledger = `sqlite:${await resources.folder()}/pauses.db`;
-    const first = makeRunner({ agent: hrAssistant, ledger, models: () => play([call("request_time_off", { days: 7 })]) });
+    const first = makeRunner({
+      agent: hrAssistant,
+      ledger,
+      models: () => play([call("request_time_off", { days: 7 })]),
+    });
     await collect(first.run({ ...scene, message: "I want 7 days off" }));
     const model = play("Enjoy.");
     const second = makeRunner({ agent: hrAssistant, ledger, models: () => model });

@@ -25,7 +25,7 @@ function deleteScene(): {
     name: "delete_file",
     description: "Deletes a file.",
     requireConfirmation: true,
-    confirmationHint: ({ path }) => `Delete ${String(path)} for good?`,
+    confirmationHint: ({ path }) => `Delete ${path as string} for good?`,
     execute: (_args: JsonObject, ctx) => {
       seen.push(ctx.toolConfirmation as ToolConfirmation | undefined);
       return { deleted: true };
@@ -74,20 +74,19 @@ describe("FunctionCallName defines the specific name for the FunctionCall event 
   test.each([
     { confirmed: true, result: { deleted: true }, ran: 1 },
     { confirmed: false, result: { error: "tool call was rejected by the user" }, ran: 0 },
-  ])("5. Send a FunctionResponse with the same id and a payload like {confirmed: bool}: proceed to execute the 'originalFunctionCall' or block it and return an error ($confirmed)", async ({
-    confirmed,
-    result,
-    ran,
-  }) => {
-    const { runner, model, seen } = deleteScene();
-    const request = await pause(runner);
-    const message = answer(String(request.id), { confirmed });
-    const events = await collect(runner.run({ ...scene, message }));
-    const results = model.requests.slice(1).flatMap(resultsIn);
-    expect(results).toEqual([result]);
-    expect(seen).toHaveLength(ran);
-    expect(requestsIn(events)).toEqual([]);
-  });
+  ])(
+    "5. Send a FunctionResponse with the same id and a payload like {confirmed: bool}: proceed to execute the 'originalFunctionCall' or block it and return an error ($confirmed)",
+    async ({ confirmed, result, ran }) => {
+      const { runner, model, seen } = deleteScene();
+      const request = await pause(runner);
+      const message = answer(String(request.id), { confirmed });
+      const events = await collect(runner.run({ ...scene, message }));
+      const results = model.requests.slice(1).flatMap(resultsIn);
+      expect(results).toEqual([result]);
+      expect(seen).toHaveLength(ran);
+      expect(requestsIn(events)).toEqual([]);
+    },
+  );
 
   test("it MUST have the same 'id' as the received FunctionCall: any other changes nothing", async () => {
     const { runner, seen } = deleteScene();
@@ -122,7 +121,9 @@ describe("OriginalCallFrom retrieves the underlying, original function call from
     ["malformed", { originalFunctionCall: "pay" }],
     ["malformed", { originalFunctionCall: { args: {} } }],
   ])('error: If the "originalFunctionCall" argument is %s', (_, args) => {
-    expect(() => originalCallFrom(wrapper(args))).toThrow(expect.objectContaining({ code: "malformed-call" }));
+    expect(() => originalCallFrom(wrapper(args))).toThrow(
+      expect.objectContaining({ code: "malformed-call" }),
+    );
   });
 });
 
@@ -131,7 +132,9 @@ describe("ToolConfirmation represents the state and details of a user confirmati
     const { runner, seen } = deleteScene();
     const request = await pause(runner);
     const payload = { because: ["it", "is", "old"] };
-    await collect(runner.run({ ...scene, message: answer(String(request.id), { confirmed: true, payload }) }));
+    await collect(
+      runner.run({ ...scene, message: answer(String(request.id), { confirmed: true, payload }) }),
+    );
     expect(seen).toEqual([{ hint: "Delete /etc/motd for good?", confirmed: true, payload }]);
   });
 

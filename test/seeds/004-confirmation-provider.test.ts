@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import {
   Agent,
-  ConfirmationRejected,
   type ConfirmationProvider,
+  ConfirmationRejected,
   type ConfirmationRequest,
   type JsonValue,
   type Policy,
@@ -75,7 +75,10 @@ describe("Setup: register a ConfirmationProvider on the agent", () => {
         confirmationProvider: async () => approves,
       }),
     });
-    expect(await runner.send("Delete old records", ana)).toMatchObject({ status: "completed", text: "Done." });
+    expect(await runner.send("Delete old records", ana)).toMatchObject({
+      status: "completed",
+      text: "Done.",
+    });
     expect(lastResults(model)).toEqual([result]);
     expect(deleted).toEqual(approves ? ["old"] : []);
   });
@@ -219,21 +222,24 @@ describe("Declarative Confirmation", () => {
     expect(await runner.send("Delete old records", ana)).toMatchObject({ status: "paused" });
   });
 
-  test.each(["a rule", "the tool requires confirmation"])("the author's approval never lifts a policy gate (%s)", async (reason) => {
-    const deleted: string[] = [];
-    const policy: Policy = () => ({ outcome: "confirm", reason });
-    const runner = makeRunner({
-      policy,
-      agent: new Agent({
-        name: "a",
-        model: play(DELETE),
-        tools: [deleteTool(deleted)],
-        withoutProvider: "run",
-      }),
-    });
-    expect(await runner.send("Delete old records", ana)).toMatchObject({ status: "paused" });
-    expect(deleted).toEqual([]);
-  });
+  test.each(["a rule", "the tool requires confirmation"])(
+    "the author's approval never lifts a policy gate (%s)",
+    async (reason) => {
+      const deleted: string[] = [];
+      const policy: Policy = () => ({ outcome: "confirm", reason });
+      const runner = makeRunner({
+        policy,
+        agent: new Agent({
+          name: "a",
+          model: play(DELETE),
+          tools: [deleteTool(deleted)],
+          withoutProvider: "run",
+        }),
+      });
+      expect(await runner.send("Delete old records", ana)).toMatchObject({ status: "paused" });
+      expect(deleted).toEqual([]);
+    },
+  );
 });
 
 describe("Dynamic Confirmation: tools can request confirmation from within Run()", () => {
@@ -456,7 +462,10 @@ describe("Interaction with Hooks: PreToolUse hooks → Confirmation check → to
 });
 
 describe("Handoffs: each agent has its own ConfirmationProvider", () => {
-  function handoff(target: { readonly confirmationProvider?: ConfirmationProvider; readonly withoutProvider?: "run" }) {
+  function handoff(target: {
+    readonly confirmationProvider?: ConfirmationProvider;
+    readonly withoutProvider?: "run";
+  }) {
     const asked: string[] = [];
     const deleted: string[] = [];
     const specialist = new Agent({
@@ -479,7 +488,10 @@ describe("Handoffs: each agent has its own ConfirmationProvider", () => {
     const { runner, asked, deleted } = handoff({
       confirmationProvider: ({ toolName }) => theirs.push(toolName) > 0,
     });
-    expect(await runner.send("Delete old records", ana)).toMatchObject({ status: "completed", text: "Done." });
+    expect(await runner.send("Delete old records", ana)).toMatchObject({
+      status: "completed",
+      text: "Done.",
+    });
     expect({ asked, theirs, deleted }).toEqual({ asked: [], theirs: ["delete_records"], deleted: ["old"] });
   });
 

@@ -61,6 +61,7 @@ export const CALL_COLUMNS = [
   "result",
   "original_args",
   "permit",
+  "requesters",
 ] as const;
 
 export const CONFIRMATION_COLUMNS = [

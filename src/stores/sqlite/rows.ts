@@ -140,6 +140,7 @@ export function toCall(row: Row, start = 0): CallRecord {
   if (row[i + 6] !== null) call.result = fromJson(row[i + 6]) as JsonValue;
   if (row[i + 7] !== null) call.originalArgs = fromJson(row[i + 7]) as JsonObject;
   if (row[i + 8] !== null) call.permit = row[i + 8] as string;
+  if (row[i + 9] !== null) call.requesters = fromJson(row[i + 9]) as readonly string[];
   return call;
 }
 
@@ -171,6 +172,7 @@ export function fromCall(call: CallRecord): SqlValue[] {
     toJson(call.result),
     toJson(call.originalArgs),
     call.permit ?? null,
+    toJson(call.requesters),
   ];
 }
 

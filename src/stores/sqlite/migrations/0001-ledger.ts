@@ -92,7 +92,8 @@ create table calls (
   refused integer not null,
   result text,
   original_args text,
-  permit text
+  permit text,
+  requesters text
 ) without rowid, strict;
 create index calls_ready on calls (app) where status = 'ready';
 create index calls_executing on calls (owner) where status = 'executing';
