@@ -27,7 +27,7 @@ export async function planApproval(
   const clearance: Clearance =
     owner === undefined ? { ok: false, elsewhere: true } : await clear(parts, bound.call, bound.confirmation);
   if (!clearance.ok && !clearance.elsewhere) {
-    const { draft, message, ...taken } = takeBack(parts, whole, { blocked: clearance, owner, last });
+    const { draft, message, ...taken } = await takeBack(parts, whole, { blocked: clearance, owner, last });
     return { draft, value: { ...refusal(clearance.code, message), ...taken } };
   }
   return writeApproval(parts, whole, { bound, clearance, owner });

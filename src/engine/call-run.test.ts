@@ -306,6 +306,24 @@ describe("between the claim and the body", () => {
     expect(entered).toEqual(["own 2"]);
   });
 
+  test("a claim whose lease was taken is not started, even if nobody has touched the call yet", async () => {
+    const { engine: own, watched } = mortalEngine(ledger, clock);
+    const entered: number[] = [];
+    const call = tool(async ({ attempt }) => void entered.push(attempt), {}, own);
+    watched.intercept("commit", async (pass) => {
+      const outcome = await pass();
+      watched.lift("commit");
+      await clock.advance(LEASE_MS);
+      // Another process has looked, and is about to act on what it saw.
+      await ledger.due([], 1);
+      expect((await stored()).status).toBe("executing");
+      return outcome;
+    });
+    await call({}, use);
+    await settle(clock);
+    expect(entered).toEqual([2]);
+  });
+
   test("a claim that a person has settled meanwhile is neither started nor given back", async () => {
     const { engine: own, watched } = mortalEngine(ledger, clock);
     let entered = 0;

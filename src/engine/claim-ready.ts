@@ -44,7 +44,7 @@ export async function planClaim(
   if (!clearance.ok && clearance.elsewhere) return { value: { call } };
   const owner = await parts.lease.hold();
   if (!clearance.ok) {
-    const { draft: withdrawal, ...taken } = takeBack(
+    const { draft: withdrawal, ...taken } = await takeBack(
       parts,
       { ...held, call: stored },
       { blocked: clearance, owner, last },

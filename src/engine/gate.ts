@@ -6,6 +6,7 @@ import { openGateCall } from "./gate-call.ts";
 import { type GateOutcome, outcomeOf } from "./gate-outcome.ts";
 import type { Amendment, Host, LiveTool } from "./host.ts";
 import type { EngineParts } from "./parts.ts";
+import { sameJson } from "./payload.ts";
 import { type Approvers, type PrincipalInput, toPrincipal } from "./principal.ts";
 import type { CallRecord, Shown } from "./records.ts";
 import { type Parameters, readForm, readShape, type Shape } from "./schema.ts";
@@ -65,7 +66,7 @@ export function createGate<Args, Result extends JsonValue | undefined>(
   }
   const shape = readShape(options.parameters);
   const form = readForm(options.confirmationPayload);
-  const tool = liveTool(definition, shape);
+  const tool = liveTool(definition, { shape, form });
   const host: Host = { app: `gate:${name}`, tool: (call) => (call.tool === name ? tool : undefined) };
   const call: GatedFunction<Args, Result> = async (input, use) => {
     const parsed = await shape.parse(input);
@@ -111,10 +112,16 @@ interface Described<Args> {
   readonly options: GateOptions<Args>;
 }
 
+/** What was read from the schemas, once. */
+interface Reading<Args> {
+  readonly shape: Shape<Args>;
+  readonly form: JsonObject | undefined;
+}
+
 function describe<Args>(
   { name, options }: Described<Args>,
   args: Args,
-  { shape, form: schema }: { readonly shape: Shape<Args>; readonly form: JsonObject | undefined },
+  { shape, form: schema }: Reading<Args>,
 ): Shown {
   const { confirmationHint: hint, amendable } = options;
   return {
@@ -128,7 +135,7 @@ function describe<Args>(
 
 function liveTool<Args, Result extends JsonValue | undefined>(
   definition: Described<Args> & { readonly body: GateBody<Args, Result> },
-  shape: Shape<Args>,
+  { shape, form }: Reading<Args>,
 ): LiveTool {
   const { name, options, body } = definition;
   const approvers = options.approvers ?? "requester";
@@ -143,9 +150,22 @@ function liveTool<Args, Result extends JsonValue | undefined>(
       ...(options.expiresInMs === undefined ? {} : { expiresInMs: options.expiresInMs }),
       ...(options.onDenied === undefined ? {} : { onDenied: options.onDenied }),
     },
+    showAgain: (call) => showAgain(definition, call, { shape, form }),
     amend: (_call, { args }) => amend(shape, args, approvers),
     run: async (call, context) => body(await restore(shape, call), context),
   };
+}
+
+// Asked anew only if the new definition makes of the arguments exactly what was shown.
+async function showAgain<Args>(
+  definition: Described<Args>,
+  call: CallRecord,
+  reading: Reading<Args>,
+): Promise<Shown | undefined> {
+  const parsed = await reading.shape.parse(call.args);
+  if (!parsed.ok || parsed.unparsed !== call.unparsed || !sameJson(parsed.args, call.args)) return undefined;
+  const shown = describe(definition, parsed.value, reading);
+  return { ...shown, why: [...shown.why, "the function changed after it was asked about"] };
 }
 
 // What was shown is what runs: JSON is not parsed again, or a default could change under an approval.

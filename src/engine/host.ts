@@ -19,7 +19,7 @@ export interface LiveTool {
   /** A deny rule that holds now; its sentence is the reason. Checked again at every claim. */
   denies?(call: CallRecord, confirmation: ConfirmationRecord | undefined): string | undefined;
   /** How the call would be shown now that the definition changed; undefined if its arguments no longer fit. */
-  showAgain?(call: CallRecord): Shown | undefined;
+  showAgain?(call: CallRecord): Shown | undefined | Promise<Shown | undefined>;
   /** Judges arguments that a person changed, as if the model had sent them. Absent: they may not be changed. */
   amend?(call: CallRecord, changed: { readonly args: JsonObject; readonly user: string }): Promise<Amendment>;
   /** Enters the body with the call's arguments. */

@@ -92,7 +92,14 @@ export type {
   Vote,
 } from "./records.ts";
 export { REDACTED, redact } from "./redact.ts";
-export { type Parameters, type ParseOutcome, readShape, type Shape, type StandardSchema } from "./schema.ts";
+export {
+  type Parameters,
+  type ParseOutcome,
+  readForm,
+  readShape,
+  type Shape,
+  type StandardSchema,
+} from "./schema.ts";
 export type { Settled, Settlement } from "./settle.ts";
 export { withoutTemporary } from "./state-scopes.ts";
 export type { CallPlan, MessageInput, MessageOutcome, PlannedCall, Turn, TurnInput } from "./turns.ts";

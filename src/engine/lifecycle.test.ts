@@ -39,17 +39,17 @@ cancelled   -        -        -       -       -        -          -
 `;
 
 const CALLS_AFTER = `
-            succeed    fail    word-denial  ask        lose     release  settle-succeeded  settle-failed  settle-retry
-waiting     -          -       -            -          -        -        -                 -              -
-ready       -          -       -            -          -        -        -                 -              -
-executing   succeeded  failed  denied       suspended  unknown  ready    -                 -              -
-suspended   -          -       -            -          -        -        -                 -              -
-unknown     succeeded  failed  denied       -          -        ready    succeeded         failed         ready
-succeeded   -          -       -            -          -        -        -                 -              -
-failed      -          -       -            -          -        -        -                 -              -
-denied      -          -       -            -          -        -        -                 -              -
-expired     -          -       -            -          -        -        -                 -              -
-cancelled   -          -       -            -          -        -        -                 -              -
+            succeed    fail    word-denial  word-expiry  ask        lose     release  settle-succeeded  settle-failed  settle-retry
+waiting     -          -       -            -            -          -        -        -                 -              -
+ready       -          -       -            -            -          -        -        -                 -              -
+executing   succeeded  failed  denied       expired      suspended  unknown  ready    -                 -              -
+suspended   -          -       -            -            -          -        -        -                 -              -
+unknown     succeeded  failed  denied       expired      -          -        ready    succeeded         failed         ready
+succeeded   -          -       -            -            -          -        -        -                 -              -
+failed      -          -       -            -            -          -        -        -                 -              -
+denied      -          -       -            -            -          -        -        -                 -              -
+expired     -          -       -            -            -          -        -        -                 -              -
+cancelled   -          -       -            -            -          -        -        -                 -              -
 `;
 
 // A call whose body is a child frame: it waits for the child as it would for a person.

@@ -15,6 +15,7 @@ export type CallCommand =
   | "succeed"
   | "fail"
   | "word-denial"
+  | "word-expiry"
   | "ask"
   | "delegate"
   | "return"
@@ -50,6 +51,7 @@ export const CALL_TRANSITIONS: Table<CallStatus, CallCommand> = {
     succeed: "succeeded",
     fail: "failed",
     "word-denial": "denied",
+    "word-expiry": "expired",
     ask: "suspended",
     // Its work is another agent's, in a frame of its own.
     delegate: "suspended",
@@ -72,6 +74,7 @@ export const CALL_TRANSITIONS: Table<CallStatus, CallCommand> = {
     succeed: "succeeded",
     fail: "failed",
     "word-denial": "denied",
+    "word-expiry": "expired",
     // Its owner knows that the body never began.
     release: "ready",
     "settle-succeeded": "succeeded",

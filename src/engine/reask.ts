@@ -25,7 +25,7 @@ export interface TakenBack {
  * What would run is not what was shown: it is withdrawn with that reason, and asked anew, with what is true
  * now, if the tool merely changed and the arguments still fit it.
  */
-export function takeBack(
+export async function takeBack(
   parts: EngineParts,
   held: Held,
   input: {
@@ -33,11 +33,11 @@ export function takeBack(
     readonly owner: string | undefined;
     readonly last: Conflict | undefined;
   },
-): TakenBack {
+): Promise<TakenBack> {
   const { blocked, owner, last } = input;
   const draft = new Draft(parts, held.now, held.session).sync();
   const message = `Withdrawn: ${blocked.reason}.`;
-  const again = showAgain(blocked, held);
+  const again = await showAgain(blocked, held);
   if (again === undefined) {
     return {
       draft,
@@ -56,11 +56,11 @@ interface Again {
 }
 
 // A tool that has begun cannot be shown anew: what it did before its question was done by the old one.
-function showAgain(blocked: Blocked, { call, confirmation }: Held): Again | undefined {
+async function showAgain(blocked: Blocked, { call, confirmation }: Held): Promise<Again | undefined> {
   const { code, tool } = blocked;
   if (code !== "definition-changed" || tool === undefined || confirmation === undefined || call.attempt > 0)
     return undefined;
-  const shown = tool.showAgain?.(call);
+  const shown = await tool.showAgain?.(call);
   return shown === undefined ? undefined : { shown, tool, before: confirmation };
 }
 

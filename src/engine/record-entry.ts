@@ -8,8 +8,9 @@ import { Draft } from "./draft.ts";
 import type { Ended } from "./executions.ts";
 import { newFrame } from "./frames.ts";
 import type { Snapshot } from "./ledger.ts";
+import type { CallCommand } from "./lifecycle.ts";
 import type { EngineParts } from "./parts.ts";
-import type { CallRecord, FrameRecord, Shown } from "./records.ts";
+import type { CallRecord, ConfirmationRecord, FrameRecord, Shown } from "./records.ts";
 import type { OpenAsk } from "./replay.ts";
 import { type Conflict, type Plan, transact } from "./transact.ts";
 
@@ -86,7 +87,7 @@ async function plan(
 
 async function answer(
   parts: EngineParts,
-  { call, frame, session, now }: Held,
+  { call, confirmation, frame, session, now }: Held,
   end: {
     readonly ok: boolean;
     readonly result: JsonValue;
@@ -98,7 +99,7 @@ async function answer(
   const owner = frame === undefined ? undefined : await parts.lease.hold();
   const draft = new Draft(parts, now, session);
   // Denied stays denied, whatever the tool says when it words the answer.
-  const command = call.refused ? "word-denial" : end.ok ? "succeed" : "fail";
+  const command = call.refused ? wording(confirmation) : end.ok ? "succeed" : "fail";
   const answered = writeAnswer(parts, draft, { ...end, call, frame, command, owner });
   draft.journal(`call-${answered.call.status}`, {
     call: call.id,
@@ -108,6 +109,11 @@ async function answer(
     ...(call.status === "unknown" ? { late: true } : {}),
   });
   return { draft, value: answered };
+}
+
+// That nobody answered in time is told apart from a person's no, whoever words it.
+function wording(confirmation: ConfirmationRecord | undefined): CallCommand {
+  return confirmation?.status === "expired" ? "word-expiry" : "word-denial";
 }
 
 /** Opens a frame for the other agent; the call waits, without a lease, for what it ends with. */

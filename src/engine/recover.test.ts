@@ -34,7 +34,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await survivor.close();
+  await ledger.close();
 });
 
 type Body = (context: CallContext) => Promise<JsonValue | undefined>;
@@ -156,6 +156,32 @@ describe("a call whose process is gone", () => {
     await until(clock, async () => (await stored()).status === "succeeded");
   });
 
+  test("is taken up by one of two processes that find it at the same moment", async () => {
+    const { crash } = await dieInside({ idempotent: true });
+    crash();
+    const entered: string[] = [];
+    const hang =
+      (name: string) =>
+      (_args: object, { attempt }: CallContext) => {
+        entered.push(`${name} ${attempt}`);
+        return new Promise<never>(() => {});
+      };
+    survivor.gate("tool", { idempotent: true }, hang("first"));
+    const second = mortalEngine(ledger, clock);
+    second.engine.gate("tool", { idempotent: true }, hang("second"));
+    await clock.advance(LEASE_MS);
+    second.watched.intercept("due", async (pass) => {
+      const due = await pass();
+      survivor.workOnce().catch(() => {});
+      await until(clock, () => entered.length === 1);
+      return due;
+    });
+    second.engine.workOnce().catch(() => {});
+    await settle(clock);
+    expect(entered).toEqual(["first 2"]);
+    expect(await stored()).toMatchObject({ status: "executing", attempt: 2 });
+  });
+
   test("is handed over at once when its process retires instead of dying", async () => {
     const retiring = new Engine({ ledger, clock });
     const owner = await claimAndLeave(retiring);
@@ -234,16 +260,39 @@ describe("a late result", () => {
     expect((await stored()).status).toBe("ready");
   });
 
+  test.each(["while nobody has settled the call", "while the next attempt runs"])(
+    "is all that is left to a process that woke: it begins no step any more %s",
+    async (when) => {
+      const { promise: go, resolve } = Promise.withResolvers<void>();
+      const ran: string[] = [];
+      await frozenInside(async ({ step }) => {
+        await step("before", () => void ran.push("before"));
+        await go;
+        await step("after", () => void ran.push("after"));
+        return "done";
+      });
+      survivor.gate("tool", {}, () => new Promise<never>(() => {}));
+      await survivor.workOnce();
+      const { id } = await stored();
+      if (when !== "while nobody has settled the call")
+        await survivor.settle({ call: id }, { as: "retry" }, { by: ana });
+      resolve();
+      await settle(clock);
+      expect(ran).toEqual(["before"]);
+    },
+  );
+
   test("that is a question is not put: what it would ask about is in doubt", async () => {
     const { promise: go, resolve } = Promise.withResolvers<void>();
-    await frozenInside(async ({ confirm }) => {
+    const { engine } = await frozenInside(async ({ confirm }) => {
       await go;
       await confirm("sure");
       return "done";
     });
     await survivor.workOnce();
     resolve();
-    await settle(clock);
+    // Resolves when nothing of it runs any more: it does not try for ever to put the question.
+    await engine.workOnce();
     expect((await stored()).status).toBe("unknown");
     expect((await ledger.confirmations({ state: "open" })).items).toEqual([]);
   });
@@ -252,7 +301,7 @@ describe("a late result", () => {
 /** A process that is stopped inside the body for longer than its lease, and wakes. */
 async function frozenInside(
   body: Body = () => new Promise(() => {}),
-): Promise<{ readonly finish: (result: JsonValue) => void }> {
+): Promise<{ readonly engine: Engine; readonly finish: (result: JsonValue) => void }> {
   const frozen = mortalEngine(ledger, clock, { heartbeatMs: 1_000 * LEASE_MS });
   const { promise: result, resolve: finish } = Promise.withResolvers<JsonValue>();
   let entered = false;
@@ -263,7 +312,7 @@ async function frozenInside(
   call({}, use).catch(() => {});
   await until(clock, () => entered);
   await clock.advance(LEASE_MS);
-  return { finish };
+  return { engine: frozen.engine, finish };
 }
 
 describe("a frame whose process is gone during a model step", () => {

@@ -1,8 +1,24 @@
+import type { ErrorCode } from "../protocol/index.ts";
 import { subjectOf } from "./close.ts";
-import type { Case, Refusal, Whole } from "./decision.ts";
+import type { Case, Decider, Refusal, Whole } from "./decision.ts";
 import { Draft } from "./draft.ts";
+import type { Snapshot } from "./ledger.ts";
 import type { EngineParts } from "./parts.ts";
+import type { CallRecord } from "./records.ts";
 import type { Plan } from "./transact.ts";
+
+/** Puts on record that somebody tried what is not theirs to do. Nothing else changes. */
+export function recordRefusal(
+  parts: EngineParts,
+  { session, now, call }: Snapshot & { readonly call: CallRecord },
+  { by, via }: Decider,
+  tried: { readonly code: ErrorCode; readonly what: "settle" | "cancel" },
+): Draft {
+  const { id, kind, authenticated } = by;
+  const draft = new Draft(parts, now, session);
+  const body = { call: call.id, tool: call.tool, ...tried, by: { id, kind, authenticated }, via };
+  return draft.journal("decision-refused", body);
+}
 
 /** Refuses a decision and puts that on record: nothing changes but the audit trail. */
 export function auditedRefusal(

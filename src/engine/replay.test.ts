@@ -7,7 +7,7 @@ import type { GatedFunction, GateOptions } from "./gate.ts";
 import type { Ledger } from "./ledger.ts";
 import { ManualClock } from "./manual-clock.ts";
 import type { CallRecord } from "./records.ts";
-import { mortalEngine, until } from "./testing/execution.ts";
+import { mortalEngine, settle, until } from "./testing/execution.ts";
 
 const ana = { id: "ana" };
 const use = { key: "k", by: ana };
@@ -442,6 +442,29 @@ describe("ctx.confirm", () => {
       await engine.approve(outcome.confirmation.id, { by: ana });
       expect(await engine.finished(outcome.callId)).toMatchObject({ result: "on time" });
     }
+  });
+
+  test("does not let the tool outrun a step that is waited for either", async () => {
+    const { promise: slow, resolve: finish } = Promise.withResolvers<void>();
+    let began = 0;
+    const call = tool(async ({ step, confirm, attempt }) => {
+      const work = step("slow", async () => {
+        began += 1;
+        await slow;
+      });
+      const asked = confirm("sure");
+      if (attempt === 1) return "too early";
+      await Promise.all([work, asked]);
+      return "on time";
+    });
+    const outcome = call({}, use);
+    await until(clock, () => began === 1);
+    await settle(clock);
+    finish();
+    expect((await outcome).status).toBe("pending");
+    await approve();
+    expect(await stored()).toMatchObject({ status: "succeeded", result: "on time" });
+    expect(began).toBe(1);
   });
 
   test("that is denied ends the call without entering the body again", async () => {

@@ -8,6 +8,7 @@ import { Draft } from "./draft.ts";
 import type { Snapshot, Target } from "./ledger.ts";
 import type { EngineParts } from "./parts.ts";
 import type { CallRecord } from "./records.ts";
+import { recordRefusal } from "./refuse.ts";
 import { type Conflict, type Plan, transact } from "./transact.ts";
 
 /** A person's word on a call whose outcome is not known. */
@@ -44,13 +45,10 @@ export async function settle(
       requesters: call.requesters ?? [snapshot.session.user],
     };
     if (!mayDecide(rule, decider.by)) {
+      const code = "not-an-approver" as const;
       return {
-        value: {
-          ok: false,
-          code: "not-an-approver",
-          message: `${decider.by.id} may not settle this.`,
-          ...subject,
-        },
+        draft: recordRefusal(parts, { ...snapshot, call }, decider, { code, what: "settle" }),
+        value: { ok: false, code, message: `${decider.by.id} may not settle this.`, ...subject },
       };
     }
     if (call.status !== "unknown") {

@@ -353,6 +353,22 @@ describe("the frame's next step", () => {
     expect(steps).toMatchObject([{ id: first.frame.id }]);
   });
 
+  test("of two frames that became ready elsewhere comes for one after the other", async () => {
+    const elsewhere = new Engine({ ledger, clock });
+    const first = await record(await start("pay", "i1"), [planned("c1", "pay", ask())]);
+    const second = await record(await start("and pay Eve", "i2"), [planned("c2", "pay", ask())]);
+    await elsewhere.deny(idOf(first), { by: ana });
+    await elsewhere.deny(idOf(second), { by: ana });
+    await engine.workOnce();
+    await engine.workOnce();
+    expect(steps).toHaveLength(1);
+    const [stepping] = steps;
+    if (stepping === undefined) throw new Error("No step.");
+    await engine.finishFrame(stepping, { status: "done" });
+    await until(clock, () => steps.length === 2);
+    expect(new Set(steps.map(({ id }) => id))).toEqual(new Set([first.frame.id, second.frame.id]));
+  });
+
   test("comes also when the step that kept it waiting ends with a question of its own", async () => {
     const first = await record(await start("pay", "i1"), [planned("c1", "pay", ask())]);
     const second = await start("and pay Eve", "i2");

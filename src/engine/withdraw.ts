@@ -7,6 +7,7 @@ import type { Snapshot } from "./ledger.ts";
 import { nextCall, nextConfirmation } from "./lifecycle.ts";
 import type { EngineParts } from "./parts.ts";
 import type { CallRecord, ConfirmationRecord, FrameRecord } from "./records.ts";
+import { recordRefusal } from "./refuse.ts";
 import { type Conflict, transact } from "./transact.ts";
 
 export interface WithdrawalInput {
@@ -69,14 +70,10 @@ export async function cancel(
       };
     }
     if (!mayWithdraw(confirmation, by)) {
+      const code = "forbidden" as const;
       return {
-        value: {
-          ok: false,
-          code: "forbidden",
-          message: `${by.id} may not withdraw this.`,
-          confirmation,
-          call,
-        },
+        draft: recordRefusal(parts, { ...snapshot, call }, { by, via }, { code, what: "cancel" }),
+        value: { ok: false, code, message: `${by.id} may not withdraw this.`, confirmation, call },
       };
     }
     const legal = nextConfirmation(confirmation.status, "withdraw") && nextCall(call.status, "cancel");

@@ -92,18 +92,17 @@ interface CompositeOptions {
   readonly subAgents: readonly AnyAgent[];
 }
 
-const COMPOSITE_OPTIONS: readonly string[] = ["name", "description", "subAgents"];
-
 /** What agents that only arrange others have in common. */
 abstract class Composite implements AnyAgent {
+  protected static readonly known: readonly string[] = ["name", "description", "subAgents"];
   abstract readonly kind: FrameKind;
   readonly name: string;
   readonly description: string;
   readonly subAgents: readonly AnyAgent[];
   readonly hooks: Hooks = {};
 
-  constructor(options: CompositeOptions, more: readonly string[] = []) {
-    refuseUnknown(new.target.name, options, new Set([...COMPOSITE_OPTIONS, ...more]));
+  constructor(options: CompositeOptions) {
+    refuseUnknown(new.target.name, options, new Set(new.target.known));
     this.name = nameOf(options.name);
     this.description = options.description ?? "";
     this.subAgents = options.subAgents;
@@ -113,28 +112,21 @@ abstract class Composite implements AnyAgent {
 /** Runs its agents one after the other. One that fails ends it: what comes next counts on what came before. */
 export class SequentialAgent extends Composite {
   override readonly kind = "sequential" as const;
-
-  constructor(options: CompositeOptions) {
-    super(options);
-  }
 }
 
 /** Runs its agents at the same time, each in a branch of the conversation that the others do not see. */
 export class ParallelAgent extends Composite {
   override readonly kind = "parallel" as const;
-
-  constructor(options: CompositeOptions) {
-    super(options);
-  }
 }
 
 /** Runs its agents in turn, again and again, until one escalates or the rounds are used up. */
 export class LoopAgent extends Composite {
+  protected static override readonly known: readonly string[] = [...Composite.known, "maxIterations"];
   override readonly kind = "loop" as const;
   readonly maxIterations: number;
 
   constructor(options: CompositeOptions & { readonly maxIterations: number }) {
-    super(options, ["maxIterations"]);
+    super(options);
     this.maxIterations = options.maxIterations;
   }
 }

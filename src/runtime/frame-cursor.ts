@@ -20,7 +20,7 @@ export interface CursorNotes {
 
 /** Reads a frame's notes. Each of them was written by this runtime. */
 export function notesOf({ cursor }: Pick<FrameRecord, "cursor">): CursorNotes {
-  return isJsonObject(cursor) ? (cursor as CursorNotes) : {};
+  return isJsonObject(cursor) ? cursor : {};
 }
 
 /** A tool's wishes as notes on its agent's frame; undefined where it has none. */

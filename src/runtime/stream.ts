@@ -46,18 +46,25 @@ export async function* toStream(events: AsyncIterable<RunEvent>): AsyncGenerator
       continue;
     }
     const { event } = watched;
-    const speaker = `${event.author} ${event.branch ?? ""}`;
     const content = event.content?.role === "model" ? spokenText(event.content.parts) : "";
-    const wasTold = watched.kind !== "partial" && content !== "" && inPieces.delete(speaker);
-    if (content !== "" && !wasTold) yield { type: "content-delta", content, agent: event.author };
-    if (watched.kind === "partial") {
-      if (content !== "") inPieces.add(speaker);
-      continue;
-    }
+    const told = content === "" || toldInPieces(inPieces, watched);
+    if (!told) yield { type: "content-delta", content, agent: event.author };
+    if (watched.kind === "partial") continue;
     if (content !== "" && !isNested(event)) said.push(content);
     yield* pieces(event);
   }
   yield { type: "complete", content: said.join("\n") };
+}
+
+/** Was this text told already, piece by piece? A piece itself was not. */
+function toldInPieces(
+  speakers: Set<string>,
+  { kind, event }: Exclude<RunEvent, { kind: "progress" }>,
+): boolean {
+  const speaker = `${event.author} ${event.branch ?? ""}`;
+  if (kind !== "partial") return speakers.delete(speaker);
+  speakers.add(speaker);
+  return false;
 }
 
 type Stored = Extract<RunEvent, { kind: "stored" }>["event"];

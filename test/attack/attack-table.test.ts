@@ -327,6 +327,7 @@ const CROSS_SESSION: readonly Attack[] = [
     run: ({ desk, bobs }) =>
       verdictOf(() => desk.engine.cancel(bobs.confirmation.id, { by: ANA, reason: "off" })),
     code: "forbidden",
+    audited: true,
   },
   {
     name: "an agent withdraws the question that holds it up",
@@ -335,12 +336,14 @@ const CROSS_SESSION: readonly Attack[] = [
         desk.engine.cancel(pay.confirmation.id, { by: { ...ANA, kind: "agent" }, reason: "off" }),
       ),
     code: "forbidden",
+    audited: true,
   },
   {
     name: "somebody without the right settles a lost call, to run it",
     run: ({ desk, lost }) =>
       verdictOf(() => desk.engine.settle({ call: lost.call.id }, { as: "retry" }, { by: ANA })),
     code: "not-an-approver",
+    audited: true,
   },
   {
     name: "an id guessed from its neighbour's",

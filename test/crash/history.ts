@@ -60,6 +60,7 @@ const COMMANDS: { readonly [kind: string]: CallCommand } = {
   "call-succeeded": "succeed",
   "call-failed": "fail",
   "call-denied": "word-denial",
+  "call-expired": "word-expiry",
   "call-unknown": "lose",
   "call-released": "release",
   "call-delegated": "delegate",

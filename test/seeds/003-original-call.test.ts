@@ -98,14 +98,12 @@ describe("FunctionCallName defines the specific name for the FunctionCall event 
   });
 });
 
+function wrapper(args: JsonObject): FunctionCall {
+  return { id: "adk-1", name: REQUEST_CONFIRMATION_FUNCTION_CALL_NAME, args };
+}
+
 describe("OriginalCallFrom retrieves the underlying, original function call from a tool confirmation wrapper", () => {
   const original = { id: "c1", name: "pay", args: { amount: 1 } };
-  const wrapper = (args: JsonObject): FunctionCall => ({
-    id: "adk-1",
-    name: REQUEST_CONFIRMATION_FUNCTION_CALL_NAME,
-    args,
-  });
-
   test("returns the object if already typed", () => {
     expect(originalCallFrom(wrapper({ originalFunctionCall: original }))).toEqual(original);
   });

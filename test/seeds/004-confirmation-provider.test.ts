@@ -55,6 +55,58 @@ function transferTool(log: string[] = []) {
   });
 }
 
+function transferAgent(model: StrictModel, log: string[], provider?: ConfirmationProvider): Agent {
+  return new Agent({
+    name: "a",
+    model,
+    tools: [transferTool(log)],
+    ...(provider === undefined ? { withoutProvider: "run" } : { confirmationProvider: provider }),
+  });
+}
+
+async function requestFor(model: StrictModel, tools: Agent["tools"]): Promise<ConfirmationRequest[]> {
+  const requests: ConfirmationRequest[] = [];
+  const confirmationProvider: ConfirmationProvider = (request) => requests.push(request) > 0;
+  const agent = new Agent({ name: "a", model, tools, confirmationProvider });
+  await makeRunner({ agent }).send("Go", ana);
+  return requests;
+}
+
+function handoff(target: {
+  readonly confirmationProvider?: ConfirmationProvider;
+  readonly withoutProvider?: "run";
+}) {
+  const asked: string[] = [];
+  const deleted: string[] = [];
+  const specialist = new Agent({
+    name: "specialist",
+    model: play(DELETE, "Done."),
+    tools: [deleteTool(deleted)],
+    ...target,
+  });
+  const front = new Agent({
+    name: "front",
+    model: play([call("transfer_to_agent", { agent_name: "specialist" })]),
+    subAgents: [specialist],
+    confirmationProvider: () => asked.push("front") > 0,
+  });
+  return { runner: makeRunner({ agent: front }), asked, deleted };
+}
+
+async function outcomeOf(confirmationProvider: ConfirmationProvider): Promise<string[]> {
+  const log: string[] = [];
+  const names = ["read_file", "write_file"];
+  const tools = names.map((name) =>
+    tool({ name, description: name, requireConfirmation: true, execute: () => void log.push(name) }),
+  );
+  const model = play(
+    names.map((name) => call(name)),
+    "Done.",
+  );
+  await makeRunner({ agent: new Agent({ name: "a", model, tools, confirmationProvider }) }).send("Go", ana);
+  return log.toSorted();
+}
+
 function lastResults({ requests }: StrictModel): unknown {
   const last = requests.at(-1);
   return last === undefined ? undefined : resultsIn(last);
@@ -245,15 +297,6 @@ describe("Declarative Confirmation", () => {
 describe("Dynamic Confirmation: tools can request confirmation from within Run()", () => {
   const LARGE = [call("transfer", { amount: 20_000 })];
 
-  function transferAgent(model: StrictModel, log: string[], provider?: ConfirmationProvider): Agent {
-    return new Agent({
-      name: "a",
-      model,
-      tools: [transferTool(log)],
-      ...(provider === undefined ? { withoutProvider: "run" } : { confirmationProvider: provider }),
-    });
-  }
-
   test("RequestConfirmation blocks until the consumer decides", async () => {
     const log: string[] = [];
     const decision = Promise.withResolvers<boolean>();
@@ -296,14 +339,6 @@ describe("Dynamic Confirmation: tools can request confirmation from within Run()
 });
 
 describe("ConfirmationRequest: the provider receives context about the tool call", () => {
-  async function requestFor(model: StrictModel, tools: Agent["tools"]): Promise<ConfirmationRequest[]> {
-    const requests: ConfirmationRequest[] = [];
-    const confirmationProvider: ConfirmationProvider = (request) => requests.push(request) > 0;
-    const agent = new Agent({ name: "a", model, tools, confirmationProvider });
-    await makeRunner({ agent }).send("Go", ana);
-    return requests;
-  }
-
   test("For declarative confirmation, Hint and Payload are empty", async () => {
     expect(await requestFor(play(DELETE, "Done."), [deleteTool()])).toEqual([
       { toolCallId: "c1", toolName: "delete_records", input: '{"table":"old"}', hint: "" },
@@ -462,27 +497,6 @@ describe("Interaction with Hooks: PreToolUse hooks → Confirmation check → to
 });
 
 describe("Handoffs: each agent has its own ConfirmationProvider", () => {
-  function handoff(target: {
-    readonly confirmationProvider?: ConfirmationProvider;
-    readonly withoutProvider?: "run";
-  }) {
-    const asked: string[] = [];
-    const deleted: string[] = [];
-    const specialist = new Agent({
-      name: "specialist",
-      model: play(DELETE, "Done."),
-      tools: [deleteTool(deleted)],
-      ...target,
-    });
-    const front = new Agent({
-      name: "front",
-      model: play([call("transfer_to_agent", { agent_name: "specialist" })]),
-      subAgents: [specialist],
-      confirmationProvider: () => asked.push("front") > 0,
-    });
-    return { runner: makeRunner({ agent: front }), asked, deleted };
-  }
-
   test("When a handoff occurs, the new agent's provider is used", async () => {
     const theirs: string[] = [];
     const { runner, asked, deleted } = handoff({
@@ -509,20 +523,6 @@ describe("Handoffs: each agent has its own ConfirmationProvider", () => {
 });
 
 describe("Auto-Approve Patterns: the provider is a regular function, implement any approval logic", () => {
-  async function outcomeOf(confirmationProvider: ConfirmationProvider): Promise<string[]> {
-    const log: string[] = [];
-    const names = ["read_file", "write_file"];
-    const tools = names.map((name) =>
-      tool({ name, description: name, requireConfirmation: true, execute: () => void log.push(name) }),
-    );
-    const model = play(
-      names.map((name) => call(name)),
-      "Done.",
-    );
-    await makeRunner({ agent: new Agent({ name: "a", model, tools, confirmationProvider }) }).send("Go", ana);
-    return log.toSorted();
-  }
-
   test("Always approve (useful for testing)", async () => {
     expect(await outcomeOf(async () => true)).toEqual(["read_file", "write_file"]);
   });

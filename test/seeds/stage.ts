@@ -44,13 +44,13 @@ export function play(...lines: readonly Line[]): StrictModel {
 
 /** Answers every question by this function. */
 export function respond(
-  answer: (request: ModelRequest) => ScriptedAnswer | Promise<ScriptedAnswer>,
+  reply: (request: ModelRequest) => ScriptedAnswer | Promise<ScriptedAnswer>,
 ): StrictModel {
   const requests: ModelRequest[] = [];
   const model = scripted((request) => {
     requests.push(request);
     insistOnCompleteTurns(request);
-    return answer(request);
+    return reply(request);
   });
   return { ...model, requests };
 }
