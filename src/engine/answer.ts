@@ -62,7 +62,7 @@ export function writeAnswer(parts: EngineParts, draft: Draft, input: AnswerInput
   draft.write({ kind: "call-update", id: call.id, from: call.status, attempt: call.attempt, set });
   const { owner: _released, ...rest } = call;
   const answered: CallRecord = { ...rest, status, result, endedAt: draft.now };
-  const stateDelta = input.stateDelta ?? {};
+  const { stateDelta } = input;
   for (const write of stateWrites(stateDelta)) draft.write(write);
   if (frame === undefined) return { call: answered };
   draft.event({
@@ -73,7 +73,7 @@ export function writeAnswer(parts: EngineParts, draft: Draft, input: AnswerInput
       role: "user",
       parts: [{ functionResponse: { id: call.wireId, name: call.tool, response: toResponse(result) } }],
     },
-    ...(Object.keys(stateDelta).length === 0
+    ...(stateDelta === undefined || Object.keys(stateDelta).length === 0
       ? {}
       : { actions: { stateDelta: withoutTemporary(stateDelta) } }),
   });

@@ -25,7 +25,9 @@ export async function planApproval(
     return AUDITED.has(bound.code) ? auditedRefusal(parts, whole, about, bound) : { value: bound };
   const { owner, last } = about;
   const clearance: Clearance =
-    owner === undefined ? { ok: false, elsewhere: true } : await clear(parts, bound.call, bound.confirmation);
+    owner === undefined
+      ? { ok: false, elsewhere: true }
+      : await clear(parts, bound.call, bound.confirmation, { digested: true });
   if (!clearance.ok && !clearance.elsewhere) {
     const { draft, message, ...taken } = await takeBack(parts, whole, { blocked: clearance, owner, last });
     return { draft, value: { ...refusal(clearance.code, message), ...taken } };

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createLedger } from "../stores/index.ts";
 import type { Verification } from "./audit.ts";
 import { CHAIN_START, chainHasher, checkpointHash, foldRoot, recordHash } from "./chain.ts";
-import { textDigest } from "./digest.ts";
+import { bodyDigest } from "./digest.ts";
 import { Engine } from "./engine.ts";
 import type { Ledger } from "./ledger.ts";
 import { ManualClock } from "./manual-clock.ts";
@@ -228,7 +228,7 @@ function rewriteConsistently(digestKey: Uint8Array, secret?: string): void {
     "update journal set body = replace(body, '\"ana\"', '\"eve\"') where kind = 'confirmation-approved'",
   );
   for (const row of all("select seq, body from journal where body is not null")) {
-    const digest = textDigest(digestKey, String(row["body"]));
+    const digest = bodyDigest(digestKey, String(row["body"]));
     database.prepare("update journal set body_digest = ? where seq = ?").run(digest, Number(row["seq"]));
   }
   const heads = new Map<string, string>();

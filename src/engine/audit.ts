@@ -1,6 +1,6 @@
 import { CHAIN_START, type ChainHasher, checkpointHash, foldRoot, recordHash } from "./chain.ts";
 import type { Clock } from "./clock.ts";
-import { textDigest } from "./digest.ts";
+import { bodyDigest } from "./digest.ts";
 import type { Ledger } from "./ledger.ts";
 import type { ChainHead, CheckpointRecord, JournalRecord } from "./records.ts";
 
@@ -149,7 +149,7 @@ function verifyRecord(
   if (record.n !== previous.n + 1) report(where, `record ${previous.n + 1} is missing`);
   if (recordHash(hasher, previous.hash, record) !== record.hash)
     report(where, "its hash does not follow from the record before it");
-  if (record.body !== null && textDigest(ledger.digestKey, record.body) !== record.bodyDigest)
+  if (record.body !== null && bodyDigest(ledger.digestKey, record.body) !== record.bodyDigest)
     report(where, "its body was altered");
 }
 

@@ -218,6 +218,24 @@ describe("ctx.requestConfirmation", () => {
     expect(await call({}, use)).toEqual({ status: "denied", reason: "no" });
   });
 
+  test("with onDenied invoke also words what nobody decided in time; that is expired, and nobody's denial", async () => {
+    const seen: unknown[] = [];
+    const call = tool(
+      async ({ toolConfirmation, requestConfirmation }) => {
+        seen.push(toolConfirmation?.confirmed);
+        if (toolConfirmation === undefined) requestConfirmation();
+        return { said: "too late" };
+      },
+      { onDenied: "invoke", expiresInMs: 1_000 },
+    );
+    await call({}, use);
+    await clock.advance(1_000);
+    await engine.workOnce();
+    expect(seen).toEqual([undefined, false]);
+    expect(await stored()).toMatchObject({ status: "expired", result: { said: "too late" } });
+    expect(await call({}, use)).toEqual({ status: "expired" });
+  });
+
   test("with onDenied invoke the call is denied even if the tool throws while it words its answer", async () => {
     const call = tool(
       async ({ toolConfirmation, requestConfirmation }) => {

@@ -10,6 +10,25 @@ export function valueDigest(key: Uint8Array, value: JsonValue): string {
   return textDigest(key, canonicalJson(value));
 }
 
+/**
+ * The digest of a journal record's body. Keyed by a prefix of fixed length instead of an HMAC, which costs five
+ * times as much: it only has to keep a short body from being guessed, and what authenticates it is the chain.
+ */
+export function bodyDigest(key: Uint8Array, text: string): string {
+  return hash("sha256", bodyPrefix(key) + text, "base64url");
+}
+
+const bodyPrefixes = new WeakMap<Uint8Array, string>();
+
+function bodyPrefix(key: Uint8Array): string {
+  let prefix = bodyPrefixes.get(key);
+  if (prefix === undefined) {
+    prefix = textDigest(key, "journal body");
+    bodyPrefixes.set(key, prefix);
+  }
+  return prefix;
+}
+
 /** The keyed digest of a text as it stands. */
 export function textDigest(key: Uint8Array, text: string): string {
   return hmac(key, text);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createLedger } from "../stores/index.ts";
 import { CHAIN_START, chainHasher, recordHash } from "./chain.ts";
-import { textDigest } from "./digest.ts";
+import { bodyDigest } from "./digest.ts";
 import { Draft } from "./draft.ts";
 import { createIds } from "./ids.ts";
 import type { Ledger } from "./ledger.ts";
@@ -75,7 +75,7 @@ test("journal records are chained, each to the one before it, over the digest of
   const records = writes.flatMap((write) => (write.kind === "journal" ? [write.record] : []));
   const [first, second] = records as JournalRecord[];
   if (first === undefined || second === undefined) throw new Error("Two records.");
-  expect(first.bodyDigest).toBe(textDigest(ledger.digestKey, '{"a":1}'));
+  expect(first.bodyDigest).toBe(bodyDigest(ledger.digestKey, '{"a":1}'));
   expect(first.hash).toBe(recordHash(parts.hasher, CHAIN_START, first));
   expect(second.hash).toBe(recordHash(parts.hasher, first.hash, second));
   expect(change.chain).toEqual({ n: 2, hash: second.hash });

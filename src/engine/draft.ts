@@ -1,6 +1,6 @@
 import type { JsonObject, StoredEvent } from "../protocol/index.ts";
 import { CHAIN_START, recordHash } from "./chain.ts";
-import { textDigest } from "./digest.ts";
+import { bodyDigest } from "./digest.ts";
 import type { Commit, SessionName, Write } from "./ledger.ts";
 import type { EngineParts } from "./parts.ts";
 import type { ChainHead, SessionRecord } from "./records.ts";
@@ -84,7 +84,7 @@ export class Draft {
       n: this.#chain.n + 1,
       at: this.now,
       kind,
-      bodyDigest: textDigest(this.#parts.ledger.digestKey, text),
+      bodyDigest: bodyDigest(this.#parts.ledger.digestKey, text),
     };
     const hash = recordHash(this.#parts.hasher, this.#chain.hash, unhashed);
     this.#writes.push({ kind: "journal", record: { ...unhashed, hash, body: text } });

@@ -88,7 +88,7 @@ export async function finishFrame(parts: EngineParts, step: FrameRecord, end: Fr
     const { frame } = snapshot;
     const draft = new Draft(parts, snapshot.now, snapshot.session);
     if (end.event !== undefined) draft.event(end.event);
-    for (const write of stateWrites(end.stateDelta ?? {})) draft.write(write);
+    for (const write of stateWrites(end.stateDelta)) draft.write(write);
     const set = {
       status: end.status,
       owner: null,

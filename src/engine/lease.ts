@@ -11,9 +11,6 @@ export interface LeaseOptions {
   readonly newOwnerId: () => string;
 }
 
-// Without a reason of ours an abort makes an exception, stack and all, after every call.
-const NOTHING_RUNS = "nothing runs";
-
 /**
  * This process's right to hold claims: one row in the ledger, kept alive by one statement for all of them.
  * A lease that was lost is never taken up again; the next claim is made under a new owner.
@@ -58,19 +55,19 @@ export class Lease {
   /** Keeps the lease alive until the returned function is called. */
   keep(): () => void {
     this.#running += 1;
-    if (this.#running === 1) this.#startBeating();
+    this.#startBeating();
     let kept = true;
     return () => {
       if (!kept) return;
       kept = false;
       this.#running -= 1;
-      if (this.#running === 0) this.#stopBeating?.abort(NOTHING_RUNS);
     };
   }
 
   /** Gives the lease up, so that what it still holds is taken over without waiting. */
   async retire(): Promise<void> {
     this.#stopBeating?.abort();
+    this.#stopBeating = undefined;
     if (this.#beatAt !== Number.NEGATIVE_INFINITY) await this.#options.ledger.retire(this.#owner.id);
     this.lost(this.#owner.id);
   }
@@ -89,17 +86,24 @@ export class Lease {
     return alive;
   }
 
+  // Calls come and go much faster than heartbeats, so the beating outlives them by up to one interval.
   #startBeating(): void {
+    if (this.#stopBeating !== undefined) return;
     const stop = new AbortController();
     this.#stopBeating = stop;
     // Its own beats do not reject; a clock that does leaves a lease that runs down, which is safe.
-    this.#beatUntil(stop.signal).catch(() => stop.abort());
+    this.#beatWhileRunning(stop.signal).catch(() => {});
   }
 
-  async #beatUntil(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
+  async #beatWhileRunning(signal: AbortSignal): Promise<void> {
+    for (;;) {
       await this.#options.clock.sleep(this.#options.heartbeatMs, signal);
       if (signal.aborted) return;
+      if (this.#running === 0) {
+        // In the same breath as the look: a call that comes next must find that nobody beats for it.
+        this.#stopBeating = undefined;
+        return;
+      }
       // A beat that fails is tried again at the next interval; until then the lease simply runs down.
       await this.#beat().catch(() => false);
     }

@@ -5,8 +5,11 @@ const USER_PREFIX = "user:";
 const APP_PREFIX = "app:";
 const TEMP_PREFIX = "temp:";
 
+const NOTHING: readonly Write[] = [];
+
 /** Splits a state change by the ADK's scopes, which stay in the keys. What is `temp:` lives for one run and is not stored. */
-export function stateWrites(delta: JsonObject): readonly Write[] {
+export function stateWrites(delta: JsonObject | undefined): readonly Write[] {
+  if (delta === undefined) return NOTHING;
   const scopes: Record<"session" | "user" | "app", [string, JsonObject[string]][]> = {
     session: [],
     user: [],

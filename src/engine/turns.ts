@@ -56,7 +56,7 @@ function planMessage(
 ): Plan<MessageOutcome> {
   const now = snapshot?.now ?? parts.clock.now();
   const session = snapshot?.session ?? { key: parts.newId(now), create: input.session };
-  const { requesters, event, stateDelta = {} } = input;
+  const { requesters, event, stateDelta } = input;
   const cursor = requesters === undefined ? null : { [REQUESTERS]: requesters };
   const parent = { session: session.key, app: input.session.app, invocation: event.invocationId, cursor };
   const id = newFrameId(parts, session.key, now);
@@ -121,7 +121,7 @@ export async function recordTurn(
     const { session, now, frame } = snapshot;
     const draft = new Draft(parts, now, session);
     draft.event(input.event);
-    for (const write of stateWrites(input.stateDelta ?? {})) draft.write(write);
+    for (const write of stateWrites(input.stateDelta)) draft.write(write);
     return planTurn(parts, draft, { session, frame, calls: input.calls });
   });
 }

@@ -58,7 +58,7 @@ export class FunctionTool<Args = JsonObject, Payload = JsonValue> implements Too
   }
 }
 
-type Awaitable<T> = T | Promise<T>;
+type Awaitable<T> = T | void | Promise<T | void>;
 
 /** The ADK's names for hooks; each is given `context` as well as what ours are given. */
 export interface AdkCallbacks {

@@ -23,41 +23,42 @@ export interface BeforeToolContext extends HookContext {
   requestConfirmation(options?: AskOptions): void;
 }
 
-type Awaitable<T> = T | Promise<T>;
+// A hook that only looks may end without a word; a function that returns nothing is of type void.
+type Instead<T> = T | undefined | void | Promise<T | undefined | void>;
 
 /**
  * Code around the loop. A value that is not undefined takes the place of what would have happened: the
  * agent's answer, the model's, the tool's. Hooks run once; a resumed run does not fire them again.
  */
 export interface Hooks {
-  readonly beforeAgent?: (input: { readonly ctx: HookContext }) => Awaitable<Content | undefined>;
-  readonly afterAgent?: (input: { readonly ctx: HookContext }) => Awaitable<Content | undefined>;
+  readonly beforeAgent?: (input: { readonly ctx: HookContext }) => Instead<Content>;
+  readonly afterAgent?: (input: { readonly ctx: HookContext }) => Instead<Content>;
   readonly beforeModel?: (input: {
     readonly request: ModelRequest;
     readonly ctx: HookContext;
-  }) => Awaitable<ModelChunk | undefined>;
+  }) => Instead<ModelChunk>;
   readonly afterModel?: (input: {
     readonly response: ModelChunk;
     readonly ctx: HookContext;
-  }) => Awaitable<ModelChunk | undefined>;
+  }) => Instead<ModelChunk>;
   /** `args` may be changed in place; what it leaves is what is parsed, shown and run. */
   readonly beforeTool?: (input: {
     readonly tool: Tool;
     readonly args: { [key: string]: JsonValue };
     readonly ctx: BeforeToolContext;
-  }) => Awaitable<JsonValue | undefined>;
+  }) => Instead<JsonValue>;
   readonly afterTool?: (input: {
     readonly tool: Tool;
     readonly args: JsonObject;
     readonly result: JsonValue;
     readonly ctx: ToolContext;
-  }) => Awaitable<JsonValue | undefined>;
+  }) => Instead<JsonValue>;
   readonly onToolError?: (input: {
     readonly tool: Tool;
     readonly args: JsonObject;
     readonly error: unknown;
     readonly ctx: ToolContext;
-  }) => Awaitable<JsonValue | undefined>;
+  }) => Instead<JsonValue>;
 }
 
 export const HOOK_NAMES = [
@@ -72,16 +73,18 @@ export const HOOK_NAMES = [
 
 type HookName = keyof Hooks;
 
+type Value<Name extends HookName> = Exclude<Awaited<ReturnType<NonNullable<Hooks[Name]>>>, undefined | void>;
+
 /** Asks the Runner's hook and then the agent's; the first value stands. */
 export async function firstValue<Name extends HookName>(
   hooks: readonly (Hooks | undefined)[],
   name: Name,
   input: Parameters<NonNullable<Hooks[Name]>>[0],
-): Promise<Awaited<ReturnType<NonNullable<Hooks[Name]>>>> {
+): Promise<Value<Name> | undefined> {
   for (const set of hooks) {
     const hook = set?.[name] as ((input: unknown) => unknown) | undefined;
     const value = await hook?.(input);
-    if (value !== undefined) return value as Awaited<ReturnType<NonNullable<Hooks[Name]>>>;
+    if (value !== undefined) return value as Value<Name>;
   }
-  return undefined as Awaited<ReturnType<NonNullable<Hooks[Name]>>>;
+  return undefined;
 }

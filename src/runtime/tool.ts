@@ -3,10 +3,13 @@ import {
   type Parameters,
   type ParseOutcome,
   readShape,
+  type Shape,
+  type StandardSchema,
   type ToolDefinition,
 } from "../engine/index.ts";
 import { CountersignError, isReservedName, type JsonObject } from "../protocol/index.ts";
 import type { ToolContext } from "./tool-context.ts";
+import { fromZod3 } from "./zod3.ts";
 
 /** Who is asking and where: what a predicate may look at. */
 export interface GateContext {
@@ -97,7 +100,7 @@ const KNOWN_OPTIONS: ReadonlySet<string> = new Set<keyof ToolOptions<unknown, un
 export function tool<Args = JsonObject, Payload = unknown>(options: ToolOptions<Args, Payload>): Tool {
   refuseUnknown("tool", options, KNOWN_OPTIONS);
   refuseReserved(options.name);
-  const shape = readShape(options.parameters);
+  const shape = describedShape(options.name, options.parameters);
   return {
     name: options.name,
     description: options.description,
@@ -121,7 +124,7 @@ export function tool<Args = JsonObject, Payload = unknown>(options: ToolOptions<
 
 function confirmationRules<Args, Payload>(options: ToolOptions<Args, Payload>): ConfirmationRules {
   const { confirmationHint: hint, expiresInMs, amendable, onDenied } = options;
-  const payloadSchema = readShape(options.confirmationPayload).jsonSchema;
+  const payloadSchema = describedShape(options.name, options.confirmationPayload).jsonSchema;
   return {
     approvers: options.approvers ?? "requester",
     ...(expiresInMs === undefined ? {} : { expiresInMs }),
@@ -130,6 +133,17 @@ function confirmationRules<Args, Payload>(options: ToolOptions<Args, Payload>): 
     ...(payloadSchema === undefined ? {} : { payloadSchema }),
     hint: (args) => (typeof hint === "function" ? hint(args as Args) : hint),
   };
+}
+
+/** Reads a schema that people or models will be told of, so one that cannot be told is refused here and now. */
+function describedShape<Args>(toolName: string, given: Parameters<Args> | undefined): Shape<Args> {
+  if (given === undefined) return readShape(given);
+  const shape = readShape((fromZod3(given) as StandardSchema<unknown, Args> | undefined) ?? given);
+  if (shape.jsonSchema !== undefined) return shape;
+  throw new CountersignError(
+    "invalid-option",
+    `The schema of ${toolName} cannot be written as JSON Schema; give it as JSON Schema, or with a library that can write it (zod, arktype).`,
+  );
 }
 
 /** Does the call meet the gate? Anything but a plain `false`, and any failure, means yes. */

@@ -79,9 +79,9 @@ async function expectReplayed(model: Model, world: World): Promise<void> {
   }
 }
 
-describe.each(STORES)("on $name", ({ open, runs }) => {
-  const seen = new Set<string>();
+const seen = new Set<string>();
 
+describe.each(STORES)("on $name", ({ open, runs }) => {
   test("any sequence of commands leaves the ledger as the model has it, and its journal tells the same", async () => {
     await fc.assert(
       fc.asyncProperty(fc.commands([...anyCommands], { maxCommands: 100, size: "max" }), async (commands) => {
@@ -102,9 +102,9 @@ describe.each(STORES)("on $name", ({ open, runs }) => {
       { numRuns: runs },
     );
   });
+});
 
-  // Sequences in which next to nothing happens would prove next to nothing.
-  test.runIf(runs >= 150)("those sequences have shown every change that a call can undergo", () => {
-    expect(CHANGES.filter((change) => !seen.has(change))).toEqual([]);
-  });
+// Sequences in which next to nothing happens would prove next to nothing.
+test("those sequences have shown every change that a call can undergo", () => {
+  expect(CHANGES.filter((change) => !seen.has(change))).toEqual([]);
 });

@@ -68,9 +68,18 @@ function insistOnCompleteTurns({ contents }: ModelRequest): void {
     expected = called;
   }
   if (expected.length > 0) throw new Error(`${JSON.stringify(expected)} has no result.`);
-  if (JSON.stringify(contents).includes(REQUEST_CONFIRMATION_FUNCTION_NAME)) {
+  if (contents.some(({ parts }) => parts.some(isConfirmationTraffic))) {
     throw new Error("Confirmation traffic is in the prompt.");
   }
+}
+
+/** A request or an answer; a model's own attempt at one, and the error it got, are its own business. */
+function isConfirmationTraffic({ functionCall, functionResponse }: Part): boolean {
+  if (functionCall?.name === REQUEST_CONFIRMATION_FUNCTION_NAME) {
+    return "originalFunctionCall" in functionCall.args;
+  }
+  if (functionResponse?.name !== REQUEST_CONFIRMATION_FUNCTION_NAME) return false;
+  return functionResponse.response["code"] !== "reserved-name";
 }
 
 type Label = { readonly id: string | undefined; readonly name: string };

@@ -54,7 +54,7 @@ const CONFIRMATION_FIELDS: Fields<ConfirmationChange> = {
 class GuardedUpdate<Change extends object> {
   readonly #table: string;
   readonly #fields: readonly (readonly [member: keyof Change, field: Field])[];
-  readonly #texts: Map<string, string> = new Map();
+  readonly #texts: Map<string, Map<number, string>> = new Map();
 
   constructor(table: string, fields: Fields<Change>) {
     this.#table = table;
@@ -65,24 +65,32 @@ class GuardedUpdate<Change extends object> {
   run(database: Database, set: Change, guard: string, guardValues: readonly SqlValue[]): boolean {
     const values: SqlValue[] = [];
     let shape = 0;
-    this.#fields.forEach(([member, [, encode]], position) => {
-      if (set[member] === undefined) return;
-      shape |= 1 << position;
-      values.push(encode(set[member] as never));
-    });
+    let bit = 1;
+    for (const [member, [, encode]] of this.#fields) {
+      const value = set[member];
+      if (value !== undefined) {
+        shape |= bit;
+        values.push(encode(value as never));
+      }
+      bit <<= 1;
+    }
     values.push(...guardValues);
     return database.run(this.#text(shape, guard), values) === 1;
   }
 
   #text(shape: number, guard: string): string {
-    const key = `${shape} ${guard}`;
-    let text = this.#texts.get(key);
+    let texts = this.#texts.get(guard);
+    if (texts === undefined) {
+      texts = new Map();
+      this.#texts.set(guard, texts);
+    }
+    let text = texts.get(shape);
     if (text === undefined) {
       const columns = this.#fields.filter((_, position) => shape & (1 << position));
       // An update has to set something: a change of nothing still checks its guard.
       const assignments = columns.map(([, [column]]) => `${column} = ?`).join(", ") || "id = id";
       text = `update ${this.#table} set ${assignments} where ${guard}`;
-      this.#texts.set(key, text);
+      texts.set(shape, text);
     }
     return text;
   }

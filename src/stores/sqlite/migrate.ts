@@ -33,8 +33,10 @@ export async function migrate(database: Database, migrations: readonly Migration
 
 function checkedVersion(database: Database, newest: number): number {
   const version = Number(database.get("pragma user_version")?.[0]);
+  // In this order: another process may be making the ledger, and its mark comes with its tables.
+  const isMade = database.get("select 1 from sqlite_schema limit 1") !== undefined;
   const owner = Number(database.get("pragma application_id")?.[0]);
-  if (owner !== APPLICATION_ID && !isBlank(database)) {
+  if (isMade && owner !== APPLICATION_ID) {
     throw new CountersignError(
       "ledger-unreachable",
       `The file "${database.path}" is a database of another program; choose another path.`,
@@ -50,8 +52,4 @@ function checkedVersion(database: Database, newest: number): number {
     );
   }
   return version;
-}
-
-function isBlank(database: Database): boolean {
-  return database.get("select 1 from sqlite_schema limit 1") === undefined;
 }
