@@ -3,7 +3,7 @@ import type { Draft } from "./draft.ts";
 import type { CallChange } from "./ledger.ts";
 import { type CallCommand, nextCall } from "./lifecycle.ts";
 import type { EngineParts } from "./parts.ts";
-import type { CallRecord, FrameRecord } from "./records.ts";
+import type { CallRecord, ConfirmationRecord, FrameRecord } from "./records.ts";
 import { stateWrites, withoutTemporary } from "./state-scopes.ts";
 import type { Conflict } from "./transact.ts";
 
@@ -33,6 +33,11 @@ export function moveCall(
     );
   }
   return next;
+}
+
+/** The command by which a refused call's answer is worded: that nobody decided in time is not a person's no. */
+export function wordingOf(confirmation: ConfirmationRecord | undefined): CallCommand {
+  return confirmation?.status === "expired" ? "word-expiry" : "word-denial";
 }
 
 export interface AnswerInput {

@@ -14,9 +14,7 @@ import type { EngineParts } from "./parts.ts";
 import { type EntryOutcome, recordEntry } from "./record-entry.ts";
 import { askedAfterDenial, type Halt, Replay } from "./replay.ts";
 import { saveStep } from "./save-step.ts";
-
-const FIRST_RETRY_MS = 50;
-const LONGEST_RETRY_MS = 5_000;
+import { untilStored } from "./until-stored.ts";
 
 /** One entry into a call's body: start it if the claim still holds, see how it ends, record that. */
 export class CallRun {
@@ -157,16 +155,11 @@ export class CallRun {
     };
   }
 
-  // The outcome is in this process's memory and nowhere else: it is offered until the ledger has it.
   async #record(outcome: EntryOutcome): Promise<Ended> {
-    for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS)) {
-      try {
-        return await recordEntry(this.#parts, this.#claimed, outcome);
-      } catch (error) {
-        if (CountersignError.isInstance(error) && error.code === "closed") return {};
-        await this.#parts.clock.sleep(waitMs);
-      }
-    }
+    const stored = await untilStored(this.#parts.clock, () =>
+      recordEntry(this.#parts, this.#claimed, outcome),
+    );
+    return stored ?? {};
   }
 }
 

@@ -59,6 +59,7 @@ export class Engine {
   readonly #executions: Executions;
   readonly #keyed: boolean;
   readonly #workers = new Set<Worker>();
+  readonly #closed = Promise.withResolvers<never>();
 
   constructor(options: EngineOptions) {
     const { ledger, clock = systemClock, newId = createIds(), secret } = options;
@@ -88,6 +89,8 @@ export class Engine {
       ready: onceDone(() => checkSecret(ledger, secret)),
     };
     this.#executions = new Executions(this.#parts);
+    // Nobody may be waiting when it closes.
+    this.#closed.promise.catch(() => {});
   }
 
   get ledger(): Ledger {
@@ -180,7 +183,7 @@ export class Engine {
         change.forget();
         return call;
       }
-      await change.happened;
+      await Promise.race([change.happened, this.#closed.promise]).finally(change.forget);
     }
   }
 
@@ -281,6 +284,7 @@ export class Engine {
     await Promise.all([...this.#workers].map((worker) => worker.stop()));
     await this.#executions.idle();
     await this.#parts.lease.retire();
+    this.#closed.reject(new CountersignError("closed", "The engine was closed while a call was waited for."));
     await this.ledger.close();
   }
 

@@ -5,6 +5,7 @@ import { claimReady } from "./claim-ready.ts";
 import { finishFrame } from "./frames.ts";
 import type { EngineParts } from "./parts.ts";
 import type { CallRecord, FrameRecord } from "./records.ts";
+import { untilStored } from "./until-stored.ts";
 
 /** How one entry into a call's body ended, as committed. */
 export interface Ended {
@@ -88,7 +89,9 @@ export class Executions {
         errorCode: "internal",
         errorMessage: String(error),
       };
-      await finishFrame(this.#parts, frame, { event, status: "failed" });
+      await untilStored(this.#parts.clock, () =>
+        finishFrame(this.#parts, frame, { event, status: "failed" }),
+      );
     }
   }
 

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "../protocol/index.ts";
-import { moveCall, toResponse, writeAnswer } from "./answer.ts";
+import { moveCall, toResponse, wordingOf, writeAnswer } from "./answer.ts";
 import { newConfirmation, writeQuestions } from "./ask.ts";
 import { type Delegation, delegateFrameId } from "./call-end.ts";
 import type { Claimed } from "./claim.ts";
@@ -8,9 +8,8 @@ import { Draft } from "./draft.ts";
 import type { Ended } from "./executions.ts";
 import { newFrame } from "./frames.ts";
 import type { Snapshot } from "./ledger.ts";
-import type { CallCommand } from "./lifecycle.ts";
 import type { EngineParts } from "./parts.ts";
-import type { CallRecord, ConfirmationRecord, FrameRecord, Shown } from "./records.ts";
+import type { CallRecord, FrameRecord, Shown } from "./records.ts";
 import type { OpenAsk } from "./replay.ts";
 import { type Conflict, type Plan, transact } from "./transact.ts";
 
@@ -99,7 +98,7 @@ async function answer(
   const owner = frame === undefined ? undefined : await parts.lease.hold();
   const draft = new Draft(parts, now, session);
   // Denied stays denied, whatever the tool says when it words the answer.
-  const command = call.refused ? wording(confirmation) : end.ok ? "succeed" : "fail";
+  const command = call.refused ? wordingOf(confirmation) : end.ok ? "succeed" : "fail";
   const answered = writeAnswer(parts, draft, { ...end, call, frame, command, owner });
   draft.journal(`call-${answered.call.status}`, {
     call: call.id,
@@ -109,11 +108,6 @@ async function answer(
     ...(call.status === "unknown" ? { late: true } : {}),
   });
   return { draft, value: answered };
-}
-
-// That nobody answered in time is told apart from a person's no, whoever words it.
-function wording(confirmation: ConfirmationRecord | undefined): CallCommand {
-  return confirmation?.status === "expired" ? "word-expiry" : "word-denial";
 }
 
 /** Opens a frame for the other agent; the call waits, without a lease, for what it ends with. */

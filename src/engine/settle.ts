@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "../protocol/index.ts";
-import { moveCall, writeAnswer } from "./answer.ts";
+import { moveCall, wordingOf, writeAnswer } from "./answer.ts";
 import { mayDecide } from "./authority.ts";
 import { clear } from "./claim.ts";
 import { planClaim, type Taken } from "./claim-ready.ts";
@@ -80,7 +80,7 @@ async function currentOf(
 
 async function planEnd(
   parts: EngineParts,
-  { call, frame, session, now }: Held,
+  { call, confirmation, frame, session, now }: Held,
   about: {
     readonly settlement: Exclude<Settlement, { as: "retry" }>;
     readonly decider: Decider;
@@ -95,7 +95,8 @@ async function planEnd(
   const answered = writeAnswer(parts, draft, {
     call,
     frame,
-    command: happened ? "settle-succeeded" : "settle-failed",
+    // Denied stays denied: all that is unknown of such a call is how it worded that.
+    command: call.refused ? wordingOf(confirmation) : happened ? "settle-succeeded" : "settle-failed",
     result: happened ? settlement.result : { error: settlement.error },
     owner,
     last,

@@ -108,13 +108,11 @@ function toToolContext(run: RunContext, { agent, call }: ToolCall, entry: Entry)
     functionCallId: call.wireId,
     state,
     actions,
-    // Whatever is stored by now came before it.
     progress: (update) =>
       run.feed.publish({
         kind: "progress",
         session: call.session,
         invocation,
-        after: 0,
         callId: call.wireId,
         tool: call.tool,
         update,

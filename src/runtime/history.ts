@@ -1,8 +1,10 @@
 import {
   type Content,
+  type ErrorCode,
   type FunctionCall,
   isReservedName,
   type JsonObject,
+  member,
   type Part,
   type StoredEvent,
 } from "../protocol/index.ts";
@@ -28,7 +30,7 @@ export function toContents(events: readonly StoredEvent[], view: HistoryView): C
   const answers = collectAnswers(seen);
   const contents: Content[] = [];
   for (const event of seen) {
-    const content = withoutProtocol(event.content);
+    const content = withoutProtocol(event.content, answers);
     if (content === undefined || content.parts.length === 0 || isOnlyAnswers(content)) continue;
     if (event.author === "user") {
       contents.push({ role: "user", parts: content.parts });
@@ -81,9 +83,12 @@ function collectAnswers(events: readonly StoredEvent[]): ReadonlyMap<string, Par
 }
 
 // An imported conversation may carry another server's confirmation traffic.
-function withoutProtocol(content: Content | undefined): Content | undefined {
+function withoutProtocol(
+  content: Content | undefined,
+  answers: ReadonlyMap<string, Part>,
+): Content | undefined {
   if (content === undefined || !content.parts.some(isProtocol)) return content;
-  const parts = content.parts.filter((part) => !isProtocol(part));
+  const parts = content.parts.filter((part) => !isProtocol(part) || wasRefused(part, answers));
   return parts.length === 0 ? undefined : { ...content, parts };
 }
 
@@ -91,6 +96,14 @@ function isProtocol({ functionCall, functionResponse }: Part): boolean {
   const name = functionCall?.name ?? functionResponse?.name;
   return name !== undefined && isReservedName(name);
 }
+
+// A model that tried such a call itself is shown what it got for it.
+function wasRefused({ functionCall, functionResponse }: Part, answers: ReadonlyMap<string, Part>): boolean {
+  const answer = functionResponse ?? answers.get(functionCall?.id ?? "")?.functionResponse;
+  return answer !== undefined && member(answer.response, "code") === RESERVED;
+}
+
+const RESERVED: ErrorCode = "reserved-name";
 
 function isOnlyAnswers({ parts }: Content): boolean {
   return parts.length > 0 && parts.every((part) => part.functionResponse !== undefined);

@@ -1,24 +1,27 @@
 import type { JsonValue, StoredEvent } from "../protocol/index.ts";
 
-/** What is told of a run but not stored: pieces of text as they come, and how far a tool has got. */
-export type PassingEvent =
-  | {
-      readonly kind: "partial";
-      readonly session: string;
-      readonly invocation: string;
-      /** How many events the session had when this passed. */
-      readonly after: number;
-      readonly event: StoredEvent;
-    }
-  | {
-      readonly kind: "progress";
-      readonly session: string;
-      readonly invocation: string;
-      readonly after: number;
-      readonly callId: string;
-      readonly tool: string;
-      readonly update: JsonValue;
-    };
+/** A piece of a model's text, as it comes. */
+export interface PartialText {
+  readonly kind: "partial";
+  readonly session: string;
+  readonly invocation: string;
+  /** How many events the session had when this passed. */
+  readonly after: number;
+  readonly event: StoredEvent;
+}
+
+/** How far a tool has come. */
+export interface ToolProgress {
+  readonly kind: "progress";
+  readonly session: string;
+  readonly invocation: string;
+  readonly callId: string;
+  readonly tool: string;
+  readonly update: JsonValue;
+}
+
+/** What is told of a run but not stored. */
+export type PassingEvent = PartialText | ToolProgress;
 
 type Listener = (event: PassingEvent) => void;
 

@@ -2,7 +2,7 @@ import type { Ledger } from "../engine/index.ts";
 import type { StoredEvent } from "../protocol/index.ts";
 import { activityOf } from "./activity.ts";
 import type { RunContext } from "./run-context.ts";
-import type { PassingEvent } from "./run-feed.ts";
+import type { PartialText, PassingEvent, ToolProgress } from "./run-feed.ts";
 
 export interface WatchedRun {
   readonly session: string;
@@ -60,12 +60,14 @@ function nextChange(ledger: Ledger): { readonly happened: Promise<void>; readonl
 export async function* watchRun(run: RunContext, watched: WatchedRun): AsyncGenerator<RunEvent> {
   const { session, invocation, pieces } = watched;
   const { ledger } = run.engine;
-  const passing: PassingEvent[] = [];
+  const texts: PartialText[] = [];
+  const updates = new Set<ToolProgress>();
   let wake = Promise.withResolvers<void>();
   const nudge = (): void => wake.resolve();
   const stopFeed = run.feed.subscribe(session, { pieces }, (event) => {
-    if (event.invocation !== invocation || (event.kind === "partial" && !pieces)) return;
-    passing.push(event);
+    if (event.invocation !== invocation) return;
+    if (event.kind === "progress") updates.add(event);
+    else if (pieces) texts.push(event);
     nudge();
   });
   const stopChanges = ledger.onChange(nudge);
@@ -74,15 +76,23 @@ export async function* watchRun(run: RunContext, watched: WatchedRun): AsyncGene
       wake = Promise.withResolvers<void>();
       const { stirs } = run.background;
       const beside = run.background.of(session);
+      const updatesBefore = [...updates];
       // Asked before the events are read: whatever ended the run is then among them.
       const activity = await activityOf(ledger, session, invocation);
       const stored = await ledger.events(session, { after });
       for (const event of stored) {
-        yield* takePassing(passing, after);
+        yield* takeTexts(texts, after);
         after += 1;
-        if (event.invocationId === invocation) yield { kind: "stored", event };
+        if (event.invocationId !== invocation) continue;
+        yield* takeUpdates(
+          updates,
+          [...updates].filter((update) => isAnswerTo(event, update)),
+        );
+        yield { kind: "stored", event };
       }
-      yield* takePassing(passing, after);
+      yield* takeTexts(texts, after);
+      // Those came when their calls were stored already, and so after what was read since.
+      yield* takeUpdates(updates, updatesBefore);
       const over = activity !== "active" && beside === undefined && stirs === run.background.stirs;
       if (stored.length > 0) {
         settled = false;
@@ -102,6 +112,17 @@ export async function* watchRun(run: RunContext, watched: WatchedRun): AsyncGene
   }
 }
 
-function* takePassing(passing: PassingEvent[], after: number): Generator<PassingEvent> {
-  while (passing[0] !== undefined && passing[0].after <= after) yield passing.shift() as PassingEvent;
+function* takeTexts(texts: PartialText[], after: number): Generator<PartialText> {
+  for (let [next] = texts; next !== undefined && next.after <= after; [next] = texts) {
+    texts.shift();
+    yield next;
+  }
+}
+
+function* takeUpdates(updates: Set<ToolProgress>, these: readonly ToolProgress[]): Generator<ToolProgress> {
+  for (const update of these) if (updates.delete(update)) yield update;
+}
+
+function isAnswerTo({ content }: StoredEvent, { callId }: ToolProgress): boolean {
+  return content?.parts.some(({ functionResponse }) => functionResponse?.id === callId) === true;
 }

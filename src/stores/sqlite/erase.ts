@@ -16,7 +16,8 @@ const ERASE_STEPS =
   "(select 1 from calls where id = steps.call and session = ?)";
 const ERASE_JOURNAL = "update journal set body = null where stream = ?";
 const VOTES = "select id, votes from confirmations where session = ?";
-const ERASE_CONFIRMATION = "update confirmations set shown = ?, votes = ? where id = ?";
+const ERASE_CONFIRMATION =
+  "update confirmations set shown = ?, votes = ?, withdrawal = case when withdrawal is null then null else '' end where id = ?";
 
 /** Removes what was said and done, and keeps that it was: ids, statuses, digests, who decided and when. */
 export function eraseSession(database: Database, session: string): void {

@@ -1,0 +1,141 @@
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { call, play, resultsIn, type StrictModel, useRunners } from "../../test/seeds/stage.ts";
+import { Agent, type Policy, type Runner, type ToolOptions, tool } from "../index.ts";
+import { ManualClock } from "../testing.ts";
+
+const makeRunner = useRunners();
+const ana = { user: "ana" } as const;
+const byAna = { by: { id: "ana" } } as const;
+
+interface Payment {
+  readonly to: string;
+  readonly amount: number;
+}
+
+function scene(
+  options: Partial<ToolOptions<Payment, unknown>>,
+  policy?: Policy,
+): { readonly runner: Runner; readonly model: StrictModel; readonly paid: Payment[] } {
+  const paid: Payment[] = [];
+  const pay = tool<Payment>({
+    name: "pay",
+    description: "Pays.",
+    parameters: z.object({ to: z.string(), amount: z.coerce.number().positive() }),
+    requireConfirmation: true,
+    execute: (args) => {
+      paid.push(args);
+      return { ok: true };
+    },
+    ...options,
+  });
+  const model = play([call("pay", { to: "bo", amount: 500 })], "Done.");
+  const agent = new Agent({ name: "a", model, tools: [pay] });
+  return { runner: makeRunner({ agent, ...(policy === undefined ? {} : { policy }) }), model, paid };
+}
+
+async function idOf(runner: Runner): Promise<string> {
+  return String((await runner.send("pay", ana)).pending[0]?.id);
+}
+
+const limit: Policy = ({ args }) =>
+  Number(args["amount"]) > 1000 ? { outcome: "deny", reason: "above the limit" } : undefined;
+
+const tiers: Policy = ({ args }) => {
+  const approvers = Number(args["amount"]) > 1000 ? { roles: ["cfo"] } : ("requester" as const);
+  return { outcome: "confirm", reason: "money", approvers };
+};
+
+describe("amended arguments", () => {
+  test("run instead of the model's, both are kept, and the model is told what ran", async () => {
+    const { runner, model, paid } = scene({ amendable: true });
+    const id = await idOf(runner);
+    const { confirmation, finished } = await runner.approve(id, { ...byAna, args: { to: "bo", amount: 50 } });
+    await finished;
+    expect(paid).toEqual([{ to: "bo", amount: 50 }]);
+    expect(confirmation.decision?.args).toEqual({ to: "bo", amount: 50 });
+    const { ledger } = await runner.engine();
+    const { items } = await ledger.confirmations({ state: "closed" });
+    expect(items[0]?.call).toMatchObject({
+      args: { to: "bo", amount: 50 },
+      originalArgs: { to: "bo", amount: 500 },
+    });
+    expect(model.requests.slice(1).flatMap(resultsIn)).toEqual([
+      { ok: true, amendedArguments: { to: "bo", amount: 50 } },
+    ]);
+  });
+
+  test("are parsed as the model's would be", async () => {
+    const { runner, paid } = scene({ amendable: true });
+    const id = await idOf(runner);
+    await (await runner.approve(id, { ...byAna, args: { to: "bo", amount: "60" } })).finished;
+    expect(paid).toEqual([{ to: "bo", amount: 60 }]);
+  });
+
+  test("that do not fit the schema are refused with the field, and the question stays open", async () => {
+    const { runner, paid } = scene({ amendable: true });
+    const id = await idOf(runner);
+    await expect(runner.approve(id, { ...byAna, args: { to: "bo", amount: -1 } })).rejects.toMatchObject({
+      code: "arguments-mismatch",
+      details: { field: "amount" },
+    });
+    expect(await runner.pending()).toHaveLength(1);
+    expect(paid).toEqual([]);
+  });
+
+  test.each([
+    ["nothing may be changed", undefined],
+    ["another field may be changed", ["amount"]],
+  ] as const)("are refused where %s", async (_, amendable) => {
+    const { runner } = scene(amendable === undefined ? {} : { amendable });
+    const id = await idOf(runner);
+    await expect(
+      runner.approve(id, { ...byAna, args: { to: "mallory", amount: 500 } }),
+    ).rejects.toMatchObject({
+      code: "arguments-mismatch",
+      details: { field: "to" },
+    });
+  });
+
+  test("are gated again: a rule that forbids them forbids the approval", async () => {
+    const { runner, paid } = scene({ amendable: true }, limit);
+    const id = await idOf(runner);
+    await expect(runner.approve(id, { ...byAna, args: { to: "bo", amount: 2000 } })).rejects.toMatchObject({
+      code: "policy-denied",
+      message: "above the limit",
+    });
+    expect(paid).toEqual([]);
+    expect(await runner.pending()).toHaveLength(1);
+  });
+
+  test("need an approver whom the rule for the new ones admits", async () => {
+    const { runner, paid } = scene({ amendable: true }, tiers);
+    const id = await idOf(runner);
+    const args = { to: "bo", amount: 2000 };
+    await expect(runner.approve(id, { ...byAna, args })).rejects.toMatchObject({ code: "not-an-approver" });
+    await (await runner.approve(id, { ...byAna, args: { to: "bo", amount: 900 } })).finished;
+    expect(paid).toEqual([{ to: "bo", amount: 900 }]);
+  });
+});
+
+test("a deadline is the tool's: a call that nobody decides in time expires and is told so", async () => {
+  const clock = new ManualClock();
+  const paid: number[] = [];
+  const pay = tool({
+    name: "pay",
+    description: "",
+    requireConfirmation: true,
+    expiresInMs: 60_000,
+    execute: () => void paid.push(1),
+  });
+  const model = play([call("pay")], "Too late.");
+  const runner = makeRunner({ agent: new Agent({ name: "a", model, tools: [pay] }), clock });
+  const turn = await runner.send("pay", ana);
+  await clock.advance(60_001);
+  await runner.work({ once: true });
+  expect(model.requests.slice(1).flatMap(resultsIn)).toEqual([
+    { error: "tool call expired before it was approved" },
+  ]);
+  await expect(runner.approve(String(turn.pending[0]?.id), byAna)).rejects.toMatchObject({ code: "expired" });
+  expect(paid).toEqual([]);
+});
