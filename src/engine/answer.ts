@@ -4,6 +4,7 @@ import type { CallChange } from "./ledger.ts";
 import { type CallCommand, nextCall } from "./lifecycle.ts";
 import type { EngineParts } from "./parts.ts";
 import type { CallRecord, ConfirmationRecord, FrameRecord } from "./records.ts";
+import { redact } from "./redact.ts";
 import { stateWrites, withoutTemporary } from "./state-scopes.ts";
 import type { Conflict } from "./transact.ts";
 
@@ -76,7 +77,7 @@ export function writeAnswer(parts: EngineParts, draft: Draft, input: AnswerInput
     ...(frame.branch === undefined ? {} : { branch: frame.branch }),
     content: {
       role: "user",
-      parts: [{ functionResponse: { id: call.wireId, name: call.tool, response: toResponse(result) } }],
+      parts: [{ functionResponse: { id: call.wireId, name: call.tool, response: responseOf(call, result) } }],
     },
     ...(stateDelta === undefined || Object.keys(stateDelta).length === 0
       ? {}
@@ -136,4 +137,10 @@ function mergedCursor(frame: FrameRecord, patch: JsonObject | undefined): { read
 /** The wire wants an object; anything else is carried as its `result`. */
 export function toResponse(result: JsonValue): JsonObject {
   return isJsonObject(result) ? result : { result };
+}
+
+/** As the model is told it: with what ran, where a person changed what it had asked for. */
+function responseOf({ args, originalArgs, secrets }: CallRecord, result: JsonValue): JsonObject {
+  const response = toResponse(result);
+  return originalArgs === undefined ? response : { ...response, amendedArguments: redact(args, secrets) };
 }

@@ -2,7 +2,6 @@ import {
   CountersignError,
   type JsonObject,
   type JsonValue,
-  type ToolConfirmation,
   toJsonValue,
 } from "../protocol/index.ts";
 import { cancelledAnswer, deniedAnswer, EXPIRED_ANSWER } from "./answer.ts";
@@ -14,6 +13,7 @@ import type { EngineParts } from "./parts.ts";
 import { type EntryOutcome, recordEntry } from "./record-entry.ts";
 import { askedAfterDenial, type Halt, Replay } from "./replay.ts";
 import { saveStep } from "./save-step.ts";
+import { toolConfirmationOf } from "./tool-confirmation.ts";
 import { untilStored } from "./until-stored.ts";
 
 /** One entry into a call's body: start it if the claim still holds, see how it ends, record that. */
@@ -120,9 +120,9 @@ export class CallRun {
   }
 
   #context(replay: Replay): CallContext {
-    const { call, session, frame } = this.#claimed;
+    const { call, session, frame, confirmation } = this.#claimed;
     const signal = this.#abort.signal;
-    const toolConfirmation = this.#toolConfirmation();
+    const toolConfirmation = toolConfirmationOf(call, confirmation);
     return {
       idempotencyKey: call.id,
       attempt: call.attempt,
@@ -140,19 +140,6 @@ export class CallRun {
   #request(options: AskOptions): void {
     if (this.#claimed.call.refused) throw askedAfterDenial();
     this.#asked = options;
-  }
-
-  #toolConfirmation(): ToolConfirmation | undefined {
-    const { call, confirmation } = this.#claimed;
-    const vote = confirmation?.votes.at(-1);
-    if (confirmation === undefined || confirmation.shown.question !== undefined) return undefined;
-    if (call.refused) return { hint: confirmation.shown.hint, confirmed: false };
-    if (vote === undefined) return undefined;
-    return {
-      hint: confirmation.shown.hint,
-      confirmed: vote.confirmed,
-      ...(vote.payload === undefined ? {} : { payload: vote.payload }),
-    };
   }
 
   async #record(outcome: EntryOutcome): Promise<Ended> {

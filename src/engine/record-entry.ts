@@ -11,6 +11,7 @@ import type { Snapshot } from "./ledger.ts";
 import type { EngineParts } from "./parts.ts";
 import type { CallRecord, FrameRecord, Shown } from "./records.ts";
 import type { OpenAsk } from "./replay.ts";
+import { toolConfirmationOf } from "./tool-confirmation.ts";
 import { type Conflict, type Plan, transact } from "./transact.ts";
 
 /** How one entry into a body ended. */
@@ -220,9 +221,10 @@ function floodReason({ settings }: EngineParts, { call, session }: Held): string
   return undefined;
 }
 
-function shownOf(call: CallRecord, { tool }: Claimed, { options, step }: OpenAsk): Shown {
+function shownOf(call: CallRecord, { tool, confirmation }: Claimed, { options, step }: OpenAsk): Shown {
   const { hint, payload, schema } = options;
   const { onDenied } = tool.asking;
+  const startedWith = step === undefined ? undefined : toolConfirmationOf(call, confirmation);
   return {
     hint: hint ?? `Approve execution of tool ${call.tool}?`,
     why: ["the tool asks"],
@@ -230,6 +232,7 @@ function shownOf(call: CallRecord, { tool }: Claimed, { options, step }: OpenAsk
     ...(payload === undefined ? {} : { payload }),
     ...(schema === undefined ? {} : { schema }),
     ...(step === undefined ? {} : { question: step.name }),
+    ...(startedWith === undefined ? {} : { startedWith }),
     ...(onDenied === undefined ? {} : { onDenied }),
   };
 }

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "../protocol/index.ts";
+import type { JsonObject, JsonValue, ToolConfirmation } from "../protocol/index.ts";
 import type { Approvers, Principal } from "./principal.ts";
 
 /** A conversation, and the unit of serialisation: every change in it moves `version` by one. */
@@ -127,6 +127,8 @@ export interface Shown {
   readonly source?: string;
   /** The question's name, for a tool that asked by itself. */
   readonly question?: string;
+  /** The decision that had let the call start when it put this question. */
+  readonly startedWith?: ToolConfirmation;
   readonly askedByTool?: boolean;
   readonly onDenied?: "invoke";
 }

@@ -4,6 +4,7 @@ import {
   type CallRecord,
   ConfirmationRejected,
   type Delegation,
+  OutcomeUnknown,
 } from "../engine/index.ts";
 import { CountersignError, type JsonValue, member } from "../protocol/index.ts";
 import type { Agent, AnyAgent } from "./agent.ts";
@@ -64,7 +65,8 @@ async function runBody(run: RunContext, { agent, tool, call }: ToolCall, entry: 
     if (entry.asked) return null;
     return (await firstValue(hooks, "afterTool", { tool, args, result, ctx })) ?? result;
   } catch (error) {
-    if (error instanceof ConfirmationRejected) throw error;
+    // Neither is an error to be mended: one is a person's word, the other says that nobody knows.
+    if (error instanceof ConfirmationRejected || error instanceof OutcomeUnknown) throw error;
     const replaced = await firstValue(hooks, "onToolError", { tool, args, error, ctx });
     if (replaced === undefined) throw error;
     return replaced;

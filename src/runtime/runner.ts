@@ -1,6 +1,7 @@
 import {
   type Acting,
   type Confirmation,
+  type ConfirmationWithCall,
   type DecisionInput,
   type Engine,
   type PrincipalInput,
@@ -273,9 +274,10 @@ export class Runner {
     const open =
       session.open === 0
         ? []
-        : (await ledger.confirmations({ state: "open", session: key }, { limit: 100 })).items;
+        : (await ledger.confirmations({ state: "open", session: key }, { limit: session.open })).items;
     const by = toPrincipal({ id: session.user });
-    return toTurn(session, invocation, { events, pending: open.map((item) => toConfirmation(item, by)) });
+    const pending = open.toSorted(byAsking).map((item) => toConfirmation(item, by));
+    return toTurn(session, invocation, { events, pending });
   }
 
   async #show(run: RunContext, id: string, by: PrincipalInput): Promise<Confirmation> {
@@ -286,6 +288,11 @@ export class Runner {
     const { confirmation, call, session } = snapshot;
     return toConfirmation({ confirmation, call, session }, toPrincipal(by));
   }
+}
+
+// Questions of one turn are put at the same moment; they are told in the order of its calls.
+function byAsking(one: ConfirmationWithCall, other: ConfirmationWithCall): number {
+  return one.confirmation.requestedAt - other.confirmation.requestedAt || one.call.ord - other.call.ord;
 }
 
 function refusedEvent(run: RunContext, invocationId: string, { code, message }: RefusedAnswer): RunEvent {

@@ -101,6 +101,7 @@ function callPoint(
     case "failed":
       return ran ? "result" : from === "suspended" ? "return" : undefined;
     case "denied":
+    case "expired":
       return ran ? "word-denial" : undefined;
     default:
       return undefined;

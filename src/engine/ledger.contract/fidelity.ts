@@ -80,6 +80,7 @@ const shown: Required<Shown> = {
   argsSchema: {},
   why: ["tool", "policy"],
   authorOnly: true,
+  startedWith: { hint: "Start?", confirmed: true, payload: difficultValues() },
   source: "mcp:bank",
   question: "manager",
   askedByTool: true,
