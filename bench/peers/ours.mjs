@@ -9,14 +9,32 @@ const { Agent, createLedger, Runner, tool } = await load(process.env.COUNTERSIGN
 
 export const meta = { name: "countersign", packages: [], stores: ["memory", "sqlite"] };
 
-const number = (name) => ({
-  type: "object",
-  properties: { [name]: { type: "number" } },
-  required: [name],
-});
+const APP = "bench";
+const USER = "bench";
 
 export async function open(env) {
   const script = new Script();
+  const agent = createAgent(script, env);
+  const ledger = await createLedger(env.store === "memory" ? "memory:" : `sqlite:${env.file}`);
+  const runner = new Runner({ agent, ledger, maxModelCalls: 1000 });
+  return {
+    start: (sessionId) => start(runner, sessionId),
+    approve: (handle) => approve(runner, handle),
+    prefill: (sessionId, n) => prefill(runner, sessionId, n),
+    inspect: (handle) => inspect(runner, handle),
+    async ungated(sessionId, mode, n) {
+      script.armUngated(mode, n);
+      try {
+        return { text: (await runner.send("ping", { user: USER, session: sessionId })).text };
+      } finally {
+        script.disarm();
+      }
+    },
+    close: () => runner.close(),
+  };
+}
+
+function createAgent(script, env) {
   const model = {
     name: "script",
     async *generate({ contents }) {
@@ -25,66 +43,50 @@ export async function open(env) {
       yield { parts: next.text ? [{ text: next.text }] : next.calls.map((call) => ({ functionCall: call })) };
     },
   };
-  const agent = new Agent({
-    name: "bench",
-    model,
-    instruction: "Be brief.",
-    tools: [
-      tool({
-        name: "reimburse",
-        description: "Reimburse an amount",
-        parameters: number("amount"),
-        requireConfirmation: true,
-        execute: (args) => env.reimburse(args),
-      }),
-      tool({
-        name: "ping",
-        description: "Ping",
-        parameters: number("i"),
-        readOnly: true,
-        execute: (args) => env.ping(args),
-      }),
-    ],
+  const reimburse = tool({
+    name: "reimburse",
+    description: "Reimburse an amount",
+    parameters: numberNamed("amount"),
+    requireConfirmation: true,
+    execute: (args) => env.reimburse(args),
   });
-  const ledger = await createLedger(env.store === "memory" ? "memory:" : `sqlite:${env.file}`);
-  const runner = new Runner({ agent, ledger, maxModelCalls: 1000 });
-  const user = "bench";
+  const ping = tool({
+    name: "ping",
+    description: "Ping",
+    parameters: numberNamed("i"),
+    readOnly: true,
+    execute: (args) => env.ping(args),
+  });
+  return new Agent({ name: APP, model, instruction: "Be brief.", tools: [reimburse, ping] });
+}
 
-  return {
-    async start(sessionId) {
-      const turn = await runner.send(USER_TEXT, { user, session: sessionId });
-      if (turn.status !== "paused") throw new Error(`did not pause: ${turn.status}`);
-      return { id: turn.pending[0].id };
-    },
-    async approve({ id }) {
-      const { confirmation, repeated, finished } = await runner.approve(id, { by: { id: user } });
-      if (repeated && confirmation.status !== "succeeded")
-        throw new Error(`already decided; it is ${confirmation.status}`);
-      return { text: (await finished).text };
-    },
-    async prefill(sessionId, n) {
-      const engine = await runner.engine();
-      const events = historyTurns(n).map(({ role, text }, i) => ({
-        author: role === "user" ? "user" : "bench",
-        invocationId: `earlier-${Math.floor(i / 2)}`,
-        content: { role: role === "user" ? "user" : "model", parts: [{ text }] },
-      }));
-      await engine.createSession({ app: "bench", user, id: sessionId }, {}, events);
-    },
-    async ungated(sessionId, mode, n) {
-      script.armUngated(mode, n);
-      try {
-        return { text: (await runner.send("ping", { user, session: sessionId })).text };
-      } finally {
-        script.disarm();
-      }
-    },
-    async inspect({ id }) {
-      const engine = await runner.engine();
-      await engine.workOnce();
-      const snapshot = await engine.ledger.load({ confirmation: id });
-      return `call ${snapshot?.call?.status}, approved by ${snapshot?.confirmation?.votes.at(-1)?.by.id}`;
-    },
-    close: () => runner.close(),
-  };
+function numberNamed(name) {
+  return { type: "object", properties: { [name]: { type: "number" } }, required: [name] };
+}
+
+async function start(runner, sessionId) {
+  const turn = await runner.send(USER_TEXT, { user: USER, session: sessionId });
+  if (turn.status !== "paused") throw new Error(`did not pause: ${turn.status}`);
+  return { id: turn.pending[0].id };
+}
+
+async function approve(runner, { id }) {
+  const result = await runner.approve(id, { by: { id: USER } });
+  return { text: (await result.finished).text };
+}
+
+async function prefill(runner, sessionId, n) {
+  const engine = await runner.engine();
+  const events = historyTurns(n).map(({ role, text }, i) => ({
+    author: role === "user" ? "user" : APP,
+    invocationId: `earlier-${Math.floor(i / 2)}`,
+    content: { role: role === "user" ? "user" : "model", parts: [{ text }] },
+  }));
+  await engine.createSession({ app: APP, user: USER, id: sessionId }, {}, events);
+}
+
+async function inspect(runner, { id }) {
+  const engine = await runner.engine();
+  const snapshot = await engine.ledger.load({ confirmation: id });
+  return `call ${snapshot?.call?.status}, approved by ${snapshot?.confirmation?.votes.at(-1)?.by.id}`;
 }

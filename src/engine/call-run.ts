@@ -1,9 +1,4 @@
-import {
-  CountersignError,
-  type JsonObject,
-  type JsonValue,
-  toJsonValue,
-} from "../protocol/index.ts";
+import { CountersignError, type JsonObject, type JsonValue, toJsonValue } from "../protocol/index.ts";
 import { cancelledAnswer, deniedAnswer, EXPIRED_ANSWER } from "./answer.ts";
 import { type AskOptions, type CallContext, ConfirmationRejected, OutcomeUnknown } from "./call-context.ts";
 import { CallEnd } from "./call-end.ts";

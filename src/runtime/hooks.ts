@@ -61,7 +61,7 @@ export interface Hooks {
   }) => Instead<JsonValue>;
 }
 
-export const HOOK_NAMES = [
+export const HOOK_NAMES: readonly (keyof Hooks)[] = [
   "beforeAgent",
   "afterAgent",
   "beforeModel",
@@ -69,7 +69,7 @@ export const HOOK_NAMES = [
   "beforeTool",
   "afterTool",
   "onToolError",
-] as const satisfies readonly (keyof Hooks)[];
+];
 
 type HookName = keyof Hooks;
 

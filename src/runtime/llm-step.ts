@@ -1,4 +1,10 @@
-import { type FrameEnd, type FrameRecord, type SessionRecord, withoutTemporary } from "../engine/index.ts";
+import {
+  type FrameEnd,
+  type FrameRecord,
+  type PlannedCall,
+  type SessionRecord,
+  withoutTemporary,
+} from "../engine/index.ts";
 import type { JsonObject, Part } from "../protocol/index.ts";
 import type { Agent } from "./agent.ts";
 import { declarationsOf, toolsOf } from "./agent-tools.ts";
@@ -85,9 +91,38 @@ async function think(about: Thinking, session: SessionRecord): Promise<FrameReco
     );
   }
   const planned = await planCalls(await sceneFor({ ...about, tools }, session, prompt), calls);
+  return record(about, { ...chunk, parts }, planned);
+}
+
+async function record(
+  about: Pick<Thinking, "run" | "frame" | "ctx">,
+  chunk: ModelChunk,
+  calls: readonly PlannedCall[],
+): Promise<FrameRecord | undefined> {
+  const { run, frame, ctx } = about;
+  const { engine } = run;
   const stateDelta = ctx.state.delta();
-  const event = eventOf(frame, { ...chunk, parts }, stateDelta);
-  return (await run.engine.recordTurn(frame, { event, calls: planned, stateDelta }))?.frame;
+  const event = eventOf(frame, chunk, stateDelta);
+  try {
+    return (await engine.recordTurn(frame, { event, calls, stateDelta }))?.frame;
+  } catch (error) {
+    // Another branch may have used an id of ours since the prompt was read; it keeps it, and we take another.
+    const taken = await engine.ledger.calls(calls.map(({ wireId }) => `${frame.session}.${wireId}`));
+    if (taken.length === 0) throw error;
+    const names = new Map(taken.map(({ wireId }) => [wireId, `adk-${run.newId()}`]));
+    const others = calls.map((call) => ({ ...call, wireId: names.get(call.wireId) ?? call.wireId }));
+    return record(about, renamed(chunk, names), others);
+  }
+}
+
+function renamed(chunk: ModelChunk, names: ReadonlyMap<string, string>): ModelChunk {
+  const parts = chunk.parts.map((part) => {
+    const id = names.get(part.functionCall?.id ?? "");
+    return part.functionCall === undefined || id === undefined
+      ? part
+      : { ...part, functionCall: { ...part.functionCall, id } };
+  });
+  return { ...chunk, parts };
 }
 
 async function requestFor(

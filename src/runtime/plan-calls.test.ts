@@ -107,7 +107,7 @@ async function shownAndRun(
 ): Promise<{ readonly shown: unknown; readonly ran: unknown[] }> {
   const ran: unknown[] = [];
   const agent = new Agent({ name: "a", model: play([call("pay", args)], "Done."), tools: [pay(ran)] });
-  const runner = makeRunner({ ...options, ledger: "memory:", models: undefined as never, agent });
+  const runner = makeRunner({ ...options, agent });
   const turn = await runner.send("pay", ana);
   const [card] = turn.pending;
   await (await runner.approve(String(card?.id), byAna)).finished;
@@ -223,8 +223,6 @@ function paymentScene(lines: readonly Line[], options: Partial<RunnerOptions> = 
   const model: StrictModel = play(...lines);
   const runner = makeRunner({
     ...options,
-    ledger: "memory:",
-    models: undefined as never,
     agent: new Agent({ name: "a", model, tools: [pay] }),
   });
   return { runner, model, paid };

@@ -29,7 +29,7 @@ function scene(lines: readonly Line[], options: Partial<RunnerOptions> = {}) {
   const model = play(...lines);
   const agent = new Agent({ name: "a", model, tools: [pay] });
   return {
-    runner: makeRunner({ ...options, ledger: "memory:", models: undefined as never, agent }),
+    runner: makeRunner({ ...options, agent }),
     model,
     paid,
   };
