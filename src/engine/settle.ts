@@ -90,7 +90,6 @@ async function planEnd(
   const { settlement, last } = about;
   const owner = frame === undefined ? undefined : await parts.lease.hold();
   const draft = new Draft(parts, now, session).sync();
-  draft.journal("call-settled", settlementBody(call, settlement.as, about.decider));
   const happened = settlement.as === "succeeded";
   const answered = writeAnswer(parts, draft, {
     call,
@@ -101,6 +100,8 @@ async function planEnd(
     owner,
     last,
   });
+  const { status } = answered.call;
+  draft.journal("call-settled", { ...settlementBody(call, settlement.as, about.decider), status });
   return { draft, value: { ok: true, ...answered } };
 }
 

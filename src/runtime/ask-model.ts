@@ -30,6 +30,8 @@ export async function askModel(question: ModelQuestion): Promise<ModelChunk> {
   }
 }
 
+const NEVER = new AbortController().signal;
+
 async function generate({ run, agent, frame, request, after }: ModelQuestion): Promise<ModelChunk> {
   if (agent.model === undefined) {
     throw new CountersignError(
@@ -39,7 +41,7 @@ async function generate({ run, agent, frame, request, after }: ModelQuestion): P
   }
   const model = await modelOf(run, agent.model);
   const options = {
-    signal: run.cancellation.signalOf(frame.invocation),
+    signal: run.cancellation.signalOf(frame.invocation) ?? NEVER,
     stream: run.feed.wantsPieces(frame.session),
   };
   let last: ModelChunk | undefined;

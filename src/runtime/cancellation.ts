@@ -6,7 +6,6 @@ interface Watched {
 /** Tells the steps of an invocation that they should stop. Only a hint: what they hold is in the ledger. */
 export class Cancellation {
   readonly #watched = new Map<string, Watched>();
-  readonly #never = new AbortController().signal;
 
   /** Watches an invocation until the returned function is called. */
   open(invocation: string): () => void {
@@ -19,8 +18,9 @@ export class Cancellation {
     };
   }
 
-  signalOf(invocation: string): AbortSignal {
-    return this.#watched.get(invocation)?.controller.signal ?? this.#never;
+  /** Undefined where nobody could stop it. */
+  signalOf(invocation: string): AbortSignal | undefined {
+    return this.#watched.get(invocation)?.controller.signal;
   }
 
   cancel(invocation: string, reason: string): void {

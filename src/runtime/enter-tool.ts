@@ -94,7 +94,8 @@ function delegationOf(delegate: AnyAgent, call: CallRecord): Delegation {
 function toToolContext(run: RunContext, { agent, call }: ToolCall, entry: Entry): ToolContext {
   const { context, state, actions } = entry;
   const { invocation = call.id } = context;
-  const signal = AbortSignal.any([context.signal, run.cancellation.signalOf(invocation)]);
+  const stop = run.cancellation.signalOf(invocation);
+  const signal = stop === undefined ? context.signal : AbortSignal.any([context.signal, stop]);
   return {
     ...context,
     signal,

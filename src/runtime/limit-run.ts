@@ -16,6 +16,7 @@ interface Invocation {
 
 /** Holds a run to its limits while it is watched. Call what it returns when the watching ends. */
 export function limitRun(run: RunContext, about: Invocation, { signal, timeoutMs }: RunLimits): () => void {
+  if (signal === undefined && timeoutMs === undefined) return () => {};
   const close = run.cancellation.open(about.invocation);
   const watching = new AbortController();
   const onAbort = (): void => {

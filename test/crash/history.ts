@@ -92,15 +92,22 @@ function follow(place: Place, { kind, body }: CallRecordLine): Place | undefined
     case "call-returned":
       return move(place, body["status"] === "done" ? "return" : "return-failed");
     case "call-settled":
-      return attempt === place.attempt
-        ? move(place, `settle-${textOf(body["as"])}` as CallCommand)
-        : undefined;
+      return attempt === place.attempt ? move(place, settlement(body)) : undefined;
     default: {
       const command = COMMANDS[kind];
       if (command === undefined || (attempt !== undefined && attempt !== place.attempt)) return undefined;
       return move(place, command);
     }
   }
+}
+
+// A refused call is settled as what it is: all that was unknown of it is how it worded that.
+function settlement(body: JsonObject): CallCommand {
+  const command = { denied: "word-denial", expired: "word-expiry" } as const;
+  const status = textOf(body["status"]);
+  return status === "denied" || status === "expired"
+    ? command[status]
+    : (`settle-${textOf(body["as"])}` as CallCommand);
 }
 
 function refuses({ status }: Place, body: JsonObject): boolean {

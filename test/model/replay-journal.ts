@@ -41,7 +41,8 @@ const TELLS: { readonly [kind: string]: Tell } = {
   "call-cancelled": callIs("cancelled"),
   "call-unknown": callIs("unknown"),
   "call-released": callIs("ready"),
-  "call-settled": (told, body) => callIs(body["as"] === "retry" ? "ready" : String(body["as"]))(told, body),
+  "call-settled": (told, body) =>
+    callIs(body["as"] === "retry" ? "ready" : String(body["status"]))(told, body),
   "late-result": () => {},
 };
 
