@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ANA, openDesk } from "../../test/attack/support/desk.ts";
+import { Engine } from "./engine.ts";
 import { REDACTED } from "./redact.ts";
 
 describe("a turn that needs people", () => {
@@ -87,7 +88,7 @@ describe("a turn that needs people", () => {
 
 describe("too much", () => {
   test("a session with as many open questions as it may have: the call fails, and says why", async () => {
-    const desk = await openDesk({ maxOpen: 2 });
+    const desk = await openDesk();
     desk.app.define("nosy", {
       run: async (_call, { requestConfirmation }) => {
         requestConfirmation({ hint: "And now?" });
@@ -95,12 +96,28 @@ describe("too much", () => {
       },
     });
     const [nosy, ...others] = await desk.askAll([{ tool: "nosy" }, { tool: "pay" }, { tool: "wire" }]);
-    await desk.engine.approve(nosy!.confirmation.id, { by: ANA });
-    expect(await desk.engine.finished(nosy!.call.id)).toMatchObject({
+    // Another process, which allows fewer.
+    const strict = new Engine({ ledger: desk.ledger, clock: desk.clock, maxOpen: 2 });
+    strict.host(desk.app);
+    await strict.approve(nosy!.confirmation.id, { by: ANA });
+    expect(await strict.finished(nosy!.call.id)).toMatchObject({
       status: "failed",
       result: { code: "too-many-open" },
     });
     expect((await desk.ledger.confirmations({ state: "open" })).items).toHaveLength(others.length);
+  });
+
+  test("of a turn that asks too much, the calls beyond the limit are answered instead", async () => {
+    const desk = await openDesk({ maxOpen: 2 });
+    const asked = await desk.askAll([{ tool: "pay" }, { tool: "wire" }, { tool: "wire" }]);
+    expect(asked).toHaveLength(2);
+    expect((await desk.ledger.confirmations({ state: "open" })).items).toHaveLength(2);
+    const [first] = asked;
+    const [, , third] = (await desk.ledger.load({ call: first!.call.id }))?.frame?.calls ?? [];
+    expect((await desk.ledger.calls([third ?? ""]))[0]).toMatchObject({
+      status: "failed",
+      result: { code: "too-many-open" },
+    });
   });
 
   test("with one question fewer it may ask", async () => {

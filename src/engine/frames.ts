@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, member } from "../protocol/index.ts";
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../protocol/index.ts";
 import { writeAnswer, writeProgress } from "./answer.ts";
 import { Draft, type EventDraft } from "./draft.ts";
 import type { Snapshot } from "./ledger.ts";
@@ -43,8 +43,14 @@ export function newFrame({ parent, ...input }: FrameInput): FrameRecord {
 /** Who asked, where that is more than the session's user; every frame of a run is on their behalf. */
 export const REQUESTERS = "requesters";
 
-function inherited(cursor: JsonValue | undefined): JsonValue {
+/** Who asked, where a cursor says so. */
+export function requestersIn(cursor: JsonValue | undefined): { readonly requesters?: readonly string[] } {
   const requesters = isJsonObject(cursor) ? member(cursor, REQUESTERS) : undefined;
+  return isJsonArray(requesters) ? { requesters: requesters.map(String) } : {};
+}
+
+function inherited(cursor: JsonValue | undefined): JsonValue {
+  const { requesters } = requestersIn(cursor);
   return requesters === undefined ? null : { [REQUESTERS]: requesters };
 }
 

@@ -4,7 +4,7 @@ import { type AskedCall, newConfirmation, type Question, writeQuestions } from "
 import type { Claimed } from "./claim.ts";
 import { valueDigest } from "./digest.ts";
 import { Draft, type EventDraft } from "./draft.ts";
-import { isOurs, newFrame, newFrameId, REQUESTERS } from "./frames.ts";
+import { isOurs, newFrame, newFrameId, REQUESTERS, requestersIn } from "./frames.ts";
 import type { LiveTool } from "./host.ts";
 import type { SessionName, Snapshot } from "./ledger.ts";
 import type { EngineParts } from "./parts.ts";
@@ -140,7 +140,7 @@ function planTurn(
   const claimed: Claimed[] = [];
   const asked: AskedCall[] = [];
   const responses: EventDraft[] = [];
-  for (const [ord, planned] of input.calls.entries()) {
+  for (const [ord, planned] of withinLimit(input.calls, parts.settings.maxOpen - session.open).entries()) {
     const call = newCall(parts, draft.now, { frame, planned, ord });
     if (planned.plan.kind === "run") {
       const { owner } = frame;
@@ -182,6 +182,16 @@ function planTurn(
   };
 }
 
+/** Questions beyond what the session may have open are answered instead of put. */
+function withinLimit(calls: readonly PlannedCall[], room: number): readonly PlannedCall[] {
+  const asking = calls.filter(({ plan }) => plan.kind === "ask");
+  if (asking.length <= room) return calls;
+  const tooMany = new Set(asking.slice(Math.max(room, 0)));
+  const result = { error: "too many open confirmations in this session", code: "too-many-open" };
+  const plan: CallPlan = { kind: "answer", status: "failed", result };
+  return calls.map((planned) => (tooMany.has(planned) ? { ...planned, plan } : planned));
+}
+
 function newCall(
   parts: EngineParts,
   now: number,
@@ -206,6 +216,7 @@ function newCall(
     unparsed: planned.unparsed ?? false,
     argsDigest: valueDigest(parts.ledger.digestKey, planned.args),
     definitionDigest: planned.definitionDigest,
+    ...requestersIn(frame.cursor),
     secrets: planned.secrets ?? [],
     repeatable: planned.repeatable ?? false,
     attempt: 0,

@@ -23,9 +23,11 @@ export async function askBeforeTool(
   tool: Tool,
   call: FunctionCall & { readonly id: string },
 ): Promise<Hooked> {
+  const hooks = [run.hooks, agent.hooks].filter(({ beforeTool }) => beforeTool !== undefined);
+  if (hooks.length === 0) return { args: call.args, verdicts: [], card: {} };
   const args = structuredClone<{ [key: string]: JsonValue }>(call.args);
   let card: AskOptions | undefined;
-  for (const { beforeTool } of [run.hooks, agent.hooks]) {
+  for (const { beforeTool } of hooks) {
     let asked = false;
     const requestConfirmation = (options: AskOptions = {}): void => {
       asked = true;

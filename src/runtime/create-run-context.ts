@@ -6,6 +6,7 @@ import type { RunContext } from "./run-context.ts";
 import { RunFeed } from "./run-feed.ts";
 import type { RunnerOptions } from "./runner-options.ts";
 import { createRuntimeHost } from "./runtime-host.ts";
+import { SessionNames } from "./session-names.ts";
 
 const DEFAULT_MODEL_CALLS = 500;
 
@@ -35,6 +36,7 @@ export async function createRunContext(
     policy,
     models,
     feed: new RunFeed(),
+    names: new SessionNames(opened),
     settings: {
       maxModelCalls: maxModelCalls ?? DEFAULT_MODEL_CALLS,
       maxOpen: maxOpen ?? DEFAULT_SETTINGS.maxOpen,

@@ -1,10 +1,4 @@
-import {
-  type FrameEnd,
-  type FrameRecord,
-  type PlannedCall,
-  type SessionRecord,
-  withoutTemporary,
-} from "../engine/index.ts";
+import { type FrameEnd, type FrameRecord, type PlannedCall, withoutTemporary } from "../engine/index.ts";
 import type { JsonObject, Part } from "../protocol/index.ts";
 import type { Agent } from "./agent.ts";
 import { declarationsOf, toolsOf } from "./agent-tools.ts";
@@ -50,7 +44,7 @@ async function stepOrFail(
 }
 
 async function stepOnce(run: RunContext, agent: Agent, frame: FrameRecord): Promise<FrameRecord | undefined> {
-  const session = (await run.engine.ledger.load({ frame: frame.id }))?.session;
+  const session = await run.names.of(frame.session);
   if (session === undefined) return undefined;
   const state = new State(await run.engine.ledger.state(frame.session));
   const ctx: HookContext = {
@@ -65,13 +59,13 @@ async function stepOnce(run: RunContext, agent: Agent, frame: FrameRecord): Prom
     frame.turn === 0 ? await firstValue([run.hooks, agent.hooks], "beforeAgent", { ctx }) : undefined;
   if (instead !== undefined)
     return finish(run, frame, spoken({ agent, frame, state }, { parts: instead.parts }));
-  return think({ run, agent, frame, ctx }, session);
+  return think({ run, agent, frame, ctx });
 }
 
 type Thinking = Pick<StepScene, "run" | "agent" | "frame" | "ctx">;
 
 /** Asks the model and acts on what it says. */
-async function think(about: Thinking, session: SessionRecord): Promise<FrameRecord | undefined> {
+async function think(about: Thinking): Promise<FrameRecord | undefined> {
   const { run, agent, frame, ctx } = about;
   const tools = await toolsOf(agent, run.agents);
   const prompt = await buildPrompt(run.engine.ledger, frame);
@@ -90,7 +84,7 @@ async function think(about: Thinking, session: SessionRecord): Promise<FrameReco
       spoken({ agent, frame, state: ctx.state }, { ...chunk, parts: instead?.parts ?? parts }),
     );
   }
-  const planned = await planCalls(await sceneFor({ ...about, tools }, session, prompt), calls);
+  const planned = await planCalls(await sceneFor({ ...about, tools }, prompt), calls);
   return record(about, { ...chunk, parts }, planned);
 }
 
@@ -141,19 +135,17 @@ async function requestFor(
 
 async function sceneFor(
   base: Pick<StepScene, "run" | "agent" | "frame" | "ctx"> & { readonly tools: ReadonlyMap<string, Tool> },
-  session: SessionRecord,
   prompt: Prompt,
 ): Promise<StepScene> {
   const { ledger } = base.run.engine;
+  const { session } = base.frame;
   // Read now: the model may have thought for long.
-  const { open = 0 } = (await ledger.load({ sessionKey: session.key }))?.session ?? {};
+  const { open = 0 } = (await ledger.load({ sessionKey: session }))?.session ?? {};
   const waiting =
-    open === 0
-      ? []
-      : (await ledger.confirmations({ state: "open", session: session.key }, { limit: open })).items;
+    open === 0 ? [] : (await ledger.confirmations({ state: "open", session }, { limit: open })).items;
   return {
     ...base,
-    requesters: requestersOf(base.frame, session.user),
+    requesters: requestersOf(base.frame, base.ctx.userId),
     open: waiting.map(({ call }) => call),
     denied: await deniedCalls(ledger, base.frame, prompt.events),
   };

@@ -6,6 +6,7 @@ import type { Hooks } from "./hooks.ts";
 import type { Model, ModelResolver } from "./model.ts";
 import type { Policy } from "./policy.ts";
 import type { RunFeed } from "./run-feed.ts";
+import type { SessionNames } from "./session-names.ts";
 
 export interface RunSettings {
   /** How many model calls one agent may make for one message. */
@@ -23,6 +24,7 @@ export interface RunContext {
   readonly policy: Policy | undefined;
   readonly models: ModelResolver;
   readonly feed: RunFeed;
+  readonly names: SessionNames;
   readonly settings: RunSettings;
   readonly cancellation: Cancellation;
   /** What runs beside the steps; whoever closes the Runner waits for it. */
