@@ -8,6 +8,7 @@ const MARKED =
 /** What an example imports from the source, users import from the package. */
 const IMPORTS: readonly (readonly [string, string])[] = [
   [`"../src/index.ts"`, `"countersign"`],
+  [`"../src/models/scripted/index.ts"`, `"countersign/models/scripted"`],
   [`"../src/testing.ts"`, `"countersign/testing"`],
 ];
 

@@ -105,6 +105,7 @@ export {
   type Turn,
   tool,
   toolset,
+  type UnknownCall,
   withConfirmation,
 } from "./runtime/index.ts";
 export { createLedger, type LedgerOptions } from "./stores/index.ts";

@@ -72,7 +72,14 @@ async function start(runner, sessionId) {
 
 async function approve(runner, { id }) {
   const result = await runner.approve(id, { by: { id: USER } });
-  return { text: (await result.finished).text };
+  // Decided before and still running, says the ledger: if its process died, a worker finds that out.
+  const worker = result.repeated && result.confirmation.status === "executing" ? runner.work() : undefined;
+  const turn = await result.finished;
+  await worker?.stop();
+  const [unknown] = turn.unknown;
+  if (unknown !== undefined)
+    throw new Error(`the outcome of ${unknown.tool} is unknown; a person must settle it`);
+  return { text: turn.text };
 }
 
 async function prefill(runner, sessionId, n) {

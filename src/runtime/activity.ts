@@ -1,12 +1,17 @@
-import type { Ledger } from "../engine/index.ts";
+import type { CallRecord, Ledger } from "../engine/index.ts";
 
-/** Is anything of this invocation under way, waiting for people, or is it over? */
-export type Activity = "active" | "paused" | "ended";
+/** Is anything of an invocation under way, waiting for people, or is it over? */
+export interface Activity {
+  readonly state: "active" | "paused" | "ended";
+  /** Calls that started and whose end is not known: nothing goes on until a person settles them. */
+  readonly unknown: readonly CallRecord[];
+}
 
 export async function activityOf(ledger: Ledger, session: string, invocation: string): Promise<Activity> {
   const frames = (await ledger.liveFrames(session)).filter((frame) => frame.invocation === invocation);
-  if (frames.length === 0) return "ended";
-  if (frames.some(({ status }) => status !== "waiting")) return "active";
+  if (frames.length === 0) return { state: "ended", unknown: [] };
+  if (frames.some(({ status }) => status !== "waiting")) return { state: "active", unknown: [] };
   const calls = await ledger.calls(frames.flatMap(({ calls: ids }) => ids));
-  return calls.some(({ status }) => status === "executing" || status === "ready") ? "active" : "paused";
+  const busy = calls.some(({ status }) => status === "executing" || status === "ready");
+  return { state: busy ? "active" : "paused", unknown: calls.filter(({ status }) => status === "unknown") };
 }

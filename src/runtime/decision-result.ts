@@ -1,9 +1,8 @@
 import { type Confirmation, type DecisionReceipt, toConfirmation } from "../engine/index.ts";
-import type { StoredEvent } from "../protocol/index.ts";
 import { closedAt } from "./answers.ts";
 import type { RunContext } from "./run-context.ts";
 import type { Turn } from "./turn.ts";
-import { collectRun } from "./watch-run.ts";
+import { type Collected, collectRun } from "./watch-run.ts";
 
 /** A committed decision. `finished` is the turn after the resume; ignoring it loses nothing. */
 export interface DecisionResult {
@@ -16,7 +15,7 @@ export interface DecisionResult {
 /** Makes the turn of what was stored in a run. */
 export type TurnOf = (
   where: { readonly session: string; readonly invocation: string },
-  events: readonly StoredEvent[],
+  collected: Collected,
 ) => Promise<Turn>;
 
 /** Shows a receipt to the host program. The turn is watched only if somebody asks for it. */

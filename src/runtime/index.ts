@@ -38,4 +38,4 @@ export {
 } from "./tool.ts";
 export type { ToolActions, ToolContext, TypedConfirmation } from "./tool-context.ts";
 export { type Toolset, toolset, withConfirmation } from "./toolset.ts";
-export type { Turn } from "./turn.ts";
+export type { Turn, UnknownCall } from "./turn.ts";

@@ -43,7 +43,8 @@ async function stopInTime(
   for (;;) {
     await run.sleep(timeoutMs, watching);
     if (watching.aborted) return;
-    if ((await activityOf(run.engine.ledger, about.session, about.invocation)) === "active") break;
+    const { state } = await activityOf(run.engine.ledger, about.session, about.invocation);
+    if (state === "active") break;
   }
   const why = `The run was still at work after ${timeoutMs} ms.`;
   run.background.add(about.session, stop(run, about, ["timed-out", why]));

@@ -18,7 +18,6 @@ import {
   type Event,
   encodeEvent,
   type JsonObject,
-  type StoredEvent,
 } from "../protocol/index.ts";
 import { readAgentTree } from "./agent-tree.ts";
 import { type RefusedAnswer, refusedError } from "./answers.ts";
@@ -37,7 +36,7 @@ import { type StreamEvent, toStream } from "./stream.ts";
 import { type Submission, type SubmitInput, startRun, submit } from "./submit.ts";
 import { refuseUnknown } from "./tool.ts";
 import { type Turn, toTurn } from "./turn.ts";
-import { collectRun, type RunEvent, watchRun } from "./watch-run.ts";
+import { type Collected, collectRun, type RunEvent, watchRun } from "./watch-run.ts";
 
 /** Runs an app's agents on a ledger. Starts no timers by itself; see {@link Runner.work}. */
 export class Runner {
@@ -108,7 +107,7 @@ export class Runner {
       const receipt = await run.engine.decide(decision, acting);
       results.push(
         receipt.ok
-          ? decisionResult(run, receipt, (where, events) => this.#turnOf(run, where, events))
+          ? decisionResult(run, receipt, (where, collected) => this.#turnOf(run, where, collected))
           : receipt,
       );
     }
@@ -253,13 +252,16 @@ export class Runner {
     };
     if (submission.run === undefined) {
       if (refused.length > 0) throw refusedError(refused);
-      return { ...(await this.#turnOf(run, { session, invocation: "" }, [])), ...told };
+      return {
+        ...(await this.#turnOf(run, { session, invocation: "" }, { events: [], unknown: [] })),
+        ...told,
+      };
     }
     const { invocation } = submission.run;
     const release = limitRun(run, { session, invocation }, limits);
-    const events = await collectRun(run, { session, ...submission.run }).finally(release);
+    const collected = await collectRun(run, { session, ...submission.run }).finally(release);
     if (afterwards === undefined)
-      return { ...(await this.#turnOf(run, { session, invocation }, events)), ...told };
+      return { ...(await this.#turnOf(run, { session, invocation }, collected)), ...told };
     const next = await this.#toTurn(run, input, await startRun(run, input, afterwards), limits);
     return { ...next, ...told };
   }
@@ -267,7 +269,7 @@ export class Runner {
   async #turnOf(
     run: RunContext,
     { session: key, invocation }: { readonly session: string; readonly invocation: string },
-    events: readonly StoredEvent[],
+    collected: Collected,
   ): Promise<Turn> {
     const { ledger } = run.engine;
     const session = (await ledger.load({ sessionKey: key }))?.session ?? { id: "", user: "", open: 0 };
@@ -277,7 +279,7 @@ export class Runner {
         : (await ledger.confirmations({ state: "open", session: key }, { limit: session.open })).items;
     const by = toPrincipal({ id: session.user });
     const pending = open.toSorted(byAsking).map((item) => toConfirmation(item, by));
-    return toTurn(session, invocation, { events, pending });
+    return toTurn(session, invocation, { ...collected, pending });
   }
 
   async #show(run: RunContext, id: string, by: PrincipalInput): Promise<Confirmation> {

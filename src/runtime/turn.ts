@@ -2,6 +2,7 @@ import type { Confirmation, SessionRecord } from "../engine/index.ts";
 import type { Part, StoredEvent } from "../protocol/index.ts";
 import type { RefusedAnswer } from "./answers.ts";
 import { isNested } from "./history.ts";
+import type { Collected } from "./watch-run.ts";
 
 /** What came of a message, as far as it goes without a person. */
 export interface Turn {
@@ -10,6 +11,8 @@ export interface Turn {
   /** What the agents said to the user, in order. */
   readonly text: string;
   readonly pending: readonly Confirmation[];
+  /** Calls that started and whose end is not known; the run waits until a person settles them. */
+  readonly unknown: readonly UnknownCall[];
   readonly events: readonly StoredEvent[];
   readonly session: string;
   readonly user: string;
@@ -19,6 +22,13 @@ export interface Turn {
   readonly refused?: readonly RefusedAnswer[];
   /** Of parts of the message that nothing could be made of. */
   readonly warnings?: readonly string[];
+}
+
+/** A call to be settled, by its confirmation's id where it has one. */
+export interface UnknownCall {
+  readonly call: string;
+  readonly tool: string;
+  readonly confirmation?: string;
 }
 
 function textOf(events: readonly StoredEvent[]): string {
@@ -38,15 +48,20 @@ export function spokenText(parts: readonly Part[]): string {
 export function toTurn(
   session: Pick<SessionRecord, "id" | "user">,
   invocation: string,
-  { events, pending }: { readonly events: readonly StoredEvent[]; readonly pending: readonly Confirmation[] },
+  { events, unknown, pending }: Collected & { readonly pending: readonly Confirmation[] },
 ): Turn {
   // A nested run that failed has told the agent that asked, who went on with that.
   const failure = events.findLast((event) => event.errorCode !== undefined && !isNested(event));
   const { errorCode = "internal", errorMessage = "" } = failure ?? {};
   return {
-    status: pending.length > 0 ? "paused" : failure === undefined ? "completed" : "failed",
+    status: pending.length + unknown.length > 0 ? "paused" : failure === undefined ? "completed" : "failed",
     text: textOf(events),
     pending,
+    unknown: unknown.map(({ id, tool, confirmation }) => ({
+      call: id,
+      tool,
+      ...(confirmation === undefined ? {} : { confirmation }),
+    })),
     events,
     session: session.id,
     user: session.user,

@@ -1,4 +1,4 @@
-import type { Ledger } from "../engine/index.ts";
+import type { CallRecord, Ledger } from "../engine/index.ts";
 import type { StoredEvent } from "../protocol/index.ts";
 import { activityOf } from "./activity.ts";
 import type { RunContext } from "./run-context.ts";
@@ -20,11 +20,15 @@ export type RunEvent =
   | { readonly kind: "refused"; readonly event: StoredEvent }
   | PassingEvent;
 
-/** Waits until nothing more happens in a run without a person, and gives all that was stored meanwhile. */
-export async function collectRun(
-  run: RunContext,
-  watched: Omit<WatchedRun, "pieces">,
-): Promise<readonly StoredEvent[]> {
+/** What a run has come to, as far as it goes without a person. */
+export interface Collected {
+  /** All that was stored meanwhile. */
+  readonly events: readonly StoredEvent[];
+  readonly unknown: readonly CallRecord[];
+}
+
+/** Waits until nothing more happens in a run without a person. */
+export async function collectRun(run: RunContext, watched: Omit<WatchedRun, "pieces">): Promise<Collected> {
   const { session, invocation, after } = watched;
   const { engine, background } = run;
   for (;;) {
@@ -32,11 +36,11 @@ export async function collectRun(
     const change = nextChange(engine.ledger);
     const { stirs } = background;
     const beside = background.of(session);
-    const activity = await activityOf(engine.ledger, session, invocation);
-    if (activity !== "active" && beside === undefined && stirs === background.stirs) {
+    const { state, unknown } = await activityOf(engine.ledger, session, invocation);
+    if (state !== "active" && beside === undefined && stirs === background.stirs) {
       change.forget();
       const events = await engine.ledger.events(session, { after });
-      return events.filter((event) => event.invocationId === invocation);
+      return { events: events.filter((event) => event.invocationId === invocation), unknown };
     }
     // Another process has it, or a provider is being asked: its next commit is worth another look.
     await (beside === undefined ? change.happened : Promise.race([change.happened, beside]));
@@ -78,7 +82,7 @@ export async function* watchRun(run: RunContext, watched: WatchedRun): AsyncGene
       const beside = run.background.of(session);
       const updatesBefore = [...updates];
       // Asked before the events are read: whatever ended the run is then among them.
-      const activity = await activityOf(ledger, session, invocation);
+      const { state } = await activityOf(ledger, session, invocation);
       const stored = await ledger.events(session, { after });
       for (const event of stored) {
         yield* takeTexts(texts, after);
@@ -93,7 +97,7 @@ export async function* watchRun(run: RunContext, watched: WatchedRun): AsyncGene
       yield* takeTexts(texts, after);
       // Those came when their calls were stored already, and so after what was read since.
       yield* takeUpdates(updates, updatesBefore);
-      const over = activity !== "active" && beside === undefined && stirs === run.background.stirs;
+      const over = state !== "active" && beside === undefined && stirs === run.background.stirs;
       if (stored.length > 0) {
         settled = false;
       } else if (over && settled) {

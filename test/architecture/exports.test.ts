@@ -106,6 +106,7 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
     "ToolOptions",
     "Toolset",
     "Turn",
+    "UnknownCall",
     "Verification",
     "Wire",
     "WorkOptions",

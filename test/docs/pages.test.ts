@@ -80,3 +80,36 @@ test("every file and function that ARCHITECTURE says enforces a guarantee is the
     }
   }
 });
+
+test("every function that ARCHITECTURE follows is in the file that it names", () => {
+  const text = read("docs/ARCHITECTURE.md").replaceAll(/\s+/g, " ");
+  const places = [...text.matchAll(/`(?:\w+\.)?(?<name>\w+)` \(\[[^\]]+\]\((?<file>[^)]+)\)/g)];
+  expect(places.length).toBeGreaterThan(30);
+  for (const { groups } of places) {
+    const { name = "", file = "" } = groups ?? {};
+    expect(read(join("docs", file)), `${file} ${name}`).toMatch(new RegExp(`\\b${name}\\b`));
+  }
+});
+
+test("every difference is shown by a test that is there", () => {
+  const rows = read("docs/differences.md")
+    .split("\n")
+    .filter((line) => line.startsWith("| ") && !/^\| (there|---)/.test(line));
+  expect(rows.length).toBeGreaterThan(25);
+  for (const row of rows) {
+    const { file = "", title = "" } =
+      /\| \[[\w -]+\]\((?<file>[^)]+)\): "(?<title>[^|]+)" +\|$/.exec(row)?.groups ?? {};
+    expect({ row, isTest: file.endsWith(".test.ts") }).toEqual({ row, isTest: true });
+    expect(read(join("docs", file)), row).toContain(title);
+  }
+});
+
+test("what the pages say to import from the package is exported", () => {
+  const door = read("src/index.ts");
+  const imports = PAGES.flatMap((page) => [
+    ...read(page).matchAll(/^\+?import \{(?<names>[^}]+)\} from "countersign";$/gm),
+  ]);
+  expect(imports.length).toBeGreaterThan(2);
+  const names = imports.flatMap(({ groups }) => (groups?.["names"] ?? "").split(","));
+  for (const name of names) expect(door).toMatch(new RegExp(`\\b${name.replace("type ", "").trim()}\\b`));
+});

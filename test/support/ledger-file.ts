@@ -44,6 +44,8 @@ export interface LedgerContents {
 
 const IN_DOUBT = "exists (select 1 from calls k where k.session = c.session and k.status = 'unknown')";
 
+const BUSY_MS = 5_000;
+
 type Row = Record<string, SQLOutputValue>;
 
 /** A second pair of eyes on a ledger's file: its own connection and its own statements, read only. */
@@ -51,7 +53,7 @@ export class LedgerFile {
   readonly #database: DatabaseSync;
 
   constructor(path: string) {
-    this.#database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
+    this.#database = openToRead(path);
   }
 
   /** Has it a schema yet? */
@@ -147,6 +149,20 @@ export class LedgerFile {
 
   #rows(sql: string, ...values: readonly string[]): readonly Row[] {
     return this.#database.prepare(sql).all(...values);
+  }
+}
+
+// Read only, because the last writer to close a file checkpoints it, and a test must not do that to a ledger
+// whose processes were killed. A file whose very first write was cut off can only be read by who may undo it.
+function openToRead(path: string): DatabaseSync {
+  const database = new DatabaseSync(path, { readOnly: true, timeout: BUSY_MS });
+  try {
+    database.prepare("select count(*) from sqlite_schema").get();
+    return database;
+  } catch (error) {
+    database.close();
+    if (!(error instanceof Error) || !error.message.includes("readonly")) throw error;
+    return new DatabaseSync(path, { timeout: BUSY_MS });
   }
 }
 

@@ -1,0 +1,79 @@
+import { join } from "node:path";
+import type { Child } from "../../support/child.ts";
+import type { Resources } from "../../support/resources.ts";
+import type { LifeLine } from "../life.ts";
+import { assertKilled } from "../lives.ts";
+import type { ActorLine, ActorOptions, Go, SessionId } from "./acting.ts";
+import { judge } from "./judge.ts";
+import type { CommitStrike } from "./killer.ts";
+import type { ScenarioName } from "./scenarios.ts";
+
+const PROGRAM = new URL("./actor.program.ts", import.meta.url);
+
+/** One ledger, one world, and the processes that run its scenarios, die and are followed by others. */
+export class Troupe {
+  readonly #resources: Resources;
+  readonly #options: ActorOptions;
+  readonly #promised: LifeLine[] = [];
+  readonly #sessions: SessionId[] = [];
+  readonly #errors: string[] = [];
+
+  private constructor(resources: Resources, options: ActorOptions) {
+    this.#resources = resources;
+    this.#options = options;
+  }
+
+  static async gather(
+    resources: Resources,
+    { scenarios, seed }: { readonly scenarios: readonly ScenarioName[]; readonly seed: number },
+  ): Promise<Troupe> {
+    const folder = await resources.folder();
+    const place = { ledger: join(folder, "ledger.db"), effects: join(folder, "effects.jsonl") };
+    return new Troupe(resources, { ...place, scenarios, seed });
+  }
+
+  /** One more session, for the next process to begin. */
+  add(session: SessionId): void {
+    this.#sessions.push(session);
+  }
+
+  /** A process that goes on where others stopped. */
+  enter(go: Omit<Go, "type" | "sessions"> = {}): Child<ActorLine> {
+    const child = this.#resources.child<ActorLine>(PROGRAM, { args: [JSON.stringify(this.#options)] });
+    child.onLine((line) => this.#hear(line));
+    child.send({ type: "go", sessions: this.#sessions, ...go } satisfies Go);
+    return child;
+  }
+
+  /** Lets a process recover what is left, begin this session and be struck. False: it came to its end instead. */
+  async strike(next: SessionId, strike: CommitStrike): Promise<boolean> {
+    const child = this.enter({ next, strike });
+    this.add(next);
+    const done = await child.line("done").then(
+      () => true,
+      () => false,
+    );
+    const end = await child.kill();
+    assertKilled(end, child.complaints);
+    return !done;
+  }
+
+  /** Lets a process do everything that is left. */
+  async finish(): Promise<void> {
+    const child = this.enter();
+    await child.line("done");
+    await child.kill();
+  }
+
+  /** What is wrong, now that everything is at its end. */
+  async judge(): Promise<readonly string[]> {
+    const faults = await judge({ ...this.#options, sessions: this.#sessions, promised: this.#promised });
+    return [...faults, ...this.#errors.map((message) => `error: ${message}`)];
+  }
+
+  #hear(line: ActorLine): void {
+    if (line.type === "recovered") return;
+    if (line.type === "error") this.#errors.push(line.message);
+    else this.#promised.push(line);
+  }
+}
