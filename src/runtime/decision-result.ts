@@ -31,7 +31,11 @@ export function decisionResult(run: RunContext, receipt: DecisionReceipt, turnOf
     confirmation: toConfirmation({ confirmation, call, session }, confirmation.votes.at(-1)?.by),
     repeated,
     get finished() {
-      finished ??= finish();
+      if (finished === undefined) {
+        finished = finish();
+        // Whoever ignores it loses nothing, not even the process when the Runner is closed meanwhile.
+        finished.catch(() => {});
+      }
       return finished;
     },
   };

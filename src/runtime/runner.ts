@@ -125,12 +125,17 @@ export class Runner {
     return this.#show(run, id, options.by);
   }
 
-  /** Settles a call whose outcome is unknown. */
-  async settle(id: string, settlement: Settlement, acting: Acting): Promise<Confirmation> {
+  /** Settles a call whose outcome is unknown, by its confirmation's id or, where nobody was asked, by its own. */
+  async settle(id: string, settlement: Settlement, acting: Acting): Promise<Confirmation | undefined> {
     const run = await this.#open();
-    const settled = await run.engine.settle({ confirmation: id }, settlement, acting);
+    const asked = await run.engine.ledger.load({ confirmation: id });
+    const settled = await run.engine.settle(
+      asked === undefined ? { call: id } : { confirmation: id },
+      settlement,
+      acting,
+    );
     if (!settled.ok) throw new CountersignError(settled.code, settled.message);
-    return this.#show(run, id, acting.by);
+    return asked === undefined ? undefined : this.#show(run, id, acting.by);
   }
 
   /** What waits for a person in this app, nearest deadline first. */

@@ -40,3 +40,17 @@ test("a turn whose call ended nobody knows how is paused, names the call, and go
   const session = await runner.sessionService.getSession({ userId: "ana", sessionId: turn.session });
   expect(session?.events.at(-1)?.content?.parts[0]?.text).toBe('It said {"paid":true}.');
 });
+
+test("a decision whose end nobody waits for does not bring the process down when the Runner is closed", async () => {
+  const model = scripted(() => [{ functionCall: { name: "pay", args: {} } }]);
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const pay = tool({ name: "pay", description: "Pays.", requireConfirmation: true, execute: () => promise });
+  const agent = new Agent({ name: "finance", model, tools: [pay] });
+  runner = new Runner({ agent, ledger: await createLedger("memory:"), models: () => model, maxModelCalls: 1 });
+  const { pending } = await runner.send("pay", { user: "ana" });
+  const { finished } = await runner.approve(pending[0]?.id ?? "", { by: { id: "ana" } });
+  const closing = runner.close();
+  resolve("paid");
+  await closing;
+  expect(await Promise.allSettled([finished])).toHaveLength(1);
+});

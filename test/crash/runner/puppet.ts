@@ -7,7 +7,7 @@ import type { Part } from "../../../src/protocol/index.ts";
  * A model that remembers nothing: what it answers follows from what it is shown, so it answers alike in
  * every process. Insists that every call is followed by its result, in the order of the calls.
  */
-export function puppet(answer: (request: ModelRequest) => ScriptedAnswer): Model {
+export function puppet(answer: (request: ModelRequest) => ScriptedAnswer | Promise<ScriptedAnswer>): Model {
   return scripted((request) => {
     insistOnCompleteTurns(request);
     return answer(request);

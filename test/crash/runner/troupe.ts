@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Child } from "../../support/child.ts";
+import { LedgerFile } from "../../support/ledger-file.ts";
 import type { Resources } from "../../support/resources.ts";
 import type { LifeLine } from "../life.ts";
 import { assertKilled } from "../lives.ts";
@@ -8,6 +9,9 @@ import { judge } from "./judge.ts";
 import type { CommitStrike } from "./killer.ts";
 import type { ScenarioName } from "./scenarios.ts";
 
+/** Far more than anything here takes, on a busy machine too. */
+const PATIENCE_MS = 30_000;
+const ENDS: ReadonlySet<string> = new Set(["done", "failed", "cancelled", "succeeded", "denied"]);
 const PROGRAM = new URL("./actor.program.ts", import.meta.url);
 
 /** One ledger, one world, and the processes that run its scenarios, die and are followed by others. */
@@ -49,10 +53,7 @@ export class Troupe {
   async strike(next: SessionId, strike: CommitStrike): Promise<boolean> {
     const child = this.enter({ next, strike });
     this.add(next);
-    const done = await child.line("done").then(
-      () => true,
-      () => false,
-    );
+    const done = await this.#isDone(child);
     const end = await child.kill();
     assertKilled(end, child.complaints);
     return !done;
@@ -61,7 +62,7 @@ export class Troupe {
   /** Lets a process do everything that is left. */
   async finish(): Promise<void> {
     const child = this.enter();
-    await child.line("done");
+    if (!(await this.#isDone(child))) throw new Error(`It ended by itself: ${child.complaints}`);
     await child.kill();
   }
 
@@ -69,6 +70,25 @@ export class Troupe {
   async judge(): Promise<readonly string[]> {
     const faults = await judge({ ...this.#options, sessions: this.#sessions, promised: this.#promised });
     return [...faults, ...this.#errors.map((message) => `error: ${message}`)];
+  }
+
+  /** Does it come to its end, or is it killed before? */
+  async #isDone(child: Child<ActorLine>): Promise<boolean> {
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(() => reject(new Error(this.#unfinished())), PATIENCE_MS);
+    const done = child.line("done").then(
+      () => true,
+      () => false,
+    );
+    return Promise.race([done, late]).finally(() => clearTimeout(timer));
+  }
+
+  #unfinished(): string {
+    const file = new LedgerFile(this.#options.ledger);
+    const { calls, frames } = file.contents();
+    file.close();
+    const open = [...calls, ...frames].filter(({ status }) => !ENDS.has(status));
+    return `Not done after ${PATIENCE_MS} ms: ${JSON.stringify({ open, errors: this.#errors })}`;
   }
 
   #hear(line: ActorLine): void {
