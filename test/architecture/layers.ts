@@ -80,7 +80,6 @@ export const MEMBERED: { readonly [folder: string]: { readonly shared: readonly 
 export const PACKAGES: { readonly [name: string]: string } = {
   "@cfworker/json-schema": "engine",
   "@google/genai": "models/gemini",
-  "@standard-schema/spec": "engine",
 };
 
 /** The only files of the pure layers that may know the time: the clock, and the one that tests move by hand. */
