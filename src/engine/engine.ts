@@ -290,7 +290,12 @@ export class Engine {
 
   // `finished` is asked for seldom, and for a call that runs elsewhere it costs a watcher: made when read.
   #receipt(decided: Decided): DecisionReceipt {
-    const finished = (): Promise<CallRecord> => this.finished(decided.call.id);
+    const finished = (): Promise<CallRecord> => {
+      const ended = this.finished(decided.call.id);
+      // Whoever reads it and does not wait must not be brought down by an engine that closes meanwhile.
+      ended.catch(() => {});
+      return ended;
+    };
     return Object.defineProperty({ ...decided } as DecisionReceipt, "finished", { get: finished });
   }
 
