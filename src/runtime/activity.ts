@@ -1,4 +1,4 @@
-import type { CallRecord, Ledger } from "../engine/index.ts";
+import { type CallRecord, isAnswered, type Ledger } from "../engine/index.ts";
 
 /** Is anything of an invocation under way, waiting for people, or is it over? */
 export interface Activity {
@@ -13,5 +13,11 @@ export async function activityOf(ledger: Ledger, session: string, invocation: st
   if (frames.some(({ status }) => status !== "waiting")) return { state: "active", unknown: [] };
   const calls = await ledger.calls(frames.flatMap(({ calls: ids }) => ids));
   const busy = calls.some(({ status }) => status === "executing" || status === "ready");
-  return { state: busy ? "active" : "paused", unknown: calls.filter(({ status }) => status === "unknown") };
+  // Its last answer came between the two reads: what was read as waiting goes on.
+  const answered = new Set(calls.filter(({ status }) => isAnswered(status)).map(({ id }) => id));
+  const stale = frames.some(({ calls: ids }) => ids.length > 0 && ids.every((id) => answered.has(id)));
+  return {
+    state: busy || stale ? "active" : "paused",
+    unknown: calls.filter(({ status }) => status === "unknown"),
+  };
 }

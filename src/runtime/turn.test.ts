@@ -46,7 +46,12 @@ test("a decision whose end nobody waits for does not bring the process down when
   const { promise, resolve } = Promise.withResolvers<string>();
   const pay = tool({ name: "pay", description: "Pays.", requireConfirmation: true, execute: () => promise });
   const agent = new Agent({ name: "finance", model, tools: [pay] });
-  runner = new Runner({ agent, ledger: await createLedger("memory:"), models: () => model, maxModelCalls: 1 });
+  runner = new Runner({
+    agent,
+    ledger: await createLedger("memory:"),
+    models: () => model,
+    maxModelCalls: 1,
+  });
   const { pending } = await runner.send("pay", { user: "ana" });
   const { finished } = await runner.approve(pending[0]?.id ?? "", { by: { id: "ana" } });
   const closing = runner.close();

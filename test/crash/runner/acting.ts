@@ -19,8 +19,9 @@ export interface Go {
   readonly type: "go";
   /** Bring these to their end: say the message where none was said, recover, decide, settle. */
   readonly sessions: readonly SessionId[];
-  /** Then this one, and be struck meanwhile. */
+  /** Then this one. */
   readonly next?: SessionId;
+  /** Where to be struck: while `next` runs, or at anything if there is none. */
   readonly strike?: CommitStrike;
   /** Of the messages that were not said yet, say only these. */
   readonly share?: { readonly index: number; readonly of: number };

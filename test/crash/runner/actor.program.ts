@@ -35,6 +35,7 @@ class Actor {
 
   async play({ sessions, next, strike, share = { index: 0, of: 1 } }: Go): Promise<void> {
     say({ type: "ready" } satisfies ActorLine);
+    if (next === undefined) this.#killer.arm(strike);
     for (const runner of this.#runners.values()) runner.work({ sweepMs: SWEEP_MS, onError: complain });
     await this.#finish(sessions, share);
     say({ type: "recovered" } satisfies ActorLine);

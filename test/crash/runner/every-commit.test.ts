@@ -2,51 +2,88 @@ import { describe, expect, test, vi } from "vitest";
 import { runSeed } from "../../support/random.ts";
 import { Resources } from "../../support/resources.ts";
 import type { Place } from "./killer.ts";
-import { SCENARIO_NAMES, SCENARIOS } from "./scenarios.ts";
+import { SCENARIO_NAMES, SCENARIOS, type ScenarioName } from "./scenarios.ts";
 import { Troupe } from "./troupe.ts";
 
 const seed = runSeed();
 const TIMEOUT_MS = 120_000;
-/** No scenario has as many; a process that is never done has a fault. */
+/** Nothing takes as many; a process that is never done has a fault. */
 const MOST = 60;
 // Processes wait for leases more than they work.
 vi.setConfig({ maxConcurrency: 8 });
 
-const WAYS: readonly { readonly around: string; readonly places: readonly Place[] }[] = [
-  { around: "before each commit", places: ["before"] },
-  { around: "after each commit", places: ["after"] },
-  { around: "in each body", places: ["enter", "effect"] },
+const WAYS: readonly { readonly where: string; readonly places: readonly Place[] }[] = [
+  { where: "before each commit", places: ["before"] },
+  { where: "after each commit", places: ["after"] },
+  { where: "in each body", places: ["enter", "effect"] },
 ];
+const CASES = SCENARIO_NAMES.flatMap((scenario) => WAYS.map((way) => ({ scenario, ...way })));
 
 let killed = 0;
 
-describe.concurrent(`a Runner's process that is killed (COUNTERSIGN_SEED=${seed})`, () => {
-  const cases = [
-    ...SCENARIO_NAMES.flatMap((scenario) => WAYS.map((way) => ({ scenario, ...way }))),
-    { scenario: "provider", around: "while the provider is asked", places: ["provider", "answer"] },
-  ] as const;
+/** Plays a scenario until it is judged; the play says how many processes were killed. */
+async function play(scenario: ScenarioName, kill: (troupe: Troupe) => Promise<number>): Promise<number> {
+  const resources = new Resources();
+  try {
+    const troupe = await Troupe.gather(resources, { scenarios: [scenario], seed });
+    const kills = await kill(troupe);
+    killed += kills;
+    // The last process was not struck, and has brought everything to its end.
+    expect(await troupe.judge()).toEqual([]);
+    return kills;
+  } finally {
+    await resources.release();
+  }
+}
 
-  test.each(cases)(
-    "$scenario, $around: another process goes on, and all is said and done once",
+/** Strikes one process after another, each at the next passage of the place, until one is spared. */
+async function strikeAll(troupe: Troupe, scenario: ScenarioName, place: Place): Promise<number> {
+  for (let n = 1; n <= MOST; n++) {
+    if (!(await troupe.strike({ place, n }, `${scenario}:${place}-${n}`))) return n - 1;
+  }
+  throw new Error(`${scenario} is never done.`);
+}
+
+describe.concurrent(`a Runner's process that is killed (COUNTERSIGN_SEED=${seed})`, () => {
+  test.each(CASES)(
+    "$scenario, $where: another process goes on, and all is said and done once",
     async ({ scenario, places }) => {
-      const resources = new Resources();
-      try {
-        const troupe = await Troupe.gather(resources, { scenarios: [scenario], seed });
+      const kills = await play(scenario, async (troupe) => {
+        let all = 0;
+        for (const place of places) all += await strikeAll(troupe, scenario, place);
+        return all;
+      });
+      // Fewer, and the kills between them prove less than they say.
+      expect(kills).toBeGreaterThanOrEqual(places.length === 1 ? SCENARIOS[scenario].commits : 1);
+    },
+    TIMEOUT_MS,
+  );
+
+  test.each(["provider", "answer"] as const)(
+    "while its provider is asked (%s): the question waits for a person, who decides in another process",
+    async (place) => {
+      await play("provider", async (troupe) => {
+        const kills = await strikeAll(troupe, "provider", place);
+        expect(kills).toBe(1);
+        // The one whose provider was killed; the one that was spared answered by itself.
+        expect(troupe.decisions()).toEqual([true]);
+        return kills;
+      });
+    },
+    TIMEOUT_MS,
+  );
+
+  test.each(["plain", "nested", "group", "loop"] as const)(
+    "%s comes to its end though no process lives for more than three commits",
+    async (scenario) => {
+      await play(scenario, async (troupe) => {
+        troupe.add(`${scenario}:steps`);
         let kills = 0;
-        for (const place of places) {
-          for (let n = 1; await troupe.strike(`${scenario}:${place}-${n}`, { place, n }); n++) {
-            kills += 1;
-            if (n === MOST) throw new Error(`${scenario} is never done.`);
-          }
-        }
-        // The last one was not struck, and has brought everything to its end.
-        expect(await troupe.judge()).toEqual([]);
-        // Fewer, and the kills between them prove less than they say.
-        expect(kills).toBeGreaterThanOrEqual(places.length === 1 ? SCENARIOS[scenario].commits : 1);
-        killed += kills;
-      } finally {
-        await resources.release();
-      }
+        while (kills < MOST && (await troupe.strike({ place: "after", n: 3 }))) kills += 1;
+        expect(kills).toBeGreaterThanOrEqual(2);
+        expect(kills).toBeLessThan(MOST);
+        return kills;
+      });
     },
     TIMEOUT_MS,
   );

@@ -6,7 +6,7 @@ import { SCENARIO_NAMES, type ScenarioName } from "./scenarios.ts";
 import { Troupe } from "./troupe.ts";
 
 const seed = runSeed();
-const KILLS = 40;
+const KILLS = 30;
 const PROCESSES = 2;
 const SESSIONS_PER_LIFE = 3;
 // Longer than a lease: some live to take up what the one before left, and are killed at that.

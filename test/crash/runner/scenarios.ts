@@ -84,8 +84,8 @@ export const SCENARIOS = {
             name: "both",
             subAgents: [
               agentOf("left", clerk(call("pay")), { tools: [gated(world, "pay")] }),
-              agentOf("right", clerk(call("note"), call("asks")), {
-                tools: [plain(world, "note"), asking(world)],
+              agentOf("right", clerk(call("note"), call("wipe")), {
+                tools: [plain(world, "note"), gated(world, "wipe")],
               }),
             ],
           }),
@@ -94,7 +94,7 @@ export const SCENARIOS = {
       }),
     script: {
       left: ["calls pay", "says pay"],
-      right: ["calls note asks", "says note asks"],
+      right: ["calls note wipe", "says note wipe"],
       after: ["calls note", "says note"],
     },
     commits: 15,

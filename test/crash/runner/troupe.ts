@@ -49,13 +49,15 @@ export class Troupe {
     return child;
   }
 
-  /** Lets a process recover what is left, begin this session and be struck. False: it came to its end instead. */
-  async strike(next: SessionId, strike: CommitStrike): Promise<boolean> {
-    const child = this.enter({ next, strike });
-    this.add(next);
+  /**
+   * Lets a process recover what is left, then begin this session and be struck; without one, it is struck as it
+   * recovers. False: it came to its end instead.
+   */
+  async strike(strike: CommitStrike, next?: SessionId): Promise<boolean> {
+    const child = this.enter({ strike, ...(next === undefined ? {} : { next }) });
+    if (next !== undefined) this.add(next);
     const done = await this.#isDone(child);
-    const end = await child.kill();
-    assertKilled(end, child.complaints);
+    assertKilled(await child.kill(), child.complaints);
     return !done;
   }
 
@@ -64,6 +66,11 @@ export class Troupe {
     const child = this.enter();
     if (!(await this.#isDone(child))) throw new Error(`It ended by itself: ${child.complaints}`);
     await child.kill();
+  }
+
+  /** What people decided, as they were told when it was committed. */
+  decisions(): readonly boolean[] {
+    return this.#promised.flatMap((line) => (line.type === "decided" ? [line.confirmed] : []));
   }
 
   /** What is wrong, now that everything is at its end. */
