@@ -149,7 +149,8 @@ export interface Commit {
 
 /**
  * `version`: the session changed, or exists already. `row`: a guarded row is not in the expected status.
- * `deadline`, `owner`, `busy`: that guard refused. Read again and judge anew; nothing was written.
+ * `deadline`, `owner`, `busy`: that guard refused. Read again and judge anew; nothing was written. `version`
+ * comes before all others: a guard's refusal means something only for the session as it was read.
  */
 export type CommitOutcome =
   | { readonly ok: true }

@@ -139,7 +139,7 @@ function planTurn(
   const calls: CallRecord[] = [];
   const claimed: Claimed[] = [];
   const asked: AskedCall[] = [];
-  const responses: EventDraft[] = [];
+  const answered: { readonly call: CallRecord; readonly result: JsonValue }[] = [];
   for (const [ord, planned] of withinLimit(input.calls, parts.settings.maxOpen - session.open).entries()) {
     const call = newCall(parts, draft.now, { frame, planned, ord });
     if (planned.plan.kind === "run") {
@@ -160,12 +160,13 @@ function planTurn(
       calls.push(asking);
     } else {
       calls.push(call);
-      responses.push(responseEvent(frame, call, planned.plan.result));
+      answered.push({ call, result: planned.plan.result });
     }
   }
   for (const call of calls) draft.write({ kind: "call-insert", call });
   if (claimed.length > 0) draft.claimedBy(frame.owner ?? "").journal("calls-started", startedBody(claimed));
-  for (const response of responses) draft.event(response);
+  if (answered.length > 0) draft.journal("calls-answered", answeredBody(answered.map(({ call }) => call)));
+  for (const { call, result } of answered) draft.event(responseEvent(frame, call, result));
   writeQuestions(draft, frame, asked);
   const open = claimed.length + asked.length;
   const set = { calls: calls.map(({ id }) => id), open, turn: frame.turn + 1 };
@@ -245,6 +246,11 @@ function responseEvent(frame: FrameRecord, call: CallRecord, result: JsonValue):
       parts: [{ functionResponse: { id: call.wireId, name: call.tool, response: toResponse(result) } }],
     },
   };
+}
+
+// Without running: a rule's or a hook's doing, or a mistake of the model. On record like everything else.
+function answeredBody(calls: readonly CallRecord[]): JsonObject {
+  return { calls: calls.map(({ id, tool, status, argsDigest }) => ({ call: id, tool, status, argsDigest })) };
 }
 
 function startedBody(claimed: readonly Claimed[]): JsonObject {

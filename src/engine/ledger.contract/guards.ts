@@ -101,6 +101,18 @@ export const guardCases: readonly LedgerCase[] = [
     },
   },
   {
+    name: "a session that has moved on is told before a busy branch is",
+    async run({ open }) {
+      const ledger = await open();
+      const writer = new SessionWriter(ledger, "s1");
+      await writer.commit([{ kind: "frame-insert", frame: buildFrame("s1", "a", { status: "stepping" }) }]);
+      await writer.commit([{ kind: "frame-insert", frame: buildFrame("s1", "b", { status: "ready" }) }]);
+      const step = { kind: "frame-update", id: "b", from: "ready", exclusive: true } as const;
+      const outcome = await writer.commit([{ ...step, set: { status: "stepping" } }], { version: 1 });
+      checkEqual(outcome, { ok: false, conflict: "version" }, "the outcome");
+    },
+  },
+  {
     name: "an exclusive step that is itself in the wrong status is refused as a row, not as busy",
     async run({ open }) {
       const ledger = await open();
