@@ -6,7 +6,7 @@ const SESSION =
 const CALL =
   "k.id, k.session, k.app, k.frame, k.turn, k.ord, k.wire_id, k.agent, k.tool, k.args, k.args_digest, " +
   "k.definition_digest, k.secrets, k.repeatable, k.unparsed, k.status, k.attempt, k.owner, k.started_at, " +
-  "k.ended_at, k.confirmation, k.rounds, k.refused, k.result, k.original_args, k.permit";
+  "k.ended_at, k.confirmation, k.rounds, k.refused, k.result, k.original_args, k.permit, k.requesters";
 const CONFIRMATION =
   "c.id, c.call, c.round, c.session, c.app, c.agent, c.path, c.user, c.tool, c.requesters, c.approvers, " +
   "c.invocation, c.args_digest, c.shown, c.shown_version, c.status, c.requested_at, c.deadline, c.votes, " +
@@ -57,8 +57,8 @@ export const WRITES = {
   insertCall:
     "insert into calls (id, session, app, frame, turn, ord, wire_id, agent, tool, args, args_digest, " +
     "definition_digest, secrets, repeatable, unparsed, status, attempt, owner, started_at, ended_at, " +
-    "confirmation, rounds, refused, result, original_args, permit) " +
-    "values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "confirmation, rounds, refused, result, original_args, permit, requesters) " +
+    "values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
   claimCall:
     "update calls set status = ?, attempt = ?, started_at = ?, owner = ? " +
     "where id = ? and status = ? and attempt = ?",

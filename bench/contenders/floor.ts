@@ -182,6 +182,7 @@ class FloorCycles {
       null,
       null,
       null,
+      null,
     );
     const shown = JSON.stringify({ hint: HINT, why: [WHY] });
     writes.insertConfirmation.run(
