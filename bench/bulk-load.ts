@@ -52,7 +52,7 @@ export async function loadPending(file: string, count: number): Promise<void> {
     const tool = `iif(n % 2 = 0, '${TOOL}', '${OTHER_TOOL}')`;
     run(
       `insert into calls SELECT ${key} || '.${WIRE_ID}', ${key}, ?, ${key} || '.f', 1, 0, '${WIRE_ID}', ?, ` +
-        `${tool}, ?, ?, ?, '[]', 0, 0, 'waiting', 0, null, null, null, printf('adk-00%024d', n), 1, 0, null, null, null`,
+        `${tool}, ?, ?, ?, '[]', 0, 0, 'waiting', 0, null, null, null, printf('adk-00%024d', n), 1, 0, null, null, null, null`,
       [APP, AGENT, JSON.stringify({ amount: AMOUNT }), digest, DEFINITION_DIGEST],
     );
     run(

@@ -19,12 +19,16 @@ export class ContenderProcess {
   }
 
   async run<Kind extends keyof Replies>(command: Extract<Command, { kind: Kind }>): Promise<Replies[Kind]> {
-    const ended = once(this.#child, "exit").then(([code]) => {
+    const answered = new AbortController();
+    const { signal } = answered;
+    const ended = once(this.#child, "exit", { signal }).then(([code]) => {
       throw new Error(`${this.name} ended with code ${String(code)}`);
     });
-    this.#child.send(command);
-    const [reply] = (await Promise.race([once(this.#child, "message"), ended])) as [Reply];
+    // Whichever of the two comes second is no longer waited for.
     ended.catch(() => {});
+    this.#child.send(command);
+    const [reply] = (await Promise.race([once(this.#child, "message", { signal }), ended])) as [Reply];
+    answered.abort();
     if ("error" in reply) throw new Error(`${this.name}: ${reply.error}`);
     return reply.value as Replies[Kind];
   }
