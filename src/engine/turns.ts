@@ -126,45 +126,18 @@ export async function recordTurn(
   });
 }
 
-function planTurn(
-  parts: EngineParts,
-  draft: Draft,
-  input: {
-    readonly session: SessionRecord;
-    readonly frame: FrameRecord;
-    readonly calls: readonly PlannedCall[];
-  },
-): Plan<Turn> {
-  const { session, frame } = input;
-  const calls: CallRecord[] = [];
-  const claimed: Claimed[] = [];
-  const asked: AskedCall[] = [];
-  const answered: { readonly call: CallRecord; readonly result: JsonValue }[] = [];
-  for (const [ord, planned] of withinLimit(input.calls, parts.settings.maxOpen - session.open).entries()) {
-    const call = newCall(parts, draft.now, { frame, planned, ord });
-    if (planned.plan.kind === "run") {
-      const { owner } = frame;
-      if (owner === undefined) continue;
-      claimed.push({ session, call, confirmation: undefined, frame, tool: planned.plan.tool, owner });
-      calls.push(call);
-      if (!call.repeatable) draft.sync();
-    } else if (planned.plan.kind === "ask") {
-      const confirmation = newConfirmation(parts, draft.now, {
-        session,
-        call,
-        frame,
-        question: planned.plan.question,
-      });
-      const asking = { ...call, confirmation: confirmation.id, rounds: 1 };
-      asked.push({ call: asking, confirmation });
-      calls.push(asking);
-    } else {
-      calls.push(call);
-      answered.push({ call, result: planned.plan.result });
-    }
-  }
+interface TurnScene {
+  readonly session: SessionRecord;
+  readonly frame: FrameRecord;
+  readonly calls: readonly PlannedCall[];
+}
+
+function planTurn(parts: EngineParts, draft: Draft, scene: TurnScene): Plan<Turn> {
+  const { frame } = scene;
+  const { calls, claimed, asked, answered } = sortCalls(parts, draft.now, scene);
   for (const call of calls) draft.write({ kind: "call-insert", call });
   if (claimed.length > 0) draft.claimedBy(frame.owner ?? "").journal("calls-started", startedBody(claimed));
+  if (claimed.some(({ call }) => !call.repeatable)) draft.sync();
   if (answered.length > 0) draft.journal("calls-answered", answeredBody(answered.map(({ call }) => call)));
   for (const { call, result } of answered) draft.event(responseEvent(frame, call, result));
   writeQuestions(draft, frame, asked);
@@ -181,6 +154,39 @@ function planTurn(
     draft,
     value: { frame: { ...frame, ...set, status }, calls, claimed, asked, events: draft.events },
   };
+}
+
+interface SortedCalls extends Pick<Turn, "calls" | "claimed" | "asked"> {
+  readonly answered: readonly { readonly call: CallRecord; readonly result: JsonValue }[];
+}
+
+/** A turn's calls by what is to become of them, each list in the model's order. */
+function sortCalls(
+  parts: EngineParts,
+  now: number,
+  { session, frame, calls: planned }: TurnScene,
+): SortedCalls {
+  const calls: CallRecord[] = [];
+  const claimed: Claimed[] = [];
+  const asked: AskedCall[] = [];
+  const answered: { readonly call: CallRecord; readonly result: JsonValue }[] = [];
+  const { owner = "" } = frame;
+  const within = withinLimit(planned, parts.settings.maxOpen - session.open);
+  for (const [ord, one] of within.entries()) {
+    const call = newCall(parts, now, { frame, planned: one, ord });
+    const { plan } = one;
+    if (plan.kind === "ask") {
+      const confirmation = newConfirmation(parts, now, { session, call, frame, question: plan.question });
+      const asking = { ...call, confirmation: confirmation.id, rounds: 1 };
+      asked.push({ call: asking, confirmation });
+      calls.push(asking);
+      continue;
+    }
+    calls.push(call);
+    if (plan.kind === "answer") answered.push({ call, result: plan.result });
+    else claimed.push({ session, call, confirmation: undefined, frame, tool: plan.tool, owner });
+  }
+  return { calls, claimed, asked, answered };
 }
 
 /** Questions beyond what the session may have open are answered instead of put. */
