@@ -13,12 +13,19 @@ export interface AuditParts {
   readonly hasher: ChainHasher;
   /** Is the chain keyed with a secret? */
   readonly keyed: boolean;
+  /** Rejects if the ledger was begun with another secret. */
+  readonly ready: () => Promise<void> | undefined;
 }
 
 const NOTHING_SEALED = { k: 0, root: "", lastSeq: 0, count: 0, hash: CHAIN_START } as const;
 
 /** Seals everything in the journal that no checkpoint covers yet. Resolves to the newest checkpoint. */
-export async function seal({ ledger, clock, hasher }: AuditParts): Promise<CheckpointRecord | undefined> {
+export async function seal({
+  ledger,
+  clock,
+  hasher,
+  ready,
+}: AuditParts): Promise<CheckpointRecord | undefined> {
   const last = await ledger.lastCheckpoint();
   const from = last ?? NOTHING_SEALED;
   const fold = { root: from.root, lastSeq: from.lastSeq, count: from.count };
@@ -28,6 +35,8 @@ export async function seal({ ledger, clock, hasher }: AuditParts): Promise<Check
     fold.count += 1;
   }
   if (fold.lastSeq === from.lastSeq) return last;
+  // A checkpoint under another secret would make the whole journal look forged, for ever.
+  await ready();
   const unhashed = { k: from.k + 1, ...fold, at: clock.now() };
   const checkpoint = { ...unhashed, hash: checkpointHash(hasher, from.hash, unhashed) };
   return (await ledger.seal(checkpoint)) ? checkpoint : ledger.lastCheckpoint();

@@ -315,8 +315,8 @@ export class Engine {
   }
 
   #auditParts(): Parameters<typeof verify>[0] {
-    const { ledger, clock, hasher } = this.#parts;
-    return { ledger, clock, hasher, keyed: this.#keyed };
+    const { ledger, clock, hasher, ready } = this.#parts;
+    return { ledger, clock, hasher, ready, keyed: this.#keyed };
   }
 
   #follow(result: Decided | Cancelled | Settled | Refusal): void {

@@ -30,3 +30,18 @@ test("a ledger that was begun without a secret refuses one", async () => {
   await payThrough()({}, { key: "a", by: ana });
   await expect(payThrough("s1")({}, { key: "b", by: ana })).rejects.toThrow("begun without a secret");
 });
+
+test("a process with another secret cannot seal the journal either, so that it still verifies", async () => {
+  ledger = await createLedger("memory:");
+  await payThrough("s1")({}, { key: "a", by: ana });
+  for (const options of [{}, { secret: "s2" }]) {
+    const stranger = new Engine({ ledger, ...options });
+    await expect(stranger.head()).rejects.toThrow("begun with another secret");
+    await expect(stranger.seal()).rejects.toThrow("begun with another secret");
+    await stranger.workOnce();
+  }
+  expect(await ledger.lastCheckpoint()).toBeUndefined();
+  const own = new Engine({ ledger, secret: "s1" });
+  const head = await own.head();
+  expect(await own.verify({ head })).toMatchObject({ ok: true, checkpoints: 1 });
+});
