@@ -137,6 +137,12 @@ export interface RunnerOptions extends Omit<RuntimeRunnerOptions, "ledger" | "mo
 export class Runner extends RuntimeRunner {
   constructor(options: RunnerOptions) {
     const { ledger, models = defaultModel, ...rest } = withSurroundings(options);
+    if (ledger !== undefined && rest.engine !== undefined) {
+      throw new CountersignError(
+        "invalid-option",
+        "Both `ledger` and `engine` are given; an engine has its ledger already, so leave `ledger` out.",
+      );
+    }
     super({ ...rest, models, ledger: () => openLedger(ledger, rest.clock) });
   }
 }

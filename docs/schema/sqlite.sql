@@ -1,7 +1,7 @@
 -- The SQLite ledger as its migrations leave it. Written by scripts/dump-schema.ts; do not edit.
 -- No table is public: read through the `Ledger`, which also judges leases and deadlines.
 
-pragma user_version = 1;
+pragma user_version = 2;
 
 CREATE TABLE meta (name text primary key, value any not null) without rowid, strict;
 
@@ -208,3 +208,14 @@ CREATE TABLE checkpoints (
   hash text not null,
   at integer not null
 ) strict;
+
+CREATE TABLE shelf (
+  kind text not null,
+  id text not null,
+  value text not null,
+  version integer not null,
+  expires_at integer,
+  primary key (kind, id)
+) without rowid, strict;
+
+CREATE INDEX shelf_expiry on shelf (expires_at) where expires_at is not null;

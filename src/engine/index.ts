@@ -101,6 +101,7 @@ export {
   type StandardSchema,
 } from "./schema.ts";
 export type { Settled, Settlement } from "./settle.ts";
+export type { KeptItem, Shelf } from "./shelf.ts";
 export { withoutTemporary } from "./state-scopes.ts";
 export type { CallPlan, MessageInput, MessageOutcome, PlannedCall, Turn, TurnInput } from "./turns.ts";
 export type { Cancelled } from "./withdraw.ts";

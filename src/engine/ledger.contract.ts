@@ -9,6 +9,7 @@ import { listCases } from "./ledger.contract/lists.ts";
 import { loadCases } from "./ledger.contract/load.ts";
 import { memoryCases } from "./ledger.contract/memory.ts";
 import { ownerCases } from "./ledger.contract/owners.ts";
+import { shelfCases } from "./ledger.contract/shelf.ts";
 import type { LedgerCase } from "./ledger.contract/subject.ts";
 
 export type { LedgerCase, LedgerSubject } from "./ledger.contract/subject.ts";
@@ -26,6 +27,7 @@ export const ledgerContract: readonly LedgerCase[] = [
   ...listCases,
   ...historyCases,
   ...memoryCases,
+  ...shelfCases,
   ...erasingCases,
   ...fidelityCases,
   ...handleCases,

@@ -13,6 +13,7 @@ import type {
   StepRecord,
   StepStatus,
 } from "./records.ts";
+import type { Shelf } from "./shelf.ts";
 
 /** What to read together, in one round trip. */
 export type Target =
@@ -223,7 +224,7 @@ export interface OwnerState extends Owner {
  * No method keeps a transaction open after its promise settles. Expected conflicts are outcomes; a store
  * throws `ledger-busy`, `ledger-unreachable`, `closed`, or lets an `invalid` use surface as `internal`.
  */
-export interface Ledger {
+export interface Ledger extends Shelf {
   /** Made once per database; keys the digests of arguments. */
   readonly digestKey: Uint8Array;
 
@@ -290,7 +291,7 @@ export interface Ledger {
   idleSessions(before: number, limit: number): Promise<readonly string[]>;
   /** Remembers a value for ever under a name, if it has none yet; resolves to the value that it has. */
   pin(name: string, value: string): Promise<string>;
-  /** Drops expired memos and owners that hold nothing. */
+  /** Drops expired memos and kept items, and owners that hold nothing. */
   tidy(): Promise<void>;
 
   /** Called soon after any commit, in this process or another. Spurious calls are allowed, missed ones not. */

@@ -1,4 +1,4 @@
-import { createIds, DEFAULT_SETTINGS, Engine, systemClock } from "../engine/index.ts";
+import { type Clock, createIds, DEFAULT_SETTINGS, Engine, type NewId, systemClock } from "../engine/index.ts";
 import { readAgentTree } from "./agent-tree.ts";
 import { Background } from "./background.ts";
 import { Cancellation } from "./cancellation.ts";
@@ -16,18 +16,8 @@ export async function createRunContext(
   options: RunnerOptions,
   closing: AbortSignal,
 ): Promise<RunContext> {
-  const {
-    agent,
-    models,
-    policy,
-    ledger,
-    clock = systemClock,
-    newId = createIds(),
-    maxModelCalls,
-    maxOpen,
-  } = options;
-  const opened = typeof ledger === "function" ? await ledger() : ledger;
-  const engine = new Engine({ ...engineOptions(options), ledger: opened, clock, newId });
+  const { agent, models, policy, clock = systemClock, newId = createIds(), maxModelCalls, maxOpen } = options;
+  const engine = options.engine ?? (await openEngine(options, { clock, newId }));
   const run: RunContext = {
     app,
     engine,
@@ -36,7 +26,7 @@ export async function createRunContext(
     policy,
     models,
     feed: new RunFeed(),
-    names: new SessionNames(opened),
+    names: new SessionNames(engine.ledger),
     settings: {
       maxModelCalls: maxModelCalls ?? DEFAULT_MODEL_CALLS,
       maxOpen: maxOpen ?? DEFAULT_SETTINGS.maxOpen,
@@ -50,6 +40,15 @@ export async function createRunContext(
   };
   engine.host(createRuntimeHost(run));
   return run;
+}
+
+async function openEngine(
+  options: RunnerOptions,
+  made: { readonly clock: Clock; readonly newId: NewId },
+): Promise<Engine> {
+  const { ledger } = options;
+  const opened = typeof ledger === "function" ? await ledger() : ledger;
+  return new Engine({ ...engineOptions(options), ledger: opened, ...made });
 }
 
 function engineOptions({

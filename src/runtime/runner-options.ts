@@ -1,4 +1,4 @@
-import type { EngineOptions, Ledger } from "../engine/index.ts";
+import type { Engine, EngineOptions, Ledger, PrincipalInput } from "../engine/index.ts";
 import type { Content, JsonObject, Wire } from "../protocol/index.ts";
 import type { AnyAgent } from "./agent.ts";
 import { HOOK_NAMES, type Hooks } from "./hooks.ts";
@@ -11,8 +11,13 @@ export interface RunnerOptions extends Hooks, Partial<RunSettings>, Omit<Partial
   readonly agent: AnyAgent;
   /** The app's name in the ledger; the agent's if nothing is said. */
   readonly app?: string;
-  /** An open ledger, or how to open one when it is first needed. */
+  /** An open ledger, or how to open one when it is first needed. Unused where an engine is given. */
   readonly ledger: Ledger | (() => Promise<Ledger>);
+  /**
+   * An engine that several Runners share: one lease, one worker, one connection for all of a server's apps.
+   * Whoever made it closes it, and its settings are the ones that count.
+   */
+  readonly engine?: Engine;
   readonly models: ModelResolver;
   readonly policy?: Policy;
   /** What becomes of open questions when the user says something else. */
@@ -25,6 +30,7 @@ export const KNOWN_RUNNER_OPTIONS: ReadonlySet<string> = new Set<keyof RunnerOpt
   "agent",
   "app",
   "ledger",
+  "engine",
   "models",
   "policy",
   "whilePending",
@@ -40,14 +46,22 @@ export const KNOWN_RUNNER_OPTIONS: ReadonlySet<string> = new Set<keyof RunnerOpt
   "hostName",
 ]);
 
-export interface SendOptions extends RunLimits {
+/** Who is speaking, where that is known better than by the session's user. */
+interface Speaker {
+  /** Decides what the message answers, and counts as a requester beside the session's user. */
+  readonly by?: PrincipalInput;
+  /** The door it came through; recorded with what it decides. */
+  readonly via?: string;
+}
+
+export interface SendOptions extends RunLimits, Speaker {
   readonly user: string;
   /** Made if none is named. */
   readonly session?: string;
   readonly stateDelta?: JsonObject;
 }
 
-export interface RunInput extends RunLimits {
+export interface RunInput extends RunLimits, Speaker {
   readonly userId: string;
   readonly sessionId: string;
   readonly message: string | Content;

@@ -175,7 +175,8 @@ export class Runner {
     const run = await this.#opened;
     this.#closing.abort();
     await run.background.settled();
-    await run.engine.close();
+    // A shared engine is closed by whoever made it.
+    if (this.#options.engine === undefined) await run.engine.close();
   }
 
   #open(): Promise<RunContext> {
@@ -221,12 +222,15 @@ export class Runner {
     readonly message: string | Content;
     readonly stateDelta?: JsonObject;
     readonly invocationId?: string;
+    readonly by?: PrincipalInput;
+    readonly via?: string;
   }): SubmitInput {
-    const { session, user, message, stateDelta, invocationId } = input;
+    const { session, user, message, stateDelta, invocationId, by, via = "run" } = input;
     return {
       session,
       message: typeof message === "string" ? { role: "user", parts: [{ text: message }] } : message,
-      decider: { by: toPrincipal({ id: user }), via: "run" },
+      decider: { by: toPrincipal(by ?? { id: user }), via },
+      ...(by === undefined || by.id === user ? {} : { requesters: [user, by.id] }),
       whilePending: this.#options.whilePending ?? "converse",
       ...(stateDelta === undefined ? {} : { stateDelta }),
       ...(invocationId === undefined ? {} : { invocation: invocationId }),

@@ -33,6 +33,7 @@ export const LAYERS: { readonly [name: string]: Layer } = {
   channels: { imports: ["protocol", "engine"], node: "any" },
   adapters: { imports: ["protocol", "engine"], node: "any" },
   http: { imports: ["protocol", "engine", "runtime"], node: "any" },
+  client: { imports: [], types: ["protocol", "engine"], node: {} },
   manifest: {
     imports: ["protocol", "engine", "runtime", "models", "mcp"],
     node: "any",
@@ -80,6 +81,13 @@ export const MEMBERED: { readonly [folder: string]: { readonly shared: readonly 
 export const PACKAGES: { readonly [name: string]: string } = {
   "@cfworker/json-schema": "engine",
   "@google/genai": "models/gemini",
+  "@hono/node-server": "http",
+  "@hono/zod-openapi": "http",
+  "@opentelemetry/api": "http",
+  hono: "http",
+  jose: "http",
+  pino: "cli",
+  zod: "http",
 };
 
 /** The only files of the pure layers that may know the time: the clock, and the one that tests move by hand. */

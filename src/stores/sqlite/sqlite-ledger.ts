@@ -10,6 +10,7 @@ import type {
   DueWork,
   FrameRecord,
   JournalRecord,
+  KeptItem,
   Ledger,
   Memo,
   Owner,
@@ -43,6 +44,7 @@ import {
 } from "./owners.ts";
 import { pinValue } from "./pins.ts";
 import { listIdleSessions, listSessions, listStreams } from "./sessions.ts";
+import { discardItem, dropExpiredItems, keepItem, listKept, readKept } from "./shelf.ts";
 import { readState } from "./states.ts";
 
 /** The ledger on one SQLite connection; each method is one statement or one transaction. */
@@ -190,10 +192,27 @@ export class SqliteLedger implements Ledger {
     return this.#database.write(true, () => pinValue(this.#database, name, value));
   }
 
+  kept(kind: string, id: string): Promise<KeptItem | undefined> {
+    return this.#read((database) => readKept(database, { kind, id }, this.#clock.now()));
+  }
+
+  keptOf(kind: string, request?: PageRequest): Promise<Page<KeptItem>> {
+    return this.#read((database) => listKept(database, { kind, request }, this.#clock.now()));
+  }
+
+  keep(item: Omit<KeptItem, "version">, read: number): Promise<boolean> {
+    return this.#database.write(true, () => keepItem(this.#database, { item, read }, this.#clock.now()));
+  }
+
+  discard(item: Pick<KeptItem, "kind" | "id" | "version">): Promise<boolean> {
+    return this.#database.write(true, () => discardItem(this.#database, item, this.#clock.now()));
+  }
+
   tidy(): Promise<void> {
     return this.#database.write(false, () => {
       const now = this.#clock.now();
       dropExpiredMemos(this.#database, now);
+      dropExpiredItems(this.#database, now);
       dropIdleOwners(this.#database, now);
     });
   }

@@ -1,5 +1,6 @@
 import type { Migration } from "../migrate.ts";
 import { ledgerTables } from "./0001-ledger.ts";
+import { shelfTable } from "./0002-shelf.ts";
 
 /** All of them, oldest first. Only ever appended to: one that was released is never changed. */
-export const MIGRATIONS: readonly Migration[] = [ledgerTables];
+export const MIGRATIONS: readonly Migration[] = [ledgerTables, shelfTable];
