@@ -1,0 +1,8 @@
+/** Where the server's log goes; a pino logger is one. */
+export interface Logger {
+  info(facts: object, message: string): void;
+  warn(facts: object, message: string): void;
+  error(facts: object, message: string): void;
+}
+
+export const SILENT: Logger = { info() {}, warn() {}, error() {} };

@@ -1,0 +1,66 @@
+import type { Engine, Ledger } from "../engine/index.ts";
+import { CountersignError } from "../protocol/index.ts";
+import type { Runner } from "../runtime/index.ts";
+import type { AppOptions } from "./app-options.ts";
+import { type Logger, SILENT } from "./log.ts";
+
+/** What every route works with. Opened when the first request needs it. */
+export class Site {
+  readonly log: Logger;
+  readonly publicUrl: string | undefined;
+  readonly #apps: ReadonlyMap<string, Runner>;
+  #engines: Promise<readonly Engine[]> | undefined;
+
+  constructor({ apps, logger = SILENT, publicUrl }: AppOptions) {
+    this.log = logger;
+    this.publicUrl = publicUrl?.replace(/\/+$/, "");
+    this.#apps = new Map(Object.entries(apps));
+    for (const [name, runner] of this.#apps) {
+      if (runner.app === name) continue;
+      throw new CountersignError(
+        "invalid-option",
+        `The app "${name}" is a Runner whose app is "${runner.app}"; serve it under that name, or give the Runner \`app: "${name}"\`.`,
+      );
+    }
+    if (this.#apps.size === 0) throw new CountersignError("invalid-option", "`apps` is empty.");
+  }
+
+  get appNames(): readonly string[] {
+    return [...this.#apps.keys()];
+  }
+
+  /** The Runner of an app that is served here; throws `unknown-app`. */
+  runner(app: string): Runner {
+    const runner = this.#apps.get(app);
+    if (runner !== undefined) return runner;
+    throw new CountersignError("unknown-app", `No app "${app}" is served here.`, {
+      details: { hint: `Served here: ${this.appNames.join(", ")}.` },
+    });
+  }
+
+  /** The ledger that all apps share. */
+  async ledger(): Promise<Ledger> {
+    return (await this.engine()).ledger;
+  }
+
+  /** The engine that hosts an app, so that what is decided through it runs here; any other for an app that is not. */
+  async engine(app?: string): Promise<Engine> {
+    this.#engines ??= this.#open();
+    const engines = await this.#engines;
+    const hosting = app === undefined ? -1 : this.appNames.indexOf(app);
+    const engine = engines[Math.max(hosting, 0)];
+    if (engine === undefined) throw new CountersignError("closed", "The server has no engine.");
+    return engine;
+  }
+
+  async #open(): Promise<readonly Engine[]> {
+    const engines = await Promise.all([...this.#apps.values()].map((runner) => runner.engine()));
+    // Its digest key is a database's own: two ledgers with the same one are two doors to one database.
+    const keys = new Set(engines.map(({ ledger }) => Buffer.from(ledger.digestKey).toString("hex")));
+    if (keys.size <= 1) return engines;
+    throw new CountersignError(
+      "invalid-option",
+      "The apps are on different ledgers. Make one with `await createEngine({ ledger })` and give it to every Runner as `engine`.",
+    );
+  }
+}
