@@ -61,7 +61,7 @@ export {
   type AdkCallbacks,
   Agent,
   type AgentOptions,
-  type AgentTool,
+  AgentTool,
   type AgentToolOptions,
   type AnyAgent,
   agentTool,

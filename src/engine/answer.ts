@@ -1,5 +1,6 @@
 import { CountersignError, isJsonObject, type JsonObject, type JsonValue } from "../protocol/index.ts";
 import type { Draft } from "./draft.ts";
+import { hostOf } from "./host.ts";
 import type { CallChange } from "./ledger.ts";
 import { type CallCommand, nextCall } from "./lifecycle.ts";
 import type { EngineParts } from "./parts.ts";
@@ -112,7 +113,7 @@ export function writeProgress(parts: EngineParts, draft: Draft, progress: Progre
     return undefined;
   }
   const stepHere =
-    owner !== undefined && progress.last !== "busy" && parts.hosts.get(frame.app)?.step !== undefined;
+    owner !== undefined && progress.last !== "busy" && hostOf(parts.hosts, frame)?.step !== undefined;
   if (!stepHere) {
     draft.write({
       kind: "frame-update",

@@ -297,10 +297,13 @@ describe("a rewrite of everything, consistent in itself", () => {
     expect(faults(await engine.verify())).toBe("");
   });
 
-  test("is not needed to be noticed by a process with another secret: nothing fits there", async () => {
+  test("cannot be judged by a process with another secret, which is told so", async () => {
     await busyLedger({ secret: SECRET });
     const other = await openEngine({ secret: "not that one" });
-    expect((await other.verify()).ok).toBe(false);
+    await expect(other.verify()).rejects.toMatchObject({
+      code: "invalid-option",
+      message: expect.stringContaining("begun with another secret"),
+    });
   });
 });
 

@@ -3,7 +3,7 @@ import { moveCall } from "./answer.ts";
 import { voteIsGenuine } from "./decision-mac.ts";
 import { valueDigest } from "./digest.ts";
 import type { Draft } from "./draft.ts";
-import type { LiveTool } from "./host.ts";
+import { hostOf, type LiveTool } from "./host.ts";
 import type { CallChange } from "./ledger.ts";
 import type { EngineParts } from "./parts.ts";
 import { isPermitted } from "./permit.ts";
@@ -45,7 +45,7 @@ export async function clear(
   confirmation: ConfirmationRecord | undefined,
   { digested = false }: { readonly digested?: boolean } = {},
 ): Promise<Clearance> {
-  const host = parts.hosts.get(call.app);
+  const host = hostOf(parts.hosts, call);
   if (host === undefined) return { ok: false, elsewhere: true };
   if (!digested && valueDigest(parts.ledger.digestKey, call.args) !== call.argsDigest) {
     return blocked("arguments-altered", "the stored arguments are not those that were asked about");

@@ -180,11 +180,17 @@ async function answerParent(
 /** A child of a sequence, a loop or a parallel group. */
 export type ChildInput = Pick<FrameInput, "kind" | "agent" | "path" | "branch">;
 
+export interface SpawnInput {
+  readonly children: readonly ChildInput[];
+  readonly cursor: JsonObject;
+  readonly stateDelta?: JsonObject;
+}
+
 /** Activates children of a frame, which waits for all of them. Undefined when the frame is no longer ours. */
 export async function spawnFrames(
   parts: EngineParts,
   step: FrameRecord,
-  { children, cursor }: { readonly children: readonly ChildInput[]; readonly cursor: JsonObject },
+  { children, cursor, stateDelta }: SpawnInput,
 ): Promise<readonly FrameRecord[] | undefined> {
   return transact<readonly FrameRecord[] | undefined>(parts, { frame: step.id }, async (snapshot) => {
     if (!isOurs(snapshot, step)) return { value: undefined };
@@ -206,6 +212,7 @@ export async function spawnFrames(
         children: spawned.map(({ id }) => id),
       },
     } as const;
+    for (const write of stateWrites(stateDelta)) draft.write(write);
     draft.write({ kind: "frame-update", id: frame.id, from: "stepping", set });
     for (const child of spawned) draft.write({ kind: "frame-insert", frame: child, exclusive: true });
     return { draft, value: spawned };

@@ -36,9 +36,24 @@ export type Amendment =
       readonly message: string;
     };
 
-/** What one process can run of one app. A process touches only the apps it hosts. */
-export interface Host {
+/** An app that a process hosts, and which of its agents: all of them if nothing is said. */
+export interface HostedApp {
   readonly app: string;
+  /** A deploy may have renamed or removed others; what is theirs waits for a process that has them. */
+  readonly agents?: readonly string[];
+}
+
+/** Does this process have the agent that a call or a frame belongs to? */
+export function hostOf(
+  hosts: ReadonlyMap<string, Host>,
+  { app, agent }: { readonly app: string; readonly agent: string },
+): Host | undefined {
+  const host = hosts.get(app);
+  return host?.agents === undefined || host.agents.includes(agent) ? host : undefined;
+}
+
+/** What one process can run of one app. A process touches only the apps it hosts. */
+export interface Host extends HostedApp {
   /** The tool that a call names, or undefined if it no longer exists. */
   tool(call: CallRecord): LiveTool | undefined | Promise<LiveTool | undefined>;
   /** A question about one of its calls was just committed by this process. */

@@ -18,6 +18,7 @@ export {
   type Confirmation,
   type ConfirmationDecision,
   type ConfirmationSubject,
+  rightsOf,
   toConfirmation,
 } from "./confirmation.ts";
 export type { Decided, Decider, DecisionInput, Refusal } from "./decision.ts";
@@ -27,7 +28,7 @@ export { type Acting, type DecisionReceipt, Engine, type EngineOptions } from ".
 export { type ChildInput, type FrameEnd, REQUESTERS } from "./frames.ts";
 export type { GateBody, GatedFunction, GateOptions, GateUse } from "./gate.ts";
 export type { GateOutcome } from "./gate-outcome.ts";
-export type { Amendment, AskingRules, Host, LiveTool } from "./host.ts";
+export type { Amendment, AskingRules, Host, HostedApp, LiveTool } from "./host.ts";
 export { createIds, type NewId } from "./ids.ts";
 export type {
   CallChange,
@@ -64,10 +65,14 @@ export {
   type ShownStatus,
   shownStatus,
 } from "./lifecycle.ts";
+export { LOGIN_MODES, type LoginMode, loginModeOf, setLoginMode } from "./login-mode.ts";
 export { ManualClock } from "./manual-clock.ts";
+export { type Once, type Recalled, type RememberedRun, toRememberedRun } from "./once.ts";
 export { DEFAULT_SETTINGS, type EngineSettings } from "./parts.ts";
 export {
+  ANYBODY,
   type Approvers,
+  isAnybody,
   type Principal,
   type PrincipalInput,
   type PrincipalKind,
@@ -76,6 +81,7 @@ export {
 export type {
   CallRecord,
   CallStatus,
+  CardLayout,
   ChainHead,
   CheckpointRecord,
   ConfirmationRecord,
@@ -92,6 +98,7 @@ export type {
   Vote,
 } from "./records.ts";
 export { REDACTED, redact } from "./redact.ts";
+export type { Tried } from "./refuse.ts";
 export {
   type Parameters,
   type ParseOutcome,
@@ -100,7 +107,7 @@ export {
   type Shape,
   type StandardSchema,
 } from "./schema.ts";
-export type { Settled, Settlement } from "./settle.ts";
+export type { Settled, Settlement, SettlementInput } from "./settle.ts";
 export type { KeptItem, Shelf } from "./shelf.ts";
 export { withoutTemporary } from "./state-scopes.ts";
 export type { CallPlan, MessageInput, MessageOutcome, PlannedCall, Turn, TurnInput } from "./turns.ts";

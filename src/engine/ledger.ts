@@ -1,4 +1,6 @@
 import type { JsonObject, JsonValue, StoredEvent } from "../protocol/index.ts";
+import type { HostedApp } from "./host.ts";
+import type { ShownStatus } from "./lifecycle.ts";
 import type {
   CallRecord,
   CallStatus,
@@ -176,6 +178,16 @@ export interface ConfirmationFilter {
   readonly tool?: string;
   readonly user?: string;
   readonly session?: string;
+  /** Only those that show one of these. */
+  readonly status?: readonly ShownStatus[];
+  /** Only those of one turn: what `Confirmation.turn` says. Reads the session's calls, so not for hot paths. */
+  readonly turn?: string;
+  /**
+   * Only those in whose tool, agent or arguments every one of these words is, or begins a word; see
+   * `searchableWords`. Declared secrets are not found. Finds whatever was committed before it was asked, as long
+   * as each commit that touches an open confirmation or its call has a journal record. Only for `open`.
+   */
+  readonly words?: string;
 }
 
 /** A confirmation with the call it is about, and the session's name for itself. */
@@ -258,8 +270,8 @@ export interface Ledger extends Shelf {
   /** Ends a lease early; what it still holds becomes due at once. */
   retire(owner: string): Promise<void>;
   owner(id: string): Promise<OwnerState | undefined>;
-  /** What waits for a process that hosts these apps. An owner whose lease ran out is fenced by this look. */
-  due(apps: readonly string[], limit: number): Promise<DueWork>;
+  /** What waits for a process that hosts these. An owner whose lease ran out is fenced by this look. */
+  due(hosted: readonly HostedApp[], limit: number): Promise<DueWork>;
 
   /** Frames of one session that are not over, in no particular order. */
   liveFrames(session: string): Promise<readonly FrameRecord[]>;
@@ -291,7 +303,7 @@ export interface Ledger extends Shelf {
   idleSessions(before: number, limit: number): Promise<readonly string[]>;
   /** Remembers a value for ever under a name, if it has none yet; resolves to the value that it has. */
   pin(name: string, value: string): Promise<string>;
-  /** Drops expired memos and kept items, and owners that hold nothing. */
+  /** Drops expired memos and kept items and owners that hold nothing, and does what a search would have to do first. */
   tidy(): Promise<void>;
 
   /** Called soon after any commit, in this process or another. Spurious calls are allowed, missed ones not. */

@@ -2,6 +2,7 @@ import { moveCall } from "./answer.ts";
 import { clear } from "./claim.ts";
 import { planClaim, type Taken } from "./claim-ready.ts";
 import { Draft } from "./draft.ts";
+import { hostOf } from "./host.ts";
 import type { EngineParts } from "./parts.ts";
 import type { CallRecord, FrameRecord } from "./records.ts";
 import { transact } from "./transact.ts";
@@ -48,7 +49,7 @@ export async function recoverFrame(parts: EngineParts, frameId: string): Promise
       return { value: undefined };
     const draft = new Draft(parts, snapshot.now, snapshot.session);
     const deleted = snapshot.session.deletedAt !== undefined;
-    if (deleted || last === "busy" || parts.hosts.get(frame.app)?.step === undefined) {
+    if (deleted || last === "busy" || hostOf(parts.hosts, frame)?.step === undefined) {
       const status = deleted ? "cancelled" : "ready";
       if (frame.status === status) return { value: undefined };
       const set = { status, owner: null } as const;

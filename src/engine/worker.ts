@@ -59,7 +59,7 @@ export class Worker {
   /** One look at what is due, and doing it. Resolves to the next deadline, if one is ahead. */
   async round(): Promise<DueWork> {
     const { ledger, hosts } = this.#parts;
-    const due = await ledger.due([...hosts.keys()], BATCH);
+    const due = await ledger.due([...hosts.values()], BATCH);
     for (const id of due.expired) await this.#attempt(() => this.#expire(id));
     for (const id of due.lostCalls) await this.#attempt(() => this.#recover(id));
     for (const id of due.readyCalls) await this.#attempt(() => this.#executions.resume(id));

@@ -5,6 +5,7 @@ import type { ModelChunk, ModelRequest } from "./model.ts";
 import {
   type ConfirmationPredicate,
   type ConfirmationRules,
+  type CredentialsContext,
   type GateContext,
   type Tool,
   type ToolOptions,
@@ -45,6 +46,10 @@ export class FunctionTool<Args = JsonObject, Payload = JsonValue> implements Too
     this.#made = made;
   }
 
+  credentials(args: unknown, context: CredentialsContext): unknown {
+    return this.#made.credentials?.(args, context);
+  }
+
   parse(args: JsonObject): ReturnType<Tool["parse"]> {
     return this.#made.parse(args);
   }
@@ -60,29 +65,53 @@ export class FunctionTool<Args = JsonObject, Payload = JsonValue> implements Too
 
 type Awaitable<T> = T | void | Promise<T | void>;
 
+/** One callback, or several that are asked in order: the first value stands. */
+type Callbacks<Input, Value> =
+  | ((input: Input) => Awaitable<Value | undefined>)
+  | readonly ((input: Input) => Awaitable<Value | undefined>)[];
+
+/** Asks each in order until one gives a value. */
+function inOrder<Input, Value>(
+  callbacks: Callbacks<Input, Value>,
+): (input: Input) => Promise<Value | undefined> {
+  return async (input) => {
+    for (const callback of typeof callbacks === "function" ? [callbacks] : callbacks) {
+      const value = await callback(input);
+      if (value !== undefined) return value as Value;
+    }
+    return undefined;
+  };
+}
+
 /** The ADK's names for hooks; each is given `context` as well as what ours are given. */
 export interface AdkCallbacks {
-  readonly beforeAgentCallback?: (context: HookContext) => Awaitable<Content | undefined>;
-  readonly afterAgentCallback?: (context: HookContext) => Awaitable<Content | undefined>;
-  readonly beforeModelCallback?: (input: {
-    readonly context: HookContext;
-    readonly request: ModelRequest;
-  }) => Awaitable<ModelChunk | undefined>;
-  readonly afterModelCallback?: (input: {
-    readonly context: HookContext;
-    readonly response: ModelChunk;
-  }) => Awaitable<ModelChunk | undefined>;
-  readonly beforeToolCallback?: (input: {
-    readonly tool: Tool;
-    readonly args: { [key: string]: JsonValue };
-    readonly context: BeforeToolContext;
-  }) => Awaitable<JsonValue | undefined>;
-  readonly afterToolCallback?: (input: {
-    readonly tool: Tool;
-    readonly args: JsonObject;
-    readonly context: ToolContext;
-    readonly response: JsonValue;
-  }) => Awaitable<JsonValue | undefined>;
+  readonly beforeAgentCallback?: Callbacks<HookContext, Content>;
+  readonly afterAgentCallback?: Callbacks<HookContext, Content>;
+  readonly beforeModelCallback?: Callbacks<
+    { readonly context: HookContext; readonly request: ModelRequest },
+    ModelChunk
+  >;
+  readonly afterModelCallback?: Callbacks<
+    { readonly context: HookContext; readonly response: ModelChunk },
+    ModelChunk
+  >;
+  readonly beforeToolCallback?: Callbacks<
+    {
+      readonly tool: Tool;
+      readonly args: { [key: string]: JsonValue };
+      readonly context: BeforeToolContext;
+    },
+    JsonValue
+  >;
+  readonly afterToolCallback?: Callbacks<
+    {
+      readonly tool: Tool;
+      readonly args: JsonObject;
+      readonly context: ToolContext;
+      readonly response: JsonValue;
+    },
+    JsonValue
+  >;
 }
 
 /** An {@link Agent} that also takes the ADK's callback names. */
@@ -103,17 +132,17 @@ function toAgentOptions(options: AgentOptions & AdkCallbacks): AgentOptions {
     ...rest
   } = options;
   const hooks: { -readonly [name in keyof Hooks]: Hooks[name] } = {};
-  if (beforeAgentCallback) hooks.beforeAgent = ({ ctx }) => beforeAgentCallback(ctx);
-  if (afterAgentCallback) hooks.afterAgent = ({ ctx }) => afterAgentCallback(ctx);
+  if (beforeAgentCallback) hooks.beforeAgent = ({ ctx }) => inOrder(beforeAgentCallback)(ctx);
+  if (afterAgentCallback) hooks.afterAgent = ({ ctx }) => inOrder(afterAgentCallback)(ctx);
   if (beforeModelCallback)
-    hooks.beforeModel = ({ ctx, request }) => beforeModelCallback({ context: ctx, request });
+    hooks.beforeModel = ({ ctx, request }) => inOrder(beforeModelCallback)({ context: ctx, request });
   if (afterModelCallback)
-    hooks.afterModel = ({ ctx, response }) => afterModelCallback({ context: ctx, response });
+    hooks.afterModel = ({ ctx, response }) => inOrder(afterModelCallback)({ context: ctx, response });
   if (beforeToolCallback)
-    hooks.beforeTool = ({ ctx, ...input }) => beforeToolCallback({ ...input, context: ctx });
+    hooks.beforeTool = ({ ctx, ...input }) => inOrder(beforeToolCallback)({ ...input, context: ctx });
   if (afterToolCallback) {
     hooks.afterTool = ({ ctx, result, ...input }) =>
-      afterToolCallback({ ...input, context: ctx, response: result });
+      inOrder(afterToolCallback)({ ...input, context: ctx, response: result });
   }
   return { ...rest, ...hooks };
 }

@@ -1,11 +1,7 @@
 import type { JsonObject, JsonValue } from "../protocol/index.ts";
+import { FunctionTool } from "./adk-names.ts";
 import type { AnyAgent } from "./agent.ts";
-import { type Tool, type ToolOptions, tool } from "./tool.ts";
-
-/** A tool whose work is another agent's: a pause inside it is a pause of the whole run. */
-export interface AgentTool extends Tool {
-  readonly delegate: AnyAgent;
-}
+import type { Tool, ToolOptions } from "./tool.ts";
 
 export type AgentToolOptions = Partial<
   Pick<
@@ -20,20 +16,29 @@ const REQUEST_SCHEMA: JsonObject = {
   required: ["request"],
 };
 
-/** Lets an agent be called like a tool, and gated like one. It sees only what it is asked. */
-export function agentTool(agent: AnyAgent, options: AgentToolOptions = {}): AgentTool {
-  const plain = tool({
-    name: agent.name,
-    description: agent.description,
-    parameters: REQUEST_SCHEMA,
-    // Handing the work over is a ledger entry and nothing else, so doing it again after a crash is safe.
-    idempotent: true,
-    ...options,
-    execute: () => undefined,
-  });
-  return { ...plain, delegate: agent };
+/** A tool whose work is another agent's: a pause inside it is a pause of the whole run. */
+export class AgentTool extends FunctionTool {
+  readonly delegate: AnyAgent;
+
+  constructor({ agent, ...options }: AgentToolOptions & { readonly agent: AnyAgent }) {
+    super({
+      name: agent.name,
+      description: agent.description,
+      parameters: REQUEST_SCHEMA,
+      // Handing the work over is a ledger entry and nothing else, so doing it again after a crash is safe.
+      idempotent: true,
+      ...options,
+      execute: () => undefined,
+    });
+    this.delegate = agent;
+  }
 }
 
-export function isAgentTool(candidate: object): candidate is AgentTool {
+/** Lets an agent be called like a tool, and gated like one. It sees only what it is asked. */
+export function agentTool(agent: AnyAgent, options: AgentToolOptions = {}): AgentTool {
+  return new AgentTool({ ...options, agent });
+}
+
+export function isAgentTool(candidate: object): candidate is Tool & Pick<AgentTool, "delegate"> {
   return "delegate" in candidate;
 }

@@ -5,6 +5,7 @@ import { isAgentTool } from "./agent-tool.ts";
 /** The agents of one app, by name, with the way that leads to each. */
 export interface AgentTree {
   readonly root: AnyAgent;
+  readonly names: readonly string[];
   get(name: string): AnyAgent | undefined;
   /** Whom this agent may hand over to: its sub-agents, its parent and its siblings. */
   transferTargets(name: string): readonly AnyAgent[];
@@ -33,6 +34,7 @@ export function readAgentTree(root: AnyAgent): AgentTree {
   visit(root);
   return {
     root,
+    names: [...byName.keys()],
     get: (name) => byName.get(name),
     isReachable: (name) => {
       let agent = byName.get(name);

@@ -80,13 +80,15 @@ export class Agent implements AnyAgent {
     this.generateContentConfig = options.generateContentConfig;
     this.confirmationProvider = options.confirmationProvider;
     this.withoutProvider = options.withoutProvider;
-    this.hooks = Object.fromEntries(
-      HOOK_NAMES.filter((name) => options[name]).map((name) => [name, options[name]]),
-    );
+    this.hooks = hooksIn(options);
   }
 }
 
-interface CompositeOptions {
+function hooksIn(options: Hooks): Hooks {
+  return Object.fromEntries(HOOK_NAMES.filter((name) => options[name]).map((name) => [name, options[name]]));
+}
+
+interface CompositeOptions extends Pick<Hooks, "beforeAgent" | "afterAgent"> {
   readonly name: string;
   readonly description?: string;
   readonly subAgents: readonly AnyAgent[];
@@ -94,18 +96,25 @@ interface CompositeOptions {
 
 /** What agents that only arrange others have in common. */
 abstract class Composite implements AnyAgent {
-  protected static readonly known: readonly string[] = ["name", "description", "subAgents"];
+  protected static readonly known: readonly string[] = [
+    "name",
+    "description",
+    "subAgents",
+    "beforeAgent",
+    "afterAgent",
+  ];
   abstract readonly kind: FrameKind;
   readonly name: string;
   readonly description: string;
   readonly subAgents: readonly AnyAgent[];
-  readonly hooks: Hooks = {};
+  readonly hooks: Hooks;
 
   constructor(options: CompositeOptions) {
     refuseUnknown(new.target.name, options, new Set(new.target.known));
     this.name = nameOf(options.name);
     this.description = options.description ?? "";
     this.subAgents = options.subAgents;
+    this.hooks = hooksIn(options);
   }
 }
 
@@ -119,13 +128,16 @@ export class ParallelAgent extends Composite {
   override readonly kind = "parallel" as const;
 }
 
-/** Runs its agents in turn, again and again, until one escalates or the rounds are used up. */
+/**
+ * Runs its agents in turn, again and again, until one escalates or the rounds are used up: as many as the Runner's
+ * `maxModelCalls` if nothing is said.
+ */
 export class LoopAgent extends Composite {
   protected static override readonly known: readonly string[] = [...Composite.known, "maxIterations"];
   override readonly kind = "loop" as const;
-  readonly maxIterations: number;
+  readonly maxIterations: number | undefined;
 
-  constructor(options: CompositeOptions & { readonly maxIterations: number }) {
+  constructor(options: CompositeOptions & { readonly maxIterations?: number }) {
     super(options);
     this.maxIterations = options.maxIterations;
   }

@@ -259,3 +259,56 @@ describe("a loop", () => {
     expect(await finished).toMatchObject({ status: "completed", text: "Round 2.\nRound 3." });
   });
 });
+
+describe("hooks of an agent that arranges others", () => {
+  test("before it, a value takes the place of all of them", async () => {
+    const one = agentOf("one", ["First."]);
+    const agent = new SequentialAgent({
+      name: "steps",
+      subAgents: [one],
+      beforeAgent: ({ ctx }) => ({ role: "model", parts: [{ text: `Not today, ${ctx.userId}.` }] }),
+    });
+    expect(await makeRunner({ agent }).send("go", ana)).toMatchObject({ text: "Not today, ana." });
+    expect(one.model.requests).toEqual([]);
+  });
+
+  test("after it, a value is its last word; each runs once, whatever pauses in between", async () => {
+    const fired: string[] = [];
+    const agent = new SequentialAgent({
+      name: "steps",
+      subAgents: [agentOf("one", [[call("pay")], "Paid."], { tools: [pay] })],
+      beforeAgent: ({ ctx }) => {
+        fired.push("before");
+        ctx.state.set("begun", true);
+      },
+      afterAgent: () => {
+        fired.push("after");
+        return { role: "model", parts: [{ text: "All done." }] };
+      },
+    });
+    const runner = makeRunner({ agent });
+    const paused = await runner.send("go", ana);
+    const done = await (await runner.approve(String(paused.pending[0]?.id), byAna)).finished;
+    expect(done.text).toContain("All done.");
+    expect(fired).toEqual(["before", "after"]);
+    expect(await runner.sessionService.getSession({ userId: "ana", sessionId: done.session })).toMatchObject({
+      state: { begun: true },
+    });
+  });
+});
+
+test("a loop that names no number of rounds ends with the Runner's limit on model calls", async () => {
+  let rounds = 0;
+  const again = new Agent({
+    name: "again",
+    model: play(...Array.from({ length: 10 }, () => "Again.")),
+    beforeAgent: () => {
+      rounds += 1;
+    },
+  });
+  const agent = new LoopAgent({ name: "loop", subAgents: [again] });
+  expect(await makeRunner({ agent, maxModelCalls: 3 }).send("go", ana)).toMatchObject({
+    status: "completed",
+  });
+  expect(rounds).toBe(3);
+});

@@ -2,6 +2,7 @@ import { type Clock, createIds, DEFAULT_SETTINGS, Engine, type NewId, systemCloc
 import { readAgentTree } from "./agent-tree.ts";
 import { Background } from "./background.ts";
 import { Cancellation } from "./cancellation.ts";
+import { Definitions } from "./definitions.ts";
 import type { RunContext } from "./run-context.ts";
 import { RunFeed } from "./run-feed.ts";
 import type { RunnerOptions } from "./runner-options.ts";
@@ -25,6 +26,7 @@ export async function createRunContext(
     hooks: options,
     policy,
     models,
+    definitions: new Definitions(engine.ledger),
     feed: new RunFeed(),
     names: new SessionNames(engine.ledger),
     settings: {

@@ -7,15 +7,21 @@ import {
   type Runner,
   type Tool,
   type ToolContext,
+  type Toolset,
   type Turn,
   tool,
+  toolset,
+  withConfirmation,
 } from "../index.ts";
 
 const makeRunner = useRunners();
 const ana = { user: "ana" } as const;
 const byAna = { by: { id: "ana" } } as const;
 
-function sceneWith(tools: readonly Tool[], model: StrictModel = play([call("act")], "Done.")): Runner {
+function sceneWith(
+  tools: readonly (Tool | Toolset)[],
+  model: StrictModel = play([call("act")], "Done."),
+): Runner {
   return makeRunner({ agent: new Agent({ name: "a", model, tools }) });
 }
 
@@ -362,5 +368,52 @@ describe("a typed answer", () => {
     const turn = await runner.send("go", ana);
     await (await runner.deny(String(turn.pending[0]?.id), byAna)).finished;
     expect(await runner.pending()).toEqual([]);
+  });
+});
+
+describe("a tool's credentials", () => {
+  const asked: string[] = [];
+  const act = tool({
+    name: "act",
+    description: "",
+    parameters: z.object({ account: z.string() }),
+    requireConfirmation: true,
+    credentials: ({ account }, { userId }) => {
+      asked.push(`${account} for ${userId}`);
+      if (account === "closed") throw new Error("no token for a closed account");
+      return { token: `token-${account}` };
+    },
+    execute: (_args, { credentials }) => ({ acted: credentials.token.length }),
+  });
+
+  test("are fetched once a person has let the call through, and never before", async () => {
+    asked.length = 0;
+    const model = play([call("act", { account: "main" })], "Done.");
+    const runner = sceneWith([withConfirmation(toolset("bank", [act]))], model);
+    const turn = await runner.send("go", ana);
+    expect(asked).toEqual([]);
+    await approveAll(runner, turn);
+    expect(asked).toEqual(["main for ana"]);
+    expect(resultOf(model)).toEqual({ acted: 10 });
+    const { ledger } = await runner.engine();
+    const [written] = await ledger.events((await ledger.sessions({ app: "a" })).items[0]?.key ?? "", {
+      last: 1,
+    });
+    expect(JSON.stringify(written)).not.toContain("token-main");
+  });
+
+  test("are not fetched for a call that was denied", async () => {
+    asked.length = 0;
+    const runner = sceneWith([act], play([call("act", { account: "main" })], "Done."));
+    const turn = await runner.send("go", ana);
+    await (await runner.deny(String(turn.pending[0]?.id), byAna)).finished;
+    expect(asked).toEqual([]);
+  });
+
+  test("that cannot be had fail the call, whose body is not entered", async () => {
+    const model = play([call("act", { account: "closed" })], "Done.");
+    const runner = sceneWith([act], model);
+    await approveAll(runner, await runner.send("go", ana));
+    expect(resultOf(model)).toEqual({ error: "no token for a closed account" });
   });
 });

@@ -58,10 +58,13 @@ interface Entry {
 async function runBody(run: RunContext, { agent, tool, call }: ToolCall, entry: Entry): Promise<JsonValue> {
   const hooks = [run.hooks, agent.hooks];
   const { args } = call;
-  const ctx = toToolContext(run, { agent, tool, call }, entry);
+  const bare = toToolContext(run, { agent, tool, call }, entry);
+  let ctx = bare;
   try {
+    const input = await restore(tool, call);
+    if (tool.credentials !== undefined) ctx = { ...bare, credentials: await tool.credentials(input, bare) };
     // What tools return is theirs; the engine keeps what of it is JSON.
-    const result = ((await tool.run(await restore(tool, call), ctx)) ?? null) as JsonValue;
+    const result = ((await tool.run(input, ctx)) ?? null) as JsonValue;
     if (entry.asked) return null;
     return (await firstValue(hooks, "afterTool", { tool, args, result, ctx })) ?? result;
   } catch (error) {
@@ -104,6 +107,7 @@ function toToolContext(run: RunContext, { agent, call }: ToolCall, entry: Entry)
       context.requestConfirmation(options);
       entry.asked = true;
     },
+    credentials: undefined,
     agentName: agent.name,
     userId: context.session.user,
     sessionId: context.session.id,

@@ -229,7 +229,9 @@ describe("when an approved call is about to start", () => {
     expect(paid).toEqual([]);
     const [again] = await runner.pending();
     expect(again).toMatchObject({ args: { amount: 5 }, approvers: { users: ["boss"] } });
-    expect(again?.why).toContain("the tool changed since it was asked about");
+    expect(again?.why).toContain(
+      'the tool changed since it was asked about: its description was "Pays." and is "Pays twice."',
+    );
     await expect(runner.approve(String(again?.id), byAna)).rejects.toMatchObject({ code: "not-an-approver" });
     await (await runner.approve(String(again?.id), byBoss)).finished;
     expect(paid).toEqual([{ amount: 5 }]);

@@ -8,7 +8,7 @@ export {
   ParallelAgent,
   SequentialAgent,
 } from "./agent.ts";
-export { type AgentTool, type AgentToolOptions, agentTool } from "./agent-tool.ts";
+export { AgentTool, type AgentToolOptions, agentTool } from "./agent-tool.ts";
 export { type RefusedAnswer } from "./answers.ts";
 export { BaseTool, type BaseToolOptions } from "./base-tool.ts";
 export type { DecisionResult } from "./decision-result.ts";

@@ -43,12 +43,19 @@ export async function toLiveToolFor(run: RunContext, about: ToolCall): Promise<L
   const judged = await judge(run, about, call.args);
   if (!judged.ok || judged.ruling.outcome === "deny") return live;
   if (valueDigest(run.engine.ledger.digestKey, judged.args) !== call.argsDigest) return live;
-  const why = ["the tool changed since it was asked about", ...judged.ruling.why];
+  const changes = await run.definitions.differenceSince(call.definitionDigest, tool.definition);
+  await run.definitions.keep(tool.definition);
+  const why = [toldChange(changes), ...judged.ruling.why];
   return {
     ...live,
     asking: { ...live.asking, approvers: judged.ruling.approvers ?? live.asking.approvers },
     showAgain: () => shownFor(tool, call.args, { why }),
   };
+}
+
+function toldChange(changes: readonly string[] = []): string {
+  const what = changes.length === 0 ? "" : `: ${changes.join("; ")}`;
+  return `the tool changed since it was asked about${what}`;
 }
 
 function deniesNow(run: RunContext, call: CallRecord, user = ""): string | undefined {

@@ -5,13 +5,14 @@ import { declarationsOf, toolsOf } from "./agent-tools.ts";
 import { askModel } from "./ask-model.ts";
 import { errorText, failureOf } from "./failure.ts";
 import { notesOf, requestersOf, tellParent } from "./frame-cursor.ts";
-import { firstValue, type HookContext } from "./hooks.ts";
+import { hookContextFor } from "./hook-context.ts";
+import { firstValue } from "./hooks.ts";
 import { instructionFor } from "./instruction.ts";
 import type { ModelChunk, ModelRequest } from "./model.ts";
 import { type IdentifiedCall, planCalls, type StepScene } from "./plan-calls.ts";
 import { buildPrompt, deniedCalls, type Prompt } from "./prompt.ts";
 import type { RunContext } from "./run-context.ts";
-import { State } from "./state.ts";
+import type { State } from "./state.ts";
 import type { Tool } from "./tool.ts";
 import { spokenText } from "./turn.ts";
 
@@ -44,21 +45,13 @@ async function stepOrFail(
 }
 
 async function stepOnce(run: RunContext, agent: Agent, frame: FrameRecord): Promise<FrameRecord | undefined> {
-  const session = await run.names.of(frame.session);
-  if (session === undefined) return undefined;
-  const state = new State(await run.engine.ledger.state(frame.session));
-  const ctx: HookContext = {
-    agentName: agent.name,
-    userId: session.user,
-    sessionId: session.id,
-    invocationId: frame.invocation,
-    state,
-  };
+  const ctx = await hookContextFor(run, agent, frame);
+  if (ctx === undefined) return undefined;
   if (frame.turn >= run.settings.maxModelCalls) return finish(run, frame, exhausted(run, frame));
   const instead =
     frame.turn === 0 ? await firstValue([run.hooks, agent.hooks], "beforeAgent", { ctx }) : undefined;
   if (instead !== undefined)
-    return finish(run, frame, spoken({ agent, frame, state }, { parts: instead.parts }));
+    return finish(run, frame, spoken({ agent, frame, state: ctx.state }, { parts: instead.parts }));
   return think({ run, agent, frame, ctx });
 }
 

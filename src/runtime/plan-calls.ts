@@ -92,6 +92,7 @@ async function planCall(
   }
   const asking = earlier.filter(({ plan }) => plan.kind === "ask").length;
   if (scene.open.length + asking >= scene.run.settings.maxOpen) return { ...base, plan: tooMany(scene) };
+  await scene.run.definitions.keep(tool.definition);
   const question = questionOf(gated, ruling, { requesters: scene.requesters, card: hooked.card });
   return { ...base, plan: { kind: "ask", question } };
 }

@@ -2,6 +2,7 @@ import type { Engine } from "../engine/index.ts";
 import type { AgentTree } from "./agent-tree.ts";
 import type { Background } from "./background.ts";
 import type { Cancellation } from "./cancellation.ts";
+import type { Definitions } from "./definitions.ts";
 import type { Hooks } from "./hooks.ts";
 import type { Model, ModelResolver } from "./model.ts";
 import type { Policy } from "./policy.ts";
@@ -23,6 +24,7 @@ export interface RunContext {
   readonly hooks: Hooks;
   readonly policy: Policy | undefined;
   readonly models: ModelResolver;
+  readonly definitions: Definitions;
   readonly feed: RunFeed;
   readonly names: SessionNames;
   readonly settings: RunSettings;

@@ -1,4 +1,4 @@
-import type { Engine, EngineOptions, Ledger, PrincipalInput } from "../engine/index.ts";
+import type { Engine, EngineOptions, Ledger, Once, PrincipalInput } from "../engine/index.ts";
 import type { Content, JsonObject, Wire } from "../protocol/index.ts";
 import type { AnyAgent } from "./agent.ts";
 import { HOOK_NAMES, type Hooks } from "./hooks.ts";
@@ -70,4 +70,25 @@ export interface RunInput extends RunLimits, Speaker {
   /** Text in pieces, as it comes. */
   readonly streaming?: boolean;
   readonly wire?: Wire;
+  /** Run again under the same key, the message is not taken again: the run that it started is watched. */
+  readonly once?: Once;
 }
+
+const KNOWN_SPEAKER_OPTIONS = ["by", "via", "signal", "timeoutMs", "stateDelta"] as const;
+
+export const KNOWN_SEND_OPTIONS: ReadonlySet<string> = new Set<keyof SendOptions>([
+  ...KNOWN_SPEAKER_OPTIONS,
+  "user",
+  "session",
+]);
+
+export const KNOWN_RUN_OPTIONS: ReadonlySet<string> = new Set<keyof RunInput>([
+  ...KNOWN_SPEAKER_OPTIONS,
+  "userId",
+  "sessionId",
+  "message",
+  "invocationId",
+  "streaming",
+  "wire",
+  "once",
+]);

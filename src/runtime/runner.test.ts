@@ -1,5 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { answer, call, collect, type Line, play, resultsIn, useRunners } from "../../test/seeds/stage.ts";
+import {
+  answer,
+  call,
+  collect,
+  type Line,
+  play,
+  respond,
+  resultsIn,
+  useRunners,
+} from "../../test/seeds/stage.ts";
 import { useResources } from "../../test/support/resources.ts";
 import {
   Agent,
@@ -293,4 +302,52 @@ describe("the Runner", () => {
     expect(aborted).toEqual(["the Runner is closing"]);
     expect(await makeRunner({ ledger: path, agent: payingAgent({}) }).pending()).toHaveLength(1);
   });
+});
+
+describe("an agent that a deploy removed", () => {
+  const log: string[] = [];
+  const pay = named("pay", log, { gated: true });
+  const helper = () => new Agent({ name: "helper", model: play([call("pay")], "Paid."), tools: [pay] });
+  const top = (subAgents: readonly Agent[]) =>
+    new Agent({
+      name: "top",
+      model: play([call("transfer_to_agent", { agent_name: "helper" })]),
+      subAgents,
+    });
+
+  test("fails nothing: what is its own waits, approved, for a process that has it", async () => {
+    const ledger = `sqlite:${await resources.folder()}/deploy.db`;
+    const before = makeRunner({ agent: top([helper()]), ledger });
+    const { pending } = await before.send("pay", ana);
+    await before.close();
+    const without = makeRunner({ agent: top([]), ledger });
+    const { confirmation } = await without.approve(String(pending[0]?.id), byAna);
+    expect(confirmation.status).toBe("approved");
+    await without.work({ once: true });
+    expect(log).toEqual([]);
+    const after = makeRunner({
+      agent: top([new Agent({ name: "helper", model: play("Paid."), tools: [pay] })]),
+      ledger,
+    });
+    await after.work({ once: true });
+    expect(log).toEqual(["pay"]);
+  });
+});
+
+test("all that waits is told, however much", async () => {
+  const tools = [named("pay", [], { gated: true })];
+  const model = respond(() => Array.from({ length: 20 }, (_, i) => call("pay", { i }, `p${i}`)));
+  const runner = makeRunner({ agent: new Agent({ name: "a", model, tools }) });
+  for (let session = 0; session < 6; session++) await runner.send("go", ana);
+  expect(await runner.pending()).toHaveLength(120);
+});
+
+test("an option that send or run does not have is refused by its name", async () => {
+  const runner = makeRunner({ agent: new Agent({ name: "a", model: play("Hi.") }) });
+  await expect(runner.send("hi", { ...ana, sesion: "s1" } as never)).rejects.toMatchObject({
+    code: "invalid-option",
+    message: expect.stringContaining('"sesion"'),
+  });
+  const misspelt = { userId: "ana", sessionId: "s", message: "hi", stream: true };
+  await expect(collect(runner.run(misspelt as never))).rejects.toMatchObject({ code: "invalid-option" });
 });

@@ -4,6 +4,7 @@ import {
   type ConfirmationWithCall,
   type DecisionInput,
   type Engine,
+  type Once,
   type PrincipalInput,
   type Refusal,
   type Settlement,
@@ -19,6 +20,7 @@ import {
   encodeEvent,
   type JsonObject,
 } from "../protocol/index.ts";
+import type { AnyAgent } from "./agent.ts";
 import { readAgentTree } from "./agent-tree.ts";
 import { type RefusedAnswer, refusedError } from "./answers.ts";
 import { createRunContext } from "./create-run-context.ts";
@@ -26,7 +28,9 @@ import { type DecisionResult, decisionResult } from "./decision-result.ts";
 import { limitRun, type RunLimits } from "./limit-run.ts";
 import type { RunContext } from "./run-context.ts";
 import {
+  KNOWN_RUN_OPTIONS,
   KNOWN_RUNNER_OPTIONS,
+  KNOWN_SEND_OPTIONS,
   type RunInput,
   type RunnerOptions,
   type SendOptions,
@@ -57,6 +61,7 @@ export class Runner {
 
   /** Says something and waits until the agent has answered, or waits for a person. */
   async send(message: string | Content, options: SendOptions): Promise<Turn> {
+    refuseUnknown("send", options, KNOWN_SEND_OPTIONS);
     const run = await this.#open();
     const session = { app: this.app, user: options.user, id: options.session ?? `s-${run.newId()}` };
     const input = this.#submitInput({ ...options, session, message });
@@ -144,11 +149,16 @@ export class Runner {
   ): Promise<readonly Confirmation[]> {
     const run = await this.#open();
     const { user, by } = filter;
-    const page = await run.engine.ledger.confirmations(
-      { state: "open", app: this.app, ...(user === undefined ? {} : { user }) },
-      { limit: 100 },
-    );
-    return page.items.map((item) => toConfirmation(item, by === undefined ? undefined : toPrincipal(by)));
+    const viewer = by === undefined ? undefined : toPrincipal(by);
+    const wanted = { state: "open", app: this.app, ...(user === undefined ? {} : { user }) } as const;
+    const found: Confirmation[] = [];
+    for (let cursor: string | undefined; ; ) {
+      const request = { limit: 100, ...(cursor === undefined ? {} : { cursor }) };
+      const page = await run.engine.ledger.confirmations(wanted, request);
+      found.push(...page.items.map((item) => toConfirmation(item, viewer)));
+      if (page.next === undefined) return found;
+      cursor = page.next;
+    }
   }
 
   /** Decisions made elsewhere, expiry and recovery: until stopped, or once, for hosts without long-lived processes. */
@@ -163,6 +173,11 @@ export class Runner {
     // Whoever stops it, or uses the Runner otherwise, is told.
     worker.catch(() => {});
     return { stop: async () => (await worker).stop() };
+  }
+
+  /** The agent that answers first. */
+  get agent(): AnyAgent {
+    return this.#options.agent;
   }
 
   /** The engine underneath, for everything that is not about agents. */
@@ -185,6 +200,7 @@ export class Runner {
   }
 
   async *#watch(input: RunInput): AsyncGenerator<RunEvent> {
+    refuseUnknown("run", input, KNOWN_RUN_OPTIONS);
     const run = await this.#open();
     const session = { app: this.app, user: input.userId, id: input.sessionId };
     const submitted = this.#submitInput({ ...input, session, user: input.userId });
@@ -224,8 +240,9 @@ export class Runner {
     readonly invocationId?: string;
     readonly by?: PrincipalInput;
     readonly via?: string;
+    readonly once?: Once;
   }): SubmitInput {
-    const { session, user, message, stateDelta, invocationId, by, via = "run" } = input;
+    const { session, user, message, stateDelta, invocationId, by, via = "run", once } = input;
     return {
       session,
       message: typeof message === "string" ? { role: "user", parts: [{ text: message }] } : message,
@@ -234,6 +251,7 @@ export class Runner {
       whilePending: this.#options.whilePending ?? "converse",
       ...(stateDelta === undefined ? {} : { stateDelta }),
       ...(invocationId === undefined ? {} : { invocation: invocationId }),
+      ...(once === undefined ? {} : { once }),
     };
   }
 
@@ -306,9 +324,17 @@ function byAsking(one: ConfirmationWithCall, other: ConfirmationWithCall): numbe
   return one.confirmation.requestedAt - other.confirmation.requestedAt || one.call.ord - other.call.ord;
 }
 
-function refusedEvent(run: RunContext, invocationId: string, { code, message }: RefusedAnswer): RunEvent {
+function refusedEvent(
+  run: RunContext,
+  invocationId: string,
+  { code, message, confirmation }: RefusedAnswer,
+): RunEvent {
   const author = run.agents.root.name;
-  const error = { errorCode: code, errorMessage: message };
+  const error = {
+    errorCode: code,
+    errorMessage: message,
+    ...(confirmation === undefined ? {} : { customMetadata: { confirmation } }),
+  };
   return {
     kind: "refused",
     event: { id: run.newId(), timestamp: run.now(), author, invocationId, ...error },

@@ -12,6 +12,7 @@ import type { RunContext } from "./run-context.ts";
 export function createRuntimeHost(run: RunContext): Host {
   return {
     app: run.app,
+    agents: run.agents.names,
     tool: (call) => liveToolFor(run, call),
     step: (frame) => step(run, frame),
     asked: (asked) => answerInProcess(run, asked),

@@ -16,9 +16,12 @@ export interface ToolActions {
 }
 
 /** What a tool's body is given besides its arguments. */
-export interface ToolContext<Payload = JsonValue> extends Omit<CallContext, "toolConfirmation"> {
+export interface ToolContext<Payload = JsonValue, Credentials = unknown>
+  extends Omit<CallContext, "toolConfirmation"> {
   /** The decision that let this run start, where there was one. */
   readonly toolConfirmation?: TypedConfirmation<Payload>;
+  /** What the tool's `credentials` gave. */
+  readonly credentials: Credentials;
   readonly agentName: string;
   readonly userId: string;
   readonly sessionId: string;

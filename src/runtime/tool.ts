@@ -1,5 +1,6 @@
 import {
   type Approvers,
+  type CardLayout,
   type Parameters,
   type ParseOutcome,
   readShape,
@@ -18,6 +19,11 @@ export interface GateContext {
   readonly sessionId: string;
 }
 
+/** For whom a call is about to run: what a tool's credentials are chosen by. */
+export interface CredentialsContext extends GateContext {
+  readonly signal: AbortSignal;
+}
+
 /** How a tool's confirmations are put to people. */
 export interface ConfirmationRules {
   readonly approvers: Approvers;
@@ -26,6 +32,7 @@ export interface ConfirmationRules {
   readonly onDenied?: "invoke";
   /** JSON Schema of an approval's payload. */
   readonly payloadSchema?: JsonObject;
+  readonly layout?: CardLayout;
   hint(args: unknown): string | undefined;
 }
 
@@ -46,6 +53,8 @@ export interface Tool {
   readonly secrets: readonly string[];
   /** MCP server or remote agent. */
   readonly source?: string;
+  /** Gets what the body needs to act for somebody; asked only for a call that may run. */
+  credentials?(args: unknown, context: CredentialsContext): unknown;
   parse(args: JsonObject): Promise<ParseOutcome<unknown>>;
   /** The gates its author set that this call meets. A judgement that fails counts as met. */
   gates(args: unknown, context: GateContext): Promise<readonly AuthorGate[]>;
@@ -54,7 +63,7 @@ export interface Tool {
 
 export type ConfirmationPredicate<Args> = (args: Args, context: GateContext) => boolean | Promise<boolean>;
 
-export interface ToolOptions<Args, Payload> {
+export interface ToolOptions<Args, Payload, Credentials = unknown> {
   readonly name: string;
   readonly description: string;
   readonly parameters?: Parameters<Args>;
@@ -63,6 +72,8 @@ export interface ToolOptions<Args, Payload> {
   readonly confirmationHint?: string | ((args: Args) => string);
   /** What an approval's payload must look like: types `ctx.toolConfirmation`, the form and the check. */
   readonly confirmationPayload?: Parameters<Payload>;
+  /** How its card is laid out: approved by holding the button, or two arguments shown as a diff. */
+  readonly confirmationLayout?: CardLayout;
   readonly approvers?: Approvers;
   readonly expiresInMs?: number;
   /** Arguments that an approver may change. */
@@ -73,18 +84,25 @@ export interface ToolOptions<Args, Payload> {
   readonly readOnly?: boolean;
   readonly secrets?: readonly string[];
   readonly isLongRunning?: boolean;
+  /**
+   * Gets what the body needs to act for somebody, such as an access token, as `ctx.credentials`: after the call was
+   * let through and before the body is entered. Never stored. One that throws fails the call, which has not run.
+   */
+  readonly credentials?: (args: Args, context: CredentialsContext) => Credentials | Promise<Credentials>;
   /** Enter the tool once more after a denial of its own question, to word the answer. */
   readonly onDenied?: "invoke";
-  readonly execute: (args: Args, context: ToolContext<Payload>) => unknown;
+  readonly execute: (args: Args, context: ToolContext<Payload, Credentials>) => unknown;
 }
 
 const KNOWN_OPTIONS: ReadonlySet<string> = new Set<keyof ToolOptions<unknown, unknown>>([
+  "credentials",
   "name",
   "description",
   "parameters",
   "requireConfirmation",
   "confirmationHint",
   "confirmationPayload",
+  "confirmationLayout",
   "approvers",
   "expiresInMs",
   "amendable",
@@ -97,7 +115,9 @@ const KNOWN_OPTIONS: ReadonlySet<string> = new Set<keyof ToolOptions<unknown, un
 ]);
 
 /** Makes a tool from a function. */
-export function tool<Args = JsonObject, Payload = unknown>(options: ToolOptions<Args, Payload>): Tool {
+export function tool<Args = JsonObject, Payload = unknown, Credentials = unknown>(
+  options: ToolOptions<Args, Payload, Credentials>,
+): Tool {
   refuseUnknown("tool", options, KNOWN_OPTIONS);
   refuseReserved(options.name);
   const shape = describedShape(options.name, options.parameters);
@@ -114,16 +134,25 @@ export function tool<Args = JsonObject, Payload = unknown>(options: ToolOptions<
     repeatable: options.idempotent === true || options.readOnly === true,
     isLongRunning: options.isLongRunning ?? false,
     secrets: options.secrets ?? [],
+    ...credentialsOf(options.credentials),
     parse: (args) => shape.parse(args),
     gates: async (args, context) =>
       (await meets(options.requireConfirmation, args as Args, context)) ? ["tool"] : [],
     // The parsed value is of the type that its schema says.
-    run: (args, context) => options.execute(args as Args, context as ToolContext<Payload>),
+    run: (args, context) => options.execute(args as Args, context as ToolContext<Payload, Credentials>),
   };
 }
 
-function confirmationRules<Args, Payload>(options: ToolOptions<Args, Payload>): ConfirmationRules {
-  const { confirmationHint: hint, expiresInMs, amendable, onDenied } = options;
+function credentialsOf<Args, Credentials>(
+  given: ToolOptions<Args, unknown, Credentials>["credentials"],
+): Pick<Tool, "credentials"> {
+  return given === undefined ? {} : { credentials: (args, context) => given(args as Args, context) };
+}
+
+function confirmationRules<Args, Payload, Credentials>(
+  options: ToolOptions<Args, Payload, Credentials>,
+): ConfirmationRules {
+  const { confirmationHint: hint, expiresInMs, amendable, onDenied, confirmationLayout: layout } = options;
   const payloadSchema = describedShape(options.name, options.confirmationPayload).jsonSchema;
   return {
     approvers: options.approvers ?? "requester",
@@ -131,6 +160,7 @@ function confirmationRules<Args, Payload>(options: ToolOptions<Args, Payload>): 
     ...(amendable === undefined ? {} : { amendable }),
     ...(onDenied === undefined ? {} : { onDenied }),
     ...(payloadSchema === undefined ? {} : { payloadSchema }),
+    ...(layout === undefined ? {} : { layout }),
     hint: (args) => (typeof hint === "function" ? hint(args as Args) : hint),
   };
 }

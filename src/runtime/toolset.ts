@@ -59,6 +59,9 @@ function gated(original: Tool, when: boolean | ConfirmationPredicate<unknown>, g
     secrets,
     ...(source === undefined ? {} : { source }),
     ...(isAgentTool(original) ? { delegate: original.delegate } : {}),
+    ...(original.credentials === undefined
+      ? {}
+      : { credentials: (args, context) => original.credentials?.(args, context) }),
     parse: (args) => original.parse(args),
     run: (args, context) => original.run(args, context),
     gates: async (args, context) => {

@@ -58,7 +58,7 @@ export const dueCases: readonly LedgerCase[] = [
         { kind: "confirmation-update", id: "c", from: "requested", set: { status: "denied" } },
       ]);
       await clock.advance(10);
-      checkEqual((await ledger.due(["bank"], 10)).expired, [], "expired");
+      checkEqual((await ledger.due([{ app: "bank" }], 10)).expired, [], "expired");
     },
   },
   {
@@ -76,10 +76,10 @@ export const dueCases: readonly LedgerCase[] = [
         readyFrame("f2", "bank"),
         readyFrame("f4", "else"),
       ]);
-      const both = await ledger.due(["bank", "shop"], 10);
+      const both = await ledger.due([{ app: "bank" }, { app: "shop" }], 10);
       checkEqual(both.readyCalls, ["s1.1", "s1.2", "s1.3"], "calls of two apps");
       checkEqual(both.readyFrames, ["f1", "f2", "f3"], "frames of two apps");
-      const two = await ledger.due(["bank", "shop"], 2);
+      const two = await ledger.due([{ app: "bank" }, { app: "shop" }], 2);
       checkEqual(
         [two.readyCalls, two.readyFrames],
         [
@@ -92,6 +92,24 @@ export const dueCases: readonly LedgerCase[] = [
       checkEqual([none.readyCalls, none.readyFrames], [[], []], "of no app");
       checkEqual(await ledger.readyFrames("s1"), ["f1", "f2", "f3", "f4"], "frames of the session");
       checkEqual(await ledger.readyFrames("s2"), [], "frames of another session");
+    },
+  },
+  {
+    name: "what belongs to agents that a process does not have is not due to it, and hides nothing that is",
+    async run({ open }) {
+      const ledger = await open();
+      const writer = new SessionWriter(ledger, "s1");
+      await writer.commit([
+        { kind: "call-insert", call: buildCall("s1", "1", { status: "ready", agent: "removed" }) },
+        { kind: "call-insert", call: buildCall("s1", "2", { status: "ready", agent: "kept" }) },
+        { kind: "frame-insert", frame: buildFrame("s1", "f1", { status: "ready", agent: "removed" }) },
+        { kind: "frame-insert", frame: buildFrame("s1", "f2", { status: "ready", agent: "kept" }) },
+      ]);
+      const { app } = buildCall("s1", "1");
+      const kept = await ledger.due([{ app, agents: ["other", "kept"] }], 1);
+      checkEqual([kept.readyCalls, kept.readyFrames], [["s1.2"], ["f2"]], "of the agent it has");
+      const none = await ledger.due([{ app, agents: [] }], 10);
+      checkEqual([none.readyCalls, none.readyFrames], [[], []], "of no agent");
     },
   },
   {

@@ -57,7 +57,7 @@ export const ownerCases: readonly LedgerCase[] = [
       const ledger = await open();
       await ledger.beat(OWNER, LEASE_MS);
       await clock.advance(LEASE_MS - 1);
-      await ledger.due(["bank"], 10);
+      await ledger.due([{ app: "bank" }], 10);
       checkEqual(await ledger.beat(OWNER, LEASE_MS), true, "the next beat");
     },
   },

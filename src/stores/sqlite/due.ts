@@ -1,4 +1,4 @@
-import type { DueWork } from "../../engine/index.ts";
+import type { DueWork, HostedApp } from "../../engine/index.ts";
 import type { Database } from "./database.ts";
 import { NO_DEADLINE } from "./rows.ts";
 
@@ -6,9 +6,11 @@ const EXPIRED =
   "select confirmation from inbox where facet = '' and value = '' and deadline <= ? order by deadline, confirmation limit ?";
 const NEXT_DEADLINE =
   "select deadline from inbox where facet = '' and value = '' and deadline > ? order by deadline limit 1";
-const READY_CALLS = "select id from calls where status = 'ready' and app = ? order by id limit ?";
-const READY_FRAMES =
-  "select id from frames indexed by frames_ready where status = 'ready' and app = ? order by id limit ?";
+const OF_AGENTS = "(?2 is null or agent in (select value from json_each(?2)))";
+const READY_CALLS = `select id from calls where status = 'ready' and app = ?1 and ${OF_AGENTS} order by id limit ?3`;
+const READY_FRAMES = `
+  select id from frames indexed by frames_ready
+  where status = 'ready' and app = ?1 and ${OF_AGENTS} order by id limit ?3`;
 
 // Whatever has no owner whose lease runs is lost; an owner that is not even known is no exception.
 const LOST_CALLS = `
@@ -21,20 +23,22 @@ const LOST_FRAMES = `
 /** The lists of due work, each of at most `limit`. Overdue owners must have been fenced before. */
 export function readDue(
   database: Database,
-  apps: readonly string[],
+  hosted: readonly HostedApp[],
   { limit, now }: { readonly limit: number; readonly now: number },
 ): DueWork {
-  const ofApps = (sql: string): readonly string[] =>
-    apps
-      .flatMap((app) => ids(database.all(sql, [app, limit])))
+  const ofHosted = (sql: string): readonly string[] =>
+    hosted
+      .flatMap(({ app, agents }) =>
+        ids(database.all(sql, [app, agents === undefined ? null : JSON.stringify(agents), limit])),
+      )
       // Ids begin with their time: the oldest first, whichever app it belongs to.
       .sort()
       .slice(0, limit);
   const deadline = database.get(NEXT_DEADLINE, [now])?.[0];
   return {
     expired: ids(database.all(EXPIRED, [now, limit])),
-    readyCalls: ofApps(READY_CALLS),
-    readyFrames: ofApps(READY_FRAMES),
+    readyCalls: ofHosted(READY_CALLS),
+    readyFrames: ofHosted(READY_FRAMES),
     lostCalls: ids(database.all(LOST_CALLS, [limit])),
     lostFrames: ids(database.all(LOST_FRAMES, [limit])),
     ...(deadline === undefined || deadline === NO_DEADLINE ? {} : { nextDeadline: deadline as number }),

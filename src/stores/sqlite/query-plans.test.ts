@@ -14,6 +14,8 @@ const SMALL = [
   // As many as calls or model steps that run at this moment.
   /^SCAN calls USING COVERING INDEX calls_executing$/,
   /^SCAN frames USING COVERING INDEX frames_stepping$/,
+  // As many as agents in one app.
+  /^SCAN json_each VIRTUAL TABLE/,
   // As many as calls whose outcome is unknown.
   /^SCAN calls USING INDEX calls_unknown$/,
   // The ids that were asked for.

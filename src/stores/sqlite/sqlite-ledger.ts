@@ -9,6 +9,7 @@ import type {
   ConfirmationWithCall,
   DueWork,
   FrameRecord,
+  HostedApp,
   JournalRecord,
   KeptItem,
   Ledger,
@@ -135,11 +136,11 @@ export class SqliteLedger implements Ledger {
     return this.#read((database) => readOwner(database, id, this.#clock.now()));
   }
 
-  async due(apps: readonly string[], limit: number): Promise<DueWork> {
+  async due(hosted: readonly HostedApp[], limit: number): Promise<DueWork> {
     if (await this.#read((database) => hasOverdueOwner(database, this.#clock.now()))) {
       await this.#database.write(false, () => fenceOverdueOwners(this.#database, this.#clock.now()));
     }
-    return this.#read((database) => readDue(database, apps, { limit, now: this.#clock.now() }));
+    return this.#read((database) => readDue(database, hosted, { limit, now: this.#clock.now() }));
   }
 
   liveFrames(session: string): Promise<readonly FrameRecord[]> {
