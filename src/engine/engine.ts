@@ -1,28 +1,37 @@
 import { CountersignError, type JsonObject, type JsonValue } from "../protocol/index.ts";
-import { headText, seal, type Verification, verify } from "./audit.ts";
+import { headText, seal, type Verification, type VerifyOptions, verify } from "./audit.ts";
 import { cancelRun, type RunToCancel } from "./cancel-run.ts";
 import { chainHasher } from "./chain.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { decide } from "./decide.ts";
 import { type Decided, type Decider, type DecisionInput, type Refusal, refusal } from "./decision.ts";
-import type { EventDraft } from "./draft.ts";
 import { Executions } from "./executions.ts";
 import { type FrameEnd, finishFrame, spawnFrames } from "./frames.ts";
-import { createGate, type GateBody, type GatedFunction, type GateOptions } from "./gate.ts";
+import { createGate, type GateBody, type GatedFunction, GateHost, type GateOptions } from "./gate.ts";
 import type { Host } from "./host.ts";
 import { createIds, type NewId } from "./ids.ts";
 import { Lease } from "./lease.ts";
 import type { Ledger, SessionName } from "./ledger.ts";
 import { isAnswered } from "./lifecycle.ts";
+import { type Once, type Recalled, recallOnce } from "./once.ts";
 import { DEFAULT_SETTINGS, type EngineParts, type EngineSettings } from "./parts.ts";
 import { type PrincipalInput, toPrincipal } from "./principal.ts";
 import { prune } from "./prune.ts";
 import type { CallRecord, FrameRecord } from "./records.ts";
+import { noteRefusal, type Tried } from "./refuse.ts";
 import { checkSecret } from "./secret-check.ts";
 import { SessionQueue } from "./session-queue.ts";
-import { createSession, deleteSession } from "./sessions.ts";
-import { type Settled, type Settlement, settle } from "./settle.ts";
-import { type MessageInput, receiveMessage, recordTurn, type Turn, type TurnInput } from "./turns.ts";
+import { changeState, createSession, deleteSession, type SessionStart, useKey } from "./sessions.ts";
+import { type Settled, type SettlementInput, settle } from "./settle.ts";
+import { type Trace, untraced } from "./trace.ts";
+import {
+  type MessageInput,
+  receiveMessage,
+  receiveOnce,
+  recordTurn,
+  type Turn,
+  type TurnInput,
+} from "./turns.ts";
 import { type Cancelled, cancel } from "./withdraw.ts";
 import { Worker, type WorkOptions } from "./worker.ts";
 
@@ -34,6 +43,8 @@ export interface EngineOptions extends Partial<EngineSettings> {
   readonly secret?: string;
   /** How this process calls itself where a person has to find it. */
   readonly hostName?: string;
+  /** Called around decisions, claims, tools and models, for tracing. */
+  readonly trace?: Trace;
 }
 
 /** Who acts, and through which door; a host program need only say the id. */
@@ -86,6 +97,7 @@ export class Engine {
       hosts: this.#hosts,
       queue: new SessionQueue(),
       settings,
+      trace: options.trace ?? untraced,
       ready: onceDone(() => checkSecret(ledger, secret)),
     };
     this.#executions = new Executions(this.#parts);
@@ -97,6 +109,11 @@ export class Engine {
     return this.#parts.ledger;
   }
 
+  /** For what runtimes do beside the engine. */
+  get trace(): Trace {
+    return this.#parts.trace;
+  }
+
   /** Puts an async function behind the gate. Define it before `work()`, so that its calls can be resumed. */
   gate<Args, Result extends JsonValue | undefined>(
     name: string,
@@ -104,7 +121,10 @@ export class Engine {
     body: GateBody<Args, Result>,
   ): GatedFunction<Args, Result> {
     const gate = createGate({ parts: this.#parts, executions: this.#executions }, { name, options, body });
-    this.host(gate.host);
+    const known = this.#hosts.get(gate.app);
+    const host = known instanceof GateHost ? known : new GateHost(gate.app);
+    host.add(name, gate.tool, options.redefine);
+    if (host !== known) this.host(host);
     return gate.call;
   }
 
@@ -118,7 +138,10 @@ export class Engine {
 
   /** Decides one confirmation. Resolves once committed; what follows from it goes on by itself. */
   async decide(input: DecisionInput, acting: Acting): Promise<DecisionReceipt | Refusal> {
-    const decided = await decide(this.#parts, input, toDecider(acting));
+    const attributes = { "countersign.confirmation": input.id };
+    const decided = await this.trace({ name: "decide", attributes }, () =>
+      decide(this.#parts, input, toDecider(acting)),
+    );
     this.#follow(decided);
     if (!decided.ok) return decided;
     return this.#receipt(decided);
