@@ -1,0 +1,21 @@
+/** How the live feed behaves. */
+export interface FeedSettings {
+  /** How many journal records a client may have missed before it gets a snapshot instead of them. */
+  readonly mostBehind: number;
+  /** What is sent to nobody in particular, so that proxies keep the connection. */
+  readonly heartbeatMs: number;
+  /** A stream ends after this time, so that its client comes back and says again who it is. */
+  readonly mostAgeMs: number;
+  /** What may wait for a reader before it is cut off. */
+  readonly mostQueuedBytes: number;
+  /** Changes within this time go out together. */
+  readonly batchMs: number;
+}
+
+export const FEED_SETTINGS: FeedSettings = {
+  mostBehind: 10_000,
+  heartbeatMs: 15_000,
+  mostAgeMs: 600_000,
+  mostQueuedBytes: 256 * 1024,
+  batchMs: 50,
+};
