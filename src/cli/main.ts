@@ -39,7 +39,8 @@ async function dispatch(argv: readonly string[], output: Output): Promise<number
     printCommand(output, command);
     return EXIT.ok;
   }
-  return command.run({ words, flags, output, env: process.env, stdin: process.stdin });
+  const exitNow = (code: number): never => process.exit(code);
+  return command.run({ words, flags, output, env: process.env, stdin: process.stdin, exitNow });
 }
 
 /** `countersign audit` alone is not a command; its members are. */

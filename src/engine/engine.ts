@@ -181,12 +181,21 @@ export class Engine {
   /** Settles a call whose outcome is unknown, by its id or by that of its confirmation. */
   async settle(
     target: { readonly confirmation: string } | { readonly call: string },
-    settlement: Settlement,
+    settlement: SettlementInput,
     acting: Acting,
   ): Promise<Settled | Refusal> {
     const settled = await settle(this.#parts, target, { settlement, decider: toDecider(acting) });
     this.#follow(settled);
     return settled;
+  }
+
+  /** Puts on record that a door turned somebody away before the confirmation's rule was asked; changes nothing else. */
+  async noteRefusal(
+    target: { readonly confirmation: string } | { readonly call: string },
+    tried: Tried,
+    acting: Acting,
+  ): Promise<boolean> {
+    return noteRefusal(this.#parts, target, { decider: toDecider(acting), tried });
   }
 
   /** Resolves when the call has its answer, or its outcome is unknown, wherever it runs. */
@@ -210,13 +219,23 @@ export class Engine {
     }
   }
 
-  /** Makes a session, with state and earlier events where there are any to begin with. */
+  /** Makes a session, with state where there is any to begin with, and what else there is. */
   async createSession(
     name: SessionName,
-    state?: JsonObject,
-    events?: readonly EventDraft[],
+    state: JsonObject = {},
+    start: Omit<SessionStart, "state"> = {},
   ): ReturnType<typeof createSession> {
-    return createSession(this.#parts, name, { ...(state && { state }), ...(events && { events }) });
+    return createSession(this.#parts, name, { ...start, state });
+  }
+
+  /** Lays a change over a session's state. */
+  async changeState(name: SessionName, delta: JsonObject): ReturnType<typeof changeState> {
+    return changeState(this.#parts, name, delta);
+  }
+
+  /** Uses up a key, so that another request under it is refused. For runtimes. */
+  async useKey(name: SessionName, once: Once): ReturnType<typeof useKey> {
+    return useKey(this.#parts, name, once);
   }
 
   /** Erases a session's content; what was open is withdrawn, and the audit trail still verifies. */
@@ -232,6 +251,16 @@ export class Engine {
   /** Stores a user's message and claims the step that answers it. For runtimes. */
   async receiveMessage(input: MessageInput): ReturnType<typeof receiveMessage> {
     return receiveMessage(this.#parts, input);
+  }
+
+  /** The same under a key: sent again, it says where the first one went. For runtimes. */
+  async receiveOnce(input: MessageInput, once: Once): ReturnType<typeof receiveOnce> {
+    return receiveOnce(this.#parts, input, once);
+  }
+
+  /** What a key stands for already. For runtimes. */
+  async recallOnce(once: Once | undefined): Promise<Recalled | undefined> {
+    return recallOnce(this.ledger, once);
   }
 
   /** Resolves when nothing of this invocation runs in this process any more. For runtimes. */
@@ -284,7 +313,7 @@ export class Engine {
     await seal(this.#auditParts());
   }
 
-  async verify(options?: { readonly head?: string }): Promise<Verification> {
+  async verify(options?: VerifyOptions): Promise<Verification> {
     return verify(this.#auditParts(), options);
   }
 
