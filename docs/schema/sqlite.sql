@@ -224,6 +224,7 @@ CREATE TABLE searchable (
   n integer primary key,
   confirmation text not null,
   session text not null,
+  deadline integer not null,
   args_digest text not null,
   words text not null
 ) strict;

@@ -4,12 +4,8 @@ import { useResources } from "../../test/support/resources.ts";
 import { Engine, type Ledger, ManualClock, OutcomeUnknown } from "../engine/index.ts";
 import { createLedger } from "../stores/index.ts";
 import type { Channel, Notice, Told } from "./channel.ts";
-import {
-  type Deliveries,
-  type DeliveriesOptions,
-  type DeliveryFailure,
-  startDeliveries,
-} from "./delivery.ts";
+import type { DeliveryFailure } from "./channel-deliveries.ts";
+import { type Deliveries, type DeliveriesOptions, startDeliveries } from "./delivery.ts";
 
 const resources = useResources();
 const STEP_MS = 30;

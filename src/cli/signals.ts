@@ -26,6 +26,8 @@ export function listenForStop(exitNow: (code: number) => never): Stopping {
   process.on("SIGINT", onInterrupt);
   process.on("SIGTERM", onTerminate);
   process.on("disconnect", onOrphaned);
+  // Waiting for this is no reason to stay.
+  process.channel?.unref();
   return {
     requested,
     forget: () => {

@@ -22,6 +22,9 @@ const LEAVE = "\u001B[?25h\u001B[?1049l";
 const HOME = "\u001B[H";
 const CLEAR_LINE = "\u001B[K";
 const CLEAR_BELOW = "\u001B[J";
+const CTRL_C = "\u0003";
+// Also Ctrl-D and Escape; an arrow key begins with the latter and is none.
+const LEAVING: readonly string[] = ["q", "Q", "\u0004", "\u001B"];
 const TICK_MS = 1_000;
 const FRAME_ROWS = 5;
 const URGENT_MS = 60_000;
@@ -64,8 +67,8 @@ export async function watchPending(
 function onKeys(stdin: NodeJS.ReadStream, leave: (code: number) => void): () => void {
   const onData = (keys: Buffer): void => {
     const text = keys.toString();
-    if (text.includes("\u0003")) leave(SIGNAL_EXITS.SIGINT);
-    else if (/[qQ\u0004\u001B]/.test(text)) leave(EXIT.ok);
+    if (text.includes(CTRL_C)) leave(SIGNAL_EXITS.SIGINT);
+    else if (LEAVING.some((key) => text === key)) leave(EXIT.ok);
   };
   const onTerminate = (): void => leave(SIGNAL_EXITS.SIGTERM);
   stdin.setRawMode(true);

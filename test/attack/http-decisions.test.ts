@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type Auth, createAuth } from "../../src/http/index.ts";
+import type { PrincipalInput } from "../../src/engine/index.ts";
+import { type Auth, createAuth, SCOPES } from "../../src/http/index.ts";
 import { type HttpScene, type Ids, openHttpScene, type Sent, type TokenName } from "./http-scene.ts";
 
 /** An answer as the ADK's clients send it. */
@@ -174,14 +175,6 @@ test("who speaks for ana counts as having asked, beside her", async () => {
 });
 
 describe("an agent that the host knows", () => {
-  const authenticate = () =>
-    ({
-      id: "ana",
-      kind: "agent",
-      roles: ["manager"],
-      scopes: ["run", "read", "decide", "act-as", "admin"],
-    }) as const;
-
   test.each<[string, (ids: Ids) => Omit<Sent, "method">]>([
     ["its own", ({ pay }) => decision(pay)],
     ["as a manager", ({ wire }) => decision(wire)],
@@ -191,7 +184,7 @@ describe("an agent that the host knows", () => {
   ])("decides nothing: %s", async (_, sent) => {
     const scene = await openHttpScene();
     const before = { tables: scene.dump(), runs: scene.runs() };
-    const answer = await scene.with({ authenticate })({ method: "POST", ...sent(scene.ids) });
+    const answer = await scene.with({ authenticate: agentLogin })({ method: "POST", ...sent(scene.ids) });
     expect(answer.status).toBe(403);
     expect(scene.dump()).toEqual(before.tables);
     expect(scene.runs()).toBe(before.runs);
@@ -199,13 +192,6 @@ describe("an agent that the host knows", () => {
 });
 
 describe("without a login", () => {
-  async function openUnguarded(): Promise<{ readonly scene: HttpScene; readonly send: HttpScene["send"] }> {
-    const scene = await openHttpScene();
-    const auth: Auth = await createAuth({ mode: "none", ledger: scene.engine.ledger });
-    const send = scene.with({ auth });
-    return { scene, send: (sent) => send({ ...sent, headers: { host: "localhost:8000", ...sent.headers } }) };
-  }
-
   test("whoever it is confirms, and is shown as unauthenticated", async () => {
     const { scene, send } = await openUnguarded();
     const answer = await send({ method: "POST", ...decision(scene.ids.pay) });
@@ -252,4 +238,16 @@ describe("without a login", () => {
 
 async function callOf({ engine }: HttpScene, confirmation: string): Promise<string> {
   return (await engine.ledger.load({ confirmation }))?.call?.id ?? "";
+}
+
+/** The host's login: an agent that is called like ana, and may do what anybody may. */
+function agentLogin(): PrincipalInput {
+  return { id: "ana", kind: "agent", roles: ["manager"], scopes: SCOPES };
+}
+
+async function openUnguarded(): Promise<{ readonly scene: HttpScene; readonly send: HttpScene["send"] }> {
+  const scene = await openHttpScene();
+  const auth: Auth = await createAuth({ mode: "none", ledger: scene.engine.ledger });
+  const send = scene.with({ auth });
+  return { scene, send: (sent) => send({ ...sent, headers: { host: "localhost:8000", ...sent.headers } }) };
 }

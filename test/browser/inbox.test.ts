@@ -23,12 +23,12 @@ test("a request appears without a reload, is approved on its card, and the call 
   expect(await card.innerText()).toContain("It cannot be undone");
   await button(/^Approve/).click();
   await button("Send now").click();
-  await card.getByText("Approved, done").waitFor();
+  await card.locator(".card-head").getByText("Approved, done").waitFor();
   expect(office.ran).toEqual([LUNCH]);
   expect(await card.innerText()).toContain("Approved by local");
   expect(await button(/^Approve/).count()).toBe(0);
   await page.reload();
-  await card.getByText("Approved, done").waitFor();
+  await card.locator(".card-head").getByText("Approved, done").waitFor();
   expect(await button(/^Approve/).count()).toBe(0);
   expect(await page.title()).toBe("Countersign");
 });
@@ -60,7 +60,7 @@ test("a held click is sent by itself, once, under one key", async () => {
   });
   await open(id);
   await button(/^Approve/).dblclick();
-  await card.getByText("Approved, done").waitFor();
+  await card.locator(".card-head").getByText("Approved, done").waitFor();
   expect(keys).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)]);
   expect(office.ran).toEqual([LUNCH]);
 });
@@ -207,14 +207,14 @@ test("a tool's question gives a form by its schema or its example, and what is t
   await page.getByLabel("kind").selectOption("study");
   await button(/^Approve/).click();
   await button("Send now").click();
-  await card.getByText("Approved, done").waitFor();
+  await card.locator(".card-head").getByText("Approved, done").waitFor();
   const granted = await office.look(leave);
   expect(granted?.result).toEqual({ granted: { approvedDays: 3, paid: false, kind: "study" } });
   await open(off);
   await page.getByLabel(/approved_days/).fill("4");
   await button(/^Approve/).click();
   await button("Send now").click();
-  await card.getByText("Approved, done").waitFor();
+  await card.locator(".card-head").getByText("Approved, done").waitFor();
   expect((await office.look(off))?.result).toEqual({ granted: { approved_days: 4 } });
 });
 
@@ -244,7 +244,7 @@ test("all calls of a turn are reviewed together and recorded one by one", async 
   expect(await dialog.innerText()).toContain("finance@corp.example");
   await dialog.getByRole("button", { name: "Approve all 3" }).click();
   await button("Send now").click();
-  await card.getByText("Approved, done").waitFor();
+  await card.locator(".card-head").getByText("Approved, done").waitFor();
   await expect.poll(() => office.ran.length).toBe(3);
   for (const id of ids) {
     expect((await office.look(id))?.decision).toMatchObject({

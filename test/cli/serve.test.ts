@@ -80,14 +80,14 @@ test("with --auth local a link to log in is printed, and the API needs it", asyn
   expect((await fetch(`${url}/list-apps`)).status).toBe(401);
 });
 
-describe("a server that cannot start says why in one line, and exits 2", () => {
-  function refused(folder: Folder, args: readonly string[], env?: NodeJS.ProcessEnv): string {
-    const { code, stdout, stderr } = folder.run(["serve", ...args], env);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-    expect(stderr).toMatch(/^countersign: [^\n]* \[(invalid-option|malformed-request)\]\n$/);
-    return stderr;
-  }
+function refused(folder: Folder, args: readonly string[], env?: NodeJS.ProcessEnv): string {
+  const { code, stdout, stderr } = folder.run(["serve", ...args], env);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toMatch(/^countersign: [^\n]* \[(invalid-option|malformed-request)\]\n$/);
+  return stderr;
+}
 
+describe("a server that cannot start says why in one line, and exits 2", () => {
   test.each([
     [
       "throws",

@@ -163,6 +163,28 @@ test("a stream ends after its time, so that its client says again who it is", as
   expect(await reader.next()).toBeUndefined();
 });
 
+test.each([
+  ["is not known any more", undefined],
+  ["may not do any more what they might", { id: "ana", scopes: ["read"] }],
+])("a stream ends when whoever reads it %s", async (_name, later) => {
+  let ana: (typeof PEOPLE)[string] | undefined = PEOPLE["ana"];
+  const stage = await openStage(resources, {
+    app: { authenticate: () => ana, feed: { heartbeatMs: 10, recheckMs: 0 } },
+  });
+  const reader = await follow(stage, "ana");
+  await reader.next();
+  const [asked] = await stage.say("ana", "pay 5");
+  expect(confirmationIn(await reader.next()).id).toBe(asked?.id);
+  ana = later;
+  expect(await reader.next()).toBeUndefined();
+});
+
+test("a HEAD request opens no stream", async () => {
+  const stage = await openStage(resources);
+  const { status, headers } = await stage.ask("ana", "HEAD", "/v1/confirmations/stream");
+  expect([status, headers.get("content-type")]).toEqual([200, "text/event-stream"]);
+});
+
 test("a thousand streams of a thousand people on one process each get what is theirs", async () => {
   const people = Object.fromEntries(
     Array.from({ length: 1_000 }, (_, i) => [`p${i}`, { id: `p${i}`, roles: ["manager"] }]),

@@ -41,6 +41,10 @@ export interface Office {
   ask(user: string, ...calls: readonly WantedCall[]): Promise<readonly string[]>;
   /** A confirmation as the ledger has it. */
   look(id: string): Promise<Confirmation>;
+  /** The server goes away, its ledger stays. */
+  stop(): Promise<void>;
+  /** The server comes back at the same address. */
+  start(): Promise<void>;
   /** A token's whole secret. */
   tokenFor(
     user: string,
@@ -73,16 +77,16 @@ export async function openOffice(resources: Resources, options: OfficeOptions = 
   const runner = new Runner({ agent: officeAgent(ran), app: "office", engine });
   resources.add(() => runner.close());
   let app: ReturnType<typeof createApp> = NOT_YET;
-  const server = await serve({
-    app: { fetch: (request, bindings) => app.fetch(request, bindings) },
-    port: 0,
-  });
+  const listen = (port: number): ReturnType<typeof serve> =>
+    serve({ app: { fetch: (request, bindings) => app.fetch(request, bindings) }, port });
+  let server = await listen(0);
+  const { url } = server;
   resources.add(() => server.close({ graceMs: 0 }));
-  const auth = await createAuth({ mode, ledger: engine.ledger, publicUrl: server.url });
-  app = createApp({ ...options.app, apps: { office: runner }, auth, publicUrl: server.url });
+  const auth = await createAuth({ mode, ledger: engine.ledger, publicUrl: url });
+  app = createApp({ ...options.app, apps: { office: runner }, auth, publicUrl: url });
   const tokens = new Tokens(engine.ledger);
   return {
-    url: server.url,
+    url,
     engine,
     runner,
     ran,
@@ -95,6 +99,10 @@ export async function openOffice(resources: Resources, options: OfficeOptions = 
       if (found?.confirmation === undefined || found.call === undefined)
         throw new Error(`There is no ${id}.`);
       return toConfirmation({ confirmation: found.confirmation, call: found.call, session: found.session });
+    },
+    stop: () => server.close({ graceMs: 0 }),
+    start: async () => {
+      server = await listen(Number(new URL(url).port));
     },
     tokenFor: async (user, { roles = [], scopes = USUAL } = {}) =>
       (await tokens.create({ user, roles, scopes, createdBy: "local:test" })).secret,

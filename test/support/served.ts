@@ -1,12 +1,13 @@
 import { type AppOptions, type AuthOptions, createApp, createAuth, Tokens } from "../../src/http/index.ts";
 import { type NodeServer, serve } from "../../src/http/node/index.ts";
-import { Agent, createEngine, Runner, tool } from "../../src/index.ts";
+import { Agent, createEngine, type Ledger, Runner, tool } from "../../src/index.ts";
 import { scripted } from "../../src/models/scripted/index.ts";
 import type { Resources } from "./resources.ts";
 
 /** A server with a login, on a port of its own. */
 export interface Served {
   readonly url: string;
+  readonly ledger: Ledger;
   readonly tokens: Tokens;
   /** A request with these headers; a body is sent as JSON, unless a type is named. */
   send(path: string, init?: Sent): Promise<Response>;
@@ -50,6 +51,7 @@ export async function startServed(resources: Resources, options: ServedOptions):
   const tokens = new Tokens(engine.ledger);
   return {
     url: server.url,
+    ledger: engine.ledger,
     tokens,
     send: (path, sent) => sendTo(server.url, path, sent),
     tokenFor: async (user, scopes = ["run", "read", "decide"], roles = []) =>

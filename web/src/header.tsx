@@ -82,7 +82,7 @@ function NotifyButton(): ReactNode {
       look="quiet"
       small
       pressed={isOn}
-      label="Desktop notifications"
+      label={isOn ? "Notifying on the desktop" : "Notify on the desktop"}
       onClick={() => setNotifying(!isOn).catch(() => undefined)}
     >
       {isOn ? "Notifying" : "Notify"}

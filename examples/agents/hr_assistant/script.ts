@@ -11,8 +11,8 @@ export const script = scripted(({ contents }) => {
     .findLast(({ status }) => status !== "pending");
   if (result !== undefined) {
     const { message, error, reason } = result;
-    if (error === undefined) return String(message);
-    return `No time off: ${String(error)}${reason === undefined ? "" : ` (${String(reason)})`}.`;
+    const words = [message ?? "No time off:", error, reason].filter((word) => typeof word === "string");
+    return words.join(" ");
   }
   const [digits] = /\d+/.exec(text) ?? [];
   if (digits === undefined) return `Tell me how many days, as in "I want 5 days off".`;

@@ -38,6 +38,11 @@ export async function loadAgents(files: readonly AgentFile[]): Promise<LoadedAge
   return { agents, broken };
 }
 
+/** Ends what the agents are connected to. */
+export async function closeAgents(agents: readonly LoadedAgent[]): Promise<void> {
+  for (const agent of agents) await agent.close?.();
+}
+
 /** Loads one file; throws `invalid-option` with the file and the reason. */
 export async function loadOneAgent(found: AgentFile): Promise<LoadedAgent> {
   const { agents, broken } = await loadAgents([found]);
@@ -71,11 +76,11 @@ function isManifest({ file }: AgentFile): boolean {
 async function loadFromManifest(found: AgentFile): Promise<readonly LoadedAgent[]> {
   const { loadManifest } = await import("../../manifest/index.ts");
   const agents = loadManifest(found.file);
-  return agents.map(({ name, agent, close }) => ({
-    app: agents.length === 1 ? found.app : name,
+  return agents.map((made) => ({
+    app: agents.length === 1 ? found.app : made.name,
     file: found.file,
-    agent,
-    close,
+    agent: made.agent,
+    close: () => made.close(),
   }));
 }
 

@@ -66,10 +66,10 @@ function fieldOf(
   const usual = example ?? member(schema, "default");
   const choices = member(schema, "enum");
   const type = isJsonArray(choices)
-    ? choices.map(String).join(" | ")
-    : String(member(schema, "type") ?? "JSON");
+    ? choices.map(wordOf).join(" | ")
+    : wordOf(member(schema, "type") ?? "JSON");
   const about = member(schema, "description");
-  const hints = [type, ...(typeof about === "string" ? [about] : []), ...(required ? [] : ["optional"])];
+  const hints = [type, ...(typeof about === "string" ? [about] : []), ...(required || usual !== undefined ? [] : ["optional"])];
   const shownUsual = usual === undefined ? "" : ` [${inert(JSON.stringify(usual), 60)}]`;
   return {
     name,
@@ -84,15 +84,22 @@ function fieldOf(
   };
 }
 
-/** A text needs no quotes where a text is asked for; everything else is JSON. */
+/** A text needs no quotes where a text may stand; everything else is JSON. */
 function toValue(text: string, schema: JsonObject): JsonValue | undefined {
+  const word = text.trim();
   const type = member(schema, "type");
   const choices = member(schema, "enum");
-  if (type === "string") return text.trim();
-  if (isJsonArray(choices)) return choices.find((choice) => String(choice) === text.trim());
-  if (type === "boolean") return BOOLEANS.get(text.trim().toLowerCase());
-  const parsed = parseJson(text.trim());
-  return parsed.ok ? parsed.value : undefined;
+  if (isJsonArray(choices)) return choices.find((choice) => wordOf(choice) === word);
+  if (type === "string") return word;
+  if (type === "boolean") return BOOLEANS.get(word.toLowerCase());
+  const parsed = parseJson(word);
+  if (parsed.ok) return parsed.value;
+  const mayBeText = type === undefined || (isJsonArray(type) && type.includes("string"));
+  return mayBeText ? word : undefined;
+}
+
+function wordOf(value: JsonValue): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 const BOOLEANS: ReadonlyMap<string, boolean> = new Map([

@@ -24,7 +24,7 @@ export const auditVerify: Command = {
     const head = invocation.flags.text("head");
     return withEngine(invocation, async (engine) => {
       const progress = new Progress();
-      const onRecords = (count: number): void => progress.show(`${count} records checked …`);
+      const onRecords = (records: number): void => progress.show(`${records} records checked …`);
       const verification = await engine
         .verify({ ...(head === undefined ? {} : { head }), onRecords })
         .finally(() => progress.end());

@@ -51,16 +51,14 @@ export const doctor: Command = {
 function print(output: Output, findings: readonly Finding[]): void {
   const left = Math.max(...findings.map(({ about }) => textWidth(inert(about))));
   const indent = " ".repeat(STATUS_WIDTH + left + 4);
-  const printLines = (lead: string, text: string, styled: (line: string) => string): void => {
+  const printLines = (lead: string, text: string, styles: readonly Style[]): void => {
     const [first = "", ...rest] = wrapTo(text, output.width - indent.length);
-    output.line(`${lead}${styled(first)}`);
-    for (const line of rest) output.line(`${indent}${styled(line)}`);
+    output.line(`${lead}${output.style(styles, first)}`);
+    for (const line of rest) output.line(`${indent}${output.style(styles, line)}`);
   };
-  const plain = (line: string): string => line;
-  const dim = (line: string): string => output.style("dim", line);
   for (const { about, status, message, advice } of findings) {
     const mark = output.style(STYLES[status], padTo(status, STATUS_WIDTH));
-    printLines(`${mark}  ${padTo(inert(about), left)}  `, inert(message), plain);
-    if (advice !== undefined) printLines(indent, `→ ${inert(advice)}`, dim);
+    printLines(`${mark}  ${padTo(inert(about), left)}  `, inert(message), []);
+    if (advice !== undefined) printLines(indent, `→ ${inert(advice)}`, ["dim"]);
   }
 }

@@ -1,6 +1,6 @@
 import { Agent, type AnyAgent, type Tool } from "../../runtime/index.ts";
 import { findAgents } from "../agents/find-agents.ts";
-import { type LoadedAgent, loadAgents, shortPath } from "../agents/load-agents.ts";
+import { closeAgents, type LoadedAgent, loadAgents, shortPath } from "../agents/load-agents.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 // A tool like these can reach what this process can reach: the API, the ledger's file, the keys.
@@ -18,7 +18,7 @@ export async function checkAgents(paths: readonly string[], hasAuth: boolean): P
     ),
   );
   const checked = await Promise.all(agents.map((agent) => checkAgent(agent, hasAuth)));
-  await Promise.all(agents.map((agent) => agent.close?.()));
+  await closeAgents(agents);
   return [...unusable, ...checked.flat()];
 }
 

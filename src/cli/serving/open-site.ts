@@ -3,7 +3,7 @@ import { createApp, type Logger, Metrics, openTelemetry } from "../../http/index
 import { serve } from "../../http/node/index.ts";
 import { createEngine, Runner } from "../../index.ts";
 import { CountersignError } from "../../protocol/index.ts";
-import type { BrokenAgent, LoadedAgent, LoadedAgents } from "../agents/load-agents.ts";
+import { type BrokenAgent, closeAgents, type LoadedAgent, type LoadedAgents } from "../agents/load-agents.ts";
 import { openAuth } from "./open-auth.ts";
 import { openChannels } from "./open-channels.ts";
 import type { ServeOptions } from "./serve-options.ts";
@@ -77,13 +77,9 @@ async function openOn(engine: Engine, { options, loaded, log }: Opening): Promis
       await Promise.all([worker.stop(), channels.stop(), server.close({ graceMs })]);
       for (const runner of runners.values()) await runner.close();
       await engine.close();
-      await closeAgents(loaded);
+      await closeAgents(loaded.agents);
     },
   };
-}
-
-async function closeAgents({ agents }: LoadedAgents): Promise<void> {
-  await Promise.all(agents.map((agent) => agent.close?.()));
 }
 
 interface Hosted {

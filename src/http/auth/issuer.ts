@@ -1,4 +1,4 @@
-import type { createRemoteJWKSet, JWTPayload } from "jose";
+import type * as Jose from "jose";
 import { z } from "zod";
 import { CountersignError } from "../../protocol/index.ts";
 
@@ -33,7 +33,7 @@ export class Issuer {
   readonly #url: string;
   readonly #keysCooldownMs: number;
   #configuration: Promise<IssuerConfiguration> | undefined;
-  #keys: { readonly from: string; readonly find: ReturnType<typeof createRemoteJWKSet> } | undefined;
+  #keys: { readonly from: string; readonly find: ReturnType<typeof Jose.createRemoteJWKSet> } | undefined;
 
   constructor(url: string, keysCooldownMs = 30_000) {
     this.#url = url.replace(/\/+$/, "");
@@ -53,7 +53,7 @@ export class Issuer {
    * The claims of a token that this issuer signed for this audience and that counts now, give or take a minute;
    * undefined for any other. Throws where the issuer cannot be asked.
    */
-  async verify(token: string, audience: string | readonly string[]): Promise<JWTPayload | undefined> {
+  async verify(token: string, audience: string | readonly string[]): Promise<Jose.JWTPayload | undefined> {
     const { issuer, jwks_uri } = await this.configuration();
     const { createRemoteJWKSet, errors, jwtVerify } = await loadJose();
     if (this.#keys?.from !== jwks_uri) {
@@ -97,7 +97,7 @@ export class Issuer {
 }
 
 /** The JOSE library, which only this way to log in needs. Throws `missing-package` where it is not installed. */
-export async function loadJose(): Promise<typeof import("jose")> {
+export async function loadJose(): Promise<typeof Jose> {
   try {
     return await import("jose");
   } catch (cause) {

@@ -2,12 +2,19 @@ import { createHash } from "node:crypto";
 
 // Everything is relative to /auth/login, wherever the server is mounted.
 const SCRIPT = `
-const link = location.hash.slice(1);
-history.replaceState(null, "", location.pathname);
+let link = "";
 const form = document.querySelector("form");
 const field = document.querySelector("input");
 const told = document.querySelector("[role=alert]");
-if (link) { form.querySelector("label").hidden = true; field.required = false; }
+const takeLink = () => {
+  if (location.hash === "") return;
+  link = location.hash.slice(1);
+  history.replaceState(null, "", location.pathname);
+  form.querySelector("label").hidden = true;
+  field.required = false;
+};
+takeLink();
+addEventListener("hashchange", takeLink);
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
   const body = link ? { link } : { token: field.value.trim() };

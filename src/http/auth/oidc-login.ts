@@ -61,19 +61,25 @@ export class OidcLogin {
 
   /** Who came back; undefined for a state that is not ours, was used before, or is another browser's. */
   async finish(query: URLSearchParams, browser: string | undefined): Promise<Known | undefined> {
-    const { shelf, issuer, client, claims } = this.#options;
-    const [state, code] = [query.get("state"), query.get("code")];
-    if (state === null || browser === undefined) return undefined;
+    const { issuer, client, claims } = this.#options;
+    const left = await this.#take(query.get("state") ?? "", browser ?? "");
+    const code = query.get("code");
+    if (left === undefined || code === null) return undefined;
+    const token = await this.#exchange(code, left.verifier);
+    const verified = token === undefined ? undefined : await issuer.verify(token, client.id);
+    if (verified === undefined || verified["nonce"] !== left.nonce) return undefined;
+    const principal = toPerson(verified, claims);
+    return principal && { principal };
+  }
+
+  // Once, and only by the browser that left: for any other it stays.
+  async #take(state: string, browser: string): Promise<z.infer<typeof STORED> | undefined> {
+    const { shelf } = this.#options;
     const item = await shelf.kept(KIND, hashSecret(KIND, state));
     const left = STORED.safeParse(item?.value);
     if (item === undefined || !left.success) return undefined;
     if (!isSameSecret(left.data.browser, hashSecret(KIND, browser))) return undefined;
-    if (!(await shelf.discard(item)) || code === null) return undefined;
-    const token = await this.#exchange(code, left.data.verifier);
-    const verified = token === undefined ? undefined : await issuer.verify(token, client.id);
-    if (verified === undefined || verified["nonce"] !== left.data.nonce) return undefined;
-    const principal = toPerson(verified, claims);
-    return principal && { principal };
+    return (await shelf.discard(item)) ? left.data : undefined;
   }
 
   async #exchange(code: string, verifier: string): Promise<string | undefined> {

@@ -2,6 +2,11 @@ import type { Principal } from "../../engine/index.ts";
 
 const ENCODER = new TextEncoder();
 
+/** What stands for everything that decides what somebody sees and may do. */
+export function viewerKeyOf({ id, kind, roles, scopes, onBehalfOf }: Principal): string {
+  return JSON.stringify([id, kind, roles, scopes, onBehalfOf ?? null]);
+}
+
 /** One open connection. What is sent waits here for its reader, up to a bound. */
 export class FeedStream {
   readonly viewer: Principal;
@@ -9,27 +14,33 @@ export class FeedStream {
   readonly viewerKey: string;
   readonly openedAt: number;
   readonly body: ReadableStream<Uint8Array>;
+  readonly #recognise: () => Promise<Principal | undefined>;
   readonly #bound: number;
   readonly #onEnd: (stream: FeedStream) => void;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #drained: (() => void) | undefined;
+  #checkedAt: number;
 
   constructor(
     viewer: Principal,
     {
       mostQueuedBytes,
       now,
+      recognise,
       onEnd,
     }: {
       readonly mostQueuedBytes: number;
       readonly now: number;
+      /** Who reads this, asked anew. */
+      readonly recognise: () => Promise<Principal | undefined>;
       readonly onEnd: (stream: FeedStream) => void;
     },
   ) {
     this.viewer = viewer;
-    const { id, kind, roles, scopes, onBehalfOf } = viewer;
-    this.viewerKey = JSON.stringify([id, kind, roles, scopes, onBehalfOf ?? null]);
+    this.viewerKey = viewerKeyOf(viewer);
     this.openedAt = now;
+    this.#checkedAt = now;
+    this.#recognise = recognise;
     this.#bound = mostQueuedBytes;
     this.#onEnd = onEnd;
     this.body = new ReadableStream<Uint8Array>(
@@ -67,6 +78,15 @@ export class FeedStream {
       this.#drained = resolve;
       await promise;
     }
+  }
+
+  /** Ends the connection if whoever reads it is not, or may not do, what they were when it was opened. */
+  async recheck(now: number, everyMs: number): Promise<void> {
+    if (now - this.#checkedAt < everyMs) return;
+    this.#checkedAt = now;
+    // Whether they are who they said cannot be found out, so they are not.
+    const viewer = await this.#recognise().catch(() => undefined);
+    if (viewer === undefined || viewerKeyOf(viewer) !== this.viewerKey) this.end();
   }
 
   /** Ends the connection after what was sent. */

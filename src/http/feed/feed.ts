@@ -10,6 +10,14 @@ import { Tail } from "./tail.ts";
 const REPLAY_PAGE = 50;
 const ENCODER = new TextEncoder();
 
+/** Who wants to read, and from where. */
+export interface Opening {
+  readonly viewer: Principal;
+  readonly lastEventId: string | undefined;
+  /** Who reads this, asked anew. */
+  readonly recognise: () => Promise<Principal | undefined>;
+}
+
 /**
  * The live feed: one tail of the journal for all streams of this process. A stream is either catching up, by reading
  * the journal itself, or live, and then exactly where the tail is; it becomes live in the moment in which there is
@@ -31,12 +39,13 @@ export class Feed {
   }
 
   /** Opens a stream for this viewer, from after the record that it saw last. */
-  async open(viewer: Principal, lastEventId: string | undefined): Promise<ReadableStream<Uint8Array>> {
+  async open({ viewer, lastEventId, recognise }: Opening): Promise<ReadableStream<Uint8Array>> {
     if (this.#site.closing.aborted) throw new CountersignError("closed", "The server is shutting down.");
     const ledger = await this.#site.ledger();
     const stream = new FeedStream(viewer, {
       mostQueuedBytes: this.#settings.mostQueuedBytes,
       now: Date.now(),
+      recognise,
       onEnd: (ended) => this.#forget(ended),
     });
     this.#streams.add(stream);
@@ -121,8 +130,12 @@ export class Feed {
     const beat = ENCODER.encode(`:\nid: ${position}\n\n`);
     const now = Date.now();
     for (const stream of this.#streams) {
-      if (now - stream.openedAt >= this.#settings.mostAgeMs) stream.end();
-      else if (this.#live.has(stream)) stream.send(beat);
+      if (now - stream.openedAt >= this.#settings.mostAgeMs) {
+        stream.end();
+        continue;
+      }
+      if (this.#live.has(stream)) stream.send(beat);
+      stream.recheck(now, this.#settings.recheckMs).catch((error: unknown) => this.#failed(stream, error));
     }
   }
 

@@ -38,8 +38,14 @@ export function serveFeed(routes: OpenAPIHono<HttpEnv>, site: Site): void {
     },
     async (context, { query }) => {
       requireScope(context, "read", "decide", "admin");
-      const last = context.req.header("Last-Event-ID") ?? query.lastEventId;
-      const body = await feed.open(context.get("principal"), last === "" ? undefined : last);
+      // Nobody would read it, or say when they are done.
+      if (context.req.method === "HEAD") return new Response(null, { headers: HEADERS });
+      const { raw } = context.req;
+      const body = await feed.open({
+        viewer: context.get("principal"),
+        lastEventId: context.req.header("Last-Event-ID") || query.lastEventId || undefined,
+        recognise: () => site.auth.authenticate(raw),
+      });
       return new Response(body, { headers: HEADERS });
     },
   );

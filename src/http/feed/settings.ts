@@ -4,7 +4,9 @@ export interface FeedSettings {
   readonly mostBehind: number;
   /** What is sent to nobody in particular, so that proxies keep the connection. */
   readonly heartbeatMs: number;
-  /** A stream ends after this time, so that its client comes back and says again who it is. */
+  /** How often it is asked again who reads a stream; one whose reader is not that any more ends. */
+  readonly recheckMs: number;
+  /** A stream ends after this time, and its client comes back. */
   readonly mostAgeMs: number;
   /** What may wait for a reader before it is cut off. */
   readonly mostQueuedBytes: number;
@@ -15,6 +17,7 @@ export interface FeedSettings {
 export const FEED_SETTINGS: FeedSettings = {
   mostBehind: 10_000,
   heartbeatMs: 15_000,
+  recheckMs: 30_000,
   mostAgeMs: 600_000,
   mostQueuedBytes: 256 * 1024,
   batchMs: 50,

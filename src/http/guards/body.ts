@@ -21,7 +21,7 @@ export function readBody({ maxBytes, timeoutMs }: BodyLimits): MiddlewareHandler
     const bytes = await inTime(raw.body.getReader(), { maxBytes, timeoutMs });
     if (bytes.length > 0 && !raw.headers.has("content-type")) throw notJson(null);
     if (bytes.length > 0) checkJson(bytes, maxBytes);
-    context.req.raw = new Request(raw, { body: bytes });
+    context.req.raw = new Request(raw, { method: raw.method, body: bytes });
     return next();
   };
 }

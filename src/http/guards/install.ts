@@ -34,11 +34,14 @@ export function installGuards(app: OpenAPIHono<HttpEnv>, site: Site, options: Ap
   app.use(checkHost({ auth, publicUrl, allowedHosts, exempt: within(isProbe) }));
   app.use(checkOrigin(origins));
   app.use(needJson);
-  const newBuckets = (perMinute: number): TokenBuckets => new TokenBuckets(perMinute, Date.now);
   const { failedLoginsPerMinute, requestsPerMinute } = limits;
   if (auth.name !== "none") app.use(throttleFailures(newBuckets(failedLoginsPerMinute), within(isLogin)));
   if (auth.name === "oidc") app.use(throttleLogins(newBuckets(failedLoginsPerMinute), within(isLogin)));
   app.use(authenticate({ ...origins, auth, log: site.log, isOpen: within(isOpen) }));
   if (Number.isFinite(requestsPerMinute)) app.use(throttleCallers(newBuckets(requestsPerMinute)));
   app.use(readBody({ maxBytes: limits.bodyBytes, timeoutMs: limits.bodyTimeoutMs }));
+}
+
+function newBuckets(perMinute: number): TokenBuckets {
+  return new TokenBuckets(perMinute, Date.now);
 }

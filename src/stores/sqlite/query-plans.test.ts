@@ -36,7 +36,7 @@ const SORTS = [
   /from json_each\(\?\) wanted cross join calls/,
   /from calls k indexed by calls_(executing|unknown)/,
   // A bounded number of a word's entries, and one page.
-  /^select distinct c\.deadline, c\.id from search_words/,
+  /^select distinct e\.deadline, e\.confirmation from search_words/,
   /from json_each\(\?\) wanted cross join confirmations/,
 ];
 

@@ -9,12 +9,12 @@ const MOVE = "update meta set value = ? where name = 'search-place'";
 const END = "select max(seq) from journal";
 const CHANGED = "select seq, stream from journal where seq > ? order by seq limit ?";
 const OPEN_OF_SESSION =
-  "select c.id, c.tool, c.agent, k.args, k.secrets, k.args_digest from inbox i " +
+  "select c.id, c.tool, c.agent, k.args, k.secrets, k.args_digest, c.deadline from inbox i " +
   "cross join confirmations c on c.id = i.confirmation cross join calls k on k.id = c.call " +
   "where i.facet = 'session' and i.value = ?";
 const KNOWN_OF_SESSION = "select n, confirmation, args_digest, words from searchable where session = ?";
 const INSERT =
-  "insert into searchable (confirmation, session, args_digest, words) values (?, ?, ?, ?) returning n";
+  "insert into searchable (confirmation, session, deadline, args_digest, words) values (?, ?, ?, ?, ?) returning n";
 const INSERT_WORD = "insert into search_words (word, n) values (?, ?)";
 const DELETE = "delete from searchable where n = ?";
 const DELETE_WORD = "delete from search_words where word = ? and n = ?";
@@ -73,14 +73,15 @@ function indexSession(database: Database, session: string): void {
     if (digests.get(confirmation as string) === digest) known.add(confirmation);
     else drop(database, n as number, words as string);
   }
-  for (const [id, tool, agent, args, secrets, digest] of open) {
+  for (const [id, tool, agent, args, secrets, digest, deadline] of open) {
     if (known.has(id)) continue;
     const words = searchableWords(
       { tool: tool as string, agent: agent as string },
       { args: fromJson(args) as JsonObject, secrets: fromJson(secrets) as readonly string[] },
     );
     const text = words.map((word) => ` ${word}`).join("");
-    const n = database.get(INSERT, [id ?? null, session, digest ?? null, text])?.[0] as number;
+    const row = [id ?? null, session, deadline ?? null, digest ?? null, text];
+    const n = database.get(INSERT, row)?.[0] as number;
     for (const word of words) database.run(INSERT_WORD, [word, n]);
   }
 }

@@ -33,11 +33,13 @@ const MOST_WORDS = 20;
 // How many rows are looked through at a time: about a millisecond.
 const WINDOW = 500;
 const MOST_COUNTED = 20_000;
+// A row of the inbox lies anywhere in the tables; a word's entries lie in order.
+const ENTRIES_PER_ROW = 4;
 
 /**
  * Open confirmations that have all these words, in the order of the inbox. Common words are soon found by looking
- * through the inbox, rare ones by their entries. It is looked through as many rows as the rarest word has entries
- * before those are read, so that the wrong guess costs no more than the right one.
+ * through the inbox, rare ones by their entries. As long as looking costs less than reading the entries of the rarest
+ * word would, it is looked, so that a wrong guess costs no more than the right one.
  */
 export async function searchOpen(
   database: Database,
@@ -77,7 +79,7 @@ async function findPage(
   let place: Position = after;
   for (;;) {
     const range: Range = { after: place, wanted: wanted - found.length };
-    if (rarest !== undefined && looked >= rarest.count) {
+    if (rarest !== undefined && looked * ENTRIES_PER_ROW >= rarest.count) {
       return [...found, ...(await readEntries(database, search, { ...range, word: rarest.word }))];
     }
     const window = await database.read(() => lookThrough(database, search, range));

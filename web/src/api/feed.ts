@@ -12,18 +12,24 @@ export interface FeedListener {
 
 /** Listens to what happens to confirmations for as long as the page is open, through any interruption. */
 export async function follow(listener: FeedListener): Promise<void> {
-  const onState = (state: "connecting" | "open" | "waiting"): void => {
-    if (state === "waiting") listener.onConnection(navigator.onLine ? "reconnecting" : "offline");
+  let stream: Connection = "connecting";
+  // A browser that says it is offline may still hold a stream, and one that says it is online may not.
+  const tell = (now: Connection = stream): void => {
+    stream = now;
+    listener.onConnection(navigator.onLine || now === "connecting" ? now : "offline");
   };
-  window.addEventListener("offline", () => listener.onConnection("offline"));
+  window.addEventListener("offline", () => tell());
+  window.addEventListener("online", () => tell());
   try {
-    for await (const message of client.stream({ onState })) {
+    for await (const message of client.stream({
+      onState: (state) => state === "waiting" && tell("reconnecting"),
+    })) {
       if (message.type === "confirmation") listener.onConfirmation(message.confirmation);
       if (message.type !== "ready" && message.type !== "reset") continue;
-      listener.onConnection("live");
+      tell("live");
       listener.onReady();
     }
   } catch (error) {
-    listener.onConnection(toProblem(error).status === 0 ? "offline" : "refused");
+    tell(toProblem(error).status === 0 ? "offline" : "refused");
   }
 }

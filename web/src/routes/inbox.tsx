@@ -30,6 +30,7 @@ export function InboxPage({ id }: { readonly id: string | undefined }): ReactNod
   });
   return (
     <main className={id === undefined ? "inbox" : "inbox inbox-opened"}>
+      {id === undefined ? <h1 className="sr-only">Inbox</h1> : null}
       <section className="inbox-side" aria-label="Inbox">
         <FilterBar filters={filters} onFilter={setFilters} />
         <ListHead view={view} picked={picked} onClear={() => setPicked(new Set())} />
