@@ -46,7 +46,12 @@ test("hostile text is shown, whole and inert, wherever it stands", async () => {
   expect(text).toContain("more marks⟩");
   expect(text).toContain("a⟨U+0007⟩b⟨U+001B⟩[2Jc⟨U+0000⟩d⟨U+000D⟩");
   await card.getByText("Letters of different scripts are mixed").waitFor();
-  for (const view of ["", "mine", "history", `chat/office/x?user=${encodeURIComponent(user)}`]) {
+  for (const view of [
+    "",
+    "mine",
+    "history",
+    `chat/office/${(await office.look(id)).session}?user=${encodeURIComponent(user)}`,
+  ]) {
     await page.goto(`${office.url}/#/${view}`);
     await page.locator("main").first().waitFor();
   }

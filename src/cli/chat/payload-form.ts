@@ -69,7 +69,11 @@ function fieldOf(
     ? choices.map(wordOf).join(" | ")
     : wordOf(member(schema, "type") ?? "JSON");
   const about = member(schema, "description");
-  const hints = [type, ...(typeof about === "string" ? [about] : []), ...(required || usual !== undefined ? [] : ["optional"])];
+  const hints = [
+    type,
+    ...(typeof about === "string" ? [about] : []),
+    ...(required || usual !== undefined ? [] : ["optional"]),
+  ];
   const shownUsual = usual === undefined ? "" : ` [${inert(JSON.stringify(usual), 60)}]`;
   return {
     name,
