@@ -8,11 +8,11 @@ import {
   MEMO_COLUMNS,
   SESSION_COLUMNS,
   STEP_COLUMNS,
-} from "./columns.ts";
+} from "../sql/columns.ts";
+import { fromCall, fromConfirmation, fromFrame, fromJournal, toJson } from "../sql/rows.ts";
 import type { Database } from "./database.ts";
 import { eraseSession } from "./erase.ts";
 import { updateCall, updateConfirmation, updateFrame } from "./guarded-update.ts";
-import { fromCall, fromConfirmation, fromFrame, fromJournal, toJson } from "./rows.ts";
 import { mergeState } from "./states.ts";
 
 type Conflict = Extract<CommitOutcome, { ok: false }>["conflict"];

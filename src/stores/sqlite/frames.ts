@@ -1,7 +1,7 @@
 import type { FrameRecord } from "../../engine/index.ts";
-import { FRAME_COLUMNS, list } from "./columns.ts";
+import { FRAME_COLUMNS, list } from "../sql/columns.ts";
+import { toFrame } from "../sql/rows.ts";
 import type { Database } from "./database.ts";
-import { toFrame } from "./rows.ts";
 
 // The index is found by its own condition, word for word; what is asked of it comes after.
 const LIVE = "status in ('ready', 'stepping', 'waiting')";
