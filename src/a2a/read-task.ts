@@ -35,11 +35,7 @@ export async function readTask(ledger: Ledger, ref: TaskRef): Promise<TaskView |
   }
 }
 
-async function readOnce(
-  ledger: Ledger,
-  ref: TaskRef,
-  session: SessionRecord,
-): Promise<TaskView | undefined> {
+async function readOnce(ledger: Ledger, ref: TaskRef, session: SessionRecord): Promise<TaskView | undefined> {
   const { state, unknown } = await activityOf(ledger, ref.session, ref.invocation);
   const since = await ledger.events(ref.session, { after: ref.seq - 1 });
   const [message] = since;
@@ -93,7 +89,10 @@ function endOf(events: readonly StoredEvent[]): TaskStanding {
 export function spokenIn(events: readonly StoredEvent[]): string {
   return events
     .filter((event) => event.author !== "user" && event.content?.role === "model" && !isNested(event))
-    .map(({ content }) => content?.parts.map(({ text = "", thought }) => (thought === true ? "" : text)).join("") ?? "")
+    .map(
+      ({ content }) =>
+        content?.parts.map(({ text = "", thought }) => (thought === true ? "" : text)).join("") ?? "",
+    )
     .filter((text) => text !== "")
     .join("\n");
 }
