@@ -99,6 +99,9 @@ test("approving is off until every folded argument was opened, and says so", asy
   await card.getByText("Open the folded part of the arguments first.").waitFor();
   await button(/nested fields/).click();
   await card.locator(".voice-model").getByText("hidden").waitFor();
+  await button(/^Approve/)
+    .and(page.locator("[aria-disabled=false]"))
+    .waitFor();
   await page.keyboard.press("a");
   await button("Undo").waitFor();
 });

@@ -17,6 +17,8 @@ export interface InboxPageOptions extends BrowserContextOptions {
   /** What a page may say in its console without failing the test. */
   readonly mayComplain?: RegExp;
   readonly path?: string;
+  /** Before anything is loaded. */
+  readonly prepare?: (page: Page) => Promise<void>;
 }
 
 export async function openInbox(
@@ -27,7 +29,7 @@ export async function openInbox(
     ...options
   }: { readonly newPage: ReturnType<typeof useBrowser>; readonly url: string } & InboxPageOptions,
 ): Promise<InboxPage> {
-  const { mayComplain, path = "", ...contextOptions } = options;
+  const { mayComplain, path = "", prepare, ...contextOptions } = options;
   const { page, errors, foreign } = await newPage({
     viewport: { width: 1280, height: 860 },
     ...contextOptions,
@@ -40,6 +42,7 @@ export async function openInbox(
     expect({ errors, foreign }).toEqual({ errors: [], foreign: [] });
     expect(complaints.filter((text) => mayComplain?.test(text) !== true)).toEqual([]);
   });
+  await prepare?.(page);
   await page.goto(`${url}/${path}`);
   return {
     page,

@@ -44,7 +44,10 @@ export function FilterBar({ filters, onFilter }: FilterBarProps): ReactNode {
             key={facet}
             label={NAMES[facet]}
             value={filters[facet]}
-            choices={[["", NAMES[facet]], ...choices[facet].map((name) => [name, name] as const)]}
+            choices={[
+              ["", facet === "user" ? "Who" : NAMES[facet]],
+              ...choices[facet].map((name) => [name, name] as const),
+            ]}
             onChoose={(value) => onFilter({ ...filters, [facet]: value })}
           />
         ))}
