@@ -2,7 +2,7 @@ import { AgentCard } from "@a2a-js/sdk";
 import { LegacyRestTransportHandler } from "@a2a-js/sdk/compat/v0_3/server";
 import { ServerCallContext } from "@a2a-js/sdk/server";
 import { isAnybody, type Principal } from "../engine/index.ts";
-import { CountersignError } from "../protocol/index.ts";
+import { CountersignError, type ErrorCode, toProblem } from "../protocol/index.ts";
 import type { Runner } from "../runtime/index.ts";
 import { type A2aSecurity, agentCard } from "./agent-card.ts";
 import { toA2aError } from "./errors.ts";
@@ -127,9 +127,9 @@ function decoded(name: string): string {
   }
 }
 
-function problem(status: number, code: CountersignError["code"], title: string): Response {
-  return Response.json(
-    { type: "about:blank", status, code, title },
-    { status, headers: { "content-type": "application/problem+json" } },
-  );
+function problem(status: number, code: ErrorCode, message: string): Response {
+  return Response.json(toProblem(new CountersignError(code, message), status), {
+    status,
+    headers: { "content-type": "application/problem+json" },
+  });
 }

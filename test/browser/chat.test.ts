@@ -12,10 +12,10 @@ const LUNCH = { name: "reimburse", args: { amount: 2500, purpose: "lunch" } };
 const MAIL = { name: "send_email", args: { to: "finance@corp.example" } };
 
 interface Chat extends InboxPage {
-  say(text: string): Promise<void>;
-  ask(...calls: readonly WantedCall[]): Promise<void>;
+  readonly say: (text: string) => Promise<void>;
+  readonly ask: (...calls: readonly WantedCall[]) => Promise<void>;
   /** What was said, by whom; tool calls are no messages. */
-  bubbles(): Promise<readonly string[]>;
+  readonly bubbles: () => Promise<readonly string[]>;
 }
 
 async function openChat(office: Office): Promise<Chat> {
@@ -125,4 +125,5 @@ test("a question with a form is answered inline", async () => {
   await button("Send now").click();
   await page.getByText("Approved, completed").waitFor();
   await page.getByText(`{"granted":{"approved_days":2}}`).waitFor();
+  expect(office.ran).toEqual([{ name: "request_time_off", args: { days: 5 } }]);
 });

@@ -173,6 +173,8 @@ test("offline is told, and nothing can be decided then", async () => {
   await page.context().setOffline(true);
   await page.getByText("Offline", { exact: true }).waitFor();
   await card.getByText("Not connected; what you see may be old.").waitFor();
+  await page.keyboard.press("a");
+  expect(await button("Undo").count()).toBe(0);
   await page.context().setOffline(false);
   await ready.waitFor();
 });

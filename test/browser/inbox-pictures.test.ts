@@ -27,7 +27,7 @@ const SIZES = {
 async function stillOffice(): Promise<Office & { readonly ids: readonly string[] }> {
   const clock = new ManualClock(NOW - 4 * 60_000);
   let count = 0;
-  const office = await openOffice(resources, { clock, ids: () => `${String(++count).padStart(6, "0")}` });
+  const office = await openOffice(resources, { clock, ids: () => String(++count).padStart(6, "0") });
   const earlier = await office.ask("ana", { name: "reimburse", args: { amount: 180, purpose: "taxi" } });
   await (await office.runner.approve(earlier[0] ?? "", { by: { id: "grace" } })).finished;
   const trip = {
@@ -82,7 +82,7 @@ async function openStill(
   });
 }
 
-async function picture({ page }: InboxPage, name: string): Promise<void> {
+async function expectPicture({ page }: InboxPage, name: string): Promise<void> {
   const png = await page.screenshot({ animations: "disabled", caret: "hide" });
   expect(png.length).toBeGreaterThan(10_000);
   const kept = KEPT[name];
@@ -101,25 +101,25 @@ for (const size of ["desktop", "phone"] as const) {
       const name = (state: string): string => `${state}-${size}-${colour}`;
       await rows.first().waitFor();
       await page.getByText("Live").waitFor();
-      await picture(inbox, name("list"));
+      await expectPicture(inbox, name("list"));
       await rows.first().click();
       await card.getByText("Earlier decisions on this tool and requester").waitFor();
       await button(/^Approve/)
         .and(page.locator("[aria-disabled=false]"))
         .waitFor();
       await page.mouse.move(0, 0);
-      await picture(inbox, name("card"));
+      await expectPicture(inbox, name("card"));
       await button(/^Reject…/).click();
       await page.getByLabel(/^Reason/).fill("Needs two receipts.");
-      await picture(inbox, name("reject"));
+      await expectPicture(inbox, name("reject"));
       await button("Reject").and(page.locator("[aria-disabled=false]")).click();
       await button("Send now").click();
       await card.getByText("Rejected by local").waitFor();
-      await picture(inbox, name("decided"));
+      await expectPicture(inbox, name("decided"));
       for (const view of ["history", "mine", "chat"]) {
         await page.goto(`${office.url}/#/${view}`);
         await page.locator("main h1, .chat .empty").first().waitFor();
-        await picture(inbox, name(view));
+        await expectPicture(inbox, name(view));
       }
     });
   }

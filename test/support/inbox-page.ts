@@ -9,8 +9,8 @@ export interface InboxPage {
   readonly rows: Locator;
   /** The opened confirmation. */
   readonly card: Locator;
-  button(name: string | RegExp): Locator;
-  open(id: string): Promise<void>;
+  readonly button: (name: string | RegExp) => Locator;
+  readonly open: (id: string) => Promise<void>;
 }
 
 export interface InboxPageOptions extends BrowserContextOptions {

@@ -2,8 +2,14 @@ import { expect, test } from "vitest";
 import type { Event } from "../../api/types.ts";
 import { isUnfinished, toTalk } from "./talk.ts";
 
-const event = (given: Partial<Event>): Event =>
-  ({ id: "e", invocationId: "i", author: "desk", timestamp: 0, actions: {}, ...given }) as Event;
+const event = (given: Partial<Event>): Event => ({
+  id: "e",
+  invocationId: "i",
+  author: "desk",
+  timestamp: 0,
+  actions: {},
+  ...given,
+});
 const says = (author: string, text: string, more: Partial<Event> = {}): Event =>
   event({
     id: text,
