@@ -113,7 +113,7 @@ export function deskAgent(ran: WantedCall[], held: Promise<unknown> = Promise.re
     description: "Manages files.",
     model: obedient,
     tools: [
-      tool({ ...gated, name: "delete_file", secrets: ["token"], execute: does("delete_file") }),
+      tool({ ...gated, name: "delete_file", secrets: ["/token"], execute: does("delete_file") }),
       tool({ ...gated, name: "write_file", execute: does("write_file") }),
       tool({
         ...gated,
@@ -210,9 +210,8 @@ export class Wire {
     const blocking = this.isOld ? { blocking: true } : {};
     const params = { message: this.message(message), configuration: { ...blocking, ...configuration } };
     const answer = await this.call(this.isOld ? "message/send" : "SendMessage", params);
-    return this.isOld
-      ? answer
-      : { ...answer, ...(answer.result && { result: (answer.result as { task: WireTask }).task }) };
+    const { task } = (answer.result ?? {}) as { readonly task?: WireTask };
+    return task === undefined ? answer : { result: task };
   }
 
   async say(text: string, more: JsonObject = {}): Promise<RpcAnswer> {

@@ -1,5 +1,5 @@
-import { type Ledger, redact } from "../../engine/index.ts";
-import type { Event, Part } from "../../protocol/index.ts";
+import { type Ledger, redact } from "../engine/index.ts";
+import type { Event, Part } from "../protocol/index.ts";
 
 /** Events as people may see them: arguments that a tool declared secret are not in the model's calls either. */
 export async function redactCalls(
