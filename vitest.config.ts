@@ -27,6 +27,7 @@ export default defineConfig({
       {
         test: {
           name: "browser",
+          expect: { poll: { timeout: 30_000 } },
           include: ["test/browser/**/*.test.ts"],
           testTimeout: 120_000,
           hookTimeout: 120_000,

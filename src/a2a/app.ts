@@ -60,7 +60,8 @@ export function createA2aApp(options: A2aOptions): A2aApp {
       }
       const base = options.publicUrl?.replace(/\/+$/, "") ?? `${new URL(request.url).origin}${above}`;
       const handling = { ...handlerOptions(options, runner, `${base}/a2a/${name}`) };
-      if (card !== undefined) return answerCard(request, facts, { ...handling, security: options.security });
+      if (card !== undefined)
+        return answerCard(request, facts, { ...handling, security: options.security ?? "none" });
       if (request.method !== "POST") {
         return problem(405, "method-not-allowed", "Send JSON-RPC by POST.");
       }
@@ -75,7 +76,7 @@ function handlerOptions(options: A2aOptions, runner: Runner, url: string): Handl
     runner,
     decisions,
     report: onError,
-    card: (whole) => agentCard({ runner, url, security, version, whole: whole || security === "none" }),
+    card: (whole) => agentCard({ runner, url, security, version, whole }),
   };
 }
 
@@ -91,7 +92,7 @@ async function answerRpc(request: Request, facts: A2aFacts, options: HandlerOpti
 }
 
 interface CardOptions extends HandlerOptions {
-  readonly security: A2aSecurity | undefined;
+  readonly security: A2aSecurity;
 }
 
 async function answerCard(
@@ -102,11 +103,12 @@ async function answerCard(
   if (request.method !== "GET" && request.method !== "HEAD") {
     return problem(405, "method-not-allowed", "The card is read by GET.");
   }
-  const whole = !isAnybody(principal);
+  // Where callers have to be known, only those who are learn what the agent can do.
+  const whole = options.security === "none" || !isAnybody(principal);
   const card = await options.card(whole);
   const headers = { vary: "A2A-Version, Authorization, Cookie", "cache-control": "no-cache" };
   const version = request.headers.get("a2a-version") ?? "0.3";
-  if (!/^0\./.test(version)) return Response.json(AgentCard.toJSON(card), { headers });
+  if (!version.startsWith("0.")) return Response.json(AgentCard.toJSON(card), { headers });
   // The SDK's own translation; clients of 1.0 that do not say so find their interfaces in it, too.
   const signal = new AbortController().signal;
   const handler = new RequestHandler(

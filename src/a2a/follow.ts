@@ -1,7 +1,7 @@
 import { type StreamResponse, TaskState, type TaskStatus } from "@a2a-js/sdk";
 import type { Ledger } from "../engine/index.ts";
 import type { StoredEvent } from "../protocol/index.ts";
-import type { RunEvent, Runner } from "../runtime/index.ts";
+import { type RunEvent, type Runner, redactCalls } from "../runtime/index.ts";
 import { RunTeller } from "./history.ts";
 import type { MessagePlace } from "./messages.ts";
 import { readTask, spokenIn, type TaskView } from "./read-task.ts";
@@ -43,19 +43,21 @@ export async function untilStill({ runner, ledger, signal }: Following, view: Ta
  */
 export async function* followTask(following: Following, view: TaskView): AsyncGenerator<StreamResponse> {
   const { ledger, runner, optedIn, signal } = following;
-  const telling = new RunUpdates(placeOf(view), optedIn);
-  await telling.learn(ledger, view);
+  const telling = new RunUpdates(view, optedIn);
   const { session, invocation } = view.ref;
   for (let now = view; ; ) {
     const change = nextChange(ledger, signal);
     try {
       for await (const event of runner.watch({ session, invocation, after: now.known, streaming: true })) {
         if (signal.aborted) return;
-        yield* await telling.updates(ledger, session, event);
+        yield* telling.updates(await withoutSecrets(ledger, session, event));
       }
       const next = await readTask(ledger, view.ref);
       if (next === undefined || signal.aborted) return;
-      if (next.standing !== "working") return yield* lastWords(following, next);
+      if (next.standing !== "working") {
+        yield* lastWords(following, next);
+        return;
+      }
       // Nothing moves and nobody is asked: whatever the run waits for will be a change.
       if (next.session.version === now.session.version) await change.happened;
       now = next;
@@ -65,26 +67,29 @@ export async function* followTask(following: Following, view: TaskView): AsyncGe
   }
 }
 
+async function withoutSecrets(ledger: Ledger, session: string, told: RunEvent): Promise<RunEvent> {
+  if (told.kind !== "stored") return told;
+  const [event = told.event] = await redactCalls(ledger, session, [told.event]);
+  return { ...told, event };
+}
+
 /** What is said of a run while it is at work. */
 class RunUpdates {
   readonly #place: MessagePlace;
   readonly #teller: RunTeller;
   #pieces = 0;
 
-  constructor(place: MessagePlace, optedIn: boolean) {
-    this.#place = place;
-    this.#teller = new RunTeller({ place, optedIn });
+  constructor(view: TaskView, optedIn: boolean) {
+    this.#place = placeOf(view);
+    this.#teller = new RunTeller({ place: this.#place, optedIn });
+    this.#teller.learn(view.events);
   }
 
-  async learn(ledger: Ledger, { session, events }: Pick<TaskView, "session" | "events">): Promise<void> {
-    await this.#teller.learn(ledger, session.key, events);
-  }
-
-  async updates(ledger: Ledger, session: string, told: RunEvent): Promise<readonly StreamResponse[]> {
+  updates(told: RunEvent): readonly StreamResponse[] {
     if (told.kind === "partial") return this.#piece(told.event);
     if (told.kind !== "stored") return [];
     const { event } = told;
-    await this.#teller.learn(ledger, session, [event]);
+    this.#teller.learn([event]);
     // What is asked is told when the run stands still, with all that is asked beside it.
     const asked = new Set((event.asks ?? []).map(({ id }) => id));
     const timestamp = new Date(event.timestamp).toISOString();

@@ -1,5 +1,4 @@
 import type { Message, Part } from "@a2a-js/sdk";
-import { type Ledger, redact } from "../engine/index.ts";
 import {
   type ConfirmationAsk,
   type ConfirmationClosing,
@@ -21,32 +20,23 @@ export interface HistoryForm {
   readonly optedIn: boolean;
 }
 
-/** Tells a run's events as messages. Knows all of the run's events, so that an answer can tell what it answers. */
+/** Tells a run's events, which hold no secrets any more, as messages. Knows all of the run's events, so that an answer can tell what it answers. */
 export class RunTeller {
   readonly #form: HistoryForm;
   readonly #asks = new Map<string, { readonly ask: ConfirmationAsk; readonly alone: boolean }>();
   readonly #denied = new Set<string>();
-  readonly #secrets = new Map<string, readonly string[]>();
 
   constructor(form: HistoryForm) {
     this.#form = form;
   }
 
   /** Takes note of events that were, or are about to be, told. */
-  async learn(ledger: Ledger, session: string, events: readonly StoredEvent[]): Promise<void> {
+  learn(events: readonly StoredEvent[]): void {
     for (const { asks = [], closings = [] } of events) {
       for (const ask of asks) this.#asks.set(ask.id, { ask, alone: asks.length === 1 });
       for (const { callId, confirmed, closedBy } of closings) {
         if (!confirmed && closedBy === undefined) this.#denied.add(callId);
       }
-    }
-    if (this.#form.optedIn) return;
-    const ids = events.flatMap(({ content }) =>
-      (content?.parts ?? []).flatMap(({ functionCall }) => functionCall?.id ?? []),
-    );
-    if (ids.length === 0) return;
-    for (const call of await ledger.calls(ids.map((id) => `${session}.${id}`))) {
-      this.#secrets.set(call.wireId, call.secrets);
     }
   }
 
@@ -84,9 +74,7 @@ export class RunTeller {
     if (this.#form.optedIn) return [];
     if (functionCall !== undefined) {
       const { id = "", name, args } = functionCall;
-      return [
-        dataPart({ id, name, args: redact(args, this.#secrets.get(id) ?? []) }, typed("function_call")),
-      ];
+      return [dataPart({ id, name, args }, typed("function_call"))];
     }
     if (functionResponse === undefined) return [];
     const { id = "", name, response } = functionResponse;

@@ -32,11 +32,18 @@ export async function listTasks(
   const sorted = found.toSorted(
     (one, other) => movedAt(other) - movedAt(one) || (taskIdOf(one.ref) < taskIdOf(other.ref) ? 1 : -1),
   );
-  const from =
-    request.pageToken === "" ? 0 : sorted.findIndex(({ ref }) => taskIdOf(ref) === request.pageToken) + 1;
+  const last =
+    request.pageToken === "" ? -1 : sorted.findIndex(({ ref }) => taskIdOf(ref) === request.pageToken);
+  if (last < 0 && request.pageToken !== "") {
+    throw refused(
+      "malformed-request",
+      `There is no page after ${request.pageToken}; begin again without a pageToken.`,
+    );
+  }
+  const from = last + 1;
   const views = sorted.slice(from, from + pageSize);
-  const last = views.at(-1);
-  const nextPageToken = last !== undefined && from + pageSize < sorted.length ? taskIdOf(last.ref) : "";
+  const end = views.at(-1);
+  const nextPageToken = end !== undefined && from + pageSize < sorted.length ? taskIdOf(end.ref) : "";
   return { views, nextPageToken, pageSize, totalSize: sorted.length };
 }
 

@@ -1,6 +1,6 @@
 import type { CallRecord, ConfirmationWithCall, Ledger, SessionRecord, Snapshot } from "../engine/index.ts";
 import type { StoredEvent } from "../protocol/index.ts";
-import { activityOf, isNested } from "../runtime/index.ts";
+import { activityOf, isNested, redactCalls } from "../runtime/index.ts";
 import type { TaskRef } from "./task-id.ts";
 
 export type TaskStanding = "working" | "waiting" | "completed" | "failed" | "canceled";
@@ -9,7 +9,7 @@ export type TaskStanding = "working" | "waiting" | "completed" | "failed" | "can
 export interface TaskView {
   readonly ref: TaskRef;
   readonly session: SessionRecord;
-  /** Of this run, the message that began it first. */
+  /** Of this run, the message that began it first; without declared secrets. */
   readonly events: readonly StoredEvent[];
   /** `waiting`: nothing goes on until a person has decided or settled something. */
   readonly standing: TaskStanding;
@@ -53,7 +53,7 @@ async function readOnce(
   return {
     ref,
     session,
-    events,
+    events: await redactCalls(ledger, ref.session, events),
     standing: state === "ended" ? endOf(events) : waits ? "waiting" : "working",
     open,
     unknown: waits ? unknown : [],

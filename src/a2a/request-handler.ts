@@ -35,6 +35,8 @@ export interface Caller {
   readonly signal: AbortSignal;
 }
 
+const LONGEST_ID = 255;
+
 export interface HandlerOptions {
   readonly runner: Runner;
   readonly decisions: boolean;
@@ -136,8 +138,14 @@ export class RequestHandler implements A2ARequestHandler {
 
   /** Takes a message: words begin a task, an answer goes on with one. */
   async #take({ message, configuration }: SendMessageRequest): Promise<TaskView> {
-    if (message === undefined || message.messageId === "") {
-      throw refused("malformed-request", "The request needs a message with a messageId.");
+    if (message === undefined || message.messageId === "" || message.messageId.length > LONGEST_ID) {
+      throw refused(
+        "malformed-request",
+        `The request needs a message with a messageId of up to ${LONGEST_ID} characters.`,
+      );
+    }
+    if (message.contextId.length > LONGEST_ID) {
+      throw refused("malformed-request", `A contextId has up to ${LONGEST_ID} characters.`);
     }
     if (configuration?.taskPushNotificationConfig !== undefined)
       throw new PushNotificationNotSupportedError();
@@ -206,7 +214,7 @@ export class RequestHandler implements A2ARequestHandler {
     const { ledger } = await this.#engine();
     const form: TaskForm = { optedIn: this.#caller.optedIn, historyLength };
     if (!form.optedIn && view.standing === "waiting") await rememberShown(ledger, view);
-    return toTask(ledger, view, form);
+    return toTask(view, form);
   }
 
   async *#stream(

@@ -4,7 +4,7 @@
  */
 export function sseBody(
   first: IteratorResult<unknown>,
-  rest: AsyncGenerator<unknown>,
+  rest: AsyncGenerator,
   toError: (error: unknown) => unknown,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();

@@ -1,5 +1,4 @@
 import { type Artifact, type Message, type Task, TaskState, type TaskStatus } from "@a2a-js/sdk";
-import type { Ledger } from "../engine/index.ts";
 import { isNested } from "../runtime/index.ts";
 import { type HistoryForm, RunTeller } from "./history.ts";
 import { type MessagePlace, textPart, toMessage } from "./messages.ts";
@@ -27,10 +26,10 @@ export interface TaskForm extends Pick<HistoryForm, "optedIn"> {
 }
 
 /** A task as this client gets it. */
-export async function toTask(ledger: Ledger, view: TaskView, form: TaskForm): Promise<Task> {
+export function toTask(view: TaskView, form: TaskForm): Task {
   const place = placeOf(view);
   const teller = new RunTeller({ place, optedIn: form.optedIn });
-  await teller.learn(ledger, view.session.key, view.events);
+  teller.learn(view.events);
   const open = new Set(
     view.standing === "waiting" ? view.open.map(({ confirmation }) => confirmation.id) : [],
   );

@@ -57,8 +57,9 @@ function inTime<T extends object>(work: () => T): T {
   return result;
 }
 
+// Made in the script's own realm, where `Error` is another class.
 function isTimeout(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ERR_SCRIPT_EXECUTION_TIMEOUT";
+  return (error as { readonly code?: unknown } | null)?.code === "ERR_SCRIPT_EXECUTION_TIMEOUT";
 }
 
 function fieldOf({ instanceLocation, keyword, error }: OutputUnit): string {

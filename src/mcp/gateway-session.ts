@@ -1,6 +1,6 @@
 /* oxlint-disable unicorn/prefer-add-event-listener -- a transport is no event target */
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
-import { isJsonObject, type JsonObject, type JsonValue, member } from "../protocol/index.ts";
+import { type JsonObject, type JsonValue, member } from "../protocol/index.ts";
 import type { GatedRequest } from "./gateway.ts";
 import {
   errorMessage,
@@ -113,7 +113,8 @@ export class GatewaySession {
   #take(request: JSONRPCMessage | undefined, handle: () => Promise<void>): void {
     handle().catch(async (error: unknown) => {
       const { id, method } = request === undefined ? {} : fieldsOf(request);
-      if (id === undefined || method === undefined || method === "initialize") return this.#ended.resolve(GONE);
+      if (id === undefined || method === undefined || method === "initialize")
+        return this.#ended.resolve(GONE);
       this.#passed.delete(id);
       await this.#client.send(toErrorMessage(id, error)).catch(() => {});
     });
@@ -139,7 +140,7 @@ export class GatewaySession {
     const tool = textOf(params, "name");
     if (tool !== undefined && !this.#gateway.isGated(tool)) return false;
     if (tool === undefined) await this.#refuse(id, RPC_CODES.invalidParams, "tools/call needs a name");
-    else if (isJsonObject(member(params, "task")))
+    else if (member(params, "task") !== undefined)
       await this.#refuse(id, RPC_CODES.invalidParams, `${tool} needs approval, and is not run as a task`);
     else if (id !== undefined && this.#held.has(id))
       await this.#refuse(id, RPC_CODES.invalidRequest, "this id is in use");
@@ -165,7 +166,8 @@ export class GatewaySession {
     if (method === undefined) return;
     this.#passed.delete(id);
     if (id === this.#initializing) this.#upstream.adopt(result);
-    const told = method === "tools/list" ? withoutTasks(message, (tool) => this.#gateway.isGated(tool)) : message;
+    const told =
+      method === "tools/list" ? withoutTasks(message, (tool) => this.#gateway.isGated(tool)) : message;
     // A client that no longer reads this answer has given it up.
     await this.#client.send(told).catch(() => {});
   }

@@ -1,5 +1,11 @@
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
-import { CountersignError, isJsonObject, type JsonObject, type JsonValue, member } from "../protocol/index.ts";
+import {
+  CountersignError,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  member,
+} from "../protocol/index.ts";
 
 export type RequestId = string | number;
 

@@ -1,6 +1,11 @@
 /* oxlint-disable unicorn/prefer-add-event-listener -- a transport is no event target */
 import { randomUUID } from "node:crypto";
-import { type JSONRPCMessage, LATEST_PROTOCOL_VERSION, type Transport } from "@modelcontextprotocol/client";
+import {
+  type JSONRPCMessage,
+  LATEST_PROTOCOL_VERSION,
+  type StreamableHTTPClientTransport,
+  type Transport,
+} from "@modelcontextprotocol/client";
 import { isJsonArray, isJsonObject, type JsonObject, member } from "../protocol/index.ts";
 import { CLIENT } from "./connection.ts";
 import { errorMessage, fieldsOf, isRequestId, RPC_CODES, textOf } from "./json-rpc.ts";
@@ -100,6 +105,9 @@ export class Upstream {
 
   async close(): Promise<void> {
     this.#giveUpAll();
+    const { terminateSession } = this.#transport as Partial<StreamableHTTPClientTransport>;
+    // A server that cannot be told forgets the session by itself.
+    await terminateSession?.call(this.#transport as StreamableHTTPClientTransport).catch(() => {});
     await this.#transport.close();
   }
 

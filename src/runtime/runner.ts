@@ -232,7 +232,13 @@ export class Runner {
   }
 
   #open(): Promise<RunContext> {
-    this.#opened ??= createRunContext(this.app, this.#options, this.#closing.signal);
+    // What kept it from opening may be over by the next use.
+    this.#opened ??= createRunContext(this.app, this.#options, this.#closing.signal).catch(
+      (error: unknown) => {
+        this.#opened = undefined;
+        throw error;
+      },
+    );
     return this.#opened;
   }
 

@@ -97,7 +97,7 @@ for (const size of ["desktop", "phone"] as const) {
     test(`the main states can be seen, ${size}, ${colour}`, async () => {
       const office = await stillOffice();
       const inbox = await openStill(office, size, colour);
-      const { page, rows, card, button } = inbox;
+      const { page, rows, card, button, sendNow } = inbox;
       const name = (state: string): string => `${state}-${size}-${colour}`;
       await rows.first().waitFor();
       await page.getByText("Live").waitFor();
@@ -113,7 +113,7 @@ for (const size of ["desktop", "phone"] as const) {
       await page.getByLabel(/^Reason/).fill("Needs two receipts.");
       await expectPicture(inbox, name("reject"));
       await button("Reject").and(page.locator("[aria-disabled=false]")).click();
-      await button("Send now").click();
+      await sendNow();
       await card.getByText("Rejected by local").waitFor();
       await expectPicture(inbox, name("decided"));
       for (const view of ["history", "mine", "chat"]) {

@@ -11,6 +11,8 @@ export interface InboxPage {
   readonly card: Locator;
   readonly button: (name: string | RegExp) => Locator;
   readonly open: (id: string) => Promise<void>;
+  /** Sends at once what is held; on a slow machine it may have gone by itself already. */
+  readonly sendNow: () => Promise<void>;
 }
 
 export interface InboxPageOptions extends BrowserContextOptions {
@@ -18,7 +20,7 @@ export interface InboxPageOptions extends BrowserContextOptions {
   readonly mayComplain?: RegExp;
   readonly path?: string;
   /** Before anything is loaded. */
-  readonly prepare?: (page: Page) => Promise<void>;
+  readonly prepare?: (page: Page) => Promise<unknown>;
 }
 
 export async function openInbox(
@@ -49,6 +51,12 @@ export async function openInbox(
     rows: page.locator(".row-link"),
     card: page.locator("article.card"),
     button: (name) => page.getByRole("button", { name }),
+    sendNow: async () => {
+      await page
+        .getByRole("button", { name: "Send now" })
+        .click({ timeout: 5_000 })
+        .catch(() => undefined);
+    },
     open: async (id) => {
       await page.goto(`${url}/#/confirmations/${id}`);
       await page.locator("article.card").waitFor();

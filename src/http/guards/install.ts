@@ -45,5 +45,5 @@ export function installGuards(app: OpenAPIHono<HttpEnv>, site: Site, options: Ap
 }
 
 function newBuckets(perMinute: number): TokenBuckets {
-  return new TokenBuckets(perMinute, Date.now);
+  return new TokenBuckets(perMinute, () => performance.now());
 }

@@ -20,3 +20,11 @@ test("a long value is cut between characters", () => {
 test("a large number keeps all its digits", () => {
   expect(headline({ amount: 1234567.891 }).amount?.text).toMatch(/^1\D?234\D?567\D891$/);
 });
+
+test("a count is told as one", () => {
+  expect(headline({ item: "desk", quantity: 3 })).toMatchObject({
+    amount: { text: "× 3" },
+    target: { text: "desk" },
+  });
+  expect(headline({ approved_days: 5 }).amount?.text).toBe("5 days");
+});

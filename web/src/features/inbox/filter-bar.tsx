@@ -36,6 +36,8 @@ export function FilterBar({ filters, onFilter }: FilterBarProps): ReactNode {
             ["mine", "For me"],
             ["all", "All I can see"],
             ["snoozed", "Not now"],
+            ["unknown", "Outcome unknown"],
+            ["decided", "Decided lately"],
           ]}
           onChoose={(show) => onFilter({ ...filters, show: show as Filters["show"] })}
         />
