@@ -6,6 +6,7 @@ import { type CallCommand, nextCall } from "./lifecycle.ts";
 import type { EngineParts } from "./parts.ts";
 import type { CallRecord, ConfirmationRecord, FrameRecord } from "./records.ts";
 import { redact } from "./redact.ts";
+import { madeIn } from "./standing.ts";
 import { stateWrites, withoutTemporary } from "./state-scopes.ts";
 import type { Conflict } from "./transact.ts";
 
@@ -127,7 +128,7 @@ export function writeProgress(parts: EngineParts, draft: Draft, progress: Progre
   draft
     .claimedBy(owner)
     .write({ kind: "frame-update", id: frame.id, from: frame.status, exclusive: true, set });
-  return { ...frame, ...set };
+  return madeIn(draft, { ...frame, ...set });
 }
 
 function mergedCursor(frame: FrameRecord, patch: JsonObject | undefined): { readonly cursor?: JsonObject } {

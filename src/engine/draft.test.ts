@@ -16,8 +16,9 @@ let ledger: Ledger;
 let parts: EngineParts;
 
 beforeEach(async () => {
-  ledger = await createLedger("memory:", { clock: new ManualClock(NOW) });
-  parts = { ledger, newId: createIds(), hasher: chainHasher(undefined) } as unknown as EngineParts;
+  const clock = new ManualClock(NOW);
+  ledger = await createLedger("memory:", { clock });
+  parts = { ledger, clock, newId: createIds(), hasher: chainHasher(undefined) } as unknown as EngineParts;
 });
 
 afterEach(async () => {

@@ -11,9 +11,14 @@ export type EventDraft = Partial<StoredEvent> & Pick<StoredEvent, "author" | "in
 /** Collects what one command changes in a session, and the events and journal records that tell of it. */
 export class Draft {
   readonly now: number;
+  /** Now, by the clock that only goes forward. */
+  readonly madeAt: number;
   readonly sessionKey: string;
+  /** The place of this draft's first event. */
+  readonly firstSeq: number;
   readonly #parts: EngineParts;
   readonly #session: Commit["session"];
+  readonly #before: Pick<SessionRecord, "app" | "user" | "id" | "createdAt">;
   readonly #writes: Write[] = [];
   readonly #events: StoredEvent[] = [];
   #nextSeq: number;
@@ -30,14 +35,22 @@ export class Draft {
   ) {
     this.#parts = parts;
     this.now = now;
+    this.madeAt = parts.clock.monotonic();
     this.sessionKey = session.key;
     const isNew = "create" in session;
     this.#session = isNew
       ? { key: session.key, version: 0, create: session.create }
       : { key: session.key, version: session.version };
-    this.#nextSeq = isNew ? 1 : session.nextSeq;
+    this.#before = isNew ? { ...session.create, createdAt: now } : session;
+    this.firstSeq = isNew ? 1 : session.nextSeq;
+    this.#nextSeq = this.firstSeq;
     this.#open = isNew ? 0 : session.open;
     this.#chain = isNew ? { n: 0, hash: CHAIN_START } : session.chain;
+  }
+
+  /** The session's version that this is to be committed against. */
+  get versionBefore(): number {
+    return this.#session.version;
   }
 
   /** How many confirmations will be open once this is committed. */
@@ -48,6 +61,24 @@ export class Draft {
   /** The events of this draft, as they will be stored. */
   get events(): readonly StoredEvent[] {
     return this.#events;
+  }
+
+  /** The session as it is once this is committed. */
+  get sessionAfter(): SessionRecord {
+    const { app, user, id, createdAt } = this.#before;
+    return {
+      key: this.sessionKey,
+      app,
+      user,
+      id,
+      version: this.#session.version + 1,
+      nextSeq: this.#nextSeq,
+      open: this.#open,
+      chain: this.#chain,
+      createdAt,
+      updatedAt: this.now,
+      ...(this.#deletedAt === undefined ? {} : { deletedAt: this.#deletedAt }),
+    };
   }
 
   write(write: Write): this {

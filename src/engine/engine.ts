@@ -1,11 +1,12 @@
 import { CountersignError, type JsonObject, type JsonValue } from "../protocol/index.ts";
+import type { AskedCall } from "./ask.ts";
 import { headText, seal, type Verification, verify } from "./audit.ts";
 import { cancelRun, type RunToCancel } from "./cancel-run.ts";
 import { chainHasher } from "./chain.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { decide } from "./decide.ts";
 import { type Decided, type Decider, type DecisionInput, type Refusal, refusal } from "./decision.ts";
-import type { EventDraft } from "./draft.ts";
+import type { Draft, EventDraft } from "./draft.ts";
 import { Executions } from "./executions.ts";
 import { type FrameEnd, finishFrame, spawnFrames } from "./frames.ts";
 import { createGate, type GateBody, type GatedFunction, type GateOptions } from "./gate.ts";
@@ -22,6 +23,8 @@ import { checkSecret } from "./secret-check.ts";
 import { SessionQueue } from "./session-queue.ts";
 import { createSession, deleteSession } from "./sessions.ts";
 import { type Settled, type Settlement, settle } from "./settle.ts";
+import { draftOf } from "./standing.ts";
+import type { Trail } from "./trail.ts";
 import { type MessageInput, receiveMessage, recordTurn, type Turn, type TurnInput } from "./turns.ts";
 import { type Cancelled, cancel } from "./withdraw.ts";
 import { Worker, type WorkOptions } from "./worker.ts";
@@ -87,6 +90,7 @@ export class Engine {
       queue: new SessionQueue(),
       settings,
       ready: onceDone(() => checkSecret(ledger, secret)),
+      onCommitted: (draft) => this.#executions.committed(draft),
     };
     this.#executions = new Executions(this.#parts);
     // Nobody may be waiting when it closes.
@@ -211,9 +215,9 @@ export class Engine {
     return receiveMessage(this.#parts, input);
   }
 
-  /** Resolves when nothing of this invocation runs in this process any more. For runtimes. */
-  async settledIn(invocation: string): Promise<void> {
-    await this.#executions.settledIn(invocation);
+  /** Resolves when nothing of this invocation runs in this process any more, to what was committed meanwhile. For runtimes. */
+  async settledIn(invocation: string): Promise<Trail | undefined> {
+    return this.#executions.settledIn(invocation);
   }
 
   /** Lets the host go on with a frame that this process has claimed. For runtimes. */
@@ -227,6 +231,7 @@ export class Engine {
     for (const claimed of turn?.claimed ?? []) this.#executions.start(claimed);
     for (const asked of turn?.asked ?? []) this.#hosts.get(frame.app)?.asked?.(asked);
     if (turn?.frame.status === "waiting") await this.#takeUpReady(frame.session);
+    if (turn?.claimed.length === 0) this.#rests(turn.frame, draftOf(turn.frame), turn.asked);
     return turn;
   }
 
@@ -240,8 +245,9 @@ export class Engine {
 
   /** Ends a frame, and goes on with its parent and with what became ready in its session meanwhile. For runtimes. */
   async finishFrame(frame: FrameRecord, end: FrameEnd): Promise<boolean> {
-    const { ok, stepping } = await finishFrame(this.#parts, frame, end);
+    const { ok, stepping, draft } = await finishFrame(this.#parts, frame, end);
     if (stepping !== undefined) this.#executions.step(stepping);
+    else this.#rests(frame, draft, []);
     await this.#takeUpReady(frame.session);
     return ok;
   }
@@ -303,6 +309,13 @@ export class Engine {
   async #takeUpReady(session: string): Promise<void> {
     const ready = await this.ledger.readyFrames(session);
     if (ready.length > 0) await this.#worker().takeUpFrames(ready);
+  }
+
+  // Only a run of one frame: of others, more may be under way elsewhere. And only if nothing else is open.
+  #rests(frame: FrameRecord, draft: Draft | undefined, asked: readonly AskedCall[]): void {
+    const nested = frame.parentFrame !== undefined || frame.parentCall !== undefined;
+    if (draft === undefined || nested || draft.open !== asked.length) return;
+    this.#executions.trailOf(frame.invocation)?.restsAt(draft, asked);
   }
 
   #worker(options: WorkOptions = {}): Worker {

@@ -110,6 +110,7 @@ export {
 export type { Settled, Settlement, SettlementInput } from "./settle.ts";
 export type { KeptItem, Shelf } from "./shelf.ts";
 export { withoutTemporary } from "./state-scopes.ts";
+export type { Rest, Trail } from "./trail.ts";
 export type { CallPlan, MessageInput, MessageOutcome, PlannedCall, Turn, TurnInput } from "./turns.ts";
 export type { Cancelled } from "./withdraw.ts";
 export type { Worker, WorkOptions } from "./worker.ts";

@@ -11,8 +11,9 @@ import type { Snapshot } from "./ledger.ts";
 import type { EngineParts } from "./parts.ts";
 import type { CallRecord, FrameRecord, Shown } from "./records.ts";
 import type { OpenAsk } from "./replay.ts";
+import { standingOf } from "./standing.ts";
 import { toolConfirmationOf } from "./tool-confirmation.ts";
-import { type Conflict, type Plan, transact } from "./transact.ts";
+import { type Conflict, type Judge, type Known, type Plan, transact } from "./transact.ts";
 
 /** How one entry into a body ended. */
 export type EntryOutcome =
@@ -44,14 +45,34 @@ export async function recordEntry(
   outcome: EntryOutcome,
 ): Promise<Ended> {
   const { id, attempt } = claimed.call;
-  return transact<Ended>(parts, { call: id }, async (snapshot, last) => {
+  const judge: Judge<Ended> = async (snapshot, last) => {
     const { call } = snapshot ?? {};
     if (snapshot === undefined || call === undefined) return { value: {} };
     const held: Held = { ...snapshot, call };
     const ours = call.attempt === attempt && (call.status === "executing" || call.status === "unknown");
     if (!ours) return recordTooLate(parts, held, { attempt, outcome });
     return plan(parts, claimed, held, { outcome, last });
-  });
+  };
+  return transact(parts, { call: id }, judge, endStanding(parts, claimed, outcome));
+}
+
+/**
+ * What is known of a call that ran here to its end. The body had the arguments in its hands; where they are
+ * shown once more, they are read again.
+ */
+function endStanding(parts: EngineParts, claimed: Claimed, { kind }: EntryOutcome): Known | undefined {
+  const { call, confirmation, frame } = claimed;
+  const ended = kind === "succeeded" || kind === "failed";
+  const standing = ended && call.originalArgs === undefined ? standingOf(parts, claimed) : undefined;
+  if (standing === undefined) return undefined;
+  return {
+    snapshot: {
+      ...standing,
+      call,
+      ...(confirmation === undefined ? {} : { confirmation }),
+      ...(frame === undefined ? {} : { frame }),
+    },
+  };
 }
 
 interface Case {

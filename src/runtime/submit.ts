@@ -96,11 +96,13 @@ async function begin(
     session: input.session,
     event: { author: "user", invocationId: `e-${run.newId()}`, content: { role: "user", parts } },
     frame: { kind, agent: name, path: [name] },
+    known: { session },
     ...(input.requesters === undefined ? {} : { requesters: input.requesters }),
     ...(input.stateDelta === undefined ? {} : { stateDelta: input.stateDelta }),
   });
   if (!received.ok) throw new CountersignError(received.code, received.message);
   const { frame, seq } = received;
+  run.names.know(frame.session, input.session);
   run.engine.step(frame);
   return {
     sessionKey: frame.session,
