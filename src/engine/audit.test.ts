@@ -302,7 +302,7 @@ describe("a rewrite of everything, consistent in itself", () => {
     const other = await openEngine({ secret: "not that one" });
     await expect(other.verify()).rejects.toMatchObject({
       code: "invalid-option",
-      message: expect.stringContaining("begun with another secret"),
+      message: expect.stringContaining("begun with another secret") as string,
     });
   });
 });

@@ -3,7 +3,7 @@ import { moveCall } from "./answer.ts";
 import { voteIsGenuine } from "./decision-mac.ts";
 import { valueDigest } from "./digest.ts";
 import type { Draft } from "./draft.ts";
-import { hostOf, type LiveTool } from "./host.ts";
+import { type Host, hostOf, type LiveTool } from "./host.ts";
 import type { CallChange } from "./ledger.ts";
 import type { EngineParts } from "./parts.ts";
 import { isPermitted } from "./permit.ts";
@@ -46,21 +46,48 @@ export async function clear(
   { digested = false }: { readonly digested?: boolean } = {},
 ): Promise<Clearance> {
   const host = hostOf(parts.hosts, call);
-  if (host === undefined) return { ok: false, elsewhere: true };
+  if (host === undefined) return ELSEWHERE;
   if (!digested && valueDigest(parts.ledger.digestKey, call.args) !== call.argsDigest) {
     return blocked("arguments-altered", "the stored arguments are not those that were asked about");
   }
   const unbound = checkBinding(parts, call, confirmation);
   if (unbound !== undefined) return blocked(unbound.code, unbound.reason);
-  const found = host.tool(call);
-  // Most hosts know at once; waiting for what is already there would cost every decision a turn of the loop.
-  const tool = found instanceof Promise ? await found : found;
+  const looked = lookUp(host, call);
+  const found = looked instanceof Promise ? await looked : looked;
+  // Nobody can say now what would run: the decision stands, and whoever can say it later runs it.
+  return found.ok ? judgeTool(found.tool, call, confirmation) : ELSEWHERE;
+}
+
+const ELSEWHERE = { ok: false, elsewhere: true } as const;
+
+function judgeTool(
+  tool: LiveTool | undefined,
+  call: CallRecord,
+  confirmation: ConfirmationRecord | undefined,
+): Clearance {
   if (tool === undefined) return blocked("tool-gone", `the tool ${call.tool} no longer exists`);
   if (tool.definitionDigest !== call.definitionDigest) {
     return blocked("definition-changed", `the tool ${call.tool} is not the one that was shown`, tool);
   }
   const denial = tool.denies?.(call, confirmation);
   return denial === undefined ? { ok: true, tool } : blocked("policy-denied", denial, tool);
+}
+
+type LookedUp = { readonly ok: true; readonly tool: LiveTool | undefined } | { readonly ok: false };
+
+/** The tool as it is now, unless its whereabouts cannot be asked: a server that does not answer is not gone. */
+function lookUp(host: Host, call: CallRecord): LookedUp | Promise<LookedUp> {
+  try {
+    const found = host.tool(call);
+    // Most hosts know at once; waiting for what is already there would cost every decision a turn of the loop.
+    if (!(found instanceof Promise)) return { ok: true, tool: found };
+    return found.then(
+      (tool) => ({ ok: true, tool }),
+      () => ({ ok: false }),
+    );
+  } catch {
+    return { ok: false };
+  }
 }
 
 function blocked(code: ErrorCode, reason: string, tool?: LiveTool): Blocked {

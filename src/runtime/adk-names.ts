@@ -77,7 +77,7 @@ function inOrder<Input, Value>(
   return async (input) => {
     for (const callback of typeof callbacks === "function" ? [callbacks] : callbacks) {
       const value = await callback(input);
-      if (value !== undefined) return value as Value;
+      if (value !== undefined) return value;
     }
     return undefined;
   };

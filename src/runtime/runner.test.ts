@@ -304,29 +304,25 @@ describe("the Runner", () => {
   });
 });
 
+const handingOver = (subAgents: readonly Agent[]): Agent =>
+  new Agent({ name: "top", model: play([call("transfer_to_agent", { agent_name: "helper" })]), subAgents });
+
 describe("an agent that a deploy removed", () => {
   const log: string[] = [];
   const pay = named("pay", log, { gated: true });
   const helper = () => new Agent({ name: "helper", model: play([call("pay")], "Paid."), tools: [pay] });
-  const top = (subAgents: readonly Agent[]) =>
-    new Agent({
-      name: "top",
-      model: play([call("transfer_to_agent", { agent_name: "helper" })]),
-      subAgents,
-    });
-
   test("fails nothing: what is its own waits, approved, for a process that has it", async () => {
     const ledger = `sqlite:${await resources.folder()}/deploy.db`;
-    const before = makeRunner({ agent: top([helper()]), ledger });
+    const before = makeRunner({ agent: handingOver([helper()]), ledger });
     const { pending } = await before.send("pay", ana);
     await before.close();
-    const without = makeRunner({ agent: top([]), ledger });
+    const without = makeRunner({ agent: handingOver([]), ledger });
     const { confirmation } = await without.approve(String(pending[0]?.id), byAna);
     expect(confirmation.status).toBe("approved");
     await without.work({ once: true });
     expect(log).toEqual([]);
     const after = makeRunner({
-      agent: top([new Agent({ name: "helper", model: play("Paid."), tools: [pay] })]),
+      agent: handingOver([new Agent({ name: "helper", model: play("Paid."), tools: [pay] })]),
       ledger,
     });
     await after.work({ once: true });
@@ -346,7 +342,7 @@ test("an option that send or run does not have is refused by its name", async ()
   const runner = makeRunner({ agent: new Agent({ name: "a", model: play("Hi.") }) });
   await expect(runner.send("hi", { ...ana, sesion: "s1" } as never)).rejects.toMatchObject({
     code: "invalid-option",
-    message: expect.stringContaining('"sesion"'),
+    message: expect.stringContaining('"sesion"') as string,
   });
   const misspelt = { userId: "ana", sessionId: "s", message: "hi", stream: true };
   await expect(collect(runner.run(misspelt as never))).rejects.toMatchObject({ code: "invalid-option" });

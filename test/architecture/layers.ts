@@ -83,6 +83,7 @@ export const PACKAGES: { readonly [name: string]: string } = {
   "@google/genai": "models/gemini",
   "@hono/node-server": "http",
   "@hono/zod-openapi": "http",
+  "@modelcontextprotocol/client": "mcp",
   "@opentelemetry/api": "http",
   hono: "http",
   jose: "http",

@@ -1,0 +1,3 @@
+export type { McpServer } from "./connection.ts";
+export type { DiscoveredTool, McpConfirmation } from "./policy.ts";
+export { McpToolset, type McpToolsetOptions } from "./toolset.ts";

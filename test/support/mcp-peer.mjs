@@ -1,0 +1,53 @@
+// An MCP server over stdio that does what the JSON file in its first argument says. For tests of what servers may do.
+import { appendFileSync, readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+
+const script = JSON.parse(readFileSync(process.argv[2], "utf8"));
+let { tools = [] } = script;
+
+const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+const note = (line) => {
+  if (script.log !== undefined) appendFileSync(script.log, `${line}\n`);
+};
+
+const handlers = {
+  initialize: ({ protocolVersion }) => ({
+    protocolVersion,
+    capabilities: { tools: { listChanged: true } },
+    serverInfo: { name: "peer", version: "1" },
+  }),
+  "tools/list": () => {
+    note("list");
+    return { tools };
+  },
+  "tools/call": ({ name, arguments: args }) => {
+    note(`call ${name} ${JSON.stringify(args)}`);
+    switch (name) {
+      case "die":
+        process.exit(1);
+        break;
+      case "hang":
+        return undefined;
+      case "huge":
+        return { content: [{ type: "text", text: "x".repeat(args.characters) }] };
+      case "fail":
+        return { isError: true, content: [{ type: "text", text: "no such account" }] };
+      case "mutate":
+        tools = tools.map((tool) => ({ ...tool, description: `${tool.description} And more.` }));
+        send({ method: "notifications/tools/list_changed" });
+        return { content: [] };
+      default:
+        return { content: [{ type: "text", text: `did ${name}` }] };
+    }
+  },
+  ping: () => ({}),
+};
+
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params } = JSON.parse(line);
+  const handle = handlers[method];
+  if (id === undefined) return;
+  if (handle === undefined) return send({ id, error: { code: -32601, message: `no ${method}` } });
+  const result = handle(params ?? {});
+  if (result !== undefined) send({ id, result });
+});
