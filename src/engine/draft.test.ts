@@ -32,7 +32,7 @@ function newDraft(): Draft {
 test("a new session is created, at version nought, with an empty chain", () => {
   expect(newDraft().toCommit()).toEqual({
     session: { key: "s", version: 0, create: name },
-    change: { nextSeq: 1, open: 0, chain: { n: 0, hash: CHAIN_START }, updatedAt: NOW },
+    change: { nextSeq: 1, open: 0, ready: 0, chain: { n: 0, hash: CHAIN_START }, updatedAt: NOW },
     writes: [],
     sync: false,
   });
@@ -45,6 +45,7 @@ test("a known session is guarded by the version that was seen, and goes on from 
     version: 7,
     nextSeq: 12,
     open: 3,
+    ready: 0,
     chain: { n: 5, hash: "h5" },
     createdAt: 1,
     updatedAt: 2,

@@ -21,8 +21,10 @@ export class Draft {
   readonly #before: Pick<SessionRecord, "app" | "user" | "id" | "createdAt">;
   readonly #writes: Write[] = [];
   readonly #events: StoredEvent[] = [];
+  readonly #eventTexts: string[] = [];
   #nextSeq: number;
   #open: number;
+  #ready: number;
   #chain: ChainHead;
   #deletedAt: number | undefined;
   #owner: string | undefined;
@@ -45,7 +47,13 @@ export class Draft {
     this.firstSeq = isNew ? 1 : session.nextSeq;
     this.#nextSeq = this.firstSeq;
     this.#open = isNew ? 0 : session.open;
+    this.#ready = isNew ? 0 : session.ready;
     this.#chain = isNew ? { n: 0, hash: CHAIN_START } : session.chain;
+  }
+
+  /** The same as they will be read: nothing but JSON, and nobody else's to change. */
+  readEvents(): readonly StoredEvent[] {
+    return this.#eventTexts.map((text) => JSON.parse(text) as StoredEvent);
   }
 
   /** The session's version that this is to be committed against. */
@@ -56,6 +64,11 @@ export class Draft {
   /** How many confirmations will be open once this is committed. */
   get open(): number {
     return this.#open;
+  }
+
+  /** How many frames will be ready, and nobody's, once this is committed. */
+  get ready(): number {
+    return this.#ready;
   }
 
   /** The events of this draft, as they will be stored. */
@@ -74,6 +87,7 @@ export class Draft {
       version: this.#session.version + 1,
       nextSeq: this.#nextSeq,
       open: this.#open,
+      ready: this.#ready,
       chain: this.#chain,
       createdAt,
       updatedAt: this.now,
@@ -82,16 +96,28 @@ export class Draft {
   }
 
   write(write: Write): this {
-    if (write.kind === "confirmation-insert") this.#open += 1;
-    if (
-      write.kind === "confirmation-update" &&
-      write.from === "requested" &&
-      write.set.status !== undefined
-    ) {
-      this.#open -= 1;
-    }
+    this.#count(write);
     this.#writes.push(write);
     return this;
+  }
+
+  #count(write: Write): void {
+    switch (write.kind) {
+      case "confirmation-insert":
+        this.#open += 1;
+        return;
+      case "confirmation-update":
+        if (write.from === "requested" && write.set.status !== undefined) this.#open -= 1;
+        return;
+      case "frame-insert":
+        if (write.frame.status === "ready") this.#ready += 1;
+        return;
+      case "frame-update": {
+        const { from, set } = write;
+        this.#ready += Number((set.status ?? from) === "ready") - Number(from === "ready");
+        return;
+      }
+    }
   }
 
   /** Appends an event; returns it as it will be stored. */
@@ -102,8 +128,10 @@ export class Draft {
       id: draft.id ?? this.#parts.newId(this.now),
       timestamp: this.now,
     } as StoredEvent;
+    const text = JSON.stringify(event);
     this.#events.push(event);
-    this.#writes.push({ kind: "event", seq: this.#nextSeq, event });
+    this.#eventTexts.push(text);
+    this.#writes.push({ kind: "event", seq: this.#nextSeq, event, text });
     this.#nextSeq += 1;
     return event;
   }
@@ -146,6 +174,7 @@ export class Draft {
       change: {
         nextSeq: this.#nextSeq,
         open: this.#open,
+        ready: this.#ready,
         chain: this.#chain,
         updatedAt: this.now,
         ...(this.#deletedAt === undefined ? {} : { deletedAt: this.#deletedAt }),

@@ -1,4 +1,4 @@
-import { CountersignError, type JsonObject, type JsonValue } from "../protocol/index.ts";
+import { CountersignError, type JsonObject, type JsonValue, type StoredEvent } from "../protocol/index.ts";
 import type { AskedCall } from "./ask.ts";
 import { headText, seal, type Verification, verify } from "./audit.ts";
 import { cancelRun, type RunToCancel } from "./cancel-run.ts";
@@ -220,6 +220,13 @@ export class Engine {
     return this.#executions.settledIn(invocation);
   }
 
+  /** What a frame's session was told: as this process left it, if nobody else has been at it, or read. For runtimes. */
+  async history({ session, invocation }: FrameRecord): Promise<readonly StoredEvent[]> {
+    const read = (): Promise<readonly StoredEvent[]> => this.ledger.events(session);
+    const trail = this.#executions.trailOf(invocation);
+    return trail === undefined ? read() : trail.history(read);
+  }
+
   /** Lets the host go on with a frame that this process has claimed. For runtimes. */
   step(frame: FrameRecord): void {
     this.#executions.step(frame);
@@ -230,8 +237,10 @@ export class Engine {
     const turn = await recordTurn(this.#parts, frame, input);
     for (const claimed of turn?.claimed ?? []) this.#executions.start(claimed);
     for (const asked of turn?.asked ?? []) this.#hosts.get(frame.app)?.asked?.(asked);
-    if (turn?.frame.status === "waiting") await this.#takeUpReady(frame.session);
-    if (turn?.claimed.length === 0) this.#rests(turn.frame, draftOf(turn.frame), turn.asked);
+    if (turn === undefined) return undefined;
+    const draft = draftOf(turn.frame);
+    if (turn.frame.status === "waiting") await this.#takeUpReady(frame.session, draft);
+    if (turn.claimed.length === 0) this.#rests(turn.frame, draft, turn.asked);
     return turn;
   }
 
@@ -248,7 +257,7 @@ export class Engine {
     const { ok, stepping, draft } = await finishFrame(this.#parts, frame, end);
     if (stepping !== undefined) this.#executions.step(stepping);
     else this.#rests(frame, draft, []);
-    await this.#takeUpReady(frame.session);
+    await this.#takeUpReady(frame.session, draft);
     return ok;
   }
 
@@ -306,7 +315,8 @@ export class Engine {
   }
 
   // A step that ends may have kept others of its session waiting, and they may have been left ready meanwhile.
-  async #takeUpReady(session: string): Promise<void> {
+  async #takeUpReady(session: string, draft?: Draft): Promise<void> {
+    if (draft?.ready === 0) return;
     const ready = await this.ledger.readyFrames(session);
     if (ready.length > 0) await this.#worker().takeUpFrames(ready);
   }

@@ -12,23 +12,25 @@ export interface Rest {
   readonly asked: readonly AskedCall[];
 }
 
-// A run that goes on for longer is read from the ledger in the end.
-const MOST_COMMITS = 1_000;
-
 /**
- * What this process has committed of a session while it was at work there. Whoever waited for the work need not
- * read what it left behind, unless somebody else has been at the session as well.
+ * What a session was told, as far as this process has committed it without a break while it was at work there.
+ * Whoever goes on with the work, or waited for it, need not read that again. Somebody else's commit in between is
+ * noticed at our own next one, and then the trail begins anew.
  */
 export class Trail {
-  readonly #drafts: Draft[] = [];
+  #last: Draft | undefined;
+  #events: StoredEvent[] = [];
+  #firstSeq = 1;
   #rest: { readonly draft: Draft; readonly asked: readonly AskedCall[] } | undefined;
 
   add(draft: Draft): void {
-    const before = this.#drafts.at(-1);
-    if (before === draft) return;
-    const follows = before?.sessionAfter.version === draft.versionBefore;
-    if (!follows || this.#drafts.length >= MOST_COMMITS) this.#drafts.length = 0;
-    this.#drafts.push(draft);
+    if (this.#last === draft) return;
+    if (this.#last?.sessionAfter.version !== draft.versionBefore) {
+      this.#events = [];
+      this.#firstSeq = draft.firstSeq;
+    }
+    this.#last = draft;
+    this.#events.push(...draft.readEvents());
   }
 
   /** With this draft the run came to rest, with these questions and no others open in its session. */
@@ -37,17 +39,24 @@ export class Trail {
   }
 
   /** The rest that the run came to, if everything after the event at `after` was committed here. */
-  since(after: number): Rest | undefined {
-    const last = this.#drafts.at(-1);
-    const [first] = this.#drafts;
-    if (last === undefined || last !== this.#rest?.draft || first === undefined || first.firstSeq > after + 1)
-      return undefined;
-    const events = this.#drafts.flatMap((draft) => draft.events).slice(after + 1 - first.firstSeq);
-    return { session: last.sessionAfter, events: copyOf(events), asked: copyOf(this.#rest.asked) };
+  restAfter(after: number): Rest | undefined {
+    const last = this.#last;
+    if (last === undefined || last !== this.#rest?.draft || this.#firstSeq > after + 1) return undefined;
+    const events = this.#events.slice(after + 1 - this.#firstSeq);
+    return { session: last.sessionAfter, events, asked: this.#rest.asked };
   }
-}
 
-// As it would be read: nothing but JSON, and nobody else's to change.
-function copyOf<T>(value: T): T {
-  return JSON.parse(JSON.stringify(value)) as T;
+  /** All that the session was told up to the last commit here; read once, and then only added to. */
+  async history(read: () => Promise<readonly StoredEvent[]>): Promise<readonly StoredEvent[]> {
+    const last = this.#last;
+    if (this.#firstSeq > 1 || last === undefined) {
+      const events = await read();
+      // What came since the last commit here is somebody else's, and not to be counted as ours.
+      const ours = last === this.#last && events.length === (last?.sessionAfter.nextSeq ?? 0) - 1;
+      if (!ours) return events;
+      this.#events = [...events];
+      this.#firstSeq = 1;
+    }
+    return this.#events.slice();
+  }
 }

@@ -36,7 +36,7 @@ export async function collectRun(run: RunContext, watched: Omit<WatchedRun, "pie
   for (;;) {
     const trail = await engine.settledIn(invocation);
     const beside = background.of(session);
-    const rest = beside === undefined ? trail?.since(after) : undefined;
+    const rest = beside === undefined ? trail?.restAfter(after) : undefined;
     if (rest !== undefined) return { events: eventsOf(rest.events, invocation), unknown: [], standing: rest };
     const change = nextChange(engine.ledger);
     const { stirs } = background;

@@ -27,6 +27,7 @@ export const commitCases: readonly LedgerCase[] = [
           version: 1,
           nextSeq: 2,
           open: 0,
+          ready: 0,
           chain: { n: 0, hash: "hash-0" },
           createdAt: 5,
           updatedAt: 5,

@@ -16,6 +16,7 @@ create table sessions (
   version integer not null,
   next_seq integer not null,
   open integer not null,
+  ready integer not null,
   chain_n integer not null,
   chain_hash text not null,
   created_at integer not null,
