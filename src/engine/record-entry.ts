@@ -1,9 +1,9 @@
-import type { JsonObject, JsonValue } from "../protocol/index.ts";
+import { canonicalJson, type JsonObject, type JsonValue } from "../protocol/index.ts";
 import { moveCall, toResponse, wordingOf, writeAnswer } from "./answer.ts";
 import { newConfirmation, writeQuestions } from "./ask.ts";
 import { type Delegation, delegateFrameId } from "./call-end.ts";
 import type { Claimed } from "./claim.ts";
-import { valueDigest } from "./digest.ts";
+import { bodyDigest } from "./digest.ts";
 import { Draft } from "./draft.ts";
 import type { Ended } from "./executions.ts";
 import { newFrame } from "./frames.ts";
@@ -126,7 +126,7 @@ async function answer(
     call: call.id,
     tool: call.tool,
     attempt: call.attempt,
-    resultDigest: valueDigest(parts.ledger.digestKey, end.result),
+    resultDigest: bodyDigest(parts.ledger.digestKey, canonicalJson(end.result)),
     ...(call.status === "unknown" ? { late: true } : {}),
   });
   return { draft, value: answered };

@@ -1,4 +1,4 @@
-import type { Commit, CommitOutcome, Memo, Write } from "../../engine/index.ts";
+import type { Commit, CommitOutcome, FrameStatus, Memo, Write } from "../../engine/index.ts";
 import {
   CALL_COLUMNS,
   CONFIRMATION_COLUMNS,
@@ -34,7 +34,7 @@ const DELETE_SESSION = ownedOrNot(`${MOVE}, deleted_at = ? where key = ? and ver
 const VERSION = "select version from sessions where key = ?";
 const INSERT_EVENT = "insert into events (session, seq, body) values (?, ?, ?)";
 const INSERT_JOURNAL = insertInto("journal", JOURNAL_COLUMNS);
-const INSERT_FRAME = insertInto("frames", FRAME_COLUMNS);
+const INSERT_FRAME = insertInto("frames", [...FRAME_COLUMNS, "over"]);
 const INSERT_CALL = insertInto("calls", CALL_COLUMNS);
 const INSERT_CONFIRMATION = insertInto("confirmations", CONFIRMATION_COLUMNS);
 const INSERT_STEP = `${insertInto("steps", STEP_COLUMNS)} on conflict do nothing`;
@@ -45,10 +45,12 @@ const REMEMBER =
   `${insertInto("memos", MEMO_COLUMNS)} on conflict do update set request_digest = excluded.request_digest, ` +
   "response = excluded.response, expires_at = excluded.expires_at where memos.expires_at <= ?";
 const STEPPING_BESIDE_NEW =
-  "select 1 from frames where status = 'stepping' and session = ? and branch is ? limit 1";
+  "select 1 from frames indexed by frames_live where session = ? and over = 0 " +
+  "and status = 'stepping' and branch is ? limit 1";
 const STEPPING_BESIDE =
-  "select 1 from frames f cross join frames other on other.session = f.session and other.branch is f.branch " +
-  "and other.status = 'stepping' and other.id <> f.id where f.id = ? limit 1";
+  "select 1 from frames f cross join frames other indexed by frames_live on other.session = f.session " +
+  "and other.over = 0 and other.status = 'stepping' and other.branch is f.branch and other.id <> f.id " +
+  "where f.id = ? limit 1";
 const CONFIRMATION_IN = "select 1 from confirmations where id = ? and status = ?";
 
 /** Applies a commit inside the caller's transaction; the caller rolls back when the outcome is not ok. */
@@ -163,15 +165,19 @@ function insertFrame(
 ): Conflict | undefined {
   const beside = [frame.session, frame.branch ?? null];
   if (exclusive && database.get(STEPPING_BESIDE_NEW, beside) !== undefined) return "busy";
-  database.run(INSERT_FRAME, fromFrame(frame));
+  database.run(INSERT_FRAME, [...fromFrame(frame), Number(isOver(frame.status))]);
   return undefined;
 }
 
 function changeFrame(database: Database, write: WriteOf<"frame-update">): Conflict | undefined {
   if (write.exclusive && database.get(STEPPING_BESIDE, [write.id]) !== undefined) return "busy";
-  return updateFrame.run(database, write.set, "id = ? and status = ?", [write.id, write.from])
-    ? undefined
-    : "row";
+  const { id, from, set } = write;
+  const change = set.status !== undefined && isOver(set.status) ? { ...set, over: true } : set;
+  return updateFrame.run(database, change, "id = ? and status = ?", [id, from]) ? undefined : "row";
+}
+
+function isOver(status: FrameStatus): boolean {
+  return status === "done" || status === "failed" || status === "cancelled";
 }
 
 function changeCall(database: Database, write: WriteOf<"call-update">): Conflict | undefined {
