@@ -8,7 +8,7 @@ import {
   StreamableHTTPClientTransport,
   type Transport,
 } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { CountersignError, type JsonObject, type JsonValue } from "../protocol/index.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
 
@@ -141,9 +141,10 @@ export class McpConnection {
 
 function stdio({ command, args, env, cwd }: Extract<McpServer, { command: string }>): Transport {
   return new StdioClientTransport({
-    command,
+    // The Node that runs us, and not whichever is first on the path.
+    command: command === "node" ? process.execPath : command,
     args: [...(args ?? [])],
-    ...(env === undefined ? {} : { env: { ...env } }),
+    ...(env === undefined ? {} : { env: { ...getDefaultEnvironment(), ...env } }),
     ...(cwd === undefined ? {} : { cwd }),
     stderr: "ignore",
     maxBufferSize: LARGEST_MESSAGE,

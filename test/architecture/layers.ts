@@ -88,6 +88,7 @@ export const PACKAGES: { readonly [name: string]: string } = {
   hono: "http",
   jose: "http",
   pino: "cli",
+  yaml: "manifest",
   zod: "http",
 };
 

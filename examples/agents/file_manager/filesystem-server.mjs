@@ -1,0 +1,84 @@
+// A small MCP server over stdio: reads, writes and deletes files of one scratch folder, and nothing outside of it.
+// FILES_FOLDER names the folder; if it does not, one is made under the system's temporary folder.
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve, sep } from "node:path";
+import { createInterface } from "node:readline";
+
+const ROOT = resolve(process.env.FILES_FOLDER ?? join(tmpdir(), "countersign-files"));
+mkdirSync(ROOT, { recursive: true });
+
+const path = { type: "string", description: "A path inside the scratch folder." };
+const TOOLS = [
+  {
+    name: "read_file",
+    description: "Reads a text file.",
+    inputSchema: { type: "object", properties: { path }, required: ["path"] },
+    annotations: { readOnlyHint: true },
+    run: (args) => readFileSync(inside(args.path), "utf8"),
+  },
+  {
+    name: "write_file",
+    description: "Writes a text file, over whatever it held.",
+    inputSchema: {
+      type: "object",
+      properties: { path, content: { type: "string" } },
+      required: ["path", "content"],
+    },
+    annotations: { destructiveHint: true },
+    run: (args) => {
+      writeFileSync(inside(args.path), args.content);
+      return `wrote ${args.content.length} characters to ${args.path}`;
+    },
+  },
+  {
+    name: "delete_file",
+    description: "Deletes a file.",
+    inputSchema: { type: "object", properties: { path }, required: ["path"] },
+    annotations: { destructiveHint: true },
+    run: (args) => {
+      rmSync(inside(args.path));
+      return `deleted ${args.path}`;
+    },
+  },
+];
+
+function inside(name) {
+  const file = resolve(ROOT, name);
+  if (file.startsWith(ROOT + sep)) return file;
+  throw new Error(`${name} is outside the scratch folder`);
+}
+
+function call({ name, arguments: args }) {
+  const tool = TOOLS.find((candidate) => candidate.name === name);
+  if (tool === undefined) throw new Error(`there is no tool ${name}`);
+  return tool.run(args);
+}
+
+const METHODS = {
+  initialize: ({ protocolVersion }) => ({
+    protocolVersion,
+    capabilities: { tools: {} },
+    serverInfo: { name: "filesystem-server", version: "1.0.0" },
+  }),
+  ping: () => ({}),
+  "tools/list": () => ({ tools: TOOLS.map(({ run: _run, ...tool }) => tool) }),
+  "tools/call": (params) => {
+    try {
+      return { content: [{ type: "text", text: call(params) }] };
+    } catch (error) {
+      return { isError: true, content: [{ type: "text", text: error.message }] };
+    }
+  },
+};
+
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params = {} } = JSON.parse(line);
+  if (id === undefined) return;
+  const handle = METHODS[method];
+  const answer =
+    handle === undefined
+      ? { error: { code: -32601, message: `no method ${method}` } }
+      : { result: handle(params) };
+  process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id, ...answer })}\n`);
+});

@@ -1,0 +1,83 @@
+import { isMap, type Node } from "yaml";
+import type { McpServer } from "../mcp/index.ts";
+import { type AgentDescription, checkSubset, type ServerUse } from "./kagent.ts";
+import type { ManifestSource } from "./source.ts";
+
+const CONFIG = [
+  "name",
+  "model",
+  "description",
+  "instruction",
+  "http_tools",
+  "sse_tools",
+  "remote_agents",
+  "stream",
+] as const;
+const SERVER = ["params", "tools", "allowed_headers", "require_approval"] as const;
+const PARAMS = ["url", "headers", "timeout", "sse_read_timeout", "terminate_on_close"] as const;
+
+/** Reads the JSON configuration that kagent's controller hands to its runtime. */
+export function readAgentConfig(
+  source: ManifestSource,
+  node: Node,
+  fileName: string,
+): AgentDescription | undefined {
+  const members = source.map(node, "the agent config", CONFIG);
+  const instruction = members?.needText("instruction");
+  if (members === undefined || instruction === undefined) return undefined;
+  const read = (name: "http_tools" | "sse_tools", transport: "http" | "sse"): readonly ServerUse[] => {
+    const list = members.get(name);
+    if (list === undefined) return [];
+    return source.list(list, name, (entry) => readServer(source, entry, { list: name, transport }));
+  };
+  return {
+    name: members.text("name") ?? fileName,
+    instruction,
+    description: members.text("description"),
+    model: modelOf(source, members.get("model")),
+    modelConfig: undefined,
+    mcpServers: [...read("http_tools", "http"), ...read("sse_tools", "sse")],
+    subAgents: [],
+    source,
+    node,
+  };
+}
+
+function modelOf(source: ManifestSource, node: Node | undefined): string | undefined {
+  if (node === undefined) return undefined;
+  if (!isMap(node)) return source.text(node, "model");
+  const known = ["type", "model", "base_url", "headers", "api_key_passthrough"];
+  return source.map(node, "model", known)?.needText("model");
+}
+
+function readServer(
+  source: ManifestSource,
+  entry: Node,
+  { list, transport }: { readonly list: string; readonly transport: "http" | "sse" },
+): ServerUse | undefined {
+  const members = source.map(entry, `an entry of ${list}`, SERVER);
+  const connection = members && readParams(source, members.need("params"), transport);
+  if (members === undefined || connection === undefined) return undefined;
+  const tools = members.texts("tools");
+  const requireApproval = members.texts("require_approval");
+  checkSubset(source, members, { toolNames: tools, requireApproval });
+  // An empty list means all of the server's tools there.
+  const toolNames = tools?.length === 0 ? undefined : tools;
+  return { name: new URL(connection.url).host, connection, toolNames, requireApproval, node: entry };
+}
+
+type Remote = Extract<McpServer, { url: string }>;
+
+function readParams(
+  source: ManifestSource,
+  node: Node | undefined,
+  transport: "http" | "sse",
+): Remote | undefined {
+  const params = node && source.map(node, "params", PARAMS);
+  const url = params?.needText("url");
+  if (params === undefined || url === undefined) return undefined;
+  if (!URL.canParse(url))
+    return source.problem(params.get("url") ?? params.node, `params.url is no URL: ${url}`);
+  const headers = params.textMap("headers");
+  return { url, transport, ...(headers === undefined ? {} : { headers }) };
+}

@@ -1,0 +1,77 @@
+import { type McpServer, McpToolset } from "../mcp/index.ts";
+import { CountersignError } from "../protocol/index.ts";
+import { Agent, agentTool, type Model } from "../runtime/index.ts";
+import { demoModel } from "./demo-model.ts";
+import type { AgentDescription, ServerUse } from "./kagent.ts";
+import type { ManifestAgent, ManifestOptions, ReadManifest } from "./load.ts";
+
+/** Makes agents of their descriptions, those that are used as tools before those that use them. */
+export function buildAgents(manifest: ReadManifest, options: ManifestOptions): readonly ManifestAgent[] {
+  return manifest.agents.map((described) => {
+    const toolsets: McpToolset[] = [];
+    const agent = build({ manifest, options, toolsets, within: [] }, described);
+    return {
+      name: described.name,
+      agent,
+      close: async () => {
+        await Promise.all(toolsets.map((toolset) => toolset.close()));
+      },
+    };
+  });
+}
+
+interface Building {
+  readonly manifest: ReadManifest;
+  readonly options: ManifestOptions;
+  readonly toolsets: McpToolset[];
+  /** The agents around this one, outermost first. */
+  readonly within: readonly string[];
+}
+
+function build(building: Building, described: AgentDescription): Agent {
+  const { name, description, instruction, mcpServers, subAgents } = described;
+  if (building.within.includes(name)) {
+    const circle = [...building.within, name].join(" → ");
+    throw new CountersignError("invalid-option", `The agents use each other in a circle: ${circle}.`);
+  }
+  const sets = mcpServers.map((use) => toolsetOf(building, use));
+  building.toolsets.push(...sets);
+  const inner = { ...building, within: [...building.within, name] };
+  return new Agent({
+    name: agentName(name),
+    ...(description === undefined ? {} : { description }),
+    instruction,
+    model: modelOf(building, described),
+    tools: [...sets, ...subAgents.map((sub) => agentTool(build(inner, find(building, sub.name))))],
+  });
+}
+
+// Models are told agents' names as those of tools, and know no dashes in them.
+function agentName(name: string): string {
+  return name.replaceAll(/[^\w]/g, "_");
+}
+
+function toolsetOf({ manifest }: Building, use: ServerUse): McpToolset {
+  const { name, toolNames, requireApproval, connection } = use;
+  const server: McpServer | undefined = connection ?? manifest.servers.get(name);
+  if (server === undefined)
+    throw new CountersignError("invalid-option", `The MCP server "${name}" is not known.`);
+  return new McpToolset({
+    name,
+    server,
+    ...(toolNames === undefined ? {} : { toolNames }),
+    ...(requireApproval === undefined ? {} : { requireApproval }),
+  });
+}
+
+function find({ manifest }: Building, name: string): AgentDescription {
+  const found = manifest.agents.find((agent) => agent.name === name);
+  if (found === undefined) throw new CountersignError("invalid-option", `There is no agent "${name}".`);
+  return found;
+}
+
+function modelOf({ manifest, options }: Building, { model, modelConfig }: AgentDescription): string | Model {
+  const configured = modelConfig === undefined ? undefined : manifest.models.get(modelConfig);
+  const named = model ?? configured ?? options.model ?? process.env["COUNTERSIGN_MODEL"];
+  return named === undefined || named === "" ? demoModel() : named;
+}

@@ -1,0 +1,199 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { checkManifest, loadManifest, problemText } from "./index.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "countersign-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+let files = 0;
+function write(text: string, name = `manifest-${files++}.yaml`): string {
+  const file = join(folder, name);
+  writeFileSync(file, text);
+  return file;
+}
+
+/** What is wrong, without the file's name. */
+function problemsOf(text: string): readonly string[] {
+  const file = write(text);
+  return checkManifest(file).problems.map((problem) => problemText(problem).slice(file.length + 1));
+}
+
+/** A whole manifest whose tools are these lines. */
+const withTools = (...tools: readonly string[]): string =>
+  [
+    "apiVersion: kagent.dev/v1alpha2",
+    "kind: Agent",
+    "metadata: { name: a }",
+    "spec:",
+    "  declarative:",
+    "    systemMessage: Help.",
+    "    tools:",
+    ...tools.map((line) => `    ${line}`),
+  ].join("\n");
+
+describe("what is wrong is told with line and column, and what would be right", () => {
+  test.each<[string, string, string]>([
+    ["no YAML", "a: [1", "1:6: "],
+    ["an empty file", "", "1:1: the file is empty"],
+    [
+      "another kind",
+      "apiVersion: kagent.dev/v1alpha2\nkind: Agnet\nmetadata: { name: a }\nspec: {}",
+      '2:7: kind is "Agnet"',
+    ],
+    [
+      "another version",
+      "apiVersion: v1\nkind: Agent\nmetadata: { name: a }\nspec: { declarative: { systemMessage: x } }",
+      '1:13: apiVersion is "v1"; it must be kagent.dev/v1alpha2',
+    ],
+    [
+      "no name",
+      "apiVersion: kagent.dev/v1alpha2\nkind: Agent\nmetadata: {}\nspec: { declarative: { systemMessage: x } }",
+      "3:11: metadata lacks name",
+    ],
+    [
+      "no instruction",
+      "apiVersion: kagent.dev/v1alpha2\nkind: Agent\nmetadata: { name: a }\nspec:\n  declarative: {}",
+      "5:16: spec.declarative lacks systemMessage",
+    ],
+    [
+      "an agent that is code",
+      "apiVersion: kagent.dev/v1alpha2\nkind: Agent\nmetadata: { name: a }\nspec: { type: BYO }",
+      '4:15: spec.type is "BYO"',
+    ],
+    [
+      "a misspelt member",
+      withTools("- type: McpServer", "  mcpServer: { name: x, toolName: [a], countersign: { command: x } }"),
+      '9:29: mcpServer has no member "toolName"; did you mean toolNames?',
+    ],
+    [
+      "another spelling",
+      withTools(
+        "- type: McpServer",
+        "  mcpServer: { name: x, require_approval: [a], countersign: { command: x } }",
+      ),
+      "did you mean requireApproval?",
+    ],
+    ["a tool of another type", withTools("- type: Shell"), '8:13: a tool\'s type is "Shell"'],
+    [
+      "a gate without its tool",
+      withTools(
+        "- type: McpServer",
+        "  mcpServer: { name: x, toolNames: [a], requireApproval: [b], countersign: { command: x } }",
+      ),
+      'each requireApproval entry must also appear in toolNames; "b" does not',
+    ],
+    [
+      "a server that is nowhere",
+      withTools("- type: McpServer", "  mcpServer: { name: x }"),
+      '9:18: the MCP server "x" is not known; put its command or url',
+    ],
+    [
+      "a server without a place",
+      withTools("- type: McpServer", "  mcpServer: { name: x, countersign: {} }"),
+      "needs a command or a url",
+    ],
+    [
+      "an address that is none",
+      withTools("- type: McpServer", "  mcpServer: { name: x, countersign: { url: here } }"),
+      "url is no URL: here",
+    ],
+    [
+      "an agent that is nowhere",
+      withTools("- type: Agent", "  agent: { name: other }"),
+      'there is no agent "other" in this file',
+    ],
+    [
+      "a name that is no text",
+      withTools("- type: McpServer", "  mcpServer: { name: [x] }"),
+      "mcpServer.name must be a text",
+    ],
+    ["a config without words", "http_tools: []", "the agent config lacks instruction"],
+  ])("%s", (_, text, expected) => {
+    expect(problemsOf(text).join("\n")).toContain(expected);
+  });
+
+  test("all of it at once, and loading refuses with the same words", () => {
+    const file = write(withTools("- type: Shell", "- type: Agent", "  agent: { name: other }"));
+    expect(checkManifest(file).problems).toHaveLength(2);
+    expect(() => loadManifest(file)).toThrow(/8:13.*\n.*10:14/);
+  });
+
+  test("what only a cluster needs is a warning", () => {
+    const file = write(withTools("[]").replace("    tools:\n    []", "    stream: true\n    a2aConfig: {}"));
+    const report = checkManifest(file);
+    expect(report.problems).toEqual([]);
+    expect(report.warnings.map(({ message }) => message)).toEqual([
+      "spec.declarative.a2aConfig does nothing outside a cluster",
+      "spec.declarative.stream does nothing outside a cluster",
+    ]);
+  });
+});
+
+function agentWith(declarative: string, more = ""): string {
+  return write(
+    [
+      "apiVersion: kagent.dev/v1alpha2",
+      "kind: Agent",
+      "metadata: { name: a-b }",
+      "spec:",
+      "  description: Helps.",
+      "  declarative:",
+      "    systemMessage: Help.",
+      `    ${declarative}`,
+      more,
+    ].join("\n"),
+  );
+}
+
+describe("models", () => {
+  const config =
+    "---\napiVersion: kagent.dev/v1alpha2\nkind: ModelConfig\nmetadata: { name: fast }\nspec: { provider: Gemini, model: gemini-x }\n";
+
+  test.each<[string, string, string]>([
+    ["its own", "model: gemini-own", "gemini-own"],
+    ["that of the config it names", "modelConfig: fast", "gemini-x"],
+    ["the one that was given for all others", "modelConfig: unknown", "given"],
+  ])("an agent has %s", (_, declarative, model) => {
+    const [made] = loadManifest(agentWith(declarative, config), { model: "given" });
+    expect(made?.agent).toMatchObject({ name: "a_b", description: "Helps.", instruction: "Help.", model });
+  });
+
+  test("without any, a scripted one, that needs no key", () => {
+    const [made] = loadManifest(agentWith("stream: false"));
+    expect(made?.agent.model).toHaveProperty("generate");
+  });
+});
+
+test("the JSON config of kagent's runtime is read as it stands", () => {
+  const file = write(
+    JSON.stringify({
+      model: { type: "gemini", model: "gemini-2.0-flash" },
+      description: "Files.",
+      instruction: "You help users manage files.",
+      http_tools: [
+        {
+          params: { url: "http://localhost:9/mcp", headers: { "x-team": "a" }, timeout: 5 },
+          tools: ["read_file", "delete_file"],
+          require_approval: ["delete_file"],
+        },
+      ],
+      sse_tools: [{ params: { url: "http://localhost:9/sse" }, tools: [] }],
+    }),
+    "config.json",
+  );
+  const [made] = loadManifest(file);
+  expect(made).toMatchObject({ name: "config", agent: { name: "config", model: "gemini-2.0-flash" } });
+  expect(made?.agent.tools.map(({ name }) => name)).toEqual(["localhost:9", "localhost:9"]);
+});
+
+test("agents of one file use each other as tools, but not in a circle", () => {
+  const agent = (name: string, other: string) =>
+    withTools("- type: Agent", `  agent: { name: ${other} }`).replace("name: a }", `name: ${name} }`);
+  const leaf = withTools("[]").replace("name: a }", "name: leaf }").replace("    tools:\n    []", "");
+  const agents = loadManifest(write([agent("top", "leaf"), leaf].join("\n---\n")));
+  expect(agents.map(({ name }) => name)).toEqual(["top", "leaf"]);
+  expect(agents[0]?.agent.tools.map(({ name }) => name)).toEqual(["leaf"]);
+  expect(() => loadManifest(write([agent("a", "b"), agent("b", "a")].join("\n---\n")))).toThrow("a → b → a");
+});

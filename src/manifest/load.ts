@@ -1,0 +1,136 @@
+import { existsSync, readFileSync } from "node:fs";
+import { basename, dirname, extname, join } from "node:path";
+import { isMap, type Node } from "yaml";
+import type { McpServer } from "../mcp/index.ts";
+import { CountersignError } from "../protocol/index.ts";
+import type { Agent, Model } from "../runtime/index.ts";
+import { readAgentConfig } from "./agent-config.ts";
+import { buildAgents } from "./build-agents.ts";
+import { type AgentDescription, type Descriptions, readResource } from "./kagent.ts";
+import { readServersFile } from "./mcp-servers.ts";
+import { type ManifestProblem, ManifestSource } from "./source.ts";
+
+/** An agent made from a manifest, under the name that the manifest gives it. */
+export interface ManifestAgent {
+  readonly name: string;
+  readonly agent: Agent;
+  /** Ends its connections to MCP servers. */
+  close(): Promise<void>;
+}
+
+export interface ManifestOptions {
+  /** The model of agents that name none; `COUNTERSIGN_MODEL`, else a scripted one that needs no key. */
+  readonly model?: string | Model;
+}
+
+/** What a manifest says, and what is wrong with it. */
+export interface ManifestReport {
+  readonly agents: readonly string[];
+  readonly problems: readonly ManifestProblem[];
+  readonly warnings: readonly ManifestProblem[];
+}
+
+// Where a manifest's MCP servers are, if it does not say so itself: in one of these beside it.
+const SERVER_FILES = [
+  "mcp-servers.yaml",
+  "mcp-servers.yml",
+  "mcp-servers.json",
+  "mcp.json",
+  ".mcp.json",
+] as const;
+
+/** Makes the agents of a manifest. Throws `invalid-option` with file, line and column of what is wrong. */
+export function loadManifest(file: string, options: ManifestOptions = {}): readonly ManifestAgent[] {
+  const read = readManifest(file);
+  if (read.problems.length > 0) throw manifestError(read.problems);
+  return buildAgents(read, options);
+}
+
+/** Reads a manifest without connecting to anything, and says all that is wrong with it. */
+export function checkManifest(file: string): ManifestReport {
+  const { agents, problems, warnings } = readManifest(file);
+  return { agents: agents.map(({ name }) => name), problems, warnings };
+}
+
+/** Everything that is wrong, one line each. */
+export function manifestError(problems: readonly ManifestProblem[]): CountersignError {
+  const lines = problems.map(problemText);
+  return new CountersignError("invalid-option", lines.join("\n"), {
+    details: { problems: problems.map((problem) => ({ ...problem })) },
+  });
+}
+
+export function problemText({ file, line, column, message }: ManifestProblem): string {
+  return `${file}:${line}:${column}: ${message}`;
+}
+
+/** A manifest as it was read, with the servers that its agents use. */
+export interface ReadManifest extends Descriptions {
+  readonly problems: readonly ManifestProblem[];
+  readonly warnings: readonly ManifestProblem[];
+}
+
+function readManifest(file: string): ReadManifest {
+  const source = new ManifestSource(file, textOf(file));
+  const found: Descriptions = { agents: [], servers: new Map(), models: new Map() };
+  for (const node of source.documents) readDocument(source, node, found);
+  const beside = serversBeside(file);
+  const servers = new Map([...beside.servers, ...found.servers]);
+  for (const agent of found.agents) checkReferences(agent, servers, found.agents);
+  const [first] = source.documents;
+  if (found.agents.length === 0 && source.problems.length === 0 && first !== undefined) {
+    source.problem(first, "the file describes no agent");
+  }
+  return { ...found, servers, problems: [...source.problems, ...beside.problems], warnings: source.warnings };
+}
+
+function readDocument(source: ManifestSource, node: Node, found: Descriptions): void {
+  if (!isMap(node) || node.has("apiVersion") || node.has("kind")) return readResource(source, node, found);
+  const { file } = source;
+  const agent = readAgentConfig(source, node, basename(file, extname(file)));
+  if (agent !== undefined) found.agents.push(agent);
+}
+
+interface ServersBeside {
+  readonly servers: ReadonlyMap<string, McpServer>;
+  readonly problems: readonly ManifestProblem[];
+}
+
+function serversBeside(file: string): ServersBeside {
+  const path = SERVER_FILES.map((name) => join(dirname(file), name)).find((candidate) =>
+    existsSync(candidate),
+  );
+  if (path === undefined) return { servers: new Map(), problems: [] };
+  const source = new ManifestSource(path, textOf(path));
+  return { servers: readServersFile(source), problems: source.problems };
+}
+
+function checkReferences(
+  { source, name, mcpServers, subAgents }: AgentDescription,
+  servers: ReadonlyMap<string, McpServer>,
+  agents: readonly AgentDescription[],
+): void {
+  for (const { name: server, connection, node } of mcpServers) {
+    if (connection !== undefined || servers.has(server)) continue;
+    source.problem(
+      node,
+      `the MCP server "${server}" is not known; put its command or url under mcpServer.countersign, or under mcpServers.${server} in ${SERVER_FILES[0]} beside this file`,
+    );
+  }
+  for (const sub of subAgents) {
+    if (sub.name === name) source.problem(sub.node, `the agent "${name}" cannot be its own tool`);
+    else if (!agents.some((agent) => agent.name === sub.name)) {
+      source.problem(sub.node, `there is no agent "${sub.name}" in this file`);
+    }
+  }
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    const why = code === "ENOENT" ? "is not there" : `cannot be read (${code ?? String(cause)})`;
+    throw new CountersignError("invalid-option", `"${file}" ${why}.`, { details: { path: file }, cause });
+  }
+}

@@ -1,0 +1,74 @@
+import { dirname, resolve } from "node:path";
+import type { Node } from "yaml";
+import type { McpServer } from "../mcp/index.ts";
+import type { ManifestSource, Members } from "./source.ts";
+
+const CONNECTION = ["command", "args", "env", "cwd", "url", "transport", "headers", "type"] as const;
+
+/** A connection as it stands in a manifest or in the usual `mcpServers` file: a command, or a URL. */
+export function readConnection(source: ManifestSource, node: Node, what: string): McpServer | undefined {
+  const members = source.map(node, what, CONNECTION);
+  if (members === undefined) return undefined;
+  const command = members.text("command");
+  if (command !== undefined) return commandOf(command, members, dirname(source.file));
+  const url = members.text("url");
+  if (url === undefined) return source.problem(node, `${what} needs a command or a url`);
+  if (!URL.canParse(url)) return source.problem(members.get("url") ?? node, `${what}.url is no URL: ${url}`);
+  return urlOf(source, url, members);
+}
+
+// Started in the folder of its manifest, so that a manifest can bring its server along.
+function commandOf(command: string, members: Members, folder: string): McpServer {
+  const args = members.texts("args");
+  const env = members.textMap("env");
+  return {
+    command,
+    cwd: resolve(folder, members.text("cwd") ?? ""),
+    ...(args === undefined ? {} : { args }),
+    ...(env === undefined ? {} : { env }),
+  };
+}
+
+function urlOf(source: ManifestSource, url: string, members: Members): McpServer | undefined {
+  const headers = members.textMap("headers");
+  const given = members.text("transport") ?? members.text("type");
+  const transport = given === undefined ? undefined : TRANSPORTS[given.toLowerCase()];
+  if (given !== undefined && transport === undefined) {
+    return source.problem(members.node, `the transport "${given}" is not known; it is http or sse`);
+  }
+  return {
+    url,
+    ...(headers === undefined ? {} : { headers }),
+    ...(transport === undefined ? {} : { transport }),
+  };
+}
+
+const TRANSPORTS: { readonly [name: string]: "http" | "sse" } = {
+  http: "http",
+  streamable_http: "http",
+  "streamable-http": "http",
+  sse: "sse",
+};
+
+/** The servers of a file that names them, as desktop clients keep it: `mcpServers: { name: connection }`. */
+export function readServersFile(source: ManifestSource): ReadonlyMap<string, McpServer> {
+  const servers = new Map<string, McpServer>();
+  for (const document of source.documents) {
+    const root = source.map(document, "the file", ["mcpServers"]);
+    const node = root?.need("mcpServers");
+    if (node === undefined) continue;
+    for (const [name, connection] of entriesOf(source, node)) {
+      const server = readConnection(source, connection, `mcpServers.${name}`);
+      if (server !== undefined) servers.set(name, server);
+    }
+  }
+  return servers;
+}
+
+function entriesOf(source: ManifestSource, node: Node): readonly (readonly [string, Node])[] {
+  const entries: (readonly [string, Node])[] = [];
+  const items = "items" in node ? (node.items as readonly { key?: unknown; value?: unknown }[]) : [];
+  if (items.length === 0) source.problem(node, "mcpServers must be a map of names to connections");
+  for (const { key, value } of items) if (value) entries.push([String(key), value as Node]);
+  return entries;
+}

@@ -1,0 +1,161 @@
+import { isMap, isScalar, isSeq, LineCounter, type Node, parseAllDocuments } from "yaml";
+
+/** Something wrong in a manifest, where, and what would be right. */
+export interface ManifestProblem {
+  readonly file: string;
+  /** Both count from one. */
+  readonly line: number;
+  readonly column: number;
+  readonly message: string;
+}
+
+/** A manifest's text, and what is wrong with it so far. JSON is read as the YAML that it is. */
+export class ManifestSource {
+  readonly file: string;
+  readonly problems: ManifestProblem[] = [];
+  /** Said of what is understood and does nothing here. */
+  readonly warnings: ManifestProblem[] = [];
+  readonly documents: readonly Node[];
+  readonly #lines = new LineCounter();
+
+  constructor(file: string, text: string) {
+    this.file = file;
+    const parsed = parseAllDocuments(text, { lineCounter: this.#lines, prettyErrors: false });
+    const documents = Array.isArray(parsed) ? parsed : [];
+    for (const { errors } of documents) {
+      for (const { pos, message } of errors) this.#add(this.problems, pos[0], message);
+    }
+    this.documents = documents.flatMap(({ contents }) => (contents === null ? [] : [contents as Node]));
+    if (documents.length === 0 || (this.documents.length === 0 && this.problems.length === 0)) {
+      this.#add(this.problems, 0, "the file is empty");
+    }
+  }
+
+  /** Says that something is wrong at a node. */
+  problem(node: Node, message: string): undefined {
+    this.#add(this.problems, node.range?.[0] ?? 0, message);
+  }
+
+  warning(node: Node, message: string): void {
+    this.#add(this.warnings, node.range?.[0] ?? 0, message);
+  }
+
+  /** The members of a map, by name. A name that is not known is a problem: a misspelt one would be a gate left open. */
+  map(node: Node, what: string, known: readonly string[]): Members | undefined {
+    if (!isMap(node)) return this.problem(node, `${what} must be a map of ${known.join(", ")}`);
+    const members = new Map<string, Node>();
+    for (const { key, value } of node.items) {
+      const name = (isScalar(key) ? scalarText(key.value) : undefined) ?? "";
+      if (isScalar(value) && value.value === null) continue;
+      if (known.includes(name)) members.set(name, value as Node);
+      else this.problem(key as Node, unknownMember(what, name, known));
+    }
+    return new Members(this, node, { what, members });
+  }
+
+  text(node: Node, what: string): string | undefined {
+    if (isScalar(node) && typeof node.value === "string" && node.value.trim() !== "") return node.value;
+    return this.problem(node, `${what} must be a text`);
+  }
+
+  /** A list, each of its entries read; entries that are wrong are left out and told of. */
+  list<T>(node: Node, what: string, read: (entry: Node) => T | undefined): readonly T[] {
+    if (!isSeq(node)) {
+      this.problem(node, `${what} must be a list`);
+      return [];
+    }
+    return node.items.flatMap((entry) => read(entry as Node) ?? []);
+  }
+
+  #add(list: ManifestProblem[], offset: number, message: string): void {
+    const { line, col } = this.#lines.linePos(offset);
+    list.push({ file: this.file, line: Math.max(line, 1), column: Math.max(col, 1), message });
+  }
+}
+
+/** The members of one map of a manifest. */
+export class Members {
+  readonly node: Node;
+  readonly #source: ManifestSource;
+  readonly #what: string;
+  readonly #members: ReadonlyMap<string, Node>;
+
+  constructor(
+    source: ManifestSource,
+    node: Node,
+    { what, members }: { readonly what: string; readonly members: ReadonlyMap<string, Node> },
+  ) {
+    this.#source = source;
+    this.node = node;
+    this.#what = what;
+    this.#members = members;
+  }
+
+  get(name: string): Node | undefined {
+    return this.#members.get(name);
+  }
+
+  /** A member that must be there. */
+  need(name: string): Node | undefined {
+    return this.get(name) ?? this.#source.problem(this.node, `${this.#what} lacks ${name}`);
+  }
+
+  text(name: string): string | undefined {
+    const node = this.get(name);
+    return node && this.#source.text(node, `${this.#what}.${name}`);
+  }
+
+  needText(name: string): string | undefined {
+    const node = this.need(name);
+    return node && this.#source.text(node, `${this.#what}.${name}`);
+  }
+
+  texts(name: string): readonly string[] | undefined {
+    const node = this.get(name);
+    const what = `${this.#what}.${name}`;
+    return node && this.#source.list(node, what, (entry) => this.#source.text(entry, `an entry of ${what}`));
+  }
+
+  textMap(name: string): Readonly<Record<string, string>> | undefined {
+    const node = this.get(name);
+    if (node === undefined) return undefined;
+    const what = `${this.#what}.${name}`;
+    if (!isMap(node)) return this.#source.problem(node, `${what} must be a map of texts`);
+    const entries = node.items.flatMap(({ key, value }) => {
+      const text = isScalar(value) ? scalarText(value.value) : undefined;
+      if (text === undefined) this.#source.problem(key as Node, `${what}.${String(key)} must be a text`);
+      return text === undefined ? [] : [[String(key), text] as const];
+    });
+    return Object.fromEntries(entries);
+  }
+}
+
+function scalarText(value: unknown): string | undefined {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean"
+    ? String(value)
+    : undefined;
+}
+
+function unknownMember(what: string, name: string, known: readonly string[]): string {
+  const near = known.find((other) => plain(other) === plain(name) || distance(other, name) <= 2);
+  const advice = near === undefined ? `known are ${known.join(", ")}` : `did you mean ${near}?`;
+  return `${what} has no member "${name}"; ${advice}`;
+}
+
+function plain(name: string): string {
+  return name.replaceAll(/[_-]/g, "").toLowerCase();
+}
+
+/** How many letters must be changed, added or left out to get from one word to the other. */
+function distance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= one.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= other.length; j++) {
+      const substituted = (row[j - 1] ?? 0) + (one[i - 1] === other[j - 1] ? 0 : 1);
+      next.push(Math.min(substituted, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[other.length] ?? 0;
+}
