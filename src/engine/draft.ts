@@ -52,8 +52,8 @@ export class Draft {
   }
 
   /** The same as they will be read: nothing but JSON, and nobody else's to change. */
-  readEvents(): readonly StoredEvent[] {
-    return this.#eventTexts.map((text) => JSON.parse(text) as StoredEvent);
+  get eventTexts(): readonly string[] {
+    return this.#eventTexts;
   }
 
   /** The session's version that this is to be committed against. */

@@ -9,8 +9,7 @@ export type SchemaOutcome =
 /** Checks a value against a JSON Schema (2020-12). A schema that cannot be read fits nothing. */
 export function checkSchema(schema: JsonObject, value: JsonValue): SchemaOutcome {
   try {
-    // Short-circuit off: the innermost error is the one that names the field.
-    const outcome = new Validator(schema, "2020-12", false).validate(value);
+    const outcome = validatorOf(schema).validate(value);
     if (outcome.valid) return { ok: true };
     const worst = outcome.errors.reduce((deepest, error) =>
       error.instanceLocation.length >= deepest.instanceLocation.length ? error : deepest,
@@ -19,6 +18,18 @@ export function checkSchema(schema: JsonObject, value: JsonValue): SchemaOutcome
   } catch (error) {
     return { ok: false, field: "", message: `the schema cannot be read: ${String(error)}` };
   }
+}
+
+// A tool's schema is read once and asked at every call; it is data, and not changed in place.
+const validators = new WeakMap<JsonObject, Validator>();
+
+function validatorOf(schema: JsonObject): Validator {
+  const known = validators.get(schema);
+  if (known !== undefined) return known;
+  // Short-circuit off: the innermost error is the one that names the field.
+  const validator = new Validator(schema, "2020-12", false);
+  validators.set(schema, validator);
+  return validator;
 }
 
 function fieldOf({ instanceLocation, keyword, error }: OutputUnit): string {

@@ -6,7 +6,7 @@ import type { FrameRecord } from "./records.ts";
 
 // On the record itself, where it lives as long, and hidden, so that no copy of it inherits the mark: a copy may
 // have been changed. A WeakMap would say the same and cost every cycle a tenth of its time in collections.
-const MADE_IN = Symbol("made in");
+const MADE_IN: unique symbol = Symbol("made in");
 
 /** A record that a command of this process made, and that the next command begins with. */
 type Made = (FrameRecord | Claimed) & { readonly [MADE_IN]?: Draft };

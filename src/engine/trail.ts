@@ -19,7 +19,7 @@ export interface Rest {
  */
 export class Trail {
   #last: Draft | undefined;
-  #events: StoredEvent[] = [];
+  #events: (StoredEvent | string)[] = [];
   #firstSeq = 1;
   #rest: { readonly draft: Draft; readonly asked: readonly AskedCall[] } | undefined;
 
@@ -30,7 +30,7 @@ export class Trail {
       this.#firstSeq = draft.firstSeq;
     }
     this.#last = draft;
-    this.#events.push(...draft.readEvents());
+    for (const text of draft.eventTexts) this.#events.push(text);
   }
 
   /** With this draft the run came to rest, with these questions and no others open in its session. */
@@ -42,7 +42,7 @@ export class Trail {
   restAfter(after: number): Rest | undefined {
     const last = this.#last;
     if (last === undefined || last !== this.#rest?.draft || this.#firstSeq > after + 1) return undefined;
-    const events = this.#events.slice(after + 1 - this.#firstSeq);
+    const events = this.#eventsFrom(after + 1 - this.#firstSeq);
     return { session: last.sessionAfter, events, asked: this.#rest.asked };
   }
 
@@ -57,6 +57,18 @@ export class Trail {
       this.#events = [...events];
       this.#firstSeq = 1;
     }
-    return this.#events.slice();
+    return this.#eventsFrom(0);
+  }
+
+  /** Read from their texts, each once. */
+  #eventsFrom(start: number): readonly StoredEvent[] {
+    const events: StoredEvent[] = [];
+    for (let place = start; place < this.#events.length; place += 1) {
+      const known = this.#events[place] ?? "";
+      const event: StoredEvent = typeof known === "string" ? JSON.parse(known) : known;
+      this.#events[place] = event;
+      events.push(event);
+    }
+    return events;
   }
 }
