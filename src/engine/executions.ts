@@ -3,6 +3,7 @@ import { CallRun } from "./call-run.ts";
 import type { Claimed } from "./claim.ts";
 import { claimReady } from "./claim-ready.ts";
 import type { Draft } from "./draft.ts";
+import { Endings } from "./endings.ts";
 import { finishFrame } from "./frames.ts";
 import type { EngineParts } from "./parts.ts";
 import type { CallRecord, FrameRecord } from "./records.ts";
@@ -25,9 +26,11 @@ export class Executions {
   readonly #running = new Map<string, Promise<void>>();
   readonly #invocations = new Map<string, Run>();
   readonly #sessions = new Map<string, Set<Run>>();
+  readonly #endings: Endings;
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
+    this.#endings = new Endings(parts);
   }
 
   get size(): number {
@@ -36,7 +39,7 @@ export class Executions {
 
   /** Runs a claimed call to its end, and then the frame's next step if that fell to us. Never rejects. */
   start(claimed: Claimed): void {
-    const ended = new CallRun(this.#parts, claimed).toEnd();
+    const ended = new CallRun(this.#parts, claimed, this.#endings.store).toEnd();
     this.#track(claimed.call.id, ended, { ...placeOf(claimed.call, claimed.frame), draft: draftOf(claimed) });
   }
 

@@ -122,14 +122,24 @@ async function answer(
   // Denied stays denied, whatever the tool says when it words the answer.
   const command = call.refused ? wordingOf(confirmation) : end.ok ? "succeed" : "fail";
   const answered = writeAnswer(parts, draft, { ...end, call, frame, command, owner });
-  draft.journal(`call-${answered.call.status}`, {
-    call: call.id,
-    tool: call.tool,
-    attempt: call.attempt,
-    resultDigest: bodyDigest(parts.ledger.digestKey, canonicalJson(end.result)),
-    ...(call.status === "unknown" ? { late: true } : {}),
-  });
+  journalEnd(parts, draft, { before: call, after: answered.call, result: end.result });
   return { draft, value: answered };
+}
+
+/** Puts on record that a call's body came to its end. */
+export function journalEnd(
+  { ledger }: EngineParts,
+  draft: Draft,
+  end: { readonly before: CallRecord; readonly after: CallRecord; readonly result: JsonValue },
+): void {
+  const { id, tool, attempt, status } = end.before;
+  draft.journal(`call-${end.after.status}`, {
+    call: id,
+    tool,
+    attempt,
+    resultDigest: bodyDigest(ledger.digestKey, canonicalJson(end.result)),
+    ...(status === "unknown" ? { late: true } : {}),
+  });
 }
 
 /** Opens a frame for the other agent; the call waits, without a lease, for what it ends with. */
