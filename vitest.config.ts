@@ -8,7 +8,7 @@ export default defineConfig({
         test: {
           name: "cross",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/crash/**", "test/race/**"],
+          exclude: ["test/crash/**", "test/race/**", "test/browser/**"],
           testTimeout: 60_000,
         },
       },
@@ -17,6 +17,15 @@ export default defineConfig({
           name: "crash",
           include: ["test/crash/**/*.test.ts"],
           testTimeout: 600_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        test: {
+          name: "browser",
+          include: ["test/browser/**/*.test.ts"],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
           fileParallelism: false,
         },
       },

@@ -47,6 +47,7 @@ function main(consumer: string): void {
   step("install in an empty project", () => install(consumer, [tarball]));
   const [root = manifest.name, ...others] = modules;
   step(`import ${root}`, () => checkRoot(probe(consumer, root)));
+  step("run the demo", () => runDemo(consumer));
   const peers = Object.entries(manifest.peerDependencies ?? {}).map(([name, range]) => `${name}@${range}`);
   if (peers.length > 0) {
     step("install the optional peers", () => install(consumer, peers));
@@ -135,6 +136,27 @@ function probe(consumer: string, name: string): Probed {
     throw new Fault(`${name} exports nothing`);
   }
   return probed;
+}
+
+/** Starts the demo as installed, without optional peers: it serves every example, and ends when it is told to. */
+function runDemo(consumer: string): void {
+  const script = `
+    import { spawn } from "node:child_process";
+    const args = ["node_modules/${manifest.name}/bin/countersign.mjs", "demo", "--port", "0", "--db", "memory:", "--json"];
+    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+    child.stdout.once("data", (line) => {
+      process.stdout.write(line);
+      child.kill("SIGTERM");
+    });
+    child.on("exit", (code) => {
+      process.exitCode = code ?? 1;
+    });`;
+  const file = join(consumer, "demo.mjs");
+  writeFileSync(file, script);
+  const { stdout } = must(command("node", [file], { cwd: consumer, timeoutMs: 60_000 }));
+  const { apps } = JSON.parse(stdout) as { readonly apps: readonly string[] };
+  const examples = readdirSync(`${ROOT}/examples/agents`).toSorted();
+  if (apps.join() !== examples.join()) throw new Fault(`the demo serves ${apps.join(", ")}`);
 }
 
 /** The root may load itself and hard dependencies: no optional peer, and no store before one is asked for. */

@@ -8,6 +8,9 @@ const MARKED =
 /** What an example imports from the source, users import from the package. */
 const IMPORTS: readonly (readonly [string, string])[] = [
   [`"../src/index.ts"`, `"countersign"`],
+  [`"../../src/index.ts"`, `"countersign"`],
+  [`"../../src/http/index.ts"`, `"countersign/http"`],
+  [`"../../src/http/node/index.ts"`, `"countersign/http/node"`],
   [`"../src/models/scripted/index.ts"`, `"countersign/models/scripted"`],
   [`"../src/testing.ts"`, `"countersign/testing"`],
 ];
@@ -41,7 +44,10 @@ function fenced(file: string, region: string): string {
   const start = lines.indexOf(`// #region ${region}`);
   const end = lines.indexOf("// #endregion", start);
   if (start < 0 || end < 0) throw new Error(`${file} has no region ${region}`);
-  let code = lines.slice(start + 1, end).join("\n");
+  let code = lines
+    .slice(start + 1, end)
+    .join("\n")
+    .trimEnd();
   for (const [from, to] of IMPORTS) code = code.replaceAll(from, to);
   return `\`\`\`ts\n${code}\n\`\`\`\n`;
 }

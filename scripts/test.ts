@@ -1,8 +1,9 @@
 // `npm test`: checks what the machine must have, runs Vitest with the arguments given, and ends with its count.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { command } from "./command.ts";
+import { ensureAdkWeb, ensureChromium, ensureProgram } from "./test-tools.ts";
 
 /** What this script reads of Vitest's JSON report. */
 interface Report {
@@ -13,14 +14,13 @@ interface Report {
   readonly testResults: readonly { readonly status: string; readonly assertionResults: readonly unknown[] }[];
 }
 
-process.exitCode = main(process.argv.slice(2));
+process.exitCode = await main(process.argv.slice(2));
 
-function main(args: readonly string[]): number {
-  // A selection of tests may do without; the test that counts fsyncs then fails by itself, and is not skipped.
-  if (args.length === 0 && !hasStrace()) {
-    process.stderr.write(
-      "npm test needs strace, which counts the fsyncs of each command: install it (Debian: apt-get install strace) and try again.\n",
-    );
+async function main(args: readonly string[]): Promise<number> {
+  // A selection of tests may do without; those that need something then fail by themselves, and are not skipped.
+  const missing = args.length === 0 ? await missingTools() : [];
+  if (missing.length > 0) {
+    process.stderr.write(`npm test cannot begin.\n${missing.join("\n")}\n`);
     return 1;
   }
   const folder = mkdtempSync(join(tmpdir(), "countersign-test-"));
@@ -29,6 +29,22 @@ function main(args: readonly string[]): number {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** What is not there and could not be got, a sentence each. */
+async function missingTools(): Promise<readonly string[]> {
+  const missing: string[] = [];
+  if (!ensureProgram("strace")) {
+    missing.push(
+      "It needs strace, which counts the fsyncs of each command: install it (Debian: apt-get install strace) and try again.",
+    );
+  }
+  for (const ensure of [ensureChromium, ensureAdkWeb]) {
+    await ensure().catch((error: unknown) => {
+      missing.push(error instanceof Error ? error.message : String(error));
+    });
+  }
+  return missing;
 }
 
 function runVitest(args: readonly string[], file: string): number {
@@ -53,23 +69,4 @@ function runVitest(args: readonly string[], file: string): number {
     `${report.numPassedTests} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}\n`,
   );
   return status === 0 && failed > 0 ? 1 : status;
-}
-
-/** Is strace there? Where it is missing and can be installed without asking anybody, it is. */
-function hasStrace(): boolean {
-  if (isOnPath("strace")) {
-    return true;
-  }
-  if (process.getuid?.() !== 0 || !isOnPath("apt-get")) {
-    return false;
-  }
-  process.stdout.write("strace is missing; installing it with apt-get.\n");
-  const env = { DEBIAN_FRONTEND: "noninteractive" };
-  command("apt-get", ["-qq", "update"], { show: true, env });
-  command("apt-get", ["-qq", "install", "-y", "--no-install-recommends", "strace"], { show: true, env });
-  return isOnPath("strace");
-}
-
-function isOnPath(name: string): boolean {
-  return (process.env["PATH"] ?? "").split(delimiter).some((folder) => existsSync(join(folder, name)));
 }

@@ -1,7 +1,7 @@
 -- The SQLite ledger as its migrations leave it. Written by scripts/dump-schema.ts; do not edit.
 -- No table is public: read through the `Ledger`, which also judges leases and deadlines.
 
-pragma user_version = 2;
+pragma user_version = 4;
 
 CREATE TABLE meta (name text primary key, value any not null) without rowid, strict;
 
@@ -221,3 +221,35 @@ CREATE TABLE shelf (
 ) without rowid, strict;
 
 CREATE INDEX shelf_expiry on shelf (expires_at) where expires_at is not null;
+
+CREATE TABLE searchable (
+  n integer primary key,
+  confirmation text not null,
+  session text not null,
+  deadline integer not null,
+  args_digest text not null,
+  words text not null
+) strict;
+
+CREATE UNIQUE INDEX searchable_confirmation on searchable (confirmation);
+
+CREATE INDEX searchable_session on searchable (session);
+
+CREATE TABLE search_words (word text not null, n integer not null, primary key (word, n)) without rowid, strict;
+
+CREATE TABLE channels (name text primary key, place integer not null) without rowid, strict;
+
+CREATE TABLE deliveries (
+  channel text not null,
+  seq integer not null,
+  attempt integer not null,
+  since integer not null,
+  next_at integer not null,
+  dead_at integer,
+  error text,
+  primary key (channel, seq)
+) without rowid, strict;
+
+CREATE INDEX deliveries_due on deliveries (channel, next_at) where dead_at is null;
+
+CREATE INDEX deliveries_dead on deliveries (channel) where dead_at is not null;

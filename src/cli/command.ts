@@ -20,6 +20,8 @@ export interface Invocation {
   readonly output: Output;
   readonly env: NodeJS.ProcessEnv;
   readonly stdin: NodeJS.ReadStream;
+  /** Ends the process at once, whatever runs: for somebody who asked twice. */
+  readonly exitNow: (code: number) => never;
 }
 
 /** One command: how it is called, what it says of itself, and what it does. */
@@ -30,7 +32,8 @@ export interface Command {
   /** What stands after the name in the usage line. */
   readonly usage: string;
   readonly about?: string;
-  readonly words?: { readonly names: readonly string[]; readonly optional?: true };
+  /** `many`: the last may stand any number of times. */
+  readonly words?: { readonly names: readonly string[]; readonly optional?: true; readonly many?: true };
   readonly flags: Flags;
   readonly examples: readonly { readonly line: string; readonly says: string }[];
   /** Resolves to the exit code; refusals are thrown as `CountersignError`. */

@@ -1,4 +1,5 @@
 import { type CallRecord, type DecisionInput, type Engine, isAnswered } from "../engine/index.ts";
+import { actingHere } from "./acting-here.ts";
 import { printValue, statusOf, statusText } from "./card.ts";
 import type { Invocation } from "./command.ts";
 import { absoluteTime } from "./duration.ts";
@@ -6,7 +7,7 @@ import { EXIT } from "./exit-codes.ts";
 import { type FoundConfirmation, findConfirmation, shortId } from "./find-confirmation.ts";
 import { inert, type Output } from "./output.ts";
 import { reload, toError, toJson } from "./report.ts";
-import { DOOR, localPrincipal, withEngine } from "./wiring.ts";
+import { withEngine } from "./wiring.ts";
 
 const ADVICE: { readonly [code: string]: string } = {
   "payload-mismatch": "Give one with --payload JSON; `countersign show` prints the schema.",
@@ -26,7 +27,8 @@ export async function decideHere(
   return withEngine(invocation, async (engine) => {
     const found = await findConfirmation(engine.ledger, given);
     const { id } = found.confirmation;
-    const decided = await engine.decide({ ...verdict, id }, { by: localPrincipal(), via: DOOR });
+    const acting = await actingHere(engine, invocation, { found, what: "decide" });
+    const decided = await engine.decide({ ...verdict, id }, acting);
     if (!decided.ok) throw toError(decided, ADVICE[decided.code]);
     const ended = waitSeconds === undefined ? undefined : await endOf(engine, found.call.id, waitSeconds);
     const now = (await reload(engine, found)) as FoundConfirmation;

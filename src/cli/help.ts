@@ -19,6 +19,7 @@ export function printOverview(output: Output, commands: readonly Command[]): voi
   printPairs(output, [
     ["COUNTERSIGN_DB", "the ledger, where --db is not given"],
     ["COUNTERSIGN_SECRET", "signs decisions and keys the journal; the same in every process"],
+    ["COUNTERSIGN_HOST, _PORT, …", "every flag of `serve`, by its name"],
     ["NO_COLOR", "no colour, also on a terminal"],
   ]);
 }

@@ -39,7 +39,11 @@ async function dispatch(argv: readonly string[], output: Output): Promise<number
     printCommand(output, command);
     return EXIT.ok;
   }
-  return command.run({ words, flags, output, env: process.env, stdin: process.stdin });
+  return command.run({ words, flags, output, env: process.env, stdin: process.stdin, exitNow });
+}
+
+function exitNow(code: number): never {
+  process.exit(code);
 }
 
 /** `countersign audit` alone is not a command; its members are. */
@@ -76,7 +80,8 @@ function membersOf(group: string): readonly Command[] {
 
 function unknownCommand(words: readonly string[]): CountersignError {
   const given = words.join(" ");
-  const meant = nearest(given, [...COMMANDS.map(({ name }) => name), "audit", "help"]);
+  const names = COMMANDS.flatMap(({ name }) => [name, ...name.split(" ").slice(0, 1)]);
+  const meant = nearest(given, [...names, "help"]);
   const advice =
     meant === undefined
       ? "`countersign help` lists what there is."

@@ -6,6 +6,7 @@ import { wrapTo } from "./text-width.ts";
 export interface Sink {
   readonly isTTY?: boolean;
   readonly columns?: number;
+  readonly rows?: number;
   write(text: string): unknown;
 }
 
@@ -13,6 +14,7 @@ export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
 
 const MAX_WIDTH = 80;
 const MIN_WIDTH = 40;
+const MIN_ROWS = 24;
 
 /** What a person, or a program, gets to read. Colour only on a terminal, and not where `NO_COLOR` is set. */
 export class Output {
@@ -28,9 +30,22 @@ export class Output {
     this.#coloured = this.isTerminal && !env["NO_COLOR"] && env["TERM"] !== "dumb";
   }
 
+  /** What a full screen has now; a terminal may be resized. */
+  get size(): { readonly columns: number; readonly rows: number } {
+    return {
+      columns: Math.max(MIN_WIDTH, this.#sink.columns || MAX_WIDTH),
+      rows: this.#sink.rows || MIN_ROWS,
+    };
+  }
+
   /** Our own words, or text that went through {@link inert} before. */
   line(text = ""): void {
     this.#sink.write(`${text}\n`);
+  }
+
+  /** A piece of a line, as {@link Output.line}. */
+  write(text: string): void {
+    this.#sink.write(text);
   }
 
   /** Our own words, broken at the width of the page; `lead` stands before the first line. */

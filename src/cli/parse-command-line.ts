@@ -73,11 +73,11 @@ function unknownFlag(command: Command, given: string, known: readonly string[]):
 }
 
 function checkWords(command: Command, words: readonly string[]): void {
-  const { names = [], optional } = command.words ?? {};
+  const { names = [], optional, many } = command.words ?? {};
   const usage = `countersign ${command.name} ${command.usage}`.trimEnd();
   const missing = optional === true ? undefined : names[words.length];
   if (missing !== undefined) throw malformed(`\`${command.name}\` needs ${missing}: ${usage}`);
-  const extra = words[names.length];
+  const extra = many === true ? undefined : words[names.length];
   if (extra !== undefined) throw malformed(`\`${command.name}\` does not take "${extra}": ${usage}`);
 }
 

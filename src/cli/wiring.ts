@@ -43,6 +43,11 @@ export async function withEngine<T>(invocation: Invocation, use: (engine: Engine
   }
 }
 
+/** Does the ledger outlive the process? */
+export function isKept(url: string): boolean {
+  return !/^(memory:|sqlite:(\/\/)?:memory:$)/.test(url);
+}
+
 /** Opens the ledger, and makes it where there is none. The secret is `COUNTERSIGN_SECRET`. */
 export async function openEngine(url: string): Promise<Engine> {
   return createEngine({ ledger: url });
@@ -53,7 +58,8 @@ export function localPrincipal(): Principal {
   return toPrincipal({ id: `local:${userName()}`, kind: "local" });
 }
 
-function userName(): string {
+/** The name of whoever runs this process. */
+export function userName(): string {
   try {
     return userInfo().username;
   } catch {
@@ -62,7 +68,8 @@ function userName(): string {
   }
 }
 
-function fileOf(url: string): string | undefined {
+/** The file of a SQLite ledger; undefined of any other. */
+export function fileOf(url: string): string | undefined {
   const [, path] = /^sqlite:(?:\/\/)?(.*)$/s.exec(url) ?? [];
   return path === undefined || path === ":memory:" ? undefined : path || DEFAULT_FILE;
 }
@@ -78,6 +85,7 @@ export function commandLineFor(invocation: Invocation, usual?: string): (words: 
   return (words) => `  ${import.meta.url.endsWith(".ts") ? "npm start --" : "npx countersign"} ${words}${db}`;
 }
 
-function shellWord(text: string): string {
+/** The text as one word of a shell. */
+export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,1 +1,34 @@
-export {};
+export type {
+  Approvers,
+  Confirmation,
+  ConfirmationDecision,
+  Settlement,
+  ShownStatus,
+  Verification,
+} from "../engine/index.ts";
+export type { Content, ErrorCode, Event, JsonObject, JsonValue, Problem } from "../protocol/index.ts";
+export type { SessionsClient } from "./agents.ts";
+export { type CallsClient, type Client, type ConfirmationsClient, createClient } from "./client.ts";
+export { CountersignProblem } from "./problem.ts";
+export type { ClientOptions } from "./transport.ts";
+export type {
+  AuditOptions,
+  AuditRecord,
+  Call,
+  CallOptions,
+  CallOwner,
+  ConfirmationContext,
+  DecideOptions,
+  Decision,
+  DecisionEntry,
+  ListOptions,
+  ListPage,
+  Me,
+  RunRequest,
+  Session,
+  SessionOwner,
+  StreamMessage,
+  StreamOptions,
+  StreamState,
+  WriteOptions,
+} from "./types.ts";

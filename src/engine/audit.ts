@@ -63,16 +63,20 @@ export interface Verification {
   readonly cannotDetect: readonly string[];
 }
 
+export interface VerifyOptions {
+  /** A head that was kept elsewhere; the journal must still contain it. */
+  readonly head?: string;
+  /** Told now and then how many records were checked. */
+  readonly onRecords?: (count: number) => void;
+}
+
 const MAX_FAULTS = 100;
 
 /**
  * Checks every chain and every checkpoint, page by page: memory does not grow with the journal. Finds any
  * record that was altered, reordered or removed under a checkpoint, and says what it cannot find.
  */
-export async function verify(
-  parts: AuditParts,
-  options: { readonly head?: string } = {},
-): Promise<Verification> {
+export async function verify(parts: AuditParts, options: VerifyOptions = {}): Promise<Verification> {
   // Under another secret every record would look forged.
   await parts.ready();
   const faults: Fault[] = [];
@@ -80,7 +84,7 @@ export async function verify(
     if (faults.length < MAX_FAULTS) faults.push({ where, what });
   };
   const newest = await parts.ledger.lastCheckpoint();
-  const { sealed, ...chains } = await verifyChains(parts, newest?.lastSeq ?? 0, report);
+  const { sealed, ...chains } = await verifyChains(parts, newest?.lastSeq ?? 0, report, options.onRecords);
   const checkpoints = await verifyCheckpoints(parts, report);
   // With its session gone, nobody has looked at a record's body.
   const strays = (newest?.count ?? 0) - sealed;
@@ -103,6 +107,7 @@ async function verifyChains(
   parts: AuditParts,
   lastSealed: number,
   report: Report,
+  onRecords?: (count: number) => void,
 ): Promise<{ readonly records: number; readonly streams: number; readonly sealed: number }> {
   let records = 0;
   let streams = 0;
@@ -114,6 +119,7 @@ async function verifyChains(
       const verified = await verifyChain(parts, { key, chain, lastSealed }, report);
       records += verified.records;
       sealed += verified.sealed;
+      onRecords?.(records);
     }
     const last = page.at(-1);
     if (last === undefined || page.length < PAGE) return { records, streams, sealed };

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isRequester, mayDecide, mayWithdraw } from "./authority.ts";
-import type { Approvers, Principal, PrincipalKind } from "./principal.ts";
+import { ANYBODY, type Approvers, type Principal, type PrincipalKind, toPrincipal } from "./principal.ts";
 
 const KINDS: readonly PrincipalKind[] = ["local", "token", "oidc", "channel", "provider", "agent", "author"];
 const ANA = "ana";
@@ -131,4 +131,30 @@ test("a question is withdrawn by whoever asked or could decide it, and by no one
   expect(mayWithdraw(rule, principal({ onBehalfOf: ANA }))).toBe(true);
   expect(mayWithdraw(rule, principal({ roles: ["manager"] }))).toBe(true);
   expect(mayWithdraw(rule, principal({}))).toBe(false);
+});
+
+const NAMING: readonly Approvers[] = [
+  { users: ["local"] },
+  { roles: ["manager"] },
+  { users: ["local"], notRequester: true },
+  { notRequester: true },
+];
+
+test("without a login, whoever it is decides for the requester and nothing else, whatever a rule names", () => {
+  const anybody = { ...ANYBODY, roles: ["manager"], scopes: ["decide", "admin"] };
+  expect(mayDecide({ approvers: "requester", requesters: [ANA] }, anybody)).toBe(true);
+  for (const approvers of NAMING) {
+    expect(mayDecide({ approvers, requesters: [ANA] }, anybody), JSON.stringify(approvers)).toBe(false);
+    expect(mayWithdraw({ approvers, requesters: [ANA] }, anybody), JSON.stringify(approvers)).toBe(false);
+  }
+});
+
+test("whom a host names decides as the rule says, and so does a person called local who logged in", () => {
+  expect(mayDecide({ approvers: { users: ["boss"] }, requesters: [ANA] }, toPrincipal({ id: "boss" }))).toBe(
+    true,
+  );
+  const host = toPrincipal({ id: "boss", roles: ["manager"] });
+  expect(mayDecide({ approvers: { roles: ["manager"] }, requesters: [ANA] }, host)).toBe(true);
+  const known = principal({ id: "local" });
+  expect(mayDecide({ approvers: { users: ["local"] }, requesters: [ANA] }, known)).toBe(true);
 });

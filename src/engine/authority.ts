@@ -1,4 +1,4 @@
-import type { Approvers, Principal, PrincipalKind } from "./principal.ts";
+import { type Approvers, isAnybody, type Principal, type PrincipalKind } from "./principal.ts";
 
 /** The question whose rule is asked. */
 export interface Ruled {
@@ -12,14 +12,14 @@ const VOUCHED_BY_HOST: ReadonlySet<PrincipalKind> = new Set(["local", "provider"
 
 /**
  * May this principal decide? The one place that answers it, for every door. Anything not admitted by the
- * rule is refused; an agent is always refused.
+ * rule is refused; an agent is always refused, and where nobody logs in only the requester's own rule is open.
  */
 export function mayDecide(rule: Ruled, principal: Principal): boolean {
   if (principal.kind === "agent") return false;
   if (rule.approvers === "requester") {
     return VOUCHED_BY_HOST.has(principal.kind) || isRequester(rule, principal);
   }
-  return admits(rule.approvers, principal, isRequester(rule, principal));
+  return !isAnybody(principal) && admits(rule.approvers, principal, isRequester(rule, principal));
 }
 
 function admits(

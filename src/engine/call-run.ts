@@ -38,7 +38,9 @@ export class CallRun {
   }
 
   async toEnd(): Promise<Ended> {
-    return this.#record(await this.#enter());
+    const { id, tool, app } = this.#claimed.call;
+    const attributes = { "countersign.call": id, "countersign.tool": tool, "countersign.app": app };
+    return this.#record(await this.#parts.trace({ name: "tool", attributes }, () => this.#enter()));
   }
 
   async #enter(): Promise<EntryOutcome> {

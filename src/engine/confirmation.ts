@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from "../protocol/index.ts";
 import { mayDecide, mayWithdraw } from "./authority.ts";
 import { nextCall, nextConfirmation, type ShownStatus, shownStatus } from "./lifecycle.ts";
 import type { Approvers, Principal } from "./principal.ts";
-import type { CallRecord, ConfirmationRecord, Vote } from "./records.ts";
+import type { CallRecord, CardLayout, ConfirmationRecord, Vote } from "./records.ts";
 import { redact } from "./redact.ts";
 
 /** A confirmation as everyone outside the engine sees it: question, decision and what became of the call. */
@@ -31,6 +31,16 @@ export interface Confirmation {
   readonly payload?: JsonValue;
   readonly schema?: JsonObject;
   readonly amendable?: true | readonly string[];
+  /** JSON Schema of the arguments, where they may be amended. */
+  readonly argsSchema?: JsonObject;
+  /** How the tool wants its card laid out. */
+  readonly layout?: CardLayout;
+  /** Running it twice does no harm; without that, what an approval starts cannot be started again. */
+  readonly repeatable: boolean;
+  /** The tool itself put the question while running, in its own words. */
+  readonly askedByTool?: boolean;
+  /** On a denial the tool words its own answer to the model. */
+  readonly onDenied?: "invoke";
   /** Counts the questions about one call. */
   readonly round: number;
   /** The name of a question that the tool itself put while running. */
@@ -92,6 +102,7 @@ export function toConfirmation(subject: ConfirmationSubject, viewer?: Principal)
     ...(shown.payload === undefined ? {} : { payload: shown.payload }),
     ...(shown.schema === undefined ? {} : { schema: shown.schema }),
     ...(shown.amendable === undefined ? {} : { amendable: shown.amendable }),
+    ...cardOf(subject),
     round: confirmation.round,
     ...(shown.question === undefined ? {} : { question: shown.question }),
     why: shown.why,
@@ -103,6 +114,23 @@ export function toConfirmation(subject: ConfirmationSubject, viewer?: Principal)
     ...(confirmation.withdrawal === undefined ? {} : { withdrawal: confirmation.withdrawal }),
     can: rightsOf(subject, viewer),
     version: confirmation.shownVersion,
+  };
+}
+
+/** What a card says of the tool, beside the question. */
+function cardOf({
+  confirmation: { shown },
+  call,
+}: ConfirmationSubject): Pick<
+  Confirmation,
+  "argsSchema" | "layout" | "repeatable" | "askedByTool" | "onDenied"
+> {
+  return {
+    repeatable: call.repeatable,
+    ...(shown.argsSchema === undefined ? {} : { argsSchema: shown.argsSchema }),
+    ...(shown.layout === undefined ? {} : { layout: shown.layout }),
+    ...(shown.askedByTool === undefined ? {} : { askedByTool: shown.askedByTool }),
+    ...(shown.onDenied === undefined ? {} : { onDenied: shown.onDenied }),
   };
 }
 
@@ -139,8 +167,9 @@ function executionOf(
   };
 }
 
-function rightsOf(
-  { confirmation, call }: ConfirmationSubject,
+/** What somebody may do with a confirmation as it stands. */
+export function rightsOf(
+  { confirmation, call }: Pick<ConfirmationSubject, "confirmation" | "call">,
   viewer: Principal | undefined,
 ): Confirmation["can"] {
   if (viewer === undefined) return { decide: false, amend: false, cancel: false };

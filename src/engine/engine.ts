@@ -1,31 +1,41 @@
 import { CountersignError, type JsonObject, type JsonValue, type StoredEvent } from "../protocol/index.ts";
 import type { AskedCall } from "./ask.ts";
-import { headText, seal, type Verification, verify } from "./audit.ts";
+import { headText, seal, type Verification, type VerifyOptions, verify } from "./audit.ts";
 import { cancelRun, type RunToCancel } from "./cancel-run.ts";
 import { chainHasher } from "./chain.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { decide } from "./decide.ts";
 import { type Decided, type Decider, type DecisionInput, type Refusal, refusal } from "./decision.ts";
-import type { Draft, EventDraft } from "./draft.ts";
+import type { Draft } from "./draft.ts";
 import { Executions } from "./executions.ts";
 import { type FrameEnd, finishFrame, spawnFrames } from "./frames.ts";
-import { createGate, type GateBody, type GatedFunction, type GateOptions } from "./gate.ts";
+import { createGate, type GateBody, type GatedFunction, GateHost, type GateOptions } from "./gate.ts";
 import type { Host } from "./host.ts";
 import { createIds, type NewId } from "./ids.ts";
 import { Lease } from "./lease.ts";
 import type { Ledger, SessionName } from "./ledger.ts";
 import { isAnswered } from "./lifecycle.ts";
+import { type Once, type Recalled, recallOnce } from "./once.ts";
 import { DEFAULT_SETTINGS, type EngineParts, type EngineSettings } from "./parts.ts";
 import { type PrincipalInput, toPrincipal } from "./principal.ts";
 import { prune } from "./prune.ts";
 import type { CallRecord, FrameRecord } from "./records.ts";
+import { noteRefusal, type Tried } from "./refuse.ts";
 import { checkSecret } from "./secret-check.ts";
 import { SessionQueue } from "./session-queue.ts";
-import { createSession, deleteSession } from "./sessions.ts";
-import { type Settled, type Settlement, settle } from "./settle.ts";
+import { changeState, createSession, deleteSession, type SessionStart, useKey } from "./sessions.ts";
+import { type Settled, type SettlementInput, settle } from "./settle.ts";
 import { draftOf } from "./standing.ts";
+import { type Trace, untraced } from "./trace.ts";
 import type { Trail } from "./trail.ts";
-import { type MessageInput, receiveMessage, recordTurn, type Turn, type TurnInput } from "./turns.ts";
+import {
+  type MessageInput,
+  receiveMessage,
+  receiveOnce,
+  recordTurn,
+  type Turn,
+  type TurnInput,
+} from "./turns.ts";
 import { type Cancelled, cancel } from "./withdraw.ts";
 import { Worker, type WorkOptions } from "./worker.ts";
 
@@ -37,6 +47,8 @@ export interface EngineOptions extends Partial<EngineSettings> {
   readonly secret?: string;
   /** How this process calls itself where a person has to find it. */
   readonly hostName?: string;
+  /** Called around decisions, claims, tools and models, for tracing. */
+  readonly trace?: Trace;
 }
 
 /** Who acts, and through which door; a host program need only say the id. */
@@ -89,6 +101,7 @@ export class Engine {
       hosts: this.#hosts,
       queue: new SessionQueue(),
       settings,
+      trace: options.trace ?? untraced,
       ready: onceDone(() => checkSecret(ledger, secret)),
       onCommitted: (draft) => this.#executions.committed(draft),
     };
@@ -101,6 +114,11 @@ export class Engine {
     return this.#parts.ledger;
   }
 
+  /** For what runtimes do beside the engine. */
+  get trace(): Trace {
+    return this.#parts.trace;
+  }
+
   /** Puts an async function behind the gate. Define it before `work()`, so that its calls can be resumed. */
   gate<Args, Result extends JsonValue | undefined>(
     name: string,
@@ -108,7 +126,10 @@ export class Engine {
     body: GateBody<Args, Result>,
   ): GatedFunction<Args, Result> {
     const gate = createGate({ parts: this.#parts, executions: this.#executions }, { name, options, body });
-    this.host(gate.host);
+    const known = this.#hosts.get(gate.app);
+    const host = known instanceof GateHost ? known : new GateHost(gate.app);
+    host.add(name, gate.tool, options.redefine);
+    if (host !== known) this.host(host);
     return gate.call;
   }
 
@@ -122,7 +143,10 @@ export class Engine {
 
   /** Decides one confirmation. Resolves once committed; what follows from it goes on by itself. */
   async decide(input: DecisionInput, acting: Acting): Promise<DecisionReceipt | Refusal> {
-    const decided = await decide(this.#parts, input, toDecider(acting));
+    const attributes = { "countersign.confirmation": input.id };
+    const decided = await this.trace({ name: "decide", attributes }, () =>
+      decide(this.#parts, input, toDecider(acting)),
+    );
     this.#follow(decided);
     if (!decided.ok) return decided;
     return this.#receipt(decided);
@@ -162,12 +186,21 @@ export class Engine {
   /** Settles a call whose outcome is unknown, by its id or by that of its confirmation. */
   async settle(
     target: { readonly confirmation: string } | { readonly call: string },
-    settlement: Settlement,
+    settlement: SettlementInput,
     acting: Acting,
   ): Promise<Settled | Refusal> {
     const settled = await settle(this.#parts, target, { settlement, decider: toDecider(acting) });
     this.#follow(settled);
     return settled;
+  }
+
+  /** Puts on record that a door turned somebody away before the confirmation's rule was asked; changes nothing else. */
+  async noteRefusal(
+    target: { readonly confirmation: string } | { readonly call: string },
+    tried: Tried,
+    acting: Acting,
+  ): Promise<boolean> {
+    return noteRefusal(this.#parts, target, { decider: toDecider(acting), tried });
   }
 
   /** Resolves when the call has its answer, or its outcome is unknown, wherever it runs. */
@@ -191,13 +224,23 @@ export class Engine {
     }
   }
 
-  /** Makes a session, with state and earlier events where there are any to begin with. */
+  /** Makes a session, with state where there is any to begin with, and what else there is. */
   async createSession(
     name: SessionName,
-    state?: JsonObject,
-    events?: readonly EventDraft[],
+    state: JsonObject = {},
+    start: Omit<SessionStart, "state"> = {},
   ): ReturnType<typeof createSession> {
-    return createSession(this.#parts, name, { ...(state && { state }), ...(events && { events }) });
+    return createSession(this.#parts, name, { ...start, state });
+  }
+
+  /** Lays a change over a session's state. */
+  async changeState(name: SessionName, delta: JsonObject): ReturnType<typeof changeState> {
+    return changeState(this.#parts, name, delta);
+  }
+
+  /** Uses up a key, so that another request under it is refused. For runtimes. */
+  async useKey(name: SessionName, once: Once): ReturnType<typeof useKey> {
+    return useKey(this.#parts, name, once);
   }
 
   /** Erases a session's content; what was open is withdrawn, and the audit trail still verifies. */
@@ -213,6 +256,16 @@ export class Engine {
   /** Stores a user's message and claims the step that answers it. For runtimes. */
   async receiveMessage(input: MessageInput): ReturnType<typeof receiveMessage> {
     return receiveMessage(this.#parts, input);
+  }
+
+  /** The same under a key: sent again, it says where the first one went. For runtimes. */
+  async receiveOnce(input: MessageInput, once: Once): ReturnType<typeof receiveOnce> {
+    return receiveOnce(this.#parts, input, once);
+  }
+
+  /** What a key stands for already. For runtimes. */
+  async recallOnce(once: Once | undefined): Promise<Recalled | undefined> {
+    return recallOnce(this.ledger, once);
   }
 
   /** Resolves when nothing of this invocation runs in this process any more, to what was committed meanwhile. For runtimes. */
@@ -276,7 +329,7 @@ export class Engine {
     await seal(this.#auditParts());
   }
 
-  async verify(options?: { readonly head?: string }): Promise<Verification> {
+  async verify(options?: VerifyOptions): Promise<Verification> {
     return verify(this.#auditParts(), options);
   }
 

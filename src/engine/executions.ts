@@ -45,7 +45,10 @@ export class Executions {
 
   /** Claims an approved call and runs it, if it is free and this process can. */
   async resume(callId: string): Promise<void> {
-    const taken = await claimReady(this.#parts, callId);
+    const attributes = { "countersign.call": callId };
+    const taken = await this.#parts.trace({ name: "claim", attributes }, () =>
+      claimReady(this.#parts, callId),
+    );
     if (taken.claimed !== undefined) this.start(taken.claimed);
     if (taken.stepping !== undefined) this.step(taken.stepping);
   }

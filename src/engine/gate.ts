@@ -13,7 +13,15 @@ import { type Parameters, readForm, readShape, type Shape } from "./schema.ts";
 
 /** How a gated function is described, asked about and run. */
 export interface GateOptions<Args> {
+  /** The app that its calls are listed under; functions may share one. `gate:<name>` if nothing is said. */
+  readonly app?: string;
   readonly description?: string;
+  /** Takes the place of an earlier definition: for functions that others describe, such as a server's tools. */
+  readonly redefine?: boolean;
+  /** The server that does the work, where that is not this program: shown, and bound to the approval. */
+  readonly source?: string;
+  /** What that server says of the function; bound to the approval. */
+  readonly annotations?: JsonObject;
   readonly parameters?: Parameters<Args>;
   /** True, or a judgement on the arguments; one that throws means yes. */
   readonly requireConfirmation?: boolean | ((args: Args) => boolean | Promise<boolean>);
@@ -45,9 +53,10 @@ export type GatedFunction<Args, Result extends JsonValue | undefined> = (
 
 export type GateBody<Args, Result> = (args: Args, context: CallContext) => Promise<Result>;
 
-/** A function behind the gate, and the host through which the engine runs its calls. */
+/** A function behind the gate, and the tool as which the engine runs its calls. */
 export interface Gate<Args, Result extends JsonValue | undefined> {
-  readonly host: Host;
+  readonly app: string;
+  readonly tool: LiveTool;
   readonly call: GatedFunction<Args, Result>;
 }
 
@@ -67,12 +76,12 @@ export function createGate<Args, Result extends JsonValue | undefined>(
   const shape = readShape(options.parameters);
   const form = readForm(options.confirmationPayload);
   const tool = liveTool(definition, { shape, form });
-  const host: Host = { app: `gate:${name}`, tool: (call) => (call.tool === name ? tool : undefined) };
+  const { app = `gate:${name}` } = options;
   const call: GatedFunction<Args, Result> = async (input, use) => {
     const parsed = await shape.parse(input);
     if (!parsed.ok) throw misfit(name, parsed);
     const { callId, claimed } = await openGateCall(engine.parts, {
-      session: { app: host.app, user: "gate", id: use.key },
+      session: { app, user: "gate", id: use.key },
       tool: name,
       args: parsed.args,
       unparsed: parsed.unparsed,
@@ -89,7 +98,31 @@ export function createGate<Args, Result extends JsonValue | undefined>(
     await engine.executions.settled(callId);
     return outcomeOf<Result>(await engine.parts.ledger.load({ call: callId }), toPrincipal(use.by));
   };
-  return { host, call };
+  return { app, tool, call };
+}
+
+/** The gated functions of one app, as the engine finds them. */
+export class GateHost implements Host {
+  readonly app: string;
+  readonly #tools = new Map<string, LiveTool>();
+
+  constructor(app: string) {
+    this.app = app;
+  }
+
+  add(name: string, tool: LiveTool, redefine = false): void {
+    if (this.#tools.has(name) && !redefine) {
+      throw new CountersignError(
+        "invalid-option",
+        `The app ${this.app} has a gated function ${name} already.`,
+      );
+    }
+    this.#tools.set(name, tool);
+  }
+
+  tool({ tool }: CallRecord): LiveTool | undefined {
+    return this.#tools.get(tool);
+  }
 }
 
 async function needsPerson<Args>(
@@ -127,6 +160,7 @@ function describe<Args>(
   return {
     hint: (typeof hint === "function" ? hint(args) : hint) ?? `Approve execution of tool ${name}?`,
     why: ["requireConfirmation"],
+    ...(options.source === undefined ? {} : { source: options.source }),
     ...(schema === undefined ? {} : { schema }),
     ...(amendable === undefined ? {} : { amendable }),
     ...(amendable === undefined || shape.jsonSchema === undefined ? {} : { argsSchema: shape.jsonSchema }),
@@ -144,6 +178,8 @@ function liveTool<Args, Result extends JsonValue | undefined>(
       name,
       ...(options.description === undefined ? {} : { description: options.description }),
       ...(shape.jsonSchema === undefined ? {} : { parameters: shape.jsonSchema }),
+      ...(options.annotations === undefined ? {} : { annotations: options.annotations }),
+      ...(options.source === undefined ? {} : { server: options.source }),
     }),
     asking: {
       approvers,

@@ -68,6 +68,7 @@ export {
 export { LOGIN_MODES, type LoginMode, loginModeOf, setLoginMode } from "./login-mode.ts";
 export { ManualClock } from "./manual-clock.ts";
 export { type Once, type Recalled, type RememberedRun, toRememberedRun } from "./once.ts";
+export type { Delivery, DeliveryEnd, Outbox } from "./outbox.ts";
 export { DEFAULT_SETTINGS, type EngineSettings } from "./parts.ts";
 export {
   ANYBODY,
@@ -107,10 +108,12 @@ export {
   type Shape,
   type StandardSchema,
 } from "./schema.ts";
+export { searchableWords, wordsOf } from "./search-words.ts";
 export type { Settled, Settlement, SettlementInput } from "./settle.ts";
 export type { KeptItem, Shelf } from "./shelf.ts";
 export { withoutTemporary } from "./state-scopes.ts";
+export type { Trace, Traced } from "./trace.ts";
 export type { Rest, Trail } from "./trail.ts";
 export type { CallPlan, MessageInput, MessageOutcome, PlannedCall, Turn, TurnInput } from "./turns.ts";
-export type { Cancelled } from "./withdraw.ts";
+export { type Cancelled, isWithdrawnBy } from "./withdraw.ts";
 export type { Worker, WorkOptions } from "./worker.ts";

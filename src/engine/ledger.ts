@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue, StoredEvent } from "../protocol/index.ts";
 import type { HostedApp } from "./host.ts";
 import type { ShownStatus } from "./lifecycle.ts";
+import type { Outbox } from "./outbox.ts";
 import type {
   CallRecord,
   CallStatus,
@@ -238,7 +239,7 @@ export interface OwnerState extends Owner {
  * No method keeps a transaction open after its promise settles. Expected conflicts are outcomes; a store
  * throws `ledger-busy`, `ledger-unreachable`, `closed`, or lets an `invalid` use surface as `internal`.
  */
-export interface Ledger extends Shelf {
+export interface Ledger extends Shelf, Outbox {
   /** Made once per database; keys the digests of arguments. */
   readonly digestKey: Uint8Array;
 

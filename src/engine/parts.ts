@@ -6,6 +6,7 @@ import type { NewId } from "./ids.ts";
 import type { Lease } from "./lease.ts";
 import type { Ledger } from "./ledger.ts";
 import type { SessionQueue } from "./session-queue.ts";
+import type { Trace } from "./trace.ts";
 
 /** Limits and intervals; every one can be set, so that tests need not wait. */
 export interface EngineSettings {
@@ -36,6 +37,7 @@ export interface EngineParts {
   readonly hosts: ReadonlyMap<string, Host>;
   readonly queue: SessionQueue;
   readonly settings: EngineSettings;
+  readonly trace: Trace;
   /** Resolves once the ledger is known to have been begun with our secret; asked before every command. */
   readonly ready: () => Promise<void> | undefined;
   /** Told of every draft that this process has committed. */

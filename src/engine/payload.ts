@@ -13,7 +13,7 @@ export type AskedAbout = Pick<CallRecord, "args" | "secrets">;
 
 /**
  * What an approval's payload means for this question. A payload equal to the arguments that were shown, where
- * another shape was asked for, is none: the ADK web UI always sends the arguments back.
+ * another shape was asked for, or none, is no payload: the ADK web UI always sends the arguments back.
  */
 export function judgePayload(
   shown: Pick<Shown, "payload" | "schema">,
@@ -41,7 +41,8 @@ function judgeBySchema(schema: JsonObject, about: AskedAbout, sent: JsonValue | 
 }
 
 function isNoPayload(example: JsonValue | undefined, about: AskedAbout, sent: JsonValue): boolean {
-  return example !== undefined && echoesArguments(about, sent) && shapeOf(example) !== shapeOf(about.args);
+  if (!echoesArguments(about, sent)) return false;
+  return example === undefined || shapeOf(example) !== shapeOf(about.args);
 }
 
 // What a client saw, and so sends back, is without the secrets.

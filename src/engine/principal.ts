@@ -22,6 +22,23 @@ export function toPrincipal(input: PrincipalInput): Principal {
 }
 
 /**
+ * Whoever comes in where nobody is asked to log in. It could be anybody, so this id belongs to no person: no rule
+ * that names users or roles admits it.
+ */
+export const ANYBODY: Principal = {
+  id: "local",
+  kind: "local",
+  roles: [],
+  scopes: [],
+  authenticated: false,
+};
+
+/** Is this {@link ANYBODY}, and not somebody who was named by a host or a login? */
+export function isAnybody({ id, kind, authenticated }: Principal): boolean {
+  return id === ANYBODY.id && kind === ANYBODY.kind && !authenticated;
+}
+
+/**
  * Who may decide. `"requester"` is the acting person guarding themselves from the model; the object form is
  * maker and checker: any of the roles or users, and with `notRequester` never the one who asked.
  */

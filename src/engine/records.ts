@@ -112,6 +112,14 @@ export interface CallRecord {
 
 export type ConfirmationStatus = "requested" | "approved" | "denied" | "expired" | "cancelled";
 
+/** How a tool wants its card laid out. Display only: nothing here is bound to the call or judged. */
+export interface CardLayout {
+  /** Approving takes a deliberate act: the button is held down for a moment. */
+  readonly hold?: true;
+  /** Names of two arguments that are one text before and after; shown as a diff beside the arguments. */
+  readonly diff?: { readonly before: string; readonly after: string };
+}
+
 /** What is put before a person. A change of it moves `shownVersion`. */
 export interface Shown {
   readonly hint: string;
@@ -133,6 +141,7 @@ export interface Shown {
   readonly startedWith?: ToolConfirmation;
   readonly askedByTool?: boolean;
   readonly onDenied?: "invoke";
+  readonly layout?: CardLayout;
 }
 
 /** One person's word. A list of them on the confirmation leaves room for more than one. */

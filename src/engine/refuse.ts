@@ -2,22 +2,44 @@ import type { ErrorCode } from "../protocol/index.ts";
 import { subjectOf } from "./close.ts";
 import type { Case, Decider, Refusal, Whole } from "./decision.ts";
 import { Draft } from "./draft.ts";
-import type { Snapshot } from "./ledger.ts";
+import type { Snapshot, Target } from "./ledger.ts";
 import type { EngineParts } from "./parts.ts";
 import type { CallRecord } from "./records.ts";
-import type { Plan } from "./transact.ts";
+import { type Plan, transact } from "./transact.ts";
+
+/** What somebody tried, and why it was refused. */
+export interface Tried {
+  readonly code: ErrorCode;
+  readonly what: "decide" | "settle" | "cancel";
+}
 
 /** Puts on record that somebody tried what is not theirs to do. Nothing else changes. */
 export function recordRefusal(
   parts: EngineParts,
   { session, now, call }: Snapshot & { readonly call: CallRecord },
   { by, via }: Decider,
-  tried: { readonly code: ErrorCode; readonly what: "settle" | "cancel" },
+  tried: Tried,
 ): Draft {
   const { id, kind, authenticated } = by;
   const draft = new Draft(parts, now, session);
   const body = { call: call.id, tool: call.tool, ...tried, by: { id, kind, authenticated }, via };
   return draft.journal("decision-refused", body);
+}
+
+/**
+ * Puts on record that a door turned somebody away before the confirmation's own rule was asked. False where there is
+ * no such confirmation or call.
+ */
+export async function noteRefusal(
+  parts: EngineParts,
+  target: Extract<Target, { confirmation: string } | { call: string }>,
+  { decider, tried }: { readonly decider: Decider; readonly tried: Tried },
+): Promise<boolean> {
+  return transact<boolean>(parts, target, (snapshot) => {
+    const { call } = snapshot ?? {};
+    if (snapshot === undefined || call === undefined) return { value: false };
+    return { draft: recordRefusal(parts, { ...snapshot, call }, decider, tried), value: true };
+  });
 }
 
 /** Refuses a decision and puts that on record: nothing changes but the audit trail. */

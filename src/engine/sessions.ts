@@ -1,7 +1,8 @@
-import type { JsonObject } from "../protocol/index.ts";
+import type { JsonObject, JsonValue } from "../protocol/index.ts";
 import type { Refusal } from "./decision.ts";
 import { Draft, type EventDraft } from "./draft.ts";
 import type { SessionName, Snapshot } from "./ledger.ts";
+import { type Once, onceWrite, recallOnce, textIn } from "./once.ts";
 import type { EngineParts } from "./parts.ts";
 import type { Principal } from "./principal.ts";
 import type { CallRecord } from "./records.ts";
@@ -14,30 +15,79 @@ export interface SessionStart {
   readonly state?: JsonObject;
   /** An earlier conversation. Whatever it says of confirmations is talk: none is made or answered by it. */
   readonly events?: readonly EventDraft[];
+  /** Sent again under the same key, the session that was made then is named, whatever id is asked for. */
+  readonly once?: Once;
+}
+
+/** A session that was made. */
+export interface CreatedSession {
+  readonly ok: true;
+  readonly key: string;
+  readonly id: string;
 }
 
 /** Makes a session, with state and events if there are any to begin with. */
 export async function createSession(
   parts: EngineParts,
   name: SessionName,
-  { state = {}, events = [] }: SessionStart = {},
-): Promise<{ readonly ok: true; readonly key: string } | Refusal> {
-  return transact<{ readonly ok: true; readonly key: string } | Refusal>(
-    parts,
-    { session: name },
-    (snapshot) => {
-      if (snapshot !== undefined) {
-        return {
-          value: { ok: false, code: "session-exists", message: `There is a session ${name.id} already.` },
-        };
-      }
-      const now = parts.clock.now();
-      const draft = new Draft(parts, now, { key: parts.newId(now), create: name });
-      for (const write of stateWrites(state)) draft.write(write);
-      for (const { asks: _asks, closings: _closings, ...event } of events) draft.event(event);
-      return { draft, value: { ok: true, key: draft.sessionKey } };
-    },
-  );
+  { state = {}, events = [], once }: SessionStart = {},
+): Promise<CreatedSession | Refusal> {
+  return transact<CreatedSession | Refusal>(parts, { session: name }, async (snapshot) => {
+    const known = await recallOnce(parts.ledger, once);
+    if (known !== undefined) return { value: known.ok ? toCreated(known.response) : known };
+    if (snapshot !== undefined) {
+      return {
+        value: { ok: false, code: "session-exists", message: `There is a session ${name.id} already.` },
+      };
+    }
+    const now = parts.clock.now();
+    const draft = new Draft(parts, now, { key: parts.newId(now), create: name });
+    for (const write of stateWrites(state)) draft.write(write);
+    for (const { asks: _asks, closings: _closings, ...event } of events) draft.event(event);
+    const made = { key: draft.sessionKey, id: name.id };
+    if (once !== undefined) draft.write(onceWrite(once, made, now));
+    return { draft, value: { ok: true, ...made } };
+  });
+}
+
+function toCreated(response: JsonValue): CreatedSession {
+  return { ok: true, key: textIn(response, "key"), id: textIn(response, "id") };
+}
+
+/** Lays a change over a session's state. Refused for a session that does not exist, or not any more. */
+export async function changeState(
+  parts: EngineParts,
+  name: SessionName,
+  delta: JsonObject,
+): Promise<{ readonly ok: true } | Refusal> {
+  return transact<{ readonly ok: true } | Refusal>(parts, { session: name }, (snapshot) => {
+    if (snapshot === undefined || snapshot.session.deletedAt !== undefined) return { value: noSession(name) };
+    const draft = new Draft(parts, snapshot.now, snapshot.session);
+    for (const write of stateWrites(delta)) draft.write(write);
+    return { draft, value: { ok: true } };
+  });
+}
+
+/**
+ * Uses up a key for a request to this session that cannot happen twice anyway, so that another request under
+ * the same key is found out. Resolves to a refusal if this is that other one.
+ */
+export async function useKey(
+  parts: EngineParts,
+  name: SessionName,
+  once: Once,
+): Promise<{ readonly ok: true } | Refusal> {
+  return transact<{ readonly ok: true } | Refusal>(parts, { session: name }, async (snapshot) => {
+    const known = await recallOnce(parts.ledger, once);
+    if (known !== undefined) return { value: known.ok ? { ok: true } : known };
+    if (snapshot === undefined) return { value: noSession(name) };
+    const draft = new Draft(parts, snapshot.now, snapshot.session);
+    return { draft: draft.write(onceWrite(once, null, snapshot.now)), value: { ok: true } };
+  });
+}
+
+function noSession({ id }: SessionName): Refusal {
+  return { ok: false, code: "unknown-session", message: `There is no session ${id}.` };
 }
 
 /**
@@ -51,7 +101,7 @@ export async function deleteSession(
 ): Promise<{ readonly ok: true } | Refusal> {
   return transact<{ readonly ok: true } | Refusal>(parts, { session: name }, async (snapshot) => {
     if (snapshot === undefined || snapshot.session.deletedAt !== undefined) {
-      return { value: { ok: false, code: "unknown-session", message: `There is no session ${name.id}.` } };
+      return { value: noSession(name) };
     }
     return planErasure(parts, snapshot, { kind: "session-deleted", by: by.id });
   });

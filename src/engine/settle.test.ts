@@ -137,6 +137,16 @@ describe("the first settlement stands", () => {
     },
   );
 
+  test("said of an earlier attempt: refused, because nobody has said it of this one", async () => {
+    const desk = await openDesk();
+    const { call } = await loseTrack(desk);
+    const stale = await desk.engine.settle({ call: call.id }, { as: "retry", attempt: 0 }, { by: ANA });
+    expect(stale).toMatchObject({ ok: false, code: "stale-version" });
+    expect(await desk.call(call.id)).toMatchObject({ status: "unknown", attempt: 1 });
+    const settled = await desk.engine.settle({ call: call.id }, { as: "retry", attempt: 1 }, { by: ANA });
+    expect(settled).toMatchObject({ ok: true });
+  });
+
   test("two at the same moment: one is taken, the other refused", async () => {
     const desk = await openDesk();
     const { call } = await loseTrack(desk);

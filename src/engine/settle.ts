@@ -20,6 +20,9 @@ export type Settlement =
   /** It did not happen; run it, under the same key. */
   | { readonly as: "retry" };
 
+/** A settlement, and where it was said of one attempt, which: said of another that came since, it is refused. */
+export type SettlementInput = Settlement & { readonly attempt?: number };
+
 export interface Settled extends Taken {
   readonly ok: true;
   readonly call: CallRecord;
@@ -31,7 +34,7 @@ type Held = Snapshot & { readonly call: CallRecord };
 export async function settle(
   parts: EngineParts,
   target: Extract<Target, { confirmation: string } | { call: string }>,
-  { settlement, decider }: { readonly settlement: Settlement; readonly decider: Decider },
+  { settlement, decider }: { readonly settlement: SettlementInput; readonly decider: Decider },
 ): Promise<Settled | Refusal> {
   return transact<Settled | Refusal>(parts, await currentOf(parts, target), async (snapshot, last) => {
     const { call, confirmation } = snapshot ?? {};
@@ -60,6 +63,10 @@ export async function settle(
           ...subject,
         },
       };
+    }
+    if (settlement.attempt !== undefined && settlement.attempt !== call.attempt) {
+      const message = `Attempt ${call.attempt} is in doubt now, not ${settlement.attempt}. Look again.`;
+      return { value: { ok: false, code: "stale-version", message, ...subject } };
     }
     const held = { ...snapshot, call };
     return settlement.as === "retry"

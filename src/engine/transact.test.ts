@@ -9,6 +9,7 @@ import { ManualClock } from "./manual-clock.ts";
 import { DEFAULT_SETTINGS, type EngineParts } from "./parts.ts";
 import { SessionQueue } from "./session-queue.ts";
 import { pumped, type WatchedLedger, watch } from "./testing/execution.ts";
+import { untraced } from "./trace.ts";
 import { type Conflict, transact } from "./transact.ts";
 
 const name = { app: "bank", user: "ana", id: "s1" };
@@ -34,6 +35,7 @@ beforeEach(async () => {
     hosts: new Map(),
     queue: new SessionQueue(),
     settings: DEFAULT_SETTINGS,
+    trace: untraced,
     ready: () => undefined,
   };
 });

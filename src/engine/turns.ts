@@ -7,12 +7,13 @@ import { Draft, type EventDraft } from "./draft.ts";
 import { isOurs, newFrame, newFrameId, REQUESTERS, requestersIn, stepStanding } from "./frames.ts";
 import type { LiveTool } from "./host.ts";
 import type { SessionName, Snapshot } from "./ledger.ts";
+import { type Once, onceWrite, type Recalled, type RememberedRun, recallOnce } from "./once.ts";
 import type { EngineParts } from "./parts.ts";
 import { permitFor } from "./permit.ts";
 import type { CallRecord, FrameKind, FrameRecord, SessionRecord } from "./records.ts";
 import { madeIn } from "./standing.ts";
 import { stateWrites } from "./state-scopes.ts";
-import { type Judge, type Known, type Plan, transact } from "./transact.ts";
+import { type Conflict, type Judge, type Known, type Plan, transact } from "./transact.ts";
 
 /** A user's message, and the agent that is to answer it. */
 export interface MessageInput {
@@ -38,18 +39,7 @@ export type MessageOutcome =
 
 /** Stores a message and claims the model step that answers it. The session is made if there is none. */
 export async function receiveMessage(parts: EngineParts, input: MessageInput): Promise<MessageOutcome> {
-  const judge: Judge<MessageOutcome> = async (snapshot, last) => {
-    if (last === "busy") {
-      return {
-        value: { ok: false, code: "session-busy", message: "The session is answering another message." },
-      };
-    }
-    if (snapshot?.session.deletedAt !== undefined) {
-      const message = `The session ${input.session.id} was deleted.`;
-      return { value: { ok: false, code: "session-deleted", message } };
-    }
-    return planMessage(parts, snapshot, { input, owner: await parts.lease.hold() });
-  };
+  const judge: Judge<MessageOutcome> = (snapshot, last) => judgeMessage(parts, snapshot, { input, last });
   return transact(parts, { session: input.session }, judge, justRead(parts, input));
 }
 
@@ -59,10 +49,45 @@ function justRead({ clock }: EngineParts, { known }: MessageInput): Known | unde
   return { snapshot: session && { now: clock.now(), session } };
 }
 
+/** The same under a key, which the message's own commit remembers: sent again, it is where it went. */
+export async function receiveOnce(
+  parts: EngineParts,
+  input: MessageInput,
+  once: Once,
+): Promise<MessageOutcome | Recalled> {
+  return transact<MessageOutcome | Recalled>(parts, { session: input.session }, async (snapshot, last) => {
+    const known = await recallOnce(parts.ledger, once);
+    return known === undefined ? judgeMessage(parts, snapshot, { input, last, once }) : { value: known };
+  });
+}
+
+interface Receiving {
+  readonly input: MessageInput;
+  readonly last: Conflict | undefined;
+  readonly once?: Once;
+}
+
+async function judgeMessage(
+  parts: EngineParts,
+  snapshot: Snapshot | undefined,
+  receiving: Receiving,
+): Promise<Plan<MessageOutcome>> {
+  if (receiving.last === "busy") {
+    return {
+      value: { ok: false, code: "session-busy", message: "The session is answering another message." },
+    };
+  }
+  if (snapshot?.session.deletedAt !== undefined) {
+    const message = `The session ${receiving.input.session.id} was deleted.`;
+    return { value: { ok: false, code: "session-deleted", message } };
+  }
+  return planMessage(parts, snapshot, { ...receiving, owner: await parts.lease.hold() });
+}
+
 function planMessage(
   parts: EngineParts,
   snapshot: Snapshot | undefined,
-  { input, owner }: { readonly input: MessageInput; readonly owner: string },
+  { input, owner, once }: Receiving & { readonly owner: string },
 ): Plan<MessageOutcome> {
   const now = snapshot?.now ?? parts.clock.now();
   const session = snapshot?.session ?? { key: parts.newId(now), create: input.session };
@@ -75,6 +100,10 @@ function planMessage(
   draft.claimedBy(owner).write({ kind: "frame-insert", frame, exclusive: true });
   for (const write of stateWrites(stateDelta)) draft.write(write);
   const seq = snapshot?.session.nextSeq ?? 1;
+  if (once !== undefined) {
+    const run: RememberedRun = { session: session.key, invocation: event.invocationId, seq };
+    draft.write(onceWrite(once, { ...run }, now));
+  }
   return { draft, value: { ok: true, frame, event: draft.event(event), seq } };
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ANA, BOB, MANAGER, openDesk } from "../../test/attack/support/desk.ts";
+import { isWithdrawnBy } from "./withdraw.ts";
 
 const reason = "changed my mind";
 const words = expect.stringMatching(/^changed my mind \(withdrawn by ana\b/) as string;
@@ -39,6 +40,8 @@ describe("an open question is withdrawn", () => {
     expect(await desk.engine.cancel(confirmation.id, { by: ANA, reason })).toMatchObject({
       code: "not-cancellable",
     });
+    const stored = await desk.confirmation(confirmation.id);
+    expect([ANA, BOB].map((by) => isWithdrawnBy(stored, by))).toEqual([true, false]);
   });
 });
 

@@ -1,14 +1,15 @@
 import { cancelledAnswer, writeAnswer } from "./answer.ts";
 import { mayWithdraw } from "./authority.ts";
 import { type Closed, writeClosing } from "./close.ts";
-import type { Decider, Refusal } from "./decision.ts";
+import type { Decider, Refusal, Whole } from "./decision.ts";
 import { Draft } from "./draft.ts";
 import type { Snapshot } from "./ledger.ts";
 import { nextCall, nextConfirmation } from "./lifecycle.ts";
 import type { EngineParts } from "./parts.ts";
+import type { Principal } from "./principal.ts";
 import type { CallRecord, ConfirmationRecord, FrameRecord } from "./records.ts";
 import { recordRefusal } from "./refuse.ts";
-import { type Conflict, transact } from "./transact.ts";
+import { type Conflict, type Plan, transact } from "./transact.ts";
 
 export interface WithdrawalInput {
   readonly reason: string;
@@ -60,7 +61,7 @@ export interface Cancelled extends Closed {
 export async function cancel(
   parts: EngineParts,
   id: string,
-  { by, via, reason }: Decider & { readonly reason: string },
+  request: Decider & { readonly reason: string },
 ): Promise<Cancelled | Refusal> {
   return transact<Cancelled | Refusal>(parts, { confirmation: id }, async (snapshot, last) => {
     const { confirmation, call } = snapshot ?? {};
@@ -69,30 +70,47 @@ export async function cancel(
         value: { ok: false, code: "unknown-confirmation", message: `There is no confirmation ${id}.` },
       };
     }
-    if (!mayWithdraw(confirmation, by)) {
-      const code = "forbidden" as const;
-      return {
-        draft: recordRefusal(parts, { ...snapshot, call }, { by, via }, { code, what: "cancel" }),
-        value: { ok: false, code, message: `${by.id} may not withdraw this.`, confirmation, call },
-      };
-    }
-    const legal = nextConfirmation(confirmation.status, "withdraw") && nextCall(call.status, "cancel");
-    if (legal === undefined || call.confirmation !== confirmation.id) {
-      const message = `It is ${confirmation.status} and its call is ${call.status}; there is nothing left to withdraw.`;
-      return { value: { ok: false, code: "not-cancellable", message, confirmation, call } };
-    }
-    const owner = parts.hosts.size === 0 ? undefined : await parts.lease.hold();
-    const draft = new Draft(parts, snapshot.now, snapshot.session);
-    const words = `${reason} (withdrawn by ${by.id})`;
-    const closing = { how: "withdraw", reason: words, decider: { by, via } } as const;
-    const closed = writeClosing(parts, draft, {
-      confirmation,
-      call,
-      frame: snapshot.frame,
-      closing,
-      owner,
-      last,
-    });
-    return { draft, value: { ok: true, ...closed } };
+    return planCancellation(parts, { ...snapshot, confirmation, call }, { ...request, last });
   });
+}
+
+async function planCancellation(
+  parts: EngineParts,
+  whole: Whole,
+  { by, via, reason, last }: Decider & { readonly reason: string; readonly last: Conflict | undefined },
+): Promise<Plan<Cancelled | Refusal>> {
+  const { confirmation, call, frame, session, now } = whole;
+  if (!mayWithdraw(confirmation, by)) {
+    const code = "forbidden" as const;
+    return {
+      draft: recordRefusal(parts, whole, { by, via }, { code, what: "cancel" }),
+      value: { ok: false, code, message: `${by.id} may not withdraw this.`, confirmation, call },
+    };
+  }
+  const legal = nextConfirmation(confirmation.status, "withdraw") && nextCall(call.status, "cancel");
+  if (legal === undefined || call.confirmation !== confirmation.id) {
+    const message = `It is ${confirmation.status} and its call is ${call.status}; there is nothing left to withdraw.`;
+    return { value: { ok: false, code: "not-cancellable", message, confirmation, call } };
+  }
+  const owner = parts.hosts.size === 0 ? undefined : await parts.lease.hold();
+  const draft = new Draft(parts, now, session);
+  const closing = {
+    how: "withdraw",
+    reason: `${reason}${signatureOf(by)}`,
+    decider: { by, via },
+  } as const;
+  const closed = writeClosing(parts, draft, { confirmation, call, frame, closing, owner, last });
+  return { draft, value: { ok: true, ...closed } };
+}
+
+/** Was it this principal who withdrew it? Then the same request again has its answer already. */
+export function isWithdrawnBy(
+  { status, withdrawal }: Pick<ConfirmationRecord, "status" | "withdrawal">,
+  by: Principal,
+): boolean {
+  return status === "cancelled" && withdrawal?.endsWith(signatureOf(by)) === true;
+}
+
+function signatureOf({ id }: Principal): string {
+  return ` (withdrawn by ${id})`;
 }

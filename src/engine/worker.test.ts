@@ -82,6 +82,16 @@ describe("a worker", () => {
     expect(looks()).toBe(before + 2);
   });
 
+  test("tidies the ledger now and then, not at every look", async () => {
+    await work();
+    for (let sweep = 0; sweep < 21; sweep++) {
+      await clock.advance(SWEEP_MS);
+      await settle(clock, 3);
+    }
+    expect(looks()).toBeGreaterThan(20);
+    expect(own.watched.count("tidy")).toBe(2);
+  });
+
   test("looks as often as it is told to", async () => {
     await work({ sweepMs: 100 });
     const before = looks();

@@ -15,6 +15,7 @@ export interface WorkOptions {
 
 const DEFAULT_SWEEP_MS = 3_000;
 const DEFAULT_SEAL_MS = 5_000;
+const TIDY_MS = 30_000;
 // A busy ledger changes all the time; looking more often than this finds little and costs others.
 const BREATH_MS = 20;
 const BATCH = 100;
@@ -31,6 +32,7 @@ export class Worker {
   #stopped: Promise<void> | undefined;
   #stop = new AbortController();
   #sealedAt = Number.NEGATIVE_INFINITY;
+  #tidiedAt: number;
 
   constructor(input: {
     readonly parts: EngineParts;
@@ -42,6 +44,7 @@ export class Worker {
     this.#executions = input.executions;
     this.#audit = input.audit;
     this.#options = input.options;
+    this.#tidiedAt = this.#parts.clock.monotonic();
   }
 
   start(): void {
@@ -65,6 +68,7 @@ export class Worker {
     for (const id of due.readyCalls) await this.#attempt(() => this.#executions.resume(id));
     await this.takeUpFrames([...due.lostFrames, ...due.readyFrames]);
     await this.#attempt(() => this.#sealIfDue());
+    await this.#attempt(() => this.#tidyIfDue());
     return due;
   }
 
@@ -112,6 +116,13 @@ export class Worker {
     if (now - this.#sealedAt < (this.#options.sealMs ?? DEFAULT_SEAL_MS)) return;
     this.#sealedAt = now;
     await seal(this.#audit);
+  }
+
+  async #tidyIfDue(): Promise<void> {
+    const now = this.#parts.clock.monotonic();
+    if (now - this.#tidiedAt < TIDY_MS) return;
+    this.#tidiedAt = now;
+    await this.#parts.ledger.tidy();
   }
 
   async #attempt<T>(work: () => Promise<T>): Promise<T | undefined> {

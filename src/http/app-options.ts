@@ -1,6 +1,10 @@
 import type { PrincipalInput } from "../engine/index.ts";
 import type { Runner } from "../runtime/index.ts";
+import type { Auth } from "./auth/auth.ts";
+import type { FeedSettings } from "./feed/settings.ts";
+import type { RequestLimits } from "./guards/limits.ts";
 import type { Logger } from "./log.ts";
+import type { Metrics } from "./telemetry/metrics.ts";
 
 /** Parts of the server that can be left out. */
 export type RouteGroup = "adk" | "approvals" | "audit" | "health" | "web";
@@ -18,6 +22,16 @@ export interface AppOptions {
    * unless it says otherwise.
    */
   readonly authenticate?: Authenticate;
+  /**
+   * A login of this server's own, from `createAuth`; not beside `authenticate`. Without either there is no login, and
+   * only requests to this machine's loopback names are answered.
+   */
+  readonly auth?: Auth;
+  /** Names beside that of `publicUrl` under which this is reached. */
+  readonly allowedHosts?: readonly string[];
+  /** Pages of other origins that may call this, as in `https://ui.example`. `*`: any page that somebody opens. */
+  readonly allowOrigins?: readonly string[];
+  readonly limits?: Partial<RequestLimits>;
   /** Where this is mounted in the host's own addresses, as in `/approvals`. */
   readonly basePath?: string;
   /** Which parts to serve; all if nothing is said. */
@@ -25,4 +39,8 @@ export interface AppOptions {
   /** What people's browsers call this server, for links in messages and answers. */
   readonly publicUrl?: string;
   readonly logger?: Logger;
+  /** Where requests are counted, for a host that has something to count beside them. */
+  readonly metrics?: Metrics;
+  /** How the live feed behaves, where the usual will not do. */
+  readonly feed?: Partial<FeedSettings>;
 }

@@ -1,21 +1,29 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
+import type { ErrorHandler } from "hono";
+import { matchedRoutes } from "hono/route";
+import { onAdkError } from "./adk/errors.ts";
 import { adkRoutes } from "./adk/routes.ts";
 import type { AppOptions, RouteGroup } from "./app-options.ts";
 import { approvalRoutes } from "./approvals/routes.ts";
 import { auditRoutes } from "./audit/routes.ts";
-import type { HttpEnv } from "./env.ts";
+import type { HttpEnv, RequestBindings } from "./env.ts";
 import { installGuards } from "./guards/install.ts";
 import { healthRoutes } from "./health/routes.ts";
+import { serveOpenApi } from "./openapi.ts";
 import { onError, onNotFound } from "./problems.ts";
 import { Site } from "./site.ts";
+import { installTelemetry } from "./telemetry/install.ts";
 import { webRoutes } from "./web/routes.ts";
 
 /** A server as a function from request to response, to be mounted anywhere. */
 export interface App {
-  fetch(request: Request): Promise<Response>;
+  fetch(request: Request, bindings?: RequestBindings): Promise<Response>;
+  /** From now on `/readyz` says no, so that nobody sends anything new here. */
+  drain(): void;
 }
 
-const GROUPS: Readonly<Record<RouteGroup, (site: Site) => OpenAPIHono<HttpEnv>>> = {
+/** Every part of the server, in the order in which it is mounted. */
+export const GROUPS: Readonly<Record<RouteGroup, (site: Site) => OpenAPIHono<HttpEnv>>> = {
   health: healthRoutes,
   approvals: approvalRoutes,
   audit: auditRoutes,
@@ -27,10 +35,39 @@ const GROUPS: Readonly<Record<RouteGroup, (site: Site) => OpenAPIHono<HttpEnv>>>
 export function createApp(options: AppOptions): App {
   const site = new Site(options);
   const wanted: ReadonlySet<string> = new Set(options.routes ?? Object.keys(GROUPS));
-  const app = new OpenAPIHono<HttpEnv>().basePath(options.basePath ?? "/");
-  app.onError(onError(site.log));
+  // Under a base path the inbox is at `/approvals/`, which a strict router would take for another place.
+  const app = new OpenAPIHono<HttpEnv>({ strict: false }).basePath(site.basePath);
+  const adkPaths = new Set<string>();
+  app.onError(toldByRoute(site, adkPaths));
   app.notFound(onNotFound);
+  installTelemetry(app, site);
   installGuards(app, site, options);
-  for (const [name, routes] of Object.entries(GROUPS)) if (wanted.has(name)) app.route("/", routes(site));
-  return { fetch: async (request) => app.fetch(request) };
+  if (site.auth.login !== undefined) app.route("/", site.auth.login);
+  for (const [name, routesOf] of Object.entries(GROUPS)) {
+    if (!wanted.has(name)) continue;
+    const routes = routesOf(site);
+    app.route("/", routes);
+    if (name === "adk") for (const path of pathsOf(routes, site)) adkPaths.add(path);
+  }
+  serveOpenApi(app);
+  return {
+    // Hono takes whatever a host calls it with for bindings; of a host's own second argument nothing is ours.
+    fetch: async (request, { remoteAddress, takesEncoded = false } = {}) =>
+      app.fetch(request, { takesEncoded, ...(remoteAddress === undefined ? {} : { remoteAddress }) }),
+    drain: () => site.drain(),
+  };
+}
+
+function pathsOf({ routes }: OpenAPIHono<HttpEnv>, { basePath }: Site): readonly string[] {
+  const base = basePath === "/" ? "" : basePath;
+  return routes.filter(({ path }) => !path.endsWith("*")).map(({ path }) => `${base}${path}`);
+}
+
+// What a guard refuses was refused before its route was reached; its clients still know one form of error only.
+function toldByRoute(site: Site, adkPaths: ReadonlySet<string>): ErrorHandler<HttpEnv> {
+  const [asProblem, asAdkError] = [onError(site.log), onAdkError(site)];
+  return (error, context) => {
+    const isAdk = matchedRoutes(context).some(({ path }) => adkPaths.has(path));
+    return isAdk ? asAdkError(error, context) : asProblem(error, context);
+  };
 }

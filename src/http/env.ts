@@ -6,9 +6,20 @@ export interface RequestFacts {
   readonly principal: Principal;
   /** Names this request in the log, in the answer's header and in problems. */
   readonly requestId: string;
+  /** Where a guard made the caller wait. */
+  readonly retryAfterSeconds?: number;
+}
+
+/** What the server knows of a request that the request itself does not say. */
+export interface RequestBindings {
+  /** Where the client is; behind proxies only if the server trusts them to say. */
+  readonly remoteAddress?: string;
+  /** It passes a body on as it is. Hosts that compress by themselves drop `content-encoding`, so nothing may come with it. */
+  readonly takesEncoded?: boolean;
 }
 
 /** Hono's type of the context that our routes get. */
 export interface HttpEnv {
+  readonly Bindings: RequestBindings;
   readonly Variables: RequestFacts;
 }

@@ -1,3 +1,13 @@
 export { type App, createApp } from "./app.ts";
 export type { AppOptions, Authenticate, RouteGroup } from "./app-options.ts";
+export type { Auth } from "./auth/auth.ts";
+export { type AuthOptions, createAuth, type OidcOptions } from "./auth/create-auth.ts";
+export { createLoginLink, type LoginLinkOptions } from "./auth/login-links.ts";
+export { assertSafeBind } from "./auth/safe-bind.ts";
+export { type NewToken, type Token, Tokens } from "./auth/tokens.ts";
+export type { RequestLimits } from "./guards/limits.ts";
+export { cardLink } from "./links.ts";
 export type { Logger } from "./log.ts";
+export { isScope, SCOPES, type Scope } from "./scopes.ts";
+export { Metrics } from "./telemetry/metrics.ts";
+export { openTelemetry } from "./telemetry/tracing.ts";

@@ -2,18 +2,43 @@ import type { Engine, Ledger } from "../engine/index.ts";
 import { CountersignError } from "../protocol/index.ts";
 import type { Runner } from "../runtime/index.ts";
 import type { AppOptions } from "./app-options.ts";
+import type { Auth } from "./auth/auth.ts";
+import { authOf } from "./auth/host-auth.ts";
+import { FEED_SETTINGS, type FeedSettings } from "./feed/settings.ts";
 import { type Logger, SILENT } from "./log.ts";
+import { Metrics } from "./telemetry/metrics.ts";
 
 /** What every route works with. Opened when the first request needs it. */
 export class Site {
   readonly log: Logger;
+  readonly metrics: Metrics;
+  /** How whoever asks is known. */
+  readonly auth: Auth;
   readonly publicUrl: string | undefined;
+  /** Where this is mounted, as in `/approvals`; `/` where nothing is above. */
+  readonly basePath: string;
   readonly #apps: ReadonlyMap<string, Runner>;
   #engines: Promise<readonly Engine[]> | undefined;
+  /** How the live feed behaves. */
+  readonly feed: FeedSettings;
+  readonly #closing = new AbortController();
 
-  constructor({ apps, logger = SILENT, publicUrl }: AppOptions) {
+  constructor({
+    apps,
+    logger = SILENT,
+    publicUrl,
+    basePath = "/",
+    feed,
+    auth,
+    authenticate,
+    metrics = new Metrics(),
+  }: AppOptions) {
+    this.metrics = metrics;
     this.log = logger;
+    this.feed = { ...FEED_SETTINGS, ...feed };
+    this.auth = authOf({ ...(auth && { auth }), ...(authenticate && { authenticate }) });
     this.publicUrl = publicUrl?.replace(/\/+$/, "");
+    this.basePath = readBasePath(basePath);
     this.#apps = new Map(Object.entries(apps));
     for (const [name, runner] of this.#apps) {
       if (runner.app === name) continue;
@@ -23,6 +48,20 @@ export class Site {
       );
     }
     if (this.#apps.size === 0) throw new CountersignError("invalid-option", "`apps` is empty.");
+  }
+
+  /** Is this process about to end? */
+  get draining(): boolean {
+    return this.closing.aborted;
+  }
+
+  /** Aborts when this process is about to end: what would stay open for long ends with it. */
+  get closing(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  drain(): void {
+    this.#closing.abort();
   }
 
   get appNames(): readonly string[] {
@@ -63,4 +102,12 @@ export class Site {
       "The apps are on different ledgers. Make one with `await createEngine({ ledger })` and give it to every Runner as `engine`.",
     );
   }
+}
+
+function readBasePath(basePath: string): string {
+  if (basePath === "/" || /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)+$/.test(basePath)) return basePath;
+  throw new CountersignError(
+    "invalid-option",
+    `The basePath "${basePath}" is no path; write it as in "/approvals", with a slash before and none after.`,
+  );
 }

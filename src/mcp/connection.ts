@@ -139,7 +139,7 @@ export class McpConnection {
   }
 }
 
-function stdio({ command, args, env, cwd }: Extract<McpServer, { command: string }>): Transport {
+export function stdio({ command, args, env, cwd }: Extract<McpServer, { command: string }>): Transport {
   return new StdioClientTransport({
     // The Node that runs us, and not whichever is first on the path.
     command: command === "node" ? process.execPath : command,
@@ -153,7 +153,7 @@ function stdio({ command, args, env, cwd }: Extract<McpServer, { command: string
 
 type OverNetwork = Extract<McpServer, { url: string }>;
 
-function overHttp(server: OverNetwork): Transport {
+export function overHttp(server: OverNetwork): Transport {
   return new StreamableHTTPClientTransport(new URL(server.url), transportOptions(server));
 }
 

@@ -10,6 +10,8 @@ import type { RunContext } from "./run-context.ts";
 /** An answer in a message that was not taken, and why. */
 export interface RefusedAnswer {
   readonly id?: string;
+  /** The confirmation that it is about, where there is one of this session. */
+  readonly confirmation?: string;
   readonly code: ErrorCode;
   readonly message: string;
 }
@@ -35,15 +37,19 @@ export async function takeAnswers(run: RunContext, input: AnswersInput): Promise
   let resumed: AnswersOutcome["resumed"];
   for (const answer of input.answers) {
     const outcome = await takeAnswer(run, input, answer);
-    if (!outcome.ok) refused.push({ id: answer.id, code: outcome.code, message: outcome.message });
-    else resumed ??= outcome;
+    if (outcome.ok) resumed ??= outcome;
+    else refused.push({ id: answer.id, ...toRefusedAnswer(outcome) });
   }
   return { refused, ...(resumed === undefined ? {} : { resumed }) };
 }
 
 type Taken =
   | { readonly ok: true; readonly invocation: string; readonly after: number }
-  | Pick<Refusal, "ok" | "code" | "message">;
+  | Pick<Refusal, "ok" | "code" | "message" | "confirmation">;
+
+function toRefusedAnswer({ code, message, confirmation }: Extract<Taken, { ok: false }>): RefusedAnswer {
+  return { code, message, ...(confirmation === undefined ? {} : { confirmation: confirmation.id }) };
+}
 
 async function takeAnswer(
   run: RunContext,
@@ -110,7 +116,7 @@ export function refusedError(refused: readonly RefusedAnswer[]): CountersignErro
     first?.code ?? "malformed-decision",
     `${first?.message ?? "The answer was refused."}${others}`,
     {
-      details: { refused: refused.map(({ id = "", code, message }) => ({ id, code, message })) },
+      details: { refused: refused.map(({ id = "", ...one }) => ({ id, ...one })) },
     },
   );
 }

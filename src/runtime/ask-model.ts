@@ -23,7 +23,9 @@ export async function askModel(question: ModelQuestion): Promise<ModelChunk> {
   const hooks = [run.hooks, agent.hooks];
   try {
     const instead = await firstValue(hooks, "beforeModel", { request, ctx });
-    const response = instead ?? (await generate(question));
+    const attributes = { "countersign.agent": agent.name, "countersign.app": run.app };
+    const response =
+      instead ?? (await run.engine.trace({ name: "model", attributes }, () => generate(question)));
     return (await firstValue(hooks, "afterModel", { response, ctx })) ?? response;
   } catch (error) {
     return failure(error);

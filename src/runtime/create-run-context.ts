@@ -60,7 +60,8 @@ function engineOptions({
   heartbeatMs,
   maxOpen,
   maxRounds,
+  trace,
 }: RunnerOptions): object {
-  const given = { secret, hostName, leaseMs, heartbeatMs, maxOpen, maxRounds };
+  const given = { secret, hostName, leaseMs, heartbeatMs, maxOpen, maxRounds, trace };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }

@@ -64,7 +64,7 @@ export interface CardNotes extends AskOptions {
 /** The card for this call. */
 export function shownFor(tool: Tool, args: unknown, notes: CardNotes): Shown {
   const { confirmation, source, parameters } = tool;
-  const { amendable, payloadSchema } = confirmation;
+  const { amendable, payloadSchema, layout } = confirmation;
   const schema = notes.schema ?? payloadSchema;
   return {
     hint: notes.hint ?? hintOf(tool, args),
@@ -74,6 +74,7 @@ export function shownFor(tool: Tool, args: unknown, notes: CardNotes): Shown {
     ...(schema === undefined ? {} : { schema }),
     ...(amendable === undefined ? {} : { amendable }),
     ...(amendable === undefined || parameters === undefined ? {} : { argsSchema: parameters }),
+    ...(layout === undefined ? {} : { layout }),
     ...(source === undefined ? {} : { source }),
   };
 }

@@ -44,6 +44,7 @@ export const KNOWN_RUNNER_OPTIONS: ReadonlySet<string> = new Set<keyof RunnerOpt
   "newId",
   "secret",
   "hostName",
+  "trace",
 ]);
 
 /** Who is speaking, where that is known better than by the session's user. */

@@ -1,4 +1,12 @@
-import { CountersignError, type Event, encodeEvent, type JsonObject, type Wire } from "../protocol/index.ts";
+import type { EventDraft, Once, PrincipalInput, SessionRecord } from "../engine/index.ts";
+import {
+  CountersignError,
+  type Event,
+  encodeEvent,
+  isReservedName,
+  type JsonObject,
+  type Wire,
+} from "../protocol/index.ts";
 import type { RunContext } from "./run-context.ts";
 
 /** A session as the ADK's clients know it. */
@@ -22,6 +30,24 @@ interface Named extends Owned {
   readonly sessionId: string;
 }
 
+interface NewSession extends Owned {
+  readonly sessionId?: string;
+  readonly state?: JsonObject;
+  /** An earlier conversation, to go on with. Its confirmations are not: none is open, or answered, by it. */
+  readonly events?: readonly Event[];
+  /** Sent again under the same key, the session that was made then is given. */
+  readonly once?: Once;
+}
+
+// Whoever asked, or answered, did so elsewhere: a client that found the request here would offer to answer it.
+function toImported({ longRunningToolIds: _asked, actions, content, ...event }: Event): EventDraft {
+  const { requestedToolConfirmations: _requests, ...others } = actions;
+  const parts = content?.parts.filter(({ functionCall, functionResponse }) => {
+    return !isReservedName((functionCall ?? functionResponse)?.name ?? "");
+  });
+  return { ...event, actions: others, ...(parts === undefined ? {} : { content: { ...content, parts } }) };
+}
+
 /** The ADK's session service over the ledger. */
 export class Sessions {
   readonly #open: () => Promise<RunContext>;
@@ -33,17 +59,24 @@ export class Sessions {
   }
 
   /** Makes a session; refuses an id that is taken. */
-  async createSession(
-    input: Owned & { readonly sessionId?: string; readonly state?: JsonObject },
-  ): Promise<Session> {
+  async createSession(input: NewSession): Promise<Session> {
     const run = await this.#of(input);
-    const id = input.sessionId ?? `s-${run.newId()}`;
-    const created = await run.engine.createSession({ app: run.app, user: input.userId, id }, input.state);
+    const { userId, sessionId = `s-${run.newId()}`, state, events, once } = input;
+    const created = await run.engine.createSession({ app: run.app, user: userId, id: sessionId }, state, {
+      ...(events === undefined ? {} : { events: events.map(toImported) }),
+      ...(once === undefined ? {} : { once }),
+    });
     if (!created.ok) throw new CountersignError(created.code, created.message);
-    const session = await this.getSession({ userId: input.userId, sessionId: id });
-    if (session === undefined)
-      throw new CountersignError("unknown-session", `The session ${id} was deleted at once.`);
-    return session;
+    return this.#existing({ userId, sessionId: created.id });
+  }
+
+  /** Lays a change over a session's state. */
+  async updateSession({ appName, ...named }: Named & { readonly stateDelta: JsonObject }): Promise<Session> {
+    const run = await this.#of({ appName });
+    const { userId, sessionId, stateDelta } = named;
+    const changed = await run.engine.changeState({ app: run.app, user: userId, id: sessionId }, stateDelta);
+    if (!changed.ok) throw new CountersignError(changed.code, changed.message);
+    return this.#existing(named);
   }
 
   /** A session with all its events, or undefined. */
@@ -64,39 +97,47 @@ export class Sessions {
     };
   }
 
-  /** A user's sessions, without their events. */
+  /** A user's sessions, without their events, in the order in which they were made. */
   async listSessions({ appName, userId }: Owned): Promise<readonly Session[]> {
     const run = await this.#of({ appName });
     const { ledger } = run.engine;
-    const found: Session[] = [];
+    const found: SessionRecord[] = [];
     for (let cursor: string | undefined; ; ) {
       const page = await ledger.sessions(
         { app: run.app, user: userId },
         cursor === undefined ? {} : { cursor },
       );
-      for (const { key, id, app, user, updatedAt } of page.items) {
-        found.push({
-          id,
-          appName: app,
-          userId: user,
-          state: await ledger.state(key),
-          events: [],
-          lastUpdateTime: updatedAt,
-        });
-      }
-      if (page.next === undefined) return found;
+      found.push(...page.items);
+      if (page.next === undefined) break;
       cursor = page.next;
     }
+    const sessions: Session[] = [];
+    // Keys begin with the time at which they were made.
+    for (const { key, id, app, user, updatedAt } of found.toSorted((one, other) =>
+      one.key < other.key ? -1 : 1,
+    )) {
+      const state = await ledger.state(key);
+      sessions.push({ id, appName: app, userId: user, state, events: [], lastUpdateTime: updatedAt });
+    }
+    return sessions;
   }
 
   /** Deletes a session: what is open is withdrawn, content erased. Refused while a call of it executes. */
-  async deleteSession({ appName, userId, sessionId }: Named): Promise<void> {
+  async deleteSession({
+    appName,
+    userId,
+    sessionId,
+    by = { id: userId },
+  }: Named & { readonly by?: PrincipalInput }): Promise<void> {
     const run = await this.#of({ appName });
-    const deleted = await run.engine.deleteSession(
-      { app: run.app, user: userId, id: sessionId },
-      { id: userId },
-    );
+    const deleted = await run.engine.deleteSession({ app: run.app, user: userId, id: sessionId }, by);
     if (!deleted.ok) throw new CountersignError(deleted.code, deleted.message);
+  }
+
+  async #existing(named: Omit<Named, "appName">): Promise<Session> {
+    const session = await this.getSession(named);
+    if (session !== undefined) return session;
+    throw new CountersignError("unknown-session", `The session ${named.sessionId} was deleted meanwhile.`);
   }
 
   async #of({ appName }: { readonly appName?: string | undefined }): Promise<RunContext> {

@@ -1,9 +1,19 @@
-import type { Decider, SessionName, SessionRecord } from "../engine/index.ts";
+import {
+  type Decider,
+  type MessageInput,
+  type Once,
+  type SessionName,
+  type SessionRecord,
+  toRememberedRun,
+  withoutTemporary,
+} from "../engine/index.ts";
 import {
   type Content,
   CountersignError,
   decodeAnswers,
+  isReservedName,
   type JsonObject,
+  type JsonValue,
   type Part,
 } from "../protocol/index.ts";
 import type { AnyAgent } from "./agent.ts";
@@ -19,6 +29,8 @@ export interface SubmitInput {
   readonly stateDelta?: JsonObject;
   readonly invocation?: string;
   readonly whilePending: "converse" | "cancel";
+  /** Sent again under the same key, the message is not taken again: the run that it started is watched. */
+  readonly once?: Once;
 }
 
 /** A message that was taken, and where to watch what comes of it. */
@@ -35,12 +47,14 @@ export interface Submission {
 /** Takes a message: answers are decided, words become the user's message and start a run. */
 export async function submit(run: RunContext, input: SubmitInput): Promise<Submission> {
   const { decisions, refused, warnings, rest } = decodeAnswers(input.message);
+  refuseReservedCalls(rest);
   const known = await run.engine.ledger.load({ session: input.session });
   const answersOnly = decisions.length + refused.length + warnings.length > 0;
   if (!answersOnly) return begin(run, input, { parts: input.message.parts, session: known?.session });
   if (known === undefined) {
     throw new CountersignError("unknown-session", `There is no session ${input.session.id}.`);
   }
+  if (input.once !== undefined) await useKey(run, input.session, input.once);
   const { session } = known;
   const outcome = await takeAnswers(run, {
     session,
@@ -50,7 +64,7 @@ export async function submit(run: RunContext, input: SubmitInput): Promise<Submi
   });
   const all = [...refused.map(toRefused), ...outcome.refused];
   if (outcome.resumed === undefined && rest.length > 0) {
-    return { ...(await begin(run, input, { parts: rest, session })), refused: all, warnings };
+    return { ...(await begin(run, beside(input), { parts: rest, session })), refused: all, warnings };
   }
   return {
     sessionKey: session.key,
@@ -59,6 +73,29 @@ export async function submit(run: RunContext, input: SubmitInput): Promise<Submi
     ...(outcome.resumed === undefined ? {} : { run: outcome.resumed }),
     ...(rest.length === 0 ? {} : { afterwards: rest }),
   };
+}
+
+// A question is raised by the gate and by nothing else; a model shown one might take it for real.
+function refuseReservedCalls(parts: readonly Part[]): void {
+  const reserved = parts.find(({ functionCall }) => isReservedName(functionCall?.name ?? ""))?.functionCall;
+  if (reserved === undefined) return;
+  throw new CountersignError(
+    "reserved-name",
+    `A message may not call ${reserved.name}: only the gate does, and a function response answers it.`,
+    { details: { field: "newMessage.parts" } },
+  );
+}
+
+// Decisions cannot be taken twice, so the key only has to be told from other requests'.
+async function useKey({ engine }: RunContext, session: SessionName, once: Once): Promise<void> {
+  const used = await engine.useKey(session, once);
+  if (!used.ok) throw new CountersignError(used.code, used.message);
+}
+
+// The key itself is used up by the answers; the words beside them have one of their own.
+function beside(input: SubmitInput): SubmitInput {
+  const { once } = input;
+  return once === undefined ? input : { ...input, once: { ...once, route: `${once.route}#beside` } };
 }
 
 function toRefused({
@@ -73,14 +110,14 @@ function toRefused({
   return { code, message, ...(id === undefined ? {} : { id }) };
 }
 
-/** Starts a run on the user's words. */
+/** Starts a run on the words that stood beside answers. */
 export async function startRun(
   run: RunContext,
   input: SubmitInput,
   parts: readonly Part[],
 ): Promise<Submission> {
   const known = await run.engine.ledger.load({ session: input.session });
-  return begin(run, input, { parts, session: known?.session });
+  return begin(run, beside(input), { parts, session: known?.session });
 }
 
 async function begin(
@@ -88,19 +125,32 @@ async function begin(
   input: SubmitInput,
   { parts, session }: { readonly parts: readonly Part[]; readonly session: SessionRecord | undefined },
 ): Promise<Submission> {
+  const earlier = await startedBefore(run, input.once);
+  if (earlier !== undefined) return earlier;
   if (session !== undefined && session.open > 0 && input.whilePending === "cancel") {
     await withdrawOpen(run, session);
   }
   const { kind, name } = session === undefined ? run.agents.root : await answeringAgent(run, session);
-  const received = await run.engine.receiveMessage({
+  const message: MessageInput = {
     session: input.session,
-    event: { author: "user", invocationId: `e-${run.newId()}`, content: { role: "user", parts } },
+    event: {
+      author: "user",
+      invocationId: `e-${run.newId()}`,
+      content: { role: "user", parts },
+      ...(input.stateDelta === undefined
+        ? {}
+        : { actions: { stateDelta: withoutTemporary(input.stateDelta) } }),
+    },
     frame: { kind, agent: name, path: [name] },
     known: { session },
     ...(input.requesters === undefined ? {} : { requesters: input.requesters }),
     ...(input.stateDelta === undefined ? {} : { stateDelta: input.stateDelta }),
-  });
+  };
+  const received = await (input.once === undefined
+    ? run.engine.receiveMessage(message)
+    : run.engine.receiveOnce(message, input.once));
   if (!received.ok) throw new CountersignError(received.code, received.message);
+  if ("response" in received) return toSubmission(received.response);
   const { frame, seq } = received;
   run.names.know(frame.session, input.session);
   run.engine.step(frame);
@@ -110,6 +160,23 @@ async function begin(
     warnings: [],
     run: { invocation: frame.invocation, after: seq },
   };
+}
+
+async function startedBefore(
+  { engine }: RunContext,
+  once: Once | undefined,
+): Promise<Submission | undefined> {
+  const known = once === undefined ? undefined : await engine.recallOnce(once);
+  if (known === undefined) return undefined;
+  if (!known.ok) throw new CountersignError(known.code, known.message);
+  return toSubmission(known.response);
+}
+
+function toSubmission(response: JsonValue): Submission {
+  const remembered = toRememberedRun(response);
+  if (remembered === undefined) return { sessionKey: "", refused: [], warnings: [] };
+  const { session, invocation, seq } = remembered;
+  return { sessionKey: session, refused: [], warnings: [], run: { invocation, after: seq } };
 }
 
 // However long its turns, the last agent to speak is among these.

@@ -1,5 +1,8 @@
 import type { Clock, Ledger } from "../engine/index.ts";
 import { CountersignError } from "../protocol/index.ts";
+import type { InspectOptions, LedgerState } from "./sqlite/index.ts";
+
+export type { InspectOptions, LedgerState } from "./sqlite/index.ts";
 
 /** What every store takes beside its place. */
 export interface LedgerOptions {
@@ -25,6 +28,13 @@ export async function createLedger(
   const path = sqlitePath(url);
   const { openSqliteLedger } = await import("./sqlite/index.ts");
   return openSqliteLedger({ ...given, path });
+}
+
+/** Looks at a ledger without making, migrating or writing it. */
+export async function inspectLedger(url: string, options: InspectOptions = {}): Promise<LedgerState> {
+  const path = sqlitePath(url);
+  const { inspectSqliteLedger } = await import("./sqlite/index.ts");
+  return inspectSqliteLedger(path, options);
 }
 
 function sqlitePath(url: string): string {

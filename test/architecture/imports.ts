@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { CLOCKS, LAYERS, type Layer, MEMBERED, PACKAGES } from "./layers.ts";
+import { CLOCKS, LAYERS, type Layer, MEMBERED, PACKAGES, SIDE_DOORS } from "./layers.ts";
 import { type Import, importsOf, isIdentifier, type Node, nodesOf, type SourceFile } from "./syntax.ts";
 
 /** Where a file stands in the layers. */
@@ -37,7 +37,8 @@ export function placeOf(path: string): Place {
   if (shared !== undefined && rest.length > 1 && !shared.includes(sub)) {
     return { layer: folder, member: `${folder}/${sub}`, door: rest.length === 2 && rest[1] === "index.ts" };
   }
-  return { layer: folder, door: rest.length === 1 && sub === "index.ts" };
+  const door = (rest.length === 1 && sub === "index.ts") || SIDE_DOORS.includes(path);
+  return { layer: folder, door };
 }
 
 /** Everything in `files` that breaks the layers, a sentence each; empty when all is well. Tests are left out. */

@@ -77,11 +77,13 @@ export const MEMBERED: { readonly [folder: string]: { readonly shared: readonly 
   adapters: { shared: [] },
 };
 
+/** Front doors beside a folder's own, for what not everyone who uses the folder can load. */
+export const SIDE_DOORS: readonly string[] = ["src/http/node/index.ts"];
+
 /** The one folder, or member, that may import a third-party package. Not for `web`, which has its own. */
 export const PACKAGES: { readonly [name: string]: string } = {
   "@cfworker/json-schema": "engine",
   "@google/genai": "models/gemini",
-  "@hono/node-server": "http",
   "@hono/zod-openapi": "http",
   "@modelcontextprotocol/client": "mcp",
   "@opentelemetry/api": "http",

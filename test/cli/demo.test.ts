@@ -1,105 +1,64 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
-import { describe, expect, test } from "vitest";
-import { type Folder, makeFolder } from "./command.ts";
+import { expect, test } from "vitest";
+import { type Folder, makeFolder, type Started } from "./command.ts";
 
+const DEMO = ["demo", "--port", "0"];
+const APPS = ["file_manager", "finance_assistant", "hitl_demo", "hr_assistant"];
 const DB = ["--db", "sqlite:countersign-demo.db"];
 
 interface Listed {
-  readonly items: readonly { readonly id: string }[];
+  readonly items: readonly { readonly id: string; readonly tool: string; readonly user: string }[];
 }
 
-function openIds(folder: Folder): readonly string[] {
-  return (folder.json(["pending", ...DB]) as Listed).items.map(({ id }) => id);
+function open(folder: Folder): Listed["items"] {
+  return (folder.json(["pending", ...DB]) as Listed).items;
 }
 
-describe("without a terminal", () => {
-  test("the demo plays both answers and ends well, in 80 columns and without colour", () => {
-    const folder = makeFolder();
-    const { code, stdout, stderr } = folder.run(["demo"]);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(stdout).toContain("No terminal to ask in: this run plays both answers.");
-    expect(stdout).toContain(`The call: succeeded {"paid":2500}`);
-    expect(stdout).toContain("5 of 5 got the decision that stands.");
-    expect(stdout).toContain("[already-decided]");
-    expect(stdout).toContain("The journal verifies");
-    expect(stdout).not.toContain("\u001b");
-    for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
-    expect(existsSync(join(folder.path, "countersign-demo.db"))).toBe(true);
-    expect(openIds(folder)).toEqual([]);
-  });
+async function stop(server: Started): Promise<void> {
+  server.signal("SIGINT");
+  expect(await server.ended()).toMatchObject({ code: 0 });
+}
 
-  test("a program gets what ran, and how often", () => {
-    expect(makeFolder().json(["demo", "--db", "memory:"])).toMatchObject({
-      calls: [
-        { args: { amount: 2500 }, status: "succeeded", runs: 1 },
-        { args: { amount: 9000 }, status: "denied", runs: 0 },
-      ],
-      verified: true,
-    });
-  });
+test("the demo serves its agents, has something to approve, and says what to try, in 80 columns", async () => {
+  const folder = makeFolder();
+  const server = folder.start(DEMO);
+  const printed = await server.until("Ctrl-C stops it");
+  for (const app of APPS) expect(printed).toContain(`  ${app} `);
+  const [waiting] = open(folder);
+  expect(waiting).toMatchObject({ tool: "reimburse", user: "user", args: { amount: 2500 } });
+  expect(printed).toContain(waiting?.id.slice(-8));
+  const [, url = ""] = /serves on (http:\S+)/.exec(printed) ?? [];
+  expect(await (await fetch(`${url}/list-apps`)).json()).toEqual(APPS);
+  expect(printed).not.toContain("\u001b");
+  await stop(server);
 });
 
-describe.skipIf(process.platform !== "linux")("in a terminal", () => {
-  test("the demo asks, and a yes runs the function once", async () => {
-    const terminal = makeFolder().terminal(["demo"]);
-    await terminal.until("Approve? [y/n]");
-    terminal.type("maybe\ry\r");
-    const { code, screen } = await terminal.ended();
-    expect(code).toBe(0);
-    expect(screen).toContain(`succeeded {"paid":2500}`);
-    expect(screen).toContain("The journal verifies");
-  });
+test("an approval from a second terminal runs in the demo", async () => {
+  const folder = makeFolder();
+  const server = folder.start(DEMO);
+  await server.until("Ctrl-C stops it");
+  const [waiting] = open(folder);
+  const { code, stdout } = folder.run(["approve", waiting?.id ?? "", "--wait", "20", ...DB]);
+  expect(code).toBe(0);
+  expect(stdout).toContain('"status": "SUCCESS"');
+  await stop(server);
+});
 
-  test("a no does not run it", async () => {
-    const terminal = makeFolder().terminal(["demo"], { NO_COLOR: "1" });
-    await terminal.until("Approve? [y/n]");
-    terminal.type("no\r");
-    const { code, screen } = await terminal.ended();
-    expect(code).toBe(0);
-    expect(screen).toContain("The call: denied");
-    expect(screen).toContain("Times the function was entered: 0");
-  });
+test("started again it finds what waits and asks for nothing new", async () => {
+  const folder = makeFolder();
+  const first = folder.start(DEMO);
+  await first.until("Ctrl-C stops it");
+  await stop(first);
+  const before = open(folder);
+  expect(before).toHaveLength(1);
+  const second = folder.start(DEMO);
+  expect(await second.until("Ctrl-C stops it")).toContain(before[0]?.id.slice(-8));
+  expect(open(folder)).toEqual(before);
+  await stop(second);
+});
 
-  test("after Ctrl-C it still waits, and the next run finds it", async () => {
-    const folder = makeFolder();
-    const first = folder.terminal(["demo"]);
-    await first.until("Approve? [y/n]");
-    first.type("\u0003");
-    const left = await first.ended();
-    expect(left.code).toBe(130);
-    expect(left.screen).toContain("Nothing is lost");
-    const [id = ""] = openIds(folder);
-    expect(left.screen).toContain(id.slice(-8));
-
-    const second = folder.terminal(["demo"]);
-    const screen = await second.until("Approve? [y/n]");
-    expect(screen).toContain("Still waiting from an earlier run");
-    expect(screen).toContain(id);
-    second.type("y\r");
-    expect(await second.ended()).toMatchObject({ code: 0 });
-    expect(openIds(folder)).toEqual([]);
-  });
-
-  test("Ctrl-D leaves it waiting too", async () => {
-    const folder = makeFolder();
-    const terminal = folder.terminal(["demo"]);
-    await terminal.until("Approve? [y/n]");
-    terminal.type("\u0004");
-    expect(await terminal.ended()).toMatchObject({ code: 0 });
-    expect(openIds(folder)).toHaveLength(1);
-  });
-
-  test("a decision in a second terminal runs in the first", async () => {
-    const folder = makeFolder();
-    const terminal = folder.terminal(["demo"]);
-    await terminal.until("Approve? [y/n]");
-    const [id = ""] = openIds(folder);
-    const approved = folder.run(["approve", id.slice(-8), "--wait", "20", ...DB]);
-    expect(approved).toMatchObject({ code: 0 });
-    expect(approved.stdout).toContain(`{"paid":2500}`);
-    const { code, screen } = await terminal.ended();
-    expect(code).toBe(0);
-    expect(screen).toContain("Decided elsewhere.");
-  });
+test("a program gets one line of JSON", async () => {
+  const server = makeFolder().start([...DEMO, "--json", "--db", "memory:"]);
+  const printed = await server.until("}\n");
+  expect(JSON.parse(printed)).toMatchObject({ ledger: "memory:", auth: "none" });
+  await stop(server);
 });

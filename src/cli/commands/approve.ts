@@ -1,3 +1,4 @@
+import { BREAK_GLASS_FLAG } from "../acting-here.ts";
 import { type Command, LEDGER_FLAG } from "../command.ts";
 import { decideHere } from "../decide.ts";
 import { parseFlag } from "../report.ts";
@@ -18,6 +19,7 @@ export const approve: Command = {
       value: "SECONDS",
       help: "wait so long for the call to end, and print its result",
     },
+    ...BREAK_GLASS_FLAG,
     ...LEDGER_FLAG,
   },
   examples: [

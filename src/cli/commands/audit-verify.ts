@@ -2,6 +2,7 @@ import type { Verification } from "../../engine/index.ts";
 import { type Command, type Invocation, LEDGER_FLAG } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
 import { inert } from "../output.ts";
+import { Progress } from "../progress.ts";
 import { withEngine } from "../wiring.ts";
 
 export const auditVerify: Command = {
@@ -22,7 +23,11 @@ export const auditVerify: Command = {
   run(invocation) {
     const head = invocation.flags.text("head");
     return withEngine(invocation, async (engine) => {
-      const verification = await engine.verify(head === undefined ? {} : { head });
+      const progress = new Progress();
+      const onRecords = (records: number): void => progress.show(`${records} records checked …`);
+      const verification = await engine
+        .verify({ ...(head === undefined ? {} : { head }), onRecords })
+        .finally(() => progress.end());
       if (invocation.flags.has("json")) invocation.output.json(verification);
       else printVerification(invocation, verification);
       return verification.ok ? EXIT.ok : EXIT.failed;
@@ -31,7 +36,7 @@ export const auditVerify: Command = {
 };
 
 /** The counts, what does not fit, and what could not have been found. */
-export function printVerification(
+function printVerification(
   { output, env }: Pick<Invocation, "output" | "env">,
   verification: Verification,
 ): void {

@@ -1,10 +1,11 @@
 import { CountersignError } from "../../protocol/index.ts";
+import { actingHere, BREAK_GLASS_FLAG } from "../acting-here.ts";
 import { type Command, LEDGER_FLAG } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
 import { findConfirmation, shortId } from "../find-confirmation.ts";
 import { inert } from "../output.ts";
 import { reload, toError, toJson } from "../report.ts";
-import { localPrincipal, withEngine } from "../wiring.ts";
+import { withEngine } from "../wiring.ts";
 
 export const cancel: Command = {
   name: "cancel",
@@ -15,6 +16,7 @@ export const cancel: Command = {
   words: { names: ["<id>"] },
   flags: {
     reason: { type: "string", value: "TEXT", help: "why; required, and kept in the journal" },
+    ...BREAK_GLASS_FLAG,
     ...LEDGER_FLAG,
   },
   examples: [{ line: `cancel k3f9x2ab --reason "asked in the wrong environment"`, says: "withdraws it" }],
@@ -28,7 +30,8 @@ export const cancel: Command = {
     }
     return withEngine(invocation, async (engine) => {
       const found = await findConfirmation(engine.ledger, given);
-      const cancelled = await engine.cancel(found.confirmation.id, { by: localPrincipal(), reason });
+      const acting = await actingHere(engine, invocation, { found, what: "cancel" });
+      const cancelled = await engine.cancel(found.confirmation.id, { ...acting, reason });
       if (!cancelled.ok) throw toError(cancelled);
       const { output, flags } = invocation;
       if (flags.has("json")) output.json(toJson(await reload(engine, found)));

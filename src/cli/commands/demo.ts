@@ -1,20 +1,34 @@
-import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { EXAMPLE_AGENTS } from "../agents/example-agents.ts";
+import { findAgents } from "../agents/find-agents.ts";
+import { brokenError, loadAgents, shortPath } from "../agents/load-agents.ts";
 import type { Command, Invocation } from "../command.ts";
-import { playDemo } from "../demo/play.ts";
+import { shortId } from "../find-confirmation.ts";
 import { Output } from "../output.ts";
-import { DEMO_FILE, ledgerUrl, openEngine } from "../wiring.ts";
+import { announce, tellBroken } from "../serving/announce.ts";
+import { createLog } from "../serving/log.ts";
+import { type OpenSite, openSite } from "../serving/open-site.ts";
+import { runUntilStopped } from "../serving/run-site.ts";
+import { readServeOptions, SERVE_FLAGS } from "../serving/serve-options.ts";
+import { listenForStop } from "../signals.ts";
+import { commandLineFor, DEMO_FILE, shellWord } from "../wiring.ts";
 
 const DEMO_URL = `sqlite:${DEMO_FILE}`;
+const FIRST_APP = "finance_assistant";
+const FIRST_MESSAGE = "Reimburse me $2500";
+// The user as whom the ADK's web page, and ours, begin.
+const FIRST_USER = "user";
 
 export const demo: Command = {
   name: "demo",
-  summary: "a gated function, approved and denied in this terminal",
-  usage: "[--db URL]",
+  summary: "a server with agents to try: something waits for your approval",
+  usage: "[--port PORT] [--db URL]",
   about:
-    "Pays out $45 by itself and asks you about $2500. Decide here or from a second terminal; stop it with Ctrl-C " +
-    "and start it again: what waits is in the ledger, not in the process. Without a terminal it plays both " +
-    "answers by itself.",
+    "Serves the example agents, with a scripted model unless GEMINI_API_KEY or GOOGLE_API_KEY is set. On a new " +
+    "ledger one of them is asked for $2500, which waits for a person. Stop it with Ctrl-C and start it again: " +
+    "what waits is in the ledger, not in the process.",
   flags: {
+    ...SERVE_FLAGS,
     db: {
       type: "string",
       value: "URL",
@@ -22,25 +36,54 @@ export const demo: Command = {
     },
   },
   examples: [
-    { line: "demo", says: `in ${DEMO_FILE} of this folder` },
-    { line: "demo --db memory:", says: "leaves nothing behind" },
+    { line: "demo", says: `on http://127.0.0.1:8000, with ${DEMO_FILE} of this folder` },
+    { line: "demo --port 8123 --db memory:", says: "elsewhere, and leaves nothing behind" },
   ],
-  async run(invocation: Invocation) {
-    const url = ledgerUrl(invocation, DEMO_URL);
-    const engine = await openEngine(url);
-    const asJson = invocation.flags.has("json");
-    // Programs get the summary and nothing else.
-    const output = asJson ? new Output({ write: () => true }, invocation.env) : invocation.output;
-    try {
-      const { code, summary } = await playDemo(
-        engine,
-        { ...invocation, output },
-        { url, newKey: () => `claim-${randomUUID().slice(0, 8)}` },
-      );
-      if (asJson) invocation.output.json(summary);
-      return code;
-    } finally {
-      await engine.close();
-    }
+  async run(invocation) {
+    const options = readServeOptions(invocation, DEMO_URL);
+    const stopping = listenForStop(invocation.exitNow);
+    const loaded = await loadAgents(findAgents([EXAMPLE_AGENTS]));
+    if (loaded.agents.length === 0) throw brokenError(loaded.broken);
+    const site = await openSite(options, loaded, createLog());
+    announce(invocation, site, options);
+    tellBroken(site, new Output(process.stderr, invocation.env));
+    const asked = await askForMoney(site);
+    if (!invocation.flags.has("json")) suggest(invocation, site, { ledger: options.ledger, asked });
+    return runUntilStopped(invocation, site, { stopping, graceMs: options.graceMs });
   },
 };
+
+/** Begins the first conversation of a new ledger; in any, the id of something that waits, if something does. */
+async function askForMoney(site: OpenSite): Promise<string | undefined> {
+  const runner = site.runner(FIRST_APP);
+  if (runner === undefined) return undefined;
+  const { ledger } = await runner.engine();
+  const { items } = await ledger.sessions({ app: FIRST_APP }, { limit: 1 });
+  if (items.length === 0) await runner.send(FIRST_MESSAGE, { user: FIRST_USER });
+  return (await runner.pending())[0]?.id;
+}
+
+function suggest(
+  invocation: Invocation,
+  { url }: OpenSite,
+  { ledger, asked }: { readonly ledger: string; readonly asked: string | undefined },
+): void {
+  const { output } = invocation;
+  const line = commandLineFor(invocation, ledger);
+  const id = asked === undefined ? undefined : shortId(asked);
+  output.line();
+  output.line(output.style("bold", "Try"));
+  output.prose(
+    id === undefined
+      ? `Open ${url} and ask an agent for something.`
+      : `Open ${url}: a reimbursement waits for you (${id}).`,
+    "  1. ",
+  );
+  output.prose("From a second terminal in this folder:", "  2. ");
+  output.line(`   ${line("pending")}`);
+  if (id !== undefined) output.line(`   ${line(`approve ${id} --wait 10`)}`);
+  output.prose("Talk to an agent in the terminal, and answer what it asks:", "  3. ");
+  output.line(`   ${line(`run ${shellWord(shortPath(join(EXAMPLE_AGENTS, "hr_assistant")))}`)}`);
+  output.line();
+  output.line(output.style("dim", "Ctrl-C stops it; what waits is kept."));
+}

@@ -1,3 +1,4 @@
+import { BREAK_GLASS_FLAG } from "../acting-here.ts";
 import { type Command, LEDGER_FLAG } from "../command.ts";
 import { decideHere } from "../decide.ts";
 
@@ -11,6 +12,7 @@ export const deny: Command = {
   words: { names: ["<id>"] },
   flags: {
     reason: { type: "string", value: "TEXT", help: "why; the model reads it" },
+    ...BREAK_GLASS_FLAG,
     ...LEDGER_FLAG,
   },
   examples: [

@@ -6,14 +6,21 @@ import { auditVerify } from "./audit-verify.ts";
 import { cancel } from "./cancel.ts";
 import { demo } from "./demo.ts";
 import { deny } from "./deny.ts";
+import { doctor } from "./doctor.ts";
+import { migrate } from "./migrate.ts";
 import { pending } from "./pending.ts";
 import { prune } from "./prune.ts";
+import { run } from "./run.ts";
+import { serve } from "./serve.ts";
 import { settle } from "./settle.ts";
 import { show } from "./show.ts";
+import { tokensCreate, tokensList, tokensRevoke } from "./tokens.ts";
 
 /** Every command, in the order in which the help lists them. */
 export const COMMANDS: readonly Command[] = [
   demo,
+  serve,
+  run,
   pending,
   show,
   approve,
@@ -23,5 +30,10 @@ export const COMMANDS: readonly Command[] = [
   auditVerify,
   auditHead,
   auditLog,
+  tokensCreate,
+  tokensList,
+  tokensRevoke,
+  migrate,
   prune,
+  doctor,
 ];

@@ -8,18 +8,24 @@ import { shortId } from "../find-confirmation.ts";
 import { inert, type Output } from "../output.ts";
 import { toJson } from "../report.ts";
 import { cutTo } from "../text-width.ts";
+import { type Pending, watchPending } from "../watch-pending.ts";
 import { commandLineFor, localPrincipal, withEngine } from "../wiring.ts";
 
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 1_000;
+const FILTERS = ["tool", "agent", "app", "user"] as const;
 
 export const pending: Command = {
   name: "pending",
   summary: "what waits for a person, nearest deadline first",
-  usage: "[--tool NAME] [--app NAME] [--user NAME] [--limit N]",
-  about: "Lists the open confirmations, and the calls whose outcome is unknown and must be settled.",
+  usage: "[--tool NAME] [--agent NAME] [--app NAME] [--user NAME] [--limit N] [--watch]",
+  about:
+    "Lists the open confirmations, and the calls whose outcome is unknown and must be settled. With --watch a " +
+    "terminal shows them as a table that follows the ledger, deadlines counting down; q leaves.",
   flags: {
+    watch: { type: "boolean", help: "on a terminal: a live table, until q" },
     tool: { type: "string", value: "NAME", help: "only calls of this tool" },
+    agent: { type: "string", value: "NAME", help: "only what this agent wants to do" },
     app: { type: "string", value: "NAME", help: "only of this app; a gated function is gate:<name>" },
     user: { type: "string", value: "NAME", help: "only what this user asked for" },
     limit: { type: "string", value: "N", help: `at most so many (${DEFAULT_LIMIT})` },
@@ -28,10 +34,12 @@ export const pending: Command = {
   },
   examples: [
     { line: "pending", says: "in countersign.db of this folder" },
+    { line: "pending --watch", says: "a table that follows what happens" },
     { line: "pending --tool reimburse --json", says: "for a program" },
   ],
   run(invocation) {
     return withEngine(invocation, async ({ ledger }) => {
+      if (isLive(invocation)) return watchPending(invocation, ledger, () => find(ledger, invocation));
       const found = await find(ledger, invocation);
       if (invocation.flags.has("json")) invocation.output.json(await toDocument(ledger, found));
       else print(invocation, found, Date.now());
@@ -40,16 +48,14 @@ export const pending: Command = {
   },
 };
 
-interface Pending {
-  readonly items: readonly ConfirmationWithCall[];
-  readonly next?: string;
-  readonly unknown: readonly CallRecord[];
+function isLive({ flags, output, stdin }: Invocation): boolean {
+  return flags.has("watch") && output.isTerminal && stdin.isTTY && !flags.has("json");
 }
 
 async function find(ledger: Ledger, { flags }: Invocation): Promise<Pending> {
   const limit = Math.min(flags.number("limit", 1) ?? DEFAULT_LIMIT, MAX_LIMIT);
   const filter = Object.fromEntries(
-    ["tool", "app", "user"].flatMap((name) => {
+    FILTERS.flatMap((name) => {
       const value = flags.text(name);
       return value === undefined ? [] : [[name, value]];
     }),
@@ -63,8 +69,8 @@ async function find(ledger: Ledger, { flags }: Invocation): Promise<Pending> {
   const unknown = flags.has("user") ? [] : (await ledger.unknownCalls({ limit })).items;
   return {
     ...page,
-    unknown: unknown.filter(
-      (call) => (filter["tool"] ?? call.tool) === call.tool && (filter["app"] ?? call.app) === call.app,
+    unknown: unknown.filter((call) =>
+      (["tool", "agent", "app"] as const).every((name) => (filter[name] ?? call[name]) === call[name]),
     ),
   };
 }
@@ -99,7 +105,9 @@ function print(invocation: Invocation, { items, next, unknown }: Pending, now: n
   if (first !== undefined) {
     output.line();
     if (next !== undefined)
-      output.prose(`There are more: --limit shows up to ${MAX_LIMIT}, --tool, --app and --user narrow it.`);
+      output.prose(
+        `There are more: --limit shows up to ${MAX_LIMIT}; --tool, --agent, --app and --user narrow it.`,
+      );
     output.line(line(`show ${shortId(first.confirmation.id)}`));
     if (mayDecide(first.confirmation, localPrincipal()))
       output.line(line(`approve ${shortId(first.confirmation.id)}`));

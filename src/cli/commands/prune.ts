@@ -2,6 +2,7 @@ import { CountersignError } from "../../protocol/index.ts";
 import { type Command, LEDGER_FLAG } from "../command.ts";
 import { parseDuration } from "../duration.ts";
 import { EXIT } from "../exit-codes.ts";
+import { Progress } from "../progress.ts";
 import { withEngine } from "../wiring.ts";
 
 const MOST_COUNTED = 100_000;
@@ -34,9 +35,11 @@ export const prune: Command = {
     const olderThanMs = parseDuration(age, "older-than");
     const dryRun = flags.has("dry-run");
     return withEngine(invocation, async (engine) => {
+      const progress = new Progress();
+      const onPruned = (count: number): void => progress.show(`${count} sessions erased …`);
       const sessions = dryRun
         ? (await engine.ledger.idleSessions(Date.now() - olderThanMs, MOST_COUNTED)).length
-        : await engine.prune(olderThanMs);
+        : await engine.prune(olderThanMs, onPruned).finally(() => progress.end());
       const number = dryRun && sessions === MOST_COUNTED ? `${sessions} or more` : String(sessions);
       const noun = sessions === 1 ? "session" : "sessions";
       if (flags.has("json")) output.json({ sessions, dryRun });

@@ -1,12 +1,13 @@
 import type { Settlement } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
+import { actingHere, BREAK_GLASS_FLAG } from "../acting-here.ts";
 import { statusOf, statusText } from "../card.ts";
 import { type Command, type GivenFlags, LEDGER_FLAG } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
 import { findCall, shortId } from "../find-confirmation.ts";
 import { inert } from "../output.ts";
 import { parseFlag, reload, toError, toJson } from "../report.ts";
-import { DOOR, localPrincipal, withEngine } from "../wiring.ts";
+import { withEngine } from "../wiring.ts";
 
 export const settle: Command = {
   name: "settle",
@@ -21,6 +22,7 @@ export const settle: Command = {
     succeeded: { type: "string", value: "JSON", help: "it happened, with this result" },
     failed: { type: "string", value: "TEXT", help: "it did not happen, or half; do not try again" },
     retry: { type: "boolean", help: "it did not happen; run it" },
+    ...BREAK_GLASS_FLAG,
     ...LEDGER_FLAG,
   },
   examples: [
@@ -34,10 +36,8 @@ export const settle: Command = {
     const settlement = settlementOf(flags);
     return withEngine(invocation, async (engine) => {
       const found = await findCall(engine.ledger, given);
-      const settled = await engine.settle({ call: found.call.id }, settlement, {
-        by: localPrincipal(),
-        via: DOOR,
-      });
+      const acting = await actingHere(engine, invocation, { found, what: "settle" });
+      const settled = await engine.settle({ call: found.call.id }, settlement, acting);
       if (!settled.ok) throw toError(settled);
       const now = await reload(engine, found);
       const id = now.confirmation === undefined ? now.call.id : shortId(now.confirmation.id);

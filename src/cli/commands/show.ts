@@ -1,13 +1,18 @@
+import type { Ledger } from "../../engine/index.ts";
 import { printCard, printWhatToDo } from "../card.ts";
 import { type Command, LEDGER_FLAG } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
-import { findCall } from "../find-confirmation.ts";
+import { type FoundCall, findCall } from "../find-confirmation.ts";
+import { isAbout, printRecord } from "../journal-line.ts";
+import type { Output } from "../output.ts";
 import { toJson } from "../report.ts";
 import { commandLineFor, localPrincipal, withEngine } from "../wiring.ts";
 
+const PAGE = 500;
+
 export const show: Command = {
   name: "show",
-  summary: "one confirmation: what would run, why it asks, who decided",
+  summary: "one confirmation: what would run, who may decide, what happened",
   usage: "<id>",
   about:
     "<id> may be the end of an id, at least four characters. Text behind a bar was said by others (the tool's " +
@@ -29,6 +34,7 @@ export const show: Command = {
       }
       const owner = found.call.owner === undefined ? undefined : await ledger.owner(found.call.owner);
       printCard(output, found, owner);
+      await printHistory(output, ledger, found);
       printWhatToDo(output, found, {
         viewer: localPrincipal(),
         commandLine: commandLineFor(invocation),
@@ -37,3 +43,16 @@ export const show: Command = {
     });
   },
 };
+
+/** What the journal says of this call, oldest first. */
+async function printHistory(output: Output, ledger: Ledger, { call, session }: FoundCall): Promise<void> {
+  output.line();
+  output.line(output.style("bold", "history"));
+  for (let after = 0; ; ) {
+    const page = await ledger.chain(session.key, { after, limit: PAGE });
+    for (const record of page) if (isAbout(record, call.id)) printRecord(output, record, [call.tool]);
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE) return;
+    after = last.n;
+  }
+}

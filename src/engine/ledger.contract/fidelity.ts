@@ -85,6 +85,7 @@ const shown: Required<Shown> = {
   question: "manager",
   askedByTool: true,
   onDenied: "invoke",
+  layout: { hold: true, diff: { before: "old", after: "new" } },
 };
 
 const vote: Required<Vote> = {

@@ -85,6 +85,14 @@ export const handleCases: readonly LedgerCase[] = [
         seal: () => ledger.seal({ k: 1, lastSeq: 1, count: 1, root: "", hash: "", at: 1 }),
         idleSessions: () => ledger.idleSessions(1, 1),
         tidy: () => ledger.tidy(),
+        channelPlace: () => ledger.channelPlace("webhook"),
+        enqueue: () => ledger.enqueue({ channel: "webhook", from: 0, to: 1, seqs: [1] }),
+        takeDeliveries: () => ledger.takeDeliveries("webhook", { limit: 1, holdMs: 1 }),
+        endDelivery: () =>
+          ledger.endDelivery({ channel: "webhook", seq: 1, attempt: 1 }, { as: "delivered" }),
+        nextDeliveryAt: () => ledger.nextDeliveryAt("webhook"),
+        deadDeliveries: () => ledger.deadDeliveries("webhook"),
+        reviveDelivery: () => ledger.reviveDelivery("webhook", 1),
       };
       for (const [method, use] of Object.entries(uses)) await checkRejected(use(), "closed", method);
     },

@@ -1,8 +1,230 @@
-import { OpenAPIHono } from "@hono/zod-openapi";
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Confirmation } from "../../engine/index.ts";
 import type { HttpEnv } from "../env.ts";
+import { serveFeed } from "../feed/routes.ts";
+import { IDEMPOTENCY_HEADER } from "../idempotency.ts";
+import { newRoutes, refuseOtherMethods, serve } from "../operation.ts";
+import { decisionResultsSchema, meSchema } from "../schemas/answers.ts";
+import {
+  callPageSchema,
+  callSchema,
+  confirmationPageSchema,
+  confirmationSchema,
+  contextSchema,
+} from "../schemas/confirmation.ts";
+import {
+  cancellationBodySchema,
+  decisionBodySchema,
+  decisionsBodySchema,
+  settlementBodySchema,
+} from "../schemas/inputs.ts";
+import { idParamsSchema, listQuerySchema, pageQuerySchema, waitQuerySchema } from "../schemas/queries.ts";
+import { requireScope } from "../scopes.ts";
 import type { Site } from "../site.ts";
+import { listUnknown } from "./calls.ts";
+import { cancelOne } from "./cancel.ts";
+import { contextOf } from "./context.ts";
+import { decideMany, decideOne } from "./decide.ts";
+import { list } from "./list.ts";
+import { settleCall, settleConfirmation } from "./settle.ts";
+import { find, show } from "./visibility.ts";
+
+const TAG = "confirmations";
+const KEY = { [IDEMPOTENCY_HEADER]: "The same key with the same body is one request, for a day." };
+const SETTLING = { body: settlementBodySchema, headers: KEY, problems: [404, 409, 412] };
+const ONE = { description: "The confirmation", schema: confirmationSchema };
+const NO_STORE = { "cache-control": "no-store" };
 
 /** The approvals API: what waits, one confirmation, decisions, the live stream. */
-export function approvalRoutes(_site: Site): OpenAPIHono<HttpEnv> {
-  return new OpenAPIHono<HttpEnv>();
+export function approvalRoutes(site: Site): OpenAPIHono<HttpEnv> {
+  const routes = newRoutes();
+  // Before `{id}`, of which "stream" would be one.
+  serveFeed(routes, site);
+  serveReads(routes, site);
+  serveDecisions(routes, site);
+  serveEndings(routes, site);
+  serveCalls(routes, site);
+  serveIdentity(routes, site);
+  refuseOtherMethods(routes);
+  return routes;
+}
+
+function serveReads(routes: OpenAPIHono<HttpEnv>, site: Site): void {
+  serve(
+    routes,
+    {
+      method: "get",
+      path: "/v1/confirmations",
+      summary: "What waits for a person, or what became of it",
+      tag: TAG,
+      query: listQuerySchema,
+      answer: { description: "What you may see of them", schema: confirmationPageSchema },
+    },
+    async (context, { query }) => {
+      requireScope(context, "read", "decide", "admin");
+      return Response.json(await list(await site.ledger(), query, context.get("principal")), {
+        headers: NO_STORE,
+      });
+    },
+  );
+  serve(
+    routes,
+    {
+      method: "get",
+      path: "/v1/confirmations/{id}",
+      summary: "One confirmation",
+      tag: TAG,
+      params: idParamsSchema,
+      answer: ONE,
+      problems: [404],
+    },
+    async (context, { params }) => {
+      requireScope(context, "read", "decide", "admin");
+      const principal = context.get("principal");
+      return one(show(await find(await site.ledger(), params.id, principal), principal));
+    },
+  );
+  serve(
+    routes,
+    {
+      method: "get",
+      path: "/v1/confirmations/{id}/context",
+      summary: "What a person looks at before deciding",
+      tag: TAG,
+      params: idParamsSchema,
+      answer: { description: "What surrounds the question", schema: contextSchema },
+      problems: [404],
+    },
+    async (context, { params }) => {
+      requireScope(context, "read", "decide", "admin");
+      const told = await contextOf(await site.ledger(), params.id, context.get("principal"));
+      return Response.json(told, { headers: NO_STORE });
+    },
+  );
+}
+
+function serveDecisions(routes: OpenAPIHono<HttpEnv>, site: Site): void {
+  serve(
+    routes,
+    {
+      method: "post",
+      path: "/v1/confirmations/{id}/decision",
+      summary: "Approve or deny; answers once it is committed, and the run goes on by itself",
+      tag: TAG,
+      params: idParamsSchema,
+      query: waitQuerySchema,
+      body: decisionBodySchema,
+      headers: { ...KEY, "If-Match": "The version that was shown, as `version` in the body." },
+      answer: ONE,
+      problems: [404, 409, 412],
+    },
+    async (context, { params, query, body }) =>
+      one(await decideOne(site, context, { id: params.id, body, wait: query.wait ?? 0 })),
+  );
+  serve(
+    routes,
+    {
+      method: "post",
+      path: "/v1/decisions",
+      summary: "Decide many, each on its own",
+      tag: TAG,
+      body: decisionsBodySchema,
+      headers: KEY,
+      answer: { description: "One result for each, in their order", schema: decisionResultsSchema },
+    },
+    async (context, { body }) =>
+      Response.json({ results: await decideMany(site, context, body) }, { headers: NO_STORE }),
+  );
+}
+
+function serveEndings(routes: OpenAPIHono<HttpEnv>, site: Site): void {
+  serve(
+    routes,
+    {
+      method: "post",
+      path: "/v1/confirmations/{id}/cancellation",
+      summary: "Withdraw a question, or an approval that nobody has acted on",
+      tag: TAG,
+      params: idParamsSchema,
+      body: cancellationBodySchema,
+      headers: KEY,
+      answer: ONE,
+      problems: [404, 409],
+    },
+    async (context, { params, body }) =>
+      one(await cancelOne(site, context, { id: params.id, reason: body.reason })),
+  );
+  serve(
+    routes,
+    {
+      ...SETTLING,
+      method: "post",
+      path: "/v1/confirmations/{id}/settlement",
+      summary: "Say what became of a call whose outcome is not known",
+      tag: TAG,
+      params: idParamsSchema,
+      answer: ONE,
+    },
+    async (context, { params, body }) =>
+      one(await settleConfirmation(site, context, { id: params.id, body })),
+  );
+}
+
+function serveCalls(routes: OpenAPIHono<HttpEnv>, site: Site): void {
+  serve(
+    routes,
+    {
+      ...SETTLING,
+      method: "post",
+      path: "/v1/calls/{id}/settlement",
+      summary: "The same for a call about which nobody was asked",
+      tag: "calls",
+      params: idParamsSchema,
+      answer: { description: "The call", schema: callSchema },
+    },
+    async (context, { params, body }) =>
+      Response.json(await settleCall(site, context, { id: params.id, body }), { headers: NO_STORE }),
+  );
+  serve(
+    routes,
+    {
+      method: "get",
+      path: "/v1/unknown",
+      summary: "Calls of unknown outcome about which nobody was asked",
+      tag: "calls",
+      query: pageQuerySchema,
+      answer: { description: "What you may see of them, oldest first", schema: callPageSchema },
+    },
+    async (context, { query: { cursor, limit } }) => {
+      requireScope(context, "read", "decide", "admin");
+      const request = {
+        ...(cursor === undefined ? {} : { cursor }),
+        ...(limit === undefined ? {} : { limit }),
+      };
+      const page = await listUnknown(await site.ledger(), request, context.get("principal"));
+      return Response.json(page, { headers: NO_STORE });
+    },
+  );
+}
+
+function serveIdentity(routes: OpenAPIHono<HttpEnv>, site: Site): void {
+  serve(
+    routes,
+    {
+      method: "get",
+      path: "/v1/me",
+      summary: "Who I am here",
+      tag: "identity",
+      answer: { description: "You, and what is served here", schema: meSchema },
+    },
+    (context) => {
+      const { id, kind, roles, scopes, authenticated } = context.get("principal");
+      const principal = { id, kind, roles, scopes, authenticated };
+      return Response.json({ principal, auth: site.auth.name, apps: site.appNames }, { headers: NO_STORE });
+    },
+  );
+}
+
+function one(confirmation: Confirmation): Response {
+  return Response.json(confirmation, { headers: { ...NO_STORE, etag: `"${confirmation.version}"` } });
 }

@@ -1,8 +1,54 @@
-import { OpenAPIHono } from "@hono/zod-openapi";
+import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { HttpEnv } from "../env.ts";
+import { newRoutes, refuseOtherMethods, serve } from "../operation.ts";
+import { auditPageSchema, verificationSchema } from "../schemas/audit.ts";
+import { auditQuerySchema, verifyQuerySchema } from "../schemas/queries.ts";
+import { requireScope } from "../scopes.ts";
 import type { Site } from "../site.ts";
+import { listAudit } from "./list.ts";
+
+const TAG = "audit";
+const NO_STORE = { "cache-control": "no-store" };
 
 /** The journal, and whether it verifies. */
-export function auditRoutes(_site: Site): OpenAPIHono<HttpEnv> {
-  return new OpenAPIHono<HttpEnv>();
+export function auditRoutes(site: Site): OpenAPIHono<HttpEnv> {
+  const routes = newRoutes();
+  serve(
+    routes,
+    {
+      method: "get",
+      path: "/v1/audit",
+      summary: "The journal, oldest first",
+      tag: TAG,
+      query: auditQuerySchema,
+      answer: { description: "Its records", schema: auditPageSchema },
+      problems: [404],
+    },
+    async (context, { query }) => {
+      const page = await listAudit(await site.ledger(), query, context.get("principal"));
+      return Response.json(page, { headers: NO_STORE });
+    },
+  );
+  serve(
+    routes,
+    {
+      method: "get",
+      path: "/v1/audit/verify",
+      summary: "Does the journal verify?",
+      tag: TAG,
+      query: verifyQuerySchema,
+      answer: {
+        description: "What was checked, what was found, and what cannot be",
+        schema: verificationSchema,
+      },
+    },
+    async (context, { query: { head } }) => {
+      requireScope(context, "admin");
+      const engine = await site.engine();
+      const found = await engine.verify(head === undefined ? {} : { head });
+      return Response.json(found, { headers: NO_STORE });
+    },
+  );
+  refuseOtherMethods(routes);
+  return routes;
 }

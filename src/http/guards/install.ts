@@ -1,17 +1,47 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import { toPrincipal } from "../../engine/index.ts";
 import type { AppOptions } from "../app-options.ts";
 import type { HttpEnv } from "../env.ts";
 import type { Site } from "../site.ts";
+import { authenticate } from "./authenticate.ts";
+import { readBody } from "./body.ts";
+import { needJson } from "./content-type.ts";
+import { checkHost } from "./host.ts";
+import { requestLimits } from "./limits.ts";
+import { isLogin, isOpen, isProbe } from "./open-paths.ts";
+import { checkOrigin } from "./origin.ts";
+import { nameRequest } from "./request-id.ts";
+import { secureAnswers } from "./security-headers.ts";
+import { throttleCallers, throttleFailures, throttleLogins } from "./throttle.ts";
+import { TokenBuckets } from "./token-buckets.ts";
 
-/** Everything that a request passes before any route sees it; what it finds out is in the context's variables. */
-export function installGuards(app: OpenAPIHono<HttpEnv>, _site: Site, _options: AppOptions): void {
-  app.use(async (context, next) => {
-    context.set("requestId", crypto.randomUUID());
-    context.set(
-      "principal",
-      toPrincipal({ id: "local", scopes: ["run", "read", "decide", "act-as", "admin"] }),
-    );
-    await next();
-  });
+/**
+ * Everything that a request passes before any route sees it; what it finds out is in the context's variables. In this
+ * order, so that whoever is turned away costs as little as possible: nothing is looked up before the request is known to
+ * be meant for us, and no body is read of somebody whom we do not know.
+ */
+export function installGuards(app: OpenAPIHono<HttpEnv>, site: Site, options: AppOptions): void {
+  const { auth, publicUrl } = site;
+  const { allowedHosts = [], allowOrigins = [] } = options;
+  const limits = requestLimits(auth, options.limits);
+  const base = site.basePath === "/" ? 0 : site.basePath.length;
+  const within =
+    (test: (path: string) => boolean) =>
+    (path: string): boolean =>
+      test(path.slice(base) || "/");
+  const origins = { publicUrl, allowOrigins };
+  app.use(nameRequest);
+  app.use(secureAnswers(publicUrl));
+  app.use(checkHost({ auth, publicUrl, allowedHosts, exempt: within(isProbe) }));
+  app.use(checkOrigin(origins));
+  app.use(needJson);
+  const { failedLoginsPerMinute, requestsPerMinute } = limits;
+  if (auth.name !== "none") app.use(throttleFailures(newBuckets(failedLoginsPerMinute), within(isLogin)));
+  if (auth.name === "oidc") app.use(throttleLogins(newBuckets(failedLoginsPerMinute), within(isLogin)));
+  app.use(authenticate({ ...origins, auth, log: site.log, isOpen: within(isOpen) }));
+  if (Number.isFinite(requestsPerMinute)) app.use(throttleCallers(newBuckets(requestsPerMinute)));
+  app.use(readBody({ maxBytes: limits.bodyBytes, timeoutMs: limits.bodyTimeoutMs }));
+}
+
+function newBuckets(perMinute: number): TokenBuckets {
+  return new TokenBuckets(perMinute, Date.now);
 }

@@ -1,8 +1,47 @@
-import { OpenAPIHono } from "@hono/zod-openapi";
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
+import { CountersignError } from "../../protocol/index.ts";
 import type { HttpEnv } from "../env.ts";
+import { newRoutes, refuseOtherMethods, serve } from "../operation.ts";
 import type { Site } from "../site.ts";
+import { serveMetrics } from "../telemetry/routes.ts";
 
-/** Is the process alive, and can it serve? */
-export function healthRoutes(_site: Site): OpenAPIHono<HttpEnv> {
-  return new OpenAPIHono<HttpEnv>().get("/healthz", (context) => context.json({ status: "ok" })) as never;
+const ANSWER_MS = 1_000;
+const statusSchema = z.object({ status: z.literal("ok") });
+
+/** Is the process alive, can it serve, and what has it counted? The first two are for machines that have no login. */
+export function healthRoutes(site: Site): OpenAPIHono<HttpEnv> {
+  const routes = newRoutes();
+  const about = { method: "get", tag: "operations" } as const;
+  const alive = { description: "The process answers", schema: statusSchema };
+  serve(routes, { ...about, path: "/healthz", summary: "Is the process alive?", answer: alive }, (context) =>
+    context.json({ status: "ok" }),
+  );
+  const ready = { description: "It takes requests", schema: statusSchema };
+  const summary = "Can it serve: does its database answer, and is it not about to end?";
+  serve(routes, { ...about, path: "/readyz", summary, answer: ready, problems: [503] }, async (context) => {
+    await checkReady(site);
+    return context.json({ status: "ok" });
+  });
+  serveMetrics(routes, site);
+  refuseOtherMethods(routes);
+  return routes;
+}
+
+async function checkReady(site: Site): Promise<void> {
+  if (site.draining) throw new CountersignError("closed", "This process is about to end; ask another.");
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    late.reject(new CountersignError("ledger-unreachable", "The database does not answer within a second."));
+  }, ANSWER_MS);
+  try {
+    await Promise.race([answers(site), late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function answers(site: Site): Promise<void> {
+  const ledger = await site.ledger();
+  await ledger.lastCheckpoint();
 }

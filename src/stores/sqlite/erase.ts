@@ -2,6 +2,7 @@ import type { Shown, Vote } from "../../engine/index.ts";
 import { callRange } from "./call-range.ts";
 import type { Database } from "./database.ts";
 import { fromJson, toJson } from "./rows.ts";
+import { dropSessionWords } from "./search-index.ts";
 
 const NOTHING_SHOWN: Shown = { hint: "", why: [] };
 
@@ -21,6 +22,7 @@ const ERASE_CONFIRMATION =
 
 /** Removes what was said and done, and keeps that it was: ids, statuses, digests, who decided and when. */
 export function eraseSession(database: Database, session: string): void {
+  dropSessionWords(database, session);
   database.run(DELETE_EVENTS, [session]);
   database.run(DELETE_STATE, [session]);
   database.run(ERASE_FRAMES, [...callRange(session), session]);

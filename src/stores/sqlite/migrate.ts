@@ -10,8 +10,8 @@ export interface Migration {
   apply(driver: Pick<Driver, "exec" | "prepare">): void;
 }
 
-// "CSGN": marks the file as ours, so that another program's database is left alone.
-const APPLICATION_ID = 0x4353474e;
+/** "CSGN": marks the file as ours, so that another program's database is left alone. */
+export const APPLICATION_ID = 0x4353474e;
 
 /**
  * Brings the schema to the newest version, all steps in one transaction. Processes that open the same file at

@@ -7,6 +7,8 @@ import type {
   CommitOutcome,
   ConfirmationFilter,
   ConfirmationWithCall,
+  Delivery,
+  DeliveryEnd,
   DueWork,
   FrameRecord,
   HostedApp,
@@ -14,6 +16,7 @@ import type {
   KeptItem,
   Ledger,
   Memo,
+  Outbox,
   Owner,
   OwnerState,
   Page,
@@ -23,11 +26,11 @@ import type {
   StepRecord,
   Target,
 } from "../../engine/index.ts";
-import type { JsonObject, StoredEvent } from "../../protocol/index.ts";
+import { CountersignError, type JsonObject, type StoredEvent } from "../../protocol/index.ts";
 import { applyCommit } from "./apply-writes.ts";
 import { listUnknownCalls, readCalls, readSteps, readUnansweredCalls } from "./calls.ts";
 import { Changes } from "./changes.ts";
-import { listClosed, listOpen } from "./confirmations.ts";
+import { listClosed } from "./closed-confirmations.ts";
 import type { Database } from "./database.ts";
 import { readDue } from "./due.ts";
 import { readEvents } from "./events.ts";
@@ -35,6 +38,18 @@ import { readLiveFrames, readReadyFrames } from "./frames.ts";
 import { insertCheckpoint, readChain, readCheckpoints, readJournal, readLastCheckpoint } from "./journal.ts";
 import { load } from "./load.ts";
 import { dropExpiredMemos, recallMemo } from "./memos.ts";
+import { listOpen } from "./open-confirmations.ts";
+import {
+  endAttempt,
+  enqueueDeliveries,
+  hasDueDelivery,
+  listDead,
+  openChannel,
+  readChannelPlace,
+  readNextDeliveryAt,
+  reviveDead,
+  takeDueDeliveries,
+} from "./outbox.ts";
 import {
   beatOwner,
   dropIdleOwners,
@@ -44,9 +59,14 @@ import {
   retireOwner,
 } from "./owners.ts";
 import { pinValue } from "./pins.ts";
+import { searchOpen } from "./search.ts";
+import { catchUp } from "./search-index.ts";
 import { listIdleSessions, listSessions, listStreams } from "./sessions.ts";
 import { discardItem, dropExpiredItems, keepItem, listKept, readKept } from "./shelf.ts";
 import { readState } from "./states.ts";
+
+// About a second's work at worst; what is left over, the next search or the next tidying does.
+const TIDIED_RECORDS = 20_000;
 
 /** The ledger on one SQLite connection; each method is one statement or one transaction. */
 export class SqliteLedger implements Ledger {
@@ -106,10 +126,17 @@ export class SqliteLedger implements Ledger {
     return this.#read((database) => listSessions(database, owner, page));
   }
 
-  confirmations(filter: ConfirmationFilter, page?: PageRequest): Promise<Page<ConfirmationWithCall>> {
-    return filter.state === "open"
+  async confirmations(filter: ConfirmationFilter, page?: PageRequest): Promise<Page<ConfirmationWithCall>> {
+    const { words } = filter;
+    if (filter.state === "closed") {
+      if (words === undefined) return listClosed(this.#database, filter, page);
+      throw new CountersignError("malformed-request", "Only open confirmations can be searched for words.", {
+        details: { field: "words" },
+      });
+    }
+    return words === undefined
       ? this.#read((database) => listOpen(database, filter, page))
-      : listClosed(this.#database, filter, page);
+      : searchOpen(this.#database, { ...filter, words }, page);
   }
 
   unknownCalls(page?: PageRequest): Promise<Page<CallRecord>> {
@@ -209,13 +236,55 @@ export class SqliteLedger implements Ledger {
     return this.#database.write(true, () => discardItem(this.#database, item, this.#clock.now()));
   }
 
-  tidy(): Promise<void> {
-    return this.#database.write(false, () => {
+  async channelPlace(channel: string): Promise<number> {
+    const known = await this.#read((database) => readChannelPlace(database, channel));
+    return known ?? this.#database.write(false, () => openChannel(this.#database, channel));
+  }
+
+  enqueue(batch: Parameters<Outbox["enqueue"]>[0]): Promise<boolean> {
+    return this.#database.write(false, () => enqueueDeliveries(this.#database, batch, this.#clock.now()));
+  }
+
+  async takeDeliveries(
+    channel: string,
+    take: { readonly limit: number; readonly holdMs: number },
+  ): Promise<readonly Delivery[]> {
+    if (!(await this.#read((database) => hasDueDelivery(database, channel, this.#clock.now())))) return [];
+    return this.#database.write(false, () =>
+      takeDueDeliveries(this.#database, { channel, ...take }, this.#clock.now()),
+    );
+  }
+
+  endDelivery(attempt: Parameters<Outbox["endDelivery"]>[0], end: DeliveryEnd): Promise<boolean> {
+    return this.#database.write(false, () =>
+      endAttempt(this.#database, attempt, { end, now: this.#clock.now() }),
+    );
+  }
+
+  nextDeliveryAt(channel: string): Promise<number | undefined> {
+    return this.#read((database) => readNextDeliveryAt(database, channel));
+  }
+
+  deadDeliveries(channel: string, page?: PageRequest): Promise<Page<Delivery>> {
+    return this.#read((database) => listDead(database, channel, page));
+  }
+
+  async reviveDelivery(channel: string, seq: number): Promise<boolean> {
+    const revived = await this.#database.write(false, () =>
+      reviveDead(this.#database, { channel, seq }, this.#clock.now()),
+    );
+    if (revived) this.#changes.announce();
+    return revived;
+  }
+
+  async tidy(): Promise<void> {
+    await this.#database.write(false, () => {
       const now = this.#clock.now();
       dropExpiredMemos(this.#database, now);
       dropExpiredItems(this.#database, now);
       dropIdleOwners(this.#database, now);
     });
+    await catchUp(this.#database, TIDIED_RECORDS);
   }
 
   onChange(listener: () => void): () => void {

@@ -1,0 +1,28 @@
+import { scripted } from "../../../src/models/scripted/index.ts";
+
+/** Plays the model where no API key is set: the sentences of the instruction, and what the tool said. */
+export const script = scripted(({ contents }) => {
+  const last = contents.at(-1)?.parts ?? [];
+  const text = last.map((part) => part.text ?? "").join("");
+  // Results come last, or, where the person talked on meanwhile, above a note that they came.
+  const from = text.startsWith("(The results of") ? contents.flatMap(({ parts }) => parts) : last;
+  const result = from
+    .flatMap(({ functionResponse }) => (functionResponse === undefined ? [] : [functionResponse.response]))
+    .findLast(({ status }) => status !== "pending");
+  if (result !== undefined) {
+    const { message, error, reason } = result;
+    const words = [message ?? "It was not paid:", error, reason].filter((word) => typeof word === "string");
+    return words.join(" ");
+  }
+  const [digits] = /\d[\d,]*(?:\.\d+)?/.exec(text) ?? [];
+  if (digits === undefined) return `Tell me an amount, as in "Reimburse me $45".`;
+  const amount = Number(digits.replaceAll(",", ""));
+  const how =
+    amount > 1000
+      ? "Since this exceeds $1000, manager approval is required. Please confirm the request to submit it for review."
+      : "Please confirm it to proceed.";
+  return [
+    { text: `I am initiating the reimbursement request for ${amount}. ${how}` },
+    { functionCall: { name: "reimburse", args: { amount } } },
+  ];
+});

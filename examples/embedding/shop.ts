@@ -1,0 +1,28 @@
+// What the host programs of these examples have already: agents, and a way to know who asks.
+import { Agent, Runner, tool } from "../../src/index.ts";
+import { scripted } from "../../src/models/scripted/index.ts";
+
+const refund = tool({
+  name: "refund",
+  description: "Pays a customer back.",
+  requireConfirmation: true,
+  execute: () => ({ refunded: true }),
+});
+
+/** Plays the model: wants to pay back whatever it is told, and says so when it has. */
+const model = scripted(({ contents }) =>
+  contents.at(-1)?.parts.some(({ functionResponse }) => functionResponse !== undefined) === true
+    ? "It is on its way."
+    : [{ functionCall: { name: "refund", args: {} } }],
+);
+
+export const shop = new Runner({
+  agent: new Agent({ name: "shop", model, tools: [refund] }),
+  ledger: "memory:",
+});
+
+/** Stands for the host's own session: undefined where nobody is logged in. */
+export function userOf({ headers }: Request): { readonly id: string } | undefined {
+  const id = headers.get("x-demo-user");
+  return id === null ? undefined : { id };
+}

@@ -1,0 +1,25 @@
+// What a host sees of its approvals: log lines, spans, metrics.
+
+const agent = new Agent({ name: "shop", model: scripted(() => "hello") });
+const lines: object[] = [];
+const logger = { info: (facts: object) => lines.push(facts), warn: () => {}, error: () => {} };
+
+// #region telemetry
+import { createApp, openTelemetry } from "../../src/http/index.ts";
+import { Runner } from "../../src/index.ts";
+
+const shop = new Runner({ agent, ledger: "memory:", trace: openTelemetry }); // spans for decisions, claims, tools, models
+const approvals = createApp({ apps: { shop }, authenticate: (request) => userOf(request), logger }); // pino, or its like
+
+// #endregion
+
+import assert from "node:assert/strict";
+import { Agent } from "../../src/index.ts";
+import { scripted } from "../../src/models/scripted/index.ts";
+import { userOf } from "./shop.ts";
+
+const headers = { "x-demo-user": "prometheus" };
+const response = await approvals.fetch(new Request("http://localhost/metrics", { headers }));
+assert.match(await response.text(), /^countersign_pending_confirmations 0$/m);
+assert.equal(lines.length, 1, "one line a request");
+await shop.close();

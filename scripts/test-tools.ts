@@ -1,0 +1,101 @@
+// What the tests need beside the packages: looked for, fetched where that can be done without asking anybody.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { delimiter, join } from "node:path";
+import { command, ROOT } from "./command.ts";
+
+const CACHE = join(ROOT, "node_modules", ".cache", "countersign");
+
+const CHROMIUM_NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"] as const;
+
+const ADK_WEB = { name: "@google/adk-devtools", version: "2.0.0" } as const;
+
+/** The path of a Chromium: the one that CHROMIUM_PATH names, the system's, or one that was just installed. */
+export async function ensureChromium(): Promise<string> {
+  const named = process.env["CHROMIUM_PATH"];
+  if (named !== undefined && named !== "") {
+    if (existsSync(named)) return named;
+    throw new Error(`CHROMIUM_PATH is ${named}, and there is no such file.`);
+  }
+  const found = findChromium() ?? (installPackage("chromium") ? findChromium() : undefined);
+  if (found !== undefined) return found;
+  throw new Error(
+    "The browser tests need Chromium: install it (Debian: apt-get install chromium), or set CHROMIUM_PATH to one.",
+  );
+}
+
+/** The folder of the ADK's own web UI as it was published, without the packages that its server would need. */
+export async function ensureAdkWeb(): Promise<string> {
+  const { name, version } = ADK_WEB;
+  const folder = join(CACHE, `adk-devtools-${version}`);
+  const browser = join(folder, "package", "dist", "browser");
+  if (existsSync(browser)) return browser;
+  await mkdir(CACHE, { recursive: true });
+  const fetched = await mkdtemp(join(CACHE, "fetching-"));
+  try {
+    run("npm", ["pack", `${name}@${version}`, "--silent", "--pack-destination", fetched]);
+    run("tar", ["-xzf", join(fetched, `google-adk-devtools-${version}.tgz`), "-C", fetched]);
+    // Whole or not at all: of two that fetch it at once, one moves it here and the other finds it.
+    await rename(fetched, folder).catch((error: unknown) => {
+      if (!existsSync(browser)) throw error;
+    });
+  } finally {
+    await rm(fetched, { recursive: true, force: true });
+  }
+  return browser;
+}
+
+/** The folder of a program that we are tested inside of, `test/peers/<name>`, with its own packages installed as locked. */
+export function ensurePeer(name: string): string {
+  const folder = join(ROOT, "test", "peers", name);
+  const locked = readFileSync(join(folder, "package-lock.json"), "utf8");
+  const stamp = join(folder, "node_modules", ".countersign-locked");
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === locked) return folder;
+  const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"];
+  const { status, stderr } = command("npm", args, { cwd: folder, timeoutMs: 300_000 });
+  if (status !== 0)
+    throw new Error(`The packages of test/peers/${name} cannot be installed: ${stderr.trim()}`);
+  // Last, so that an install that was cut short is not taken for a whole one.
+  writeFileSync(stamp, locked);
+  return folder;
+}
+
+/** Is this program on the PATH? Where it is missing and can be installed without asking anybody, it is. */
+export function ensureProgram(name: string): boolean {
+  return isOnPath(name) || (installPackage(name) && isOnPath(name));
+}
+
+function findChromium(): string | undefined {
+  for (const folder of folders()) {
+    for (const name of CHROMIUM_NAMES) {
+      if (existsSync(join(folder, name))) return join(folder, name);
+    }
+  }
+  return undefined;
+}
+
+function installPackage(name: string): boolean {
+  if (process.getuid?.() !== 0 || !isOnPath("apt-get")) return false;
+  process.stdout.write(`${name} is missing; installing it with apt-get.\n`);
+  const env = { DEBIAN_FRONTEND: "noninteractive" };
+  command("apt-get", ["-qq", "update"], { show: true, env });
+  const install = ["-qq", "install", "-y", "--no-install-recommends", name];
+  return command("apt-get", install, { show: true, env }).status === 0;
+}
+
+function run(program: string, args: readonly string[]): void {
+  const { status, stderr } = command(program, args, { timeoutMs: 120_000 });
+  if (status === 0) return;
+  const { name, version } = ADK_WEB;
+  throw new Error(
+    `The ADK's web UI (${name} ${version}) cannot be fetched: ${program} said ${stderr.trim()}`,
+  );
+}
+
+function isOnPath(name: string): boolean {
+  return folders().some((folder) => existsSync(join(folder, name)));
+}
+
+function folders(): readonly string[] {
+  return (process.env["PATH"] ?? "").split(delimiter);
+}

@@ -1,0 +1,162 @@
+import type { Clock, Delivery, DeliveryEnd, Ledger } from "../engine/index.ts";
+import type { Channel, Told } from "./channel.ts";
+import { type DeliverySettings, retryDelayMs, toEnd } from "./delivery-settings.ts";
+import { JournalReader } from "./journal-reader.ts";
+import { readNotice } from "./notices.ts";
+
+// How often it is looked even if nothing tells to.
+const SWEEP_MS = 5_000;
+// A busy ledger changes all the time; what comes within this goes into the outbox together.
+const BREATH_MS = 25;
+const STOP_GRACE_MS = 2_000;
+// While a recipient fails, a process tries it now and then, more often than each message is tried again.
+const PAUSE_SHARE = 10;
+const LONGEST_PAUSE_MS = 60_000;
+
+/** An attempt that did not reach its recipient. */
+export interface DeliveryFailure {
+  readonly channel: string;
+  /** The notice's. */
+  readonly sequence: number;
+  readonly attempt: number;
+  readonly reason: string;
+  /** It is not tried again. */
+  readonly dead: boolean;
+}
+
+export interface ChannelDeliveriesInput {
+  readonly ledger: Ledger;
+  readonly channel: Channel;
+  readonly clock: Clock;
+  readonly settings: DeliverySettings;
+  readonly link: ((confirmationId: string) => string) | undefined;
+  readonly onFailure: (failure: DeliveryFailure) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/** One process's work for one channel. What it keeps in memory only says when to look; all else is in the ledger. */
+export class ChannelDeliveries {
+  readonly #input: ChannelDeliveriesInput;
+  readonly #reader: JournalReader;
+  readonly #sending = new Set<Promise<void>>();
+  readonly #stop = new AbortController();
+  /** Ends what is being sent, once stopping has taken long enough. */
+  readonly #hurry = new AbortController();
+  readonly #stopped: Promise<void>;
+  #wake = new AbortController();
+  #failures = 0;
+  #pausedUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(input: ChannelDeliveriesInput) {
+    this.#input = input;
+    this.#reader = new JournalReader(input.ledger, input.channel.name);
+    this.#stopped = this.#loop();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#stopped;
+    const sent = Promise.all(this.#sending);
+    const done = new AbortController();
+    const grace = this.#input.clock.sleep(STOP_GRACE_MS, done.signal).then(() => this.#hurry.abort());
+    await sent;
+    done.abort();
+    await grace;
+  }
+
+  async #loop(): Promise<void> {
+    const { clock, ledger, onError } = this.#input;
+    while (!this.#stop.signal.aborted) {
+      this.#wake = new AbortController();
+      let unsubscribe: (() => void) | undefined;
+      let sleepMs = SWEEP_MS;
+      try {
+        unsubscribe = ledger.onChange(() => this.#wake.abort());
+        await this.#reader.enqueueNew();
+        await this.#takeUp();
+        sleepMs = await this.#untilNext();
+      } catch (error) {
+        onError(error);
+      }
+      await clock.sleep(sleepMs, AbortSignal.any([this.#wake.signal, this.#stop.signal]));
+      unsubscribe?.();
+      if (this.#wake.signal.aborted) await clock.sleep(BREATH_MS, this.#stop.signal);
+    }
+  }
+
+  async #takeUp(): Promise<void> {
+    const { channel, ledger, settings, clock, onError } = this.#input;
+    const limit = this.#free();
+    if (clock.monotonic() < this.#pausedUntil || limit <= 0) return;
+    const taken = await ledger.takeDeliveries(channel.name, { limit, holdMs: settings.holdMs });
+    for (const delivery of taken) {
+      const sending = this.#send(delivery)
+        .catch(onError)
+        .finally(() => {
+          this.#sending.delete(sending);
+          this.#wake.abort();
+        });
+      this.#sending.add(sending);
+    }
+  }
+
+  /** How many more may be sent at once. After a failure one is, to see whether it goes again. */
+  #free(): number {
+    return (this.#failures > 0 ? 1 : this.#input.settings.concurrency) - this.#sending.size;
+  }
+
+  async #untilNext(): Promise<number> {
+    const { channel, ledger, clock } = this.#input;
+    const pauseMs = this.#pausedUntil - clock.monotonic();
+    if (pauseMs > 0) return Math.min(pauseMs, SWEEP_MS);
+    // Whatever ends wakes the loop.
+    if (this.#free() <= 0) return SWEEP_MS;
+    const next = await ledger.nextDeliveryAt(channel.name);
+    return next === undefined ? SWEEP_MS : Math.min(Math.max(next - clock.now(), 1), SWEEP_MS);
+  }
+
+  async #send(delivery: Delivery): Promise<void> {
+    const { channel, ledger, link, settings, clock, onFailure } = this.#input;
+    const notice = await readNotice(ledger, delivery, link);
+    const told: Told = notice === undefined ? { ok: true } : await this.#tell(channel, notice);
+    const end: DeliveryEnd =
+      !told.ok && this.#hurry.signal.aborted
+        ? { as: "postponed", forMs: 0, error: told.reason }
+        : toEnd(told, delivery, { settings, now: clock.now() });
+    await ledger.endDelivery(delivery, end);
+    this.#pace(told);
+    if (told.ok) return;
+    const { seq: sequence, attempt } = delivery;
+    onFailure({ channel: channel.name, sequence, attempt, reason: told.reason, dead: end.as === "dead" });
+  }
+
+  async #tell(channel: Channel, notice: Parameters<Channel["tell"]>[0]): Promise<Told> {
+    const { clock, settings } = this.#input;
+    const done = new AbortController();
+    const late = new AbortController();
+    const timer = clock.sleep(settings.timeoutMs, done.signal).then(() => {
+      if (!done.signal.aborted) late.abort(new DOMException("It took too long.", "TimeoutError"));
+    });
+    try {
+      return await channel.tell(notice, AbortSignal.any([late.signal, this.#hurry.signal]));
+    } catch (error) {
+      this.#input.onError(error);
+      return { ok: false, reason: "The channel broke; see the error that was reported." };
+    } finally {
+      done.abort();
+      await timer;
+    }
+  }
+
+  #pace(told: Told): void {
+    if (told.ok) {
+      this.#failures = 0;
+      return;
+    }
+    this.#failures += 1;
+    const { firstRetryMs, longestRetryMs } = this.#input.settings;
+    const delayMs = retryDelayMs(this.#failures, { firstRetryMs, longestRetryMs }) / PAUSE_SHARE;
+    const pauseMs = Math.min(Math.max(delayMs, told.retryAfterMs ?? 0), LONGEST_PAUSE_MS);
+    this.#pausedUntil = this.#input.clock.monotonic() + pauseMs;
+  }
+}

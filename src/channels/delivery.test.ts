@@ -1,0 +1,407 @@
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { useResources } from "../../test/support/resources.ts";
+import { Engine, type Ledger, ManualClock, OutcomeUnknown } from "../engine/index.ts";
+import { createLedger } from "../stores/index.ts";
+import type { Channel, Notice, Told } from "./channel.ts";
+import type { DeliveryFailure } from "./channel-deliveries.ts";
+import { type Deliveries, type DeliveriesOptions, startDeliveries } from "./delivery.ts";
+
+const resources = useResources();
+const STEP_MS = 30;
+const HOUR_MS = 3_600_000;
+const DOWN: Told = { ok: false, reason: "The recipient is down." };
+
+/** A channel that says what the test wants, and remembers what it was told. */
+class Recorder implements Channel {
+  readonly name: string;
+  readonly told: Notice[] = [];
+  answer: (notice: Notice, signal: AbortSignal) => Promise<Told> = async () => ({ ok: true });
+
+  constructor(name = "recorder") {
+    this.name = name;
+  }
+
+  tell(notice: Notice, signal: AbortSignal): Promise<Told> {
+    this.told.push(notice);
+    return this.answer(notice, signal);
+  }
+
+  get types(): readonly string[] {
+    return this.told.map(({ type }) => type);
+  }
+}
+
+interface Scene {
+  readonly clock: ManualClock;
+  readonly ledger: Ledger;
+  readonly failures: DeliveryFailure[];
+  readonly pay: (key: string) => Promise<string>;
+  readonly engine: Engine;
+  /** Another handle on the same ledger. */
+  readonly reopen: () => Promise<Ledger>;
+  readonly deliver: (over: Partial<DeliveriesOptions> & Pick<DeliveriesOptions, "channels">) => Deliveries;
+  /** Lets time pass in small steps until it is so. */
+  readonly until: (isSo: () => boolean | Promise<boolean>) => Promise<void>;
+}
+
+async function createScene(body: () => Promise<number> = async () => 1): Promise<Scene> {
+  const path = join(await resources.folder(), "ledger.db");
+  const clock = new ManualClock();
+  const failures: DeliveryFailure[] = [];
+  const reopen = async (): Promise<Ledger> => {
+    const ledger = await createLedger(`sqlite:${path}`, { clock });
+    resources.add(() => ledger.close());
+    return ledger;
+  };
+  const ledger = await reopen();
+  const engine = new Engine({ ledger, clock });
+  const gated = engine.gate("pay", { requireConfirmation: true, expiresInMs: HOUR_MS }, body);
+  return {
+    clock,
+    ledger,
+    failures,
+    engine,
+    reopen,
+    async pay(key) {
+      const asked = await gated({ to: key }, { key, by: { id: "ana" } });
+      if (asked.status !== "pending") throw new Error(`It is ${asked.status}.`);
+      return asked.confirmation.id;
+    },
+    deliver(over) {
+      const deliveries = startDeliveries({
+        ledger,
+        clock,
+        link: (id) => `https://approvals.example/#/confirmations/${id}`,
+        onFailure: (failure) => failures.push(failure),
+        onError: (error) => {
+          throw error;
+        },
+        ...over,
+      });
+      resources.add(() => stopped(deliveries, clock));
+      return deliveries;
+    },
+    async until(isSo) {
+      for (let step = 0; step < 2_000; step++) {
+        if (await isSo()) return;
+        await clock.advance(STEP_MS);
+      }
+      throw new Error("It never came to that.");
+    },
+  };
+}
+
+/** Stops them, and lets the time pass that they give to what is being sent. */
+async function stopped(deliveries: Deliveries, clock: ManualClock): Promise<void> {
+  const stopping = deliveries.stop().then(() => "stopped");
+  const passing = (): Promise<string> => clock.advance(STEP_MS).then(() => "passing");
+  while ((await Promise.race([stopping, passing()])) !== "stopped");
+}
+
+/** A channel that stands where the journal ends now. */
+async function openChannel(scene: Scene, channel: Channel): Promise<void> {
+  await scene.ledger.channelPlace(channel.name);
+}
+
+describe("what is told", () => {
+  test("a request and its decision, as they are then, in the order of the journal, with a link to the card", async () => {
+    const scene = await createScene();
+    const channel = new Recorder();
+    scene.deliver({ channels: [channel] });
+    await openChannel(scene, channel);
+    const id = await scene.pay("bob");
+    await scene.until(() => channel.told.length === 1);
+    expect(channel.told[0]).toMatchObject({
+      type: "confirmation.requested",
+      at: expect.any(Number) as number,
+      about: { id, status: "requested", tool: "pay", args: { to: "bob" }, user: "ana" },
+      link: `https://approvals.example/#/confirmations/${id}`,
+    });
+    await scene.engine.approve(id, { by: { id: "ana" } });
+    await scene.until(() => channel.told.length === 2);
+    expect(channel.told[1]).toMatchObject({
+      type: "confirmation.decided",
+      about: { id, decision: { confirmed: true, by: { id: "ana" } } },
+    });
+    expect(channel.told[1]?.sequence).toBeGreaterThan(channel.told[0]?.sequence ?? 0);
+    expect(channel.told[1]?.id).not.toBe(channel.told[0]?.id);
+  });
+
+  test("denial, expiry and withdrawal", async () => {
+    const scene = await createScene();
+    const channel = new Recorder();
+    await openChannel(scene, channel);
+    const [denied, withdrawn] = [await scene.pay("a"), await scene.pay("b")];
+    await scene.pay("c");
+    await scene.engine.deny(denied, { by: { id: "ana" } });
+    await scene.engine.cancel(withdrawn, { by: { id: "ana" }, reason: "no longer needed" });
+    await scene.clock.advance(HOUR_MS);
+    await scene.engine.workOnce();
+    scene.deliver({ channels: [channel] });
+    await scene.until(() => channel.told.length === 6);
+    expect(channel.types.toSorted()).toEqual([
+      "confirmation.cancelled",
+      "confirmation.decided",
+      "confirmation.expired",
+      ...Array.from({ length: 3 }, () => "confirmation.requested"),
+    ]);
+  });
+
+  test("a call whose outcome is unknown, and that a person settled it", async () => {
+    const scene = await createScene(async () => {
+      throw new OutcomeUnknown("the line went dead");
+    });
+    const channel = new Recorder();
+    await openChannel(scene, channel);
+    scene.deliver({ channels: [channel] });
+    const id = await scene.pay("bob");
+    const receipt = await scene.engine.approve(id, { by: { id: "ana" } });
+    if (!receipt.ok) throw new Error(receipt.message);
+    await scene.until(() => channel.types.includes("call.unknown"));
+    expect(channel.told.at(-1)).toMatchObject({ about: { id, status: "unknown" } });
+    await scene.engine.settle({ confirmation: id }, { as: "succeeded", result: 1 }, { by: { id: "ana" } });
+    await scene.until(() => channel.types.includes("call.settled"));
+    expect(channel.told.at(-1)).toMatchObject({ about: { id, status: "succeeded" } });
+  });
+
+  test("what comes after records that are of no interest to anyone", async () => {
+    const scene = await createScene();
+    const channel = new Recorder();
+    await openChannel(scene, channel);
+    scene.deliver({ channels: [channel] });
+    const id = await scene.pay("bob");
+    await scene.until(() => channel.told.length === 1);
+    for (let round = 0; round < 3; round++) {
+      await scene.engine.deny(id, { by: { id: "bot", kind: "agent" } });
+      for (let step = 0; step < 5; step++) await scene.clock.advance(STEP_MS);
+    }
+    const [refused] = await scene.ledger.journal({ after: channel.told[0]?.sequence ?? 0, limit: 1 });
+    expect(refused?.kind).toBe("decision-refused");
+    await scene.pay("eve");
+    await scene.until(() => channel.told.length === 2);
+    expect(channel.told[1]?.about.args).toEqual({ to: "eve" });
+  });
+
+  test("nothing that was before the channel", async () => {
+    const scene = await createScene();
+    await scene.pay("before");
+    const channel = new Recorder();
+    await openChannel(scene, channel);
+    await scene.pay("after");
+    scene.deliver({ channels: [channel] });
+    await scene.until(() => channel.told.length > 0);
+    await scene.clock.advance(HOUR_MS);
+    expect(channel.told.map(({ about }) => about.args)).toEqual([{ to: "after" }]);
+  });
+
+  test("of a session that was deleted, that its question was withdrawn, and nothing of what it said", async () => {
+    const scene = await createScene();
+    const channel = new Recorder();
+    await openChannel(scene, channel);
+    const id = await scene.pay("swordfish");
+    const { session } = (await scene.ledger.load({ confirmation: id })) ?? {};
+    if (session === undefined) throw new Error("There is no session.");
+    await scene.engine.deleteSession(session, { id: "ana" });
+    scene.deliver({ channels: [channel] });
+    await scene.until(async () => (await scene.ledger.nextDeliveryAt(channel.name)) === undefined);
+    await scene.until(() => channel.told.length > 0);
+    expect(channel.types).toEqual(["confirmation.cancelled"]);
+    expect(channel.told[0]).toMatchObject({ about: { id, status: "cancelled", args: {} } });
+    expect(JSON.stringify(channel.told)).not.toContain('"to"');
+  });
+});
+
+describe("what does not arrive", () => {
+  const PATIENT = { firstRetryMs: HOUR_MS, longestRetryMs: HOUR_MS };
+
+  test("is told again later, with the same id, until it arrives", async () => {
+    const scene = await createScene();
+    const channel = new Recorder();
+    channel.answer = async () => DOWN;
+    await openChannel(scene, channel);
+    await scene.pay("bob");
+    scene.deliver({ channels: [channel], ...PATIENT });
+    await scene.until(() => scene.failures.length === 1);
+    await scene.clock.advance(HOUR_MS / 2 - 1_000);
+    await scene.clock.advance(STEP_MS);
+    expect(channel.told).toHaveLength(1);
+    channel.answer = async () => ({ ok: true });
+    await scene.clock.advance(HOUR_MS / 2 + 1_000);
+    await scene.until(() => channel.told.length === 2);
+    expect(channel.told[1]?.id).toBe(channel.told[0]?.id);
+    expect(scene.failures).toEqual([
+      {
+        channel: "recorder",
+        sequence: channel.told[0]?.sequence,
+        attempt: 1,
+        reason: DOWN.reason,
+        dead: false,
+      },
+    ]);
+    await scene.until(async () => (await scene.ledger.nextDeliveryAt(channel.name)) === undefined);
+  });
+
+  test("is not told again before the recipient wants it", async () => {
+    const scene = await createScene();
+    const channel = new Recorder();
+    channel.answer = async () => ({ ...DOWN, retryAfterMs: 2 * HOUR_MS });
+    await openChannel(scene, channel);
+    await scene.pay("bob");
+    scene.deliver({ channels: [channel], firstRetryMs: 1 });
+    await scene.until(() => scene.failures.length === 1);
+    const dueAt = await scene.ledger.nextDeliveryAt(channel.name);
+    expect((dueAt ?? 0) - scene.clock.now()).toBeGreaterThan(2 * HOUR_MS - 60_000);
+  });
+
+  test("is given up in the end, can be looked at, and is told after all once it is revived", async () => {
+    const scene = await createScene();
+    const channel = new Recorder();
+    channel.answer = async () => DOWN;
+    await openChannel(scene, channel);
+    await scene.pay("bob");
+    scene.deliver({ channels: [channel], firstRetryMs: 100, maxAttempts: 3 });
+    await scene.until(() => scene.failures.some(({ dead }) => dead));
+    expect(scene.failures.map(({ attempt, dead }) => [attempt, dead])).toEqual([
+      [1, false],
+      [2, false],
+      [3, true],
+    ]);
+    const [dead] = (await scene.ledger.deadDeliveries(channel.name)).items;
+    expect(dead).toMatchObject({ attempt: 3, error: DOWN.reason });
+    channel.answer = async () => ({ ok: true });
+    expect(await scene.ledger.reviveDelivery(channel.name, dead?.seq ?? 0)).toBe(true);
+    await scene.until(() => channel.told.length === 4);
+    expect(new Set(channel.told.map(({ id }) => id)).size).toBe(1);
+  });
+
+  test("is given up at once where the recipient wants no more of it", async () => {
+    const scene = await createScene();
+    const channel = new Recorder();
+    channel.answer = async () => ({ ...DOWN, final: true });
+    await openChannel(scene, channel);
+    await scene.pay("bob");
+    scene.deliver({ channels: [channel] });
+    await scene.until(() => scene.failures.length === 1);
+    expect(scene.failures[0]?.dead).toBe(true);
+  });
+
+  test("is left after a while, and the others are not held up for ever", async () => {
+    const scene = await createScene();
+    const channel = new Recorder();
+    channel.answer = (_notice, signal) =>
+      new Promise((resolve) => signal.addEventListener("abort", () => resolve(DOWN)));
+    await openChannel(scene, channel);
+    for (const key of ["a", "b", "c"]) await scene.pay(key);
+    scene.deliver({ channels: [channel], concurrency: 2, timeoutMs: 5_000, ...PATIENT });
+    await scene.until(() => channel.told.length === 2);
+    await scene.clock.advance(5_000);
+    await scene.until(() => scene.failures.length === 2);
+    await scene.clock.advance(60_000);
+    await scene.until(() => channel.told.length === 3);
+    expect(new Set(channel.told.map(({ id }) => id)).size).toBe(3);
+  });
+
+  test("makes no storm: while a recipient fails, it is tried now and then and not once for all that waits", async () => {
+    const scene = await createScene();
+    const channel = new Recorder();
+    channel.answer = async () => DOWN;
+    await openChannel(scene, channel);
+    for (let i = 0; i < 40; i++) await scene.pay(`k${i}`);
+    scene.deliver({ channels: [channel], concurrency: 4 });
+    for (let second = 0; second < 60; second++) await scene.clock.advance(1_000);
+    expect(channel.told.length).toBeGreaterThan(1);
+    expect(channel.told.length).toBeLessThan(20);
+    channel.answer = async () => ({ ok: true });
+    await scene.until(async () => {
+      await scene.clock.advance(10_000);
+      return (await scene.ledger.nextDeliveryAt(channel.name)) === undefined;
+    });
+    expect(new Set(channel.told.map(({ id }) => id)).size).toBe(40);
+  });
+});
+
+describe("who tells", () => {
+  test("of several processes one tells each, and whoever starts later goes on where another stopped", async () => {
+    const scene = await createScene();
+    const channels = [new Recorder(), new Recorder(), new Recorder()];
+    await openChannel(scene, new Recorder());
+    const ledgers = [scene.ledger, await scene.reopen(), await scene.reopen()];
+    const running = channels.map((channel, i) =>
+      scene.deliver({ channels: [channel], ledger: ledgers[i] as Ledger }),
+    );
+    const all = (): readonly Notice[] => channels.flatMap(({ told }) => told);
+    for (let i = 0; i < 30; i++) await scene.pay(`k${i}`);
+    await scene.until(() => all().length >= 30);
+    await Promise.all(running.map((each) => each.stop()));
+    expect(all()).toHaveLength(30);
+    expect(new Set(all().map(({ id }) => id)).size).toBe(30);
+    await scene.pay("late");
+    const last = new Recorder();
+    scene.deliver({ channels: [last] });
+    await scene.until(() => last.told.length === 1);
+    expect(last.told[0]?.about.args).toEqual({ to: "late" });
+  });
+
+  test("what a process took and never ended is told by another once its hold runs out", async () => {
+    const scene = await createScene();
+    const channel = new Recorder();
+    await openChannel(scene, channel);
+    const id = await scene.pay("bob");
+    const [record] = await scene.ledger.journal({ after: 0, limit: 1 });
+    const seqs = [record?.seq ?? 0];
+    await scene.ledger.enqueue({ channel: channel.name, from: 0, to: seqs[0] ?? 0, seqs });
+    await scene.ledger.takeDeliveries(channel.name, { limit: 1, holdMs: HOUR_MS });
+    scene.deliver({ channels: [channel] });
+    await scene.clock.advance(HOUR_MS - 60_000);
+    expect(channel.told).toEqual([]);
+    await scene.clock.advance(60_000);
+    await scene.until(() => channel.told.length === 1);
+    expect(channel.told[0]).toMatchObject({ about: { id } });
+  });
+
+  test("a channel that breaks is tried again, and its error is reported", async () => {
+    const scene = await createScene();
+    const errors: unknown[] = [];
+    const channel = new Recorder();
+    const broken = new Error("a bug");
+    channel.answer = () => Promise.reject(broken);
+    await openChannel(scene, channel);
+    await scene.pay("bob");
+    scene.deliver({ channels: [channel], firstRetryMs: 100, onError: (error) => errors.push(error) });
+    await scene.until(() => channel.told.length === 1);
+    channel.answer = async () => ({ ok: true });
+    await scene.until(() => channel.told.length === 2);
+    expect(errors).toEqual([broken]);
+  });
+
+  test("stopping waits for what is being sent, and what does not end is told by the next at once", async () => {
+    const scene = await createScene();
+    const channel = new Recorder();
+    channel.answer = (_notice, signal) =>
+      new Promise((resolve) => signal.addEventListener("abort", () => resolve(DOWN)));
+    await openChannel(scene, channel);
+    await scene.pay("bob");
+    const deliveries = scene.deliver({ channels: [channel], firstRetryMs: HOUR_MS });
+    await scene.until(() => channel.told.length === 1);
+    let isStopped = false;
+    const stopping = deliveries.stop().then(() => {
+      isStopped = true;
+    });
+    await scene.clock.advance(1_000);
+    expect(isStopped).toBe(false);
+    await scene.until(() => isStopped);
+    await stopping;
+    const next = new Recorder();
+    scene.deliver({ channels: [next] });
+    await scene.until(() => next.told.length === 1);
+    expect(next.told[0]?.id).toBe(channel.told[0]?.id);
+  });
+
+  test("two channels of one name are refused", async () => {
+    const scene = await createScene();
+    expect(() => scene.deliver({ channels: [new Recorder(), new Recorder()] })).toThrow(
+      expect.objectContaining({ code: "invalid-option" }),
+    );
+  });
+});

@@ -1,0 +1,31 @@
+import type { Ledger } from "../../engine/index.ts";
+import { newWebhookSecret, parseWebhookSecret } from "./signature.ts";
+
+const SHELF = { kind: "webhook-secret", id: "current" } as const;
+
+/** What to sign with. `made`: nobody has seen it yet, so it is to be shown once. */
+export interface WebhookSecrets {
+  readonly secrets: readonly string[];
+  readonly made: boolean;
+}
+
+/**
+ * The secrets that were configured (several, with spaces between, while they are rotated), else the ledger's own,
+ * which is made at its first use; all processes on the ledger have the same. Throws `invalid-option`.
+ */
+export async function webhookSecrets(ledger: Ledger, configured?: string): Promise<WebhookSecrets> {
+  const given = configured?.split(/[\s,]+/).filter((secret) => secret !== "") ?? [];
+  for (const secret of given) parseWebhookSecret(secret);
+  if (given.length > 0) return { secrets: given, made: false };
+  const known = await keptSecret(ledger);
+  if (known !== undefined) return { secrets: [known], made: false };
+  const secret = newWebhookSecret();
+  if (await ledger.keep({ ...SHELF, value: secret }, 0)) return { secrets: [secret], made: true };
+  // Another process made one in the meantime.
+  return webhookSecrets(ledger);
+}
+
+async function keptSecret(ledger: Ledger): Promise<string | undefined> {
+  const kept = await ledger.kept(SHELF.kind, SHELF.id);
+  return typeof kept?.value === "string" ? kept.value : undefined;
+}

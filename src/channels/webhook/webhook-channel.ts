@@ -1,0 +1,101 @@
+import { type Clock, systemClock } from "../../engine/index.ts";
+import { CountersignError } from "../../protocol/index.ts";
+import type { Channel, Notice, Told } from "../channel.ts";
+import { toMessage } from "./message.ts";
+import { parseRetryAfter } from "./retry-after.ts";
+import { parseWebhookSecret, signWebhook } from "./signature.ts";
+
+export interface WebhookOptions {
+  /** Where to post, by http or https. */
+  readonly url: string;
+  /** `whsec_…`, the newest first; every message is signed with all of them. */
+  readonly secrets: readonly string[];
+  /** Tells several webhooks apart; all processes on a ledger must mean the same recipient by one name. */
+  readonly name?: string;
+  readonly clock?: Clock;
+}
+
+const GONE = 410;
+
+/**
+ * Posts notices as signed JSON (Standard Webhooks). Any 2xx is an arrival; 410 ends it for this message; all else is
+ * tried again. Redirects are not followed and no answer's body is read. Throws `invalid-option` for an address that
+ * is not http or https, or a secret that is none.
+ */
+export function createWebhookChannel(options: WebhookOptions): Channel {
+  const { name = "webhook", secrets, clock = systemClock } = options;
+  const url = parseUrl(options.url);
+  const keys = secrets.map(parseWebhookSecret);
+  if (keys.length === 0) {
+    throw new CountersignError("invalid-option", "The webhook has no secret to sign with.", {
+      details: { field: "secrets" },
+    });
+  }
+  return {
+    name,
+    tell: (notice, signal) => post({ url, keys, clock, notice }, signal),
+  };
+}
+
+interface Posting {
+  readonly url: URL;
+  readonly keys: readonly Uint8Array[];
+  readonly clock: Clock;
+  readonly notice: Notice;
+}
+
+async function post({ url, keys, clock, notice }: Posting, signal: AbortSignal): Promise<Told> {
+  const body = JSON.stringify(toMessage(notice));
+  const timestamp = Math.floor(clock.now() / 1_000);
+  let response: Response;
+  try {
+    response = await fetch(url, {
+      method: "POST",
+      redirect: "manual",
+      headers: {
+        "content-type": "application/json",
+        "user-agent": "countersign",
+        "webhook-id": notice.id,
+        "webhook-timestamp": String(timestamp),
+        "webhook-signature": signWebhook({ id: notice.id, timestamp, body }, keys),
+      },
+      body,
+      signal,
+    });
+  } catch (error) {
+    return { ok: false, reason: `${url.origin} ${unreached(error, signal)}.` };
+  }
+  // What it says beyond the status is of no use, and could be endless.
+  await response.body?.cancel().catch(() => {});
+  return toTold(response, url, clock.now());
+}
+
+function toTold({ status, ok, headers }: Response, url: URL, now: number): Told {
+  if (ok) return { ok: true };
+  const retryAfterMs = parseRetryAfter(headers.get("retry-after"), now);
+  return {
+    ok: false,
+    reason: `${url.origin} answered ${status}.`,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(status === GONE ? { final: true } : {}),
+  };
+}
+
+// The address may hold a token in its path or query, so it is named by its origin only.
+function unreached(error: unknown, signal: AbortSignal): string {
+  if (signal.aborted) return "did not answer in time";
+  const { cause } = error instanceof Error ? error : { cause: undefined };
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "no answer";
+  return `could not be reached (${code})`;
+}
+
+function parseUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isWeb = url?.protocol === "http:" || url?.protocol === "https:";
+  if (url !== undefined && isWeb && url.username === "" && url.password === "") return url;
+  throw new CountersignError(
+    "invalid-option",
+    "The webhook's address is not an http or https URL without a user name; give one like https://example.com/hook.",
+    { details: { field: "url" } },
+  );
+}

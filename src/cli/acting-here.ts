@@ -1,0 +1,49 @@
+import { type Engine, loginModeOf, type Principal, type Tried } from "../engine/index.ts";
+import { CountersignError } from "../protocol/index.ts";
+import type { Flags, Invocation } from "./command.ts";
+import type { FoundCall } from "./find-confirmation.ts";
+import { DOOR, localPrincipal } from "./wiring.ts";
+
+/** For commands that decide. */
+export const BREAK_GLASS_FLAG: Flags = {
+  "break-glass": { type: "boolean", help: "decide here though people log in to do that; it is recorded" },
+};
+
+/** The door of decisions that were taken here although people log in to take them. */
+export const BROKEN_GLASS: string = `${DOOR}:break-glass`;
+
+/** Who decides here, and through which door it is recorded. */
+export interface ActingHere {
+  readonly by: Principal;
+  readonly via: string;
+}
+
+/**
+ * Whoever sits here, if they may decide on this ledger at all. Where people log in to do that, the command line is a
+ * way around the login: it is refused, and put on record, unless `--break-glass` says that this is meant; then the
+ * decision is recorded with that door. The confirmation's own rule holds either way.
+ */
+export async function actingHere(
+  engine: Engine,
+  invocation: Invocation,
+  { found, what }: { readonly found: FoundCall; readonly what: Tried["what"] },
+): Promise<ActingHere> {
+  const by = localPrincipal();
+  const login = await loginOf(engine, invocation);
+  if (login === undefined) return { by, via: DOOR };
+  if (invocation.flags.has("break-glass")) return { by, via: BROKEN_GLASS };
+  const { call, confirmation } = found;
+  const target = confirmation === undefined ? { call: call.id } : { confirmation: confirmation.id };
+  await engine.noteRefusal(target, { code: "forbidden", what }, { by, via: DOOR });
+  throw new CountersignError(
+    "forbidden",
+    `People log in to decide on this ledger (${login}), so it is not done from here. Use the inbox or a token; --break-glass does it here, and is recorded.`,
+  );
+}
+
+/** How people log in to decide on this ledger, as its last server or the environment says; undefined if they do not. */
+export async function loginOf({ ledger }: Engine, { env }: Invocation): Promise<string | undefined> {
+  const wanted = env["COUNTERSIGN_AUTH"] || "none";
+  const mode = wanted === "none" ? await loginModeOf(ledger) : wanted;
+  return mode === "none" ? undefined : `--auth ${mode}`;
+}

@@ -1,0 +1,132 @@
+import { relative } from "node:path";
+import { pathToFileURL } from "node:url";
+import { CountersignError } from "../../protocol/index.ts";
+import type { AnyAgent } from "../../runtime/index.ts";
+import type { AgentFile } from "./find-agents.ts";
+import { shareOwnPackage } from "./own-package.ts";
+
+export interface LoadedAgent extends AgentFile {
+  readonly agent: AnyAgent;
+  /** Ends what it is connected to. */
+  close?(): Promise<void>;
+}
+
+/** An agent that cannot be served, and why, in one sentence. */
+export interface BrokenAgent extends AgentFile {
+  readonly reason: string;
+}
+
+export interface LoadedAgents {
+  readonly agents: readonly LoadedAgent[];
+  readonly broken: readonly BrokenAgent[];
+}
+
+const EXPORTS: readonly string[] = ["rootAgent", "root_agent"];
+
+/** Loads every file; one that fails does not keep the others from being loaded. */
+export async function loadAgents(files: readonly AgentFile[]): Promise<LoadedAgents> {
+  shareOwnPackage();
+  const agents: LoadedAgent[] = [];
+  const broken: BrokenAgent[] = [];
+  for (const found of files) {
+    try {
+      agents.push(...(isManifest(found) ? await loadFromManifest(found) : [await loadModule(found)]));
+    } catch (error) {
+      broken.push({ ...found, reason: reasonOf(error) });
+    }
+  }
+  return { agents, broken };
+}
+
+/** Ends what the agents are connected to. */
+export async function closeAgents(agents: readonly LoadedAgent[]): Promise<void> {
+  for (const agent of agents) await agent.close?.();
+}
+
+/** Loads one file; throws `invalid-option` with the file and the reason. */
+export async function loadOneAgent(found: AgentFile): Promise<LoadedAgent> {
+  const { agents, broken } = await loadAgents([found]);
+  const [agent] = agents;
+  if (agent !== undefined) return agent;
+  throw brokenError(broken);
+}
+
+/** What is wrong with the first, and how many more there are. */
+export function brokenError(broken: readonly BrokenAgent[]): CountersignError {
+  const [first, ...others] = broken;
+  const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
+  return new CountersignError(
+    "invalid-option",
+    `${shortPath(first?.file ?? "")}: ${first?.reason ?? "cannot be loaded."}${more}`,
+    { details: { broken: broken.map(({ file, reason }) => ({ file, reason })) } },
+  );
+}
+
+/** The path as it is best read here. */
+export function shortPath(file: string): string {
+  const near = relative(process.cwd(), file);
+  return near === "" || near.startsWith("..") ? file : near;
+}
+
+function isManifest({ file }: AgentFile): boolean {
+  return /\.ya?ml$/.test(file);
+}
+
+/** The one agent of a manifest is called like its folder; where there are several each has its own name. */
+async function loadFromManifest(found: AgentFile): Promise<readonly LoadedAgent[]> {
+  const { loadManifest } = await import("../../manifest/index.ts");
+  const agents = loadManifest(found.file);
+  return agents.map((made) => ({
+    app: agents.length === 1 ? found.app : made.name,
+    file: found.file,
+    agent: made.agent,
+    close: () => made.close(),
+  }));
+}
+
+async function loadModule(found: AgentFile): Promise<LoadedAgent> {
+  return { ...found, agent: await agentOf(found.file) };
+}
+
+async function agentOf(file: string): Promise<AnyAgent> {
+  const module = (await import(pathToFileURL(file).href)) as { readonly [name: string]: unknown };
+  const name = EXPORTS.find((candidate) => module[candidate] !== undefined);
+  if (name === undefined) {
+    const others = Object.keys(module).join(", ") || "nothing";
+    throw new CountersignError("invalid-option", `It exports no \`rootAgent\`, but ${others}.`);
+  }
+  const agent = await module[name];
+  if (isAgent(agent)) return agent;
+  throw new CountersignError(
+    "invalid-option",
+    `Its \`${name}\` is no agent of Countersign; make it with \`new LlmAgent\` (or \`new Agent\`) imported from "countersign".`,
+  );
+}
+
+function isAgent(value: unknown): value is AnyAgent {
+  if (typeof value !== "object" || value === null) return false;
+  const { kind, name, subAgents, hooks } = value as Partial<AnyAgent>;
+  return (
+    typeof kind === "string" &&
+    typeof name === "string" &&
+    Array.isArray(subAgents) &&
+    typeof hooks === "object"
+  );
+}
+
+// What a module throws is its author's, and may be anything.
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return `It throws ${String(error)} when it is loaded.`;
+  if (CountersignError.isInstance(error)) return error.message;
+  const [firstLine = ""] = error.message.split("\n");
+  const place = placeOf(error);
+  return `${error.name}: ${firstLine}${place === undefined ? "" : ` (${place})`}`;
+}
+
+/** Where it was thrown: of a syntax error the stack begins with the place, of others it is its first file. */
+function placeOf({ stack = "" }: Error): string | undefined {
+  const [, url] = /(file:\/\/[^\s()]+?:\d+)/.exec(stack) ?? [];
+  const [, path, line] = /^(.*):(\d+)$/.exec(url ?? "") ?? [];
+  if (path === undefined) return undefined;
+  return `${shortPath(decodeURIComponent(new URL(path).pathname))}:${line}`;
+}

@@ -1,0 +1,42 @@
+import { readFileSync } from "node:fs";
+import { registerHooks } from "node:module";
+
+const NAME = "countersign";
+const FROM_SOURCE = import.meta.url.endsWith(".ts");
+const ROOT = new URL("../../../", import.meta.url);
+
+interface Manifest {
+  readonly exports: { readonly [subpath: string]: string | { readonly default: string } };
+}
+
+let registered = false;
+
+/**
+ * From now on `countersign` in a file that is loaded is the copy that runs this, wherever the file lies and whatever
+ * is installed beside it. An agent of a second copy would be of another class, and looked at with other eyes.
+ */
+export function shareOwnPackage(): void {
+  if (registered) return;
+  registered = true;
+  const targets = exportedFiles();
+  registerHooks({
+    resolve: (specifier, context, next) => {
+      const target = targets.get(specifier);
+      return target === undefined ? next(specifier, context) : { url: target, shortCircuit: true };
+    },
+  });
+}
+
+function exportedFiles(): ReadonlyMap<string, string> {
+  const { exports } = JSON.parse(readFileSync(new URL("package.json", ROOT), "utf8")) as Manifest;
+  return new Map(
+    Object.entries(exports).flatMap(([subpath, target]) =>
+      typeof target === "string" ? [] : [[subpath.replace(/^\./, NAME), fileOf(target.default)] as const],
+    ),
+  );
+}
+
+function fileOf(built: string): string {
+  const path = FROM_SOURCE ? built.replace("./dist/", "./src/").replace(/\.js$/, ".ts") : built;
+  return new URL(path, ROOT).href;
+}

@@ -1,0 +1,64 @@
+import { type Command, LEDGER_FLAG } from "../command.ts";
+import { checkAgents } from "../doctor/check-agents.ts";
+import { checkLedger } from "../doctor/check-ledger.ts";
+import { checkAuth, checkNode, checkPackages, checkSecret } from "../doctor/check-setting.ts";
+import type { Finding } from "../doctor/finding.ts";
+import { EXIT } from "../exit-codes.ts";
+import { inert, type Output, type Style } from "../output.ts";
+import { SERVE_FLAGS } from "../serving/serve-options.ts";
+import { padTo, textWidth, wrapTo } from "../text-width.ts";
+import { ledgerUrl } from "../wiring.ts";
+
+const STYLES: Readonly<Record<Finding["status"], Style>> = { ok: "green", warn: "yellow", fail: "red" };
+const STATUS_WIDTH = 4;
+
+export const doctor: Command = {
+  name: "doctor",
+  summary: "look for what is wrong with this machine, ledger and setting",
+  usage: "[FOLDER|FILE…] [--db URL] [--host HOST] [--auth MODE]",
+  about:
+    "Looks at Node.js, the ledger (there, writable, schema, whole, clock), the secret, auth and address as `serve` " +
+    "would have them, optional packages, and, where agents are named, at their tools: those that run without " +
+    "asking, and those that could go around the approval. Changes nothing. Exit code 1 if something fails.",
+  words: { names: ["FOLDER"], optional: true, many: true },
+  flags: {
+    host: { ...SERVE_FLAGS["host"], type: "string", help: "as `serve` would have it" },
+    auth: { ...SERVE_FLAGS["auth"], type: "string", help: "as `serve` would have it" },
+    ...LEDGER_FLAG,
+  },
+  examples: [
+    { line: "doctor", says: "this folder's ledger and setting" },
+    { line: "doctor agents --db sqlite:/data/ledger.db --auth tokens", says: "before going live" },
+  ],
+  async run(invocation) {
+    const { output, flags, words } = invocation;
+    const hasAuth = checkAuth(invocation).status === "ok";
+    const findings = [
+      checkNode(),
+      ...(await checkLedger(ledgerUrl(invocation))),
+      checkSecret(invocation),
+      checkAuth(invocation),
+      ...checkPackages(invocation),
+      ...(words.length === 0 ? [] : await checkAgents(words, hasAuth)),
+    ];
+    const failed = findings.some(({ status }) => status === "fail");
+    if (flags.has("json")) output.json({ ok: !failed, findings });
+    else print(output, findings);
+    return failed ? EXIT.failed : EXIT.ok;
+  },
+};
+
+function print(output: Output, findings: readonly Finding[]): void {
+  const left = Math.max(...findings.map(({ about }) => textWidth(inert(about))));
+  const indent = " ".repeat(STATUS_WIDTH + left + 4);
+  const printLines = (lead: string, text: string, styles: readonly Style[]): void => {
+    const [first = "", ...rest] = wrapTo(text, output.width - indent.length);
+    output.line(`${lead}${output.style(styles, first)}`);
+    for (const line of rest) output.line(`${indent}${output.style(styles, line)}`);
+  };
+  for (const { about, status, message, advice } of findings) {
+    const mark = output.style(STYLES[status], padTo(status, STATUS_WIDTH));
+    printLines(`${mark}  ${padTo(inert(about), left)}  `, inert(message), []);
+    if (advice !== undefined) printLines(indent, `→ ${inert(advice)}`, ["dim"]);
+  }
+}

@@ -1,0 +1,40 @@
+import { inspectLedger } from "../../stores/index.ts";
+import { type Command, LEDGER_FLAG } from "../command.ts";
+import { EXIT } from "../exit-codes.ts";
+import { inert } from "../output.ts";
+import { withoutPassword } from "../serving/announce.ts";
+import { ledgerUrl, openEngine } from "../wiring.ts";
+
+export const migrate: Command = {
+  name: "migrate",
+  summary: "bring the ledger's schema up to date, or make the ledger",
+  usage: "[--dry-run]",
+  about:
+    "Every process that opens a SQLite ledger does this by itself; run it where you want to see it happen before. " +
+    "There is no way back: keep a copy of the file if you may have to return to an older Countersign.",
+  flags: {
+    "dry-run": { type: "boolean", help: "only say what it would do" },
+    ...LEDGER_FLAG,
+  },
+  examples: [
+    { line: "migrate --dry-run", says: "which version it has, and which it would get" },
+    { line: "migrate --db sqlite:/data/ledger.db", says: "does it" },
+  ],
+  async run(invocation) {
+    const { output, flags } = invocation;
+    const url = ledgerUrl(invocation);
+    const dryRun = flags.has("dry-run");
+    const { exists, version, newest } = await inspectLedger(url);
+    if (!dryRun) await (await openEngine(url)).close();
+    if (flags.has("json")) {
+      output.json({ ledger: withoutPassword(url), existed: exists, from: version, to: newest, dryRun });
+      return EXIT.ok;
+    }
+    const name = inert(withoutPassword(url));
+    const would = dryRun ? "would be" : "was";
+    if (!exists) output.prose(`${name} ${would} made, with schema ${newest}.`);
+    else if (version === newest) output.prose(`${name} has schema ${version}, the newest; nothing to do.`);
+    else output.prose(`${name} ${would} brought from schema ${version} to ${newest}.`);
+    return EXIT.ok;
+  },
+};

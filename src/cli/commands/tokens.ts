@@ -1,0 +1,167 @@
+import type { Ledger } from "../../engine/index.ts";
+import { isScope, SCOPES, type Scope, type Token, Tokens } from "../../http/index.ts";
+import { CountersignError, type JsonObject } from "../../protocol/index.ts";
+import { type Command, type GivenFlags, LEDGER_FLAG } from "../command.ts";
+import { absoluteTime, parseDuration } from "../duration.ts";
+import { EXIT } from "../exit-codes.ts";
+import { inert, type Output } from "../output.ts";
+import { localPrincipal, withEngine } from "../wiring.ts";
+
+const USUAL_SCOPES = "run,read,decide";
+const USUAL_LIFE = "90d";
+
+export const tokensCreate: Command = {
+  name: "tokens create",
+  summary: "make an API token, shown once",
+  usage: "--user NAME [--roles A,B] [--scopes A,B] [--expires AGE] [--label TEXT]",
+  about:
+    "Whoever has the token is that user on the servers of this ledger, with these roles and scopes: run (talk to " +
+    "agents), read, decide (answer confirmations that the user may decide), act-as (speak for other users), admin " +
+    "(see everybody's, and the audit trail). Only a hash of it is kept. A browser logs in with it at /auth/login.",
+  flags: {
+    user: { type: "string", value: "NAME", help: "whose it is; required" },
+    roles: { type: "string", value: "A,B", help: "what rules know them as" },
+    scopes: { type: "string", value: "A,B", help: `what it is good for (${USUAL_SCOPES})` },
+    expires: { type: "string", value: "AGE", help: `such as 12h or 30d, or never (${USUAL_LIFE})` },
+    label: { type: "string", value: "TEXT", help: "what it is for" },
+    ...LEDGER_FLAG,
+  },
+  examples: [
+    { line: "tokens create --user ana --roles finance", says: "for a person" },
+    {
+      line: "tokens create --user ci --scopes run,act-as --expires 12h --label nightly",
+      says: "for a program",
+    },
+  ],
+  run(invocation) {
+    const { flags, output } = invocation;
+    const user = flags.text("user");
+    if (user === undefined) throw malformed("user", "`tokens create` needs --user NAME.");
+    const label = flags.text("label");
+    const expiresAt = expiryOf(flags.text("expires") ?? USUAL_LIFE);
+    const wanted = {
+      user,
+      roles: wordsOf(flags, "roles"),
+      scopes: scopesOf(wordsOf(flags, "scopes", USUAL_SCOPES)),
+      createdBy: localPrincipal().id,
+      ...(label === undefined ? {} : { label }),
+      ...(expiresAt === undefined ? {} : { expiresAt }),
+    };
+    return withEngine(invocation, async ({ ledger }) => {
+      const { token, secret } = await new Tokens(ledger).create(wanted);
+      if (flags.has("json")) {
+        output.json({ ...toJson(token), token: secret });
+        return EXIT.ok;
+      }
+      output.line(describe(output, token));
+      output.line("It is shown now and never again:");
+      output.line();
+      output.line(secret);
+      return EXIT.ok;
+    });
+  },
+};
+
+export const tokensList: Command = {
+  name: "tokens list",
+  summary: "the API tokens of a ledger, without their secrets",
+  usage: "",
+  about: "Lists what has not expired, revoked ones included. The last use is known to the day.",
+  flags: LEDGER_FLAG,
+  examples: [{ line: "tokens list --json", says: "for a program" }],
+  run(invocation) {
+    const { flags, output } = invocation;
+    return withEngine(invocation, async ({ ledger }) => {
+      const tokens = await allOf(ledger);
+      if (flags.has("json")) output.json({ items: tokens.map(toJson) });
+      else if (tokens.length === 0) output.line("There are no tokens.");
+      else for (const token of tokens) output.line(describe(output, token));
+      return EXIT.ok;
+    });
+  },
+};
+
+export const tokensRevoke: Command = {
+  name: "tokens revoke",
+  summary: "end a token, and every login made with it",
+  usage: "<id>",
+  about: "<id> is what `tokens list` prints. A token that leaked may be given whole. Again is no error.",
+  words: { names: ["<id>"] },
+  flags: LEDGER_FLAG,
+  examples: [
+    { line: "tokens revoke 4f1c2a9b8d7e6f50", says: "from the next request on it is worth nothing" },
+  ],
+  run(invocation) {
+    const [given = ""] = invocation.words;
+    const [, id = given] = /^cst_([0-9a-f]{16})/.exec(given) ?? [];
+    const { flags, output } = invocation;
+    return withEngine(invocation, async ({ ledger }) => {
+      const token = await new Tokens(ledger).revoke(id, localPrincipal().id);
+      if (token === undefined)
+        throw malformed("id", `There is no token "${id}"; \`countersign tokens list\` lists them.`);
+      if (flags.has("json")) output.json(toJson(token));
+      else output.line(describe(output, token));
+      return EXIT.ok;
+    });
+  },
+};
+
+async function allOf(ledger: Ledger): Promise<readonly Token[]> {
+  const tokens = new Tokens(ledger);
+  const found: Token[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const page = await tokens.list(cursor === undefined ? {} : { cursor });
+    found.push(...page.items);
+    if (page.next === undefined) return found;
+    cursor = page.next;
+  }
+}
+
+function wordsOf(flags: GivenFlags, name: string, usual = ""): readonly string[] {
+  const words = (flags.text(name) ?? usual).split(",").map((word) => word.trim());
+  return words.filter((word) => word !== "");
+}
+
+function scopesOf(words: readonly string[]): readonly Scope[] {
+  const stranger = words.find((word) => !isScope(word));
+  if (stranger === undefined) return words.filter(isScope);
+  throw malformed("scopes", `--scopes has "${stranger}"; there are ${SCOPES.join(", ")}.`);
+}
+
+function expiryOf(text: string): number | undefined {
+  return text === "never" ? undefined : Date.now() + parseDuration(text, "expires");
+}
+
+function describe(output: Output, token: Token): string {
+  const { id, user, roles, scopes, label, expiresAt, revokedAt, lastUsedDay } = token;
+  const state =
+    revokedAt === undefined
+      ? expiresAt === undefined
+        ? "does not expire"
+        : `until ${absoluteTime(expiresAt)}`
+      : `revoked ${absoluteTime(revokedAt)}`;
+  const facts = [
+    `scopes ${scopes.join(" ")}`,
+    ...(roles.length === 0 ? [] : [`roles ${roles.map((role) => inert(role)).join(" ")}`]),
+    state,
+    ...(lastUsedDay === undefined ? [] : [`used ${absoluteTime(lastUsedDay).slice(0, 10)}`]),
+    ...(label === undefined ? [] : [inert(label)]),
+  ];
+  return `${output.style("yellow", id)}  ${output.style("bold", inert(user))}  ${facts.join(", ")}`;
+}
+
+function toJson({ createdAt, expiresAt, revokedAt, lastUsedDay, ...token }: Token): JsonObject {
+  const iso = (name: string, at: number | undefined): JsonObject =>
+    at === undefined ? {} : { [name]: new Date(at).toISOString() };
+  return {
+    ...token,
+    ...iso("createdAt", createdAt),
+    ...iso("expiresAt", expiresAt),
+    ...iso("revokedAt", revokedAt),
+    ...(lastUsedDay === undefined ? {} : { lastUsedDay: new Date(lastUsedDay).toISOString().slice(0, 10) }),
+  };
+}
+
+function malformed(field: string, message: string): CountersignError {
+  return new CountersignError("malformed-request", message, { details: { field } });
+}

@@ -1,0 +1,126 @@
+import { accessSync, constants } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { type Engine, systemClock } from "../../engine/index.ts";
+import { CountersignError } from "../../protocol/index.ts";
+import { inspectLedger, type LedgerState } from "../../stores/index.ts";
+import { shortDuration } from "../duration.ts";
+import { fileOf, openEngine } from "../wiring.ts";
+import { type Finding, fail, ok, warn } from "./finding.ts";
+
+const MOST_SKEW_MS = 5_000;
+
+/** The ledger: is it there, can it be written, is its schema ours, is the file whole, do the clocks agree? */
+export async function checkLedger(url: string): Promise<readonly Finding[]> {
+  let state: LedgerState;
+  try {
+    state = await inspectLedger(url, { check: true });
+  } catch (error) {
+    return [fail("ledger", messageOf(error), "Name another with --db or COUNTERSIGN_DB.")];
+  }
+  const writable = checkWritable(url, state.exists);
+  if (!state.exists) return [writable, ...absent(url)];
+  const schema = checkSchema(state);
+  const findings = [writable, schema, checkDamage(state.damage ?? [])];
+  // Opening it would migrate it, and only looks are taken here.
+  if (state.version !== state.newest || findings.some(({ status }) => status === "fail")) return findings;
+  return [...findings, ...(await checkInside(url))];
+}
+
+function absent(url: string): readonly Finding[] {
+  const file = fileOf(url);
+  if (file === undefined)
+    return [
+      warn("ledger", "It is in memory and ends with its process.", "Name a file with --db sqlite:FILE."),
+    ];
+  return [
+    warn("ledger", `There is none at ${file} yet.`, "`countersign serve`, `demo` and `migrate` make it."),
+  ];
+}
+
+function checkWritable(url: string, exists: boolean): Finding {
+  const file = fileOf(url);
+  if (file === undefined) return ok("write", "no file is needed");
+  // SQLite keeps two more files beside it.
+  const folder = dirname(resolve(file));
+  try {
+    accessSync(folder, constants.W_OK);
+    if (exists) accessSync(file, constants.W_OK);
+    return ok("write", `${file} can be written`);
+  } catch {
+    return fail(
+      "write",
+      `${file} or its folder cannot be written by this user.`,
+      `Give this user the right to write to ${folder}.`,
+    );
+  }
+}
+
+function checkSchema({ version, newest }: LedgerState): Finding {
+  if (version === newest) return ok("schema", `version ${version}, the newest`);
+  if (version < newest) {
+    return warn(
+      "schema",
+      `It has version ${version}, and ${newest} is the newest.`,
+      "Run `countersign migrate`; the first process that opens it does it too.",
+    );
+  }
+  return fail(
+    "schema",
+    `It has version ${version}, and this Countersign knows ${newest}.`,
+    "Upgrade Countersign.",
+  );
+}
+
+function checkDamage(damage: readonly string[]): Finding {
+  const [first] = damage;
+  if (first === undefined) return ok("file", "whole, by SQLite's quick check");
+  return fail(
+    "file",
+    `It is damaged: ${first}`,
+    "Restore a backup, or recover it with `sqlite3 FILE .recover`.",
+  );
+}
+
+/** What can only be asked of an open ledger. */
+async function checkInside(url: string): Promise<readonly Finding[]> {
+  let engine: Engine;
+  try {
+    engine = await openEngine(url);
+  } catch (error) {
+    return [fail("ledger", messageOf(error), "Name another with --db or COUNTERSIGN_DB.")];
+  }
+  try {
+    return [await checkClock(engine), await checkUnknown(engine)];
+  } finally {
+    await engine.close();
+  }
+}
+
+async function checkClock({ ledger }: Engine): Promise<Finding> {
+  const now = systemClock.now();
+  const { now: theirs } = await ledger.due([], 1);
+  const newest = (await ledger.lastCheckpoint())?.at ?? 0;
+  const skew = Math.max(Math.abs(theirs - now), newest - now);
+  if (skew <= MOST_SKEW_MS) return ok("clock", "agrees with the ledger");
+  const what = newest > now ? "The newest record is from the future" : "The ledger's clock differs";
+  return warn(
+    "clock",
+    `${what}, by ${shortDuration(skew)}.`,
+    "Set the machines' clocks by NTP: deadlines and leases go by them.",
+  );
+}
+
+async function checkUnknown({ ledger }: Engine): Promise<Finding> {
+  const { items, next } = await ledger.unknownCalls({ limit: 100 });
+  if (items.length === 0) return ok("unknown", "no call waits to be settled");
+  const count = next === undefined ? String(items.length) : `${items.length}+`;
+  return warn(
+    "unknown",
+    `${count} of the calls that started have no known end.`,
+    "`countersign pending` lists them, `countersign settle` settles them.",
+  );
+}
+
+function messageOf(error: unknown): string {
+  return CountersignError.isInstance(error) ? error.message : String(error);
+}

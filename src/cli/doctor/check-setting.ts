@@ -1,0 +1,75 @@
+import { assertSafeBind } from "../../http/index.ts";
+import { CountersignError } from "../../protocol/index.ts";
+import type { Invocation } from "../command.ts";
+import { authOf, settingOf } from "../serving/serve-options.ts";
+import { type Finding, fail, ok, warn } from "./finding.ts";
+
+const SHORTEST_SECRET = 32;
+const NODE_FLOOR = [22, 18] as const;
+
+/** The Node.js that runs this. */
+export function checkNode(version: string = process.versions.node): Finding {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const [leastMajor, leastMinor] = NODE_FLOOR;
+  if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) return ok("node", `v${version}`);
+  return fail("node", `v${version} is too old.`, `Install ${leastMajor}.${leastMinor} or newer.`);
+}
+
+/** What signs decisions. */
+export function checkSecret({ env }: Pick<Invocation, "env">): Finding {
+  const secret = env["COUNTERSIGN_SECRET"] ?? "";
+  if (secret.length >= SHORTEST_SECRET) return ok("secret", "COUNTERSIGN_SECRET is set");
+  const advice =
+    "Set one of 32 characters or more, the same in every process: `openssl rand -base64 32` makes one.";
+  if (secret !== "")
+    return warn("secret", `COUNTERSIGN_SECRET has only ${secret.length} characters.`, advice);
+  return warn(
+    "secret",
+    "COUNTERSIGN_SECRET is not set: whoever can write the database can forge decisions.",
+    advice,
+  );
+}
+
+/** Who may reach the server, and whether they have to say who they are. */
+export function checkAuth(invocation: Invocation): Finding {
+  const host = settingOf(invocation, "host") ?? "127.0.0.1";
+  const auth = authOf(settingOf(invocation, "auth") ?? "none");
+  try {
+    assertSafeBind(host, { name: auth }, settingOf(invocation, "public-url"));
+  } catch (error) {
+    if (!CountersignError.isInstance(error)) throw error;
+    return fail("auth", error.message, "`countersign serve` refuses to start like this.");
+  }
+  if (auth !== "none") return ok("auth", `${auth}, on ${host}`);
+  return warn(
+    "auth",
+    `none, on ${host}: everything on this machine can decide.`,
+    "Use --auth local, tokens or oidc where others, or agents with a shell, are on it.",
+  );
+}
+
+/** Packages that only some need. */
+export function checkPackages(invocation: Invocation): readonly Finding[] {
+  const { env } = invocation;
+  const hasKey = Boolean(env["GEMINI_API_KEY"] || env["GOOGLE_API_KEY"]);
+  const isOidc = settingOf(invocation, "auth") === "oidc";
+  return [
+    checkPackage("@google/genai", { needed: hasKey, for: "models called gemini-…" }),
+    checkPackage("jose", { needed: isOidc, for: "--auth oidc" }),
+  ];
+}
+
+function checkPackage(name: string, use: { readonly needed: boolean; readonly for: string }): Finding {
+  if (isInstalled(name)) return ok(name, "installed");
+  if (!use.needed) return ok(name, `not installed; only ${use.for} needs it`);
+  return fail(name, `not installed, and ${use.for} needs it.`, `npm install ${name}`);
+}
+
+function isInstalled(name: string): boolean {
+  try {
+    import.meta.resolve(name);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,21 @@
+/** What one look found. */
+export interface Finding {
+  /** What was looked at, in a word. */
+  readonly about: string;
+  readonly status: "ok" | "warn" | "fail";
+  readonly message: string;
+  /** What to do about it. */
+  readonly advice?: string;
+}
+
+export function ok(about: string, message: string): Finding {
+  return { about, status: "ok", message };
+}
+
+export function warn(about: string, message: string, advice: string): Finding {
+  return { about, status: "warn", message, advice };
+}
+
+export function fail(about: string, message: string, advice: string): Finding {
+  return { about, status: "fail", message, advice };
+}

@@ -1,0 +1,75 @@
+import type { LoginMode } from "../../engine/index.ts";
+import { shortPath } from "../agents/load-agents.ts";
+import type { Invocation } from "../command.ts";
+import { inert, type Output } from "../output.ts";
+import { padTo, textWidth } from "../text-width.ts";
+import type { OpenSite } from "./open-site.ts";
+import type { ServeOptions } from "./serve-options.ts";
+
+const AUTH_WORDS: Readonly<Record<LoginMode, string>> = {
+  none: "none: whoever can open a page on this machine decides",
+  local: "local: the link below logs one browser in, once",
+  tokens: "tokens: requests need one of `countersign tokens`",
+  oidc: "oidc: requests need a token of your login",
+};
+
+/** What is served, where, for whom, and where it is kept; for programs as one line of JSON. */
+export function announce(invocation: Invocation, site: OpenSite, options: ServeOptions): void {
+  const { output, flags, env } = invocation;
+  const signed = Boolean(env["COUNTERSIGN_SECRET"]);
+  const { url, served, broken, loginLink, webhookSecret } = site;
+  const { ledger, auth } = options;
+  if (flags.has("json")) {
+    const apps = served.map(({ app }) => app);
+    const faults = broken.map(({ app, file, reason }) => ({ app, file, reason }));
+    const shownOnce = { loginLink, webhookSecret };
+    output.jsonLine({
+      url,
+      apps,
+      broken: faults,
+      ledger: withoutPassword(ledger),
+      auth,
+      signed,
+      ...shownOnce,
+    });
+    return;
+  }
+  output.line(`Countersign serves on ${output.style(["bold", "cyan"], url)}`);
+  output.line();
+  printRows(
+    output,
+    served.map(({ app, file }) => [inert(app), inert(shortPath(file))]),
+  );
+  output.line();
+  printRows(output, [
+    ["ledger", inert(withoutPassword(ledger))],
+    ["auth", AUTH_WORDS[auth]],
+    ["signed", signed ? "yes, by COUNTERSIGN_SECRET" : "no: set COUNTERSIGN_SECRET to sign decisions"],
+  ]);
+  if (loginLink !== undefined) {
+    output.line();
+    output.line(`Log in once at ${output.style("cyan", loginLink)}`);
+  }
+  if (webhookSecret !== undefined) {
+    output.line();
+    output.line("The webhook's messages are signed with this secret, which is shown only now:");
+    output.line(`  ${webhookSecret}`);
+  }
+}
+
+/** Agents that are left out, on standard error: which file, and why. */
+export function tellBroken({ broken }: Pick<OpenSite, "broken">, output: Output): void {
+  for (const { file, reason } of broken) {
+    output.prose(`${output.style("red", "not served:")} ${inert(shortPath(file))}: ${inert(reason)}`);
+  }
+}
+
+/** A URL that may be shown. */
+export function withoutPassword(url: string): string {
+  return url.replace(/^([a-z+]+:\/\/[^:@/]*):[^@/]*@/, "$1:…@");
+}
+
+function printRows(output: Output, rows: readonly (readonly [string, string])[]): void {
+  const left = Math.max(...rows.map(([name]) => textWidth(name)));
+  for (const [name, text] of rows) output.prose(text, `  ${padTo(name, left)}  `);
+}

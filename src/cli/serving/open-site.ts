@@ -1,0 +1,131 @@
+import type { Engine } from "../../engine/index.ts";
+import { createApp, type Logger, Metrics, openTelemetry } from "../../http/index.ts";
+import { serve } from "../../http/node/index.ts";
+import { createEngine, Runner } from "../../index.ts";
+import { CountersignError } from "../../protocol/index.ts";
+import { type BrokenAgent, closeAgents, type LoadedAgent, type LoadedAgents } from "../agents/load-agents.ts";
+import { openAuth } from "./open-auth.ts";
+import { openChannels } from "./open-channels.ts";
+import type { ServeOptions } from "./serve-options.ts";
+
+/** Agents on a ledger, behind a server that listens. */
+export interface OpenSite {
+  readonly url: string;
+  readonly port: number;
+  readonly served: readonly LoadedAgent[];
+  readonly broken: readonly BrokenAgent[];
+  /** Where a person logs in once, with `--auth local`. */
+  readonly loginLink?: string;
+  /** Made just now: whoever receives the webhook needs it, and it is not shown again. */
+  readonly webhookSecret?: string;
+  runner(app: string): Runner | undefined;
+  /** Takes no more work and finishes what runs. Resolves when nothing runs and the ledger is closed. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** One engine for all apps: one lease, one worker. Nothing is taken up before the address is ours. */
+export async function openSite(options: ServeOptions, loaded: LoadedAgents, log: Logger): Promise<OpenSite> {
+  const engine = await createEngine({ ledger: options.ledger, trace: openTelemetry });
+  try {
+    return await openOn(engine, { options, loaded, log });
+  } catch (error) {
+    await engine.close();
+    throw error;
+  }
+}
+
+interface Opening {
+  readonly options: ServeOptions;
+  readonly loaded: LoadedAgents;
+  readonly log: Logger;
+}
+
+async function openOn(engine: Engine, { options, loaded, log }: Opening): Promise<OpenSite> {
+  const { runners, served, broken } = await hostAll(engine, loaded);
+  const apps = Object.fromEntries(runners);
+  const { publicUrl, allowOrigins } = options;
+  const auth = await openAuth(engine, options);
+  const metrics = new Metrics();
+  const app = createApp({
+    apps,
+    logger: log,
+    metrics,
+    ...(publicUrl === undefined ? {} : { publicUrl }),
+    ...(allowOrigins.length === 0 ? {} : { allowOrigins }),
+    ...auth.appOptions,
+  });
+  const server = await listen(options, app);
+  const channels = await openChannels(engine, {
+    webhook: options.webhook,
+    webhookSecret: options.webhookSecret,
+    publicUrl: publicUrl ?? server.url,
+    log,
+    metrics,
+  });
+  const worker = engine.work({ onError: (err) => log.error({ err }, "work that was due could not be done") });
+  const loginLink = await auth.loginLink?.(publicUrl ?? server.url);
+  const { newSecret: webhookSecret } = channels;
+  return {
+    url: server.url,
+    port: server.port,
+    served,
+    broken,
+    ...(loginLink === undefined ? {} : { loginLink }),
+    ...(webhookSecret === undefined ? {} : { webhookSecret }),
+    runner: (name) => runners.get(name),
+    close: async (graceMs) => {
+      await Promise.all([worker.stop(), channels.stop(), server.close({ graceMs })]);
+      for (const runner of runners.values()) await runner.close();
+      await engine.close();
+      await closeAgents(loaded.agents);
+    },
+  };
+}
+
+interface Hosted {
+  readonly runners: ReadonlyMap<string, Runner>;
+  readonly served: readonly LoadedAgent[];
+  readonly broken: readonly BrokenAgent[];
+}
+
+/** Every agent with a Runner that has said what it hosts, so that the worker can take up what was left. */
+async function hostAll(engine: Engine, { agents, broken }: LoadedAgents): Promise<Hosted> {
+  const runners = new Map<string, Runner>();
+  const served: LoadedAgent[] = [];
+  const unusable: BrokenAgent[] = [...broken];
+  for (const loaded of agents) {
+    try {
+      const runner = new Runner({ engine, agent: loaded.agent, app: loaded.app });
+      await runner.engine();
+      runners.set(loaded.app, runner);
+      served.push(loaded);
+    } catch (error) {
+      if (!CountersignError.isInstance(error)) throw error;
+      const { app, file } = loaded;
+      unusable.push({ app, file, reason: error.message });
+    }
+  }
+  return { runners, served, broken: unusable };
+}
+
+// The server's own words do not know our flags.
+async function listen(
+  { host, port }: ServeOptions,
+  app: ReturnType<typeof createApp>,
+): ReturnType<typeof serve> {
+  try {
+    return await serve({ app, host, port });
+  } catch (error) {
+    if (codeOf(error) !== "EADDRINUSE") throw error;
+    throw new CountersignError(
+      "invalid-option",
+      `Port ${port} of ${host} is taken by another program; choose one with --port N or COUNTERSIGN_PORT (0 takes any free one).`,
+      { details: { field: "port" }, cause: error },
+    );
+  }
+}
+
+function codeOf(error: unknown): string | undefined {
+  const { cause } = error as { readonly cause?: NodeJS.ErrnoException };
+  return cause?.code;
+}

@@ -1,0 +1,38 @@
+import type { Invocation } from "../command.ts";
+import { EXIT } from "../exit-codes.ts";
+import { Output } from "../output.ts";
+import type { Stopping } from "../signals.ts";
+import type { OpenSite } from "./open-site.ts";
+
+// Whoever closes is done before the time is up, or the process ends without them.
+const MARGIN_MS = 1_000;
+
+/**
+ * Serves until the process is asked to end, then stops taking work and waits for what runs, no longer than `graceMs`.
+ * What still runs then is left to the ledger: its lease runs out, and it is taken over or told as unknown. A second
+ * signal ends the process at once, with the same left behind.
+ */
+export async function runUntilStopped(
+  invocation: Invocation,
+  site: OpenSite,
+  { stopping, graceMs }: { readonly stopping: Stopping; readonly graceMs: number },
+): Promise<number> {
+  const { exitNow, flags, env } = invocation;
+  const output = flags.has("json") ? new Output(process.stderr, env) : invocation.output;
+  const signal = await stopping.requested;
+  output.line();
+  output.line(`${signal}: finishing what runs (again: end at once)`);
+  const { promise: timeout, resolve } = Promise.withResolvers<"late">();
+  const timer = setTimeout(resolve, graceMs + MARGIN_MS, "late");
+  const ended = await Promise.race([site.close(graceMs).then(() => "closed" as const), timeout]);
+  clearTimeout(timer);
+  if (ended === "late") {
+    output.prose(
+      "Some of it still runs and is left to the ledger: another server takes it over, or `countersign pending` shows it as unknown.",
+    );
+    exitNow(EXIT.ok);
+  }
+  output.line("Stopped.");
+  stopping.forget();
+  return EXIT.ok;
+}

@@ -1,0 +1,148 @@
+import { LOGIN_MODES, type LoginMode } from "../../engine/index.ts";
+import { assertSafeBind, type OidcOptions } from "../../http/index.ts";
+import { CountersignError } from "../../protocol/index.ts";
+import type { Flags, Invocation } from "../command.ts";
+import { ledgerUrl } from "../wiring.ts";
+
+const DEFAULT_HOST = "127.0.0.1";
+const DEFAULT_PORT = 8000;
+const DEFAULT_GRACE_SECONDS = 25;
+const MOST_PORT = 65_535;
+
+/** What `serve` and `demo` are told. */
+export interface ServeOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly ledger: string;
+  readonly auth: LoginMode;
+  readonly oidc?: OidcOptions;
+  /** Ends the login of a ledger that has one. */
+  readonly breakGlass: boolean;
+  readonly publicUrl?: string;
+  readonly webhook?: string;
+  readonly webhookSecret?: string;
+  readonly allowOrigins: readonly string[];
+  readonly graceMs: number;
+}
+
+/** The flags of whatever serves; each can be set as COUNTERSIGN_<NAME> too. */
+export const SERVE_FLAGS: Flags = {
+  host: { type: "string", value: "HOST", help: `where to listen (${DEFAULT_HOST})` },
+  port: { type: "string", value: "PORT", help: `the port (${DEFAULT_PORT}); 0 takes any free one` },
+  auth: {
+    type: "string",
+    value: "MODE",
+    help: "none (loopback only), local (a login link), tokens or oidc (none)",
+  },
+  "break-glass": { type: "boolean", help: "serve without a login a ledger that has had one" },
+  "public-url": { type: "string", value: "URL", help: "what browsers call this server, for links" },
+  webhook: {
+    type: "string",
+    value: "URL",
+    help: "where to tell of what waits (COUNTERSIGN_WEBHOOK_SECRET signs it; else one is made)",
+  },
+  "allow-origin": {
+    type: "string",
+    value: "ORIGIN",
+    help: "a page elsewhere that may call this server; several with commas",
+  },
+  "oidc-issuer": { type: "string", value: "URL", help: "with --auth oidc: who issues the tokens" },
+  "oidc-audience": { type: "string", value: "NAME", help: "with --auth oidc: whom they must be made for" },
+  "oidc-client-id": {
+    type: "string",
+    value: "ID",
+    help: "lets browsers log in there too (its secret: COUNTERSIGN_OIDC_CLIENT_SECRET)",
+  },
+  "oidc-roles-claim": { type: "string", value: "PATH", help: "where the roles are (roles)" },
+  grace: {
+    type: "string",
+    value: "SECONDS",
+    help: `how long to wait for what runs when stopped (${DEFAULT_GRACE_SECONDS})`,
+  },
+};
+
+/**
+ * Reads flags, then COUNTERSIGN_… variables, then the usual. Throws `invalid-option` for what cannot be, and for
+ * a server without auth that others could reach.
+ */
+export function readServeOptions(invocation: Invocation, usualLedger?: string): ServeOptions {
+  const host = settingOf(invocation, "host") ?? DEFAULT_HOST;
+  const auth = authOf(settingOf(invocation, "auth") ?? "none");
+  const publicUrl = urlOf("public-url", settingOf(invocation, "public-url"));
+  assertSafeBind(host, { name: auth }, publicUrl);
+  const webhook = urlOf("webhook", settingOf(invocation, "webhook"));
+  const webhookSecret = invocation.env["COUNTERSIGN_WEBHOOK_SECRET"];
+  const origins = settingOf(invocation, "allow-origin");
+  return {
+    host,
+    port: numberOf("port", settingOf(invocation, "port"), MOST_PORT) ?? DEFAULT_PORT,
+    ledger: ledgerUrl(invocation, usualLedger),
+    auth,
+    breakGlass: invocation.flags.has("break-glass"),
+    ...(auth === "oidc" ? { oidc: oidcOf(invocation) } : {}),
+    ...(publicUrl === undefined ? {} : { publicUrl }),
+    ...(webhook === undefined ? {} : { webhook }),
+    ...(webhookSecret ? { webhookSecret } : {}),
+    allowOrigins: origins === undefined ? [] : origins.split(",").map((origin) => originOf(origin.trim())),
+    graceMs: 1_000 * (numberOf("grace", settingOf(invocation, "grace"), 86_400) ?? DEFAULT_GRACE_SECONDS),
+  };
+}
+
+/** What a flag says, else its environment variable. */
+export function settingOf(
+  { flags, env }: Pick<Invocation, "flags" | "env">,
+  name: string,
+): string | undefined {
+  const given = flags.text(name) ?? env[`COUNTERSIGN_${name.toUpperCase().replaceAll("-", "_")}`];
+  return given === undefined || given === "" ? undefined : given;
+}
+
+/** One of the ways to log in; throws `invalid-option` for any other word. */
+export function authOf(text: string): LoginMode {
+  const mode = LOGIN_MODES.find((candidate) => candidate === text);
+  if (mode !== undefined) return mode;
+  throw invalid("auth", `--auth is "${text}"; it is one of ${LOGIN_MODES.join(", ")}.`);
+}
+
+function oidcOf(invocation: Invocation): OidcOptions {
+  const issuer = urlOf("oidc-issuer", settingOf(invocation, "oidc-issuer"));
+  const audience = settingOf(invocation, "oidc-audience");
+  if (issuer === undefined || audience === undefined) {
+    throw invalid("auth", "--auth oidc needs --oidc-issuer URL and --oidc-audience NAME.");
+  }
+  const id = settingOf(invocation, "oidc-client-id");
+  const secret = invocation.env["COUNTERSIGN_OIDC_CLIENT_SECRET"];
+  const rolesClaim = settingOf(invocation, "oidc-roles-claim");
+  return {
+    issuer,
+    audience,
+    ...(id === undefined ? {} : { client: { id, ...(secret ? { secret } : {}) } }),
+    ...(rolesClaim === undefined ? {} : { rolesClaim }),
+  };
+}
+
+function numberOf(name: string, text: string | undefined, most: number): number | undefined {
+  if (text === undefined) return undefined;
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (value <= most) return value;
+  throw invalid(name, `--${name} is "${text}"; give a number from 0 to ${most}.`);
+}
+
+function urlOf(name: string, text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const { protocol } = URL.parse(text) ?? {};
+  if (protocol === "http:" || protocol === "https:") return text;
+  throw invalid(name, `--${name} is "${text}"; give an address that begins with http:// or https://.`);
+}
+
+function originOf(text: string): string {
+  if (text === "*" || URL.parse(text)?.origin === text) return text;
+  throw invalid(
+    "allow-origin",
+    `--allow-origin is "${text}"; give a scheme and a host, as in https://app.example.com, and no path.`,
+  );
+}
+
+function invalid(field: string, message: string): CountersignError {
+  return new CountersignError("invalid-option", message, { details: { field } });
+}

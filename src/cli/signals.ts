@@ -1,0 +1,39 @@
+/** How a process is asked to end. */
+export type StopSignal = "SIGINT" | "SIGTERM";
+
+/** What a shell shows for a process that such a signal ended. */
+export const SIGNAL_EXITS: Readonly<Record<StopSignal, number>> = { SIGINT: 130, SIGTERM: 143 };
+
+/** The first wish to end, to be met in good order; a second one ends the process at once. */
+export interface Stopping {
+  readonly requested: Promise<StopSignal>;
+  /** Back to the usual: a signal ends the process. */
+  forget(): void;
+}
+
+/** Listens for SIGINT and SIGTERM, and in the process of a supervisor for its end. */
+export function listenForStop(exitNow: (code: number) => never): Stopping {
+  const { promise: requested, resolve } = Promise.withResolvers<StopSignal>();
+  let asked = false;
+  const onSignal = (signal: StopSignal): void => {
+    if (asked) exitNow(SIGNAL_EXITS[signal]);
+    asked = true;
+    resolve(signal);
+  };
+  const onInterrupt = (): void => onSignal("SIGINT");
+  const onTerminate = (): void => onSignal("SIGTERM");
+  const onOrphaned = (): void => resolve("SIGTERM");
+  process.on("SIGINT", onInterrupt);
+  process.on("SIGTERM", onTerminate);
+  process.on("disconnect", onOrphaned);
+  // Waiting for this is no reason to stay.
+  process.channel?.unref();
+  return {
+    requested,
+    forget: () => {
+      process.off("SIGINT", onInterrupt);
+      process.off("SIGTERM", onTerminate);
+      process.off("disconnect", onOrphaned);
+    },
+  };
+}

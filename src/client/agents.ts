@@ -1,0 +1,73 @@
+import type { Event, JsonObject } from "../protocol/index.ts";
+import { CountersignProblem } from "./problem.ts";
+import { readSse } from "./sse.ts";
+import type { Transport } from "./transport.ts";
+import type { CallOptions, RunRequest, Session, SessionOwner, WriteOptions } from "./types.ts";
+
+/** Sessions of agents that the server runs. */
+export interface SessionsClient {
+  create(
+    owner: SessionOwner & { readonly id?: string; readonly state?: JsonObject },
+    options?: CallOptions,
+  ): Promise<Session>;
+  list(owner: SessionOwner, options?: CallOptions): Promise<readonly Session[]>;
+  get(owner: SessionOwner & { readonly id: string }, options?: CallOptions): Promise<Session>;
+  delete(owner: SessionOwner & { readonly id: string }, options?: CallOptions): Promise<void>;
+}
+
+export function sessionsClient(transport: Transport): SessionsClient {
+  return {
+    create: ({ id, state, ...owner }, { signal } = {}) =>
+      transport.json({
+        method: "POST",
+        path: id === undefined ? pathOf(owner) : `${pathOf(owner)}/${encodeURIComponent(id)}`,
+        body: state === undefined ? {} : id === undefined ? { state } : state,
+        signal,
+      }),
+    list: (owner, { signal } = {}) => transport.json({ path: pathOf(owner), signal }),
+    get: ({ id, ...owner }, { signal } = {}) =>
+      transport.json({ path: `${pathOf(owner)}/${encodeURIComponent(id)}`, signal }),
+    delete: async ({ id, ...owner }, { signal } = {}) => {
+      await transport.send({
+        method: "DELETE",
+        path: `${pathOf(owner)}/${encodeURIComponent(id)}`,
+        signal,
+      });
+    },
+  };
+}
+
+/** Says something to an agent; its events, as they come. Leaving the loop detaches: the run goes on. */
+export async function* runSse(
+  transport: Transport,
+  { app, user, session, message, streaming = false, stateDelta }: RunRequest,
+  { signal, idempotencyKey }: WriteOptions = {},
+): AsyncGenerator<Event> {
+  const response = await transport.send({
+    method: "POST",
+    path: "/run_sse",
+    headers: { accept: "text/event-stream" },
+    body: {
+      appName: app,
+      userId: user,
+      sessionId: session,
+      newMessage: typeof message === "string" ? { role: "user", parts: [{ text: message }] } : message,
+      streaming,
+      ...(stateDelta === undefined ? {} : { stateDelta }),
+    },
+    idempotencyKey,
+    signal,
+  });
+  if (response.body === null) return;
+  for await (const { data } of readSse(response.body, signal)) {
+    if (data === undefined) continue;
+    const told = JSON.parse(data) as Event & { readonly error?: string };
+    // The ADK's routes tell a failure in the stream, after it has begun.
+    if (typeof told.error === "string") throw new CountersignProblem(response.status, told);
+    yield told;
+  }
+}
+
+function pathOf({ app, user }: SessionOwner): string {
+  return `/apps/${encodeURIComponent(app)}/users/${encodeURIComponent(user)}/sessions`;
+}

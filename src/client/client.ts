@@ -1,0 +1,132 @@
+import type { Confirmation, Settlement, Verification } from "../engine/index.ts";
+import type { Event } from "../protocol/index.ts";
+import { runSse, type SessionsClient, sessionsClient } from "./agents.ts";
+import { followChanges } from "./stream.ts";
+import { type ClientOptions, Transport } from "./transport.ts";
+import type {
+  AuditOptions,
+  AuditRecord,
+  Call,
+  CallOptions,
+  ConfirmationContext,
+  DecideOptions,
+  Decision,
+  DecisionEntry,
+  ListOptions,
+  ListPage,
+  Me,
+  RunRequest,
+  StreamMessage,
+  StreamOptions,
+  WriteOptions,
+} from "./types.ts";
+
+/** What waits for a person, and decisions on it. */
+export interface ConfirmationsClient {
+  list(filter?: ListOptions, options?: CallOptions): Promise<ListPage<Confirmation>>;
+  get(id: string, options?: CallOptions): Promise<Confirmation>;
+  context(id: string, options?: CallOptions): Promise<ConfirmationContext>;
+  /** Resolves once committed; the run goes on by itself. */
+  decide(id: string, decision: Decision, options?: DecideOptions): Promise<Confirmation>;
+  cancel(
+    id: string,
+    withdrawal?: { readonly reason?: string },
+    options?: WriteOptions,
+  ): Promise<Confirmation>;
+  settle(id: string, settlement: Settlement, options?: WriteOptions): Promise<Confirmation>;
+}
+
+/** Calls of unknown outcome about which nobody was asked. */
+export interface CallsClient {
+  unknown(
+    page?: { readonly cursor?: string; readonly limit?: number },
+    options?: CallOptions,
+  ): Promise<ListPage<Call>>;
+  settle(id: string, settlement: Settlement, options?: WriteOptions): Promise<Call>;
+}
+
+/** A Countersign server, typed. What it refuses is thrown as a `CountersignProblem`. */
+export interface Client {
+  me(options?: CallOptions): Promise<Me>;
+  readonly confirmations: ConfirmationsClient;
+  readonly calls: CallsClient;
+  /** Each on its own: an entry is its confirmation or its problem. */
+  decideMany(
+    decisions: readonly (Decision & { readonly id: string })[],
+    options?: WriteOptions,
+  ): Promise<readonly DecisionEntry[]>;
+  audit(options?: AuditOptions): Promise<ListPage<AuditRecord>>;
+  verify(options?: CallOptions & { readonly head?: string }): Promise<Verification>;
+  /** Every change to what I may see; reconnects by itself. */
+  stream(options?: StreamOptions): AsyncGenerator<StreamMessage>;
+  /** Names of the apps that are served. */
+  apps(options?: CallOptions): Promise<readonly string[]>;
+  readonly sessions: SessionsClient;
+  runSse(request: RunRequest, options?: WriteOptions): AsyncGenerator<Event>;
+}
+
+/** A client for the server at an address; for Node and browsers. */
+export function createClient(options: ClientOptions): Client {
+  const transport = new Transport(options);
+  return {
+    me: ({ signal } = {}) => transport.json({ path: "/v1/me", signal }),
+    confirmations: confirmationsClient(transport),
+    calls: callsClient(transport),
+    decideMany: async (decisions, { signal, idempotencyKey } = {}) => {
+      const { results } = await transport.json<{ readonly results: readonly DecisionEntry[] }>({
+        method: "POST",
+        path: "/v1/decisions",
+        body: { decisions },
+        idempotencyKey,
+        signal,
+      });
+      return results;
+    },
+    audit: ({ signal, ...query } = {}) => transport.json({ path: "/v1/audit", query, signal }),
+    verify: ({ signal, ...query } = {}) => transport.json({ path: "/v1/audit/verify", query, signal }),
+    stream: (following) => followChanges(transport, following),
+    apps: ({ signal } = {}) => transport.json({ path: "/list-apps", signal }),
+    sessions: sessionsClient(transport),
+    runSse: (request, running) => runSse(transport, request, running),
+  };
+}
+
+function confirmationsClient(transport: Transport): ConfirmationsClient {
+  const post = (path: string, body: unknown, { signal, idempotencyKey }: WriteOptions = {}) =>
+    transport.json<Confirmation>({ method: "POST", path, body, idempotencyKey, signal });
+  return {
+    list: (query = {}, { signal } = {}) =>
+      transport.json({ path: "/v1/confirmations", query: { ...query }, signal }),
+    get: (id, { signal } = {}) => transport.json({ path: at(id), signal }),
+    context: (id, { signal } = {}) => transport.json({ path: at(id, "/context"), signal }),
+    decide: (id, body, { signal, idempotencyKey, wait } = {}) =>
+      transport.json({
+        method: "POST",
+        path: at(id, "/decision"),
+        query: { wait },
+        body,
+        idempotencyKey,
+        signal,
+      }),
+    cancel: (id, withdrawal = {}, options) => post(at(id, "/cancellation"), withdrawal, options),
+    settle: (id, settlement, options) => post(at(id, "/settlement"), settlement, options),
+  };
+}
+
+function at(id: string, what = ""): string {
+  return `/v1/confirmations/${encodeURIComponent(id)}${what}`;
+}
+
+function callsClient(transport: Transport): CallsClient {
+  return {
+    unknown: (query = {}, { signal } = {}) => transport.json({ path: "/v1/unknown", query, signal }),
+    settle: (id, body, { signal, idempotencyKey } = {}) =>
+      transport.json({
+        method: "POST",
+        path: `/v1/calls/${encodeURIComponent(id)}/settlement`,
+        body,
+        idempotencyKey,
+        signal,
+      }),
+  };
+}

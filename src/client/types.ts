@@ -1,0 +1,166 @@
+import type { Confirmation, Principal, ShownStatus } from "../engine/index.ts";
+import type { Content, Event, JsonObject, JsonValue, Problem } from "../protocol/index.ts";
+
+/** A page of a list. It may be short, or empty, and still have a next one. */
+export interface ListPage<T> {
+  readonly items: readonly T[];
+  readonly next?: string;
+}
+
+/** Which confirmations to list; what waits, if nothing is said. */
+export interface ListOptions {
+  readonly status?: ShownStatus | "all" | readonly ShownStatus[];
+  readonly tool?: string;
+  readonly agent?: string;
+  readonly app?: string;
+  readonly user?: string;
+  readonly session?: string;
+  readonly turn?: string;
+  /** Words in tool, agent and arguments. */
+  readonly q?: string;
+  /** `true`: those I asked for. `"decidable"`: those I may decide now. */
+  readonly mine?: boolean | "decidable";
+  readonly cursor?: string;
+  readonly limit?: number;
+}
+
+/** Options that every call takes. */
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+}
+
+/** Options of everything that changes something. */
+export interface WriteOptions extends CallOptions {
+  /** Makes two requests one. Without it a lost connection is told, not tried again. */
+  readonly idempotencyKey?: string;
+}
+
+/** What somebody says about a confirmation. */
+export interface Decision {
+  readonly confirmed: boolean;
+  readonly payload?: JsonValue;
+  readonly reason?: string;
+  readonly args?: JsonObject;
+  /** What was shown; refused if it changed since. */
+  readonly version?: number;
+}
+
+export interface DecideOptions extends WriteOptions {
+  /** Seconds to wait for the call's end before the answer, at most 60. */
+  readonly wait?: number;
+}
+
+/** What became of one of many decisions. */
+export interface DecisionEntry {
+  readonly id: string;
+  readonly status: number;
+  readonly confirmation?: Confirmation;
+  readonly problem?: Problem;
+}
+
+/** What a person looks at before deciding, beside the question. */
+export interface ConfirmationContext {
+  readonly turn: readonly Confirmation[];
+  readonly earlier: readonly Confirmation[];
+  readonly conversation?: readonly {
+    readonly author: string;
+    readonly at: string;
+    readonly text: string;
+  }[];
+  readonly owner?: CallOwner;
+}
+
+/** The process that holds, or last held, the claim on a call. */
+export interface CallOwner {
+  readonly host: string;
+  readonly pid: number;
+  readonly lastBeatAt: string;
+  readonly alive: boolean;
+}
+
+/** A call about which nobody was asked. */
+export interface Call {
+  readonly id: string;
+  readonly callId: string;
+  readonly status: string;
+  readonly app: string;
+  readonly agent: string;
+  readonly user: string;
+  readonly session: string;
+  readonly tool: string;
+  readonly args: JsonObject;
+  readonly attempt: number;
+  readonly startedAt?: string;
+  readonly endedAt?: string;
+  readonly result?: JsonValue;
+  readonly owner?: CallOwner;
+}
+
+export interface Me {
+  readonly principal: Pick<Principal, "id" | "kind" | "roles" | "scopes" | "authenticated">;
+  readonly auth: string;
+  readonly apps: readonly string[];
+}
+
+/** One record of the journal. */
+export interface AuditRecord {
+  readonly seq: number;
+  readonly at: string;
+  readonly kind: string;
+  readonly session: string;
+  readonly n: number;
+  readonly body: JsonObject | null;
+  readonly bodyDigest: string;
+  readonly hash: string;
+}
+
+export interface AuditOptions extends CallOptions {
+  /** A record's `seq`, or a page's `next`. */
+  readonly after?: number | string;
+  readonly limit?: number;
+  readonly session?: string;
+  readonly confirmation?: string;
+  readonly q?: string;
+}
+
+/** What the live stream tells. `id` is what to come back with. */
+export type StreamMessage =
+  | { readonly type: "ready"; readonly id: string }
+  | { readonly type: "confirmation"; readonly id: string; readonly confirmation: Confirmation }
+  /** Forget what you know; a snapshot follows. */
+  | { readonly type: "reset"; readonly id: string; readonly reason: string }
+  | { readonly type: "snapshot"; readonly id: string; readonly page: ListPage<Confirmation> };
+
+/** How the connection of a stream is; `waiting`: until the next try. */
+export type StreamState = "connecting" | "open" | "waiting";
+
+export interface StreamOptions {
+  readonly lastEventId?: string;
+  readonly signal?: AbortSignal;
+  readonly onState?: (state: StreamState) => void;
+}
+
+/** A session as the ADK's routes tell it; times are seconds. */
+export interface Session {
+  readonly id: string;
+  readonly appName: string;
+  readonly userId: string;
+  readonly state: JsonObject;
+  readonly events: readonly Event[];
+  readonly lastUpdateTime: number;
+}
+
+/** Whose session, in which app. */
+export interface SessionOwner {
+  readonly app: string;
+  readonly user: string;
+}
+
+/** A message to an agent. */
+export interface RunRequest extends SessionOwner {
+  readonly session: string;
+  readonly message: string | Content;
+  /** Text in pieces, as it comes. */
+  readonly streaming?: boolean;
+  readonly stateDelta?: JsonObject;
+}

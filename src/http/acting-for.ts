@@ -1,0 +1,15 @@
+import type { Principal } from "../engine/index.ts";
+import { CountersignError } from "../protocol/index.ts";
+import { hasScope } from "./scopes.ts";
+
+/**
+ * Who acts when an address or a body names a user. That name is a label, not an identity: it must be the
+ * caller's own, or the caller must have the scope `act-as` and then acts on that user's behalf. Throws `forbidden`.
+ */
+export function actingFor(principal: Principal, user: string): Principal {
+  if (principal.id === user) return principal;
+  if (hasScope(principal, "act-as")) return { ...principal, onBehalfOf: user };
+  throw new CountersignError("forbidden", `${principal.id} may not act as "${user}".`, {
+    details: { field: "userId", hint: `Name ${principal.id}, or use a token with the scope act-as.` },
+  });
+}

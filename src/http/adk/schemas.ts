@@ -1,0 +1,80 @@
+import { z } from "@hono/zod-openapi";
+
+const object = z.record(z.string(), z.unknown());
+
+/** What the session routes' addresses name. */
+export const userPath = z.object({ app: z.string(), user: z.string() });
+export const sessionPath = userPath.extend({ session: z.string() });
+
+export const eventSchema = z
+  .looseObject({
+    id: z.string(),
+    invocationId: z.string(),
+    author: z.string(),
+    timestamp: z.number().describe("Seconds since the epoch."),
+    content: z.looseObject({ role: z.string().optional(), parts: z.array(object) }).optional(),
+    actions: object,
+    longRunningToolIds: z.array(z.string()).optional(),
+    partial: z.boolean().optional(),
+    errorCode: z.string().optional(),
+    errorMessage: z.string().optional(),
+  })
+  .openapi("AdkEvent");
+
+export const sessionSchema = z
+  .object({
+    id: z.string(),
+    appName: z.string(),
+    userId: z.string(),
+    state: object,
+    events: z.array(eventSchema),
+    lastUpdateTime: z.number().describe("Seconds since the epoch."),
+  })
+  .openapi("AdkSession");
+
+export const errorSchema = z
+  .looseObject({
+    error: z.string(),
+    code: z.string().describe("A stable code; the sentence is not."),
+    link: z.string().optional().describe("Where somebody else can decide this confirmation."),
+  })
+  .openapi("AdkError");
+
+/** What a session begins with. Members may be spelled in snake_case. */
+export const newSessionSchema = z
+  .looseObject({
+    sessionId: z
+      .string()
+      .min(1)
+      .nullish()
+      .describe("Made if none is given; the address counts where it names one."),
+    state: object.nullish(),
+    events: z.array(object).nullish().describe("An earlier conversation to go on with."),
+  })
+  .openapi("AdkNewSession");
+
+export const sessionChangeSchema = z
+  .looseObject({ stateDelta: object.nullish().describe("Laid over the session's state.") })
+  .openapi("AdkSessionChange");
+
+/** A message to an agent. Members may be spelled in snake_case; unknown ones are ignored. */
+export const runSchema = z
+  .looseObject({
+    appName: z.string().optional(),
+    userId: z.string().optional(),
+    sessionId: z.string().optional(),
+    newMessage: z
+      .unknown()
+      .optional()
+      .describe("A Content: the user's words, answers to confirmations, or both. Without one nothing runs."),
+    streaming: z.boolean().nullish().describe("Text in pieces, as it comes; on /run_sse only."),
+    stateDelta: object.nullish(),
+    invocationId: z.string().nullish().describe("If given with an answer, it must be the request's own."),
+    wire: z.enum(["adk", "adk-rs"]).nullish().describe("How confirmation requests are written."),
+  })
+  .openapi("AdkRun");
+
+/** A message to an agent, checked. */
+export type RunBody = z.infer<typeof runSchema>;
+
+export const reasoningSchema = z.looseObject({ input: object }).openapi("AdkReasoningEngineQuery");

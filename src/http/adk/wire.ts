@@ -1,0 +1,28 @@
+import type { ErrorCode, Event, JsonObject } from "../../protocol/index.ts";
+import type { Session } from "../../runtime/index.ts";
+
+const MS_PER_SECOND = 1000;
+
+/** What the ADK's server calls a failure of the model that has no code of its own. */
+const MODEL_FAILED = "UNKNOWN_ERROR";
+
+/** An event as these routes send it: times are seconds. */
+export function toAdkEvent(event: Event): Event {
+  const timestamp = event.timestamp / MS_PER_SECOND;
+  const ours: ErrorCode = "model-failed";
+  return { ...event, timestamp, ...(event.errorCode === ours ? { errorCode: MODEL_FAILED } : {}) };
+}
+
+/** A session as these routes send it. */
+export function toAdkSession(session: Session): Session {
+  return {
+    ...session,
+    events: session.events.map(toAdkEvent),
+    lastUpdateTime: session.lastUpdateTime / MS_PER_SECOND,
+  };
+}
+
+/** One event of a stream, as its clients split it: a line and a blank one, nothing else. */
+export function toSseChunk(data: Event | JsonObject): string {
+  return `data: ${JSON.stringify(data)}\n\n`;
+}

@@ -1,0 +1,97 @@
+import {
+  type CallRecord,
+  type CallStatus,
+  type Ledger,
+  type Page,
+  type Principal,
+  type Ruled,
+  redact,
+} from "../../engine/index.ts";
+import type { JsonObject, JsonValue } from "../../protocol/index.ts";
+import { maySee } from "./visibility.ts";
+
+/** Who holds, or last held, the claim on a call. */
+export interface CallOwner {
+  readonly host: string;
+  readonly pid: number;
+  readonly lastBeatAt: string;
+  readonly alive: boolean;
+}
+
+/** A call about which nobody was asked, as it is shown to whoever settles it. */
+export interface CallView {
+  readonly id: string;
+  readonly callId: string;
+  readonly status: CallStatus;
+  readonly app: string;
+  readonly agent: string;
+  readonly user: string;
+  readonly session: string;
+  readonly tool: string;
+  readonly args: JsonObject;
+  readonly attempt: number;
+  readonly startedAt?: string;
+  readonly endedAt?: string;
+  readonly result?: JsonValue;
+  readonly owner?: CallOwner;
+}
+
+/** Whose word counts where nobody was asked: the requester's. */
+export function ruleOf(call: Pick<CallRecord, "requesters">, user: string): Ruled {
+  return { approvers: "requester", requesters: call.requesters ?? [user] };
+}
+
+/** Calls of unknown outcome that no confirmation is about, oldest first, as far as the principal may see them. */
+export async function listUnknown(
+  ledger: Ledger,
+  request: { readonly cursor?: string; readonly limit?: number },
+  principal: Principal,
+): Promise<Page<CallView>> {
+  const page = await ledger.unknownCalls(request);
+  const items: CallView[] = [];
+  for (const call of page.items) {
+    if (call.confirmation !== undefined) continue;
+    const session = (await ledger.load({ sessionKey: call.session }))?.session;
+    if (session === undefined || !maySee(ruleOf(call, session.user), principal)) continue;
+    items.push(await showCall(ledger, call, session));
+  }
+  return page.next === undefined ? { items } : { items, next: page.next };
+}
+
+export async function showCall(
+  ledger: Ledger,
+  call: CallRecord,
+  session: { readonly id: string; readonly user: string },
+): Promise<CallView> {
+  return {
+    id: call.id,
+    callId: call.wireId,
+    status: call.status,
+    app: call.app,
+    agent: call.agent,
+    user: session.user,
+    session: session.id,
+    tool: call.tool,
+    args: redact(call.args, call.secrets),
+    attempt: call.attempt,
+    ...(call.startedAt === undefined ? {} : { startedAt: iso(call.startedAt) }),
+    ...(call.endedAt === undefined ? {} : { endedAt: iso(call.endedAt) }),
+    ...(call.result === undefined ? {} : { result: call.result }),
+    ...(await ownerOf(ledger, call)),
+  };
+}
+
+/** The process that holds the claim on the call, for the person who has to find out what it did. */
+export async function ownerOf(
+  ledger: Pick<Ledger, "owner">,
+  { owner }: Pick<CallRecord, "owner">,
+): Promise<{ readonly owner?: CallOwner }> {
+  const state = owner === undefined ? undefined : await ledger.owner(owner);
+  if (state === undefined) return {};
+  const { host, pid, lastBeatAt, alive } = state;
+  return { owner: { host, pid, lastBeatAt: iso(lastBeatAt), alive } };
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,40 @@
+import type { Context } from "hono";
+import { type Confirmation, isWithdrawnBy } from "../../engine/index.ts";
+import type { HttpEnv } from "../env.ts";
+import { bindKey } from "../idempotency.ts";
+import { checkScope } from "../scopes.ts";
+import type { Site } from "../site.ts";
+import { DOOR, onRecord } from "./door.ts";
+import { toError } from "./refusal-error.ts";
+import { find, show } from "./visibility.ts";
+
+const NO_REASON = "no longer wanted";
+
+/** Withdraws a question, or an approval that nobody has acted on. Again by the same person: the one that stands. */
+export async function cancelOne(
+  site: Site,
+  context: Context<HttpEnv>,
+  { id, reason = NO_REASON }: { readonly id: string; readonly reason?: string | undefined },
+): Promise<Confirmation> {
+  const principal = context.get("principal");
+  const ledger = await site.ledger();
+  const attempt = { principal, what: "cancel", target: { confirmation: id } } as const;
+  const { session, confirmation } = await onRecord(site, attempt, async () => {
+    const found = await find(ledger, id, principal);
+    checkScope(principal, "decide", "run");
+    return found;
+  });
+  await bindKey(context, ledger, {
+    principal,
+    route: `/v1/confirmations/${id}/cancellation`,
+    said: { reason },
+  });
+  const engine = await site.engine(confirmation.app);
+  const cancelled = await engine.cancel(id, { by: principal, via: DOOR, reason });
+  if (cancelled.ok) return show({ ...cancelled, session }, principal);
+  const { confirmation: standing, call } = cancelled;
+  if (standing !== undefined && call !== undefined && isWithdrawnBy(standing, principal)) {
+    return show({ confirmation: standing, call, session }, principal);
+  }
+  throw toError(cancelled);
+}

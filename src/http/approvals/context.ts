@@ -1,0 +1,69 @@
+import {
+  type CallRecord,
+  type Confirmation,
+  type ConfirmationWithCall,
+  isRequester,
+  type Ledger,
+  mayDecide,
+  type Principal,
+  type Ruled,
+} from "../../engine/index.ts";
+import { hasScope } from "../scopes.ts";
+import { type CallOwner, ownerOf } from "./calls.ts";
+import { conversationBefore, type Message } from "./conversation.ts";
+import { find, maySee, show } from "./visibility.ts";
+
+const MOST_OF_TURN = 50;
+const MOST_EARLIER = 10;
+
+/** What a person looks at before deciding, beside the question. */
+export interface ConfirmationContext {
+  /** The other confirmations of the same turn. */
+  readonly turn: readonly Confirmation[];
+  /** The newest decisions on this tool for the same user. */
+  readonly earlier: readonly Confirmation[];
+  /** What was said before the call, where the principal may read that. */
+  readonly conversation?: readonly Message[];
+  /** Who holds, or last held, the claim on the call. */
+  readonly owner?: CallOwner;
+}
+
+/** Reads what surrounds a confirmation, as far as the principal may see it. */
+export async function contextOf(
+  ledger: Ledger,
+  id: string,
+  principal: Principal,
+): Promise<ConfirmationContext> {
+  const { confirmation, call } = await find(ledger, id, principal);
+  const others = (item: ConfirmationWithCall): boolean =>
+    item.confirmation.id !== id && maySee(item.confirmation, principal);
+  const told = (items: readonly ConfirmationWithCall[]): readonly Confirmation[] =>
+    items.filter(others).map((item) => show(item, principal));
+  const { tool, user, app } = confirmation;
+  const turn = { session: confirmation.session, turn: turnOf(call) };
+  const limit = MOST_OF_TURN;
+  const open = await ledger.confirmations({ state: "open", ...turn }, { limit });
+  const closed = await ledger.confirmations({ state: "closed", ...turn }, { limit });
+  const earlier = await ledger.confirmations(
+    { state: "closed", app, tool, user },
+    { limit: MOST_EARLIER + 1 },
+  );
+  const { frame } = (await ledger.load({ confirmation: id })) ?? {};
+  return {
+    turn: told([...open.items, ...closed.items].toSorted((a, b) => a.call.ord - b.call.ord)),
+    earlier: told(earlier.items).slice(0, MOST_EARLIER),
+    ...(mayRead(confirmation, principal)
+      ? { conversation: await conversationBefore(ledger, call, frame) }
+      : {}),
+    ...(await ownerOf(ledger, call)),
+  };
+}
+
+// Whoever is to decide has to know what it is about; whoever asked was there.
+function mayRead(rule: Ruled, principal: Principal): boolean {
+  return hasScope(principal, "admin", "act-as") || isRequester(rule, principal) || mayDecide(rule, principal);
+}
+
+function turnOf({ id, frame, turn }: CallRecord): string {
+  return frame === undefined ? id : `${frame}.${turn}`;
+}

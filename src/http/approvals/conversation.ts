@@ -1,0 +1,91 @@
+import { type CallRecord, type FrameRecord, type Ledger, redact } from "../../engine/index.ts";
+import { isJsonArray, isJsonObject, type JsonValue, type StoredEvent } from "../../protocol/index.ts";
+
+const LOOK_BACK = 400;
+const MOST_MESSAGES = 20;
+const LONGEST_TEXT = 4_000;
+const SHORTEST_SECRET = 3;
+const HIDDEN = "[redacted]";
+
+/** One thing that was said. */
+export interface Message {
+  readonly author: string;
+  readonly at: string;
+  readonly text: string;
+}
+
+/**
+ * The last messages before a call, as texts: no calls, no results, no confirmation traffic, and without the values of
+ * secrets that the session's calls declared. Empty where the call lies too far back in a long session.
+ */
+export async function conversationBefore(
+  ledger: Pick<Ledger, "events" | "calls">,
+  call: CallRecord,
+  frame: Pick<FrameRecord, "branch"> | undefined,
+): Promise<readonly Message[]> {
+  const events = await ledger.events(call.session, { last: LOOK_BACK });
+  const asked = events.findLastIndex((event) => callIds(event).includes(call.wireId));
+  if (asked === -1) return [];
+  // The event that makes the call may say why; it is part of what led there.
+  const before = events.slice(0, asked + 1).filter((event) => leadsTo(event, frame?.branch));
+  const hide = hider(await secretsIn(ledger, call.session, events));
+  return before
+    .flatMap((event) => {
+      const text = textOf(event);
+      if (text === "") return [];
+      const { author, timestamp } = event;
+      return [{ author, at: new Date(timestamp).toISOString(), text: hide(text).slice(0, LONGEST_TEXT) }];
+    })
+    .slice(-MOST_MESSAGES);
+}
+
+function callIds({ content }: StoredEvent): readonly string[] {
+  return (content?.parts ?? []).flatMap(({ functionCall }) => functionCall?.id ?? []);
+}
+
+// What an agent beside this one was told is another conversation.
+function leadsTo({ branch, partial }: StoredEvent, here = ""): boolean {
+  if (partial === true) return false;
+  return branch === undefined || branch === here || here.startsWith(`${branch}.`);
+}
+
+function textOf({ content }: StoredEvent): string {
+  return (content?.parts ?? [])
+    .flatMap(({ text, thought }) => (typeof text === "string" && thought !== true ? [text] : []))
+    .join("\n")
+    .trim();
+}
+
+async function secretsIn(
+  ledger: Pick<Ledger, "calls">,
+  session: string,
+  events: readonly StoredEvent[],
+): Promise<readonly string[]> {
+  const ids = events.flatMap(callIds).map((wireId) => `${session}.${wireId}`);
+  const calls = ids.length === 0 ? [] : await ledger.calls(ids);
+  return calls.flatMap(({ args, originalArgs, secrets }) =>
+    secrets.length === 0
+      ? []
+      : [args, originalArgs ?? {}].flatMap((given) => differing(given, redact(given, secrets))),
+  );
+}
+
+/** The scalars of a value that its redacted copy does not have. */
+function differing(value: JsonValue, redacted: JsonValue | undefined): readonly string[] {
+  if (isJsonArray(value)) {
+    return value.flatMap((item, i) => differing(item, isJsonArray(redacted) ? redacted[i] : undefined));
+  }
+  if (isJsonObject(value)) {
+    return Object.entries(value).flatMap(([key, item]) =>
+      differing(item, isJsonObject(redacted) ? redacted[key] : undefined),
+    );
+  }
+  return value === redacted || value === null || typeof value === "boolean" ? [] : [String(value)];
+}
+
+function hider(secrets: readonly string[]): (text: string) => string {
+  const words = secrets
+    .filter(({ length }) => length >= SHORTEST_SECRET)
+    .toSorted((a, b) => b.length - a.length);
+  return (text) => words.reduce((said, word) => said.replaceAll(word, HIDDEN), text);
+}

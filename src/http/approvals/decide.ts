@@ -1,0 +1,117 @@
+import type { Context } from "hono";
+import type { Confirmation, DecisionInput, Principal } from "../../engine/index.ts";
+import { toProblem } from "../../protocol/index.ts";
+import type { HttpEnv } from "../env.ts";
+import { bindKey } from "../idempotency.ts";
+import { statusOf } from "../problems.ts";
+import type { DecisionBody, DecisionsBody } from "../schemas/inputs.ts";
+import { checkScope, hasScope } from "../scopes.ts";
+import type { Site } from "../site.ts";
+import { DOOR, onRecord } from "./door.ts";
+import { ifMatch } from "./if-match.ts";
+import { toError } from "./refusal-error.ts";
+import { find, maySee, show, unknown } from "./visibility.ts";
+import { waitForEnd } from "./wait.ts";
+
+/** Decides one confirmation. Answers once committed, or with `wait` when the call has ended. */
+export async function decideOne(
+  site: Site,
+  context: Context<HttpEnv>,
+  about: { readonly id: string; readonly body: DecisionBody; readonly wait: number },
+): Promise<Confirmation> {
+  const principal = context.get("principal");
+  const version = ifMatch(context, about.body.version);
+  const input = toInput(about.id, version === undefined ? about.body : { ...about.body, version });
+  const ledger = await site.ledger();
+  const { session, call } = await permitted(site, input.id, principal);
+  await bindKey(context, ledger, {
+    principal,
+    route: `/v1/confirmations/${about.id}/decision`,
+    said: { ...input },
+  });
+  const decided = await commit(site, input, { principal, app: call.app });
+  if (about.wait === 0) return decided;
+  await waitForEnd(ledger, call.id, {
+    seconds: about.wait,
+    signal: AbortSignal.any([context.req.raw.signal, site.closing]),
+  });
+  const now = await ledger.load({ confirmation: input.id });
+  if (now?.confirmation === undefined || now.call === undefined) return decided;
+  return show({ confirmation: now.confirmation, call: now.call, session }, principal);
+}
+
+/** What became of one of many decisions. */
+export type DecisionEntry =
+  | { readonly id: string; readonly status: 200; readonly confirmation: Confirmation }
+  | { readonly id: string; readonly status: number; readonly problem: ReturnType<typeof toProblem> };
+
+/** Decides many, each on its own: one that is refused does not touch the others. */
+export async function decideMany(
+  site: Site,
+  context: Context<HttpEnv>,
+  { decisions }: DecisionsBody,
+): Promise<readonly DecisionEntry[]> {
+  const principal = context.get("principal");
+  // Refused as a whole, and each of them is on record.
+  if (!hasScope(principal, "decide"))
+    for (const { id } of decisions) await permitted(site, id, principal).catch(() => {});
+  checkScope(principal, "decide");
+  const inputs = decisions.map(({ id, ...body }) => toInput(id, body));
+  const said = inputs.map((input) => ({ ...input }));
+  await bindKey(context, await site.ledger(), { principal, route: "/v1/decisions", said });
+  const entries: DecisionEntry[] = [];
+  for (const input of inputs) entries.push(await entryOf(site, input, principal));
+  return entries;
+}
+
+async function entryOf(site: Site, input: DecisionInput, principal: Principal): Promise<DecisionEntry> {
+  try {
+    const { call } = await permitted(site, input.id, principal);
+    const confirmation = await commit(site, input, { principal, app: call.app });
+    return { id: input.id, status: 200, confirmation };
+  } catch (error) {
+    const status = statusOf(error);
+    // Thrown before this one was committed, so it is this one's and leaves the others theirs.
+    if (status >= 500) site.log.error({ err: error, confirmation: input.id }, "a decision failed");
+    return { id: input.id, status, problem: toProblem(error, status) };
+  }
+}
+
+/** The confirmation, if the principal may see it and use this door; what is tried without that is put on record. */
+async function permitted(
+  site: Site,
+  id: string,
+  principal: Principal,
+): Promise<Awaited<ReturnType<typeof find>>> {
+  const ledger = await site.ledger();
+  return onRecord(site, { principal, what: "decide", target: { confirmation: id } }, async () => {
+    const found = await find(ledger, id, principal);
+    checkScope(principal, "decide");
+    return found;
+  });
+}
+
+async function commit(
+  site: Site,
+  input: DecisionInput,
+  { principal, app }: { readonly principal: Principal; readonly app: string },
+): Promise<Confirmation> {
+  const engine = await site.engine(app);
+  const outcome = await engine.decide(input, { by: principal, via: DOOR });
+  if (outcome.ok) return show(outcome, principal);
+  // Its rule may have changed since it was looked at.
+  const { confirmation } = outcome;
+  if (confirmation !== undefined && !maySee(confirmation, principal)) throw unknown(input.id);
+  throw toError(outcome);
+}
+
+function toInput(id: string, { confirmed, payload, reason, args, version }: DecisionBody): DecisionInput {
+  return {
+    id,
+    confirmed,
+    ...(payload === undefined ? {} : { payload }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(args === undefined ? {} : { args }),
+    ...(version === undefined ? {} : { version }),
+  };
+}

@@ -1,0 +1,27 @@
+import type { Principal, Tried } from "../../engine/index.ts";
+import { CountersignError } from "../../protocol/index.ts";
+import type { Site } from "../site.ts";
+
+/** The name of this door in the records of what was decided through it. */
+export const DOOR = "api";
+
+/** What somebody is about to do, and to what. */
+export interface Attempt {
+  readonly principal: Principal;
+  readonly what: Tried["what"];
+  readonly target: { readonly confirmation: string } | { readonly call: string };
+}
+
+/** Asks whether somebody may go on. Where they may not, that they tried is put on record before they are told. */
+export async function onRecord<T>(site: Site, attempt: Attempt, permit: () => T | Promise<T>): Promise<T> {
+  try {
+    return await permit();
+  } catch (error) {
+    if (CountersignError.isInstance(error)) {
+      const code = error.code === "forbidden" ? "forbidden" : "not-an-approver";
+      const { principal: by, what, target } = attempt;
+      await (await site.engine()).noteRefusal(target, { code, what }, { by, via: DOOR });
+    }
+    throw error;
+  }
+}

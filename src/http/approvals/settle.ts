@@ -1,0 +1,139 @@
+import type { Context } from "hono";
+import type {
+  CallRecord,
+  Confirmation,
+  Engine,
+  Ledger,
+  Principal,
+  Refusal,
+  SessionRecord,
+  Settled,
+} from "../../engine/index.ts";
+import { CountersignError, isJsonObject, member, parseJson } from "../../protocol/index.ts";
+import type { HttpEnv } from "../env.ts";
+import { bindKey } from "../idempotency.ts";
+import type { SettlementBody } from "../schemas/inputs.ts";
+import { checkScope } from "../scopes.ts";
+import type { Site } from "../site.ts";
+import { type CallView, ruleOf, showCall } from "./calls.ts";
+import { DOOR, onRecord } from "./door.ts";
+import { toError } from "./refusal-error.ts";
+import { find, maySee, show } from "./visibility.ts";
+
+const PAGE = 500;
+
+/** Settles the call that a confirmation is about. */
+export async function settleConfirmation(
+  site: Site,
+  context: Context<HttpEnv>,
+  { id, body }: { readonly id: string; readonly body: SettlementBody },
+): Promise<Confirmation> {
+  const principal = context.get("principal");
+  const ledger = await site.ledger();
+  const attempt = { principal, what: "settle", target: { confirmation: id } } as const;
+  const found = await onRecord(site, attempt, () => find(ledger, id, principal));
+  const route = `/v1/confirmations/${id}/settlement`;
+  const call = await settle(site, context, { call: found.call, route, body });
+  const { confirmation = found.confirmation } = (await ledger.load({ confirmation: id })) ?? {};
+  return show({ confirmation, call, session: found.session }, principal);
+}
+
+/** Settles a call about which nobody was asked. */
+export async function settleCall(
+  site: Site,
+  context: Context<HttpEnv>,
+  { id, body }: { readonly id: string; readonly body: SettlementBody },
+): Promise<CallView> {
+  const ledger = await site.ledger();
+  const principal = context.get("principal");
+  const attempt = { principal, what: "settle", target: { call: id } } as const;
+  const found = await onRecord(site, attempt, () => findCall(ledger, id, principal));
+  const call = await settle(site, context, { call: found.call, route: `/v1/calls/${id}/settlement`, body });
+  return showCall(ledger, call, found.session);
+}
+
+async function findCall(
+  ledger: Ledger,
+  id: string,
+  principal: Principal,
+): Promise<{ readonly call: CallRecord; readonly session: SessionRecord }> {
+  const { call, session, confirmation } = (await ledger.load({ call: id })) ?? {};
+  const seen =
+    call !== undefined &&
+    session !== undefined &&
+    maySee(confirmation ?? ruleOf(call, session.user), principal);
+  if (seen) return { call, session };
+  throw new CountersignError("unknown-call", `There is no call ${id}, or none that you may see.`);
+}
+
+async function settle(
+  site: Site,
+  context: Context<HttpEnv>,
+  about: { readonly call: CallRecord; readonly route: string; readonly body: SettlementBody },
+): Promise<CallRecord> {
+  const principal = context.get("principal");
+  const target = { call: about.call.id };
+  await onRecord(site, { principal, what: "settle", target }, () => checkScope(principal, "decide"));
+  const engine = await site.engine(about.call.app);
+  // Said of one attempt: sent again after that one was run anew, it must not run the next one too.
+  const note = await bindKey(context, engine.ledger, {
+    principal,
+    route: about.route,
+    said: { ...about.body },
+    note: { attempt: about.call.attempt },
+  });
+  const attempt = Number(note["attempt"]);
+  const outcome = await engine.settle(target, { ...about.body, attempt }, { by: principal, via: DOOR });
+  return stands(engine, outcome, { ...about, attempt, principal });
+}
+
+/** The call as settled; or, where this person has settled that attempt so already, as it is now. */
+async function stands(
+  { ledger }: Engine,
+  outcome: Settled | Refusal,
+  said: {
+    readonly call: CallRecord;
+    readonly body: SettlementBody;
+    readonly attempt: number;
+    readonly principal: Principal;
+  },
+): Promise<CallRecord> {
+  if (outcome.ok) return outcome.call;
+  const again = outcome.code === "not-settleable" || outcome.code === "stale-version";
+  if (again && (await wasSettled(ledger, said))) return outcome.call ?? said.call;
+  throw toError(outcome);
+}
+
+async function wasSettled(
+  ledger: Ledger,
+  {
+    call,
+    body,
+    attempt,
+    principal,
+  }: {
+    readonly call: CallRecord;
+    readonly body: SettlementBody;
+    readonly attempt: number;
+    readonly principal: Principal;
+  },
+): Promise<boolean> {
+  for (let after = 0; ; ) {
+    const page = await ledger.chain(call.session, { after, limit: PAGE });
+    const found = page.some(({ kind, body: text }) => {
+      const said = kind === "call-settled" && text !== null ? parseJson(text) : undefined;
+      if (said?.ok !== true || !isJsonObject(said.value)) return false;
+      const by = member(said.value, "by");
+      return (
+        member(said.value, "call") === call.id &&
+        member(said.value, "as") === body.as &&
+        Number(member(said.value, "attempt")) === attempt &&
+        isJsonObject(by) &&
+        member(by, "id") === principal.id
+      );
+    });
+    const last = page.at(-1);
+    if (found || last === undefined || page.length < PAGE) return found;
+    after = last.n;
+  }
+}

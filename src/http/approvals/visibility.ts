@@ -1,0 +1,58 @@
+import {
+  type Confirmation,
+  type ConfirmationSubject,
+  isRequester,
+  type Ledger,
+  mayDecide,
+  type Principal,
+  type Ruled,
+  rightsOf,
+  toConfirmation,
+} from "../../engine/index.ts";
+import { CountersignError } from "../../protocol/index.ts";
+import { hasScope } from "../scopes.ts";
+
+/** May somebody know of this question at all? Whoever may decide it, whoever asked, and administrators. */
+export function maySee(rule: Ruled, principal: Principal): boolean {
+  return hasScope(principal, "admin") || mayDecide(rule, principal) || isRequester(rule, principal);
+}
+
+/** What somebody may do with it through this API: what the rule allows, as far as their scopes reach. */
+export function rightsHere(
+  subject: Pick<ConfirmationSubject, "confirmation" | "call">,
+  principal: Principal,
+): Confirmation["can"] {
+  const { decide, amend, cancel } = rightsOf(subject, principal);
+  const mayDecideHere = hasScope(principal, "decide");
+  return {
+    decide: decide && mayDecideHere,
+    amend: amend && mayDecideHere,
+    cancel: cancel && hasScope(principal, "decide", "run"),
+  };
+}
+
+/** A confirmation as it is told to this principal. */
+export function show(subject: ConfirmationSubject, principal: Principal): Confirmation {
+  return { ...toConfirmation(subject), can: rightsHere(subject, principal) };
+}
+
+/** Reads a confirmation that the principal may see; for any other it is as if there were none. */
+export async function find(
+  ledger: Pick<Ledger, "load">,
+  id: string,
+  principal: Principal,
+): Promise<ConfirmationSubject & { readonly session: { readonly id: string; readonly key: string } }> {
+  const { confirmation, call, session } = (await ledger.load({ confirmation: id })) ?? {};
+  if (confirmation === undefined || call === undefined || session === undefined) throw unknown(id);
+  if (!maySee(confirmation, principal)) throw unknown(id);
+  return { confirmation, call, session };
+}
+
+/** What is said of a confirmation that is not there, and of one that somebody may not see. */
+export function unknown(id: string): CountersignError {
+  return new CountersignError(
+    "unknown-confirmation",
+    `There is no confirmation ${id}, or none that you may see.`,
+    { details: { hint: "GET /v1/confirmations lists what you may see." } },
+  );
+}

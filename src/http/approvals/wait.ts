@@ -1,0 +1,24 @@
+import { isAnswered, type Ledger } from "../../engine/index.ts";
+
+/** Resolves when the call has ended, here or elsewhere, or the time is up, or nobody waits any more. */
+export async function waitForEnd(
+  ledger: Pick<Ledger, "calls" | "onChange">,
+  callId: string,
+  { seconds, signal }: { readonly seconds: number; readonly signal: AbortSignal },
+): Promise<void> {
+  const over = AbortSignal.any([AbortSignal.timeout(seconds * 1000), signal]);
+  const { promise: gaveUp, resolve: giveUp } = Promise.withResolvers<void>();
+  over.addEventListener("abort", () => giveUp(), { once: true });
+  while (!over.aborted) {
+    const { promise: woken, resolve } = Promise.withResolvers<void>();
+    // Listens before it looks, so that nothing that happens in between is missed.
+    const forget = ledger.onChange(resolve);
+    try {
+      const [call] = await ledger.calls([callId]);
+      if (call === undefined || isAnswered(call.status) || call.status === "unknown") return;
+      await Promise.race([woken, gaveUp]);
+    } finally {
+      forget();
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import type { Principal } from "../../engine/index.ts";
+import { isJsonObject, member } from "../../protocol/index.ts";
+import { isScope, USUAL_SCOPES } from "../scopes.ts";
+import { flawOfUserId } from "./user-id.ts";
+
+/** Which of an issuer's claims say who somebody is. */
+export interface ClaimNames {
+  /** `sub` is the issuer's own id; `email` counts only where the issuer says that it was verified. */
+  readonly idClaim?: "sub" | "email";
+  /** Where the roles are, as in `roles` or `realm_access.roles`. */
+  readonly rolesClaim?: string;
+}
+
+/** Whom verified claims tell of; undefined where they do not say it as they have to. */
+export function toPerson(
+  claims: { readonly [name: string]: unknown },
+  { idClaim = "sub", rolesClaim = "roles" }: ClaimNames,
+): Principal | undefined {
+  const id = member(claims, idClaim);
+  if (typeof id !== "string" || flawOfUserId(id) !== undefined) return undefined;
+  if (idClaim === "email" && member(claims, "email_verified") !== true) return undefined;
+  return {
+    id,
+    kind: "oidc",
+    roles: textsOf(claimAt(claims, rolesClaim)),
+    scopes: scopesOf(member(claims, "scope")),
+    authenticated: true,
+  };
+}
+
+// A claim's own name may have dots in it, as addresses have; that comes before a path.
+function claimAt(claims: { readonly [name: string]: unknown }, path: string): unknown {
+  if (Object.hasOwn(claims, path)) return claims[path];
+  let value: unknown = claims;
+  for (const name of path.split(".")) value = isJsonObject(value) ? member(value, name) : undefined;
+  return value;
+}
+
+function textsOf(value: unknown): readonly string[] {
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return list.filter((entry) => typeof entry === "string");
+}
+
+function scopesOf(value: unknown): readonly string[] {
+  const ours = typeof value === "string" ? value.split(" ").filter(isScope) : [];
+  return ours.length > 0 ? ours : USUAL_SCOPES;
+}

@@ -1,0 +1,111 @@
+import type { LoginMode, Shelf } from "../../engine/index.ts";
+import { CountersignError } from "../../protocol/index.ts";
+import type { Auth } from "./auth.ts";
+import { type BearerReader, bearerOf, type Known } from "./bearer.ts";
+import { type ClaimNames, toPerson } from "./claims.ts";
+import { cookieForm, cookieOf } from "./cookie.ts";
+import { Issuer, loadJose } from "./issuer.ts";
+import { takeLoginLink } from "./login-links.ts";
+import { LOGIN_COOKIE, loginRoutes, type Proof } from "./login-routes.ts";
+import { Logins } from "./logins.ts";
+import { noAuth } from "./no-auth.ts";
+import { OidcLogin } from "./oidc-login.ts";
+import { Tokens } from "./tokens.ts";
+
+export interface OidcOptions extends ClaimNames {
+  /** As the issuer writes itself; its configuration is found below it. */
+  readonly issuer: string;
+  /** Whom a bearer's token must be made for. */
+  readonly audience: string | readonly string[];
+  /** What the issuer knows this server as; with it people can log in by browser. Needs `publicUrl`. */
+  readonly client?: { readonly id: string; readonly secret?: string };
+  /** How long keys that an issuer did not have are not asked for again. */
+  readonly keysCooldownMs?: number;
+}
+
+export interface AuthOptions {
+  readonly mode: LoginMode;
+  /** Keeps tokens, logins and links, so that every server of this ledger knows them. */
+  readonly ledger: Shelf;
+  /** What people's browsers call this server, its base path included. */
+  readonly publicUrl?: string;
+  /** For the mode `oidc`. */
+  readonly oidc?: OidcOptions;
+  readonly now?: () => number;
+}
+
+/**
+ * One of the ways to log in. `none`: whoever it is. `local`: by the link of {@link createLoginLink}, or a token.
+ * `tokens`: by a token, as a bearer or once for a cookie. `oidc`: by an issuer's token or login, or one of our tokens.
+ * Throws `invalid-option` where something is missing, and `missing-package` without jose.
+ */
+export async function createAuth({
+  mode,
+  ledger,
+  publicUrl,
+  oidc,
+  now = Date.now,
+}: AuthOptions): Promise<Auth> {
+  if (mode === "none") return noAuth;
+  const tokens = new Tokens(ledger, now);
+  const logins = new Logins(ledger, tokens, now);
+  const readers: BearerReader[] = [(credential) => tokens.read(credential)];
+  let browserLogin: OidcLogin | undefined;
+  if (mode === "oidc") {
+    if (oidc === undefined) throw invalid("oidc", "The mode oidc needs an issuer and an audience.");
+    await loadJose();
+    const issuer = new Issuer(oidc.issuer, oidc.keysCooldownMs);
+    readers.push((credential) => readSigned(issuer, oidc, credential));
+    browserLogin = loginAt(issuer, oidc, { ledger, publicUrl, now });
+  }
+  const read: BearerReader = async (credential) => {
+    for (const reader of readers) {
+      const known = await reader(credential);
+      if (known !== undefined) return known;
+    }
+    return undefined;
+  };
+  const prove = async (proof: Proof): Promise<Known | undefined> => {
+    if ("token" in proof) return read(proof.token);
+    const principal = mode === "local" ? await takeLoginLink(ledger, proof.link) : undefined;
+    return principal && { principal };
+  };
+  const cookie = cookieForm(publicUrl, LOGIN_COOKIE, "Strict");
+  return {
+    name: mode,
+    authenticate: async (request) => {
+      // A credential that was sent is the one that counts: a bad one is not made good by a cookie.
+      if (request.headers.has("authorization")) return (await read(bearerOf(request) ?? ""))?.principal;
+      const secret = cookieOf(request, cookie);
+      return secret === undefined ? undefined : logins.find(secret);
+    },
+    login: loginRoutes({ logins, publicUrl, prove, ...(browserLogin && { oidc: browserLogin }) }),
+  };
+}
+
+async function readSigned(issuer: Issuer, oidc: OidcOptions, credential: string): Promise<Known | undefined> {
+  if (!/^[\w-]+\.[\w-]+\.[\w-]*$/.test(credential)) return undefined;
+  const claims = await issuer.verify(credential, oidc.audience);
+  const principal = claims && toPerson(claims, oidc);
+  return principal && { principal };
+}
+
+function loginAt(
+  issuer: Issuer,
+  { client, ...claims }: OidcOptions,
+  {
+    ledger,
+    publicUrl,
+    now,
+  }: { readonly ledger: Shelf; readonly publicUrl: string | undefined; readonly now: () => number },
+): OidcLogin | undefined {
+  if (client === undefined) return undefined;
+  if (publicUrl === undefined)
+    throw invalid("publicUrl", "To log in by browser the issuer must know the public URL.");
+  const returnTo = `${publicUrl.replace(/\/+$/, "")}/auth/callback`;
+  return new OidcLogin({ shelf: ledger, issuer, client, returnTo, claims, now });
+}
+
+function invalid(field: string, message: string): CountersignError {
+  return new CountersignError("invalid-option", message, { details: { field } });
+}

@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { mayDecide } from "../../engine/index.ts";
+import { authOf } from "./host-auth.ts";
+import { noAuth } from "./no-auth.ts";
+
+const REQUEST = new Request("http://localhost/");
+
+test("whom the host names is authenticated, with the usual scopes and no roles", async () => {
+  const auth = authOf({ authenticate: () => ({ id: "bob" }) });
+  expect(auth.name).toBe("host");
+  expect(await auth.authenticate(REQUEST)).toEqual({
+    id: "bob",
+    kind: "token",
+    roles: [],
+    scopes: ["run", "read", "decide"],
+    authenticated: true,
+  });
+});
+
+test("somebody who logged in to the host is not taken for whoever sits at this machine", async () => {
+  const bob = await authOf({ authenticate: async () => ({ id: "bob" }) }).authenticate(REQUEST);
+  if (bob === undefined) throw new Error("nobody");
+  expect(mayDecide({ approvers: "requester", requesters: ["ana"] }, bob)).toBe(false);
+  expect(mayDecide({ approvers: "requester", requesters: ["bob"] }, bob)).toBe(true);
+});
+
+test("what the host says beside the id counts", async () => {
+  const said = { id: "bot", kind: "agent", roles: ["manager"], scopes: ["run"] } as const;
+  expect(await authOf({ authenticate: () => said }).authenticate(REQUEST)).toEqual({
+    ...said,
+    authenticated: true,
+  });
+});
+
+test("nobody, and somebody without an id, is nobody", async () => {
+  for (const input of [undefined, { id: "" }, { id: 7 as unknown as string }])
+    expect(await authOf({ authenticate: () => input }).authenticate(REQUEST)).toBeUndefined();
+});
+
+test("there is one login: without any it is none, and two are refused", () => {
+  expect(authOf({})).toBe(noAuth);
+  expect(() => authOf({ auth: noAuth, authenticate: () => undefined })).toThrow("there is one login");
+});

@@ -1,0 +1,32 @@
+import type { Principal, PrincipalInput } from "../../engine/index.ts";
+import { CountersignError } from "../../protocol/index.ts";
+import type { AppOptions, Authenticate } from "../app-options.ts";
+import { USUAL_SCOPES } from "../scopes.ts";
+import type { Auth } from "./auth.ts";
+import { noAuth } from "./no-auth.ts";
+
+/** Which login an app has: its own, the host program's, or none. Throws `invalid-option` if both are given. */
+export function authOf({ auth, authenticate }: Pick<AppOptions, "auth" | "authenticate">): Auth {
+  if (authenticate === undefined) return auth ?? noAuth;
+  if (auth === undefined) return hostAuth(authenticate);
+  throw new CountersignError(
+    "invalid-option",
+    "Both `auth` and `authenticate` are given; there is one login.",
+  );
+}
+
+function hostAuth(authenticate: Authenticate): Auth {
+  return {
+    name: "host",
+    authenticate: async (request) => {
+      const input = await authenticate(request);
+      return input === undefined ? undefined : toKnown(input);
+    },
+  };
+}
+
+// Whoever logged in to the host is a person of their own, not "whoever sits here": hence the kind.
+function toKnown(input: PrincipalInput): Principal | undefined {
+  if (typeof (input.id as unknown) !== "string" || input.id === "") return undefined;
+  return { kind: "token", roles: [], scopes: USUAL_SCOPES, authenticated: true, ...input };
+}

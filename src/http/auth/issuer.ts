@@ -1,0 +1,118 @@
+import type * as Jose from "jose";
+import { z } from "zod";
+import { CountersignError } from "../../protocol/index.ts";
+
+/** Only those that a public key checks: with a shared-secret one, whoever knows the public key could sign. */
+const ALGORITHMS = [
+  "RS256",
+  "RS384",
+  "RS512",
+  "PS256",
+  "PS384",
+  "PS512",
+  "ES256",
+  "ES384",
+  "ES512",
+  "EdDSA",
+  "Ed25519",
+];
+const CLOCK_SKEW_SECONDS = 60;
+const ANSWER_WITHIN_MS = 5_000;
+
+const CONFIGURATION = z.object({
+  issuer: z.string(),
+  jwks_uri: z.url(),
+  authorization_endpoint: z.url().exactOptional(),
+  token_endpoint: z.url().exactOptional(),
+});
+
+export type IssuerConfiguration = z.infer<typeof CONFIGURATION>;
+
+/** An OpenID Connect issuer: where things are there, and whether it signed something. */
+export class Issuer {
+  readonly #url: string;
+  readonly #keysCooldownMs: number;
+  #configuration: Promise<IssuerConfiguration> | undefined;
+  #keys: { readonly from: string; readonly find: ReturnType<typeof Jose.createRemoteJWKSet> } | undefined;
+
+  constructor(url: string, keysCooldownMs = 30_000) {
+    this.#url = url.replace(/\/+$/, "");
+    this.#keysCooldownMs = keysCooldownMs;
+  }
+
+  /** What it says of itself. Asked once; a failure is thrown, and asked again the next time. */
+  configuration(): Promise<IssuerConfiguration> {
+    this.#configuration ??= this.#discover().catch((error: unknown) => {
+      this.#configuration = undefined;
+      throw error;
+    });
+    return this.#configuration;
+  }
+
+  /**
+   * The claims of a token that this issuer signed for this audience and that counts now, give or take a minute;
+   * undefined for any other. Throws where the issuer cannot be asked.
+   */
+  async verify(token: string, audience: string | readonly string[]): Promise<Jose.JWTPayload | undefined> {
+    const { issuer, jwks_uri } = await this.configuration();
+    const { createRemoteJWKSet, errors, jwtVerify } = await loadJose();
+    if (this.#keys?.from !== jwks_uri) {
+      const find = createRemoteJWKSet(new URL(jwks_uri), { cooldownDuration: this.#keysCooldownMs });
+      this.#keys = { from: jwks_uri, find };
+    }
+    try {
+      const { payload } = await jwtVerify(token, this.#keys.find, {
+        issuer,
+        audience: [audience].flat(),
+        algorithms: ALGORITHMS,
+        clockTolerance: CLOCK_SKEW_SECONDS,
+        requiredClaims: ["exp", "sub"],
+      });
+      return payload;
+    } catch (error) {
+      // These tell of the token; what tells of the issuer (it is down, it is slow) is not its bearer's fault.
+      const aboutToken =
+        error instanceof errors.JOSEError &&
+        !(error instanceof errors.JWKSTimeout) &&
+        error.code !== "ERR_JOSE_GENERIC";
+      if (aboutToken) return undefined;
+      throw unreachable(this.#url, error);
+    }
+  }
+
+  async #discover(): Promise<IssuerConfiguration> {
+    const address = `${this.#url}/.well-known/openid-configuration`;
+    const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
+    const answer = await fetch(address, { signal, redirect: "error" }).catch((error: unknown) => {
+      throw unreachable(this.#url, error);
+    });
+    const read = CONFIGURATION.safeParse(await answer.json().catch(() => undefined));
+    if (!answer.ok || !read.success) throw unreachable(this.#url, read.error);
+    if (read.data.issuer.replace(/\/+$/, "") === this.#url) return read.data;
+    throw new CountersignError(
+      "invalid-option",
+      `The issuer at "${this.#url}" calls itself "${read.data.issuer}"; configure that name.`,
+    );
+  }
+}
+
+/** The JOSE library, which only this way to log in needs. Throws `missing-package` where it is not installed. */
+export async function loadJose(): Promise<typeof Jose> {
+  try {
+    return await import("jose");
+  } catch (cause) {
+    throw new CountersignError("missing-package", "`--auth oidc` needs the package jose: npm install jose", {
+      cause,
+    });
+  }
+}
+
+function unreachable(url: string, cause: unknown): CountersignError {
+  return new CountersignError(
+    "unauthenticated",
+    `The issuer "${url}" cannot be asked who this is; try again.`,
+    {
+      cause,
+    },
+  );
+}

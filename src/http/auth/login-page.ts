@@ -1,0 +1,60 @@
+import { createHash } from "node:crypto";
+
+// Everything is relative to /auth/login, wherever the server is mounted.
+const SCRIPT = `
+let link = "";
+const form = document.querySelector("form");
+const field = document.querySelector("input");
+const told = document.querySelector("[role=alert]");
+const takeLink = () => {
+  if (location.hash === "") return;
+  link = location.hash.slice(1);
+  history.replaceState(null, "", location.pathname);
+  form.querySelector("label").hidden = true;
+  field.required = false;
+};
+takeLink();
+addEventListener("hashchange", takeLink);
+form.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const body = link ? { link } : { token: field.value.trim() };
+  const headers = { "content-type": "application/json" };
+  const answer = await fetch("login", { method: "POST", headers, body: JSON.stringify(body) });
+  if (answer.ok) location.replace("../");
+  else told.textContent = (await answer.json()).detail;
+});`;
+
+const STYLE = `
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 24rem; margin: 20vh auto; padding: 0 1rem; color-scheme: light dark; }
+input, button { font: inherit; padding: .5rem; width: 100%; box-sizing: border-box; margin: .5rem 0; }
+[role=alert] { color: #c22; }`;
+
+/** A page that logs a browser in: with the link that led here, or with a token that is typed in. Nothing on it acts by itself. */
+export const LOGIN_PAGE: string = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Log in · Countersign</title>
+<style>${STYLE}</style>
+<h1>Countersign</h1>
+<form>
+<label>Token <input type="password" name="token" autocomplete="current-password" required></label>
+<button>Log in</button>
+<p role="alert"></p>
+</form>
+<script>${SCRIPT}</script>
+`;
+
+export const LOGIN_PAGE_POLICY: string = [
+  "default-src 'none'",
+  `script-src '${hashOf(SCRIPT)}'`,
+  `style-src '${hashOf(STYLE)}'`,
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+function hashOf(text: string): string {
+  return `sha256-${createHash("sha256").update(text).digest("base64")}`;
+}

@@ -1,0 +1,91 @@
+import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import { CountersignError } from "../../protocol/index.ts";
+import type { HttpEnv } from "../env.ts";
+import { newRoutes, serve } from "../operation.ts";
+import type { Known } from "./bearer.ts";
+import { clearCookie, cookieForm, cookieOf, LONGEST_LOGIN_MS, setCookie } from "./cookie.ts";
+import { LOGIN_PAGE, LOGIN_PAGE_POLICY } from "./login-page.ts";
+import type { Logins } from "./logins.ts";
+import { AWAY_MS, type OidcLogin } from "./oidc-login.ts";
+
+const PROOF = z
+  .union([z.strictObject({ token: z.string() }), z.strictObject({ link: z.string() })])
+  .openapi({ description: "A token, or the secret of a login link." });
+
+export type Proof = z.infer<typeof PROOF>;
+
+const PERSON = z.object({
+  id: z.string(),
+  kind: z.string(),
+  roles: z.array(z.string()),
+  scopes: z.array(z.string()),
+  authenticated: z.boolean(),
+});
+
+const LOG_IN = {
+  method: "post",
+  path: "/auth/login",
+  summary: "Log a browser in: the answer sets a cookie that counts on this origin",
+  tag: "identity",
+  body: PROOF,
+  answer: { description: "Who that is", schema: z.object({ principal: PERSON }) },
+} as const;
+const LOG_OUT = {
+  method: "post",
+  path: "/auth/logout",
+  summary: "End the login of this browser",
+  tag: "identity",
+  answer: { description: "It is over", schema: z.object({}) },
+} as const;
+
+export interface LoginRoutesOptions {
+  readonly logins: Logins;
+  readonly publicUrl: string | undefined;
+  /** Whom a token or a link belongs to. */
+  readonly prove: (proof: Proof) => Promise<Known | undefined>;
+  readonly oidc?: OidcLogin;
+}
+
+/** The name of the cookie of a browser that is logged in, before the prefix that https adds. */
+export const LOGIN_COOKIE = "countersign";
+const AWAY_COOKIE = "countersign-away";
+
+/** Where a browser logs in and out. */
+export function loginRoutes({ logins, publicUrl, prove, oidc }: LoginRoutesOptions): OpenAPIHono<HttpEnv> {
+  const form = cookieForm(publicUrl, LOGIN_COOKIE, "Strict");
+  // It has to come along when the issuer sends the browser back, which Strict would not let it.
+  const away = cookieForm(publicUrl, AWAY_COOKIE, "Lax");
+  const admit = async (context: Context<HttpEnv>, known: Known | undefined): Promise<Known> => {
+    if (known === undefined)
+      throw new CountersignError("unauthenticated", "This does not, or not any more, log anybody in.");
+    const cookie = await logins.begin(known);
+    context.header("set-cookie", setCookie(form, cookie, LONGEST_LOGIN_MS), { append: true });
+    return known;
+  };
+  const app = newRoutes();
+  app.get("/auth/login", async (context) => {
+    if (oidc === undefined)
+      return context.html(LOGIN_PAGE, 200, { "content-security-policy": LOGIN_PAGE_POLICY });
+    const { location, browser } = await oidc.begin();
+    context.header("set-cookie", setCookie(away, browser, AWAY_MS));
+    return context.redirect(location, 302);
+  });
+  app.get("/auth/callback", async (context) => {
+    if (oidc === undefined) throw new CountersignError("unknown-route", "Nobody is sent back here.");
+    const { searchParams } = new URL(context.req.url);
+    await admit(context, await oidc.finish(searchParams, cookieOf(context.req.raw, away)));
+    context.header("set-cookie", clearCookie(away), { append: true });
+    return context.redirect("../", 302);
+  });
+  serve(app, LOG_IN, async (context, { body }) => {
+    const { principal } = await admit(context, await prove(body));
+    return context.json({ principal });
+  });
+  serve(app, LOG_OUT, async (context) => {
+    const cookie = cookieOf(context.req.raw, form);
+    if (cookie !== undefined) await logins.end(cookie);
+    return context.json({}, 200, { "set-cookie": clearCookie(form) });
+  });
+  return app;
+}

@@ -1,0 +1,143 @@
+import { randomBytes } from "node:crypto";
+import { z } from "zod";
+import type { KeptItem, Page, PageRequest, Shelf } from "../../engine/index.ts";
+import { CountersignError, type JsonObject } from "../../protocol/index.ts";
+import { SCOPES, type Scope } from "../scopes.ts";
+import type { Known } from "./bearer.ts";
+import { hashSecret, isSameSecret, newSecret } from "./secrets.ts";
+import { flawOfUserId } from "./user-id.ts";
+
+const KIND = "token";
+const PREFIX = "cst_";
+const ID_BYTES = 8;
+const STORED = z.object({
+  user: z.string(),
+  roles: z.array(z.string()),
+  scopes: z.array(z.enum(SCOPES)),
+  label: z.string().exactOptional(),
+  createdAt: z.number(),
+  createdBy: z.string(),
+  revokedAt: z.number().exactOptional(),
+  revokedBy: z.string().exactOptional(),
+  lastUsedDay: z.number().exactOptional(),
+  hash: z.string(),
+});
+const FORM = /^cst_([0-9a-f]{16})_([\w-]{43})$/;
+
+/** What is kept of an API token; the secret is not. */
+export interface Token {
+  readonly id: string;
+  readonly user: string;
+  readonly roles: readonly string[];
+  readonly scopes: readonly Scope[];
+  readonly label?: string;
+  readonly createdAt: number;
+  readonly createdBy: string;
+  readonly expiresAt?: number;
+  readonly revokedAt?: number;
+  readonly revokedBy?: string;
+  /** The start of the last day (UTC) on which it was used. */
+  readonly lastUsedDay?: number;
+}
+
+export type NewToken = Pick<Token, "user" | "roles" | "scopes" | "label" | "createdBy" | "expiresAt">;
+
+/** The API tokens of a ledger. They are kept hashed, on the ledger, so every server of it knows the same ones. */
+export class Tokens {
+  readonly #shelf: Shelf;
+  readonly #now: () => number;
+
+  constructor(shelf: Shelf, now: () => number = Date.now) {
+    this.#shelf = shelf;
+    this.#now = now;
+  }
+
+  /** Makes a token. `secret` is the whole credential, and this is the only time that it is known. */
+  async create(wanted: NewToken): Promise<{ readonly token: Token; readonly secret: string }> {
+    const flaw = flawOfUserId(wanted.user);
+    if (flaw !== undefined) throw invalid("user", `The user "${wanted.user}" ${flaw}.`);
+    if (wanted.scopes.length === 0) throw invalid("scopes", "A token without scopes is good for nothing.");
+    const token: Token = { ...wanted, id: randomBytes(ID_BYTES).toString("hex"), createdAt: this.#now() };
+    const secret = newSecret();
+    const stored = { token, hash: hashSecret(token.id, secret) };
+    if (!(await this.#keep(stored, 0)))
+      throw new CountersignError("internal", "A token's id was drawn twice.");
+    return { token, secret: `${PREFIX}${token.id}_${secret}` };
+  }
+
+  async list(page?: PageRequest): Promise<Page<Token>> {
+    const { items, next } = await this.#shelf.keptOf(KIND, page);
+    return { items: items.map((item) => fromItem(item).token), ...(next === undefined ? {} : { next }) };
+  }
+
+  /** Ends a token, and every login made with it, at once. Again is no error; undefined if there is none. */
+  async revoke(id: string, by: string): Promise<Token | undefined> {
+    for (;;) {
+      const item = await this.#shelf.kept(KIND, id);
+      if (item === undefined) return undefined;
+      const stored = fromItem(item);
+      if (stored.token.revokedAt !== undefined) return stored.token;
+      const token = { ...stored.token, revokedAt: this.#now(), revokedBy: by };
+      if (await this.#keep({ ...stored, token }, item.version)) return token;
+    }
+  }
+
+  /** Whose a credential is; undefined if it is no token, or expired, revoked or forged. */
+  async read(credential: string): Promise<Known | undefined> {
+    const [, id, secret] = FORM.exec(credential) ?? [];
+    if (id === undefined || secret === undefined) return undefined;
+    const item = await this.#shelf.kept(KIND, id);
+    if (item === undefined) return undefined;
+    const stored = fromItem(item);
+    if (!isSameSecret(stored.hash, hashSecret(id, secret)) || stored.token.revokedAt !== undefined)
+      return undefined;
+    await this.#noteUse(stored, item.version);
+    return toKnown(stored.token);
+  }
+
+  /** Who a token stands for now, by its id; undefined once it is expired or revoked. */
+  async holder(id: string): Promise<Known | undefined> {
+    const item = await this.#shelf.kept(KIND, id);
+    if (item === undefined) return undefined;
+    const { token } = fromItem(item);
+    return token.revokedAt === undefined ? toKnown(token) : undefined;
+  }
+
+  // Once a day, so that a busy token costs no writes. Whoever changed it meanwhile is right, and this is lost.
+  async #noteUse(stored: Stored, version: number): Promise<void> {
+    const now = this.#now();
+    const today = now - (now % 86_400_000);
+    if (stored.token.lastUsedDay === today) return;
+    await this.#keep({ ...stored, token: { ...stored.token, lastUsedDay: today } }, version);
+  }
+
+  #keep({ token, hash }: Stored, read: number): Promise<boolean> {
+    const { id, expiresAt, ...rest } = token;
+    const value = { ...rest, hash } as unknown as JsonObject;
+    return this.#shelf.keep(
+      { kind: KIND, id, value, ...(expiresAt === undefined ? {} : { expiresAt }) },
+      read,
+    );
+  }
+}
+
+interface Stored {
+  readonly token: Token;
+  readonly hash: string;
+}
+
+function toKnown({ id, user, roles, scopes }: Token): Known {
+  return { principal: { id: user, kind: "token", roles, scopes, authenticated: true }, token: id };
+}
+
+function fromItem({ id, value, expiresAt }: KeptItem): Stored {
+  const read = STORED.safeParse(value);
+  if (!read.success)
+    throw new CountersignError("internal", `The token ${id} cannot be read from the ledger.`);
+  const { hash, ...token } = read.data;
+  return { token: { id, ...token, ...(expiresAt === undefined ? {} : { expiresAt }) }, hash };
+}
+
+function invalid(field: string, message: string): CountersignError {
+  return new CountersignError("invalid-option", message, { details: { field } });
+}

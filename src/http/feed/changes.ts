@@ -1,0 +1,86 @@
+import {
+  type ConfirmationSubject,
+  type JournalRecord,
+  type Ledger,
+  type Principal,
+  toConfirmation,
+} from "../../engine/index.ts";
+import { isJsonObject, type JsonObject, member, parseJson } from "../../protocol/index.ts";
+import { maySee, rightsHere } from "../approvals/visibility.ts";
+
+/** One journal record about a confirmation, with the confirmation as it is now. */
+export interface Change {
+  readonly seq: number;
+  readonly subject: ConfirmationSubject;
+  /** The confirmation as JSON, but for what the one who looks may do. */
+  readonly told: string;
+}
+
+/** Reads what these records are about. Each confirmation is read and put into words once, however many tell of it. */
+export async function readChanges(
+  ledger: Pick<Ledger, "load" | "calls">,
+  records: readonly JournalRecord[],
+): Promise<readonly Change[]> {
+  const about = records.map((record) => ({ seq: record.seq, ...refersTo(record) }));
+  const asked = await confirmationsOf(
+    ledger,
+    about.flatMap(({ call }) => call ?? []),
+  );
+  const known = new Map<string, Omit<Change, "seq"> | undefined>();
+  const changes: Change[] = [];
+  for (const { seq, confirmation, call } of about) {
+    const id = confirmation ?? asked.get(call ?? "");
+    if (id === undefined) continue;
+    if (!known.has(id)) known.set(id, await read(ledger, id));
+    const found = known.get(id);
+    if (found !== undefined) changes.push({ seq, ...found });
+  }
+  return changes;
+}
+
+/** The changes as messages for one viewer, empty if none is for them. */
+export function toMessages(changes: readonly Change[], viewer: Principal): string {
+  let text = "";
+  for (const { seq, subject, told } of changes) {
+    if (!maySee(subject.confirmation, viewer)) continue;
+    const can = JSON.stringify(rightsHere(subject, viewer));
+    text += `id: ${seq}\nevent: confirmation\ndata: ${told.slice(0, -1)},"can":${can}}\n\n`;
+  }
+  return text;
+}
+
+function refersTo({ body }: JournalRecord): { readonly confirmation?: string; readonly call?: string } {
+  const parsed = body === null ? undefined : parseJson(body);
+  if (parsed?.ok !== true || !isJsonObject(parsed.value)) return {};
+  const confirmation = textIn(parsed.value, "confirmation");
+  const call = textIn(parsed.value, "call");
+  return {
+    ...(confirmation === undefined ? {} : { confirmation }),
+    ...(call === undefined ? {} : { call }),
+  };
+}
+
+async function confirmationsOf(
+  ledger: Pick<Ledger, "calls">,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const calls = ids.length === 0 ? [] : await ledger.calls([...new Set(ids)]);
+  return new Map(
+    calls.flatMap(({ id, confirmation }) =>
+      confirmation === undefined ? [] : [[id, confirmation] as const],
+    ),
+  );
+}
+
+async function read(ledger: Pick<Ledger, "load">, id: string): Promise<Omit<Change, "seq"> | undefined> {
+  const { confirmation, call, session } = (await ledger.load({ confirmation: id })) ?? {};
+  if (confirmation === undefined || call === undefined || session === undefined) return undefined;
+  const subject = { confirmation, call, session };
+  const { can: _viewers, ...told } = toConfirmation(subject);
+  return { subject, told: JSON.stringify(told) };
+}
+
+function textIn(body: JsonObject, name: string): string | undefined {
+  const value = member(body, name);
+  return typeof value === "string" ? value : undefined;
+}

@@ -1,0 +1,115 @@
+import type { Principal } from "../../engine/index.ts";
+
+const ENCODER = new TextEncoder();
+
+/** What stands for everything that decides what somebody sees and may do. */
+export function viewerKeyOf({ id, kind, roles, scopes, onBehalfOf }: Principal): string {
+  return JSON.stringify([id, kind, roles, scopes, onBehalfOf ?? null]);
+}
+
+/** One open connection. What is sent waits here for its reader, up to a bound. */
+export class FeedStream {
+  readonly viewer: Principal;
+  /** The same for all streams that see and may do the same. */
+  readonly viewerKey: string;
+  readonly openedAt: number;
+  readonly body: ReadableStream<Uint8Array>;
+  readonly #recognise: () => Promise<Principal | undefined>;
+  readonly #bound: number;
+  readonly #onEnd: (stream: FeedStream) => void;
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  #drained: (() => void) | undefined;
+  #checkedAt: number;
+
+  constructor(
+    viewer: Principal,
+    {
+      mostQueuedBytes,
+      now,
+      recognise,
+      onEnd,
+    }: {
+      readonly mostQueuedBytes: number;
+      readonly now: number;
+      /** Who reads this, asked anew. */
+      readonly recognise: () => Promise<Principal | undefined>;
+      readonly onEnd: (stream: FeedStream) => void;
+    },
+  ) {
+    this.viewer = viewer;
+    this.viewerKey = viewerKeyOf(viewer);
+    this.openedAt = now;
+    this.#checkedAt = now;
+    this.#recognise = recognise;
+    this.#bound = mostQueuedBytes;
+    this.#onEnd = onEnd;
+    this.body = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.#controller = controller;
+        },
+        pull: () => this.#drained?.(),
+        cancel: () => this.#over(),
+      },
+      new ByteLengthQueuingStrategy({ highWaterMark: mostQueuedBytes }),
+    );
+  }
+
+  get isOpen(): boolean {
+    return this.#controller !== undefined;
+  }
+
+  /** Sends, or cuts the connection where its reader has not taken what it was sent before. */
+  send(chunk: Uint8Array | string): void {
+    const controller = this.#controller;
+    if (controller === undefined) return;
+    if ((controller.desiredSize ?? 0) <= 0) {
+      this.#over();
+      controller.error(new SlowReader());
+      return;
+    }
+    controller.enqueue(typeof chunk === "string" ? ENCODER.encode(chunk) : chunk);
+  }
+
+  /** Resolves when the reader has taken most of what was sent, or is gone. */
+  async drained(): Promise<void> {
+    while ((this.#controller?.desiredSize ?? this.#bound) < this.#bound / 2) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#drained = resolve;
+      await promise;
+    }
+  }
+
+  /** Ends the connection if whoever reads it is not, or may not do, what they were when it was opened. */
+  async recheck(now: number, everyMs: number): Promise<void> {
+    if (now - this.#checkedAt < everyMs) return;
+    this.#checkedAt = now;
+    // Whether they are who they said cannot be found out, so they are not.
+    const viewer = await this.#recognise().catch(() => undefined);
+    if (viewer === undefined || viewerKeyOf(viewer) !== this.viewerKey) this.end();
+  }
+
+  /** Ends the connection after what was sent. */
+  end(): void {
+    const controller = this.#controller;
+    this.#over();
+    controller?.close();
+  }
+
+  #over(): void {
+    if (this.#controller === undefined) return;
+    this.#controller = undefined;
+    this.#drained?.();
+    this.#onEnd(this);
+  }
+}
+
+/** What a connection is cut with; it has no stack, because no code is at fault. */
+class SlowReader extends Error {
+  override readonly name = "SlowReader";
+
+  constructor() {
+    super("a reader of the live feed did not keep up and was cut off");
+    this.stack = `${this.name}: ${this.message}`;
+  }
+}

@@ -1,0 +1,100 @@
+import type { Ledger } from "../../engine/index.ts";
+import { type Change, readChanges } from "./changes.ts";
+import { latestSeq } from "./latest-seq.ts";
+
+const PAGE = 500;
+const RETRY_MS = 1_000;
+
+export interface TailOptions {
+  readonly ledger: Ledger;
+  /** Commits within this time are read together. */
+  readonly batchMs: number;
+  /** Called with what a page of the journal tells, in the same moment in which `position` moves past it. */
+  readonly onPage: (changes: readonly Change[]) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Follows the journal from where it ends when this starts. */
+export class Tail {
+  readonly ledger: Ledger;
+  readonly #options: TailOptions;
+  #position = 0;
+  #unlisten: (() => void) | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #beat: NodeJS.Timeout | undefined;
+  #reading = false;
+  #changed = false;
+  #stopped = false;
+
+  constructor(options: TailOptions) {
+    this.ledger = options.ledger;
+    this.#options = options;
+  }
+
+  /** The record up to which everything was told. */
+  get position(): number {
+    return this.#position;
+  }
+
+  async start(): Promise<void> {
+    // Listens before it looks: what is committed in between is read, not missed.
+    this.#unlisten = this.ledger.onChange(() => this.#wake(this.#options.batchMs));
+    this.#reading = true;
+    try {
+      this.#position = await latestSeq(this.ledger);
+    } catch (error) {
+      this.stop();
+      throw error;
+    }
+    this.#reading = false;
+    if (this.#changed) this.#wake(0);
+  }
+
+  /** Does something at intervals for as long as this follows. */
+  every(ms: number, work: () => void): void {
+    if (this.#stopped) return;
+    this.#beat = setInterval(work, ms).unref();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#unlisten?.();
+    clearTimeout(this.#timer);
+    clearInterval(this.#beat);
+  }
+
+  #wake(ms: number): void {
+    this.#changed = true;
+    if (this.#reading || this.#stopped || this.#timer !== undefined) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#read().catch(this.#options.onError);
+    }, ms).unref();
+  }
+
+  async #read(): Promise<void> {
+    this.#reading = true;
+    this.#changed = false;
+    let pause = this.#options.batchMs;
+    try {
+      while (await this.#readPage()) {}
+    } catch (error) {
+      // What was not read is still there; others' commits wake this too, but there may be none.
+      this.#changed = true;
+      pause = RETRY_MS;
+      if (!this.#stopped) this.#options.onError(error);
+    }
+    this.#reading = false;
+    if (this.#changed) this.#wake(pause);
+  }
+
+  async #readPage(): Promise<boolean> {
+    const records = await this.ledger.journal({ after: this.#position, limit: PAGE });
+    const changes = await readChanges(this.ledger, records);
+    const last = records.at(-1);
+    if (last === undefined || this.#stopped) return false;
+    this.#position = last.seq;
+    this.#options.onPage(changes);
+    return records.length === PAGE;
+  }
+}

@@ -1,0 +1,56 @@
+import { Hono } from "hono";
+import { expect, test } from "vitest";
+import type { Auth } from "../auth/auth.ts";
+import { noAuth } from "../auth/no-auth.ts";
+import type { HttpEnv } from "../env.ts";
+import { SILENT } from "../log.ts";
+import { onError } from "../problems.ts";
+import { authenticate } from "./authenticate.ts";
+
+const ANA = { id: "ana", kind: "token", roles: [], scopes: ["read"], authenticated: true } as const;
+
+async function get(auth: Auth, path: string, headers: Record<string, string> = {}) {
+  const warned: object[] = [];
+  const app = new Hono<HttpEnv>().onError(onError(SILENT));
+  const log = { ...SILENT, warn: (facts: object) => warned.push(facts) };
+  const origins = { publicUrl: undefined, allowOrigins: ["http://ui.test"] };
+  app.use(authenticate({ ...origins, auth, log, isOpen: (at) => at === "/open" }));
+  app.get("*", (context) => context.json(context.get("principal")));
+  const answer = await app.request(`http://localhost${path}`, { headers });
+  return { status: answer.status, body: (await answer.json()) as object, warned };
+}
+
+test("a route knows who asks, and one that needs nobody gets somebody without any right", async () => {
+  const known: Auth = { name: "tokens", authenticate: async () => ANA };
+  expect(await get(known, "/v1")).toMatchObject({ status: 200, body: ANA });
+  const nobody: Auth = { name: "tokens", authenticate: async () => undefined };
+  expect(await get(nobody, "/v1")).toMatchObject({ status: 401, body: { code: "unauthenticated" } });
+  expect(await get(nobody, "/open")).toMatchObject({
+    status: 200,
+    body: { id: "local", scopes: [], authenticated: false },
+  });
+});
+
+test("a login that fails lets nobody in, and what went wrong is told to the log only", async () => {
+  const broken: Auth = {
+    name: "host",
+    authenticate: () => Promise.reject(new Error("the database said no")),
+  };
+  const { status, body, warned } = await get(broken, "/v1");
+  expect(status).toBe(401);
+  expect(JSON.stringify(body)).not.toContain("database");
+  expect(warned).toMatchObject([{ err: { message: "the database said no" } }]);
+});
+
+test("without a login, being on this machine counts for our own pages and allowed ones", async () => {
+  const pages = ["http://localhost", "http://ui.test", "http://evil.test"];
+  const answers = await Promise.all(pages.map((origin) => get(noAuth, "/v1", { origin, host: "localhost" })));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 403]);
+  expect((await get(noAuth, "/v1")).status).toBe(200);
+});
+
+test("a credential that the page had to know counts wherever the page is from", async () => {
+  const known: Auth = { name: "tokens", authenticate: async () => ANA };
+  const headers = { origin: "http://evil.test", authorization: "Bearer x" };
+  expect((await get(known, "/v1", headers)).status).toBe(200);
+});

@@ -1,0 +1,61 @@
+import type { MiddlewareHandler } from "hono";
+import { ANYBODY, type Principal } from "../../engine/index.ts";
+import { CountersignError } from "../../protocol/index.ts";
+import type { Auth } from "../auth/auth.ts";
+import type { HttpEnv } from "../env.ts";
+import type { Logger } from "../log.ts";
+import { foreignOrigin, type OriginOptions, originOf } from "./origin.ts";
+
+export interface AuthenticateOptions extends OriginOptions {
+  readonly auth: Auth;
+  readonly log: Logger;
+  /** Paths that need nobody to be logged in. */
+  readonly isOpen: (path: string) => boolean;
+}
+
+/**
+ * Finds out who asks, and turns away whoever cannot say. What a browser sends by itself, a cookie or just its being on
+ * this machine, counts only where the page that made it send that is ours; the cookie on no other origin at all.
+ */
+export function authenticate(options: AuthenticateOptions): MiddlewareHandler<HttpEnv> {
+  const { auth, isOpen } = options;
+  return async (context, next) => {
+    const { raw } = context.req;
+    const open = isOpen(context.req.path);
+    const principal = await identify(options, raw, context.get("requestId"));
+    if (principal === undefined && !open) throw unauthenticated(auth, raw);
+    if (principal !== undefined && !open && isMisused(options, raw)) throw foreignOrigin(raw);
+    context.set("principal", principal ?? ANYBODY);
+    return next();
+  };
+}
+
+async function identify(
+  { auth, log }: AuthenticateOptions,
+  request: Request,
+  requestId: string,
+): Promise<Principal | undefined> {
+  try {
+    return await auth.authenticate(request);
+  } catch (error) {
+    // Whether they are who they say cannot be found out, so they are not.
+    log.warn({ err: error, requestId }, "a caller could not be authenticated");
+    return undefined;
+  }
+}
+
+function isMisused(options: AuthenticateOptions, request: Request): boolean {
+  if (request.headers.has("authorization")) return false;
+  const from = originOf(request, options);
+  return from === "foreign" || (from === "allowed" && options.auth.login !== undefined);
+}
+
+function unauthenticated({ login }: Auth, request: Request): CountersignError {
+  const isProven = request.headers.has("authorization") || request.headers.has("cookie");
+  const message = isProven
+    ? "What was sent does not, or not any more, say who you are."
+    : "Say who you are first.";
+  const hint =
+    login === undefined ? {} : { hint: "Send a token as Authorization: Bearer, or log in at /auth/login." };
+  return new CountersignError("unauthenticated", message, { details: hint });
+}

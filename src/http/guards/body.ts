@@ -1,0 +1,81 @@
+import type { MiddlewareHandler } from "hono";
+import { CountersignError, parseJson } from "../../protocol/index.ts";
+import type { HttpEnv } from "../env.ts";
+import { notJson } from "./content-type.ts";
+
+export interface BodyLimits {
+  readonly maxBytes: number;
+  /** From now to its last byte. */
+  readonly timeoutMs: number;
+}
+
+/**
+ * Reads a body once, whole, before any route does: no larger and no slower than allowed, and only JSON that can be
+ * stored and read back. No more than the limit is ever held.
+ */
+export function readBody({ maxBytes, timeoutMs }: BodyLimits): MiddlewareHandler<HttpEnv> {
+  return async (context, next) => {
+    const { raw } = context.req;
+    if (raw.body === null) return next();
+    if (Number(raw.headers.get("content-length") ?? 0) > maxBytes) throw tooLarge(maxBytes);
+    const bytes = await inTime(raw.body.getReader(), { maxBytes, timeoutMs });
+    if (bytes.length > 0 && !raw.headers.has("content-type")) throw notJson(null);
+    if (bytes.length > 0) checkJson(bytes, maxBytes);
+    context.req.raw = new Request(raw, { method: raw.method, body: bytes });
+    return next();
+  };
+}
+
+async function inTime(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  { maxBytes, timeoutMs }: BodyLimits,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () =>
+      reject(new CountersignError("too-slow", `The body took longer than ${timeoutMs} ms; send it again.`)),
+    timeoutMs,
+  );
+  try {
+    return await Promise.race([collect(reader, maxBytes), late]);
+  } catch (error) {
+    // What is still to come is of no interest, and neither is how its sender takes that.
+    reader.cancel().catch(() => {});
+    if (CountersignError.isInstance(error)) throw error;
+    throw new CountersignError("malformed-request", "The body ended before it was complete.", {
+      cause: error,
+    });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function collect(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  maxBytes: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return new Uint8Array(Buffer.concat(chunks, length));
+    length += value.length;
+    if (length > maxBytes) throw tooLarge(maxBytes);
+    chunks.push(value);
+  }
+}
+
+function checkJson(bytes: Uint8Array, maxBytes: number): void {
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new CountersignError("malformed-json", "The body is not UTF-8.", { cause });
+  }
+  const parsed = parseJson(text, { maxBytes });
+  if (!parsed.ok) throw new CountersignError("malformed-json", parsed.message);
+}
+
+function tooLarge(maxBytes: number): CountersignError {
+  return new CountersignError("too-large", `The body is larger than ${maxBytes} bytes.`);
+}

@@ -1,0 +1,26 @@
+/** They say nothing about anybody, or are how somebody logs in. */
+const OPEN: ReadonlySet<string> = new Set([
+  "/",
+  "/healthz",
+  "/readyz",
+  "/health",
+  "/version",
+  "/openapi.json",
+]);
+const OPEN_BELOW = ["/auth/", "/assets/", "/.well-known/"] as const;
+const PROBES: ReadonlySet<string> = new Set(["/healthz", "/readyz"]);
+
+/** Does a path, without the base path, need nobody to be logged in? Everything that is not listed does. */
+export function isOpen(path: string): boolean {
+  return OPEN.has(path) || OPEN_BELOW.some((start) => path.startsWith(start));
+}
+
+/** Is it where somebody tries to log in? */
+export function isLogin(path: string): boolean {
+  return path === "/auth/login" || path === "/auth/callback";
+}
+
+/** Is it what an orchestrator asks for, by address instead of name? */
+export function isProbe(path: string): boolean {
+  return PROBES.has(path);
+}

@@ -1,0 +1,57 @@
+import { afterEach, expect, test } from "vitest";
+import { wrapLedger } from "../../../test/support/ledger-proxy.ts";
+import { Agent, createLedger, type Ledger, Runner } from "../../index.ts";
+import { type App, createApp } from "../app.ts";
+
+const releases: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const release of releases.splice(0)) await release();
+});
+
+async function serveOn(ledger: Ledger): Promise<App> {
+  const runner = new Runner({ agent: new Agent({ name: "shop" }), ledger });
+  releases.push(() => runner.close());
+  return createApp({ apps: { shop: runner } });
+}
+
+async function ask(app: App, path: string): Promise<readonly [number, unknown]> {
+  const response = await app.fetch(new Request(`http://localhost${path}`));
+  return [response.status, await response.json()];
+}
+
+test("a process that can serve is alive and ready", async () => {
+  const app = await serveOn(await createLedger("memory:"));
+  expect(await ask(app, "/healthz")).toEqual([200, { status: "ok" }]);
+  expect(await ask(app, "/readyz")).toEqual([200, { status: "ok" }]);
+});
+
+test("a process whose database does not answer is alive but not ready", async () => {
+  const silent = { lastCheckpoint: () => new Promise<never>(() => {}) };
+  const app = await serveOn(wrapLedger(await createLedger("memory:"), silent));
+  expect(await ask(app, "/readyz")).toMatchObject([503, { code: "ledger-unreachable" }]);
+  expect(await ask(app, "/healthz")).toEqual([200, { status: "ok" }]);
+});
+
+test("a process whose database is gone is not ready", async () => {
+  const ledger = await createLedger("memory:");
+  const app = await serveOn(ledger);
+  await ledger.close();
+  expect(await ask(app, "/readyz")).toMatchObject([503, { status: 503 }]);
+});
+
+test("a process that is about to end is alive but not ready", async () => {
+  const app = await serveOn(await createLedger("memory:"));
+  app.drain();
+  expect(await ask(app, "/readyz")).toMatchObject([503, { code: "closed" }]);
+  expect(await ask(app, "/healthz")).toEqual([200, { status: "ok" }]);
+});
+
+test("both are in the OpenAPI document, and under whatever name the server is asked for", async () => {
+  const app = await serveOn(await createLedger("memory:"));
+  const [, document] = await ask(app, "/openapi.json");
+  expect(Object.keys((document as { paths: object }).paths)).toEqual(
+    expect.arrayContaining(["/healthz", "/readyz", "/metrics"]),
+  );
+  const probe = await app.fetch(new Request("http://10.1.2.3/readyz"));
+  expect(probe.status).toBe(200);
+});

@@ -1,0 +1,35 @@
+import type { ServerResponse } from "node:http";
+import { CountersignError } from "../../protocol/index.ts";
+import type { App } from "../app.ts";
+import type { Logger } from "../log.ts";
+import { problemResponse } from "../problems.ts";
+import { refusalResponse } from "./refusal.ts";
+import { originOf } from "./remote-address.ts";
+import { type MountedMessage, toRequest } from "./request.ts";
+
+/** Who answers, and how far forwarding headers are believed. */
+export interface Answering {
+  readonly fetch: App["fetch"];
+  readonly proxies: number;
+  readonly log: Logger;
+}
+
+/** Lets an app answer what Node received. Never rejects: what goes wrong is an answer too. */
+export async function answerOf(
+  { fetch, proxies, log }: Answering,
+  incoming: MountedMessage,
+  outgoing: ServerResponse,
+): Promise<Response> {
+  const { remoteAddress, scheme } = originOf(incoming, proxies);
+  try {
+    const request = toRequest(incoming, outgoing, scheme);
+    const bindings = { takesEncoded: true, ...(remoteAddress === undefined ? {} : { remoteAddress }) };
+    return await fetch(request, bindings);
+  } catch (error) {
+    if (CountersignError.isInstance(error) && error.code === "malformed-request") {
+      return refusalResponse({ status: 400, code: error.code, message: error.message });
+    }
+    log.error({ err: error }, "a request was not answered");
+    return problemResponse(error);
+  }
+}

@@ -1,0 +1,57 @@
+import { STATUS_CODES } from "node:http";
+import { CountersignError, type ErrorCode, toProblem } from "../../protocol/index.ts";
+
+/** A request that is turned away before any route sees it. */
+export interface Refusal {
+  readonly status: number;
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+/** What Node's parser could not take, by the code of its error; undefined where nobody is left to be told. */
+export function refusalOf(code: string | undefined): Refusal | undefined {
+  switch (code) {
+    case "HPE_HEADER_OVERFLOW":
+      return {
+        status: 431,
+        code: "too-large",
+        message: "The request's headers are larger than is taken here.",
+      };
+    case "HPE_CHUNK_EXTENSIONS_OVERFLOW":
+      return { status: 413, code: "too-large", message: "The request's chunk extensions are too large." };
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return { status: 408, code: "too-slow", message: "The request did not arrive in time; send it again." };
+    case "ECONNRESET":
+    case "EPIPE":
+      return undefined;
+    default:
+      return {
+        status: 400,
+        code: "malformed-request",
+        message: "The request is not HTTP/1.1 as it is written.",
+      };
+  }
+}
+
+/** The whole answer, for a connection on which no response can be made. */
+export function refusalText(refusal: Refusal): string {
+  const body = problemText(refusal);
+  return [
+    `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status] ?? ""}`,
+    "content-type: application/problem+json",
+    "cache-control: no-store",
+    `content-length: ${Buffer.byteLength(body)}`,
+    "connection: close",
+    "",
+    body,
+  ].join("\r\n");
+}
+
+export function refusalResponse(refusal: Refusal): Response {
+  const headers = { "content-type": "application/problem+json", "cache-control": "no-store" };
+  return new Response(problemText(refusal), { status: refusal.status, headers });
+}
+
+function problemText({ status, code, message }: Refusal): string {
+  return JSON.stringify(toProblem(new CountersignError(code, message), status));
+}

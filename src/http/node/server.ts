@@ -1,0 +1,199 @@
+import { createServer, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { CountersignError } from "../../protocol/index.ts";
+import type { App } from "../app.ts";
+import { isEventStream } from "../event-stream.ts";
+import { type Logger, SILENT } from "../log.ts";
+import { answerOf } from "./bridge.ts";
+import { DEFAULT_LIMITS, type ServerLimits } from "./limits.ts";
+import { refusalOf, refusalText } from "./refusal.ts";
+import type { MountedMessage } from "./request.ts";
+import { type Sending, sendResponse } from "./response.ts";
+
+export interface ServeOptions {
+  readonly app: Pick<App, "fetch"> & Partial<Pick<App, "drain">>;
+  /** `127.0.0.1` if nothing is said. */
+  readonly host?: string;
+  /** 8000 if nothing is said; 0 takes a free one. */
+  readonly port?: number;
+  /** How many proxies of yours stand in front; none if nothing is said. */
+  readonly trustProxy?: number;
+  /** Where faults of the server itself go; the app has its own. */
+  readonly logger?: Logger;
+  readonly limits?: Partial<ServerLimits>;
+}
+
+/** A server that listens. */
+export interface NodeServer {
+  readonly url: string;
+  readonly port: number;
+  /**
+   * Takes nothing new and ends live streams; what is being answered has `graceMs` to finish, and is cut off then.
+   * Resolves when no connection is left.
+   */
+  close(options?: { readonly graceMs?: number }): Promise<void>;
+}
+
+const DEFAULT_GRACE_MS = 10_000;
+// How often Node looks for requests that are late; the limits are as exact as this.
+const LATEST_LOOK_MS = 1_000;
+// For a stream's end to reach a reader who is still there.
+const LAST_WORDS_MS = 500;
+
+/** Serves an app on a port. Resolves once it listens; rejects with `invalid-option` where it cannot. */
+export async function serve(options: ServeOptions): Promise<NodeServer> {
+  const { host = "127.0.0.1", port = 8000 } = options;
+  const listening = new Listening(options);
+  await listening.listen(host, port);
+  return {
+    url: listening.url(host),
+    port: listening.port,
+    close: ({ graceMs = DEFAULT_GRACE_MS } = {}) => listening.close(graceMs),
+  };
+}
+
+/** What is being sent to one client, in one answer. */
+interface Answering {
+  readonly outgoing: ServerResponse;
+  sending?: Sending;
+  isStream?: boolean;
+  /** A stream that ends only when somebody ends it. */
+  isEndless?: boolean;
+}
+
+class Listening {
+  readonly #options: ServeOptions;
+  readonly #limits: ServerLimits;
+  readonly #log: Logger;
+  readonly #server: Server;
+  /** Every connection, with what is being answered on it. */
+  readonly #connections = new Map<Socket, Set<Answering>>();
+  #closed: Promise<void> | undefined;
+
+  constructor(options: ServeOptions) {
+    this.#options = options;
+    this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
+    this.#log = options.logger ?? SILENT;
+    const { headersMs, requestMs, idleMs, headerBytes, connections } = this.#limits;
+    this.#server = createServer({
+      headersTimeout: headersMs,
+      requestTimeout: requestMs,
+      keepAliveTimeout: idleMs,
+      maxHeaderSize: headerBytes,
+      connectionsCheckingInterval: Math.min(LATEST_LOOK_MS, headersMs, requestMs),
+      // Said by us, as a problem.
+      requireHostHeader: false,
+    });
+    this.#server.maxConnections = connections;
+    this.#server.on("connection", (socket: Socket) => this.#onConnection(socket));
+    this.#server.on("request", (incoming, outgoing) => this.#onRequest(incoming, outgoing));
+    // Whatever else a client expects of us, it gets an answer.
+    this.#server.on("checkExpectation", (incoming, outgoing) => this.#onRequest(incoming, outgoing));
+    this.#server.on("connect", (_incoming, socket) => socket.end(refusalText(NO_TUNNEL)));
+    this.#server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+      this.#onClientError(error.code, socket as Socket);
+    });
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  url(host: string): string {
+    const wildcard = host === "0.0.0.0" || host === "::" || host === "";
+    const name = wildcard ? "localhost" : host.includes(":") ? `[${host}]` : host;
+    return `http://${name}:${this.port}`;
+  }
+
+  async listen(host: string, port: number): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once("error", (cause: NodeJS.ErrnoException) => reject(cannotListen(host, port, cause)));
+      this.#server.listen({ host, port }, resolve);
+    });
+    // From now on it is a connection that the system would not give us; the others are not to suffer for it.
+    this.#server.on("error", (err) => this.#log.error({ err }, "a connection could not be taken"));
+  }
+
+  close(graceMs: number): Promise<void> {
+    this.#closed ??= this.#drain(graceMs);
+    return this.#closed;
+  }
+
+  async #drain(graceMs: number): Promise<void> {
+    this.#options.app.drain?.();
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    for (const [socket, answers] of this.#connections) {
+      if (answers.size === 0) socket.destroy();
+      for (const { sending, isEndless } of answers) if (isEndless === true) sending?.stop();
+    }
+    const late = setTimeout(() => this.#cutOff(), graceMs);
+    await closed;
+    clearTimeout(late);
+  }
+
+  // A stream is ended, not broken off: what its reader has is whole. Half of any other answer must not look whole.
+  #cutOff(): void {
+    for (const [socket, answers] of this.#connections) {
+      const streams = [...answers].filter(({ isStream }) => isStream === true);
+      if (streams.length === 0) socket.destroy();
+      for (const { sending } of streams) sending?.stop();
+    }
+    const force = setTimeout(() => this.#server.closeAllConnections(), LAST_WORDS_MS);
+    this.#server.once("close", () => clearTimeout(force));
+  }
+
+  #onConnection(socket: Socket): void {
+    this.#connections.set(socket, new Set());
+    socket.once("close", () => this.#connections.delete(socket));
+  }
+
+  #onRequest(incoming: MountedMessage, outgoing: ServerResponse): void {
+    const answers = this.#connections.get(incoming.socket);
+    const answering: Answering = { outgoing };
+    answers?.add(answering);
+    outgoing.once("close", () => {
+      answers?.delete(answering);
+      if (this.#closed !== undefined && answers?.size === 0) incoming.socket.destroySoon();
+    });
+    const { app, trustProxy = 0 } = this.#options;
+    answerOf({ fetch: app.fetch, proxies: trustProxy, log: this.#log }, incoming, outgoing).then(
+      (response) => this.#send(answering, response),
+      () => outgoing.destroy(),
+    );
+  }
+
+  #send(answering: Answering, response: Response): void {
+    const { outgoing } = answering;
+    const closing = this.#closed !== undefined;
+    if (closing) outgoing.shouldKeepAlive = false;
+    answering.sending = sendResponse(response, outgoing, this.#limits.stalledMs);
+    answering.isStream = isEventStream(response);
+    // A live feed is asked for with GET and has no end of its own; what a POST streams ends with its run.
+    answering.isEndless = answering.isStream && outgoing.req.method === "GET";
+    if (closing && answering.isEndless) answering.sending.stop();
+  }
+
+  #onClientError(code: string | undefined, socket: Socket): void {
+    const refusal = refusalOf(code);
+    const begun = [...(this.#connections.get(socket) ?? [])].some(({ outgoing }) => outgoing.headersSent);
+    if (refusal === undefined || begun || !socket.writable) socket.destroy();
+    else socket.end(refusalText(refusal), () => socket.destroy());
+  }
+}
+
+const NO_TUNNEL = {
+  status: 405,
+  code: "method-not-allowed",
+  message: "This server opens no tunnels.",
+} as const;
+
+function cannotListen(host: string, port: number, cause: NodeJS.ErrnoException): CountersignError {
+  const why =
+    cause.code === "EADDRINUSE"
+      ? "the port is taken; choose another, or 0 for any that is free"
+      : `the system says ${cause.code ?? cause.message}`;
+  return new CountersignError("invalid-option", `Nothing can listen on port ${port} of ${host}: ${why}.`, {
+    details: { field: "port" },
+    cause,
+  });
+}

@@ -1,0 +1,16 @@
+import type { Context } from "hono";
+import { type Ledger, type Once, valueDigest } from "../engine/index.ts";
+import type { JsonValue } from "../protocol/index.ts";
+import type { HttpEnv } from "./env.ts";
+import { idempotencyKey } from "./idempotency.ts";
+
+/** A request under its sender's key, where what it does is remembered in the commit that does it. */
+export function onceOf(
+  context: Context<HttpEnv>,
+  { route, ledger, body }: { readonly route: string; readonly ledger: Ledger; readonly body: JsonValue },
+): Once | undefined {
+  const key = idempotencyKey(context);
+  if (key === undefined) return undefined;
+  const { kind, id } = context.get("principal");
+  return { principal: `${kind}:${id}`, route, key, requestDigest: valueDigest(ledger.digestKey, body) };
+}

@@ -1,0 +1,32 @@
+import { z } from "@hono/zod-openapi";
+import { confirmationSchema } from "./confirmation.ts";
+import { problemSchema } from "./problem.ts";
+
+/** Who asks, and what is served here. */
+export const meSchema: z.ZodType = z
+  .object({
+    principal: z.object({
+      id: z.string(),
+      kind: z.string(),
+      roles: z.array(z.string()),
+      scopes: z.array(z.string()),
+      authenticated: z.boolean(),
+    }),
+    auth: z.string(),
+    apps: z.array(z.string()),
+  })
+  .openapi("Me");
+
+/** What became of each of many decisions, in their order. */
+export const decisionResultsSchema: z.ZodType = z
+  .object({
+    results: z.array(
+      z.object({
+        id: z.string(),
+        status: z.int(),
+        confirmation: confirmationSchema.optional(),
+        problem: problemSchema.optional(),
+      }),
+    ),
+  })
+  .openapi("DecisionResults");

@@ -1,0 +1,37 @@
+import { z } from "@hono/zod-openapi";
+
+/** A page of the journal, oldest first. */
+export const auditPageSchema: z.ZodType = z
+  .object({
+    items: z.array(
+      z
+        .object({
+          seq: z.int(),
+          at: z.iso.datetime(),
+          kind: z.string(),
+          session: z.string().openapi({ description: "The key of the session that it belongs to." }),
+          n: z.int(),
+          body: z
+            .record(z.string(), z.unknown())
+            .nullable()
+            .openapi({ description: "Null once it was erased." }),
+          bodyDigest: z.string(),
+          hash: z.string(),
+        })
+        .openapi("JournalRecord"),
+    ),
+    next: z.string().optional().openapi({ description: "Where the next page begins: as `after`." }),
+  })
+  .openapi("AuditPage");
+
+/** What checking the journal found. */
+export const verificationSchema: z.ZodType = z
+  .object({
+    ok: z.boolean(),
+    records: z.int(),
+    streams: z.int(),
+    checkpoints: z.int(),
+    faults: z.array(z.object({ where: z.string(), what: z.string() })),
+    cannotDetect: z.array(z.string()),
+  })
+  .openapi("Verification");

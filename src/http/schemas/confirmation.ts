@@ -1,0 +1,134 @@
+import { z } from "@hono/zod-openapi";
+import type { ShownStatus } from "../../engine/index.ts";
+
+/** Every word that a confirmation's `status` can be. */
+export const STATUSES: readonly ShownStatus[] = [
+  "requested",
+  "approved",
+  "executing",
+  "succeeded",
+  "failed",
+  "unknown",
+  "denied",
+  "expired",
+  "cancelled",
+];
+
+const json = z.unknown().openapi({ description: "Any JSON." });
+const jsonObject = z.record(z.string(), z.unknown());
+const time = z.iso.datetime().openapi({ description: "ISO 8601." });
+
+const approvers = z.union([
+  z.literal("requester"),
+  z.object({
+    roles: z.array(z.string()).optional(),
+    users: z.array(z.string()).optional(),
+    notRequester: z.boolean().optional(),
+  }),
+]);
+
+const decision = z.object({
+  confirmed: z.boolean(),
+  by: z.object({
+    id: z.string(),
+    kind: z.string(),
+    authenticated: z.boolean(),
+    onBehalfOf: z.string().optional(),
+  }),
+  via: z.string(),
+  at: time,
+  reason: z.string().optional(),
+  payload: json.optional(),
+  args: jsonObject.optional(),
+});
+
+/** A confirmation as it is told to the one who looks. */
+export const confirmationSchema: z.ZodType = z
+  .object({
+    id: z.string(),
+    callId: z.string(),
+    turn: z.string().openapi({ description: "Shared by all calls that the model made at once." }),
+    status: z.enum(STATUSES),
+    app: z.string(),
+    agent: z.string(),
+    path: z.array(z.string()),
+    user: z.string(),
+    requesters: z.array(z.string()),
+    session: z.string(),
+    invocation: z.string(),
+    tool: z.string(),
+    source: z.string().optional(),
+    args: jsonObject.openapi({ description: "With declared secrets redacted." }),
+    digest: z.string(),
+    hint: z.string(),
+    payload: json.optional(),
+    schema: jsonObject.optional(),
+    amendable: z.union([z.literal(true), z.array(z.string())]).optional(),
+    argsSchema: jsonObject.optional(),
+    layout: jsonObject.optional(),
+    repeatable: z.boolean(),
+    askedByTool: z.boolean().optional(),
+    onDenied: z.literal("invoke").optional(),
+    round: z.int(),
+    question: z.string().optional(),
+    why: z.array(z.string()),
+    approvers,
+    requestedAt: time,
+    expiresAt: time.optional(),
+    decision: decision.optional(),
+    execution: z.object({ startedAt: time, endedAt: time.optional(), attempt: z.int() }).optional(),
+    result: json.optional(),
+    withdrawal: z.string().optional(),
+    can: z
+      .object({ decide: z.boolean(), amend: z.boolean(), cancel: z.boolean() })
+      .openapi({ description: "What the one who looks may do now." }),
+    version: z.int(),
+  })
+  .openapi("Confirmation");
+
+/** A page of confirmations. */
+export const confirmationPageSchema: z.ZodType = z
+  .object({
+    items: z.array(confirmationSchema),
+    next: z.string().optional().openapi({
+      description: "The cursor of the next page. A page may be short, or empty, and still have a next one.",
+    }),
+  })
+  .openapi("ConfirmationPage");
+
+/** What a person looks at before deciding, beside the question. */
+export const contextSchema: z.ZodType = z
+  .object({
+    turn: z.array(confirmationSchema),
+    earlier: z.array(confirmationSchema),
+    conversation: z.array(z.object({ author: z.string(), at: time, text: z.string() })).optional(),
+    owner: z
+      .object({ host: z.string(), pid: z.int(), lastBeatAt: time, alive: z.boolean() })
+      .optional()
+      .openapi({ description: "Who holds, or last held, the claim on the call." }),
+  })
+  .openapi("ConfirmationContext");
+
+/** A call about which nobody was asked, and whose outcome is or was not known. */
+export const callSchema: z.ZodType = z
+  .object({
+    id: z.string(),
+    callId: z.string(),
+    status: z.string(),
+    app: z.string(),
+    agent: z.string(),
+    user: z.string(),
+    session: z.string(),
+    tool: z.string(),
+    args: jsonObject,
+    attempt: z.int(),
+    startedAt: time.optional(),
+    endedAt: time.optional(),
+    result: json.optional(),
+    owner: z.object({ host: z.string(), pid: z.int(), lastBeatAt: time, alive: z.boolean() }).optional(),
+  })
+  .openapi("Call");
+
+export const callPageSchema: z.ZodType = z
+  .object({ items: z.array(callSchema), next: z.string().optional() })
+  .openapi("CallPage");

@@ -1,0 +1,69 @@
+import { z } from "@hono/zod-openapi";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
+
+// Members that are not known are refused: a misspelt `args` must not approve what was to be changed.
+
+/** The longest reason that is taken. */
+const REASON = 4_000;
+const MOST_DECISIONS = 100;
+
+// Neither is copied: a member called `__proto__` is a member like any other, and stays.
+const jsonValue = z
+  .unknown()
+  .refine((value) => value !== undefined, "is missing") as z.ZodType as z.ZodType<JsonValue>;
+const jsonObject = z
+  .custom<JsonObject>(isJsonObject, "must be an object")
+  .openapi({ type: "object", additionalProperties: true });
+const reason = z.string().max(REASON).optional();
+const version = z.int().min(1).optional();
+
+/** What somebody says about a confirmation. */
+export interface DecisionBody {
+  readonly confirmed: boolean;
+  readonly payload?: JsonValue | undefined;
+  readonly reason?: string | undefined;
+  readonly args?: JsonObject | undefined;
+  readonly version?: number | undefined;
+}
+
+const decisionShape = {
+  confirmed: z.boolean(),
+  payload: jsonValue.optional(),
+  reason,
+  args: jsonObject.optional(),
+  version,
+};
+
+export const decisionBodySchema: z.ZodType<DecisionBody> = z.strictObject(decisionShape).openapi("Decision");
+
+/** Many decisions at once. */
+export interface DecisionsBody {
+  readonly decisions: readonly (DecisionBody & { readonly id: string })[];
+}
+
+export const decisionsBodySchema: z.ZodType<DecisionsBody> = z
+  .strictObject({
+    decisions: z
+      .array(z.strictObject({ id: z.string().min(1).max(300), ...decisionShape }))
+      .min(1)
+      .max(MOST_DECISIONS),
+  })
+  .openapi("Decisions");
+
+export const cancellationBodySchema: z.ZodType<{ readonly reason?: string | undefined }> = z
+  .strictObject({ reason })
+  .openapi("Cancellation");
+
+/** A person's word on a call whose outcome is not known. */
+export type SettlementBody =
+  | { readonly as: "succeeded"; readonly result: JsonValue }
+  | { readonly as: "failed"; readonly error: string }
+  | { readonly as: "retry" };
+
+export const settlementBodySchema: z.ZodType<SettlementBody> = z
+  .discriminatedUnion("as", [
+    z.strictObject({ as: z.literal("succeeded"), result: jsonValue }),
+    z.strictObject({ as: z.literal("failed"), error: z.string().min(1).max(REASON) }),
+    z.strictObject({ as: z.literal("retry") }),
+  ])
+  .openapi("Settlement");

@@ -1,0 +1,105 @@
+import { z } from "@hono/zod-openapi";
+
+const LARGEST_PAGE = 200;
+const MAX_WAIT = 60;
+
+const text = z.string().min(1).max(500);
+const cursor = z.string().min(1).max(2_000).optional();
+
+/** A number in an address, within bounds; refused if it is anything else. */
+function whole(least: number, most: number): z.ZodType<number, string> {
+  return z
+    .string()
+    .regex(/^\d{1,15}$/, `must be a whole number from ${least} to ${most}`)
+    .transform(Number)
+    .refine((value) => value >= least && value <= most, `must be a whole number from ${least} to ${most}`);
+}
+
+const limit = whole(1, LARGEST_PAGE)
+  .optional()
+  .openapi({ type: "integer", minimum: 1, maximum: LARGEST_PAGE });
+
+/** What an address says about a list of confirmations. */
+export interface ListQuery {
+  readonly status?: string | readonly string[] | undefined;
+  readonly tool?: string | undefined;
+  readonly agent?: string | undefined;
+  readonly app?: string | undefined;
+  readonly user?: string | undefined;
+  readonly session?: string | undefined;
+  readonly turn?: string | undefined;
+  readonly q?: string | undefined;
+  readonly mine?: "true" | "false" | "decidable" | undefined;
+  readonly cursor?: string | undefined;
+  readonly limit?: number | undefined;
+}
+
+export const listQuerySchema: z.ZodType<ListQuery> = z.object({
+  status: z
+    .union([z.string().max(300), z.array(z.string().max(300)).max(20)])
+    .optional()
+    .openapi({
+      description: "Statuses, repeated or with commas between, or `all`. What waits, if not given.",
+    }),
+  tool: text.optional(),
+  agent: text.optional(),
+  app: text.optional(),
+  user: text.optional(),
+  session: text.optional(),
+  turn: text.optional(),
+  q: z.string().max(500).optional().openapi({ description: "Words in tool, agent and arguments." }),
+  mine: z
+    .enum(["true", "false", "decidable"])
+    .optional()
+    .openapi({ description: "`true`: those I asked for. `decidable`: those I may decide now." }),
+  cursor,
+  limit,
+});
+
+export const pageQuerySchema: z.ZodType<{
+  readonly cursor?: string | undefined;
+  readonly limit?: number | undefined;
+}> = z.object({ cursor, limit });
+
+export const waitQuerySchema: z.ZodType<{ readonly wait?: number | undefined }> = z.object({
+  wait: whole(0, MAX_WAIT).optional().openapi({
+    type: "integer",
+    minimum: 0,
+    maximum: MAX_WAIT,
+    description: "Seconds to wait for the call's end before answering.",
+  }),
+});
+
+/** An id in an address. */
+export const idParamsSchema: z.ZodType<{ readonly id: string }> = z.object({
+  id: z.string().min(1).max(600),
+});
+
+export const streamQuerySchema: z.ZodType<{ readonly lastEventId?: string | undefined }> = z.object({
+  lastEventId: z.string().max(100).optional().openapi({
+    description: "As the header Last-Event-ID, where headers cannot be set.",
+  }),
+});
+
+/** What an address says about the journal. */
+export interface AuditQuery {
+  readonly after?: number | undefined;
+  readonly limit?: number | undefined;
+  readonly session?: string | undefined;
+  readonly confirmation?: string | undefined;
+  readonly q?: string | undefined;
+}
+
+export const auditQuerySchema: z.ZodType<AuditQuery> = z.object({
+  after: whole(0, 999_999_999_999_999)
+    .optional()
+    .openapi({ type: "integer", minimum: 0, description: "Begin after this record's `seq`." }),
+  limit,
+  session: text.optional().openapi({ description: "A session's key, or app/user/id." }),
+  confirmation: text.optional(),
+  q: z.string().max(500).optional().openapi({ description: "Words in the record's kind and body." }),
+});
+
+export const verifyQuerySchema: z.ZodType<{ readonly head?: string | undefined }> = z.object({
+  head: z.string().max(300).optional().openapi({ description: "A head that was kept elsewhere." }),
+});

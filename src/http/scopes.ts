@@ -1,0 +1,36 @@
+import type { Context } from "hono";
+import type { Principal } from "../engine/index.ts";
+import { CountersignError } from "../protocol/index.ts";
+import type { HttpEnv } from "./env.ts";
+
+/** What a principal may use the API for. What it may decide is another matter: that is the confirmation's rule. */
+export const SCOPES = ["run", "read", "decide", "act-as", "admin"] as const;
+
+/** One of {@link SCOPES}. */
+export type Scope = (typeof SCOPES)[number];
+
+/** What somebody may use who is known and about whose scopes nothing is said. */
+export const USUAL_SCOPES: readonly Scope[] = ["run", "read", "decide"];
+
+export function isScope(text: string): text is Scope {
+  return SCOPES.some((scope) => scope === text);
+}
+
+/** Has the principal one of these scopes? */
+export function hasScope({ scopes }: Pick<Principal, "scopes">, ...anyOf: readonly Scope[]): boolean {
+  return anyOf.some((scope) => scopes.includes(scope));
+}
+
+/** Lets a request go on only if whoever asks has one of these scopes; otherwise `forbidden` names them. */
+export function requireScope(context: Context<HttpEnv>, ...anyOf: readonly Scope[]): void {
+  checkScope(context.get("principal"), ...anyOf);
+}
+
+/** As {@link requireScope}, for a principal at hand. */
+export function checkScope(principal: Principal, ...anyOf: readonly Scope[]): void {
+  if (hasScope(principal, ...anyOf)) return;
+  const names = anyOf.join('" or "');
+  throw new CountersignError("forbidden", `${principal.id} does not have the scope "${names}".`, {
+    details: { hint: "Use a token that has it, or ask an administrator for one." },
+  });
+}

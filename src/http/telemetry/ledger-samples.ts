@@ -1,0 +1,59 @@
+import type { Ledger, Snapshot } from "../../engine/index.ts";
+import type { MetricName } from "./catalog.ts";
+import { readTotals } from "./ledger-totals.ts";
+import type { Sample } from "./metrics.ts";
+
+const MOST_COUNTED = 1_000;
+const MOST_WAITING = 100;
+const UNRUNNABLE_AFTER_MS = 60_000;
+
+/** Looks at the ledger once, and gives every metric that is about it. */
+export async function readLedgerSamples(ledger: Ledger): Promise<(metric: MetricName) => readonly Sample[]> {
+  const totals = await readTotals(ledger);
+  const limit = { limit: MOST_COUNTED };
+  const pending = (await ledger.confirmations({ state: "open" }, limit)).items.length;
+  const unknown = (await ledger.unknownCalls(limit)).items.length;
+  const unrunnable = await countUnrunnable(ledger, totals.apps);
+  return (metric) => {
+    switch (metric) {
+      case "pending":
+        return [{ labels: {}, value: pending }];
+      case "unknownCalls":
+        return [{ labels: {}, value: unknown }];
+      case "unrunnable":
+        return [...unrunnable].map(([app, value]) => ({ labels: { app }, value }));
+      case "confirmations":
+      case "decisions":
+      case "calls":
+      case "decisionSeconds":
+      case "startSeconds":
+        return totals.samples(metric);
+      default:
+        return [];
+    }
+  };
+}
+
+/** A process that hosts an app takes up what is ready within seconds; what is not taken up has nobody. */
+async function countUnrunnable(
+  ledger: Ledger,
+  apps: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const counts = new Map(apps.map((app) => [app, 0]));
+  if (apps.length === 0) return counts;
+  const { readyCalls, now } = await ledger.due(
+    apps.map((app) => ({ app })),
+    MOST_WAITING,
+  );
+  for (const id of readyCalls) {
+    const ready = await ledger.load({ call: id });
+    const app = ready?.call?.app;
+    if (app === undefined || now - readySince(ready) < UNRUNNABLE_AFTER_MS) continue;
+    counts.set(app, (counts.get(app) ?? 0) + 1);
+  }
+  return counts;
+}
+
+function readySince(snapshot: Snapshot | undefined): number {
+  return snapshot?.confirmation?.votes.at(-1)?.at ?? snapshot?.session.updatedAt ?? 0;
+}

@@ -1,0 +1,29 @@
+/** How a body came to its end. */
+export type BodyEnd = "complete" | "abandoned" | { readonly error: unknown };
+
+/** The same response, whose end is told. Reads nothing ahead: its reader sets the pace as before. */
+export function watchBody(response: Response, onEnd: (end: BodyEnd) => void): Response {
+  if (response.body === null) return response;
+  const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader();
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read();
+          if (value !== undefined) return controller.enqueue(value);
+          if (done) controller.close();
+          onEnd("complete");
+        } catch (error) {
+          controller.error(error);
+          onEnd({ error });
+        }
+      },
+      async cancel(reason) {
+        onEnd("abandoned");
+        await reader.cancel(reason);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  return new Response(body, response);
+}

@@ -1,0 +1,34 @@
+import type { ConfirmationWithCall } from "../../engine/index.ts";
+import { CALL_COLUMNS, CONFIRMATION_COLUMNS, list } from "./columns.ts";
+import type { Row } from "./driver.ts";
+import type { Paging, Position } from "./pages.ts";
+import { NO_DEADLINE, toCall, toConfirmation } from "./rows.ts";
+
+/** What {@link toBoth} reads, of a confirmation `c`, its call `k` and its session `s`. */
+export const BOTH: string = `${list(CONFIRMATION_COLUMNS, "c")}, ${list(CALL_COLUMNS, "k")}, s.id`;
+export const CALL_AND_SESSION =
+  "cross join calls k on k.id = c.call cross join sessions s on s.key = c.session ";
+
+/** Sorts after every id. */
+export const PAST_ALL_IDS = "\u{10ffff}";
+
+/** Nearest deadline first, then those that have none. */
+export const BY_DEADLINE: Omit<Paging<ConfirmationWithCall>, "request"> = {
+  start: [Number.MIN_SAFE_INTEGER, ""],
+  item: toBoth,
+  position: ({ confirmation: { expiresAt, id } }): Position => [expiresAt ?? NO_DEADLINE, id],
+};
+
+export const NEWEST_FIRST: Omit<Paging<ConfirmationWithCall>, "request"> = {
+  start: [PAST_ALL_IDS],
+  item: toBoth,
+  position: ({ confirmation }): Position => [confirmation.id],
+};
+
+export function toBoth(row: Row): ConfirmationWithCall {
+  return {
+    confirmation: toConfirmation(row),
+    call: toCall(row, CONFIRMATION_COLUMNS.length),
+    session: { id: row[CONFIRMATION_COLUMNS.length + CALL_COLUMNS.length] as string },
+  };
+}

@@ -1,0 +1,58 @@
+import { existsSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { CountersignError } from "../../protocol/index.ts";
+import { MEMORY_PATH } from "./database.ts";
+import { APPLICATION_ID } from "./migrate.ts";
+import { MIGRATIONS } from "./migrations/index.ts";
+import { toLedgerError } from "./sqlite-errors.ts";
+
+/** What a ledger says of itself to somebody who only looks. */
+export interface LedgerState {
+  /** False: opening it will make it. */
+  readonly exists: boolean;
+  /** The schema it has; 0 where it does not exist. */
+  readonly version: number;
+  /** The schema that this version of Countersign makes of it. */
+  readonly newest: number;
+  /** What a quick check of the file found; absent where none was asked for. */
+  readonly damage?: readonly string[];
+}
+
+export interface InspectOptions {
+  /** Reads the whole file, and says what is damaged. */
+  readonly check?: boolean;
+}
+
+/** Looks at a file without making, migrating or writing it. Throws `ledger-unreachable` where it is no ledger. */
+export function inspectSqliteLedger(path: string, { check = false }: InspectOptions = {}): LedgerState {
+  const newest = MIGRATIONS.at(-1)?.version ?? 0;
+  if (path === MEMORY_PATH || !existsSync(path)) return { exists: false, version: 0, newest };
+  let driver: DatabaseSync | undefined;
+  try {
+    driver = new DatabaseSync(path, { readOnly: true, timeout: 1_000 });
+    const version = Number(readValue(driver, "pragma user_version"));
+    if (Number(readValue(driver, "pragma application_id")) !== APPLICATION_ID) throw noLedger(path);
+    return { exists: true, version, newest, ...(check ? { damage: damageOf(driver) } : {}) };
+  } catch (error) {
+    throw toLedgerError(error, path);
+  } finally {
+    driver?.close();
+  }
+}
+
+function damageOf(driver: DatabaseSync): readonly string[] {
+  const rows = driver.prepare("pragma quick_check(10)").all();
+  return rows.map((row) => String(Object.values(row)[0])).filter((found) => found !== "ok");
+}
+
+function readValue(driver: DatabaseSync, sql: string): unknown {
+  return Object.values(driver.prepare(sql).get() ?? {})[0];
+}
+
+function noLedger(path: string): CountersignError {
+  return new CountersignError(
+    "ledger-unreachable",
+    `The file "${path}" is no ledger of Countersign; choose another path.`,
+    { details: { path } },
+  );
+}

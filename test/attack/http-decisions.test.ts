@@ -1,0 +1,253 @@
+import { describe, expect, test } from "vitest";
+import type { PrincipalInput } from "../../src/engine/index.ts";
+import { type Auth, createAuth, SCOPES } from "../../src/http/index.ts";
+import { type HttpScene, type Ids, openHttpScene, type Sent, type TokenName } from "./http-scene.ts";
+
+/** An answer as the ADK's clients send it. */
+function answerTo(id: string, { user = "ana", session = "s-pay", app = "desk" } = {}): Omit<Sent, "method"> {
+  const functionResponse = { id, name: "adk_request_confirmation", response: { confirmed: true } };
+  const newMessage = { role: "user", parts: [{ functionResponse }] };
+  return { path: "/run", body: { appName: app, userId: user, sessionId: session, newMessage } };
+}
+
+function decision(id: string, more: object = {}): Omit<Sent, "method"> {
+  return { path: `/v1/confirmations/${id}/decision`, body: { confirmed: true, ...more } };
+}
+
+interface Attack {
+  readonly name: string;
+  readonly by: TokenName;
+  readonly sent: (ids: Ids) => Omit<Sent, "method">;
+  readonly status: number;
+  readonly code: string;
+  /** Somebody tried to decide what is not theirs. */
+  readonly audited?: true;
+}
+
+const ATTACKS: readonly Attack[] = [
+  {
+    name: "whoever asked decides what somebody else has to, though she has the role",
+    by: "ana",
+    sent: ({ wire }) => decision(wire),
+    status: 403,
+    code: "not-an-approver",
+    audited: true,
+  },
+  {
+    name: "the same by an answer in her own session",
+    by: "ana",
+    sent: ({ wire }) => answerTo(wire, { session: "s-wire" }),
+    status: 403,
+    code: "not-an-approver",
+    audited: true,
+  },
+  {
+    name: "whoever may act for everybody decides for the one who asked",
+    by: "service",
+    sent: ({ wire }) => answerTo(wire, { session: "s-wire" }),
+    status: 403,
+    code: "not-an-approver",
+    audited: true,
+  },
+  {
+    name: "an administrator decides what is somebody else's",
+    by: "service",
+    sent: ({ pay }) => decision(pay),
+    status: 403,
+    code: "not-an-approver",
+    audited: true,
+  },
+  {
+    name: "a manager decides what is ana's to confirm",
+    by: "maria",
+    sent: ({ pay }) => decision(pay),
+    status: 404,
+    code: "unknown-confirmation",
+    audited: true,
+  },
+  {
+    name: "bob answers in ana's session",
+    by: "bob",
+    sent: ({ pay }) => answerTo(pay),
+    status: 403,
+    code: "forbidden",
+  },
+  {
+    name: "bob answers ana's question in a session of his own",
+    by: "bob",
+    sent: ({ pay }) => answerTo(pay, { user: "bob", session: "s-bob" }),
+    status: 404,
+    code: "unknown-confirmation",
+  },
+  {
+    name: "bob says in the body that he is the boss",
+    by: "bob",
+    sent: ({ named }) => decision(named, { by: { id: "boss" } }),
+    status: 422,
+    code: "malformed-request",
+  },
+  {
+    name: "what was denied is approved after all",
+    by: "ana",
+    sent: ({ denied }) => decision(denied),
+    status: 409,
+    code: "already-decided",
+  },
+  {
+    name: "what is approved is not what was shown",
+    by: "ana",
+    sent: ({ pay }) => decision(pay, { version: 7 }),
+    status: 412,
+    code: "stale-version",
+  },
+  {
+    name: "arguments are changed that nobody may change",
+    by: "ana",
+    sent: ({ pay }) => decision(pay, { args: { amount: 5_000 } }),
+    status: 422,
+    code: "arguments-mismatch",
+  },
+  {
+    name: "`confirmed` is the word true",
+    by: "ana",
+    sent: ({ pay }) => ({ ...decision(pay), body: { confirmed: "true" } }),
+    status: 422,
+    code: "malformed-request",
+  },
+  {
+    name: "a call that ended is settled",
+    by: "ana",
+    sent: ({ denied }) => ({
+      path: `/v1/confirmations/${denied}/settlement`,
+      body: { as: "failed", error: "no" },
+    }),
+    status: 409,
+    code: "not-settleable",
+  },
+];
+
+test.each(ATTACKS)("$name: $status $code", async ({ by, sent, status, code, audited }) => {
+  const scene = await openHttpScene();
+  const before = { tables: scene.dump(), journal: await scene.journal(), runs: scene.runs() };
+  const headers = { authorization: `Bearer ${scene.token(by)}` };
+  const answer = await scene.send({ method: "POST", headers, ...sent(scene.ids) });
+  expect({ status: answer.status, ...((await answer.json()) as object) }).toMatchObject({ status, code });
+  expect(scene.dump()).toEqual(before.tables);
+  const added = (await scene.journal()).slice(before.journal.length);
+  expect(added.map(({ kind }) => kind)).toEqual(audited ? ["decision-refused"] : []);
+  await scene.engine.workOnce();
+  expect(scene.runs()).toBe(before.runs);
+});
+
+test("decided twice at once, it runs once, and both are told the same", async () => {
+  const scene = await openHttpScene();
+  const before = scene.runs();
+  const headers = { authorization: `Bearer ${scene.token("ana")}` };
+  const request = { method: "POST", headers, ...decision(scene.ids.pay) };
+  const answers = await Promise.all([scene.send(request), scene.send(request), scene.send(request)]);
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+  await scene.engine.finished(await callOf(scene, scene.ids.pay));
+  expect(scene.runs()).toBe(before + 1);
+});
+
+test("whoever the rule admits does decide, and is on record as they logged in", async () => {
+  const scene = await openHttpScene();
+  for (const [by, id] of [
+    ["maria", scene.ids.wire],
+    ["boss", scene.ids.named],
+    ["bob", scene.ids.bobs],
+  ] as const) {
+    const headers = { authorization: `Bearer ${scene.token(by)}` };
+    const answer = await scene.send({ method: "POST", headers, ...decision(id) });
+    expect(await answer.json()).toMatchObject({
+      decision: { by: { id: by, kind: "token", authenticated: true }, via: "api", confirmed: true },
+    });
+  }
+});
+
+test("who speaks for ana counts as having asked, beside her", async () => {
+  const scene = await openHttpScene();
+  const headers = { authorization: `Bearer ${scene.token("service")}` };
+  const answer = await scene.send({ method: "POST", headers, ...answerTo(scene.ids.pay) });
+  expect(answer.status).toBe(200);
+  const { confirmation } = (await scene.engine.ledger.load({ confirmation: scene.ids.pay })) ?? {};
+  expect(confirmation?.votes).toMatchObject([{ by: { id: "service", onBehalfOf: "ana" }, via: "adk" }]);
+});
+
+describe("an agent that the host knows", () => {
+  test.each<[string, (ids: Ids) => Omit<Sent, "method">]>([
+    ["its own", ({ pay }) => decision(pay)],
+    ["as a manager", ({ wire }) => decision(wire)],
+    ["by an answer", ({ pay }) => answerTo(pay)],
+    ["by withdrawing", ({ pay }) => ({ path: `/v1/confirmations/${pay}/cancellation`, body: {} })],
+    ["by settling", ({ lost }) => ({ path: `/v1/confirmations/${lost}/settlement`, body: { as: "retry" } })],
+  ])("decides nothing: %s", async (_, sent) => {
+    const scene = await openHttpScene();
+    const before = { tables: scene.dump(), runs: scene.runs() };
+    const answer = await scene.with({ authenticate: agentLogin })({ method: "POST", ...sent(scene.ids) });
+    expect(answer.status).toBe(403);
+    expect(scene.dump()).toEqual(before.tables);
+    expect(scene.runs()).toBe(before.runs);
+  });
+});
+
+describe("without a login", () => {
+  test("whoever it is confirms, and is shown as unauthenticated", async () => {
+    const { scene, send } = await openUnguarded();
+    const answer = await send({ method: "POST", ...decision(scene.ids.pay) });
+    expect(await answer.json()).toMatchObject({
+      decision: { by: { id: "local", kind: "local", authenticated: false } },
+    });
+  });
+
+  test.each(["wire", "named"] as const)(
+    "nobody approves what is somebody's to approve: %s",
+    async (which) => {
+      const { scene, send } = await openUnguarded();
+      const before = scene.dump();
+      const answer = await send({ method: "POST", ...decision(scene.ids[which]) });
+      expect(answer.status).toBe(403);
+      expect(await answer.json()).toMatchObject({ code: "not-an-approver" });
+      const onAdk = await send({ method: "POST", ...answerTo(scene.ids[which], { session: `s-${which}` }) });
+      expect([onAdk.status, await onAdk.json()]).toMatchObject([
+        403,
+        { code: "not-an-approver", error: expect.any(String) as string },
+      ]);
+      expect(scene.dump()).toEqual(before);
+    },
+  );
+
+  test.each([
+    ["a name that was pointed here", { host: "evil.test:8000" }, 421],
+    ["a page elsewhere", { origin: "https://evil.test" }, 403],
+    ["a page of another port", { origin: "http://localhost:3000" }, 403],
+    ["a page elsewhere that hides it", { "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" }, 403],
+    ["a form", { "content-type": "text/plain" }, 415],
+  ])("%s decides and reads nothing", async (_, headers, status) => {
+    const { scene, send } = await openUnguarded();
+    const before = scene.dump();
+    expect((await send({ method: "POST", ...decision(scene.ids.pay), headers })).status).toBe(status);
+    expect((await send({ method: "POST", ...answerTo(scene.ids.pay), headers })).status).toBe(status);
+    if (status !== 415) {
+      for (const path of ["/v1/confirmations", "/apps/desk/users/ana/sessions"])
+        expect((await send({ method: "GET", path, headers })).status).toBe(status);
+    }
+    expect(scene.dump()).toEqual(before);
+  });
+});
+
+async function callOf({ engine }: HttpScene, confirmation: string): Promise<string> {
+  return (await engine.ledger.load({ confirmation }))?.call?.id ?? "";
+}
+
+/** The host's login: an agent that is called like ana, and may do what anybody may. */
+function agentLogin(): PrincipalInput {
+  return { id: "ana", kind: "agent", roles: ["manager"], scopes: SCOPES };
+}
+
+async function openUnguarded(): Promise<{ readonly scene: HttpScene; readonly send: HttpScene["send"] }> {
+  const scene = await openHttpScene();
+  const auth: Auth = await createAuth({ mode: "none", ledger: scene.engine.ledger });
+  const send = scene.with({ auth });
+  return { scene, send: (sent) => send({ ...sent, headers: { host: "localhost:8000", ...sent.headers } }) };
+}

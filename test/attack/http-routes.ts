@@ -1,0 +1,143 @@
+import type { Scope } from "../../src/http/index.ts";
+import type { Ids, Sent } from "./http-scene.ts";
+
+/** A request that is in order when ana sends it, and what it takes. */
+export interface Route {
+  readonly request: (ids: Ids) => Omit<Sent, "method">;
+  /** Any one of these will do; none: whoever is known. */
+  readonly scopes: readonly Scope[];
+  /** What another user gets who sends the very same; absent where nothing in it is ana's. */
+  readonly asAnother?: readonly number[];
+  /** Trying it without the right is put on record. */
+  readonly audited?: true;
+  /** Nobody needs to be logged in. */
+  readonly open?: true;
+}
+
+const SESSION = "/apps/desk/users/ana/sessions/s-pay";
+const LOOK: readonly Scope[] = ["read", "decide", "admin"];
+
+function at(path: string, body?: unknown): Route["request"] {
+  return () => ({ path, ...(body === undefined ? {} : { body }) });
+}
+
+function run(text: string): unknown {
+  return {
+    appName: "desk",
+    userId: "ana",
+    sessionId: "s-pay",
+    newMessage: { role: "user", parts: [{ text }] },
+  };
+}
+
+/** Every route of the OpenAPI document. A new one without its line here fails the table. */
+export const ROUTES: { readonly [route: string]: Route } = {
+  "GET /healthz": { request: at("/healthz"), scopes: [], open: true },
+  "GET /readyz": { request: at("/readyz"), scopes: [], open: true },
+  "GET /health": { request: at("/health"), scopes: [], open: true },
+  "GET /version": { request: at("/version"), scopes: [], open: true },
+  "GET /openapi.json": { request: at("/openapi.json"), scopes: [], open: true },
+  "POST /auth/login": { request: at("/auth/login", { token: "cst_wrong" }), scopes: [], open: true },
+  "POST /auth/logout": { request: at("/auth/logout", {}), scopes: [], open: true },
+  "GET /metrics": { request: at("/metrics"), scopes: ["read", "admin"] },
+  "GET /v1/me": { request: at("/v1/me"), scopes: [] },
+  "GET /v1/confirmations": { request: at("/v1/confirmations"), scopes: LOOK },
+  "GET /v1/confirmations/stream": { request: at("/v1/confirmations/stream"), scopes: LOOK },
+  "GET /v1/confirmations/{id}": {
+    request: ({ pay }) => ({ path: `/v1/confirmations/${pay}` }),
+    scopes: LOOK,
+    asAnother: [404],
+  },
+  "GET /v1/confirmations/{id}/context": {
+    request: ({ pay }) => ({ path: `/v1/confirmations/${pay}/context` }),
+    scopes: LOOK,
+    asAnother: [404],
+  },
+  "POST /v1/confirmations/{id}/decision": {
+    request: ({ pay }) => ({ path: `/v1/confirmations/${pay}/decision`, body: { confirmed: true } }),
+    scopes: ["decide"],
+    audited: true,
+    asAnother: [404],
+  },
+  "POST /v1/decisions": {
+    request: ({ pay }) => ({
+      path: "/v1/decisions",
+      body: { decisions: [{ id: pay, confirmed: true, version: 1 }] },
+    }),
+    scopes: ["decide"],
+    audited: true,
+    asAnother: [200],
+  },
+  "POST /v1/confirmations/{id}/cancellation": {
+    request: ({ pay }) => ({ path: `/v1/confirmations/${pay}/cancellation`, body: { reason: "off" } }),
+    scopes: ["decide", "run"],
+    audited: true,
+    asAnother: [404],
+  },
+  "POST /v1/confirmations/{id}/settlement": {
+    request: ({ lost }) => ({
+      path: `/v1/confirmations/${lost}/settlement`,
+      body: { as: "failed", error: "no" },
+    }),
+    scopes: ["decide"],
+    audited: true,
+    asAnother: [404],
+  },
+  "POST /v1/calls/{id}/settlement": {
+    request: ({ stray }) => ({ path: `/v1/calls/${stray}/settlement`, body: { as: "failed", error: "no" } }),
+    scopes: ["decide"],
+    audited: true,
+    asAnother: [404],
+  },
+  "GET /v1/unknown": { request: at("/v1/unknown"), scopes: LOOK },
+  "GET /v1/audit": { request: at("/v1/audit"), scopes: ["admin"] },
+  "GET /v1/audit/verify": { request: at("/v1/audit/verify"), scopes: ["admin"] },
+  "GET /list-apps": { request: at("/list-apps"), scopes: ["read", "run"] },
+  "POST /apps/{app}/users/{user}/sessions": {
+    request: at("/apps/desk/users/ana/sessions", {}),
+    scopes: ["run"],
+    asAnother: [403],
+  },
+  "GET /apps/{app}/users/{user}/sessions": {
+    request: at("/apps/desk/users/ana/sessions"),
+    scopes: ["read"],
+    asAnother: [403],
+  },
+  "POST /apps/{app}/users/{user}/sessions/{session}": {
+    request: at("/apps/desk/users/ana/sessions/s-new", {}),
+    scopes: ["run"],
+    asAnother: [403],
+  },
+  "GET /apps/{app}/users/{user}/sessions/{session}": {
+    request: at(SESSION),
+    scopes: ["read"],
+    asAnother: [403],
+  },
+  "PATCH /apps/{app}/users/{user}/sessions/{session}": {
+    request: at(SESSION, { stateDelta: { seen: true } }),
+    scopes: ["run"],
+    asAnother: [403],
+  },
+  "DELETE /apps/{app}/users/{user}/sessions/{session}": {
+    request: at(SESSION),
+    scopes: ["run"],
+    asAnother: [403],
+  },
+  "POST /run": { request: at("/run", run("hello")), scopes: ["run"], asAnother: [403] },
+  "POST /run_sse": { request: at("/run_sse", run("hello")), scopes: ["run"], asAnother: [403] },
+  "POST /api/reasoning_engine": {
+    request: at("/api/reasoning_engine", { class_method: "async_stream_query", input: run("hello") }),
+    scopes: ["run"],
+    asAnother: [403],
+  },
+  "GET /dev/apps/{app}/build_graph": { request: at("/dev/apps/desk/build_graph"), scopes: ["read"] },
+  "GET /dev/apps/{app}/build_graph_image": {
+    request: at("/dev/apps/desk/build_graph_image"),
+    scopes: ["read"],
+  },
+  "GET /apps/{app}/users/{user}/sessions/{session}/events/{event}/graph": {
+    request: at(`${SESSION}/events/e-1/graph`),
+    scopes: ["read"],
+    asAnother: [403],
+  },
+};

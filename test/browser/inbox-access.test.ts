@@ -1,0 +1,216 @@
+import { expect, test } from "vitest";
+import { axeFaults } from "../support/axe.ts";
+import { useBrowser } from "../support/browser.ts";
+import { openInbox } from "../support/inbox-page.ts";
+import { openOffice } from "../support/office.ts";
+import { useResources } from "../support/resources.ts";
+
+const resources = useResources();
+const newPage = useBrowser();
+
+const LUNCH = { name: "reimburse", args: { amount: 2500, purpose: "lunch" } };
+const WIRE = { name: "wire_money", args: { amount: 9000, to: "DE89 3704 0044 0532 0130 00" } };
+const LONG = { name: "send_email", args: { to: "a@b.example", body: "many words ".repeat(400) } };
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test(`axe finds nothing on any view, ${colorScheme}`, async () => {
+    const office = await openOffice(resources);
+    const ids = await office.ask("ana", LUNCH, LONG, { name: "order", args: { item: "desk", quantity: 3 } });
+    await office.ask("ana", { name: "grant_leave", args: { days: 5 } });
+    const [decided = ""] = await office.ask("ana", { name: "tag", args: { name: "blue" } });
+    await (await office.runner.approve(decided, { by: { id: "boss" } })).finished;
+    const options = { newPage, url: office.url, colorScheme, reducedMotion: "reduce" } as const;
+    const { page, open, button } = await openInbox(resources, options);
+    await page.locator(".row-link").first().waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    for (const id of [...ids, decided]) {
+      await open(id);
+      await page.getByText("Where it comes from").or(page.locator(".facts")).first().waitFor();
+      await page.getByText("Loading what surrounds it").waitFor({ state: "detached" });
+      expect(await axeFaults(page)).toEqual([]);
+    }
+    await open(ids[0] ?? "");
+    await page.keyboard.press("r");
+    await page.getByLabel(/^Reason/).waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await button("Back").click();
+    await button(/^Review all/).click();
+    expect(await axeFaults(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("?");
+    expect(await axeFaults(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    for (const view of ["mine", "history", "unknown", "login", "chat"]) {
+      await page.goto(`${office.url}/#/${view}`);
+      await page.locator("main h1, .chat .empty").first().waitFor();
+      expect(await axeFaults(page)).toEqual([]);
+    }
+  });
+}
+
+test("nothing is wider than a phone", async () => {
+  const office = await openOffice(resources);
+  const wide = {
+    name: "send_email",
+    args: { to: "x".repeat(300), [`key${"y".repeat(200)}`]: "z".repeat(5000) },
+  };
+  const [id = ""] = await office.ask(`${"u".repeat(120)}@corp`, wide);
+  const { page, open } = await openInbox(resources, {
+    newPage,
+    url: office.url,
+    viewport: { width: 360, height: 740 },
+    hasTouch: true,
+  });
+  const overflow = (): Promise<number> =>
+    page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+  await page.locator(".row-link").first().waitFor();
+  expect(await overflow()).toBe(0);
+  await open(id);
+  await page.getByRole("button", { name: /^Show all/ }).click();
+  expect(await overflow()).toBe(0);
+  expect(
+    await page.evaluate(
+      `(() => { const e = document.querySelector(".card-scroll"); return e.scrollWidth - e.clientWidth; })()`,
+    ),
+  ).toBe(0);
+  await page.getByText("‹ Inbox").click();
+  await page.locator(".row-link").first().waitFor();
+  for (const view of ["mine", "history", "unknown", "chat"]) {
+    await page.goto(`${office.url}/#/${view}`);
+    await page.locator("main h1, .chat .empty").first().waitFor();
+    expect(await overflow()).toBe(0);
+  }
+});
+
+test("with auth on, the page asks for a token, and a session that ended loses nothing typed", async () => {
+  const office = await openOffice(resources, { mode: "tokens" });
+  const token = await office.tokenFor("ana");
+  const [id = ""] = await office.ask("ana", LUNCH);
+  const { page, open, button, card } = await openInbox(resources, {
+    newPage,
+    url: office.url,
+    mayComplain: /401/,
+  });
+  const dialog = page.getByRole("dialog", { name: "Log in to go on" });
+  await dialog.waitFor();
+  expect(await axeFaults(page)).toEqual([]);
+  await dialog.getByLabel(/^Token/).fill("not-a-token");
+  await button("Log in").click();
+  await dialog.getByRole("alert").waitFor();
+  await dialog.getByLabel(/^Token/).fill(token);
+  await button("Log in").click();
+  await dialog.waitFor({ state: "detached" });
+  await page.locator(".row-link").first().waitFor();
+  await open(id);
+  await button(/^Reject…/).click();
+  await page.getByLabel(/^Reason/).fill("a reason that took long to write");
+  await page.context().clearCookies();
+  await button("Reject").and(page.locator("[aria-disabled=false]")).click();
+  await button("Send now").click();
+  await dialog.waitFor();
+  expect((await office.look(id)).status).toBe("requested");
+  await dialog.getByLabel(/^Token/).fill(token);
+  await button("Log in").click();
+  await card.getByText("Rejected by ana").waitFor();
+  expect((await office.look(id)).decision).toMatchObject({
+    reason: "a reason that took long to write",
+    by: { id: "ana", authenticated: true },
+  });
+});
+
+test("a button that is off says who may; the requester withdraws; the treasurer holds to approve", async () => {
+  const office = await openOffice(resources, { mode: "tokens" });
+  const [first = ""] = await office.ask("dora", WIRE);
+  const [second = ""] = await office.ask("dora", WIRE);
+  const logged = async (user: string, roles: readonly string[] = []) => {
+    const inbox = await openInbox(resources, { newPage, url: office.url, mayComplain: /401/ });
+    await inbox.page.getByLabel(/^Token/).fill(await office.tokenFor(user, { roles }));
+    await inbox.button("Log in").click();
+    await inbox.page.getByRole("dialog").waitFor({ state: "detached" });
+    return inbox;
+  };
+  const dora = await logged("dora");
+  await dora.page.getByText("Nothing waits for you").waitFor();
+  await dora.page.goto(`${office.url}/#/mine`);
+  await expect.poll(() => dora.page.locator("tbody tr").count()).toBe(2);
+  expect(await dora.page.locator("tbody").innerText()).toContain("anyone with the role treasurer");
+  await dora.open(first);
+  await dora.card
+    .getByText("Only anyone with the role treasurer, but not the requester (dora) may decide this.")
+    .waitFor();
+  await dora.button("Withdraw…").click();
+  await dora.page.getByRole("dialog").getByRole("button", { name: "Withdraw" }).click();
+  await dora.card.locator(".card-head").getByText("Withdrawn").waitFor();
+  expect((await office.look(first)).status).toBe("cancelled");
+
+  const teo = await logged("teo", ["treasurer"]);
+  await teo.open(second);
+  const hold = teo.button("Hold to approve").and(teo.page.locator("[aria-disabled=false]"));
+  await hold.click();
+  await teo.page.keyboard.press("a");
+  expect(await teo.button("Undo").count()).toBe(0);
+  await hold.hover();
+  await teo.page.mouse.down();
+  await teo.button("Undo").waitFor();
+  await teo.page.mouse.up();
+  await teo.button("Send now").click();
+  await dora.open(second);
+  await dora.card.getByText("Approved by teo").waitFor();
+  expect(office.ran).toEqual([WIRE]);
+});
+
+test("offline is told, and nothing can be decided then", async () => {
+  const office = await openOffice(resources);
+  const [id = ""] = await office.ask("ana", LUNCH);
+  const { page, open, button, card } = await openInbox(resources, {
+    newPage,
+    url: office.url,
+    mayComplain: /ERR_/,
+  });
+  const ready = button(/^Approve/).and(page.locator("[aria-disabled=false]"));
+  await open(id);
+  await ready.waitFor();
+  await page.context().setOffline(true);
+  await page.getByText("Offline", { exact: true }).waitFor();
+  await card.getByText("Not connected; what you see may be old.").waitFor();
+  await page.context().setOffline(false);
+  await ready.waitFor();
+});
+
+test("a server that comes back is listened to again, and what happened meanwhile is seen", async () => {
+  const office = await openOffice(resources);
+  const [first = ""] = await office.ask("ana", LUNCH);
+  const { page, open, button, card } = await openInbox(resources, {
+    newPage,
+    url: office.url,
+    mayComplain: /ERR_|Failed/,
+  });
+  await open(first);
+  await button(/^Approve/)
+    .and(page.locator("[aria-disabled=false]"))
+    .click();
+  await button("Undo").waitFor();
+  await office.stop();
+  await page.getByText("Reconnecting…").waitFor();
+  // The click that was held could not be sent; it was not lost either.
+  await card.getByText("Not sent: the server cannot be reached.").waitFor();
+  await office.ask("ana", { name: "tag", args: { name: "meanwhile" } });
+  await office.start();
+  await expect.poll(() => page.locator(".row-link").count(), { timeout: 30_000 }).toBe(2);
+  await button("Try again").click();
+  await card.locator(".card-head").getByText("Approved, done").waitFor();
+  expect(office.ran).toEqual([LUNCH]);
+});
+
+test("times are told in the reader's own zone", async () => {
+  const office = await openOffice(resources);
+  const [id = ""] = await office.ask("ana", LUNCH);
+  const { open, card } = await openInbox(resources, {
+    newPage,
+    url: office.url,
+    timezoneId: "Asia/Kathmandu",
+    locale: "en-GB",
+  });
+  await open(id);
+  expect(await card.locator(".consequences").innerText()).toContain("GMT+5:45");
+});

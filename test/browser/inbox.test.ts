@@ -1,0 +1,302 @@
+import { expect, test } from "vitest";
+import { useBrowser } from "../support/browser.ts";
+import { openInbox } from "../support/inbox-page.ts";
+import { openOffice } from "../support/office.ts";
+import { useResources } from "../support/resources.ts";
+
+const resources = useResources();
+const newPage = useBrowser();
+
+const LUNCH = { name: "reimburse", args: { amount: 2500, purpose: "lunch" } };
+const MAIL = { name: "send_email", args: { to: "finance@corp.example", subject: "Hello" } };
+
+test("a request appears without a reload, is approved on its card, and the call runs once", async () => {
+  const office = await openOffice(resources);
+  const { page, rows, card, button } = await openInbox(resources, { newPage, url: office.url });
+  await page.getByText("Nothing waits for you").waitFor();
+  await office.ask("ana", LUNCH);
+  await rows.first().waitFor();
+  await expect.poll(() => page.title()).toBe("(1) Countersign");
+  await rows.first().click();
+  await card.getByRole("heading", { name: "reimburse" }).waitFor();
+  expect(await card.innerText()).toContain("Pay out 2500 EUR");
+  expect(await card.innerText()).toContain("It cannot be undone");
+  await button(/^Approve/).click();
+  await button("Send now").click();
+  await card.locator(".card-head").getByText("Approved, done").waitFor();
+  expect(office.ran).toEqual([LUNCH]);
+  expect(await card.innerText()).toContain("Approved by local");
+  expect(await button(/^Approve/).count()).toBe(0);
+  await page.reload();
+  await card.locator(".card-head").getByText("Approved, done").waitFor();
+  expect(await button(/^Approve/).count()).toBe(0);
+  expect(await page.title()).toBe("Countersign");
+});
+
+test("a click can be undone before it is sent, and then nothing has happened", async () => {
+  const office = await openOffice(resources);
+  const [id = ""] = await office.ask("ana", LUNCH);
+  const { page, open, button, card } = await openInbox(resources, { newPage, url: office.url });
+  const decisions: string[] = [];
+  page.on("request", (request) => {
+    if (request.method() === "POST") decisions.push(request.url());
+  });
+  await open(id);
+  await button(/^Approve/).click();
+  await button("Undo").click();
+  await button(/^Approve/).waitFor();
+  await card.getByText("Waiting").waitFor();
+  expect(decisions).toEqual([]);
+  expect(office.ran).toEqual([]);
+});
+
+test("a held click is sent by itself, once, under one key", async () => {
+  const office = await openOffice(resources);
+  const [id = ""] = await office.ask("ana", LUNCH);
+  const { page, open, button, card } = await openInbox(resources, { newPage, url: office.url });
+  const keys: (string | undefined)[] = [];
+  page.on("request", (request) => {
+    if (request.method() === "POST") keys.push(request.headers()["idempotency-key"]);
+  });
+  await open(id);
+  await button(/^Approve/).dblclick();
+  await card.locator(".card-head").getByText("Approved, done").waitFor();
+  expect(keys).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)]);
+  expect(office.ran).toEqual([LUNCH]);
+});
+
+test("a rejection carries its reason to the record and the model", async () => {
+  const office = await openOffice(resources);
+  const [id = ""] = await office.ask("ana", MAIL);
+  const { page, open, card, button } = await openInbox(resources, { newPage, url: office.url });
+  await open(id);
+  await page.keyboard.press("r");
+  await page.keyboard.type("not this week");
+  await button("Reject").and(page.locator("[aria-disabled=false]")).waitFor();
+  await page.keyboard.press("Control+Enter");
+  await button("Send now").click();
+  await card.getByText("Rejected by local").waitFor();
+  expect(await card.innerText()).toContain("not this week");
+  expect(office.ran).toEqual([]);
+  const { decision, result } = (await office.look(id)) ?? {};
+  expect(decision).toMatchObject({ confirmed: false, reason: "not this week" });
+  expect(result).toBeUndefined();
+});
+
+test("approving is off until every folded argument was opened, and says so", async () => {
+  const office = await openOffice(resources);
+  const body = `${"dear all\n".repeat(80)}and now the small print: pay everything`;
+  const deep = { a: { b: { c: { d: "hidden" } } } };
+  const [id = ""] = await office.ask("ana", { name: "send_email", args: { to: "x@y.example", body, deep } });
+  const { page, open, button, card } = await openInbox(resources, { newPage, url: office.url });
+  await open(id);
+  await card.getByText("Open the 2 folded parts of the arguments first.").waitFor();
+  await button(/^Approve/).click({ force: true });
+  await page.keyboard.press("a");
+  expect(await button("Undo").count()).toBe(0);
+  await button(/^Show all/).click();
+  await card.locator(".voice-model").getByText("and now the small print").waitFor();
+  await card.getByText("Open the folded part of the arguments first.").waitFor();
+  await button(/nested fields/).click();
+  await card.locator(".voice-model").getByText("hidden").waitFor();
+  await page.keyboard.press("a");
+  await button("Undo").waitFor();
+});
+
+test("the keys move, open and approve, but not while somebody types", async () => {
+  const office = await openOffice(resources);
+  await office.ask("ana", LUNCH);
+  await office.ask("ana", MAIL);
+  const { page, rows, card, button } = await openInbox(resources, { newPage, url: office.url });
+  await expect.poll(() => rows.count()).toBe(2);
+  await page.keyboard.press("j");
+  await card.getByRole("heading", { name: "reimburse" }).waitFor();
+  await page.keyboard.press("j");
+  await card.getByRole("heading", { name: "send_email" }).waitFor();
+  await page.keyboard.press("k");
+  await card.getByRole("heading", { name: "reimburse" }).waitFor();
+  await page.keyboard.press("/");
+  await page.keyboard.type("aaa");
+  expect(await page.locator("#search").inputValue()).toBe("aaa");
+  expect(await button("Undo").count()).toBe(0);
+  await page.locator("#search").fill("");
+  await card.click({ position: { x: 5, y: 5 } });
+  await page.keyboard.press("?");
+  await page.getByRole("dialog", { name: "Keys" }).waitFor();
+  await page.keyboard.press("a");
+  expect(await button("Undo").count()).toBe(0);
+  await page.keyboard.press("Escape");
+  await expect.poll(async () => (await page.keyboard.press("a"), button("Undo").count())).toBe(1);
+});
+
+test("the approve key does nothing in the half second after the card has appeared", async () => {
+  const office = await openOffice(resources);
+  const [first = ""] = await office.ask("ana", LUNCH);
+  await office.ask("ana", MAIL);
+  const { page, open, button, card } = await openInbox(resources, { newPage, url: office.url });
+  await open(first);
+  await button(/^Approve/)
+    .and(page.locator("[aria-disabled=false]"))
+    .waitFor();
+  // Inside the page, so that next to no time passes between the card and the key.
+  const held = await page.evaluate(`(async () => {
+    const press = (key) => document.dispatchEvent(new KeyboardEvent("keydown", { key }));
+    const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+    press("j");
+    while (document.querySelector(".card-title").textContent !== "send_email") await pause(5);
+    press("a");
+    await pause(0);
+    return document.querySelector(".held") !== null;
+  })()`);
+  expect(held).toBe(false);
+  await card.getByRole("heading", { name: "send_email" }).waitFor();
+});
+
+test("nothing moves under the pointer: news waits behind a button", async () => {
+  const office = await openOffice(resources);
+  await office.ask("ana", MAIL);
+  const { page, rows, button } = await openInbox(resources, { newPage, url: office.url });
+  await rows.first().hover();
+  // Its deadline would put it first.
+  await office.ask("ana", LUNCH);
+  await office.ask("ana", LUNCH);
+  await button("2 new").waitFor();
+  expect(await rows.count()).toBe(1);
+  expect(await rows.first().innerText()).toContain("send_email");
+  await page.locator("header.bar").hover();
+  await expect.poll(() => rows.count()).toBe(3);
+  expect(await rows.first().innerText()).toContain("reimburse");
+  await rows.first().hover();
+  await office.ask("ana", LUNCH);
+  await button("1 new").click();
+  await expect.poll(() => rows.count()).toBe(4);
+});
+
+test("a card decided elsewhere changes at once, and a late click says who decided what", async () => {
+  const office = await openOffice(resources);
+  const [first = "", second = ""] = [...(await office.ask("ana", LUNCH)), ...(await office.ask("ana", MAIL))];
+  const { page, open, button, card } = await openInbox(resources, {
+    newPage,
+    url: office.url,
+    mayComplain: /409/,
+  });
+  await open(first);
+  await button(/^Approve/).click();
+  await button("Undo").waitFor();
+  await office.runner.deny(first, { by: { id: "boss" }, reason: "no" });
+  await card.getByText("Rejected by boss").waitFor();
+  // The click that was held is answered by the truth, and changes nothing.
+  await page.getByText("Your decision came too late. Rejected by boss").waitFor();
+  expect(office.ran).toEqual([]);
+  await open(second);
+  await office.runner.approve(second, { by: { id: "boss" } });
+  await card.getByText("Approved by boss").waitFor();
+  expect(await button(/^Approve/).count()).toBe(0);
+});
+
+test("a tool's question gives a form by its schema or its example, and what is typed reaches the tool", async () => {
+  const office = await openOffice(resources);
+  const [leave = ""] = await office.ask("ana", { name: "grant_leave", args: { days: 5 } });
+  const [off = ""] = await office.ask("ana", { name: "request_time_off", args: { days: 5 } });
+  const { page, open, button, card } = await openInbox(resources, { newPage, url: office.url });
+  await open(leave);
+  await card.getByText("The answer “approvedDays” is not complete.").waitFor();
+  await page.getByLabel("Approved days").fill("three");
+  await card.getByText("This must be a number.").waitFor();
+  await page.getByLabel("Approved days").fill("3");
+  await page.getByLabel("kind").selectOption("study");
+  await button(/^Approve/).click();
+  await button("Send now").click();
+  await card.locator(".card-head").getByText("Approved, done").waitFor();
+  const granted = await office.look(leave);
+  expect(granted?.result).toEqual({ granted: { approvedDays: 3, paid: false, kind: "study" } });
+  await open(off);
+  await page.getByLabel(/approved_days/).fill("4");
+  await button(/^Approve/).click();
+  await button("Send now").click();
+  await card.locator(".card-head").getByText("Approved, done").waitFor();
+  expect((await office.look(off))?.result).toEqual({ granted: { approved_days: 4 } });
+});
+
+test("amended arguments are shown as what will run instead, and that runs", async () => {
+  const office = await openOffice(resources);
+  const [id = ""] = await office.ask("ana", { name: "order", args: { item: "laptop", quantity: 40 } });
+  const { page, open, button, card } = await openInbox(resources, { newPage, url: office.url });
+  await open(id);
+  await button("Change the arguments…").click();
+  expect(await page.getByLabel("item").count()).toBe(0);
+  await page.getByLabel("quantity").fill("4");
+  const changes = await card.getByRole("group", { name: "What will run instead" }).innerText();
+  expect(changes).toMatch(/quantity\s*40 4/);
+  await button("Approve as changed").click();
+  await button("Send now").click();
+  await card.getByText("Ran with changed arguments").waitFor();
+  expect(office.ran).toEqual([{ name: "order", args: { item: "laptop", quantity: 4 } }]);
+});
+
+test("all calls of a turn are reviewed together and recorded one by one", async () => {
+  const office = await openOffice(resources);
+  const ids = await office.ask("ana", LUNCH, MAIL, { name: "tag", args: { name: "blue" } });
+  const { page, open, button, card } = await openInbox(resources, { newPage, url: office.url });
+  await open(ids[0] ?? "");
+  await button("Review all 3…").click();
+  const dialog = page.getByRole("dialog");
+  expect(await dialog.innerText()).toContain("finance@corp.example");
+  await dialog.getByRole("button", { name: "Approve all 3" }).click();
+  await button("Send now").click();
+  await card.locator(".card-head").getByText("Approved, done").waitFor();
+  await expect.poll(() => office.ran.length).toBe(3);
+  for (const id of ids) {
+    expect((await office.look(id))?.decision).toMatchObject({
+      confirmed: true,
+      by: { id: "local" },
+    });
+  }
+});
+
+test("rows are picked and rejected in bulk", async () => {
+  const office = await openOffice(resources);
+  const ids = [...(await office.ask("ana", LUNCH)), ...(await office.ask("ben", MAIL))];
+  const { page, rows, button } = await openInbox(resources, { newPage, url: office.url });
+  await expect.poll(() => rows.count()).toBe(2);
+  for (const box of await page.getByRole("checkbox").all()) await box.check();
+  await button("Review…").click();
+  await button("Reject all 2").click();
+  await button("Send now").click();
+  await expect.poll(() => page.locator(".row-side").allInnerTexts()).toEqual(["Rejected", "Rejected"]);
+  for (const id of ids) expect((await office.look(id))?.status).toBe("denied");
+  await button("Clear 2 decided").click();
+  await page.getByText("Nothing waits for you").waitFor();
+});
+
+test("not now puts a request off for this person only, and decides nothing", async () => {
+  const office = await openOffice(resources);
+  const [id = ""] = await office.ask("ana", LUNCH);
+  const { page, open, button, rows } = await openInbox(resources, { newPage, url: office.url });
+  await open(id);
+  await button("Not now").click();
+  await page.getByText("Nothing waits for you").waitFor();
+  expect(await page.title()).toBe("Countersign");
+  await page.reload();
+  await page.getByText("Nothing waits for you").waitFor();
+  await page.getByLabel("Show").selectOption("snoozed");
+  await rows.first().click();
+  await button(/bring it back/).click();
+  await expect.poll(() => page.title()).toBe("(1) Countersign");
+  expect((await office.look(id))?.status).toBe("requested");
+});
+
+test("search and filters narrow the list", async () => {
+  const office = await openOffice(resources);
+  await office.ask("ana", LUNCH);
+  await office.ask("ben", MAIL);
+  const { page, rows, button } = await openInbox(resources, { newPage, url: office.url });
+  await expect.poll(() => rows.count()).toBe(2);
+  await page.locator("#search").fill("finance@corp");
+  await expect.poll(() => rows.allInnerTexts()).toEqual([expect.stringContaining("send_email")]);
+  await page.locator("#search").fill("nothing like this");
+  await page.getByText("Nothing matches").waitFor();
+  await button("Clear").click();
+  await page.getByLabel("Requester").selectOption("ana");
+  await expect.poll(() => rows.allInnerTexts()).toEqual([expect.stringContaining("reimburse")]);
+});

@@ -1,0 +1,112 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, test } from "vitest";
+import { createLoginLink } from "../../src/http/index.ts";
+import { useBrowser } from "../support/browser.ts";
+import { useResources } from "../support/resources.ts";
+import { cookiesOf, type Served, startServed } from "../support/served.ts";
+
+const resources = useResources();
+const newPage = useBrowser();
+
+/** Somebody else's page: another origin of the same site, so that browsers do send our cookie along. */
+async function foreignPage(): Promise<string> {
+  const server = createServer((_, response) => {
+    response.writeHead(200, { "content-type": "text/html" }).end("<title>elsewhere</title>");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  resources.add(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
+/** A question that ana has to answer. */
+async function askAna(served: Served): Promise<string> {
+  const headers = { authorization: `Bearer ${await served.tokenFor("ana")}` };
+  await served.send("/apps/desk/users/ana/sessions/s1", { headers, body: {} });
+  const newMessage = { role: "user", parts: [{ text: "Pay." }] };
+  await served.send("/run", {
+    headers,
+    body: { appName: "desk", userId: "ana", sessionId: "s1", newMessage },
+  });
+  const { items } = (await (await served.send("/v1/confirmations", { headers })).json()) as {
+    readonly items: readonly { readonly id: string }[];
+  };
+  return items[0]?.id ?? "";
+}
+
+test("opening a login link does nothing; a click on its page logs this browser in, and no other", async () => {
+  const served = await startServed(resources, { mode: "local" });
+  const link = await createLoginLink({ ledger: served.ledger, publicUrl: served.url, user: "local:ana" });
+  const { page, errors } = await newPage();
+  await page.goto(link);
+  await page.reload();
+  // In a tab that shows the page already, only what stands behind the # changes.
+  await page.goto(link);
+  await page.waitForURL(`${served.url}/auth/login`);
+  expect(await page.context().cookies()).toEqual([]);
+  await page.getByRole("button", { name: "Log in" }).click();
+  await page.waitForURL(`${served.url}/`);
+  const status = await page.evaluate(async () => (await fetch("/v1/me")).status);
+  expect(status).toBe(200);
+  expect(await page.evaluate("document.cookie")).toBe("");
+  const other = await newPage();
+  await other.page.goto(link);
+  await other.page.getByRole("button", { name: "Log in" }).click();
+  await other.page.getByRole("alert").getByText("not any more").waitFor();
+  expect(errors).toEqual([]);
+});
+
+test("a token that is typed in logs in, and a wrong one says so", async () => {
+  const served = await startServed(resources, { mode: "tokens" });
+  const { page } = await newPage();
+  await page.goto(`${served.url}/auth/login`);
+  await page.getByLabel("Token").fill("cst_wrong");
+  await page.getByRole("button", { name: "Log in" }).click();
+  await page.getByRole("alert").getByText("does not").waitFor();
+  await page.getByLabel("Token").fill(await served.tokenFor("ana"));
+  await page.getByRole("button", { name: "Log in" }).click();
+  await page.waitForURL(`${served.url}/`);
+  expect(await page.evaluate(async () => (await fetch("/v1/me")).status)).toBe(200);
+});
+
+test("a page of another origin, in a browser in which ana is logged in, neither decides nor reads", async () => {
+  const answered: number[] = [];
+  const info = (facts: object): void => {
+    if ("status" in facts) answered.push(Number(facts.status));
+  };
+  const logger = { info, warn: info, error: info };
+  const served = await startServed(resources, { mode: "tokens", app: { logger } });
+  const id = await askAna(served);
+  const login = await served.send("/auth/login", { body: { token: await served.tokenFor("ana") } });
+  const [name = "", value = ""] = cookiesOf(login).split("=");
+  const { page } = await newPage();
+  await page.context().addCookies([{ name, value, url: served.url, httpOnly: true, sameSite: "Strict" }]);
+  await page.goto(await foreignPage());
+  const target = `${served.url}/v1/confirmations/${id}/decision`;
+  answered.length = 0;
+  const outcomes = await page.evaluate(async (address) => {
+    const tries: RequestInit[] = [
+      { method: "POST", mode: "no-cors", body: JSON.stringify({ confirmed: true }) },
+      {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ confirmed: true }),
+      },
+      { method: "GET" },
+    ];
+    const told: string[] = [];
+    for (const init of tries) {
+      const answer = await fetch(address, { credentials: "include", ...init }).catch(() => undefined);
+      told.push(answer === undefined ? "blocked" : answer.type);
+    }
+    return told;
+  }, target);
+  // The browser keeps the answers from it, and there was nothing in them: a write, a preflight, a read.
+  expect(outcomes).toEqual(["blocked", "blocked", "blocked"]);
+  expect(answered).toEqual([403, 403, 403]);
+  const { confirmation } = (await served.ledger.load({ confirmation: id })) ?? {};
+  expect(confirmation?.status).toBe("requested");
+});

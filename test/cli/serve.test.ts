@@ -1,0 +1,242 @@
+import { createServer as createHttpServer, type IncomingHttpHeaders } from "node:http";
+import { createServer } from "node:net";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type Folder, makeFolder, type Started } from "./command.ts";
+import { askToPay, writePayer } from "./payer.ts";
+
+interface Announced {
+  readonly url: string;
+  readonly apps: readonly string[];
+  readonly broken: readonly { readonly app: string; readonly reason: string }[];
+  readonly ledger: string;
+  readonly auth: string;
+  readonly signed: boolean;
+  readonly loginLink?: string;
+  readonly webhookSecret?: string;
+}
+
+const GREETER = `
+import { Agent } from "countersign";
+import { scripted } from "countersign/models/scripted";
+export const root_agent = new Agent({ name: "Greeter", model: scripted(() => "Hello") });
+`;
+
+async function announced(server: Started, line = 1): Promise<Announced> {
+  const lines = new RegExp(`(\\{"url".*\\n[^]*){${line}}`);
+  const printed = await server.until(lines);
+  return JSON.parse(
+    printed.split("\n").filter((text) => text.startsWith(`{"url"`))[line - 1] ?? "",
+  ) as Announced;
+}
+
+async function listApps(url: string): Promise<unknown> {
+  const response = await fetch(`${url}/list-apps`);
+  return response.json();
+}
+
+test("every folder with an agent is served under its name, on the ledger that was named", async () => {
+  const folder = makeFolder();
+  writePayer(folder);
+  folder.write("agents/greeter/agent.mjs", GREETER);
+  folder.write("agents/notes/readme.md", "no agent here");
+  const server = folder.start(["serve", "agents", "--port", "0", "--db", "sqlite:own.db", "--json"]);
+  const site = await announced(server);
+  expect(site).toMatchObject({
+    apps: ["greeter", "payer"],
+    broken: [],
+    ledger: "sqlite:own.db",
+    auth: "none",
+    signed: false,
+  });
+  expect(site.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  expect(await listApps(site.url)).toEqual(["greeter", "payer"]);
+  expect(folder.read("own.db")).not.toBe("");
+  server.signal("SIGTERM");
+  expect(await server.ended()).toMatchObject({ code: 0 });
+});
+
+test("a file is an agent, a folder with an agent is one, and both can be named at once", async () => {
+  const folder = makeFolder();
+  writePayer(folder);
+  folder.write("greeter.ts", GREETER);
+  const server = folder.start(["serve", "greeter.ts", "agents/payer", "--port", "0", "--json"]);
+  expect((await announced(server)).apps).toEqual(["greeter", "payer"]);
+});
+
+test("the environment names what no flag does", async () => {
+  const folder = makeFolder();
+  writePayer(folder);
+  const env = { COUNTERSIGN_PORT: "0", COUNTERSIGN_DB: "sqlite:env.db", COUNTERSIGN_SECRET: "s".repeat(40) };
+  const server = folder.start(["serve", "agents", "--json"], env);
+  expect(await announced(server)).toMatchObject({ ledger: "sqlite:env.db", signed: true });
+});
+
+test("with --auth local a link to log in is printed, and the API needs it", async () => {
+  const folder = makeFolder();
+  writePayer(folder);
+  const server = folder.start(["serve", "agents", "--port", "0", "--auth", "local", "--json"]);
+  const { url, loginLink = "" } = await announced(server);
+  expect(loginLink.startsWith(`${url}/`)).toBe(true);
+  expect((await fetch(`${url}/list-apps`)).status).toBe(401);
+});
+
+function refused(folder: Folder, args: readonly string[], env?: NodeJS.ProcessEnv): string {
+  const { code, stdout, stderr } = folder.run(["serve", ...args], env);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toMatch(/^countersign: [^\n]* \[(invalid-option|malformed-request)\]\n$/);
+  return stderr;
+}
+
+describe("a server that cannot start says why in one line, and exits 2", () => {
+  test.each([
+    [
+      "throws",
+      "throw new Error('no such bank');",
+      /agents\/bad\/agent\.ts: Error: no such bank \(agents\/bad\/agent\.ts:1\)/,
+    ],
+    ["is no code", "export const = ;", /agents\/bad\/agent\.ts: SyntaxError/],
+    [
+      "imports what is not there",
+      `import "nowhere";`,
+      /agents\/bad\/agent\.ts: Error: Cannot find package 'nowhere'/,
+    ],
+    ["exports something else", "export const agent = 1;", /exports no `rootAgent`, but agent\./],
+    [
+      "exports another's agent",
+      "export const rootAgent = { name: 'x' };",
+      /is no agent of Countersign; .*"countersign"/,
+    ],
+  ])("an agent that %s", (_, code, message) => {
+    const folder = makeFolder();
+    writePayer(folder);
+    folder.write("agents/bad/agent.ts", code);
+    expect(refused(folder, ["agents"])).toMatch(message);
+  });
+
+  test("a folder without agents, or none at all", () => {
+    const folder = makeFolder();
+    folder.write("empty/notes.md", "");
+    expect(refused(folder, ["empty"])).toContain('"empty" has no agent');
+    expect(refused(folder, [])).toContain('"." has no agent');
+    expect(refused(folder, ["nowhere"])).toContain('"nowhere" is not there.');
+    expect(refused(folder, ["empty/notes.md"])).toContain("is no .ts");
+  });
+
+  test("two agents of one name", () => {
+    const folder = makeFolder();
+    folder.write("a/same/agent.ts", GREETER);
+    folder.write("b/same/agent.ts", GREETER);
+    expect(refused(folder, ["a", "b"])).toContain('Two agents would be served as "same"');
+  });
+
+  test("a port that is taken, told with how to choose another", async () => {
+    const folder = makeFolder();
+    writePayer(folder);
+    const other = createServer().listen(0, "127.0.0.1");
+    onTestFinished(() => {
+      other.close();
+    });
+    await new Promise((resolve) => other.once("listening", resolve));
+    const address = other.address();
+    const port = typeof address === "object" ? String(address?.port) : "";
+    const message = refused(folder, ["agents", "--port", port]);
+    expect(message).toContain(`Port ${port} of 127.0.0.1 is taken`);
+    expect(message).toContain("--port N");
+  });
+
+  test.each([
+    [["--host", "0.0.0.0"], "on loopback only"],
+    [["--port", "eighty"], '--port is "eighty"; give a number from 0 to 65535.'],
+    [["--port", "65536"], "give a number from 0 to 65535."],
+    [["--auth", "password"], '--auth is "password"; it is one of none, local, tokens, oidc.'],
+    [["--auth", "oidc"], "--auth oidc needs --oidc-issuer URL"],
+    [["--db", "mysql://x"], 'no store is called "mysql:"'],
+    [["--public-url", "example.com"], "begins with http:// or https://"],
+    [["--allow-origin", "https://a.example/path"], "and no path"],
+    [["--prot", "1"], "Did you mean --port?"],
+  ])("%j", (args, message) => {
+    const folder = makeFolder();
+    writePayer(folder);
+    expect(refused(folder, ["agents", ...args])).toContain(message);
+  });
+
+  test("a server without a login for a ledger that has one", async () => {
+    const folder = makeFolder();
+    writePayer(folder);
+    const server = folder.start(["serve", "agents", "--port", "0", "--auth", "tokens"]);
+    await server.until("Countersign serves on");
+    server.signal("SIGTERM");
+    await server.ended();
+    const { code, stderr } = folder.run(["serve", "agents", "--port", "0"]);
+    expect(code).toBe(5);
+    expect(stderr).toContain("--break-glass");
+  });
+});
+
+describe("--dev", () => {
+  test("tells what is broken and serves the rest; a change starts anew on the same port, and what waits survives", async () => {
+    const folder = makeFolder();
+    writePayer(folder);
+    const id = askToPay(folder, 3);
+    folder.write("agents/greeter/agent.ts", "export const rootAgent = ;");
+    const server = folder.start(["serve", "agents", "--port", "0", "--json", "--dev"]);
+    const first = await announced(server);
+    expect(first.apps).toEqual(["payer"]);
+    expect(first.broken).toMatchObject([
+      { app: "greeter", reason: expect.stringContaining("SyntaxError") as string },
+    ]);
+    await server.until(/not served: agents\/greeter\/agent\.ts: SyntaxError/);
+    folder.write("agents/greeter/agent.ts", GREETER);
+    const second = await announced(server, 2);
+    expect(second).toMatchObject({ url: first.url, apps: ["greeter", "payer"], broken: [] });
+    expect(await listApps(second.url)).toEqual(["greeter", "payer"]);
+    folder.write("go", "");
+    const approved = folder.run(["approve", id, "--wait", "20"]);
+    expect(approved.stdout).toContain(`{"paid":3}`);
+    server.signal("SIGTERM");
+    expect(await server.ended()).toMatchObject({ code: 0 });
+  });
+
+  test("waits for a change where nothing can be served, and ends when it is told to", async () => {
+    const folder = makeFolder();
+    folder.write("agents/greeter/agent.ts", "throw new Error('not yet');");
+    const server = folder.start(["serve", "agents", "--port", "0", "--json", "--dev"]);
+    await server.until("waiting for a change");
+    folder.write("agents/greeter/agent.ts", GREETER);
+    expect((await announced(server)).apps).toEqual(["greeter"]);
+    server.signal("SIGINT");
+    expect(await server.ended()).toMatchObject({ code: 0 });
+  });
+});
+
+test("with --webhook somebody elsewhere is told of a pause, signed, with a link to its card", async () => {
+  const folder = makeFolder();
+  writePayer(folder);
+  const { promise: told, resolve } = Promise.withResolvers<{ headers: IncomingHttpHeaders; body: string }>();
+  const hook = createHttpServer((request, response) => {
+    let body = "";
+    request.on("data", (chunk: Buffer) => {
+      body += chunk.toString();
+    });
+    request.on("end", () => {
+      response.end();
+      resolve({ headers: request.headers, body });
+    });
+  }).listen(0, "127.0.0.1");
+  onTestFinished(() => {
+    hook.close();
+  });
+  await new Promise((listening) => hook.once("listening", listening));
+  const address = hook.address();
+  const port = typeof address === "object" ? address?.port : 0;
+  const webhook = `http://127.0.0.1:${port}/hook`;
+  const server = folder.start(["serve", "agents", "--port", "0", "--webhook", webhook, "--json"]);
+  const { url, webhookSecret } = await announced(server);
+  expect(webhookSecret).toMatch(/^whsec_/);
+  const id = askToPay(folder, 9);
+  const { headers, body } = await told;
+  expect(headers["webhook-signature"]).toMatch(/^v1,/);
+  expect(body).toContain(`${url}/#/confirmations/${id}`);
+  server.signal("SIGTERM");
+  expect(await server.ended()).toMatchObject({ code: 0 });
+});

@@ -1,0 +1,89 @@
+import { expect, test } from "vitest";
+import { rootAgent } from "../../examples/agents/hitl_demo/agent.ts";
+import { createApp } from "../../src/http/index.ts";
+import { Runner, type Session } from "../../src/index.ts";
+import type { JsonObject } from "../../src/protocol/index.ts";
+import { AdkClient, answer, asked, told } from "../support/adk-client.ts";
+import { useResources } from "../support/resources.ts";
+
+const resources = useResources();
+
+function start(): { readonly runner: Runner; readonly client: AdkClient } {
+  const runner = new Runner({ agent: rootAgent, ledger: "memory:" });
+  resources.add(() => runner.close());
+  const app = createApp({ apps: { hitl_demo: runner } });
+  return {
+    runner,
+    client: new AdkClient({ send: async (request) => app.fetch(request) }, { app: "hitl_demo" }),
+  };
+}
+
+test("a session is renamed as the ADK's web UI does it, and the list shows the new name", async () => {
+  const { client } = start();
+  await client.createSession("s1", {
+    state: { __session_metadata__: { displayName: "first" }, plan: "gold" },
+  });
+  const renamed = { __session_metadata__: { displayName: "second" } };
+  const session = await client.json("PATCH", `${client.sessions}/s1`, { stateDelta: renamed });
+  expect(session["state"]).toEqual({ ...renamed, plan: "gold" });
+  expect(await (await client.request("GET", client.sessions)).json()).toMatchObject([
+    { id: "s1", state: renamed },
+  ]);
+  const snake = await client.json("PATCH", `${client.sessions}/s1`, { state_delta: { plan: "silver" } });
+  expect(snake["state"]).toEqual({ ...renamed, plan: "silver" });
+  const none = await client.request("PATCH", `${client.sessions}/none`, { stateDelta: {} });
+  expect([none.status, await none.json()]).toMatchObject([404, { error: "Session not found: none" }]);
+});
+
+test("a session is imported with its words, and without its questions", async () => {
+  const { client, runner } = start();
+  await client.createSession("s1");
+  await client.run("s1", "hello");
+  await client.run("s1", "reimburse 1500 for hotel");
+  const events = await client.events("s1");
+  const body = { events, state: { plan: "gold" } };
+  const imported = (await client.json("POST", client.sessions, body)) as unknown as Session;
+  const copy = imported.events;
+  expect(told(copy)).toEqual(["hello", "You said: hello", "reimburse 1500 for hotel", "reimburse?"]);
+  expect(asked(copy)).toEqual([]);
+  const [id = ""] = asked(events);
+  const there = await client.run(imported.id, answer(id, { confirmed: true }));
+  expect(there).toMatchObject({ status: 404, code: "unknown-confirmation" });
+  expect(await runner.pending()).toHaveLength(1);
+  expect(told((await client.run(imported.id, "and now?")).events)).toEqual(["You said: and now?"]);
+});
+
+test.each([
+  [{ events: [{ author: 5 }] }, "events[0].author"],
+  [{ events: [{ content: { parts: "none" } }] }, "events[0].content.parts"],
+  [{ events: "all of them" }, "events"],
+  [{ state: [] }, "state"],
+  [{ sessionId: 7 }, "sessionId"],
+  [{ session_id: "a", sessionId: "b" }, "sessionId"],
+] as readonly (readonly [JsonObject, string])[])("%j is refused by its member %s", async (body, field) => {
+  const { client } = start();
+  const response = await client.request("POST", client.sessions, body);
+  expect([response.status, await response.json()]).toMatchObject([422, { code: "malformed-request", field }]);
+  expect(await (await client.request("GET", client.sessions)).json()).toEqual([]);
+});
+
+test("a session is deleted with its content, and not while a call is at work", async () => {
+  const { client, runner } = start();
+  await client.createSession("s1");
+  const [id = ""] = asked((await client.run("s1", "reimburse 1500 for hotel")).events);
+  const gone = await client.request("DELETE", `${client.sessions}/s1`);
+  expect([gone.status, await gone.text()]).toEqual([204, ""]);
+  expect(await runner.pending()).toEqual([]);
+  expect(await client.run("s1", answer(id, { confirmed: true }))).toMatchObject({ status: 404 });
+});
+
+test("state given with a message is the session's, and its event says so", async () => {
+  const { client } = start();
+  await client.createSession("s1");
+  await client.run("s1", "hello", { state_delta: { seen: true, "temp:x": 1 } });
+  const session = await client.json("GET", `${client.sessions}/s1`);
+  expect(session["state"]).toEqual({ seen: true });
+  expect((session["events"] as readonly JsonObject[])[0]).toMatchObject({
+    actions: { stateDelta: { seen: true } },
+  });
+});

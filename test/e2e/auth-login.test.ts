@@ -1,0 +1,319 @@
+import { describe, expect, test } from "vitest";
+import { createLoginLink, type RequestLimits } from "../../src/http/index.ts";
+import { createLedger } from "../../src/index.ts";
+import { TestIssuer } from "../support/issuer.ts";
+import { useResources } from "../support/resources.ts";
+import { cookiesOf, type Served, startServed } from "../support/served.ts";
+
+const resources = useResources();
+const CLIENT = { id: "countersign-web" };
+
+/** Logs a browser in with a token, and gives its cookie. */
+async function logIn(served: Served, token: string): Promise<string> {
+  const answer = await served.send("/auth/login", { body: { token } });
+  expect(answer.status).toBe(200);
+  return cookiesOf(answer);
+}
+
+describe("with tokens", () => {
+  test("whoever says nothing, or something wrong, is told to say who they are", async () => {
+    const served = await startServed(resources, { mode: "tokens" });
+    for (const authorization of [undefined, "Bearer cst_nobody", "Basic YW5hOmFuYQ==", "Bearer"]) {
+      const answer = await served.send(
+        "/v1/me",
+        authorization === undefined ? {} : { headers: { authorization } },
+      );
+      expect(answer.status, authorization).toBe(401);
+      expect(answer.headers.get("www-authenticate")).toContain("Bearer");
+      expect(await answer.json()).toMatchObject({ code: "unauthenticated", status: 401 });
+    }
+    const adk = await served.send("/list-apps");
+    expect(adk.status).toBe(401);
+    expect(await adk.json()).toMatchObject({ error: expect.any(String) as string, code: "unauthenticated" });
+    expect((await served.send("/healthz")).status).toBe(200);
+  });
+
+  test("a bearer is the token's user on every route", async () => {
+    const served = await startServed(resources, { mode: "tokens" });
+    const authorization = `Bearer ${await served.tokenFor("ana", ["read"], ["finance"])}`;
+    const me = await served.send("/v1/me", { headers: { authorization } });
+    expect(await me.json()).toMatchObject({
+      auth: "tokens",
+      principal: { id: "ana", kind: "token", roles: ["finance"], scopes: ["read"], authenticated: true },
+    });
+    expect((await served.send("/list-apps", { headers: { authorization } })).status).toBe(200);
+  });
+
+  test("a browser logs in once with a token, and its cookie counts on the ADK's routes too", async () => {
+    const served = await startServed(resources, { mode: "tokens" });
+    const answer = await served.send("/auth/login", { body: { token: await served.tokenFor("ana") } });
+    expect(await answer.json()).toMatchObject({ principal: { id: "ana" } });
+    const [line = ""] = answer.headers.getSetCookie();
+    expect(line).toMatch(/^countersign=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=604800$/);
+    const headers = { cookie: cookiesOf(answer), origin: served.url };
+    expect((await served.send("/v1/me", { headers })).status).toBe(200);
+    const session = "/apps/desk/users/ana/sessions/s1";
+    expect((await served.send(session, { headers, body: {} })).status).toBe(200);
+    const run = {
+      appName: "desk",
+      userId: "ana",
+      sessionId: "s1",
+      newMessage: { parts: [{ text: "Pay." }] },
+    };
+    const ran = await served.send("/run", { headers, body: run });
+    expect(ran.status).toBe(200);
+    expect(JSON.stringify(await ran.json())).toContain("adk_request_confirmation");
+    const list = await served.send("/v1/confirmations", { headers });
+    expect(await list.json()).toMatchObject({ items: [{ user: "ana", can: { decide: true } }] });
+  });
+
+  test("over TLS the cookie is pinned to this host", async () => {
+    const served = await startServed(resources, {
+      mode: "tokens",
+      publicUrl: "https://approvals.test",
+      app: { allowedHosts: ["127.0.0.1"] },
+    });
+    const answer = await served.send("/auth/login", { body: { token: await served.tokenFor("ana") } });
+    expect(answer.headers.getSetCookie()[0]).toMatch(
+      /^__Host-countersign=\S+; Path=\/; HttpOnly; SameSite=Strict; Secure; /,
+    );
+    expect(answer.headers.get("strict-transport-security")).toBeTruthy();
+    expect((await served.send("/v1/me", { headers: { cookie: cookiesOf(answer) } })).status).toBe(200);
+    const plain = cookiesOf(answer).replace("__Host-", "");
+    expect((await served.send("/v1/me", { headers: { cookie: plain } })).status).toBe(401);
+  });
+
+  test("the cookie counts for pages of this origin only, reads included", async () => {
+    const served = await startServed(resources, {
+      mode: "tokens",
+      app: { allowOrigins: ["http://ui.test"] },
+    });
+    const cookie = await logIn(served, await served.tokenFor("ana"));
+    const statusOf = async (headers: Record<string, string>): Promise<number> =>
+      (await served.send("/v1/me", { headers: { cookie, ...headers } })).status;
+    expect(await statusOf({})).toBe(200);
+    expect(await statusOf({ origin: served.url, "sec-fetch-site": "same-origin" })).toBe(200);
+    expect(await statusOf({ origin: "http://evil.test" })).toBe(403);
+    expect(await statusOf({ origin: "http://ui.test" })).toBe(403);
+    expect(await statusOf({ origin: "null" })).toBe(403);
+    expect(await statusOf({ "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" })).toBe(403);
+    expect(await statusOf({ "sec-fetch-site": "same-site", "sec-fetch-mode": "cors" })).toBe(403);
+  });
+
+  test("an allowed page calls with a token of its own, and reads why it was refused", async () => {
+    const served = await startServed(resources, {
+      mode: "tokens",
+      app: { allowOrigins: ["http://ui.test"] },
+    });
+    const headers = { origin: "http://ui.test", authorization: `Bearer ${await served.tokenFor("ana")}` };
+    const answer = await served.send("/v1/me", { headers });
+    expect([answer.status, answer.headers.get("access-control-allow-origin")]).toEqual([
+      200,
+      "http://ui.test",
+    ]);
+    const refused = await served.send("/v1/me", { headers: { origin: "http://ui.test" } });
+    expect([refused.status, refused.headers.get("access-control-allow-origin")]).toEqual([
+      401,
+      "http://ui.test",
+    ]);
+  });
+
+  test("a bad bearer is not made good by a cookie", async () => {
+    const served = await startServed(resources, { mode: "tokens" });
+    const cookie = await logIn(served, await served.tokenFor("ana"));
+    for (const authorization of ["Bearer cst_nobody", "Basic eA=="])
+      expect((await served.send("/v1/me", { headers: { cookie, authorization } })).status).toBe(401);
+  });
+
+  test("two cookies of one name are nobody's", async () => {
+    const served = await startServed(resources, { mode: "tokens" });
+    const [ana, bob] = [
+      await logIn(served, await served.tokenFor("ana")),
+      await logIn(served, await served.tokenFor("bob")),
+    ];
+    expect((await served.send("/v1/me", { headers: { cookie: `${ana}; ${bob}` } })).status).toBe(401);
+  });
+
+  test("logging out ends the cookie here and on the ledger", async () => {
+    const served = await startServed(resources, { mode: "tokens" });
+    const cookie = await logIn(served, await served.tokenFor("ana"));
+    const out = await served.send("/auth/logout", {
+      method: "POST",
+      headers: { cookie, origin: served.url },
+    });
+    expect(out.headers.getSetCookie()[0]).toMatch(/^countersign=;.*Max-Age=0$/);
+    expect((await served.send("/v1/me", { headers: { cookie } })).status).toBe(401);
+  });
+
+  test("another page can neither log a browser in nor out", async () => {
+    const served = await startServed(resources, { mode: "tokens" });
+    const cookie = await logIn(served, await served.tokenFor("ana"));
+    const headers = { cookie, origin: "http://evil.test" };
+    expect((await served.send("/auth/logout", { method: "POST", headers })).status).toBe(403);
+    const body = { token: await served.tokenFor("eve") };
+    expect((await served.send("/auth/login", { body, headers })).status).toBe(403);
+    expect((await served.send("/v1/me", { headers: { cookie } })).status).toBe(200);
+  });
+
+  test("nobody logs in as somebody whom the body names", async () => {
+    const served = await startServed(resources, { mode: "tokens" });
+    const token = await served.tokenFor("ana");
+    const named = await served.send("/auth/login", { body: { token, user: "boss", roles: ["manager"] } });
+    expect(named.status).toBe(422);
+    for (const body of [{}, { token: 7 }, { link: "x".repeat(43) }, { token: "" }])
+      expect((await served.send("/auth/login", { body })).headers.getSetCookie()).toEqual([]);
+  });
+
+  test("a login is known to another server of the ledger, and ends with its token on both", async () => {
+    const ledger = `sqlite:${await resources.folder()}/ledger.db`;
+    const [here, there] = [
+      await startServed(resources, { mode: "tokens", ledger }),
+      await startServed(resources, { mode: "tokens", ledger }),
+    ];
+    const { token, secret } = await here.tokens.create({
+      user: "ana",
+      roles: [],
+      scopes: ["read"],
+      createdBy: "local:test",
+    });
+    const cookie = await logIn(here, secret);
+    expect((await there.send("/v1/me", { headers: { cookie } })).status).toBe(200);
+    await there.tokens.revoke(token.id, "local:test");
+    for (const served of [here, there])
+      expect((await served.send("/v1/me", { headers: { cookie } })).status).toBe(401);
+  });
+});
+
+describe("limits", () => {
+  test("an address that keeps failing is made to wait, and whoever is right is let in all the same", async () => {
+    const served = await startServed(resources, {
+      mode: "tokens",
+      app: { limits: { failedLoginsPerMinute: 3 } },
+    });
+    const fail = (): Promise<Response> =>
+      served.send("/v1/me", { headers: { authorization: "Bearer cst_wrong" } });
+    const answers = [await fail(), await fail(), await fail(), await fail()];
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 429]);
+    expect(Number(answers.at(-1)?.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(await answers.at(-1)?.json()).toMatchObject({ code: "rate-limited" });
+    expect((await served.send("/auth/login", { body: { token: "cst_wrong" } })).status).toBe(429);
+    const authorization = `Bearer ${await served.tokenFor("ana")}`;
+    expect((await served.send("/v1/me", { headers: { authorization } })).status).toBe(200);
+    expect((await served.send("/v1/me")).status).toBe(401);
+  });
+
+  test("one caller's requests do not use up another's", async () => {
+    const served = await startServed(resources, {
+      mode: "tokens",
+      app: { limits: { requestsPerMinute: 2 } },
+    });
+    const as = async (user: string): Promise<Record<string, string>> => ({
+      authorization: `Bearer ${await served.tokenFor(user)}`,
+    });
+    const [ana, bob] = [await as("ana"), await as("bob")];
+    const statuses: number[] = [];
+    for (const headers of [ana, ana, ana, bob, await as("ana")])
+      statuses.push((await served.send("/list-apps", { headers })).status);
+    expect(statuses).toEqual([200, 200, 429, 200, 429]);
+  });
+});
+
+describe("with a local login", () => {
+  test("a link logs one browser in, once, and only by a click", async () => {
+    const ledger = `sqlite:${await resources.folder()}/ledger.db`;
+    const served = await startServed(resources, { mode: "local", ledger });
+    const shelf = await createLedger(ledger);
+    resources.add(() => shelf.close());
+    const link = await createLoginLink({ ledger: shelf, publicUrl: served.url, user: "local:ana" });
+    const page = await fetch(link);
+    expect(page.headers.getSetCookie()).toEqual([]);
+    expect(page.headers.get("content-security-policy")).toMatch(/script-src 'sha256-[\w+/=]+'/);
+    const body = { link: new URL(link).hash.slice(1) };
+    const clicks = await Promise.all([1, 2, 3].map(() => served.send("/auth/login", { body })));
+    expect(clicks.map(({ status }) => status).toSorted()).toEqual([200, 401, 401]);
+    const cookie = clicks.map(cookiesOf).find((text) => text !== "") ?? "";
+    expect(await (await served.send("/v1/me", { headers: { cookie } })).json()).toMatchObject({
+      auth: "local",
+      principal: { id: "local:ana", kind: "local", authenticated: true },
+    });
+    expect((await served.send("/v1/me")).status).toBe(401);
+  });
+});
+
+describe("through an issuer", () => {
+  async function start(
+    limits: Partial<RequestLimits> = {},
+  ): Promise<{ readonly served: Served; readonly issuer: TestIssuer }> {
+    const issuer = await TestIssuer.open();
+    resources.add(() => issuer.close());
+    const oidc = { issuer: issuer.url, audience: "countersign", client: CLIENT };
+    return { served: await startServed(resources, { mode: "oidc", oidc, app: { limits } }), issuer };
+  }
+
+  /** Leaves for the issuer; gives where it sends the browser back to, and the cookies that the browser has. */
+  async function leave(served: Served): Promise<{ readonly back: string; readonly cookie: string }> {
+    const left = await served.send("/auth/login");
+    const location = new URL(left.headers.get("location") ?? "");
+    expect(location.searchParams.get("code_challenge_method")).toBe("S256");
+    const sent = await fetch(location, { redirect: "manual" });
+    const back = new URL(sent.headers.get("location") ?? "");
+    return { back: `${back.pathname}${back.search}`, cookie: cookiesOf(left) };
+  }
+
+  test("a browser comes back logged in", async () => {
+    const { served } = await start();
+    const { back, cookie } = await leave(served);
+    const returned = await served.send(back, {
+      headers: { cookie, "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" },
+    });
+    expect([returned.status, returned.headers.get("location")]).toEqual([302, "../"]);
+    const headers = { cookie: cookiesOf(returned) };
+    expect(await (await served.send("/v1/me", { headers })).json()).toMatchObject({
+      auth: "oidc",
+      principal: { id: "ana", kind: "oidc", roles: ["finance"] },
+    });
+  });
+
+  test("an answer of the issuer counts once, and in the browser that left, whatever the issuer would take", async () => {
+    const { served, issuer } = await start();
+    issuer.careless = true;
+    const [one, other] = [await leave(served), await leave(served)];
+    expect((await served.send(one.back, { headers: { cookie: other.cookie } })).status).toBe(401);
+    expect((await served.send(one.back)).status).toBe(401);
+    expect((await served.send(one.back, { headers: { cookie: one.cookie } })).status).toBe(302);
+    expect((await served.send(one.back, { headers: { cookie: one.cookie } })).status).toBe(401);
+  });
+
+  test("a code that somebody else was given is worth nothing", async () => {
+    const { served } = await start();
+    const [one, other] = [await leave(served), await leave(served)];
+    const mixed = new URL(one.back, served.url);
+    mixed.searchParams.set("code", new URL(other.back, served.url).searchParams.get("code") ?? "");
+    const answer = await served.send(`${mixed.pathname}${mixed.search}`, { headers: { cookie: one.cookie } });
+    expect([answer.status, cookiesOf(answer)]).toEqual([401, ""]);
+  });
+
+  test("a token that was made for another login logs nobody in", async () => {
+    const { served, issuer } = await start();
+    issuer.nonce = "of another login";
+    const { back, cookie } = await leave(served);
+    const answer = await served.send(back, { headers: { cookie } });
+    expect([answer.status, cookiesOf(answer)]).toEqual([401, ""]);
+  });
+
+  test("one address begins so many logins a minute, since each is remembered for a while", async () => {
+    const { served } = await start({ failedLoginsPerMinute: 2 });
+    const statuses: number[] = [];
+    for (let begun = 0; begun < 3; begun += 1) statuses.push((await served.send("/auth/login")).status);
+    expect(statuses).toEqual([302, 302, 429]);
+  });
+
+  test("a token of the issuer, or one of ours, is as good as a bearer", async () => {
+    const { served, issuer } = await start();
+    for (const token of [await issuer.token(), await served.tokenFor("ci")])
+      expect((await served.send("/v1/me", { headers: { authorization: `Bearer ${token}` } })).status).toBe(
+        200,
+      );
+    expect((await served.send("/auth/login", { body: { token: await issuer.token() } })).status).toBe(200);
+  });
+});

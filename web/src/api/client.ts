@@ -1,0 +1,52 @@
+import { type Client, CountersignProblem, createClient } from "countersign/client";
+import { setServerTime } from "../ui/clock.ts";
+import { loggedIn } from "./login-wall.ts";
+
+/** The folder of the server that this page came from, without a slash at its end: it may be mounted anywhere. */
+export const base: string = new URL(".", document.baseURI).href.replace(/\/$/, "");
+
+export const client: Client = createClient({ baseUrl: base, fetch: fetchKnown });
+
+/**
+ * Sends a request. Where the server wants to know who asks, this waits until somebody has logged in and then sends
+ * the same again, with the same key: nothing typed is lost, and nothing is done twice.
+ */
+async function fetchKnown(request: Request): Promise<Response> {
+  for (;;) {
+    const response = await fetch(request.clone());
+    if (response.status !== 401) {
+      // Once is enough to know how far this machine's clock is off.
+      if (request.url === `${base}/v1/me`) setServerTime(Date.parse(response.headers.get("date") ?? ""));
+      return response;
+    }
+    await loggedIn();
+  }
+}
+
+/** Why a request was not done, in words for the person who made it. */
+export interface Problem {
+  /** 0 where the server was not reached. */
+  readonly status: number;
+  readonly detail: string;
+}
+
+export type Outcome<Value> =
+  | { readonly ok: true; readonly value: Value }
+  | { readonly ok: false; readonly problem: Problem };
+
+/** What came of asking the server; never rejects. */
+export async function ask<Value>(asked: Promise<Value>): Promise<Outcome<Value>> {
+  try {
+    return { ok: true, value: await asked };
+  } catch (error) {
+    return { ok: false, problem: toProblem(error) };
+  }
+}
+
+export function toProblem(error: unknown): Problem {
+  if (!(error instanceof CountersignProblem)) {
+    return { status: 0, detail: "The server cannot be reached. Check the connection and try again." };
+  }
+  const { status, message, hint } = error;
+  return { status, detail: hint === undefined ? message : `${message} ${hint}` };
+}

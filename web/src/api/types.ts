@@ -1,0 +1,18 @@
+import type { Confirmation } from "countersign/client";
+
+export type {
+  Call,
+  CallOwner,
+  Confirmation,
+  ConfirmationContext,
+  Decision,
+  Event,
+  JsonObject,
+  JsonValue,
+  ListPage,
+  Me,
+  Session,
+  Settlement,
+} from "countersign/client";
+
+export type Status = Confirmation["status"];

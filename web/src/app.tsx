@@ -1,0 +1,65 @@
+import "./app.css";
+import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
+import { HeldBar } from "./features/confirmation/held-bar.tsx";
+import { board } from "./features/inbox/board.ts";
+import { useNotifications } from "./features/inbox/notifications.ts";
+import { useWaiting } from "./features/inbox/use-waiting.ts";
+import { LoginDialog } from "./features/login/login-dialog.tsx";
+import { Header } from "./header.tsx";
+import { KeysDialog } from "./keys-dialog.tsx";
+import { type Route, useRoute } from "./router.ts";
+import { InboxPage } from "./routes/inbox.tsx";
+import { LoginPage } from "./routes/login.tsx";
+import { useKeys } from "./ui/keys.ts";
+import { Toasts } from "./ui/toasts.tsx";
+
+const ChatPage = lazy(() => import("./routes/chat.tsx").then(({ ChatPage: page }) => ({ default: page })));
+const HistoryPage = lazy(() =>
+  import("./routes/history.tsx").then(({ HistoryPage: page }) => ({ default: page })),
+);
+const MinePage = lazy(() => import("./routes/mine.tsx").then(({ MinePage: page }) => ({ default: page })));
+const UnknownPage = lazy(() =>
+  import("./routes/unknown.tsx").then(({ UnknownPage: page }) => ({ default: page })),
+);
+
+/** The whole page. */
+export function App(): ReactNode {
+  const route = useRoute();
+  const [isHelping, setHelping] = useState(false);
+  const waiting = useWaiting();
+  useEffect(() => board.start(), []);
+  useEffect(() => {
+    document.title = waiting === 0 ? "Countersign" : `(${waiting > 999 ? "999+" : waiting}) Countersign`;
+  }, [waiting]);
+  useNotifications();
+  useKeys({ "?": () => setHelping(true) });
+  return (
+    <div className="app">
+      <Header route={route} waiting={waiting} onHelp={() => setHelping(true)} />
+      <Suspense fallback={<main className="page" aria-busy="true" />}>
+        <Page route={route} />
+      </Suspense>
+      <HeldBar />
+      <Toasts />
+      <LoginDialog />
+      {isHelping ? <KeysDialog onClose={() => setHelping(false)} /> : null}
+    </div>
+  );
+}
+
+function Page({ route }: { readonly route: Route }): ReactNode {
+  switch (route.page) {
+    case "inbox":
+      return <InboxPage id={route.id} />;
+    case "mine":
+      return <MinePage />;
+    case "history":
+      return <HistoryPage />;
+    case "unknown":
+      return <UnknownPage />;
+    case "chat":
+      return <ChatPage app={route.app} session={route.session} user={route.user} />;
+    case "login":
+      return <LoginPage />;
+  }
+}

@@ -1,0 +1,39 @@
+import { type ReactNode, useEffect, useState } from "react";
+import { ask, client } from "../../api/client.ts";
+import type { Session } from "../../api/types.ts";
+import { to } from "../../router.ts";
+import { Ago } from "../../ui/time.tsx";
+import { Words } from "../../ui/words.tsx";
+
+export interface SessionListProps {
+  readonly app: string;
+  readonly user: string;
+  readonly open: string | undefined;
+  /** Read again when this changes. */
+  readonly pulse: number;
+}
+
+/** One's sessions with an app, the latest first. */
+export function SessionList({ app, user, open, pulse }: SessionListProps): ReactNode {
+  const [sessions, setSessions] = useState<readonly Session[]>([]);
+  useEffect(() => {
+    ask(client.sessions.list({ app, user })).then(
+      (found) => found.ok && setSessions(found.value.toSorted((a, b) => b.lastUpdateTime - a.lastUpdateTime)),
+      () => undefined,
+    );
+  }, [app, user, open, pulse]);
+  return (
+    <ul className="sessions">
+      {sessions.map(({ id, lastUpdateTime }) => (
+        <li key={id}>
+          <a href={to("chat", app, id)} aria-current={id === open ? "page" : undefined}>
+            <Words text={id} maxLength={40} />
+            <span className="small muted">
+              <Ago at={new Date(lastUpdateTime * 1000).toISOString()} />
+            </span>
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
+}

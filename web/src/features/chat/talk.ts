@@ -1,0 +1,93 @@
+import type { Event, JsonObject } from "../../api/types.ts";
+
+const CONFIRMATION = "adk_request_confirmation";
+
+/** One thing that is shown of a conversation, in its order. */
+export type TalkItem =
+  | {
+      readonly kind: "text";
+      readonly key: string;
+      readonly from: "user" | "agent";
+      readonly author: string;
+      readonly nested: boolean;
+      readonly text: string;
+    }
+  | { readonly kind: "fault"; readonly key: string; readonly text: string }
+  | ToolItem;
+
+/** A tool call, wherever its answer came later. */
+export interface ToolItem {
+  readonly kind: "tool";
+  readonly key: string;
+  readonly callId: string;
+  /** Calls of one event were made at once. */
+  readonly turn: string;
+  readonly author: string;
+  readonly nested: boolean;
+  readonly tool: string;
+  readonly args: JsonObject;
+  readonly result?: JsonObject;
+}
+
+/** What is shown of a session's events. Questions and decisions belong to their call, and are never messages. */
+export function toTalk(events: readonly Event[]): readonly TalkItem[] {
+  const results = new Map<string, JsonObject>();
+  for (const { content } of events) {
+    for (const { functionResponse } of content?.parts ?? []) {
+      if (functionResponse?.id === undefined || functionResponse.name === CONFIRMATION) continue;
+      results.set(functionResponse.id, functionResponse.response);
+    }
+  }
+  return events.flatMap((event) => [...textOf(event), ...toolsOf(event, results), ...faultOf(event)]);
+}
+
+function textOf({ id, author, branch, content }: Event): readonly TalkItem[] {
+  const text = (content?.parts ?? [])
+    .map((part) => (part.thought === true ? "" : (part.text ?? "")))
+    .join("");
+  if (text === "") return [];
+  if (branch === undefined) {
+    return [
+      { kind: "text", key: id, from: author === "user" ? "user" : "agent", author, nested: false, text },
+    ];
+  }
+  // In a nested run the user's side is the agent that asked.
+  const speaker = author === "user" ? `asked of ${branch.split(".").at(-1) ?? branch}` : author;
+  return [{ kind: "text", key: id, from: "agent", author: speaker, nested: true, text }];
+}
+
+function toolsOf(event: Event, results: ReadonlyMap<string, JsonObject>): readonly ToolItem[] {
+  const calls = (event.content?.parts ?? []).flatMap(({ functionCall }) => functionCall ?? []);
+  return calls
+    .filter(({ name }) => name !== CONFIRMATION)
+    .map(({ id, name, args }, index) => {
+      const callId = id ?? `${event.id}-${index}`;
+      const result = results.get(callId);
+      return {
+        kind: "tool",
+        key: callId,
+        callId,
+        turn: event.id,
+        author: event.author,
+        nested: event.branch !== undefined,
+        tool: name,
+        args,
+        ...(result === undefined ? {} : { result }),
+      };
+    });
+}
+
+function faultOf({ id, errorCode, errorMessage }: Event): readonly TalkItem[] {
+  const text = errorMessage ?? errorCode;
+  return text === undefined ? [] : [{ kind: "fault", key: `${id}-fault`, text }];
+}
+
+/** Has somebody still to speak who is not a person: is a model or a tool at work, as far as the events tell? */
+export function isUnfinished(events: readonly Event[]): boolean {
+  const last = events.findLast(({ partial }) => partial !== true);
+  if (last === undefined || last.errorCode !== undefined) return false;
+  const parts = last.content?.parts ?? [];
+  const speaks = last.author !== "user" && parts.some(({ text }) => text !== undefined && text !== "");
+  const calls = parts.some(({ functionCall }) => functionCall !== undefined);
+  return !speaks || calls || last.branch !== undefined;
+}

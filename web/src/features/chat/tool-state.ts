@@ -1,0 +1,27 @@
+import type { Confirmation } from "../../api/types.ts";
+import type { StatusWord } from "../confirmation/status-words.ts";
+import type { ToolItem } from "./talk.ts";
+
+const OF_CONFIRMATION: Readonly<Record<Confirmation["status"], StatusWord>> = {
+  requested: { word: "Pending approval", tone: "waiting" },
+  approved: { word: "Approved", tone: "yes" },
+  executing: { word: "Executing", tone: "busy" },
+  succeeded: { word: "Approved, completed", tone: "yes" },
+  failed: { word: "Approved, failed", tone: "doubt" },
+  unknown: { word: "Outcome unknown", tone: "doubt" },
+  denied: { word: "Rejected", tone: "no" },
+  expired: { word: "Expired", tone: "plain" },
+  cancelled: { word: "Withdrawn", tone: "plain" },
+};
+
+/** Where a tool call stands, in a word: by its confirmation where it has one, else by its answer. */
+export function toolState(
+  { result }: ToolItem,
+  confirmation: Confirmation | undefined,
+  isWorking: boolean,
+): StatusWord {
+  if (confirmation !== undefined) return OF_CONFIRMATION[confirmation.status];
+  if (result === undefined)
+    return isWorking ? { word: "Executing", tone: "busy" } : { word: "Requested", tone: "waiting" };
+  return "error" in result ? { word: "Failed", tone: "doubt" } : { word: "Completed", tone: "plain" };
+}

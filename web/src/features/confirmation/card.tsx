@@ -1,0 +1,95 @@
+import "./card.css";
+import { type ReactNode, useState } from "react";
+import { ask, client } from "../../api/client.ts";
+import type { Confirmation, ConfirmationContext, Me } from "../../api/types.ts";
+import { Button } from "../../ui/button.tsx";
+import { useStore } from "../../ui/store.ts";
+import { plainWords } from "../../ui/words.tsx";
+import { board } from "../inbox/board.ts";
+import { AnswerForms } from "./answer-forms.tsx";
+import { CardConsequences } from "./card-consequences.tsx";
+import { Surroundings, useContextOf } from "./card-context.tsx";
+import { CardFacts } from "./card-facts.tsx";
+import { CardHead } from "./card-head.tsx";
+import { CardOutcome } from "./card-outcome.tsx";
+import { CardQuestion } from "./card-question.tsx";
+import { DecisionBar } from "./decision-bar.tsx";
+import { ReviewDialog } from "./review-dialog.tsx";
+import { SeenScope, useUnseen } from "./seen.tsx";
+import { SettleForm } from "./settle-form.tsx";
+import { useAnswer } from "./use-answer.ts";
+import { WithdrawButton } from "./withdraw-button.tsx";
+
+export interface CardProps {
+  readonly confirmation: Confirmation;
+  readonly me: Me | undefined;
+}
+
+/** One confirmation, to be understood in five seconds and decided on nothing unseen. */
+export function Card({ confirmation, me }: CardProps): ReactNode {
+  const { status, id, can } = confirmation;
+  const { unseen, seen } = useUnseen();
+  const answer = useAnswer(confirmation);
+  const context = useContextOf(confirmation);
+  return (
+    <article className="card" aria-label={`Confirmation of ${plainWords(confirmation.tool)}`}>
+      <div className="card-scroll">
+        <CardHead confirmation={confirmation} />
+        <CardOutcome confirmation={confirmation} />
+        {status === "unknown" ? (
+          <SettleForm
+            owner={contextValue(context)?.owner}
+            startedAt={confirmation.execution?.startedAt}
+            attempt={confirmation.execution?.attempt}
+            send={(settlement, key) =>
+              ask(client.confirmations.settle(id, settlement, { idempotencyKey: key }))
+            }
+            onSettled={(value) => board.put(value as Confirmation)}
+          />
+        ) : null}
+        <SeenScope seen={seen}>
+          <CardQuestion confirmation={confirmation} />
+        </SeenScope>
+        {status === "requested" ? (
+          <>
+            <AnswerForms confirmation={confirmation} answer={answer} />
+            <CardConsequences confirmation={confirmation} />
+          </>
+        ) : null}
+        <CardFacts confirmation={confirmation} me={me} />
+        <Surroundings
+          context={context}
+          turnAction={<ApproveTurn turn={[confirmation, ...(contextValue(context)?.turn ?? [])]} />}
+        />
+        {can.cancel && !can.decide ? <WithdrawButton confirmation={confirmation} /> : null}
+      </div>
+      {status === "requested" ? (
+        <footer className="card-foot">
+          <DecisionBar confirmation={confirmation} answer={answer} unseen={unseen} />
+        </footer>
+      ) : null}
+    </article>
+  );
+}
+
+function contextValue(context: ReturnType<typeof useContextOf>): ConfirmationContext | undefined {
+  return context === undefined || "detail" in context ? undefined : context;
+}
+
+/** "Approve all" over what the model asked at once. */
+function ApproveTurn({ turn }: { readonly turn: readonly Confirmation[] }): ReactNode {
+  const [isOpen, setOpen] = useState(false);
+  const { confirmations } = useStore(board);
+  const open = turn
+    .map((one) => confirmations.get(one.id) ?? one)
+    .filter(({ status, can }) => status === "requested" && can.decide);
+  if (open.length < 2) return null;
+  return (
+    <>
+      <Button small onClick={() => setOpen(true)}>
+        Review all {open.length}…
+      </Button>
+      {isOpen ? <ReviewDialog confirmations={open} onClose={() => setOpen(false)} /> : null}
+    </>
+  );
+}

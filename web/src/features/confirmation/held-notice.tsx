@@ -1,0 +1,44 @@
+import type { ReactNode } from "react";
+import { Button } from "../../ui/button.tsx";
+import { useNow } from "../../ui/clock.ts";
+import { type Held, sendNow, undo } from "./held.ts";
+
+/** A decision that is about to be sent, and the way back. */
+export function HeldNotice({ held }: { readonly held: Held }): ReactNode {
+  useNow();
+  const { decisions, state, sendsAt, key } = held;
+  const verb = decisions.every(({ confirmed }) => confirmed) ? "Approving" : "Rejecting";
+  const what = decisions.length === 1 ? "" : ` ${decisions.length}`;
+  if (state === "sending") return <p className="held">{verb + what}…</p>;
+  if (state === "unsent") {
+    return (
+      <div className="held">
+        <span>Not sent: the server cannot be reached.</span>
+        <span className="row">
+          <Button small look="ink" onClick={() => sendNow(key)}>
+            Try again
+          </Button>
+          <Button small onClick={() => undo(key)}>
+            Give up
+          </Button>
+        </span>
+      </div>
+    );
+  }
+  const seconds = Math.max(1, Math.ceil((sendsAt - Date.now()) / 1000));
+  return (
+    <div className="held" role="status">
+      <span>
+        {verb + what} in {seconds} s
+      </span>
+      <span className="row">
+        <Button small look="ink" onClick={() => undo(key)}>
+          Undo
+        </Button>
+        <Button small look="quiet" onClick={() => sendNow(key)}>
+          Send now
+        </Button>
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,36 @@
+import type { Confirmation, Status } from "../../api/types.ts";
+
+export interface StatusWord {
+  readonly word: string;
+  readonly tone: "waiting" | "yes" | "no" | "doubt" | "busy" | "plain";
+}
+
+const WORDS: Readonly<Record<Status, StatusWord>> = {
+  requested: { word: "Waiting", tone: "waiting" },
+  approved: { word: "Approved", tone: "yes" },
+  executing: { word: "Running", tone: "busy" },
+  succeeded: { word: "Approved, done", tone: "yes" },
+  failed: { word: "Approved, failed", tone: "doubt" },
+  unknown: { word: "Outcome unknown", tone: "doubt" },
+  denied: { word: "Rejected", tone: "no" },
+  expired: { word: "Expired", tone: "plain" },
+  cancelled: { word: "Withdrawn", tone: "plain" },
+};
+
+export function statusWord(status: Status): StatusWord {
+  return WORDS[status];
+}
+
+/** Who decided it and how, in one sentence; for what nobody decided, why it ended. */
+export function decisionSentence({ status, decision, withdrawal }: Confirmation): string | undefined {
+  if (decision !== undefined) {
+    const { by, confirmed, via } = decision;
+    const known = by.authenticated ? "" : ", unauthenticated";
+    const forWhom = by.onBehalfOf === undefined ? "" : ` for ${by.onBehalfOf}`;
+    return `${confirmed ? "Approved" : "Rejected"} by ${by.id}${forWhom} (${via}${known})`;
+  }
+  if (status === "expired") return "Nobody decided in time. It did not run.";
+  if (status === "cancelled")
+    return `Withdrawn${withdrawal === undefined ? "" : `: ${withdrawal}`}. It did not run.`;
+  return undefined;
+}

@@ -1,0 +1,129 @@
+import { ask, client, type Problem } from "../../api/client.ts";
+import { type Connection, follow } from "../../api/feed.ts";
+import { pages } from "../../api/pages.ts";
+import type { Confirmation, Me } from "../../api/types.ts";
+import { Store } from "../../ui/store.ts";
+
+/** Everything this page knows of confirmations. A new object with every change; the map is one and the same. */
+export interface BoardState {
+  readonly confirmations: ReadonlyMap<string, Confirmation>;
+  readonly connection: Connection;
+  /** The first complete reading is done. */
+  readonly loaded: boolean;
+  /** There are more than are kept here. */
+  readonly partial: boolean;
+  readonly problem?: Problem;
+  readonly me?: Me;
+}
+
+/** More than anybody works through; what lies beyond is found by filters in the history. */
+const MOST = 10_000;
+const PAGE = 200;
+const SETTLE_MS = 50;
+/** Of those that went while nobody listened, so many are looked up to show what became of them. */
+const LOOKED_UP = 20;
+
+/** What waits, live: read once in full, then kept by the stream. The server is the truth; this is a view of it. */
+class Board extends Store<BoardState> {
+  readonly #confirmations = new Map<string, Confirmation>();
+  /** Told by the stream since the current reading began: newer than what the reading brings. */
+  #fresh = new Set<string>();
+  #readings = 0;
+  #isPublishing = false;
+  #started = false;
+
+  constructor() {
+    super({ confirmations: new Map(), connection: "connecting", loaded: false, partial: false });
+  }
+
+  /** Begins to listen; once. */
+  start(): void {
+    if (this.#started) return;
+    this.#started = true;
+    follow({
+      onReady: () => this.reload(),
+      onConfirmation: (confirmation) => this.put(confirmation),
+      onConnection: (connection) => this.#publish({ connection }),
+    }).catch(() => undefined);
+    this.#readMe().catch(() => undefined);
+  }
+
+  /** Takes what the server said of one confirmation. */
+  put(confirmation: Confirmation): void {
+    this.#fresh.add(confirmation.id);
+    this.#confirmations.set(confirmation.id, confirmation);
+    this.#publishSoon();
+  }
+
+  /** Makes everyone look again at what is here. */
+  refresh(): void {
+    this.#publish({});
+  }
+
+  /** Reads everything again. A reading that a newer one overtakes is dropped. */
+  reload(): void {
+    this.#read(++this.#readings).catch(() => undefined);
+  }
+
+  async #read(reading: number): Promise<void> {
+    this.#fresh = new Set();
+    const seen = new Set<string>();
+    let count = 0;
+    for (const status of ["requested", "unknown"] as const) {
+      for await (const page of pages({ status, limit: PAGE })) {
+        if (reading !== this.#readings) return;
+        if (!page.ok) return this.#publish({ problem: page.problem, loaded: true });
+        for (const item of page.value.items) {
+          seen.add(item.id);
+          if (!this.#fresh.has(item.id)) this.#confirmations.set(item.id, item);
+        }
+        count += page.value.items.length;
+        this.#publishSoon();
+        if (count >= MOST) return this.#publish({ loaded: true, partial: true });
+      }
+    }
+    await this.#lookUpGone(seen);
+    const { problem: _solved, ...state } = this.value;
+    this.set({ ...state, loaded: true, partial: false });
+    this.#publishSoon();
+  }
+
+  /** What was open here and is not in the list any more was closed while nobody listened. */
+  async #lookUpGone(seen: ReadonlySet<string>): Promise<void> {
+    const gone = [...this.#confirmations.values()].filter(
+      ({ id, status }) => isOpen(status) && !seen.has(id) && !this.#fresh.has(id),
+    );
+    for (const { id } of gone.slice(LOOKED_UP)) this.#confirmations.delete(id);
+    for (const { id } of gone.slice(0, LOOKED_UP)) {
+      const found = await ask(client.confirmations.get(id));
+      if (found.ok) this.put(found.value);
+      else if (found.problem.status === 404) this.#confirmations.delete(id);
+    }
+  }
+
+  async #readMe(): Promise<void> {
+    const me = await ask(client.me());
+    if (me.ok) this.#publish({ me: me.value });
+    else this.#publish({ problem: me.problem });
+  }
+
+  #publish(change: Partial<BoardState>): void {
+    this.set({ ...this.value, ...change, confirmations: this.#confirmations });
+  }
+
+  #publishSoon(): void {
+    if (this.#isPublishing) return;
+    this.#isPublishing = true;
+    window.setTimeout(() => {
+      this.#isPublishing = false;
+      this.#publish({});
+    }, SETTLE_MS);
+  }
+}
+
+/** Does somebody still have to do something about it? */
+export function isOpen(status: Confirmation["status"]): boolean {
+  return status === "requested" || status === "unknown";
+}
+
+export const board: Board = new Board();

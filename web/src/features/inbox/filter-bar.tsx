@@ -1,0 +1,99 @@
+import { type ReactNode, useMemo } from "react";
+import { Button } from "../../ui/button.tsx";
+import { useStore } from "../../ui/store.ts";
+import { plainWords } from "../../ui/words.tsx";
+import { board } from "./board.ts";
+import { type Filters, NO_FILTERS } from "./select-rows.ts";
+
+export interface FilterBarProps {
+  readonly filters: Filters;
+  readonly onFilter: (filters: Filters) => void;
+}
+
+const NAMES = { tool: "Tool", agent: "Agent", user: "Requester" } as const;
+type Facet = keyof typeof NAMES;
+
+/** Search and filters. What can be chosen is what is there. */
+export function FilterBar({ filters, onFilter }: FilterBarProps): ReactNode {
+  const choices = useChoices();
+  const isFiltered = JSON.stringify(filters) !== JSON.stringify(NO_FILTERS);
+  return (
+    <search className="filters">
+      <input
+        id="search"
+        className="input"
+        type="search"
+        aria-label="Search"
+        placeholder="Search tools, people, arguments"
+        value={filters.search}
+        onChange={(event) => onFilter({ ...filters, search: event.target.value })}
+      />
+      <div className="filters-row">
+        <Choice
+          label="Show"
+          value={filters.show}
+          choices={[
+            ["mine", "For me"],
+            ["all", "All I can see"],
+            ["snoozed", "Not now"],
+          ]}
+          onChoose={(show) => onFilter({ ...filters, show: show as Filters["show"] })}
+        />
+        {(Object.keys(NAMES) as Facet[]).map((facet) => (
+          <Choice
+            key={facet}
+            label={NAMES[facet]}
+            value={filters[facet]}
+            choices={[["", NAMES[facet]], ...choices[facet].map((name) => [name, name] as const)]}
+            onChoose={(value) => onFilter({ ...filters, [facet]: value })}
+          />
+        ))}
+        {isFiltered ? (
+          <Button look="link" onClick={() => onFilter(NO_FILTERS)}>
+            Clear
+          </Button>
+        ) : null}
+      </div>
+    </search>
+  );
+}
+
+interface ChoiceProps {
+  readonly label: string;
+  readonly value: string;
+  readonly choices: readonly (readonly [string, string])[];
+  readonly onChoose: (value: string) => void;
+}
+
+function Choice({ label, value, choices, onChoose }: ChoiceProps): ReactNode {
+  return (
+    <select
+      className={value === "" || value === "mine" ? "choice" : "choice choice-on"}
+      aria-label={label}
+      value={value}
+      onChange={(event) => onChoose(event.target.value)}
+    >
+      {choices.map(([name, text]) => (
+        <option key={name} value={name}>
+          {plainWords(text)}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function useChoices(): Readonly<Record<Facet, readonly string[]>> {
+  const state = useStore(board);
+  return useMemo(() => {
+    const found = { tool: new Set<string>(), agent: new Set<string>(), user: new Set<string>() };
+    for (const item of state.confirmations.values()) {
+      if (item.status !== "requested") continue;
+      for (const facet of Object.keys(found) as Facet[]) found[facet].add(item[facet]);
+    }
+    return {
+      tool: [...found.tool].toSorted(),
+      agent: [...found.agent].toSorted(),
+      user: [...found.user].toSorted().slice(0, 500),
+    };
+  }, [state]);
+}

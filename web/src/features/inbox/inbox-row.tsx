@@ -1,0 +1,81 @@
+import { memo, type ReactNode } from "react";
+import type { Confirmation } from "../../api/types.ts";
+import { to } from "../../router.ts";
+import { Ago } from "../../ui/time.tsx";
+import { plainWords, Words } from "../../ui/words.tsx";
+import { Deadline } from "../confirmation/deadline.tsx";
+import { headline } from "../confirmation/headline.ts";
+import { StatusBadge } from "../confirmation/status-badge.tsx";
+
+export interface InboxRowProps {
+  readonly confirmation: Confirmation;
+  readonly position: number;
+  readonly count: number;
+  readonly isOpen: boolean;
+  readonly isPicked: boolean;
+  readonly onPick: (id: string) => void;
+}
+
+/** One line of the inbox: what, how much, on what; from whom; how long there is. */
+export const InboxRow = memo(function InboxRow(props: InboxRowProps): ReactNode {
+  const { confirmation, position, count, isOpen, isPicked, onPick } = props;
+  const { id, tool, agent, user, args, status, can } = confirmation;
+  const { amount, target } = headline(args);
+  const isWaiting = status === "requested";
+  return (
+    <li
+      className={`row-item${isOpen ? " row-open" : ""}${isWaiting ? "" : " row-done"}`}
+      aria-setsize={count}
+      aria-posinset={position + 1}
+      style={{ transform: `translateY(${position * ROW_HEIGHT}px)` }}
+    >
+      <input
+        type="checkbox"
+        className="row-pick"
+        aria-label={`Select ${plainWords(tool)} for ${plainWords(user)}`}
+        checked={isPicked}
+        disabled={!isWaiting || !can.decide}
+        onChange={() => onPick(id)}
+      />
+      <a
+        className="row-link"
+        href={to("confirmations", id)}
+        data-row={id}
+        aria-current={isOpen ? "true" : undefined}
+      >
+        <span className="row-first">
+          <span className="row-tool">
+            <Words text={tool} maxLength={60} />
+          </span>
+          {amount === undefined ? null : (
+            <span className="row-amount">
+              <Words text={amount.text} maxLength={40} />
+            </span>
+          )}
+        </span>
+        <span className="row-second">
+          {target === undefined ? null : (
+            <span className="row-target">
+              <Words text={target.text} maxLength={80} />
+            </span>
+          )}
+          <span className="row-from">
+            <Words text={user} maxLength={40} /> · <Words text={agent} maxLength={40} />
+          </span>
+        </span>
+        <span className="row-side">
+          <RowSide confirmation={confirmation} />
+        </span>
+      </a>
+    </li>
+  );
+});
+
+function RowSide({ confirmation }: { readonly confirmation: Confirmation }): ReactNode {
+  const { status, expiresAt, requestedAt } = confirmation;
+  if (status !== "requested") return <StatusBadge status={status} />;
+  return expiresAt === undefined ? <Ago at={requestedAt} /> : <Deadline at={expiresAt} />;
+}
+
+/** All rows are of one height, so that ten thousand of them cost what is in view. */
+export const ROW_HEIGHT = 68;

@@ -1,0 +1,53 @@
+import { displayText } from "countersign/protocol";
+import { useEffect, useRef } from "react";
+import { to } from "../../router.ts";
+import { Store, useStore } from "../../ui/store.ts";
+import { board } from "./board.ts";
+
+const PLACE = "countersign.notify";
+const LONGEST = 120;
+
+/** Does this browser show a desktop notification when something new waits? Off unless somebody turned it on. */
+export const notifying: Store<boolean> = new Store(
+  isAllowed() && window.localStorage.getItem(PLACE) === "on",
+);
+
+export async function setNotifying(on: boolean): Promise<void> {
+  if (on && "Notification" in window && Notification.permission === "default")
+    await Notification.requestPermission();
+  const may = on && isAllowed();
+  window.localStorage.setItem(PLACE, may ? "on" : "off");
+  notifying.set(may);
+}
+
+function isAllowed(): boolean {
+  return "Notification" in window && Notification.permission === "granted";
+}
+
+/** Tells of what has come to wait since the page was opened, while nobody looks at it. */
+export function useNotifications(): void {
+  const { confirmations, loaded, ...rest } = useStore(board);
+  const isOn = useStore(notifying);
+  const known = useRef<Set<string>>(undefined);
+  useEffect(() => {
+    if (!loaded) return;
+    const waiting = [...confirmations.values()].filter(
+      ({ status, can }) => status === "requested" && can.decide,
+    );
+    const news = known.current === undefined ? [] : waiting.filter(({ id }) => !known.current?.has(id));
+    known.current ??= new Set();
+    for (const { id } of waiting) known.current.add(id);
+    const [first] = news;
+    if (!isOn || first === undefined || !document.hidden) return;
+    const text = displayText(first.hint, { newlines: "show", maxLength: LONGEST });
+    const title = news.length === 1 ? `${first.tool} waits for you` : `${news.length} requests wait for you`;
+    const note = new Notification(displayText(title, { newlines: "show", maxLength: LONGEST }), {
+      body: text,
+      tag: "countersign",
+    });
+    note.addEventListener("click", () => {
+      window.focus();
+      window.location.hash = news.length === 1 ? to("confirmations", first.id) : to();
+    });
+  }, [confirmations, loaded, isOn, rest]);
+}

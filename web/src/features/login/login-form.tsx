@@ -1,0 +1,52 @@
+import { type ReactNode, useEffect, useState } from "react";
+import { Button } from "../../ui/button.tsx";
+import { LOGIN_ADDRESS, logIn, lookAgain } from "./log-in.ts";
+
+/** Logs in here and now; or elsewhere, in another tab, and goes on by itself when that is done. */
+export function LoginForm(): ReactNode {
+  const [text, setText] = useState("");
+  const [fault, setFault] = useState<string>();
+  useEffect(() => {
+    const onFocus = (): void => {
+      lookAgain().catch(() => undefined);
+    };
+    window.addEventListener("focus", onFocus);
+    return () => window.removeEventListener("focus", onFocus);
+  }, []);
+  const submit = (): void => {
+    logIn(text).then(setFault, () => setFault("The server cannot be reached."));
+  };
+  return (
+    <form
+      className="login"
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
+      <label className="field">
+        <span className="label">Token, or the login link that the server printed</span>
+        <input
+          className="input"
+          type="password"
+          autoComplete="current-password"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
+      </label>
+      {fault === undefined ? null : (
+        <p className="field-fault" role="alert">
+          {fault}
+        </p>
+      )}
+      <div className="spread">
+        <a href={LOGIN_ADDRESS} target="_blank" rel="noopener">
+          Log in another way, in a new tab
+        </a>
+        <Button look="ink" off={text.trim() === "" ? "Type a token first." : undefined} onClick={submit}>
+          Log in
+        </Button>
+      </div>
+    </form>
+  );
+}

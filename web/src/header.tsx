@@ -1,0 +1,106 @@
+import type { ReactNode } from "react";
+import type { Connection } from "./api/feed.ts";
+import { board } from "./features/inbox/board.ts";
+import { notifying, setNotifying } from "./features/inbox/notifications.ts";
+import { type Route, to } from "./router.ts";
+import { Button } from "./ui/button.tsx";
+import { useStore } from "./ui/store.ts";
+import { Words } from "./ui/words.tsx";
+
+export interface HeaderProps {
+  readonly route: Route;
+  readonly waiting: number;
+  readonly onHelp: () => void;
+}
+
+const PAGES = [
+  ["inbox", "Inbox", ""],
+  ["mine", "My requests", "mine"],
+  ["history", "History", "history"],
+  ["unknown", "Unknown", "unknown"],
+  ["chat", "Chat", "chat"],
+] as const;
+
+export function Header({ route, waiting, onHelp }: HeaderProps): ReactNode {
+  const { confirmations } = useStore(board);
+  const unknown = [...confirmations.values()].filter(({ status }) => status === "unknown").length;
+  const counts: { readonly [page: string]: number } = { inbox: waiting, unknown };
+  return (
+    <header className="bar">
+      <a className="brand" href={to()}>
+        Countersign
+      </a>
+      <nav className="tabs" aria-label="Pages">
+        {PAGES.map(([page, name, path]) => (
+          <a
+            key={page}
+            className="tab"
+            href={path === "" ? to() : to(path)}
+            aria-current={route.page === page ? "page" : undefined}
+          >
+            {name}
+            {(counts[page] ?? 0) > 0 ? (
+              <span className="tab-count">{shortCount(counts[page] ?? 0)}</span>
+            ) : null}
+          </a>
+        ))}
+      </nav>
+      <div className="bar-end">
+        <ConnectionState />
+        <NotifyButton />
+        <Button look="quiet" small label="Keys" onClick={onHelp}>
+          ?
+        </Button>
+        <Person />
+      </div>
+    </header>
+  );
+}
+
+const STATES: Readonly<Record<Connection, string>> = {
+  connecting: "Connecting…",
+  live: "Live",
+  reconnecting: "Reconnecting…",
+  offline: "Offline",
+  refused: "Not live: the server refuses the stream",
+};
+
+function ConnectionState(): ReactNode {
+  const { connection } = useStore(board);
+  return (
+    <span className={`connection connection-${connection}`} role="status">
+      {STATES[connection]}
+    </span>
+  );
+}
+
+function NotifyButton(): ReactNode {
+  const isOn = useStore(notifying);
+  if (!("Notification" in window)) return null;
+  return (
+    <Button
+      look="quiet"
+      small
+      pressed={isOn}
+      label={isOn ? "Notifying on the desktop" : "Notify on the desktop"}
+      onClick={() => setNotifying(!isOn).catch(() => undefined)}
+    >
+      {isOn ? "Notifying" : "Notify"}
+    </Button>
+  );
+}
+
+function Person(): ReactNode {
+  const { me } = useStore(board);
+  if (me === undefined) return null;
+  return (
+    <a className="person" href={to("login")}>
+      <Words text={me.principal.id} maxLength={40} />
+      {me.principal.authenticated ? null : <span className="muted small"> unauthenticated</span>}
+    </a>
+  );
+}
+
+function shortCount(count: number): string {
+  return count > 999 ? "999+" : String(count);
+}

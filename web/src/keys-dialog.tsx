@@ -1,0 +1,36 @@
+import type { ReactNode } from "react";
+import { Button } from "./ui/button.tsx";
+import { Dialog } from "./ui/dialog.tsx";
+
+const KEYS = [
+  ["j / k", "next or previous request"],
+  ["a", "approve the opened request"],
+  ["r", "reject the opened request, with a reason if you like"],
+  ["/", "search"],
+  ["Esc", "back to the list"],
+  ["?", "this help"],
+] as const;
+
+export function KeysDialog({ onClose }: { readonly onClose: () => void }): ReactNode {
+  return (
+    <Dialog title="Keys" onClose={onClose}>
+      <dl className="keys">
+        {KEYS.map(([key, what]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+      <p className="small muted">
+        Approving works half a second after a request has appeared or changed, and can be undone for four
+        seconds.
+      </p>
+      <div className="row row-end">
+        <Button onClick={onClose}>Close</Button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,61 @@
+import { useSyncExternalStore } from "react";
+
+export type Route =
+  | { readonly page: "inbox"; readonly id?: string }
+  | { readonly page: "mine" | "history" | "unknown" | "login" }
+  | { readonly page: "chat"; readonly app?: string; readonly session?: string; readonly user?: string };
+
+/** The place that an address's hash names; anything that names none is the inbox. */
+export function parseRoute(hash: string): Route {
+  const [path = "", search = ""] = hash.replace(/^#\/?/, "").split("?", 2);
+  const [page = "", first, second] = path.split("/").map(decode);
+  switch (page) {
+    case "confirmations":
+      return first === undefined ? { page: "inbox" } : { page: "inbox", id: first };
+    case "mine":
+    case "history":
+    case "unknown":
+    case "login":
+      return { page };
+    case "chat":
+      return chatRoute(first, second, search);
+    default:
+      return { page: "inbox" };
+  }
+}
+
+function chatRoute(app: string | undefined, session: string | undefined, search: string): Route {
+  const user = new URLSearchParams(search).get("user");
+  return {
+    page: "chat",
+    ...(app === undefined ? {} : { app }),
+    ...(session === undefined ? {} : { session }),
+    ...(user === null ? {} : { user }),
+  };
+}
+
+/** An address of a place in this page. */
+export function to(...parts: readonly string[]): string {
+  return `#/${parts.map(encodeURIComponent).join("/")}`;
+}
+
+export function go(...parts: readonly string[]): void {
+  window.location.hash = to(...parts);
+}
+
+export function useRoute(): Route {
+  return parseRoute(useSyncExternalStore(onHashChange, () => window.location.hash));
+}
+
+function onHashChange(listener: () => void): () => void {
+  window.addEventListener("hashchange", listener);
+  return () => window.removeEventListener("hashchange", listener);
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

@@ -1,0 +1,127 @@
+import "../features/chat/chat.css";
+import "../features/confirmation/card.css";
+import { type ReactNode, useMemo, useState } from "react";
+import { ask, client } from "../api/client.ts";
+import type { Confirmation } from "../api/types.ts";
+import { Composer } from "../features/chat/composer.tsx";
+import { Conversation } from "../features/chat/conversation.tsx";
+import { SessionList } from "../features/chat/session-list.tsx";
+import { isUnfinished, toTalk } from "../features/chat/talk.ts";
+import { type SessionName, useSession } from "../features/chat/use-session.ts";
+import { board } from "../features/inbox/board.ts";
+import { go } from "../router.ts";
+import { Button } from "../ui/button.tsx";
+import { Empty } from "../ui/empty.tsx";
+import { useStore } from "../ui/store.ts";
+import { tell } from "../ui/toasts.tsx";
+import { Words } from "../ui/words.tsx";
+
+export interface ChatPageProps {
+  readonly app: string | undefined;
+  readonly session: string | undefined;
+  readonly user: string | undefined;
+}
+
+/** Pick an app, talk to it, and decide its questions where they come up. */
+export function ChatPage(props: ChatPageProps): ReactNode {
+  const { me } = useStore(board);
+  const app = props.app ?? me?.apps[0];
+  const user = props.user ?? (me?.principal.authenticated === true ? me.principal.id : "user");
+  const [pulse, setPulse] = useState(0);
+  if (me === undefined || app === undefined) return <main className="page" aria-busy="true" />;
+  const begin = (): void => {
+    ask(client.sessions.create({ app, user })).then(
+      (made) => (made.ok ? go("chat", app, made.value.id) : tell(made.problem.detail)),
+      () => undefined,
+    );
+  };
+  return (
+    <main className="chat">
+      <section className="chat-side" aria-label="Sessions">
+        <select
+          className="input"
+          aria-label="App"
+          value={app}
+          onChange={(event) => go("chat", event.target.value)}
+        >
+          {[...new Set([app, ...me.apps])].map((name) => (
+            <option key={name} value={name}>
+              {name}
+            </option>
+          ))}
+        </select>
+        <Button onClick={begin}>New chat</Button>
+        <SessionList app={app} user={user} open={props.session} pulse={pulse} />
+      </section>
+      {props.session === undefined ? (
+        <Empty title="Start a chat">
+          <Button look="ink" onClick={begin}>
+            New chat with {app}
+          </Button>
+        </Empty>
+      ) : (
+        <Talk
+          key={props.session}
+          app={app}
+          user={user}
+          id={props.session}
+          onSaid={() => setPulse((count) => count + 1)}
+        />
+      )}
+    </main>
+  );
+}
+
+function Talk({ app, user, id, onSaid }: SessionName & { readonly onSaid: () => void }): ReactNode {
+  const state = useStore(board);
+  const name = useMemo(() => ({ app, user, id }), [app, user, id]);
+  const confirmations = useMemo(() => questionsOf(state.confirmations.values(), name), [state, name]);
+  const pulse = [...confirmations.values()].map((one) => `${one.id} ${one.status}`).join();
+  const session = useSession(name, pulse);
+  const items = useMemo(() => toTalk(session.events), [session.events]);
+  const isPaused = [...confirmations.values()].some(
+    ({ status }) => status === "requested" || status === "unknown",
+  );
+  const isWorking = session.isSending || (!isPaused && isUnfinished(session.events));
+  return (
+    <section className="chat-main" aria-label="Chat">
+      <div className="chat-scroll">
+        {items.length === 0 && session.isLoaded && session.problem === undefined ? (
+          <Empty title={`Say something to ${app}`} />
+        ) : null}
+        <Conversation
+          items={items}
+          confirmations={confirmations}
+          partial={session.partial}
+          isWorking={isWorking}
+        />
+        {session.problem === undefined ? null : (
+          <p className="notice notice-no" role="alert">
+            <Words text={session.problem.detail} maxLength={600} />
+          </p>
+        )}
+      </div>
+      <Composer
+        off={session.isSending ? "Wait for the answer." : undefined}
+        onSend={(text) => {
+          session.send(text);
+          onSaid();
+        }}
+      />
+    </section>
+  );
+}
+
+/** The last question about each call of a session. */
+function questionsOf(
+  all: Iterable<Confirmation>,
+  { app, user, id }: SessionName,
+): ReadonlyMap<string, Confirmation> {
+  const found = new Map<string, Confirmation>();
+  for (const one of all) {
+    if (one.session !== id || one.app !== app || one.user !== user) continue;
+    const known = found.get(one.callId);
+    if (known === undefined || known.round < one.round) found.set(one.callId, one);
+  }
+  return found;
+}

@@ -1,0 +1,174 @@
+import "../features/inbox/inbox.css";
+import { type ReactNode, useState } from "react";
+import type { Confirmation } from "../api/types.ts";
+import { Card } from "../features/confirmation/card.tsx";
+import { ReviewDialog } from "../features/confirmation/review-dialog.tsx";
+import { type BoardState, board } from "../features/inbox/board.ts";
+import { FilterBar } from "../features/inbox/filter-bar.tsx";
+import { InboxList } from "../features/inbox/inbox-list.tsx";
+import { type Filters, NO_FILTERS } from "../features/inbox/select-rows.ts";
+import { useConfirmation } from "../features/inbox/use-confirmation.ts";
+import { type Rows, useRows } from "../features/inbox/use-rows.ts";
+import { go, to } from "../router.ts";
+import { Button } from "../ui/button.tsx";
+import { Empty } from "../ui/empty.tsx";
+import { useKeys } from "../ui/keys.ts";
+import { useStore } from "../ui/store.ts";
+
+/** What waits on the left, the opened one on the right; on a phone one or the other. */
+export function InboxPage({ id }: { readonly id: string | undefined }): ReactNode {
+  const state = useStore(board);
+  const [filters, setFilters] = useState<Filters>(NO_FILTERS);
+  const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
+  const view = useRows(filters);
+  const step = (by: 1 | -1): void => openNext(view.rows, id, by);
+  useKeys({
+    j: () => step(1),
+    k: () => step(-1),
+    "/": () => document.getElementById("search")?.focus(),
+    Escape: () => id !== undefined && go(),
+  });
+  return (
+    <main className={id === undefined ? "inbox" : "inbox inbox-opened"}>
+      {id === undefined ? <h1 className="sr-only">Inbox</h1> : null}
+      <section className="inbox-side" aria-label="Inbox">
+        <FilterBar filters={filters} onFilter={setFilters} />
+        <ListHead view={view} picked={picked} onClear={() => setPicked(new Set())} />
+        {view.rows.length === 0 ? (
+          <NoRows state={state} filters={filters} />
+        ) : (
+          <InboxList
+            rows={view.rows}
+            openId={id}
+            picked={picked}
+            onPick={(one) => setPicked(toggled(picked, one))}
+            onBusy={view.setBusy}
+          />
+        )}
+      </section>
+      <section className="inbox-main" aria-label="Confirmation">
+        {id === undefined ? <NothingOpen count={view.rows.length} /> : <OpenCard id={id} />}
+      </section>
+    </main>
+  );
+}
+
+interface ListHeadProps {
+  readonly view: Rows;
+  readonly picked: ReadonlySet<string>;
+  readonly onClear: () => void;
+}
+
+/** One line of a fixed height above the list: whatever it tells, no row moves. */
+function ListHead({ view, picked, onClear }: ListHeadProps): ReactNode {
+  const [isOpen, setOpen] = useState(false);
+  const { rows, waiting, decided } = view;
+  const chosen = rows.filter(({ id, status, can }) => picked.has(id) && status === "requested" && can.decide);
+  const close = (): void => {
+    setOpen(false);
+    onClear();
+  };
+  return (
+    <div className="list-head">
+      {chosen.length > 0 ? (
+        <>
+          <span>{chosen.length} selected</span>
+          <span className="row">
+            <Button small look="quiet" onClick={onClear}>
+              Clear
+            </Button>
+            <Button small look="ink" onClick={() => setOpen(true)}>
+              Review…
+            </Button>
+          </span>
+        </>
+      ) : (
+        <>
+          <span>
+            {rows.length - decided} waiting
+            {rows.some(({ expiresAt }) => expiresAt) ? ", nearest deadline first" : ""}
+          </span>
+          <span className="row">
+            {decided === 0 ? null : (
+              <Button small look="quiet" onClick={view.clearDecided}>
+                Clear {decided} decided
+              </Button>
+            )}
+            {waiting === 0 ? null : (
+              <Button small look="ink" onClick={view.letIn}>
+                {waiting} new
+              </Button>
+            )}
+          </span>
+        </>
+      )}
+      {isOpen ? <ReviewDialog confirmations={chosen} onClose={close} /> : null}
+    </div>
+  );
+}
+
+function NoRows({ state, filters }: { readonly state: BoardState; readonly filters: Filters }): ReactNode {
+  const { loaded, problem } = state;
+  if (problem !== undefined && !loaded)
+    return <Empty title="The list cannot be read">{problem.detail}</Empty>;
+  if (!loaded) return <Loading />;
+  if (problem !== undefined) return <Empty title="The list cannot be read">{problem.detail}</Empty>;
+  const isFiltered = JSON.stringify({ ...filters, show: "" }) !== JSON.stringify({ ...NO_FILTERS, show: "" });
+  if (isFiltered) return <Empty title="Nothing matches">Loosen the filters to see more.</Empty>;
+  if (filters.show === "snoozed") return <Empty title="Nothing put off" />;
+  return <Empty title="Nothing waits for you">New requests appear here by themselves.</Empty>;
+}
+
+function Loading(): ReactNode {
+  return (
+    <div className="skeletons" role="status" aria-label="Loading">
+      {[0, 1, 2, 3, 4].map((index) => (
+        <div className="skeleton" key={index} />
+      ))}
+    </div>
+  );
+}
+
+function NothingOpen({ count }: { readonly count: number }): ReactNode {
+  if (count === 0) return null;
+  return (
+    <Empty title="Open a request to decide it">
+      <span className="muted">
+        <kbd>j</kbd> and <kbd>k</kbd> move, <kbd>a</kbd> approves, <kbd>r</kbd> rejects, <kbd>?</kbd> shows
+        all keys.
+      </span>
+    </Empty>
+  );
+}
+
+function OpenCard({ id }: { readonly id: string }): ReactNode {
+  const { me } = useStore(board);
+  const confirmation = useConfirmation(id);
+  return (
+    <>
+      <a className="back" href={to()}>
+        ‹ Inbox
+      </a>
+      {confirmation === undefined ? (
+        <Loading />
+      ) : "detail" in confirmation ? (
+        <Empty title="It cannot be shown">{confirmation.detail}</Empty>
+      ) : (
+        <Card key={`${id} ${confirmation.digest}`} confirmation={confirmation} me={me} />
+      )}
+    </>
+  );
+}
+
+function openNext(rows: readonly Confirmation[], id: string | undefined, by: 1 | -1): void {
+  const index = rows.findIndex((row) => row.id === id);
+  const next = rows[index < 0 ? 0 : index + by];
+  if (next === undefined) return;
+  go("confirmations", next.id);
+}
+
+function toggled(all: ReadonlySet<string>, one: string): ReadonlySet<string> {
+  const next = new Set(all);
+  if (!next.delete(one)) next.add(one);
+  return next;
+}
