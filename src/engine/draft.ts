@@ -102,21 +102,13 @@ export class Draft {
   }
 
   #count(write: Write): void {
-    switch (write.kind) {
-      case "confirmation-insert":
-        this.#open += 1;
-        return;
-      case "confirmation-update":
-        if (write.from === "requested" && write.set.status !== undefined) this.#open -= 1;
-        return;
-      case "frame-insert":
-        if (write.frame.status === "ready") this.#ready += 1;
-        return;
-      case "frame-update": {
-        const { from, set } = write;
-        this.#ready += Number((set.status ?? from) === "ready") - Number(from === "ready");
-        return;
-      }
+    if (write.kind === "confirmation-insert") this.#open += 1;
+    else if (write.kind === "frame-insert") this.#ready += Number(write.frame.status === "ready");
+    else if (write.kind === "confirmation-update") {
+      if (write.from === "requested" && write.set.status !== undefined) this.#open -= 1;
+    } else if (write.kind === "frame-update") {
+      const { from, set } = write;
+      this.#ready += Number((set.status ?? from) === "ready") - Number(from === "ready");
     }
   }
 

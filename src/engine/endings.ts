@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { writeProgress, writeResult } from "./answer.ts";
 import type { StoreEnd } from "./call-run.ts";
 import type { Claimed } from "./claim.ts";
@@ -38,7 +39,7 @@ export class Endings {
     const others = this.#together.get(frame);
     if (others === undefined) {
       this.#together.set(frame, [{ claimed, outcome, settle }]);
-      setImmediate(() => void this.#flush(frame));
+      void this.#flush(frame);
     } else {
       others.push({ claimed, outcome, settle });
     }
@@ -46,6 +47,7 @@ export class Endings {
   };
 
   async #flush(frame: FrameRecord): Promise<void> {
+    await nextTurn();
     const endings = this.#together.get(frame) ?? [];
     this.#together.delete(frame);
     try {

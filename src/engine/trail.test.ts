@@ -78,12 +78,12 @@ test("a run that went on after its rest does not rest", () => {
 });
 
 test("what is handed out is what was stored, whatever becomes of the objects it was made from", () => {
-  const parts_ = [{ text: "as stored", thought: undefined }];
+  const spoken = [{ text: "as stored", thought: undefined }];
   const draft = new Draft(parts, NOW, { key: "s", create: { app: "a", user: "u", id: "i" } });
-  draft.event({ author: "bot", invocationId: "i1", content: { role: "model", parts: parts_ as never } });
+  draft.event({ author: "bot", invocationId: "i1", content: { role: "model", parts: spoken as never } });
   trail.add(draft);
   trail.restsAt(draft, []);
-  (parts_[0] as { text: string }).text = "changed since";
+  (spoken[0] as { text: string }).text = "changed since";
   expect(trail.restAfter(0)?.events[0]?.content?.parts).toStrictEqual([{ text: "as stored" }]);
 });
 

@@ -65,7 +65,7 @@ export class Trail {
     const events: StoredEvent[] = [];
     for (let place = start; place < this.#events.length; place += 1) {
       const known = this.#events[place] ?? "";
-      const event: StoredEvent = typeof known === "string" ? JSON.parse(known) : known;
+      const event = typeof known === "string" ? (JSON.parse(known) as StoredEvent) : known;
       this.#events[place] = event;
       events.push(event);
     }
