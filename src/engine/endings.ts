@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { writeProgress, writeResult } from "./answer.ts";
 import type { StoreEnd } from "./call-run.ts";
 import type { Claimed } from "./claim.ts";
@@ -19,7 +18,7 @@ interface Ending {
 
 /**
  * Stores how calls ended: those of one turn that end together in one commit, any other in its own. Together means
- * in the same turn of the event loop, so nobody waits for a slower sibling.
+ * one right after another, before anything else was done, so nobody waits for a slower sibling.
  */
 export class Endings {
   readonly #parts: EngineParts;
@@ -39,24 +38,20 @@ export class Endings {
     const others = this.#together.get(frame);
     if (others === undefined) {
       this.#together.set(frame, [{ claimed, outcome, settle }]);
-      void this.#flush(frame);
+      // Those that end in the same breath are in line before what comes next.
+      queueMicrotask(() => this.#flush(frame));
     } else {
       others.push({ claimed, outcome, settle });
     }
     return settle.promise;
   };
 
-  async #flush(frame: FrameRecord): Promise<void> {
-    await nextTurn();
+  #flush(frame: FrameRecord): void {
     const endings = this.#together.get(frame) ?? [];
     this.#together.delete(frame);
-    try {
-      const stored = endings.length === 1 ? [] : await storeTogether(this.#parts, frame, endings);
-      for (const [place, { claimed, outcome, settle }] of endings.entries()) {
-        settle.resolve(stored[place] ?? recordEntry(this.#parts, claimed, outcome));
-      }
-    } catch (error) {
-      for (const { settle } of endings) settle.reject(error);
+    const stored = endings.length === 1 ? Promise.resolve([]) : storeTogether(this.#parts, frame, endings);
+    for (const [place, { claimed, outcome, settle }] of endings.entries()) {
+      settle.resolve(stored.then((ended) => ended[place] ?? recordEntry(this.#parts, claimed, outcome)));
     }
   }
 }
