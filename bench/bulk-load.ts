@@ -92,7 +92,9 @@ export async function loadHistory(file: string, events: number, sessions: number
   const now = Date.now();
   const body = JSON.stringify({ ...userEvent(INVOCATION), id: "0".repeat(26), timestamp: now });
   fill(file, (database) => {
-    const session = database.prepare("insert into sessions values (?, ?, ?, ?, 1, ?, 0, 0, 0, '', ?, ?, null)");
+    const session = database.prepare(
+      "insert into sessions values (?, ?, ?, ?, 1, ?, 0, 0, 0, '', ?, ?, null)",
+    );
     const history = database.prepare(
       `with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${events})
        insert into events select ?, n, ? from numbers`,
