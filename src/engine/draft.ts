@@ -11,7 +11,7 @@ export type EventDraft = Partial<StoredEvent> & Pick<StoredEvent, "author" | "in
 /** Collects what one command changes in a session, and the events and journal records that tell of it. */
 export class Draft {
   readonly now: number;
-  /** Now, by the clock that only goes forward. */
+  /** Now, by this process's own clock. */
   readonly madeAt: number;
   readonly sessionKey: string;
   /** The place of this draft's first event. */
@@ -37,7 +37,7 @@ export class Draft {
   ) {
     this.#parts = parts;
     this.now = now;
-    this.madeAt = parts.clock.monotonic();
+    this.madeAt = parts.clock.now();
     this.sessionKey = session.key;
     const isNew = "create" in session;
     this.#session = isNew

@@ -292,8 +292,9 @@ export class Engine {
     for (const asked of turn?.asked ?? []) this.#hosts.get(frame.app)?.asked?.(asked);
     if (turn === undefined) return undefined;
     const draft = draftOf(turn.frame);
-    if (turn.frame.status === "waiting") await this.#takeUpReady(frame.session, draft);
+    if (turn.frame.status !== "waiting") return turn;
     if (turn.claimed.length === 0) this.#rests(turn.frame, draft, turn.asked);
+    await this.#takeUpReady(frame.session, draft);
     return turn;
   }
 

@@ -31,7 +31,8 @@ export function standingOf(
 ): Pick<Snapshot, "now" | "session"> | undefined {
   const draft = record[MADE_IN];
   if (draft === undefined) return undefined;
-  // The ledger's clock is not ours to read; what has passed since it was read is.
-  const passed = Math.max(0, Math.floor(clock.monotonic() - draft.madeAt));
+  // The ledger's clock is not ours to read; what has passed since it was read is. Not by the clock that only goes
+  // forward: it stands still while a machine sleeps.
+  const passed = Math.max(0, clock.now() - draft.madeAt);
   return { now: draft.now + passed, session: draft.sessionAfter };
 }
