@@ -22,6 +22,21 @@ export async function listTasks(
   if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > LARGEST_PAGE) {
     throw refused("malformed-request", `pageSize must be from 1 to ${LARGEST_PAGE}.`);
   }
+  const sorted = (await wantedTasks(ledger, owner, request)).toSorted(
+    (one, other) => movedAt(other) - movedAt(one) || (taskIdOf(one.ref) < taskIdOf(other.ref) ? 1 : -1),
+  );
+  const from = pageStart(sorted, request.pageToken);
+  const views = sorted.slice(from, from + pageSize);
+  const last = views.at(-1);
+  const nextPageToken = last !== undefined && from + pageSize < sorted.length ? taskIdOf(last.ref) : "";
+  return { views, nextPageToken, pageSize, totalSize: sorted.length };
+}
+
+async function wantedTasks(
+  ledger: Ledger,
+  owner: { readonly app: string; readonly user: string },
+  request: ListTasksRequest,
+): Promise<readonly TaskView[]> {
   const found: TaskView[] = [];
   for (const session of await sessionsOf(ledger, owner, request.contextId)) {
     for (const ref of await tasksIn(ledger, session)) {
@@ -29,22 +44,14 @@ export async function listTasks(
       if (view !== undefined && isWanted(view, request)) found.push(view);
     }
   }
-  const sorted = found.toSorted(
-    (one, other) => movedAt(other) - movedAt(one) || (taskIdOf(one.ref) < taskIdOf(other.ref) ? 1 : -1),
-  );
-  const last =
-    request.pageToken === "" ? -1 : sorted.findIndex(({ ref }) => taskIdOf(ref) === request.pageToken);
-  if (last < 0 && request.pageToken !== "") {
-    throw refused(
-      "malformed-request",
-      `There is no page after ${request.pageToken}; begin again without a pageToken.`,
-    );
-  }
-  const from = last + 1;
-  const views = sorted.slice(from, from + pageSize);
-  const end = views.at(-1);
-  const nextPageToken = end !== undefined && from + pageSize < sorted.length ? taskIdOf(end.ref) : "";
-  return { views, nextPageToken, pageSize, totalSize: sorted.length };
+  return found;
+}
+
+/** A page begins after the task that its token names. */
+function pageStart(tasks: readonly TaskView[], pageToken: string): number {
+  const before = tasks.findIndex(({ ref }) => taskIdOf(ref) === pageToken);
+  if (before >= 0 || pageToken === "") return before + 1;
+  throw refused("malformed-request", `There is no page after ${pageToken}; begin again without a pageToken.`);
 }
 
 async function sessionsOf(

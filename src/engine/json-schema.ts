@@ -1,5 +1,5 @@
 import { createContext, Script } from "node:vm";
-import { type OutputUnit, type ValidationResult, Validator } from "@cfworker/json-schema";
+import { type OutputUnit, Validator } from "@cfworker/json-schema";
 import type { JsonObject, JsonValue } from "../protocol/index.ts";
 
 /** Does the value fit? If not, which field does not, and why. */
@@ -13,9 +13,8 @@ export type SchemaOutcome =
  */
 export function checkSchema(schema: JsonObject, value: JsonValue): SchemaOutcome {
   try {
-    // Short-circuit off: the innermost error is the one that names the field.
-    const validate = (): ValidationResult => new Validator(schema, "2020-12", false).validate(value);
-    const outcome = mayTakeLong(schema) ? inTime(validate) : validate();
+    const { validator, mayTakeLong } = readingOf(schema);
+    const outcome = mayTakeLong ? inTime(() => validator.validate(value)) : validator.validate(value);
     if (outcome.valid) return { ok: true };
     const worst = outcome.errors.reduce((deepest, error) =>
       error.instanceLocation.length >= deepest.instanceLocation.length ? error : deepest,
@@ -29,17 +28,27 @@ export function checkSchema(schema: JsonObject, value: JsonValue): SchemaOutcome
   }
 }
 
-const MOST_MS = 250;
+// Long enough for any honest pattern on a busy machine; it is there for those that would never end.
+const MOST_MS = 2_000;
 // All else takes time in proportion to the schema and the value.
 const UNBOUNDED = /"(?:pattern|patternProperties|format|\$ref|\$dynamicRef|\$recursiveRef|uniqueItems)":/;
-const known = new WeakMap<JsonObject, boolean>();
 
-function mayTakeLong(schema: JsonObject): boolean {
-  const before = known.get(schema);
-  if (before !== undefined) return before;
-  const found = UNBOUNDED.test(JSON.stringify(schema));
-  known.set(schema, found);
-  return found;
+interface Reading {
+  readonly validator: Validator;
+  readonly mayTakeLong: boolean;
+}
+
+// A tool's schema is read once and asked at every call; it is data, and not changed in place.
+const readings = new WeakMap<JsonObject, Reading>();
+
+function readingOf(schema: JsonObject): Reading {
+  const known = readings.get(schema);
+  if (known !== undefined) return known;
+  // Short-circuit off: the innermost error is the one that names the field.
+  const validator = new Validator(schema, "2020-12", false);
+  const reading = { validator, mayTakeLong: UNBOUNDED.test(JSON.stringify(schema)) };
+  readings.set(schema, reading);
+  return reading;
 }
 
 const ENTER = new Script("enter()");

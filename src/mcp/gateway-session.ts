@@ -2,6 +2,7 @@
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { type JsonObject, type JsonValue, member } from "../protocol/index.ts";
 import type { GatedRequest } from "./gateway.ts";
+import { failure } from "./gateway-outcome.ts";
 import {
   errorMessage,
   fieldsOf,
@@ -43,6 +44,8 @@ export class GatewaySession {
   readonly #ended = Promise.withResolvers<string>();
   #initializing: RequestId | undefined;
   #ready = false;
+  /** The names of what the server lists for this client. */
+  #tools: ReadonlySet<string | undefined> = new Set();
   /** What a tool is must be known before anybody is asked about it. */
   #learned: Promise<void> = Promise.resolve();
 
@@ -183,13 +186,13 @@ export class GatewaySession {
   }
 
   async #learn(): Promise<void> {
-    try {
-      this.#gateway.define(await this.#upstream.listTools());
-    } catch (error) {
+    const tools = await this.#upstream.listTools().catch((error: unknown) => {
       // A server may have no tools at all, and much else.
-      if (!(error instanceof UpstreamError)) throw error;
-      this.#gateway.define([]);
-    }
+      if (error instanceof UpstreamError) return [];
+      throw error;
+    });
+    this.#gateway.define(tools);
+    this.#tools = new Set(tools.map((tool) => textOf(tool, "name")));
     this.#ready = true;
   }
 
@@ -207,11 +210,13 @@ export class GatewaySession {
       onWaiting: (message) => notice.tell(message),
     };
     // Not awaited: others of this client's messages go on meanwhile.
+    const tell = async (result: JsonObject): Promise<void> =>
+      this.#client.send({ jsonrpc: "2.0", id, result } as JSONRPCMessage);
     this.#learned
       .then(() =>
-        this.#gateway.call(request, async (result) =>
-          this.#client.send({ jsonrpc: "2.0", id, result } as JSONRPCMessage),
-        ),
+        this.#tools.has(tool)
+          ? this.#gateway.call(request, tell)
+          : tell(failure(`there is no tool "${tool}"`)),
       )
       .catch(async (error: unknown) => {
         if (!givenUp.signal.aborted) await this.#client.send(toErrorMessage(id, error));

@@ -93,7 +93,7 @@ export class McpGateway {
    * Throws `invalid-option` where it cannot be reached, and for a name in `require` that it does not list.
    */
   async open(): Promise<void> {
-    const tools = await this.#own.listTools();
+    const tools = await this.#own.listAll();
     const names = new Set(tools.map((tool) => textOf(tool, "name")));
     const missing = this.#options.require?.find((name) => !names.has(name));
     if (missing !== undefined) {
@@ -104,7 +104,6 @@ export class McpGateway {
       );
     }
     this.define(tools);
-    await this.#own.rest();
   }
 
   /** Serves one client. Resolves when it, or the server, is gone; rejects where the server cannot be started. */
@@ -138,7 +137,6 @@ export class McpGateway {
 
   /** Learns what the server says of its tools, so that what a person is shown is what they approve. */
   define(listed: readonly JsonObject[]): void {
-    this.#gates.clear();
     for (const tool of listed) {
       const name = textOf(tool, "name");
       if (name !== undefined && this.isGated(name)) this.#gates.set(name, this.#gate(name, tool));
@@ -246,7 +244,7 @@ export class McpGateway {
     const name = textOf(approved, "name");
     const now = tools.find((tool) => textOf(tool, "name") === name);
     if (now !== undefined && this.#digest(now) === this.#digest(approved)) return;
-    this.define(tools);
+    if (now !== undefined) this.define([now]);
     throw new UpstreamError(
       `${name} is not what it was when it was approved, so it was not run; call it again to ask about what it is now`,
     );

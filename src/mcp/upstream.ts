@@ -49,9 +49,9 @@ export class Upstream {
     await this.#transport.start();
   }
 
-  /** Introduces us, as a client that offers nothing; for a connection on which there is no other client. */
-  async introduce(): Promise<void> {
-    const params = { protocolVersion: LATEST_PROTOCOL_VERSION, capabilities: {}, clientInfo: { ...CLIENT } };
+  /** Introduces us; for a connection on which there is no other client. Whatever is asked of us is declined. */
+  async introduce(capabilities: JsonObject): Promise<void> {
+    const params = { protocolVersion: LATEST_PROTOCOL_VERSION, capabilities, clientInfo: { ...CLIENT } };
     this.adopt(await this.request("initialize", params, { timeoutMs: LISTING_MS }));
     await this.send({ jsonrpc: "2.0", method: "notifications/initialized" });
   }

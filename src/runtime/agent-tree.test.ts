@@ -66,7 +66,7 @@ describe("the tree", () => {
     const copied = { ...new Agent({ name: "copied" }) };
     const root = new SequentialAgent({ name: "root", subAgents: [copied] });
     for (const agent of [copied, root]) {
-      expect(() => new Runner({ agent, ledger: "memory:" })).toThrow(/"copied" was made by another copy/);
+      expect(() => makeRunner({ agent })).toThrow(/"copied" was made by another copy/);
     }
   });
 

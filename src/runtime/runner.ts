@@ -7,6 +7,7 @@ import {
   type Once,
   type PrincipalInput,
   type Refusal,
+  type SessionRecord,
   type Settlement,
   toConfirmation,
   toPrincipal,
@@ -341,12 +342,7 @@ export class Runner {
     { session: key, invocation }: { readonly session: string; readonly invocation: string },
     collected: Collected,
   ): Promise<Turn> {
-    const { ledger } = run.engine;
-    const session = (await ledger.load({ sessionKey: key }))?.session ?? { id: "", user: "", open: 0 };
-    const open =
-      session.open === 0
-        ? []
-        : (await ledger.confirmations({ state: "open", session: key }, { limit: session.open })).items;
+    const { session, open } = await standingOf(run, key, collected);
     const by = toPrincipal({ id: session.user });
     const pending = open.toSorted(byAsking).map((item) => toConfirmation(item, by));
     return toTurn(session, invocation, { ...collected, pending });
@@ -362,8 +358,29 @@ export class Runner {
   }
 }
 
+type OpenQuestion = Pick<ConfirmationWithCall, "confirmation" | "call" | "session">;
+
+/** The session and what is open in it: as the run left it, if that is known, else as it is now. */
+async function standingOf(
+  { engine: { ledger } }: RunContext,
+  key: string,
+  { standing }: Collected,
+): Promise<{
+  readonly session: Pick<SessionRecord, "id" | "user">;
+  readonly open: readonly OpenQuestion[];
+}> {
+  if (standing !== undefined) {
+    const { session, asked } = standing;
+    return { session, open: asked.map((one) => ({ ...one, session })) };
+  }
+  const session = (await ledger.load({ sessionKey: key }))?.session ?? { id: "", user: "", open: 0 };
+  if (session.open === 0) return { session, open: [] };
+  const { items } = await ledger.confirmations({ state: "open", session: key }, { limit: session.open });
+  return { session, open: items };
+}
+
 // Questions of one turn are put at the same moment; they are told in the order of its calls.
-function byAsking(one: ConfirmationWithCall, other: ConfirmationWithCall): number {
+function byAsking(one: OpenQuestion, other: OpenQuestion): number {
   return one.confirmation.requestedAt - other.confirmation.requestedAt || one.call.ord - other.call.ord;
 }
 

@@ -142,6 +142,7 @@ async function begin(
         : { actions: { stateDelta: withoutTemporary(input.stateDelta) } }),
     },
     frame: { kind, agent: name, path: [name] },
+    known: { session },
     ...(input.requesters === undefined ? {} : { requesters: input.requesters }),
     ...(input.stateDelta === undefined ? {} : { stateDelta: input.stateDelta }),
   };
@@ -151,6 +152,7 @@ async function begin(
   if (!received.ok) throw new CountersignError(received.code, received.message);
   if ("response" in received) return toSubmission(received.response);
   const { frame, seq } = received;
+  run.names.know(frame.session, input.session);
   run.engine.step(frame);
   return {
     sessionKey: frame.session,

@@ -47,7 +47,7 @@ test("a message is answered, and the session is found again by its link", async 
 
 test("calls wait inline, are decided one by one, and decisions are never messages", async () => {
   const office = await openOffice(resources);
-  const { page, ask, bubbles, button, sendNow } = await openChat(office);
+  const { page, ask, bubbles, sendNow } = await openChat(office);
   await ask(LUNCH, MAIL);
   const [lunch, mail] = [page.locator(".tool").nth(0), page.locator(".tool").nth(1)];
   await lunch.getByText("Pending approval").waitFor();
@@ -105,7 +105,7 @@ test("what is decided elsewhere shows here by itself, with what the agent then s
 
 test("a nested agent's call is shown as such, with the inner tool", async () => {
   const office = await openOffice(resources);
-  const { page, ask, bubbles, button, sendNow } = await openChat(office);
+  const { page, ask, bubbles, sendNow } = await openChat(office);
   await ask({ name: "clerk", args: { request: "file the report" } });
   const inner = page.locator(".tool", { hasText: "file_report" });
   await inner.getByText("by assistant › clerk").waitFor();
@@ -118,7 +118,7 @@ test("a nested agent's call is shown as such, with the inner tool", async () => 
 
 test("a question with a form is answered inline", async () => {
   const office = await openOffice(resources);
-  const { page, ask, button, sendNow } = await openChat(office);
+  const { page, ask, sendNow } = await openChat(office);
   await ask({ name: "request_time_off", args: { days: 5 } });
   await page.getByLabel(/approved_days/).fill("2");
   await page.getByRole("button", { name: "Approve" }).and(page.locator("[aria-disabled=false]")).click();

@@ -37,7 +37,7 @@ class BareClient {
   async answers(count: number): Promise<readonly Message[]> {
     const read = () => this.received.filter(({ method }) => method === undefined);
     await expect.poll(read, { timeout: 30_000 }).toHaveLength(count);
-    return read().toSorted((one, other) => Number(one.id) - Number(other.id));
+    return read().toSorted((one, other) => Number(one.id ?? -1) - Number(other.id ?? -1));
   }
 
   async begin(capabilities: object = {}): Promise<void> {
@@ -195,7 +195,9 @@ describe.each(["stdio", "http"] as const)("over %s", (kind) => {
     const [open] = await waiting(folder);
     giveUp.abort();
     await expect(first).rejects.toThrow();
-    const again = client.callTool(request);
+    const held = Promise.withResolvers<unknown>();
+    const again = client.callTool(request, { onprogress: held.resolve });
+    await held.promise;
     approve(folder, open?.id ?? "");
     expect(await again).toMatchObject({ content: text("Echo: hi") });
     await waiting(folder, 0);
