@@ -41,7 +41,7 @@ import {
 } from "./runner-options.ts";
 import { Sessions } from "./sessions.ts";
 import { type StreamEvent, toStream } from "./stream.ts";
-import { type Submission, type SubmitInput, startRun, submit } from "./submit.ts";
+import { type Submission, type SubmitInput, submit } from "./submit.ts";
 import { refuseUnknown } from "./tool.ts";
 import { type Turn, toTurn } from "./turn.ts";
 import { type Collected, collectRun, type RunEvent, watchRun } from "./watch-run.ts";
@@ -78,7 +78,7 @@ export class Runner {
     const session = { app: this.app, user: options.user, id: options.session ?? `s-${run.newId()}` };
     const input = this.#submitInput({ ...options, session, message });
     const submission = await submit(run, input);
-    return this.#toTurn(run, input, submission, options);
+    return this.#toTurn(run, submission, options);
   }
 
   /** A message in, events out, as ADK clients know them. Leaving the loop detaches; the run goes on. */
@@ -249,12 +249,11 @@ export class Runner {
     const session = { app: this.app, user: input.userId, id: input.sessionId };
     const submitted = this.#submitInput({ ...input, session, user: input.userId });
     const submission = await submit(run, submitted);
-    yield* this.#follow(run, submitted, submission, input);
+    yield* this.#follow(run, submission, input);
   }
 
   async *#follow(
     run: RunContext,
-    input: SubmitInput,
     submission: Submission,
     options: RunLimits & { readonly streaming?: boolean },
   ): AsyncGenerator<RunEvent> {
@@ -272,8 +271,7 @@ export class Runner {
       release();
     }
     if (submission.afterwards === undefined) return;
-    const next = await startRun(run, input, submission.afterwards);
-    yield* this.#follow(run, input, next, options);
+    yield* this.#follow(run, await submission.afterwards, options);
   }
 
   #submitInput(input: {
@@ -310,12 +308,7 @@ export class Runner {
     throw new CountersignError(code, message, field === undefined ? {} : { details: { field } });
   }
 
-  async #toTurn(
-    run: RunContext,
-    input: SubmitInput,
-    submission: Submission,
-    limits: RunLimits,
-  ): Promise<Turn> {
+  async #toTurn(run: RunContext, submission: Submission, limits: RunLimits): Promise<Turn> {
     const { sessionKey: session, refused, warnings, afterwards } = submission;
     const told = {
       ...(refused.length === 0 ? {} : { refused }),
@@ -333,7 +326,7 @@ export class Runner {
     const collected = await collectRun(run, { session, ...submission.run }).finally(release);
     if (afterwards === undefined)
       return { ...(await this.#turnOf(run, { session, invocation }, collected)), ...told };
-    const next = await this.#toTurn(run, input, await startRun(run, input, afterwards), limits);
+    const next = await this.#toTurn(run, await afterwards, limits);
     return { ...next, ...told };
   }
 
