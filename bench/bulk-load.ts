@@ -41,12 +41,12 @@ export async function loadPending(file: string, count: number): Promise<void> {
       database.prepare(`${sql.replace("SELECT", `${numbers} select`)} from numbers`).run(...values);
     };
     run(
-      `insert into sessions SELECT ${key}, ?, 'user-' || (n % 5000), 'session-' || n, 3, 4, 1, 1, ?, ?, ?, null`,
+      `insert into sessions SELECT ${key}, ?, 'user-' || (n % 5000), 'session-' || n, 3, 4, 1, 0, 1, ?, ?, ?, null`,
       [APP, HASH, now, now],
     );
     run(
       `insert into frames SELECT ${key} || '.f', ${key}, ?, ?, null, null, 'llm', ?, ?, null, 'null', ` +
-        `'waiting', 1, '["' || ${key} || '.${WIRE_ID}"]', 1, null, null`,
+        `'waiting', 1, '["' || ${key} || '.${WIRE_ID}"]', 1, null, null, 0`,
       [APP, INVOCATION, AGENT, JSON.stringify([AGENT])],
     );
     const tool = `iif(n % 2 = 0, '${TOOL}', '${OTHER_TOOL}')`;
@@ -92,7 +92,9 @@ export async function loadHistory(file: string, events: number, sessions: number
   const now = Date.now();
   const body = JSON.stringify({ ...userEvent(INVOCATION), id: "0".repeat(26), timestamp: now });
   fill(file, (database) => {
-    const session = database.prepare("insert into sessions values (?, ?, ?, ?, 1, ?, 0, 0, '', ?, ?, null)");
+    const session = database.prepare(
+      "insert into sessions values (?, ?, ?, ?, 1, ?, 0, 0, 0, '', ?, ?, null)",
+    );
     const history = database.prepare(
       `with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${events})
        insert into events select ?, n, ? from numbers`,

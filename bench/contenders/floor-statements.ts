@@ -1,7 +1,7 @@
 /** The statements of one cycle, word for word as the store has them; `cost` checks that they still are. */
 
 const SESSION =
-  "s.key, s.app, s.user, s.id, s.version, s.next_seq, s.open, s.chain_n, s.chain_hash, s.created_at, " +
+  "s.key, s.app, s.user, s.id, s.version, s.next_seq, s.open, s.ready, s.chain_n, s.chain_hash, s.created_at, " +
   "s.updated_at, s.deleted_at";
 const CALL =
   "k.id, k.session, k.app, k.frame, k.turn, k.ord, k.wire_id, k.agent, k.tool, k.args, k.args_digest, " +
@@ -16,43 +16,43 @@ const FRAME =
   "f.cursor, f.status, f.turn, f.calls, f.open, f.owner, f.output";
 const WHOLE = `${SESSION}, ${CALL}, ${CONFIRMATION}, ${FRAME}`;
 
+const LIVE_OWNER = "exists (select 1 from owners where id = ? and fenced = 0 and lease_until > ?)";
+const MOVE_SESSION =
+  "update sessions set version = version + 1, next_seq = ?, open = ?, ready = ?, chain_n = ?, chain_hash = ?, " +
+  "updated_at = ? where key = ? and version = ?";
+
 /** Reads, and the guards that are reads. */
 export const READS = {
   sessionByName: `select ${SESSION} from sessions s where s.app = ? and s.user = ? and s.id = ?`,
-  frameById: `select ${SESSION}, ${FRAME} from frames f cross join sessions s on s.key = f.session where f.id = ?`,
   byConfirmation:
     `select ${WHOLE} from confirmations c cross join sessions s on s.key = c.session ` +
     "left join calls k on k.id = c.call left join frames f on f.id = k.frame where c.id = ?",
-  byCall:
-    `select ${WHOLE} from calls k cross join sessions s on s.key = k.session ` +
-    "left join confirmations c on c.id = k.confirmation left join frames f on f.id = k.frame where k.id = ?",
-  liveOwner: "select 1 from owners where id = ? and fenced = 0 and lease_until > ?",
   otherStepping:
-    "select 1 from frames f cross join frames other on other.session = f.session and other.branch is f.branch " +
-    "and other.status = 'stepping' and other.id <> f.id where f.id = ? limit 1",
-  stepping: "select 1 from frames where status = 'stepping' and session = ? and branch is ? limit 1",
-  readyInSession:
-    "select id from frames indexed by frames_live where session = ? " +
-    "and status in ('ready', 'stepping', 'waiting') and status = 'ready' order by id",
+    "select 1 from frames f cross join frames other indexed by frames_live on other.session = f.session " +
+    "and other.over = 0 and other.status = 'stepping' and other.branch is f.branch and other.id <> f.id " +
+    "where f.id = ? limit 1",
+  stepping:
+    "select 1 from frames indexed by frames_live where session = ? and over = 0 " +
+    "and status = 'stepping' and branch is ? limit 1",
 } as const;
 
 export const WRITES = {
   begin: "begin immediate",
   commit: "commit",
   insertSession:
-    "insert into sessions (key, app, user, id, version, next_seq, open, chain_n, chain_hash, created_at, " +
-    "updated_at, deleted_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing",
-  moveSession:
-    "update sessions set version = version + 1, next_seq = ?, open = ?, chain_n = ?, chain_hash = ?, " +
-    "updated_at = ? where key = ? and version = ?",
+    "insert into sessions (key, app, user, id, version, next_seq, open, ready, chain_n, chain_hash, created_at, " +
+    `updated_at, deleted_at) select ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? where true and ${LIVE_OWNER} ` +
+    "on conflict do nothing",
+  moveSession: MOVE_SESSION,
+  moveSessionOwned: `${MOVE_SESSION} and ${LIVE_OWNER}`,
   insertFrame:
     "insert into frames (id, session, app, invocation, parent_frame, parent_call, kind, agent, path, branch, " +
-    "cursor, status, turn, calls, open, owner, output) " +
-    "values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "cursor, status, turn, calls, open, owner, output, over) " +
+    "values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
   pauseFrame:
     "update frames set status = ?, turn = ?, calls = ?, open = ?, owner = ? where id = ? and status = ?",
   stepFrame: "update frames set status = ?, open = ?, owner = ? where id = ? and status = ?",
-  endFrame: "update frames set status = ?, owner = ? where id = ? and status = ?",
+  endFrame: "update frames set status = ?, owner = ?, over = ? where id = ? and status = ?",
   insertEvent: "insert into events (session, seq, body) values (?, ?, ?)",
   insertCall:
     "insert into calls (id, session, app, frame, turn, ord, wire_id, agent, tool, args, args_digest, " +

@@ -41,12 +41,12 @@ async function openFloor(
 async function openDatabase({ store, file }: Setting): Promise<DatabaseSync> {
   await (await openSqliteLedger({ path: file })).close();
   const database = new DatabaseSync(store === "memory" ? ":memory:" : file, { timeout: 0 });
-  database.exec("pragma foreign_keys = off; pragma cache_size = -16384; pragma temp_store = memory");
+  database.exec("pragma foreign_keys = off; pragma cache_size = -65536; pragma temp_store = memory");
   if (store === "memory") {
     copySchema(file, database);
     for (const suffix of ["", "-wal", "-shm"]) rmSync(file + suffix, { force: true });
   } else {
-    database.exec("pragma journal_mode = wal; pragma wal_autocheckpoint = 4000");
+    database.exec("pragma journal_mode = wal; pragma wal_autocheckpoint = 8000");
     database.exec(`pragma synchronous = ${store === "sqlite-full" ? "full" : "normal"}`);
   }
   return database;
@@ -107,8 +107,23 @@ class FloorCycles {
     const key = this.#newId(now);
     const cycle = { key, frame: `${key}.${this.#newId(now)}`, invocation };
     writes.begin.run();
-    this.#reads?.liveOwner.get(this.#owner, now);
-    writes.insertSession.run(cycle.key, APP, USER, session, 1, 2, 0, 0, "", now, now, null);
+    writes.insertSession.run(
+      cycle.key,
+      APP,
+      USER,
+      session,
+      1,
+      2,
+      0,
+      0,
+      0,
+      "",
+      now,
+      now,
+      null,
+      this.#owner,
+      now,
+    );
     this.#reads?.stepping.get(cycle.key, null);
     writes.insertFrame.run(
       cycle.frame,
@@ -128,6 +143,7 @@ class FloorCycles {
       0,
       this.#owner,
       null,
+      0,
     );
     this.#event(cycle, 1, userEvent(invocation), now);
     writes.commit.run();
@@ -137,18 +153,16 @@ class FloorCycles {
   #turn(cycle: Cycle, wireId: string): Asked {
     const { key, frame, invocation } = cycle;
     const writes = this.#writes;
-    this.#reads?.frameById.get(frame);
     const now = Date.now();
     const asked = { wireId, call: `${key}.${wireId}`, confirmation: `adk-${this.#newId(now)}` };
     writes.begin.run();
-    writes.moveSession.run(4, 1, 1, HASH, now, key, 1);
+    writes.moveSession.run(4, 1, 0, 1, HASH, now, key, 1);
     this.#event(cycle, 2, modelEvent(invocation, wireId), now);
     this.#question(cycle, asked, now);
     this.#journal(cycle, { n: 1, kind: "confirmation-requested", body: requestBody(asked, now) }, now);
     this.#event(cycle, 3, askEvent(invocation, asked), now);
     writes.pauseFrame.run("waiting", 1, JSON.stringify([asked.call]), 1, null, frame, "stepping");
     writes.commit.run();
-    this.#reads?.readyInSession.all(key);
     return asked;
   }
 
@@ -215,8 +229,7 @@ class FloorCycles {
     const now = Date.now();
     if (this.#switchesSync) this.#database.exec("pragma synchronous = full");
     writes.begin.run();
-    this.#reads?.liveOwner.get(this.#owner, now);
-    writes.moveSession.run(5, 0, 2, HASH, now, cycle.key, 2);
+    writes.moveSessionOwned.run(5, 0, 0, 2, HASH, now, cycle.key, 2, this.#owner, now);
     writes.approve.run("approved", votesText(now), asked.confirmation, "requested", now);
     this.#event(cycle, 4, closingEvent(cycle.invocation, asked), now);
     writes.claimCall.run("executing", 1, now, this.#owner, asked.call, "waiting", 0);
@@ -227,12 +240,10 @@ class FloorCycles {
 
   #result(cycle: Cycle, asked: Asked, result: ReturnType<Setting["runBody"]>): void {
     const writes = this.#writes;
-    this.#reads?.byCall.get(asked.call);
     const now = Date.now();
     if (this.#switchesSync) this.#database.exec("pragma synchronous = normal");
     writes.begin.run();
-    this.#reads?.liveOwner.get(this.#owner, now);
-    writes.moveSession.run(6, 0, 3, HASH, now, cycle.key, 3);
+    writes.moveSessionOwned.run(6, 0, 0, 3, HASH, now, cycle.key, 3, this.#owner, now);
     writes.answerCall.run("succeeded", now, JSON.stringify(result), null, asked.call, "executing", 1);
     this.#event(cycle, 5, responseEvent(cycle.invocation, asked, result), now);
     this.#reads?.otherStepping.get(cycle.frame);
@@ -244,14 +255,12 @@ class FloorCycles {
 
   #final(cycle: Cycle): void {
     const writes = this.#writes;
-    this.#reads?.frameById.get(cycle.frame);
     const now = Date.now();
     writes.begin.run();
-    writes.moveSession.run(7, 0, 3, HASH, now, cycle.key, 4);
+    writes.moveSession.run(7, 0, 0, 3, HASH, now, cycle.key, 4);
     this.#event(cycle, 6, finalEvent(cycle.invocation), now);
-    writes.endFrame.run("done", null, cycle.frame, "stepping");
+    writes.endFrame.run("done", null, 1, cycle.frame, "stepping");
     writes.commit.run();
-    this.#reads?.readyInSession.all(cycle.key);
   }
 
   #event(cycle: Cycle, seq: number, draft: object, now: number): void {

@@ -13,6 +13,7 @@ CREATE TABLE sessions (
   version integer not null,
   next_seq integer not null,
   open integer not null,
+  ready integer not null,
   chain_n integer not null,
   chain_hash text not null,
   created_at integer not null,
@@ -57,14 +58,15 @@ CREATE TABLE frames (
   calls text not null,
   open integer not null,
   owner text,
-  output text
+  output text,
+  over integer not null
 ) without rowid, strict;
 
 CREATE INDEX frames_ready on frames (app) where status = 'ready';
 
-CREATE INDEX frames_live on frames (session) where status in ('ready', 'stepping', 'waiting');
+CREATE INDEX frames_live on frames (session) where over = 0;
 
-CREATE INDEX frames_stepping on frames (session, branch, owner) where status = 'stepping';
+CREATE INDEX frames_held on frames (owner) where owner is not null;
 
 CREATE TABLE calls (
   id text primary key,

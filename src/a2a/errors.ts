@@ -92,6 +92,11 @@ export function noTask(taskId: string): A2AError {
   return new TaskNotFoundError(`There is no task ${taskId}, or none that you may see.`);
 }
 
+/** What the protocol has no such operation for, as the task stands. */
+export function unsupported(message: string): A2AError {
+  return new UnsupportedOperationError(message);
+}
+
 /** Any error as this wire tells it. A fault of ours is reported and told in general words only. */
 export function toA2aError(error: unknown, report: (error: unknown) => void): A2AError {
   if (error instanceof A2AError) return error;

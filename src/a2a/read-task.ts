@@ -1,6 +1,6 @@
-import type { CallRecord, ConfirmationWithCall, Ledger, SessionRecord } from "../engine/index.ts";
+import type { CallRecord, ConfirmationWithCall, Ledger, SessionRecord, Snapshot } from "../engine/index.ts";
 import type { StoredEvent } from "../protocol/index.ts";
-import { activityOf, isNested } from "../runtime/index.ts";
+import { activityOf, isNested, redactCalls } from "../runtime/index.ts";
 import type { TaskRef } from "./task-id.ts";
 
 export type TaskStanding = "working" | "waiting" | "completed" | "failed" | "canceled";
@@ -9,16 +9,18 @@ export type TaskStanding = "working" | "waiting" | "completed" | "failed" | "can
 export interface TaskView {
   readonly ref: TaskRef;
   readonly session: SessionRecord;
-  /** Of this run, the message that began it first. */
+  /** Of this run, the message that began it first; without declared secrets. */
   readonly events: readonly StoredEvent[];
   /** `waiting`: nothing goes on until a person has decided or settled something. */
   readonly standing: TaskStanding;
-  /** What it waits for, in the order of asking. */
+  /** What people are asked, in the order of asking; also while something else of the run is still at work. */
   readonly open: readonly ConfirmationWithCall[];
   /** Calls whose outcome a person has to settle. */
   readonly unknown: readonly CallRecord[];
   /** How many events its session had. */
   readonly known: number;
+  /** The ledger's clock when it was read. */
+  readonly now: number;
 }
 
 const TRIES = 5;
@@ -26,32 +28,37 @@ const TRIES = 5;
 /** Reads a task; undefined where there is no such run, or its session was deleted. */
 export async function readTask(ledger: Ledger, ref: TaskRef): Promise<TaskView | undefined> {
   for (let tries = 1; ; tries += 1) {
-    const before = (await ledger.load({ sessionKey: ref.session }))?.session;
-    if (before === undefined || before.deletedAt !== undefined) return undefined;
+    const before = await ledger.load({ sessionKey: ref.session });
+    if (before === undefined || before.session.deletedAt !== undefined) return undefined;
     const view = await readOnce(ledger, ref, before);
-    const after = (await ledger.load({ sessionKey: ref.session }))?.session;
+    const after = await ledger.load({ sessionKey: ref.session });
     // A session that is never at rest is told as it was last seen: whoever looks again sees more.
-    if (after?.version === before.version || tries === TRIES) return view;
+    if (after?.session.version === before.session.version || tries === TRIES) return view;
   }
 }
 
-async function readOnce(ledger: Ledger, ref: TaskRef, session: SessionRecord): Promise<TaskView | undefined> {
+async function readOnce(
+  ledger: Ledger,
+  ref: TaskRef,
+  { session, now }: Pick<Snapshot, "session" | "now">,
+): Promise<TaskView | undefined> {
   const { state, unknown } = await activityOf(ledger, ref.session, ref.invocation);
   const since = await ledger.events(ref.session, { after: ref.seq - 1 });
   const [message] = since;
   if (message?.invocationId !== ref.invocation || message.content === undefined) return undefined;
   if (message.author !== "user") return undefined;
   const events = since.filter(({ invocationId }) => invocationId === ref.invocation);
-  const open = state === "paused" ? await openIn(ledger, session, ref.invocation) : [];
+  const open = state === "ended" ? [] : await openIn(ledger, session, ref.invocation);
   const waits = state === "paused" && open.length + unknown.length > 0;
   return {
     ref,
     session,
-    events,
+    events: await redactCalls(ledger, ref.session, events),
     standing: state === "ended" ? endOf(events) : waits ? "waiting" : "working",
     open,
     unknown: waits ? unknown : [],
     known: ref.seq - 1 + since.length,
+    now,
   };
 }
 

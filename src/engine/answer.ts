@@ -6,6 +6,7 @@ import { type CallCommand, nextCall } from "./lifecycle.ts";
 import type { EngineParts } from "./parts.ts";
 import type { CallRecord, ConfirmationRecord, FrameRecord } from "./records.ts";
 import { redact } from "./redact.ts";
+import { madeIn } from "./standing.ts";
 import { stateWrites, withoutTemporary } from "./state-scopes.ts";
 import type { Conflict } from "./transact.ts";
 
@@ -63,6 +64,19 @@ export interface Answered {
 
 /** Gives a call its final answer: its row, the event that tells of it, and its turn's count. */
 export function writeAnswer(parts: EngineParts, draft: Draft, input: AnswerInput): Answered {
+  const call = writeResult(draft, input);
+  const { frame, cursor } = input;
+  if (frame === undefined) return { call };
+  const progress = { frame, owner: input.owner, last: input.last };
+  const stepping = writeProgress(parts, draft, cursor === undefined ? progress : { ...progress, cursor });
+  return stepping === undefined ? { call } : { call, stepping };
+}
+
+/** The call's row and the event that tells of it; its turn has yet to count it. */
+export function writeResult(
+  draft: Draft,
+  input: Pick<AnswerInput, "call" | "frame" | "command" | "result" | "stateDelta">,
+): CallRecord {
   const { call, frame, result } = input;
   const status = moveCall(call, input.command);
   const set: CallChange = { status, result, endedAt: draft.now, owner: null };
@@ -71,7 +85,7 @@ export function writeAnswer(parts: EngineParts, draft: Draft, input: AnswerInput
   const answered: CallRecord = { ...rest, status, result, endedAt: draft.now };
   const { stateDelta } = input;
   for (const write of stateWrites(stateDelta)) draft.write(write);
-  if (frame === undefined) return { call: answered };
+  if (frame === undefined) return answered;
   draft.event({
     author: call.agent,
     invocationId: frame.invocation,
@@ -84,16 +98,13 @@ export function writeAnswer(parts: EngineParts, draft: Draft, input: AnswerInput
       ? {}
       : { actions: { stateDelta: withoutTemporary(stateDelta) } }),
   });
-  const stepping = writeProgress(
-    parts,
-    draft,
-    input.cursor === undefined ? { ...input, frame } : { ...input, frame, cursor: input.cursor },
-  );
-  return stepping === undefined ? { call: answered } : { call: answered, stepping };
+  return answered;
 }
 
 export interface Progress {
   readonly frame: FrameRecord;
+  /** How many calls were answered; one, unless it is said. */
+  readonly answered?: number;
   /** Merged into the frame's cursor. */
   readonly cursor?: JsonObject;
   readonly owner: string | undefined;
@@ -101,12 +112,12 @@ export interface Progress {
 }
 
 /**
- * One call of the turn fewer to wait for. When it was the last, the frame goes straight to its next step
+ * Fewer calls of the turn to wait for. When it was the last, the frame goes straight to its next step
  * where this process can take it; where it cannot, or another step of the session runs, it is left ready.
  */
 export function writeProgress(parts: EngineParts, draft: Draft, progress: Progress): FrameRecord | undefined {
   const { frame, owner } = progress;
-  const rest = { open: frame.open - 1, ...mergedCursor(frame, progress.cursor) };
+  const rest = { open: frame.open - (progress.answered ?? 1), ...mergedCursor(frame, progress.cursor) };
   // A frame that was cancelled meanwhile keeps its count and goes nowhere.
   if (rest.open > 0 || frame.status !== "waiting") {
     draft.write({ kind: "frame-update", id: frame.id, from: frame.status, set: rest });
@@ -127,7 +138,7 @@ export function writeProgress(parts: EngineParts, draft: Draft, progress: Progre
   draft
     .claimedBy(owner)
     .write({ kind: "frame-update", id: frame.id, from: frame.status, exclusive: true, set });
-  return { ...frame, ...set };
+  return madeIn(draft, { ...frame, ...set });
 }
 
 function mergedCursor(frame: FrameRecord, patch: JsonObject | undefined): { readonly cursor?: JsonObject } {

@@ -11,6 +11,7 @@ import { judgePayload } from "./payload.ts";
 import { takeBack } from "./reask.ts";
 import type { CallRecord, ConfirmationRecord, Vote } from "./records.ts";
 import { auditedRefusal } from "./refuse.ts";
+import { madeIn } from "./standing.ts";
 import type { Plan } from "./transact.ts";
 import { signedVote } from "./vote.ts";
 
@@ -108,7 +109,7 @@ function writeApproval(
   }
   const call = writeClaim(draft, { stored, call: bound.call, owner });
   draft.journal("confirmation-approved", approvalBody(confirmation, call, vote));
-  const claimed = { session, call, confirmation, frame, tool: clearance.tool, owner };
+  const claimed = madeIn(draft, { session, call, confirmation, frame, tool: clearance.tool, owner });
   return { draft, value: { ok: true, repeated: false, session, confirmation, call, claimed } };
 }
 

@@ -5,25 +5,30 @@ import { CallEnd } from "./call-end.ts";
 import type { Claimed } from "./claim.ts";
 import type { Ended } from "./executions.ts";
 import type { EngineParts } from "./parts.ts";
-import { type EntryOutcome, recordEntry } from "./record-entry.ts";
+import type { EntryOutcome } from "./record-entry.ts";
 import { askedAfterDenial, type Halt, Replay } from "./replay.ts";
 import { saveStep } from "./save-step.ts";
 import { toolConfirmationOf } from "./tool-confirmation.ts";
 import { untilStored } from "./until-stored.ts";
 
+/** Puts the end of an entry into the ledger. */
+export type StoreEnd = (claimed: Claimed, outcome: EntryOutcome) => Promise<Ended>;
+
 /** One entry into a call's body: start it if the claim still holds, see how it ends, record that. */
 export class CallRun {
   readonly #parts: EngineParts;
   readonly #claimed: Claimed;
+  readonly #store: StoreEnd;
   readonly #abort = new AbortController();
   readonly #halted: Promise<Halt>;
   #halt: (halt: Halt) => void = () => {};
   #isHalted = false;
   #asked: AskOptions | undefined;
 
-  constructor(parts: EngineParts, claimed: Claimed) {
+  constructor(parts: EngineParts, claimed: Claimed, store: StoreEnd) {
     this.#parts = parts;
     this.#claimed = claimed;
+    this.#store = store;
     this.#halted = new Promise((resolve) => {
       this.#halt = (halt) => {
         this.#isHalted = true;
@@ -140,9 +145,7 @@ export class CallRun {
   }
 
   async #record(outcome: EntryOutcome): Promise<Ended> {
-    const stored = await untilStored(this.#parts.clock, () =>
-      recordEntry(this.#parts, this.#claimed, outcome),
-    );
+    const stored = await untilStored(this.#parts.clock, () => this.#store(this.#claimed, outcome));
     return stored ?? {};
   }
 }

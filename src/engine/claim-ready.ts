@@ -4,6 +4,7 @@ import type { Snapshot } from "./ledger.ts";
 import type { EngineParts } from "./parts.ts";
 import { takeBack } from "./reask.ts";
 import type { CallRecord, FrameRecord } from "./records.ts";
+import { madeIn } from "./standing.ts";
 import { type Conflict, type Plan, transact } from "./transact.ts";
 
 /** What came of trying to take a ready call. */
@@ -63,7 +64,7 @@ export async function planClaim(
     draft,
     value: {
       call: running,
-      claimed: { session, call: running, confirmation, frame, tool: clearance.tool, owner },
+      claimed: madeIn(draft, { session, call: running, confirmation, frame, tool: clearance.tool, owner }),
     },
   };
 }

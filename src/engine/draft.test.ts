@@ -7,7 +7,7 @@ import { createIds } from "./ids.ts";
 import type { Ledger } from "./ledger.ts";
 import { ManualClock } from "./manual-clock.ts";
 import type { EngineParts } from "./parts.ts";
-import type { ConfirmationRecord, JournalRecord, SessionRecord } from "./records.ts";
+import type { ConfirmationRecord, FrameRecord, JournalRecord, SessionRecord } from "./records.ts";
 
 const name = { app: "bank", user: "ana", id: "s1" };
 const NOW = 1_800_000_000_000;
@@ -16,8 +16,9 @@ let ledger: Ledger;
 let parts: EngineParts;
 
 beforeEach(async () => {
-  ledger = await createLedger("memory:", { clock: new ManualClock(NOW) });
-  parts = { ledger, newId: createIds(), hasher: chainHasher(undefined) } as unknown as EngineParts;
+  const clock = new ManualClock(NOW);
+  ledger = await createLedger("memory:", { clock });
+  parts = { ledger, clock, newId: createIds(), hasher: chainHasher(undefined) } as unknown as EngineParts;
 });
 
 afterEach(async () => {
@@ -31,7 +32,7 @@ function newDraft(): Draft {
 test("a new session is created, at version nought, with an empty chain", () => {
   expect(newDraft().toCommit()).toEqual({
     session: { key: "s", version: 0, create: name },
-    change: { nextSeq: 1, open: 0, chain: { n: 0, hash: CHAIN_START }, updatedAt: NOW },
+    change: { nextSeq: 1, open: 0, ready: 0, chain: { n: 0, hash: CHAIN_START }, updatedAt: NOW },
     writes: [],
     sync: false,
   });
@@ -44,6 +45,7 @@ test("a known session is guarded by the version that was seen, and goes on from 
     version: 7,
     nextSeq: 12,
     open: 3,
+    ready: 0,
     chain: { n: 5, hash: "h5" },
     createdAt: 1,
     updatedAt: 2,
@@ -93,6 +95,20 @@ test("open questions are counted: one more when asked, one fewer when closed, an
   draft.write({ kind: "confirmation-update", id: "c", from: "approved", set: { status: "cancelled" } });
   draft.write({ kind: "confirmation-update", id: "c", from: "requested", set: { shownVersion: 2 } });
   expect(draft.toCommit().change.open).toBe(1);
+});
+
+test("ready frames are counted: those that are left ready, until somebody takes them", () => {
+  const draft = newDraft();
+  const frame = { id: "f", status: "ready" } as FrameRecord;
+  draft.write({ kind: "frame-insert", frame });
+  draft.write({ kind: "frame-insert", frame: { ...frame, status: "stepping" } });
+  draft.write({ kind: "frame-update", id: "f", from: "waiting", set: { status: "ready" } });
+  draft.write({ kind: "frame-update", id: "f", from: "ready", set: { cursor: null } });
+  expect(draft.ready).toBe(2);
+  draft.write({ kind: "frame-update", id: "f", from: "ready", set: { status: "stepping" } });
+  draft.write({ kind: "frame-update", id: "f", from: "stepping", set: { status: "done" } });
+  expect(draft.toCommit().change.ready).toBe(1);
+  expect(draft.sessionAfter.ready).toBe(1);
 });
 
 test("what is acted upon at once is synced, what is claimed names its owner, what is deleted is dated", () => {

@@ -11,13 +11,20 @@ export type EventDraft = Partial<StoredEvent> & Pick<StoredEvent, "author" | "in
 /** Collects what one command changes in a session, and the events and journal records that tell of it. */
 export class Draft {
   readonly now: number;
+  /** Now, by this process's own clock. */
+  readonly madeAt: number;
   readonly sessionKey: string;
+  /** The place of this draft's first event. */
+  readonly firstSeq: number;
   readonly #parts: EngineParts;
   readonly #session: Commit["session"];
+  readonly #before: Pick<SessionRecord, "app" | "user" | "id" | "createdAt">;
   readonly #writes: Write[] = [];
   readonly #events: StoredEvent[] = [];
+  readonly #eventTexts: string[] = [];
   #nextSeq: number;
   #open: number;
+  #ready: number;
   #chain: ChainHead;
   #deletedAt: number | undefined;
   #owner: string | undefined;
@@ -30,14 +37,28 @@ export class Draft {
   ) {
     this.#parts = parts;
     this.now = now;
+    this.madeAt = parts.clock.now();
     this.sessionKey = session.key;
     const isNew = "create" in session;
     this.#session = isNew
       ? { key: session.key, version: 0, create: session.create }
       : { key: session.key, version: session.version };
-    this.#nextSeq = isNew ? 1 : session.nextSeq;
+    this.#before = isNew ? { ...session.create, createdAt: now } : session;
+    this.firstSeq = isNew ? 1 : session.nextSeq;
+    this.#nextSeq = this.firstSeq;
     this.#open = isNew ? 0 : session.open;
+    this.#ready = isNew ? 0 : session.ready;
     this.#chain = isNew ? { n: 0, hash: CHAIN_START } : session.chain;
+  }
+
+  /** The same as they will be read: nothing but JSON, and nobody else's to change. */
+  get eventTexts(): readonly string[] {
+    return this.#eventTexts;
+  }
+
+  /** The session's version that this is to be committed against. */
+  get versionBefore(): number {
+    return this.#session.version;
   }
 
   /** How many confirmations will be open once this is committed. */
@@ -45,22 +66,50 @@ export class Draft {
     return this.#open;
   }
 
+  /** How many frames will be ready, and nobody's, once this is committed. */
+  get ready(): number {
+    return this.#ready;
+  }
+
   /** The events of this draft, as they will be stored. */
   get events(): readonly StoredEvent[] {
     return this.#events;
   }
 
+  /** The session as it is once this is committed. */
+  get sessionAfter(): SessionRecord {
+    const { app, user, id, createdAt } = this.#before;
+    return {
+      key: this.sessionKey,
+      app,
+      user,
+      id,
+      version: this.#session.version + 1,
+      nextSeq: this.#nextSeq,
+      open: this.#open,
+      ready: this.#ready,
+      chain: this.#chain,
+      createdAt,
+      updatedAt: this.now,
+      ...(this.#deletedAt === undefined ? {} : { deletedAt: this.#deletedAt }),
+    };
+  }
+
   write(write: Write): this {
-    if (write.kind === "confirmation-insert") this.#open += 1;
-    if (
-      write.kind === "confirmation-update" &&
-      write.from === "requested" &&
-      write.set.status !== undefined
-    ) {
-      this.#open -= 1;
-    }
+    this.#count(write);
     this.#writes.push(write);
     return this;
+  }
+
+  #count(write: Write): void {
+    if (write.kind === "confirmation-insert") this.#open += 1;
+    else if (write.kind === "frame-insert") this.#ready += Number(write.frame.status === "ready");
+    else if (write.kind === "confirmation-update") {
+      if (write.from === "requested" && write.set.status !== undefined) this.#open -= 1;
+    } else if (write.kind === "frame-update") {
+      const { from, set } = write;
+      this.#ready += Number((set.status ?? from) === "ready") - Number(from === "ready");
+    }
   }
 
   /** Appends an event; returns it as it will be stored. */
@@ -71,8 +120,10 @@ export class Draft {
       id: draft.id ?? this.#parts.newId(this.now),
       timestamp: this.now,
     } as StoredEvent;
+    const text = JSON.stringify(event);
     this.#events.push(event);
-    this.#writes.push({ kind: "event", seq: this.#nextSeq, event });
+    this.#eventTexts.push(text);
+    this.#writes.push({ kind: "event", seq: this.#nextSeq, event, text });
     this.#nextSeq += 1;
     return event;
   }
@@ -115,6 +166,7 @@ export class Draft {
       change: {
         nextSeq: this.#nextSeq,
         open: this.#open,
+        ready: this.#ready,
         chain: this.#chain,
         updatedAt: this.now,
         ...(this.#deletedAt === undefined ? {} : { deletedAt: this.#deletedAt }),

@@ -1,10 +1,12 @@
-import { CountersignError, type JsonObject, type JsonValue } from "../protocol/index.ts";
+import { CountersignError, type JsonObject, type JsonValue, type StoredEvent } from "../protocol/index.ts";
+import type { AskedCall } from "./ask.ts";
 import { headText, seal, type Verification, type VerifyOptions, verify } from "./audit.ts";
 import { cancelRun, type RunToCancel } from "./cancel-run.ts";
 import { chainHasher } from "./chain.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { decide } from "./decide.ts";
 import { type Decided, type Decider, type DecisionInput, type Refusal, refusal } from "./decision.ts";
+import type { Draft } from "./draft.ts";
 import { Executions } from "./executions.ts";
 import { type FrameEnd, finishFrame, spawnFrames } from "./frames.ts";
 import { createGate, type GateBody, type GatedFunction, GateHost, type GateOptions } from "./gate.ts";
@@ -23,7 +25,9 @@ import { checkSecret } from "./secret-check.ts";
 import { SessionQueue } from "./session-queue.ts";
 import { changeState, createSession, deleteSession, type SessionStart, useKey } from "./sessions.ts";
 import { type Settled, type SettlementInput, settle } from "./settle.ts";
+import { draftOf } from "./standing.ts";
 import { type Trace, untraced } from "./trace.ts";
+import type { Trail } from "./trail.ts";
 import {
   type MessageInput,
   receiveMessage,
@@ -99,6 +103,7 @@ export class Engine {
       settings,
       trace: options.trace ?? untraced,
       ready: onceDone(() => checkSecret(ledger, secret)),
+      onCommitted: (draft) => this.#executions.committed(draft),
     };
     this.#executions = new Executions(this.#parts);
     // Nobody may be waiting when it closes.
@@ -107,6 +112,11 @@ export class Engine {
 
   get ledger(): Ledger {
     return this.#parts.ledger;
+  }
+
+  /** Can this process write here? Throws `invalid-option` if the ledger was begun with another secret. */
+  async ready(): Promise<void> {
+    await this.#parts.ready();
   }
 
   /** For what runtimes do beside the engine. */
@@ -263,9 +273,16 @@ export class Engine {
     return recallOnce(this.ledger, once);
   }
 
-  /** Resolves when nothing of this invocation runs in this process any more. For runtimes. */
-  async settledIn(invocation: string): Promise<void> {
-    await this.#executions.settledIn(invocation);
+  /** Resolves when nothing of this invocation runs in this process any more, to what was committed meanwhile. For runtimes. */
+  async settledIn(invocation: string): Promise<Trail | undefined> {
+    return this.#executions.settledIn(invocation);
+  }
+
+  /** What a frame's session was told: as this process left it, if nobody else has been at it, or read. For runtimes. */
+  async history({ session, invocation }: FrameRecord): Promise<readonly StoredEvent[]> {
+    const read = (): Promise<readonly StoredEvent[]> => this.ledger.events(session);
+    const trail = this.#executions.trailOf(invocation);
+    return trail === undefined ? read() : trail.history(read);
   }
 
   /** Lets the host go on with a frame that this process has claimed. For runtimes. */
@@ -278,7 +295,11 @@ export class Engine {
     const turn = await recordTurn(this.#parts, frame, input);
     for (const claimed of turn?.claimed ?? []) this.#executions.start(claimed);
     for (const asked of turn?.asked ?? []) this.#hosts.get(frame.app)?.asked?.(asked);
-    if (turn?.frame.status === "waiting") await this.#takeUpReady(frame.session);
+    if (turn === undefined) return undefined;
+    const draft = draftOf(turn.frame);
+    if (turn.frame.status !== "waiting") return turn;
+    if (turn.claimed.length === 0) this.#rests(turn.frame, draft, turn.asked);
+    await this.#takeUpReady(frame.session, draft);
     return turn;
   }
 
@@ -292,9 +313,10 @@ export class Engine {
 
   /** Ends a frame, and goes on with its parent and with what became ready in its session meanwhile. For runtimes. */
   async finishFrame(frame: FrameRecord, end: FrameEnd): Promise<boolean> {
-    const { ok, stepping } = await finishFrame(this.#parts, frame, end);
+    const { ok, stepping, draft } = await finishFrame(this.#parts, frame, end);
     if (stepping !== undefined) this.#executions.step(stepping);
-    await this.#takeUpReady(frame.session);
+    else this.#rests(frame, draft, []);
+    await this.#takeUpReady(frame.session, draft);
     return ok;
   }
 
@@ -352,9 +374,17 @@ export class Engine {
   }
 
   // A step that ends may have kept others of its session waiting, and they may have been left ready meanwhile.
-  async #takeUpReady(session: string): Promise<void> {
+  async #takeUpReady(session: string, draft?: Draft): Promise<void> {
+    if (draft?.ready === 0) return;
     const ready = await this.ledger.readyFrames(session);
     if (ready.length > 0) await this.#worker().takeUpFrames(ready);
+  }
+
+  // Only a run of one frame: of others, more may be under way elsewhere. And only if nothing else is open.
+  #rests(frame: FrameRecord, draft: Draft | undefined, asked: readonly AskedCall[]): void {
+    const nested = frame.parentFrame !== undefined || frame.parentCall !== undefined;
+    if (draft === undefined || nested || draft.open !== asked.length) return;
+    this.#executions.trailOf(frame.invocation)?.restsAt(draft, asked);
   }
 
   #worker(options: WorkOptions = {}): Worker {

@@ -4,7 +4,16 @@ import { createLedger } from "../stores/index.ts";
 import { Engine } from "./engine.ts";
 import type { Ledger } from "./ledger.ts";
 import { ManualClock } from "./manual-clock.ts";
-import { mortalEngine, until } from "./testing/execution.ts";
+import {
+  ask,
+  hostOf,
+  message,
+  modelSays,
+  mortalEngine,
+  planned,
+  toolOf,
+  until,
+} from "./testing/execution.ts";
 
 const LEASE_MS = 15_000;
 const ana = { id: "ana" };
@@ -42,6 +51,48 @@ test("heartbeats go on for exactly as long as something runs", async () => {
   await Promise.all(outcomes);
   await clock.advance(10 * LEASE_MS);
   expect(watched.count("beat")).toBe(before + 10);
+});
+
+test("a turn after which the agent still has to speak is no rest, even if nothing more is done about it here", async () => {
+  const { engine } = mortalEngine(ledger, clock);
+  const answer = { kind: "answer", status: "failed", result: { error: "no such tool" } } as const;
+  engine.host(
+    hostOf("bank", {}, async (frame) => {
+      await engine.recordTurn(frame, { event: modelSays("hm"), calls: [planned("c", "none", answer)] });
+    }),
+  );
+  const received = await engine.receiveMessage(message({ app: "bank", user: "ana", id: "s" }, "go"));
+  if (!received.ok) throw new Error(received.message);
+  engine.step(received.frame);
+  const trail = await engine.settledIn("i1");
+  expect(await ledger.events(received.frame.session)).toHaveLength(3);
+  expect(trail?.restAfter(1)).toBeUndefined();
+  await engine.close();
+});
+
+test("a run that was asked about rests with its questions, and one that ended with none", async () => {
+  const { engine } = mortalEngine(ledger, clock);
+  const tool = toolOf(() => "paid");
+  engine.host(
+    hostOf("bank", { pay: tool }, async (frame) => {
+      if (frame.turn > 0) await engine.finishFrame(frame, { event: modelSays("done"), status: "done" });
+      else
+        await engine.recordTurn(frame, { event: modelSays("asking"), calls: [planned("c", "pay", ask())] });
+    }),
+  );
+  const received = await engine.receiveMessage(message({ app: "bank", user: "ana", id: "s" }, "go"));
+  if (!received.ok) throw new Error(received.message);
+  engine.step(received.frame);
+  const paused = (await engine.settledIn("i1"))?.restAfter(1);
+  const [open] = (await ledger.confirmations({ state: "open", app: "bank" })).items;
+  expect(paused?.asked).toMatchObject([{ confirmation: open?.confirmation, call: open?.call }]);
+  expect(paused?.events).toEqual((await ledger.events(received.frame.session)).slice(1));
+  const decided = await engine.approve(open?.confirmation.id ?? "", { by: ana });
+  const rest = (await engine.settledIn("i1"))?.restAfter(3);
+  expect({ ok: decided.ok, asked: rest?.asked }).toEqual({ ok: true, asked: [] });
+  expect(rest?.events).toEqual((await ledger.events(received.frame.session)).slice(3));
+  expect(rest?.session).toEqual((await ledger.load({ sessionKey: received.frame.session }))?.session);
+  await engine.close();
 });
 
 test("a call given back unstarted, which then cannot be claimed, is left ready and breaks nothing", async () => {

@@ -2,9 +2,13 @@ import type { AskedCall } from "./ask.ts";
 import { CallRun } from "./call-run.ts";
 import type { Claimed } from "./claim.ts";
 import { claimReady } from "./claim-ready.ts";
+import type { Draft } from "./draft.ts";
+import { Endings } from "./endings.ts";
 import { finishFrame } from "./frames.ts";
 import type { EngineParts } from "./parts.ts";
 import type { CallRecord, FrameRecord } from "./records.ts";
+import { draftOf } from "./standing.ts";
+import { Trail } from "./trail.ts";
 import { untilStored } from "./until-stored.ts";
 
 /** How one entry into a call's body ended, as committed. */
@@ -20,10 +24,13 @@ export interface Ended {
 export class Executions {
   readonly #parts: EngineParts;
   readonly #running = new Map<string, Promise<void>>();
-  readonly #invocations = new Map<string, Set<Promise<void>>>();
+  readonly #invocations = new Map<string, Run>();
+  readonly #sessions = new Map<string, Set<Run>>();
+  readonly #endings: Endings;
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
+    this.#endings = new Endings(parts);
   }
 
   get size(): number {
@@ -32,8 +39,8 @@ export class Executions {
 
   /** Runs a claimed call to its end, and then the frame's next step if that fell to us. Never rejects. */
   start(claimed: Claimed): void {
-    const ended = new CallRun(this.#parts, claimed).toEnd();
-    this.#track(claimed.call.id, ended, claimed.frame?.invocation);
+    const ended = new CallRun(this.#parts, claimed, this.#endings.store).toEnd();
+    this.#track(claimed.call.id, ended, { ...placeOf(claimed.call, claimed.frame), draft: draftOf(claimed) });
   }
 
   /** Claims an approved call and runs it, if it is free and this process can. */
@@ -56,7 +63,8 @@ export class Executions {
 
   /** Lets the host go on with a frame that this process has claimed. */
   step(frame: FrameRecord): void {
-    this.#track(frame.id, Promise.resolve({ stepping: frame }), frame.invocation);
+    const place = { ...placeOf(frame, frame), draft: draftOf(frame) };
+    this.#track(frame.id, Promise.resolve({ stepping: frame }), place);
   }
 
   /** Resolves when the call, and what followed from it here, is done; at once if it does not run here. */
@@ -65,15 +73,28 @@ export class Executions {
       await running;
   }
 
-  /** Resolves when nothing of this invocation runs here any more. */
-  async settledIn(invocation: string): Promise<void> {
+  /** Resolves when nothing of this invocation runs here any more, to what was committed here while it ran. */
+  async settledIn(invocation: string): Promise<Trail | undefined> {
+    let trail: Trail | undefined;
     for (
-      let running = this.#invocations.get(invocation);
-      running !== undefined;
-      running = this.#invocations.get(invocation)
+      let work = this.#invocations.get(invocation);
+      work !== undefined;
+      work = this.#invocations.get(invocation)
     ) {
-      await Promise.all(running);
+      ({ trail } = work);
+      await Promise.all(work.running);
     }
+    return trail;
+  }
+
+  /** Keeps what was committed for whoever waits for the work in that session. */
+  committed(draft: Draft): void {
+    for (const { trail } of this.#sessions.get(draft.sessionKey) ?? []) trail.add(draft);
+  }
+
+  /** What this process has committed while it was at work on an invocation. */
+  trailOf(invocation: string): Trail | undefined {
+    return this.#invocations.get(invocation)?.trail;
   }
 
   /** Resolves when nothing runs here any more. */
@@ -98,7 +119,7 @@ export class Executions {
     }
   }
 
-  #track(id: string, work: Promise<Ended>, invocation: string | undefined): void {
+  #track(id: string, work: Promise<Ended>, place: Place): void {
     const release = this.#parts.lease.keep();
     const done = work.then(async ({ call, stepping, asked }) => {
       if (asked !== undefined) this.#parts.hosts.get(asked.call.app)?.asked?.(asked);
@@ -106,17 +127,52 @@ export class Executions {
       // Given back unstarted, because the lease was lost: try once more under a new one.
       if (call?.status === "ready") this.pursue(call.id);
     });
-    this.#remember(id, done.finally(release), invocation);
+    this.#remember(id, done.finally(release), place);
   }
 
-  #remember(id: string, work: Promise<void>, invocation = ""): void {
-    const others = this.#invocations.get(invocation) ?? new Set();
+  #remember(id: string, work: Promise<void>, place: Place = NOWHERE): void {
+    const run = this.#invocations.get(place.invocation) ?? this.#begin(place);
+    if (place.draft !== undefined) run.trail.add(place.draft);
     const tracked = work.finally(() => {
       if (this.#running.get(id) === tracked) this.#running.delete(id);
-      others.delete(tracked);
-      if (others.size === 0) this.#invocations.delete(invocation);
+      run.running.delete(tracked);
+      if (run.running.size === 0) this.#end(place, run);
     });
     this.#running.set(id, tracked);
-    this.#invocations.set(invocation, others.add(tracked));
+    run.running.add(tracked);
   }
+
+  #begin({ session, invocation }: Place): Run {
+    const run: Run = { running: new Set(), trail: new Trail() };
+    this.#invocations.set(invocation, run);
+    this.#sessions.set(session, (this.#sessions.get(session) ?? new Set()).add(run));
+    return run;
+  }
+
+  #end({ session, invocation }: Place, run: Run): void {
+    this.#invocations.delete(invocation);
+    const others = this.#sessions.get(session);
+    others?.delete(run);
+    if (others?.size === 0) this.#sessions.delete(session);
+  }
+}
+
+/** What runs here of one invocation. */
+interface Run {
+  readonly running: Set<Promise<void>>;
+  readonly trail: Trail;
+}
+
+/** What a piece of work belongs to, and the draft that set it going. */
+interface Place {
+  readonly session: string;
+  readonly invocation: string;
+  readonly draft?: Draft | undefined;
+}
+
+// For what is no agent's.
+const NOWHERE: Place = { session: "", invocation: "" };
+
+function placeOf({ session }: { readonly session: string }, frame: FrameRecord | undefined): Place {
+  return frame === undefined ? NOWHERE : { session, invocation: frame.invocation };
 }

@@ -4,8 +4,9 @@ import { Draft, type EventDraft } from "./draft.ts";
 import type { Snapshot } from "./ledger.ts";
 import type { EngineParts } from "./parts.ts";
 import type { FrameKind, FrameRecord } from "./records.ts";
+import { standingOf } from "./standing.ts";
 import { stateWrites } from "./state-scopes.ts";
-import { type Conflict, transact } from "./transact.ts";
+import { type Conflict, type Judge, type Known, transact } from "./transact.ts";
 
 /** One agent to be activated. */
 export interface FrameInput {
@@ -82,6 +83,8 @@ export interface Finished {
   readonly ok: boolean;
   /** Claimed here for its next step: the parent, or the successor. */
   readonly stepping?: FrameRecord;
+  /** What was committed. */
+  readonly draft?: Draft;
 }
 
 /**
@@ -89,7 +92,7 @@ export interface Finished {
  * parent's progress, or the frame that takes its place.
  */
 export async function finishFrame(parts: EngineParts, step: FrameRecord, end: FrameEnd): Promise<Finished> {
-  return transact<Finished>(parts, { frame: step.id }, async (snapshot, last) => {
+  const judge: Judge<Finished> = async (snapshot, last) => {
     if (!isOurs(snapshot, step)) return { value: { ok: false } };
     const { frame } = snapshot;
     const draft = new Draft(parts, snapshot.now, snapshot.session);
@@ -105,8 +108,15 @@ export async function finishFrame(parts: EngineParts, step: FrameRecord, end: Fr
       end.successor === undefined
         ? await writeReturn(parts, draft, { frame, end, last })
         : await writeSuccessor(parts, draft, { frame, successor: end.successor });
-    return { draft, value: { ok: true, ...(stepping === undefined ? {} : { stepping }) } };
-  });
+    return { draft, value: { ok: true, draft, ...(stepping === undefined ? {} : { stepping }) } };
+  };
+  return transact(parts, { frame: step.id }, judge, stepStanding(parts, step));
+}
+
+/** What is known of a frame that this process put into its step. */
+export function stepStanding(parts: EngineParts, frame: FrameRecord): Known | undefined {
+  const standing = standingOf(parts, frame);
+  return standing && { snapshot: { ...standing, frame } };
 }
 
 async function writeSuccessor(

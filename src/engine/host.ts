@@ -58,6 +58,8 @@ export interface Host extends HostedApp {
   tool(call: CallRecord): LiveTool | undefined | Promise<LiveTool | undefined>;
   /** A question about one of its calls was just committed by this process. */
   asked?(asked: AskedCall): void;
+  /** Takes up what the host itself has kept in the ledger and nobody is doing. Asked in every round of work. */
+  sweep?(): Promise<void>;
   /** Goes on with a frame whose step this process has claimed. Must not reject. */
   step?(frame: FrameRecord): Promise<void>;
 }

@@ -114,6 +114,7 @@ export type { Settled, Settlement, SettlementInput } from "./settle.ts";
 export type { KeptItem, Shelf } from "./shelf.ts";
 export { withoutTemporary } from "./state-scopes.ts";
 export type { Trace, Traced } from "./trace.ts";
+export type { Rest, Trail } from "./trail.ts";
 export type { CallPlan, MessageInput, MessageOutcome, PlannedCall, Turn, TurnInput } from "./turns.ts";
 export { type Cancelled, isWithdrawnBy } from "./withdraw.ts";
 export type { Worker, WorkOptions } from "./worker.ts";

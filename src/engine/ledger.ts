@@ -80,7 +80,8 @@ export type ConfirmationChange = Partial<
  * in it, the whole commit is refused and nothing is written.
  */
 export type Write =
-  | { readonly kind: "event"; readonly seq: number; readonly event: StoredEvent }
+  /** `text` is the event as JSON, where whoever wrote it has that already. */
+  | { readonly kind: "event"; readonly seq: number; readonly event: StoredEvent; readonly text?: string }
   | { readonly kind: "journal"; readonly record: Omit<JournalRecord, "seq"> }
   | {
       readonly kind: "frame-insert";
@@ -134,6 +135,7 @@ export interface Memo {
 export interface SessionChange {
   readonly nextSeq: number;
   readonly open: number;
+  readonly ready: number;
   readonly chain: ChainHead;
   readonly updatedAt: number;
   readonly deletedAt?: number;

@@ -1,5 +1,6 @@
 import type { ChainHasher } from "./chain.ts";
 import type { Clock } from "./clock.ts";
+import type { Draft } from "./draft.ts";
 import type { Host } from "./host.ts";
 import type { NewId } from "./ids.ts";
 import type { Lease } from "./lease.ts";
@@ -39,4 +40,6 @@ export interface EngineParts {
   readonly trace: Trace;
   /** Resolves once the ledger is known to have been begun with our secret; asked before every command. */
   readonly ready: () => Promise<void> | undefined;
+  /** Told of every draft that this process has committed. */
+  readonly onCommitted?: (draft: Draft) => void;
 }

@@ -1,9 +1,9 @@
-import type { JsonObject, JsonValue } from "../protocol/index.ts";
+import { canonicalJson, type JsonObject, type JsonValue } from "../protocol/index.ts";
 import { moveCall, toResponse, wordingOf, writeAnswer } from "./answer.ts";
 import { newConfirmation, writeQuestions } from "./ask.ts";
 import { type Delegation, delegateFrameId } from "./call-end.ts";
 import type { Claimed } from "./claim.ts";
-import { valueDigest } from "./digest.ts";
+import { bodyDigest } from "./digest.ts";
 import { Draft } from "./draft.ts";
 import type { Ended } from "./executions.ts";
 import { newFrame } from "./frames.ts";
@@ -11,8 +11,9 @@ import type { Snapshot } from "./ledger.ts";
 import type { EngineParts } from "./parts.ts";
 import type { CallRecord, FrameRecord, Shown } from "./records.ts";
 import type { OpenAsk } from "./replay.ts";
+import { standingOf } from "./standing.ts";
 import { toolConfirmationOf } from "./tool-confirmation.ts";
-import { type Conflict, type Plan, transact } from "./transact.ts";
+import { type Conflict, type Judge, type Known, type Plan, transact } from "./transact.ts";
 
 /** How one entry into a body ended. */
 export type EntryOutcome =
@@ -44,14 +45,34 @@ export async function recordEntry(
   outcome: EntryOutcome,
 ): Promise<Ended> {
   const { id, attempt } = claimed.call;
-  return transact<Ended>(parts, { call: id }, async (snapshot, last) => {
+  const judge: Judge<Ended> = async (snapshot, last) => {
     const { call } = snapshot ?? {};
     if (snapshot === undefined || call === undefined) return { value: {} };
     const held: Held = { ...snapshot, call };
     const ours = call.attempt === attempt && (call.status === "executing" || call.status === "unknown");
     if (!ours) return recordTooLate(parts, held, { attempt, outcome });
     return plan(parts, claimed, held, { outcome, last });
-  });
+  };
+  return transact(parts, { call: id }, judge, endStanding(parts, claimed, outcome));
+}
+
+/**
+ * What is known of a call that ran here to its end. The body had the arguments in its hands; where they are
+ * shown once more, they are read again.
+ */
+function endStanding(parts: EngineParts, claimed: Claimed, { kind }: EntryOutcome): Known | undefined {
+  const { call, confirmation, frame } = claimed;
+  const ended = kind === "succeeded" || kind === "failed";
+  const standing = ended && call.originalArgs === undefined ? standingOf(parts, claimed) : undefined;
+  if (standing === undefined) return undefined;
+  return {
+    snapshot: {
+      ...standing,
+      call,
+      ...(confirmation === undefined ? {} : { confirmation }),
+      ...(frame === undefined ? {} : { frame }),
+    },
+  };
 }
 
 interface Case {
@@ -101,14 +122,24 @@ async function answer(
   // Denied stays denied, whatever the tool says when it words the answer.
   const command = call.refused ? wordingOf(confirmation) : end.ok ? "succeed" : "fail";
   const answered = writeAnswer(parts, draft, { ...end, call, frame, command, owner });
-  draft.journal(`call-${answered.call.status}`, {
-    call: call.id,
-    tool: call.tool,
-    attempt: call.attempt,
-    resultDigest: valueDigest(parts.ledger.digestKey, end.result),
-    ...(call.status === "unknown" ? { late: true } : {}),
-  });
+  journalEnd(parts, draft, { before: call, after: answered.call, result: end.result });
   return { draft, value: answered };
+}
+
+/** Puts on record that a call's body came to its end. */
+export function journalEnd(
+  { ledger }: EngineParts,
+  draft: Draft,
+  end: { readonly before: CallRecord; readonly after: CallRecord; readonly result: JsonValue },
+): void {
+  const { id, tool, attempt, status } = end.before;
+  draft.journal(`call-${end.after.status}`, {
+    call: id,
+    tool,
+    attempt,
+    resultDigest: bodyDigest(ledger.digestKey, canonicalJson(end.result)),
+    ...(status === "unknown" ? { late: true } : {}),
+  });
 }
 
 /** Opens a frame for the other agent; the call waits, without a lease, for what it ends with. */

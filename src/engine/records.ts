@@ -11,6 +11,8 @@ export interface SessionRecord {
   readonly nextSeq: number;
   /** How many confirmations are open: what the flood limit compares with, without counting. */
   readonly open: number;
+  /** How many frames wait for somebody to take their next step: what a step that ends looks at, without a search. */
+  readonly ready: number;
   readonly chain: ChainHead;
   readonly createdAt: number;
   readonly updatedAt: number;

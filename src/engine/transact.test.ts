@@ -113,3 +113,58 @@ test("an owner whom the ledger refuses is not claimed under again", async () => 
   expect(owners).toEqual([owner, "nobody"]);
   expect(await parts.lease.hold()).not.toBe(owner);
 });
+
+/** Adds a record to the session as somebody knew it. */
+function noteKnowing(
+  known: Awaited<ReturnType<Ledger["load"]>>,
+  seen: (number | undefined)[],
+): Promise<number> {
+  return transact<number>(
+    parts,
+    { session: name },
+    (snapshot) => {
+      seen.push(snapshot?.session.version);
+      const draft = new Draft(parts, clock.now(), snapshot?.session ?? { key: "s", create: name });
+      return { draft: draft.journal("note", {}), value: draft.sessionAfter.version };
+    },
+    { snapshot: known },
+  );
+}
+
+test("what is known is committed against without a look, and what the draft says of the session comes true", async () => {
+  await note("a");
+  const known = await ledger.load({ session: name });
+  watched.calls.length = 0;
+  expect(await noteKnowing(known, [])).toBe(2);
+  expect(watched.calls.map(({ method }) => method)).toEqual(["commit"]);
+  expect((await ledger.load({ session: name }))?.session.version).toBe(2);
+});
+
+test("what is known no longer is looked at again", async () => {
+  await note("a");
+  const stale = await ledger.load({ session: name });
+  await note("b");
+  const seen: (number | undefined)[] = [];
+  expect(await noteKnowing(stale, seen)).toBe(3);
+  expect(seen).toEqual([1, 2]);
+});
+
+test("that there is nothing may be known, too, and be wrong", async () => {
+  await note("a");
+  const seen: (number | undefined)[] = [];
+  expect(await noteKnowing(undefined, seen)).toBe(2);
+  expect(seen).toEqual([undefined, 1]);
+});
+
+test("a verdict that commits nothing is given on what the ledger says, not on what is known", async () => {
+  await note("a");
+  const stale = await ledger.load({ session: name });
+  await note("b");
+  const value = await transact(
+    parts,
+    { session: name },
+    (snapshot) => ({ value: snapshot?.session.version }),
+    { snapshot: stale },
+  );
+  expect(value).toBe(2);
+});

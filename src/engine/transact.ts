@@ -18,16 +18,31 @@ export type Judge<T> = (
   last: Conflict | undefined,
 ) => Plan<T> | Promise<Plan<T>>;
 
+/** What was just read or committed, by whoever gives the command; there may have been nothing. */
+export interface Known {
+  readonly snapshot: Snapshot | undefined;
+}
+
 const MAX_TRIES = 500;
 const MAX_PAUSE_MS = 4;
 
 /**
  * Load, judge, commit; when the session moved in between, again. The value is returned only once its draft
- * is committed, so whatever it says is the truth.
+ * is committed, so whatever it says is the truth. What is `known` from this process's last commit is tried
+ * before anything is loaded; it counts only if it can be committed against.
  */
-export async function transact<T>(parts: EngineParts, target: Target, judge: Judge<T>): Promise<T> {
+export async function transact<T>(
+  parts: EngineParts,
+  target: Target,
+  judge: Judge<T>,
+  known?: Known,
+): Promise<T> {
   const checking = parts.ready();
   if (checking !== undefined) await checking;
+  if (known !== undefined) {
+    const tried = await conclude(parts, await judge(known.snapshot, undefined));
+    if (tried.done && tried.committed) return tried.value;
+  }
   const first = await attempt(parts, target, judge, undefined);
   if (first.done) return first.value;
   // Others are at this session: from here on queue up behind those of this process.
@@ -51,7 +66,7 @@ interface Refused {
   readonly conflict: Conflict;
 }
 
-type Attempt<T> = { readonly done: true; readonly value: T } | Refused;
+type Attempt<T> = { readonly done: true; readonly value: T; readonly committed: boolean } | Refused;
 
 async function attempt<T>(
   parts: EngineParts,
@@ -60,11 +75,17 @@ async function attempt<T>(
   last: Refused | undefined,
 ): Promise<Attempt<T>> {
   const snapshot = await parts.ledger.load(target);
-  const plan = await judge(snapshot, standing(last, snapshot));
-  if (plan.draft === undefined) return { done: true, value: plan.value };
-  const commit = plan.draft.toCommit();
+  return conclude(parts, await judge(snapshot, standing(last, snapshot)));
+}
+
+async function conclude<T>(parts: EngineParts, { draft, value }: Plan<T>): Promise<Attempt<T>> {
+  if (draft === undefined) return { done: true, value, committed: false };
+  const commit = draft.toCommit();
   const outcome = await parts.ledger.commit(commit);
-  if (outcome.ok) return { done: true, value: plan.value };
+  if (outcome.ok) {
+    parts.onCommitted?.(draft);
+    return { done: true, value, committed: true };
+  }
   if (outcome.conflict === "owner" && commit.owner !== undefined) parts.lease.lost(commit.owner);
   const { key: session, version } = commit.session;
   return { done: false, session, version, conflict: outcome.conflict };

@@ -4,15 +4,16 @@ import { type AskedCall, newConfirmation, type Question, writeQuestions } from "
 import type { Claimed } from "./claim.ts";
 import { valueDigest } from "./digest.ts";
 import { Draft, type EventDraft } from "./draft.ts";
-import { isOurs, newFrame, newFrameId, REQUESTERS, requestersIn } from "./frames.ts";
+import { isOurs, newFrame, newFrameId, REQUESTERS, requestersIn, stepStanding } from "./frames.ts";
 import type { LiveTool } from "./host.ts";
 import type { SessionName, Snapshot } from "./ledger.ts";
 import { type Once, onceWrite, type Recalled, type RememberedRun, recallOnce } from "./once.ts";
 import type { EngineParts } from "./parts.ts";
 import { permitFor } from "./permit.ts";
 import type { CallRecord, FrameKind, FrameRecord, SessionRecord } from "./records.ts";
+import { madeIn } from "./standing.ts";
 import { stateWrites } from "./state-scopes.ts";
-import { type Conflict, type Plan, transact } from "./transact.ts";
+import { type Conflict, type Judge, type Known, type Plan, transact } from "./transact.ts";
 
 /** A user's message, and the agent that is to answer it. */
 export interface MessageInput {
@@ -22,6 +23,8 @@ export interface MessageInput {
   readonly requesters?: readonly string[];
   readonly stateDelta?: JsonObject;
   readonly frame: { readonly kind: FrameKind; readonly agent: string; readonly path: readonly string[] };
+  /** The session as the caller has just read it; undefined where there was none. */
+  readonly known?: { readonly session: SessionRecord | undefined };
 }
 
 export type MessageOutcome =
@@ -36,9 +39,14 @@ export type MessageOutcome =
 
 /** Stores a message and claims the model step that answers it. The session is made if there is none. */
 export async function receiveMessage(parts: EngineParts, input: MessageInput): Promise<MessageOutcome> {
-  return transact<MessageOutcome>(parts, { session: input.session }, async (snapshot, last) =>
-    judgeMessage(parts, snapshot, { input, last }),
-  );
+  const judge: Judge<MessageOutcome> = (snapshot, last) => judgeMessage(parts, snapshot, { input, last });
+  return transact(parts, { session: input.session }, judge, justRead(parts, input));
+}
+
+function justRead({ clock }: EngineParts, { known }: MessageInput): Known | undefined {
+  if (known === undefined) return undefined;
+  const { session } = known;
+  return { snapshot: session && { now: clock.now(), session } };
 }
 
 /** The same under a key, which the message's own commit remembers: sent again, it is where it went. */
@@ -87,8 +95,8 @@ function planMessage(
   const cursor = requesters === undefined ? null : { [REQUESTERS]: requesters };
   const parent = { session: session.key, app: input.session.app, invocation: event.invocationId, cursor };
   const id = newFrameId(parts, session.key, now);
-  const frame: FrameRecord = { ...newFrame({ ...input.frame, id, parent }), owner };
   const draft = new Draft(parts, now, session);
+  const frame = madeIn<FrameRecord>(draft, { ...newFrame({ ...input.frame, id, parent }), owner });
   draft.claimedBy(owner).write({ kind: "frame-insert", frame, exclusive: true });
   for (const write of stateWrites(stateDelta)) draft.write(write);
   const seq = snapshot?.session.nextSeq ?? 1;
@@ -146,7 +154,7 @@ export async function recordTurn(
   step: FrameRecord,
   input: TurnInput,
 ): Promise<Turn | undefined> {
-  return transact<Turn | undefined>(parts, { frame: step.id }, (snapshot, last) => {
+  const judge: Judge<Turn | undefined> = (snapshot, last) => {
     // A lease that ran out before the turn was stored: whoever finds the frame steps it again.
     if (last === "owner" || !isOurs(snapshot, step)) return { value: undefined };
     const { session, now, frame } = snapshot;
@@ -154,7 +162,8 @@ export async function recordTurn(
     draft.event(input.event);
     for (const write of stateWrites(input.stateDelta)) draft.write(write);
     return planTurn(parts, draft, { session, frame, calls: input.calls });
-  });
+  };
+  return transact(parts, { frame: step.id }, judge, stepStanding(parts, step));
 }
 
 interface TurnScene {
@@ -181,10 +190,9 @@ function planTurn(parts: EngineParts, draft: Draft, scene: TurnScene): Plan<Turn
     from: "stepping",
     set: { ...set, status, ...(status === "waiting" ? { owner: null } : {}) },
   });
-  return {
-    draft,
-    value: { frame: { ...frame, ...set, status }, calls, claimed, asked, events: draft.events },
-  };
+  const after = madeIn(draft, { ...frame, ...set, status });
+  const running = claimed.map((one) => madeIn(draft, { ...one, frame: after }));
+  return { draft, value: { frame: after, calls, claimed: running, asked, events: draft.events } };
 }
 
 interface SortedCalls extends Pick<Turn, "calls" | "claimed" | "asked"> {

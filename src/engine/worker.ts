@@ -67,6 +67,7 @@ export class Worker {
     for (const id of due.lostCalls) await this.#attempt(() => this.#recover(id));
     for (const id of due.readyCalls) await this.#attempt(() => this.#executions.resume(id));
     await this.takeUpFrames([...due.lostFrames, ...due.readyFrames]);
+    for (const host of hosts.values()) await this.#attempt(async () => host.sweep?.());
     await this.#attempt(() => this.#sealIfDue());
     await this.#attempt(() => this.#tidyIfDue());
     return due;

@@ -13,6 +13,7 @@ export const RESERVED_NAMES: readonly string[] = [
 ];
 
 const FAMILY_PREFIX = "adk_request_";
+const PLAIN = /^[a-z0-9_]*$/;
 const RUN_TOGETHER: ReadonlySet<string> = new Set(RESERVED_NAMES.map((name) => name.replaceAll("_", "")));
 
 /** Cyrillic, Greek and other letters that NFKD leaves alone, and the Latin ones that they are drawn like. */
@@ -25,6 +26,8 @@ const DRAWN_LIKE = "adkeqscorimtnakeoiutainuoscoi";
  * invisible characters, blanks, punctuation and common look-alike letters make no difference.
  */
 export function isReservedName(name: string): boolean {
+  // Of plain letters, and without the rarest one of "request": most names are such, and none can be mistaken.
+  if (!name.includes("q") && PLAIN.test(name)) return false;
   const folded = fold(name);
   return folded.startsWith(FAMILY_PREFIX) || RUN_TOGETHER.has(folded.replaceAll("_", ""));
 }

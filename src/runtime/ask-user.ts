@@ -94,9 +94,11 @@ function answersSchema(questions: readonly UserQuestion[]): JsonObject {
 
 // The choices are told and not enforced: whoever is asked may answer in words of their own.
 function answerSchema({ question, choices, multiple }: UserQuestion): JsonObject {
-  const about = choices.length === 0 ? {} : { description: choices.join(" | ") };
-  if (!multiple) return { type: "string", title: question, ...about };
-  return { type: ["array", "string"], items: { type: "string" }, title: question, ...about };
+  const description = choices.length === 0 ? question : `${question} (${choices.join(" | ")})`;
+  const about = { title: question, description };
+  return multiple
+    ? { type: ["array", "string"], items: { type: "string" }, ...about }
+    : { type: "string", ...about };
 }
 
 function nameAt(index: number): string {

@@ -110,7 +110,9 @@ function isOnlyAnswers({ parts }: Content): boolean {
 }
 
 function callsOf({ parts }: Content): readonly FunctionCall[] {
-  return parts.flatMap(({ functionCall }) => (functionCall === undefined ? [] : [functionCall]));
+  const calls: FunctionCall[] = [];
+  for (const { functionCall } of parts) if (functionCall !== undefined) calls.push(functionCall);
+  return calls;
 }
 
 function answersTo(

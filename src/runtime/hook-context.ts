@@ -1,6 +1,6 @@
 import type { FrameRecord } from "../engine/index.ts";
-import type { AnyAgent } from "./agent.ts";
-import type { HookContext } from "./hooks.ts";
+import { Agent, type AnyAgent } from "./agent.ts";
+import type { HookContext, Hooks } from "./hooks.ts";
 import type { RunContext } from "./run-context.ts";
 import { State } from "./state.ts";
 
@@ -17,6 +17,18 @@ export async function hookContextFor(
     userId: session.user,
     sessionId: session.id,
     invocationId: frame.invocation,
-    state: new State(await run.engine.ledger.state(frame.session)),
+    state: new State(isLookedAt(run, agent) ? await run.engine.ledger.state(frame.session) : {}),
   };
+}
+
+/** Could anybody look at state in a step? If not, it need not be read. */
+function isLookedAt(run: RunContext, agent: AnyAgent): boolean {
+  if (hasStepHook(run.hooks) || hasStepHook(agent.hooks)) return true;
+  if (!(agent instanceof Agent)) return false;
+  const { instruction } = agent;
+  return typeof instruction !== "string" || instruction.includes("{");
+}
+
+function hasStepHook({ beforeAgent, afterAgent, beforeModel, afterModel, beforeTool }: Hooks): boolean {
+  return [beforeAgent, afterAgent, beforeModel, afterModel, beforeTool].some((hook) => hook !== undefined);
 }

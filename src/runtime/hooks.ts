@@ -83,7 +83,8 @@ export async function firstValue<Name extends HookName>(
 ): Promise<Value<Name> | undefined> {
   for (const set of hooks) {
     const hook = set?.[name] as ((input: unknown) => unknown) | undefined;
-    const value = await hook?.(input);
+    // Most agents have none, and an empty wait costs every step some.
+    const value = hook === undefined ? undefined : await hook(input);
     if (value !== undefined) return value as Value<Name>;
   }
   return undefined;

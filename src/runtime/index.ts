@@ -34,6 +34,7 @@ export type {
 } from "./model.ts";
 export type { Policy, PolicyCall, PolicyVerdict } from "./policy.ts";
 export type { ConfirmationProvider, ConfirmationRequest } from "./provider.ts";
+export { redactCalls } from "./redact-calls.ts";
 export { Runner, type StartedRun } from "./runner.ts";
 export type { BeginInput, RunInput, RunnerOptions, SendOptions } from "./runner-options.ts";
 export type { Session, Sessions } from "./sessions.ts";

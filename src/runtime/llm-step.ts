@@ -61,7 +61,7 @@ type Thinking = Pick<StepScene, "run" | "agent" | "frame" | "ctx">;
 async function think(about: Thinking): Promise<FrameRecord | undefined> {
   const { run, agent, frame, ctx } = about;
   const tools = await toolsOf(agent, run.agents);
-  const prompt = await buildPrompt(run.engine.ledger, frame);
+  const prompt = await buildPrompt(run.engine, frame);
   const chunk = await askModel({
     ...about,
     after: prompt.events.length,

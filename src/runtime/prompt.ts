@@ -1,4 +1,4 @@
-import type { CallRecord, CallStatus, FrameRecord, Ledger } from "../engine/index.ts";
+import type { CallRecord, CallStatus, Engine, FrameRecord, Ledger } from "../engine/index.ts";
 import type { Content, JsonObject, StoredEvent } from "../protocol/index.ts";
 import { isVisible, toContents } from "./history.ts";
 
@@ -19,11 +19,12 @@ const OPEN_ANSWERS: { readonly [status in CallStatus]?: string } = {
 };
 
 /** Reads the history and makes the conversation that this frame's agent continues. */
-export async function buildPrompt(ledger: Ledger, frame: FrameRecord): Promise<Prompt> {
-  const events = await ledger.events(frame.session);
+export async function buildPrompt(engine: Engine, frame: FrameRecord): Promise<Prompt> {
+  const { ledger } = engine;
+  const events = await engine.history(frame);
   const { asked, answered } = callIdsOf(events);
   const openIds = [...asked].filter((id) => !answered.has(id));
-  const open = await ledger.calls(openIds.map((id) => `${frame.session}.${id}`));
+  const open = openIds.length === 0 ? [] : await ledger.calls(openIds.map((id) => `${frame.session}.${id}`));
   const statuses = new Map(open.map(({ wireId, status }) => [wireId, status]));
   const contents = toContents(events, {
     agent: frame.agent,
@@ -83,12 +84,18 @@ export async function deniedCalls(
   frame: FrameRecord,
   events: readonly StoredEvent[],
 ): Promise<readonly CallRecord[]> {
-  const ids = events
-    .filter(({ invocationId }) => invocationId === frame.invocation)
-    .flatMap(({ content }) => content?.parts ?? [])
-    .flatMap(({ functionCall }) =>
-      functionCall?.id === undefined ? [] : [`${frame.session}.${functionCall.id}`],
-    );
-  const calls = ids.length === 0 ? [] : await ledger.calls(ids);
+  const ids = new Set<string>();
+  for (const event of events) if (event.invocationId === frame.invocation) addRefused(ids, event);
+  if (ids.size === 0) return [];
+  const calls = await ledger.calls(Array.from(ids, (id) => `${frame.session}.${id}`));
   return calls.filter(({ status }) => status === "denied");
+}
+
+// Whoever was denied has been told so, by a person's answer or by an error of ours. Most calls need not be read.
+function addRefused(ids: Set<string>, { content, closings }: StoredEvent): void {
+  for (const { callId, confirmed } of closings ?? []) if (!confirmed) ids.add(callId);
+  for (const { functionResponse } of content?.parts ?? []) {
+    const { id, response } = functionResponse ?? {};
+    if (id !== undefined && response !== undefined && "error" in response) ids.add(id);
+  }
 }

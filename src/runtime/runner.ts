@@ -7,6 +7,7 @@ import {
   type Once,
   type PrincipalInput,
   type Refusal,
+  type SessionRecord,
   type Settlement,
   toConfirmation,
   toPrincipal,
@@ -40,7 +41,7 @@ import {
 } from "./runner-options.ts";
 import { Sessions } from "./sessions.ts";
 import { type StreamEvent, toStream } from "./stream.ts";
-import { type Submission, type SubmitInput, startRun, submit } from "./submit.ts";
+import { type Submission, type SubmitInput, submit } from "./submit.ts";
 import { refuseUnknown } from "./tool.ts";
 import { type Turn, toTurn } from "./turn.ts";
 import { type Collected, collectRun, type RunEvent, watchRun } from "./watch-run.ts";
@@ -77,7 +78,7 @@ export class Runner {
     const session = { app: this.app, user: options.user, id: options.session ?? `s-${run.newId()}` };
     const input = this.#submitInput({ ...options, session, message });
     const submission = await submit(run, input);
-    return this.#toTurn(run, input, submission, options);
+    return this.#toTurn(run, submission, options);
   }
 
   /** A message in, events out, as ADK clients know them. Leaving the loop detaches; the run goes on. */
@@ -232,7 +233,13 @@ export class Runner {
   }
 
   #open(): Promise<RunContext> {
-    this.#opened ??= createRunContext(this.app, this.#options, this.#closing.signal);
+    // What kept it from opening may be over by the next use.
+    this.#opened ??= createRunContext(this.app, this.#options, this.#closing.signal).catch(
+      (error: unknown) => {
+        this.#opened = undefined;
+        throw error;
+      },
+    );
     return this.#opened;
   }
 
@@ -242,12 +249,11 @@ export class Runner {
     const session = { app: this.app, user: input.userId, id: input.sessionId };
     const submitted = this.#submitInput({ ...input, session, user: input.userId });
     const submission = await submit(run, submitted);
-    yield* this.#follow(run, submitted, submission, input);
+    yield* this.#follow(run, submission, input);
   }
 
   async *#follow(
     run: RunContext,
-    input: SubmitInput,
     submission: Submission,
     options: RunLimits & { readonly streaming?: boolean },
   ): AsyncGenerator<RunEvent> {
@@ -265,8 +271,7 @@ export class Runner {
       release();
     }
     if (submission.afterwards === undefined) return;
-    const next = await startRun(run, input, submission.afterwards);
-    yield* this.#follow(run, input, next, options);
+    yield* this.#follow(run, await submission.afterwards, options);
   }
 
   #submitInput(input: {
@@ -303,12 +308,7 @@ export class Runner {
     throw new CountersignError(code, message, field === undefined ? {} : { details: { field } });
   }
 
-  async #toTurn(
-    run: RunContext,
-    input: SubmitInput,
-    submission: Submission,
-    limits: RunLimits,
-  ): Promise<Turn> {
+  async #toTurn(run: RunContext, submission: Submission, limits: RunLimits): Promise<Turn> {
     const { sessionKey: session, refused, warnings, afterwards } = submission;
     const told = {
       ...(refused.length === 0 ? {} : { refused }),
@@ -326,7 +326,7 @@ export class Runner {
     const collected = await collectRun(run, { session, ...submission.run }).finally(release);
     if (afterwards === undefined)
       return { ...(await this.#turnOf(run, { session, invocation }, collected)), ...told };
-    const next = await this.#toTurn(run, input, await startRun(run, input, afterwards), limits);
+    const next = await this.#toTurn(run, await afterwards, limits);
     return { ...next, ...told };
   }
 
@@ -335,12 +335,7 @@ export class Runner {
     { session: key, invocation }: { readonly session: string; readonly invocation: string },
     collected: Collected,
   ): Promise<Turn> {
-    const { ledger } = run.engine;
-    const session = (await ledger.load({ sessionKey: key }))?.session ?? { id: "", user: "", open: 0 };
-    const open =
-      session.open === 0
-        ? []
-        : (await ledger.confirmations({ state: "open", session: key }, { limit: session.open })).items;
+    const { session, open } = await standingOf(run, key, collected);
     const by = toPrincipal({ id: session.user });
     const pending = open.toSorted(byAsking).map((item) => toConfirmation(item, by));
     return toTurn(session, invocation, { ...collected, pending });
@@ -356,8 +351,29 @@ export class Runner {
   }
 }
 
+type OpenQuestion = Pick<ConfirmationWithCall, "confirmation" | "call" | "session">;
+
+/** The session and what is open in it: as the run left it, if that is known, else as it is now. */
+async function standingOf(
+  { engine: { ledger } }: RunContext,
+  key: string,
+  { standing }: Collected,
+): Promise<{
+  readonly session: Pick<SessionRecord, "id" | "user">;
+  readonly open: readonly OpenQuestion[];
+}> {
+  if (standing !== undefined) {
+    const { session, asked } = standing;
+    return { session, open: asked.map((one) => ({ ...one, session })) };
+  }
+  const session = (await ledger.load({ sessionKey: key }))?.session ?? { id: "", user: "", open: 0 };
+  if (session.open === 0) return { session, open: [] };
+  const { items } = await ledger.confirmations({ state: "open", session: key }, { limit: session.open });
+  return { session, open: items };
+}
+
 // Questions of one turn are put at the same moment; they are told in the order of its calls.
-function byAsking(one: ConfirmationWithCall, other: ConfirmationWithCall): number {
+function byAsking(one: OpenQuestion, other: OpenQuestion): number {
   return one.confirmation.requestedAt - other.confirmation.requestedAt || one.call.ord - other.call.ord;
 }
 

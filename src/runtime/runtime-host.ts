@@ -7,6 +7,8 @@ import { failureOf } from "./failure.ts";
 import { toLiveToolFor } from "./live-tool.ts";
 import { stepLlm } from "./llm-step.ts";
 import type { RunContext } from "./run-context.ts";
+import { sayLeftovers } from "./said-later.ts";
+import { sayer } from "./submit.ts";
 
 /** What this process can run of an app: its agents' steps and their tools. */
 export function createRuntimeHost(run: RunContext): Host {
@@ -16,6 +18,7 @@ export function createRuntimeHost(run: RunContext): Host {
     tool: (call) => liveToolFor(run, call),
     step: (frame) => step(run, frame),
     asked: (asked) => answerInProcess(run, asked),
+    sweep: () => sayLeftovers(run, sayer(run)),
   };
 }
 

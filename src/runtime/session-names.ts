@@ -16,10 +16,15 @@ export class SessionNames {
     if (known !== undefined) return known;
     const session = (await this.#ledger.load({ sessionKey: key }))?.session;
     if (session === undefined) return undefined;
+    const { app, user, id } = session;
+    return this.know(key, { app, user, id });
+  }
+
+  /** Remembers what somebody has just read or made. */
+  know(key: string, name: SessionName): SessionName {
     // Forgetting all of them now and then is simpler than forgetting the right ones, and costs a read each.
     if (this.#known.size >= MOST_KNOWN) this.#known.clear();
-    const { app, user, id } = session;
-    this.#known.set(key, { app, user, id });
-    return { app, user, id };
+    this.#known.set(key, name);
+    return name;
   }
 }

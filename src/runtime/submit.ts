@@ -4,6 +4,7 @@ import {
   type Once,
   type SessionName,
   type SessionRecord,
+  toPrincipal,
   toRememberedRun,
   withoutTemporary,
 } from "../engine/index.ts";
@@ -19,6 +20,8 @@ import {
 import type { AnyAgent } from "./agent.ts";
 import { type RefusedAnswer, takeAnswers } from "./answers.ts";
 import type { RunContext } from "./run-context.ts";
+import { closed, keepForLater, type LaterWords, type Say, sayKept } from "./said-later.ts";
+import { collectRun } from "./watch-run.ts";
 
 /** A message for a session: words, answers to confirmations, or both. */
 export interface SubmitInput {
@@ -40,8 +43,8 @@ export interface Submission {
   readonly warnings: readonly string[];
   /** Undefined when nothing was set in motion. */
   readonly run?: { readonly invocation: string; readonly after: number };
-  /** Words beside answers: to be said once what was answered is done. */
-  readonly afterwards?: readonly Part[];
+  /** Words beside answers: said once what was answered has come to rest, whether or not anybody waits for it. */
+  readonly afterwards?: Promise<Submission>;
 }
 
 /** Takes a message: answers are decided, words become the user's message and start a run. */
@@ -66,12 +69,52 @@ export async function submit(run: RunContext, input: SubmitInput): Promise<Submi
   if (outcome.resumed === undefined && rest.length > 0) {
     return { ...(await begin(run, beside(input), { parts: rest, session })), refused: all, warnings };
   }
+  const { resumed } = outcome;
   return {
     sessionKey: session.key,
     refused: all,
     warnings,
-    ...(outcome.resumed === undefined ? {} : { run: outcome.resumed }),
-    ...(rest.length === 0 ? {} : { afterwards: rest }),
+    ...(resumed === undefined ? {} : { run: resumed }),
+    ...(resumed === undefined || rest.length === 0
+      ? {}
+      : await sayAfterwards(run, input, { session, parts: rest, resumed })),
+  };
+}
+
+async function sayAfterwards(
+  run: RunContext,
+  { session: name, requesters, stateDelta, whilePending, once }: SubmitInput,
+  about: {
+    readonly session: SessionRecord;
+    readonly parts: readonly Part[];
+    readonly resumed: NonNullable<Submission["run"]>;
+  },
+): Promise<Pick<Submission, "afterwards">> {
+  const { session, parts, resumed } = about;
+  const words: LaterWords = {
+    session: name,
+    sessionKey: session.key,
+    invocation: resumed.invocation,
+    parts,
+    whilePending,
+    ...(requesters === undefined ? {} : { requesters }),
+    ...(stateDelta === undefined ? {} : { stateDelta }),
+  };
+  const item = await keepForLater(run, words, once);
+  const atRest = collectRun(run, { session: session.key, ...resumed });
+  const said = Promise.race([atRest, closed(run.closing)]).then(() => sayKept(run, item, sayer(run)));
+  // Nobody may be waiting; if it fails, the words are still kept.
+  said.catch(() => {});
+  return { afterwards: said };
+}
+
+/** Says words that were kept as the user's message. */
+export function sayer(run: RunContext): Say {
+  return async (words, once) => {
+    const known = await run.engine.ledger.load({ session: words.session });
+    const decider = { by: toPrincipal({ id: words.session.user }), via: "run" };
+    const input = { ...words, message: { role: "user", parts: words.parts }, decider, once };
+    return begin(run, input, { parts: words.parts, session: known?.session });
   };
 }
 
@@ -110,16 +153,6 @@ function toRefused({
   return { code, message, ...(id === undefined ? {} : { id }) };
 }
 
-/** Starts a run on the words that stood beside answers. */
-export async function startRun(
-  run: RunContext,
-  input: SubmitInput,
-  parts: readonly Part[],
-): Promise<Submission> {
-  const known = await run.engine.ledger.load({ session: input.session });
-  return begin(run, beside(input), { parts, session: known?.session });
-}
-
 async function begin(
   run: RunContext,
   input: SubmitInput,
@@ -142,6 +175,7 @@ async function begin(
         : { actions: { stateDelta: withoutTemporary(input.stateDelta) } }),
     },
     frame: { kind, agent: name, path: [name] },
+    known: { session },
     ...(input.requesters === undefined ? {} : { requesters: input.requesters }),
     ...(input.stateDelta === undefined ? {} : { stateDelta: input.stateDelta }),
   };
@@ -151,6 +185,7 @@ async function begin(
   if (!received.ok) throw new CountersignError(received.code, received.message);
   if ("response" in received) return toSubmission(received.response);
   const { frame, seq } = received;
+  run.names.know(frame.session, input.session);
   run.engine.step(frame);
   return {
     sessionKey: frame.session,

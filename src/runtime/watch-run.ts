@@ -1,4 +1,4 @@
-import type { CallRecord, Ledger } from "../engine/index.ts";
+import type { CallRecord, Ledger, Rest } from "../engine/index.ts";
 import type { StoredEvent } from "../protocol/index.ts";
 import { activityOf } from "./activity.ts";
 import type { RunContext } from "./run-context.ts";
@@ -25,6 +25,8 @@ export interface Collected {
   /** All that was stored meanwhile. */
   readonly events: readonly StoredEvent[];
   readonly unknown: readonly CallRecord[];
+  /** How the session stands, where that is known without another look. */
+  readonly standing?: Pick<Rest, "session" | "asked">;
 }
 
 /** Waits until nothing more happens in a run without a person. */
@@ -32,20 +34,26 @@ export async function collectRun(run: RunContext, watched: Omit<WatchedRun, "pie
   const { session, invocation, after } = watched;
   const { engine, background } = run;
   for (;;) {
-    await engine.settledIn(invocation);
+    const trail = await engine.settledIn(invocation);
+    const beside = background.of(session);
+    const rest = beside === undefined ? trail?.restAfter(after) : undefined;
+    if (rest !== undefined) return { events: eventsOf(rest.events, invocation), unknown: [], standing: rest };
     const change = nextChange(engine.ledger);
     const { stirs } = background;
-    const beside = background.of(session);
     const { state, unknown } = await activityOf(engine.ledger, session, invocation);
     if (state !== "active" && beside === undefined && stirs === background.stirs) {
       change.forget();
       const events = await engine.ledger.events(session, { after });
-      return { events: events.filter((event) => event.invocationId === invocation), unknown };
+      return { events: eventsOf(events, invocation), unknown };
     }
     // Another process has it, or a provider is being asked: its next commit is worth another look.
     await (beside === undefined ? change.happened : Promise.race([change.happened, beside]));
     change.forget();
   }
+}
+
+function eventsOf(events: readonly StoredEvent[], invocation: string): readonly StoredEvent[] {
+  return events.filter((event) => event.invocationId === invocation);
 }
 
 function nextChange(ledger: Ledger): { readonly happened: Promise<void>; readonly forget: () => void } {

@@ -7,6 +7,7 @@ import { exportedNames } from "./syntax.ts";
 const EXPORTS = {
   ".": { types: "./dist/index.d.ts", default: "./dist/index.js" },
   "./protocol": { types: "./dist/protocol/index.d.ts", default: "./dist/protocol/index.js" },
+  "./a2a": { types: "./dist/a2a/index.d.ts", default: "./dist/a2a/index.js" },
   "./channels": { types: "./dist/channels/index.d.ts", default: "./dist/channels/index.js" },
   "./channels/webhook": {
     types: "./dist/channels/webhook/index.d.ts",
@@ -214,6 +215,7 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
     "toJsonValue",
     "toProblem",
   ],
+  "./a2a": ["A2aApp", "A2aFacts", "A2aOptions", "A2aSecurity", "createA2aApp"],
   "./channels": [
     "Channel",
     "DEFAULT_DELIVERY_SETTINGS",
@@ -286,6 +288,7 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
     "Logger",
     "LoginLinkOptions",
     "Metrics",
+    "Mount",
     "NewToken",
     "OidcOptions",
     "RequestLimits",

@@ -60,7 +60,7 @@ export class Lines {
 
   /** Forgets what a person typed before they were asked; a pipe says its answers ahead of time. */
   dropTypedAhead(): void {
-    if (this.isTerminal) return;
+    if (this.isTerminal) this.#unread.length = 0;
   }
 
   /** Prints above the prompt at which a person may be typing. */

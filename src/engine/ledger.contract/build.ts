@@ -10,6 +10,7 @@ export interface CommitOptions {
   readonly sync?: boolean;
   readonly owner?: string;
   readonly open?: number;
+  readonly ready?: number;
   readonly updatedAt?: number;
   readonly deletedAt?: number;
   /** Instead of the one that fits. */
@@ -41,12 +42,21 @@ export class SessionWriter {
   }
 
   toCommit(writes: readonly Write[], options: CommitOptions): Commit {
-    const { version = this.version, open = 0, updatedAt = AT, deletedAt, owner, sync = false } = options;
+    const {
+      version = this.version,
+      open = 0,
+      ready = 0,
+      updatedAt = AT,
+      deletedAt,
+      owner,
+      sync = false,
+    } = options;
     return {
       session: { key: this.key, version, ...(version === 0 ? { create: this.name } : {}) },
       change: {
         nextSeq: this.nextSeq,
         open,
+        ready,
         chain: { n: this.chainLength, hash: `hash-${this.chainLength}` },
         updatedAt,
         ...(deletedAt === undefined ? {} : { deletedAt }),

@@ -27,15 +27,17 @@ export const commitCases: readonly LedgerCase[] = [
           version: 1,
           nextSeq: 2,
           open: 0,
+          ready: 0,
           chain: { n: 0, hash: "hash-0" },
           createdAt: 5,
           updatedAt: 5,
         },
         "the session",
       );
-      await writer.commit([writer.journal("noted")], { updatedAt: 9, open: 3 });
+      await writer.commit([writer.journal("noted")], { updatedAt: 9, open: 3, ready: 2 });
       const second = (await ledger.load({ session: writer.name }))?.session;
-      checkEqual([second?.version, second?.open, second?.chain.n], [2, 3, 1], "version, open, chain");
+      const { version, open: asked, ready, chain } = second ?? {};
+      checkEqual([version, asked, ready, chain?.n], [2, 3, 2, 1], "version, open, ready, chain");
       checkEqual([second?.createdAt, second?.updatedAt], [5, 9], "times");
     },
   },

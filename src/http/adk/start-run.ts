@@ -11,12 +11,11 @@ import {
   member,
   parseContent,
 } from "../../protocol/index.ts";
-import type { Runner } from "../../runtime/index.ts";
+import { type Runner, redactCalls } from "../../runtime/index.ts";
 import type { HttpEnv } from "../env.ts";
 import { onceOf } from "../once.ts";
 import type { Site } from "../site.ts";
 import { noSession, withLink } from "./errors.ts";
-import { redactCalls } from "./redact-calls.ts";
 import type { RunBody } from "./schemas.ts";
 import { speakerFor } from "./speaker.ts";
 import { toAdkEvent } from "./wire.ts";

@@ -51,7 +51,7 @@ export function toWrites(writes: readonly Write[], votes: Columns): string {
 function insertedRow(write: Write): Columns | undefined {
   switch (write.kind) {
     case "event":
-      return { seq: write.seq, body: toJson(write.event) };
+      return { seq: write.seq, body: write.text ?? toJson(write.event) };
     case "journal":
       return named(JOURNAL_COLUMNS, fromJournal(write.record));
     case "call-insert":

@@ -7,6 +7,7 @@ export const SESSION_COLUMNS = [
   "version",
   "next_seq",
   "open",
+  "ready",
   "chain_n",
   "chain_hash",
   "created_at",

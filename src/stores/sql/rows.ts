@@ -36,6 +36,7 @@ export function toSession(row: Row): SessionRecord {
     version: row[i++] as number,
     nextSeq: row[i++] as number,
     open: row[i++] as number,
+    ready: row[i++] as number,
     chain: { n: row[i++] as number, hash: row[i++] as string },
     createdAt: row[i++] as number,
     updatedAt: row[i++] as number,

@@ -1,32 +1,40 @@
-import type { Commit, CommitOutcome, Memo, Write } from "../../engine/index.ts";
+import type { Commit, CommitOutcome, FrameStatus, Memo, Write } from "../../engine/index.ts";
 import {
   CALL_COLUMNS,
   CONFIRMATION_COLUMNS,
   FRAME_COLUMNS,
   insertInto,
   JOURNAL_COLUMNS,
+  list,
   MEMO_COLUMNS,
   SESSION_COLUMNS,
   STEP_COLUMNS,
 } from "../sql/columns.ts";
 import { fromCall, fromConfirmation, fromFrame, fromJournal, toJson } from "../sql/rows.ts";
 import type { Database } from "./database.ts";
+import type { SqlValue } from "./driver.ts";
 import { eraseSession } from "./erase.ts";
 import { updateCall, updateConfirmation, updateFrame } from "./guarded-update.ts";
 import { mergeState } from "./states.ts";
 
 type Conflict = Extract<CommitOutcome, { ok: false }>["conflict"];
 
-const INSERT_SESSION = `${insertInto("sessions", SESSION_COLUMNS)} on conflict do nothing`;
+const LIVE_OWNER = "exists (select 1 from owners where id = ? and fenced = 0 and lease_until > ?)";
+const OWNER_ALIVE = `select ${LIVE_OWNER}`;
 // Naming `deleted_at`, even to leave it as it is, would rewrite an index entry and so a page at every commit.
 const MOVE =
-  "update sessions set version = version + 1, next_seq = ?, open = ?, chain_n = ?, chain_hash = ?, updated_at = ?";
-const MOVE_SESSION = `${MOVE} where key = ? and version = ?`;
-const DELETE_SESSION = `${MOVE}, deleted_at = ? where key = ? and version = ?`;
-const LIVE_OWNER = "select 1 from owners where id = ? and fenced = 0 and lease_until > ?";
+  "update sessions set version = version + 1, next_seq = ?, open = ?, ready = ?, chain_n = ?, chain_hash = ?, updated_at = ?";
+// Each with and without the guard of an owner's lease; a `where true` tells `on conflict` from a join's `on`.
+const CREATE_SESSION = ownedOrNot(
+  `insert into sessions (${list(SESSION_COLUMNS)}) select ${SESSION_COLUMNS.map(() => "?").join(", ")} where true`,
+  " on conflict do nothing",
+);
+const MOVE_SESSION = ownedOrNot(`${MOVE} where key = ? and version = ?`);
+const DELETE_SESSION = ownedOrNot(`${MOVE}, deleted_at = ? where key = ? and version = ?`);
+const VERSION = "select version from sessions where key = ?";
 const INSERT_EVENT = "insert into events (session, seq, body) values (?, ?, ?)";
 const INSERT_JOURNAL = insertInto("journal", JOURNAL_COLUMNS);
-const INSERT_FRAME = insertInto("frames", FRAME_COLUMNS);
+const INSERT_FRAME = insertInto("frames", [...FRAME_COLUMNS, "over"]);
 const INSERT_CALL = insertInto("calls", CALL_COLUMNS);
 const INSERT_CONFIRMATION = insertInto("confirmations", CONFIRMATION_COLUMNS);
 const INSERT_STEP = `${insertInto("steps", STEP_COLUMNS)} on conflict do nothing`;
@@ -37,40 +45,47 @@ const REMEMBER =
   `${insertInto("memos", MEMO_COLUMNS)} on conflict do update set request_digest = excluded.request_digest, ` +
   "response = excluded.response, expires_at = excluded.expires_at where memos.expires_at <= ?";
 const STEPPING_BESIDE_NEW =
-  "select 1 from frames where status = 'stepping' and session = ? and branch is ? limit 1";
+  "select 1 from frames indexed by frames_live where session = ? and over = 0 " +
+  "and status = 'stepping' and branch is ? limit 1";
 const STEPPING_BESIDE =
-  "select 1 from frames f cross join frames other on other.session = f.session and other.branch is f.branch " +
-  "and other.status = 'stepping' and other.id <> f.id where f.id = ? limit 1";
+  "select 1 from frames f cross join frames other indexed by frames_live on other.session = f.session " +
+  "and other.over = 0 and other.status = 'stepping' and other.branch is f.branch and other.id <> f.id " +
+  "where f.id = ? limit 1";
 const CONFIRMATION_IN = "select 1 from confirmations where id = ? and status = ?";
 
 /** Applies a commit inside the caller's transaction; the caller rolls back when the outcome is not ok. */
 export function applyCommit(database: Database, commit: Commit, now: number): CommitOutcome {
-  const conflict =
-    checkOwner(database, commit.owner, now) ??
-    moveSession(database, commit) ??
-    applyWrites(database, commit, now);
+  const conflict = moveSession(database, commit, now) ?? applyWrites(database, commit, now);
   return conflict === undefined ? { ok: true } : { ok: false, conflict };
 }
 
-function checkOwner(database: Database, owner: string | undefined, now: number): Conflict | undefined {
-  if (owner === undefined || database.get(LIVE_OWNER, [owner, now]) !== undefined) return undefined;
-  return "owner";
+function moveSession(database: Database, commit: Commit, now: number): Conflict | undefined {
+  const { session, change, owner } = commit;
+  const { key, version, create } = session;
+  const { nextSeq, open, ready, chain, updatedAt, deletedAt } = change;
+  const values: SqlValue[] = [nextSeq, open, ready, chain.n, chain.hash, updatedAt];
+  if (create !== undefined) {
+    values.unshift(key, create.app, create.user, create.id, version + 1);
+    values.push(updatedAt, deletedAt ?? null);
+  } else {
+    if (deletedAt !== undefined) values.push(deletedAt);
+    values.push(key, version);
+  }
+  if (owner !== undefined) values.push(owner, now);
+  const statement =
+    create !== undefined ? CREATE_SESSION : deletedAt === undefined ? MOVE_SESSION : DELETE_SESSION;
+  const sql = owner === undefined ? statement.plain : statement.owned;
+  return database.run(sql, values) === 1 ? undefined : whyNotMoved(database, commit, now);
 }
 
-function moveSession(database: Database, { session, change }: Commit): Conflict | undefined {
-  const { key, version, create } = session;
-  const { nextSeq, open, chain, updatedAt, deletedAt } = change;
-  const head = [nextSeq, open, chain.n, chain.hash, updatedAt];
-  if (create !== undefined) {
-    const { app, user, id } = create;
-    const made = [key, app, user, id, version + 1, ...head, updatedAt, deletedAt ?? null];
-    return database.run(INSERT_SESSION, made) === 1 ? undefined : "version";
-  }
-  const moved =
-    deletedAt === undefined
-      ? database.run(MOVE_SESSION, [...head, key, version])
-      : database.run(DELETE_SESSION, [...head, deletedAt, key, version]);
-  return moved === 1 ? undefined : "version";
+function ownedOrNot(sql: string, rest = ""): { readonly plain: string; readonly owned: string } {
+  return { plain: sql + rest, owned: `${sql} and ${LIVE_OWNER}${rest}` };
+}
+
+function whyNotMoved(database: Database, { session, owner }: Commit, now: number): Conflict {
+  const stored = database.get(VERSION, [session.key])?.[0] ?? 0;
+  const lost = owner !== undefined && database.get(OWNER_ALIVE, [owner, now])?.[0] === 0;
+  return lost && stored === session.version ? "owner" : "version";
 }
 
 interface Place {
@@ -122,7 +137,7 @@ function writeUnguarded(
 ): void {
   switch (write.kind) {
     case "event":
-      database.run(INSERT_EVENT, [session, write.seq, toJson(write.event)]);
+      database.run(INSERT_EVENT, [session, write.seq, write.text ?? toJson(write.event)]);
       return;
     case "journal":
       database.run(INSERT_JOURNAL, fromJournal(write.record));
@@ -150,15 +165,19 @@ function insertFrame(
 ): Conflict | undefined {
   const beside = [frame.session, frame.branch ?? null];
   if (exclusive && database.get(STEPPING_BESIDE_NEW, beside) !== undefined) return "busy";
-  database.run(INSERT_FRAME, fromFrame(frame));
+  database.run(INSERT_FRAME, [...fromFrame(frame), Number(isOver(frame.status))]);
   return undefined;
 }
 
 function changeFrame(database: Database, write: WriteOf<"frame-update">): Conflict | undefined {
   if (write.exclusive && database.get(STEPPING_BESIDE, [write.id]) !== undefined) return "busy";
-  return updateFrame.run(database, write.set, "id = ? and status = ?", [write.id, write.from])
-    ? undefined
-    : "row";
+  const { id, from, set } = write;
+  const change = set.status !== undefined && isOver(set.status) ? { ...set, over: true } : set;
+  return updateFrame.run(database, change, "id = ? and status = ?", [id, from]) ? undefined : "row";
+}
+
+function isOver(status: FrameStatus): boolean {
+  return status === "done" || status === "failed" || status === "cancelled";
 }
 
 function changeCall(database: Database, write: WriteOf<"call-update">): Conflict | undefined {

@@ -114,13 +114,16 @@ export class Database {
 
   async #untilFree<T>(attempt: () => Attempt<T>): Promise<T> {
     this.assertOpen();
-    let outcome = attempt();
-    if (outcome !== "busy") return outcome.value;
+    const outcome = attempt();
+    return outcome === "busy" ? this.#tryAgain(attempt) : outcome.value;
+  }
+
+  async #tryAgain<T>(attempt: () => Attempt<T>): Promise<T> {
     const giveUpAt = performance.now() + this.#busyLimitMs;
     while (performance.now() < giveUpAt) {
       await pause();
       this.assertOpen();
-      outcome = attempt();
+      const outcome = attempt();
       if (outcome !== "busy") return outcome.value;
     }
     throw new CountersignError(

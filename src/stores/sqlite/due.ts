@@ -17,7 +17,7 @@ const LOST_CALLS = `
   select id from calls where status = 'executing'
   and not exists (select 1 from owners where id = calls.owner and fenced = 0) limit ?`;
 const LOST_FRAMES = `
-  select id from frames where status = 'stepping'
+  select id from frames indexed by frames_held where owner is not null and status = 'stepping'
   and not exists (select 1 from owners where id = frames.owner and fenced = 0) limit ?`;
 
 /** The lists of due work, each of at most `limit`. Overdue owners must have been fenced before. */

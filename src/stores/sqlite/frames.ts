@@ -3,10 +3,9 @@ import { FRAME_COLUMNS, list } from "../sql/columns.ts";
 import { toFrame } from "../sql/rows.ts";
 import type { Database } from "./database.ts";
 
-// The index is found by its own condition, word for word; what is asked of it comes after.
-const LIVE = "status in ('ready', 'stepping', 'waiting')";
-const LIVE_FRAMES = `select ${list(FRAME_COLUMNS)} from frames indexed by frames_live where session = ? and ${LIVE}`;
-const READY_FRAMES = `select id from frames indexed by frames_live where session = ? and ${LIVE} and status = 'ready' order by id`;
+const LIVE_FRAMES = `select ${list(FRAME_COLUMNS)} from frames indexed by frames_live where session = ? and over = 0`;
+const READY_FRAMES =
+  "select id from frames indexed by frames_live where session = ? and over = 0 and status = 'ready' order by id";
 
 export function readLiveFrames(database: Database, session: string): readonly FrameRecord[] {
   return database.all(LIVE_FRAMES, [session]).map((row) => toFrame(row));

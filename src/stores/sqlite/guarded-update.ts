@@ -10,7 +10,10 @@ type Fields<Change> = { readonly [member in keyof Required<Change>]: Field };
 const plain = (value: SqlValue): SqlValue => value;
 const flag = (value: boolean): SqlValue => Number(value);
 
-const FRAME_FIELDS: Fields<FrameChange> = {
+/** `over` goes with a status that no frame leaves. */
+type StoredFrameChange = FrameChange & { readonly over?: boolean };
+
+const FRAME_FIELDS: Fields<StoredFrameChange> = {
   status: ["status", plain],
   turn: ["turn", plain],
   calls: ["calls", toJson],
@@ -20,6 +23,7 @@ const FRAME_FIELDS: Fields<FrameChange> = {
   agent: ["agent", plain],
   path: ["path", toJson],
   owner: ["owner", plain],
+  over: ["over", flag],
 };
 
 const CALL_FIELDS: Fields<CallChange> = {
@@ -96,7 +100,7 @@ class GuardedUpdate<Change extends object> {
   }
 }
 
-export const updateFrame: GuardedUpdate<FrameChange> = new GuardedUpdate("frames", FRAME_FIELDS);
+export const updateFrame: GuardedUpdate<StoredFrameChange> = new GuardedUpdate("frames", FRAME_FIELDS);
 export const updateCall: GuardedUpdate<CallChange> = new GuardedUpdate("calls", CALL_FIELDS);
 export const updateConfirmation: GuardedUpdate<ConfirmationChange> = new GuardedUpdate(
   "confirmations",

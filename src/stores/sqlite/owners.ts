@@ -19,7 +19,7 @@ const DROP_OWNERS = `
   delete from owners where lease_until <= ?
     and not exists (select 1 from calls where status = 'executing' and owner = owners.id)
     and not exists (select 1 from calls where status = 'unknown' and owner = owners.id)
-    and not exists (select 1 from frames where status = 'stepping' and owner = owners.id)`;
+    and not exists (select 1 from frames indexed by frames_held where owner = owners.id and status = 'stepping')`;
 
 export function beatOwner(
   database: Database,

@@ -13,7 +13,7 @@ const SMALL = [
   /^SCAN owners$/,
   // As many as calls or model steps that run at this moment.
   /^SCAN calls USING COVERING INDEX calls_executing$/,
-  /^SCAN frames USING COVERING INDEX frames_stepping$/,
+  /^SCAN frames USING INDEX frames_held$/,
   // As many as agents in one app.
   /^SCAN json_each VIRTUAL TABLE/,
   // As many as calls whose outcome is unknown.

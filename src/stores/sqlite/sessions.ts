@@ -25,7 +25,7 @@ const IDLE = `
   where s.deleted_at is null and s.created_at < ? and s.updated_at < ? and s.open = 0
     and not exists (
       select 1 from frames indexed by frames_live
-      where session = s.key and status in ('ready', 'stepping', 'waiting') and status <> 'waiting')
+      where session = s.key and over = 0 and status <> 'waiting')
     and not exists (
       select 1 from calls where id > s.key || '.' and id < s.key || '/' and session = s.key
       and status in ('waiting', 'ready', 'executing', 'suspended', 'unknown'))

@@ -14,6 +14,7 @@ create table countersign.sessions (
   version bigint not null,
   next_seq bigint not null,
   open integer not null,
+  ready integer not null,
   chain_n bigint not null,
   chain_hash text not null,
   created_at bigint not null,

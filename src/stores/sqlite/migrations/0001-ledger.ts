@@ -16,6 +16,7 @@ create table sessions (
   version integer not null,
   next_seq integer not null,
   open integer not null,
+  ready integer not null,
   chain_n integer not null,
   chain_hash text not null,
   created_at integer not null,
@@ -59,11 +60,13 @@ create table frames (
   calls text not null,
   open integer not null,
   owner text,
-  output text
+  output text,
+  over integer not null
 ) without rowid, strict;
+-- Not by status where another column says it: each change of status would have to write their entries anew.
 create index frames_ready on frames (app) where status = 'ready';
-create index frames_live on frames (session) where status in ('ready', 'stepping', 'waiting');
-create index frames_stepping on frames (session, branch, owner) where status = 'stepping';
+create index frames_live on frames (session) where over = 0;
+create index frames_held on frames (owner) where owner is not null;
 
 -- Ids are '<session>.<wire id>', so the calls of a session are a range of the primary key.
 create table calls (

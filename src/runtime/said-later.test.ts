@@ -1,0 +1,86 @@
+import { describe, expect, test } from "vitest";
+import { answer, call, play, type StrictModel, useRunners, wordsIn } from "../../test/seeds/stage.ts";
+import { useResources } from "../../test/support/resources.ts";
+import { Agent, type Runner, type Tool, tool } from "../index.ts";
+import type { Content } from "../protocol/index.ts";
+
+const resources = useResources();
+const makeRunner = useRunners();
+const ana = { user: "ana", session: "s1" } as const;
+
+/** A tool that runs until it is let go. */
+function slowPay(): { readonly pay: Tool; readonly begun: Promise<void>; readonly letGo: () => void } {
+  const begun = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  const pay = tool({
+    name: "pay",
+    description: "",
+    requireConfirmation: true,
+    execute: async () => {
+      begun.resolve();
+      await gate.promise;
+      return { paid: true };
+    },
+  });
+  return { pay, begun: begun.promise, letGo: () => gate.resolve() };
+}
+
+async function approvalWithThanks(runner: Runner): Promise<Content> {
+  const { pending } = await runner.send("pay", ana);
+  return {
+    role: "user",
+    parts: [...answer(String(pending[0]?.id), { confirmed: true }).parts, { text: "thanks" }],
+  };
+}
+
+function asked({ requests }: StrictModel): readonly (readonly string[])[] {
+  return requests.map((request) => wordsIn(request).slice(-1));
+}
+
+describe("words beside an answer", () => {
+  test("are said although whoever sent them has left before the call ended", async () => {
+    const { pay, begun, letGo } = slowPay();
+    const model = play([call("pay")], "Paid.", "You are welcome.");
+    const runner = makeRunner({ agent: new Agent({ name: "a", model, tools: [pay] }) });
+    const message = await approvalWithThanks(runner);
+    const events = runner.run({ userId: "ana", sessionId: "s1", message });
+    const first = events.next();
+    await begun;
+    letGo();
+    await first;
+    await events.return(undefined);
+    await expect.poll(() => asked(model)).toEqual([["pay"], ["pay"], ["thanks"]]);
+  });
+
+  test("are said by the next process, once, where the first was closed before the call ended", async () => {
+    const ledger = `sqlite:${await resources.folder()}/later.db`;
+    const { pay, begun, letGo } = slowPay();
+    const before = play([call("pay")], "Paid.");
+    const runner = makeRunner({ agent: new Agent({ name: "a", model: before, tools: [pay] }), ledger });
+    const sending = runner.send(await approvalWithThanks(runner), ana).catch((error: unknown) => error);
+    await begun;
+    const closing = runner.close();
+    letGo();
+    await closing;
+    expect(await sending).toMatchObject({ code: "closed" });
+    expect(asked(before)).toEqual([["pay"], ["pay"]]);
+    const after = play("You are welcome.");
+    const next = makeRunner({ agent: new Agent({ name: "a", model: after, tools: [pay] }), ledger });
+    await next.work({ once: true });
+    await next.work({ once: true });
+    expect(asked(after)).toEqual([["thanks"]]);
+    const { ledger: opened } = await next.engine();
+    expect((await opened.keptOf("said-later:a")).items).toEqual([]);
+  });
+
+  test("wait while the session is busy with another message", async () => {
+    const { pay, begun, letGo } = slowPay();
+    const model = play([call("pay")], "Hm.", "Paid.", "You are welcome.");
+    const runner = makeRunner({ agent: new Agent({ name: "a", model, tools: [pay] }) });
+    const sending = runner.send(await approvalWithThanks(runner), ana);
+    await begun;
+    await runner.send("still there?", ana);
+    letGo();
+    expect(await sending).toMatchObject({ text: "You are welcome." });
+  });
+});

@@ -1,0 +1,95 @@
+import { type KeptItem, type Once, type SessionName, valueDigest } from "../engine/index.ts";
+import {
+  CountersignError,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type Part,
+} from "../protocol/index.ts";
+import { activityOf } from "./activity.ts";
+import type { RunContext } from "./run-context.ts";
+import type { Submission } from "./submit.ts";
+
+/** Words that stood beside answers, and the run after which they are to be said. */
+export interface LaterWords {
+  readonly session: SessionName;
+  readonly sessionKey: string;
+  readonly invocation: string;
+  readonly parts: readonly Part[];
+  readonly requesters?: readonly string[];
+  readonly stateDelta?: JsonObject;
+  readonly whilePending: "converse" | "cancel";
+}
+
+/** Says words as the user's message, under a key that lets them be said once. */
+export type Say = (words: LaterWords, once: Once) => Promise<Submission>;
+
+/** Where words wait: told to whoever sent them only after this, so that no crash loses what was taken. */
+export async function keepForLater(
+  run: RunContext,
+  words: LaterWords,
+  once: Once | undefined,
+): Promise<KeptItem> {
+  const { app, engine } = run;
+  // Sent again under its own key, it is the same item.
+  const id = once === undefined ? run.newId() : valueDigest(engine.ledger.digestKey, { ...once });
+  const value = JSON.parse(JSON.stringify(words)) as JsonObject;
+  await engine.ledger.keep({ kind: kindOf(app), id, value }, 0);
+  return (await engine.ledger.kept(kindOf(app), id)) ?? { kind: kindOf(app), id, value, version: 1 };
+}
+
+/** Says what was kept, once the session has time for it. Whoever else says it too is told of the same run. */
+export async function sayKept(run: RunContext, item: KeptItem, say: Say): Promise<Submission> {
+  const { app, engine, closing } = run;
+  const words = wordsOf(item.value);
+  const once = { principal: "said-later", route: app, key: item.id, requestDigest: item.id };
+  for (;;) {
+    const { promise: changed, resolve } = Promise.withResolvers<void>();
+    const forget = engine.ledger.onChange(resolve);
+    try {
+      const said = await say(words, once);
+      await engine.ledger.discard(item);
+      return said;
+    } catch (error) {
+      if (!CountersignError.isInstance(error) || error.code !== "session-busy") {
+        await engine.ledger.discard(item);
+        throw error;
+      }
+      await Promise.race([changed, closed(closing)]);
+    } finally {
+      forget();
+    }
+  }
+}
+
+/** Says what processes that are gone have left unsaid. */
+export async function sayLeftovers(run: RunContext, say: Say): Promise<void> {
+  const { items } = await run.engine.ledger.keptOf(kindOf(run.app));
+  for (const item of items) {
+    const { sessionKey, invocation } = wordsOf(item.value);
+    const { state } = await activityOf(run.engine.ledger, sessionKey, invocation);
+    const isBusy = (await run.engine.ledger.liveFrames(sessionKey)).some(
+      ({ status }) => status !== "waiting",
+    );
+    if (state !== "active" && !isBusy) await sayKept(run, item, say);
+  }
+}
+
+/** Rejects when the Runner is being closed; what waits stays where it is kept. */
+export async function closed(closing: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const onClose = (): void => reject(new CountersignError("closed", "The Runner was closed."));
+    if (closing.aborted) onClose();
+    else closing.addEventListener("abort", onClose, { once: true });
+  });
+}
+
+function kindOf(app: string): string {
+  return `said-later:${app}`;
+}
+
+// Written by this runtime and by nobody else.
+function wordsOf(value: JsonValue): LaterWords {
+  if (isJsonObject(value)) return value as JsonObject & LaterWords;
+  throw new CountersignError("internal", "What was kept to be said later cannot be read.");
+}
