@@ -8,7 +8,7 @@ import { toWrites } from "./to-writes.ts";
 type Conflict = Extract<CommitOutcome, { ok: false }>["conflict"];
 
 const COMMIT =
-  "select countersign.commit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)";
+  "select countersign.commit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)";
 
 /**
  * One statement, and so one transaction and one round trip. It carries an id of its own: where the connection is lost
@@ -20,10 +20,10 @@ export async function applyCommit(
   { sync }: { readonly sync: boolean },
 ): Promise<CommitOutcome> {
   const { session, change, owner } = commit;
-  const { key, version, create } = session;
+  const { key, version, head, create } = session;
   const { nextSeq, open, ready, chain, updatedAt, deletedAt } = change;
   const writes = toWrites(commit.writes, await erasedVotes(database, commit));
-  const values = [newCommitId(), sync, owner ?? null, key, version];
+  const values = [newCommitId(), sync, owner ?? null, key, version, head ?? null];
   values.push(create?.app ?? null, create?.user ?? null, create?.id ?? null);
   values.push(nextSeq, open, ready, chain.n, chain.hash, updatedAt, deletedAt ?? null, writes);
   const found = await database.get(COMMIT, values).then(

@@ -203,7 +203,7 @@ begin
 end $$;
 
 create function countersign.commit(
-  p_commit bigint, p_sync boolean, p_owner text, p_key text, p_version bigint, p_app text, p_user text, p_id text,
+  p_commit bigint, p_sync boolean, p_owner text, p_key text, p_version bigint, p_head text, p_app text, p_user text, p_id text,
   p_next_seq bigint, p_open integer, p_ready integer, p_chain_n bigint, p_chain_hash text, p_updated_at bigint, p_deleted_at bigint,
   p_writes jsonb
 ) returns text language plpgsql volatile as $$
@@ -228,7 +228,7 @@ begin
     update countersign.sessions set version = version + 1, next_seq = p_next_seq, open = p_open,
       ready = p_ready, chain_n = p_chain_n, chain_hash = p_chain_hash, updated_at = p_updated_at,
       deleted_at = coalesce(p_deleted_at, deleted_at), commit_id = p_commit
-      where key = p_key and version = p_version;
+      where key = p_key and version = p_version and chain_hash = coalesce(p_head, chain_hash);
   else
     insert into countersign.sessions (key, app, "user", id, version, next_seq, open, ready, chain_n, chain_hash,
       created_at, updated_at, deleted_at, commit_id)
