@@ -61,8 +61,9 @@ export class Database {
       idleTimeoutMillis: IDLE_MS,
       allowExitOnIdle: true,
     });
-    // A connection that was lost while nobody used it; the next statement gets another.
+    // Of a connection that was lost a statement on it hears too; one that was idle is simply replaced.
     this.#pool.on("error", () => {});
+    this.#pool.on("connect", (connection) => connection.on("error", () => {}));
   }
 
   get stats(): PostgresStats {

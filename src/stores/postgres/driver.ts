@@ -44,6 +44,7 @@ export interface ConnectionPool {
   connect(): Promise<PooledConnection>;
   end(): Promise<void>;
   on(event: "error", listener: (error: Error) => void): unknown;
+  on(event: "connect", listener: (connection: Connection) => void): unknown;
 }
 
 /** How `pg` reads a value: from its text, by the number of its type. */
