@@ -10,7 +10,7 @@ export class TcpProxy {
   readonly #server: Server;
   readonly #pairs = new Set<Pair>();
   #frozen = false;
-  #onAnswer: ((pair: Pair) => boolean) | undefined;
+  #toLose: { readonly text: string; readonly resolve: () => void; asked?: Pair } | undefined;
   #onDial: (() => void) | undefined;
 
   private constructor(targetPort: number) {
@@ -61,15 +61,10 @@ export class TcpProxy {
     }
   }
 
-  /** Breaks the connection on which the server answers next, before that answer has passed. */
-  loseNextAnswer(): Promise<void> {
+  /** Breaks the connection on which this is asked next, when the server has answered and before that has passed. */
+  loseAnswerTo(text: string): Promise<void> {
     return new Promise((resolve) => {
-      this.#onAnswer = (pair) => {
-        this.#onAnswer = undefined;
-        this.#break(pair);
-        resolve();
-        return true;
-      };
+      this.#toLose = { text, resolve };
     });
   }
 
@@ -89,9 +84,19 @@ export class TcpProxy {
     const server = dial(targetPort, "127.0.0.1");
     const pair = { client, server };
     this.#pairs.add(pair);
-    client.on("data", (data) => server.write(data));
+    client.on("data", (data) => {
+      if (this.#toLose !== undefined && data.includes(this.#toLose.text)) this.#toLose.asked = pair;
+      server.write(data);
+    });
     server.on("data", (data) => {
-      if (this.#onAnswer?.(pair) !== true) client.write(data);
+      if (this.#toLose?.asked !== pair) {
+        client.write(data);
+        return;
+      }
+      const { resolve } = this.#toLose;
+      this.#toLose = undefined;
+      this.#break(pair);
+      resolve();
     });
     for (const socket of [client, server]) {
       socket.setNoDelay(true);

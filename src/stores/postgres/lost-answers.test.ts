@@ -24,7 +24,7 @@ test("a commit whose answer was lost is sent again, was done once, and is told s
   const { ledger, direct, proxy } = await open();
   const writer = new SessionWriter(ledger, "s1");
   await writer.commit([writer.event("first"), writer.journal("first")]);
-  const lost = proxy.loseNextAnswer();
+  const lost = proxy.loseAnswerTo("claimed");
   const call = buildCall("s1", "c", { status: "executing", attempt: 1, owner: "o" });
   const outcome = await writer.commit([{ kind: "call-insert", call }, writer.journal("claimed")]);
   await lost;
@@ -35,7 +35,7 @@ test("a commit whose answer was lost is sent again, was done once, and is told s
 
 test("it is told so also when others have gone on with the session since, and also of a session that it made", async () => {
   const { ledger, direct, proxy } = await open();
-  const lost = proxy.loseNextAnswer();
+  const lost = proxy.loseAnswerTo("made");
   const writer = new SessionWriter(ledger, "s1");
   const created = writer.commit([writer.journal("made")]);
   await lost;
@@ -57,7 +57,7 @@ test("a commit that somebody else's came before is refused, although its first a
   // Alike in everything that is stored.
   const [mine, theirs] = [writer.journal("same"), other.journal("same")];
   expect(await other.commit([theirs])).toEqual({ ok: true });
-  const lost = proxy.loseNextAnswer();
+  const lost = proxy.loseAnswerTo("same");
   const outcome = await writer.commit([mine]);
   await lost;
   expect(outcome).toEqual({ ok: false, conflict: "version" });
