@@ -14,25 +14,38 @@ const SESSIONS_PER_ROUND = 2;
 const SKEWS_MS = [0, 60_000, -60_000] as const;
 const RESTART_CHANCE = 0.04;
 
+/** How a cluster is set up. */
+export interface ClusterOptions {
+  readonly seed: number;
+  /** How its database comes to be restarted. */
+  readonly restart: Parameters<PostgresServer["restart"]>[0];
+  readonly durability?: "full";
+}
+
 /** Three replicas on one database, each behind a line of its own. */
 export class Cluster {
   readonly lives: Lives;
-  readonly #server: PostgresServer;
+  readonly #restartServer: () => Promise<void>;
   readonly #replicas: readonly Replica[];
   #restarting: Promise<void> | undefined;
 
-  private constructor(server: PostgresServer, lives: Lives, replicas: readonly Replica[]) {
-    this.#server = server;
+  private constructor(lives: Lives, replicas: readonly Replica[], restart: () => Promise<void>) {
+    this.#restartServer = restart;
     this.lives = lives;
     this.#replicas = replicas;
   }
 
-  static async start(resources: Resources, server: PostgresServer, seed: number): Promise<Cluster> {
+  static async start(
+    resources: Resources,
+    server: PostgresServer,
+    { seed, restart, durability }: ClusterOptions,
+  ): Promise<Cluster> {
     const name = databaseName();
     await execute(server.url("postgres"), `create database ${name}`);
     await migratePostgres(server.url(name));
     const lives = await Lives.begin(resources, { seed, kinds: KINDS, ledger: server.url(name) });
     lives.addSessions(KINDS.length);
+    const told = { settle: false, lease: LEASE, ...(durability === undefined ? {} : { durability }) };
     const replicas: Replica[] = [];
     for (const [index, skewMs] of SKEWS_MS.entries()) {
       const proxy = await TcpProxy.to(server.port);
@@ -40,9 +53,9 @@ export class Cluster {
       // One gives up silent connections before the network comes back, the others wait for it.
       const through = `${proxy.through(server.url(name))}${index === 2 ? "?query_timeout=400" : ""}`;
       const share = { index, of: REPLICAS };
-      replicas.push(new Replica(lives, proxy, { settle: false, share, through, skewMs, lease: LEASE }));
+      replicas.push(new Replica(lives, proxy, { ...told, share, through, skewMs }));
     }
-    return new Cluster(server, lives, replicas);
+    return new Cluster(lives, replicas, () => server.restart(restart));
   }
 
   /** So many rounds, each a blow against one replica, all replicas at the same time. `after` follows each. */
@@ -72,7 +85,7 @@ export class Cluster {
   }
 
   #restart(): Promise<void> {
-    this.#restarting ??= this.#server.restart("fast").finally(() => {
+    this.#restarting ??= this.#restartServer().finally(() => {
       this.#restarting = undefined;
     });
     return this.#restarting;

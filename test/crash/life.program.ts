@@ -35,7 +35,7 @@ const CLIENTS = 6;
 async function main(options: LifeOptions): Promise<void> {
   const killer = new Killer(options.strike);
   const told = new Told(options.sessions);
-  const inner = await openLedger(urlOf(options.through ?? options.ledger));
+  const inner = await openLedger(urlOf(options.through ?? options.ledger), options);
   const { ledger, ran } = sabotaged(options.sabotage, { inner, meet: (id) => told.meet(id) });
   const { leaseMs = LEASE_MS, heartbeatMs = HEARTBEAT_MS } = options.lease ?? {};
   const skewMs = options.skewMs ?? 0;
@@ -54,7 +54,11 @@ async function main(options: LifeOptions): Promise<void> {
   const gates = defineGates(engine, world);
   tell({ type: "ready" });
   engine.work({ sweepMs: SWEEP_MS, sealMs: SWEEP_MS, onError: complain });
+  const started = new Set<string>();
   const start = async ({ kind, id }: { readonly kind: Kind; readonly id: string }): Promise<void> => {
+    // Whoever is told of more sessions looks at the earlier ones again.
+    if (started.has(id)) return;
+    started.add(id);
     if (isConversation(kind)) return converse({ agent, view, ledger: inner }, { kind, id });
     await gates.get(kind)?.({ order: id } satisfies JsonObject, { key: id, by: { id: "ana" } });
   };
@@ -63,16 +67,15 @@ async function main(options: LifeOptions): Promise<void> {
   });
   await untilClosed({ engine, view, told }, options);
   await engine.close();
-  await view.close();
   process.exitCode = 0;
   process.stdin.destroy();
 }
 
 // A server may be away just now; a file never is.
-async function openLedger(url: string): Promise<Ledger> {
+async function openLedger(url: string, { durability }: LifeOptions): Promise<Ledger> {
   for (;;) {
     try {
-      return await createLedger(url);
+      return await createLedger(url, durability === undefined ? {} : { durability });
     } catch (error) {
       if (!CountersignError.isInstance(error) || error.code !== "ledger-unreachable") throw error;
       if (url.startsWith("sqlite:")) throw error;

@@ -42,6 +42,7 @@ export interface LifeOptions {
   readonly strike?: Strike;
   /** How far the process's clock is off. */
   readonly skewMs?: number;
+  readonly durability?: "full";
   readonly lease?: { readonly leaseMs: number; readonly heartbeatMs: number };
   readonly sabotage?: Sabotage;
 }
@@ -110,5 +111,7 @@ export function tell(line: LifeLine): void {
 
 /** An error as a test wants to read it. */
 export function describeError(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause === undefined ? "" : `\ncaused by ${describeError(error.cause)}`;
+  return (error.stack ?? error.message) + cause;
 }

@@ -12,7 +12,7 @@ const PATIENCE_MS = 30_000;
 const PROGRAM = new URL("./life.program.ts", import.meta.url);
 
 type Told = Pick<LifeOptions, "settle"> &
-  Partial<Pick<LifeOptions, "share" | "strike" | "sabotage" | "through" | "skewMs" | "lease">>;
+  Partial<Pick<LifeOptions, "share" | "strike" | "sabotage" | "through" | "skewMs" | "lease" | "durability">>;
 
 /**
  * One ledger, one world, and the processes that live and die on them one after another, or two at a time.

@@ -132,5 +132,5 @@ export class LedgerDatabase implements LedgerView {
 function isAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = "code" in error ? String(error.code) : "";
-  return /^(57P|08|ECONN|EPIPE)/.test(code) || /Connection terminated/.test(error.message);
+  return /^(57P|08|ECONN|EPIPE)/.test(code) || /Connection terminated|not queryable/.test(error.message);
 }
