@@ -15,6 +15,8 @@ interface World extends Omit<ClusterOptions, "seed"> {
   readonly title: string;
   /** What may be found because the database was told that it may lose it. */
   readonly tolerated: readonly FindingCode[];
+  /** What may be complained of for the same reason. */
+  readonly complaints?: RegExp;
 }
 
 const WORLDS: readonly World[] = [
@@ -29,6 +31,8 @@ const WORLDS: readonly World[] = [
     title: "a database that crashes, only decisions and claims synced",
     restart: "crash",
     tolerated: ["lost-record", "lost-answer"],
+    // A session that was there at one look is gone at the next.
+    complaints: /was used for \w+ with other arguments/,
   },
 ];
 
@@ -72,7 +76,7 @@ describe(`${REPLICAS} replicas killed, stopped, cut off and frozen out (COUNTERS
 
   test.each(ledgers)(
     "ledger $ledger, $title: after $rounds rounds every run is approved, single and accounted for",
-    async ({ ledger, rounds, tolerated, ...world }) => {
+    async ({ ledger, rounds, tolerated, complaints = EXPECTED, ...world }) => {
       const resources = new Resources();
       const intolerable = (findings: readonly Finding[]): readonly Finding[] =>
         findings.filter(({ code }) => !tolerated.includes(code));
@@ -87,7 +91,7 @@ describe(`${REPLICAS} replicas killed, stopped, cut off and frozen out (COUNTERS
         expect(intolerable(await lives.check("rest")), "at rest").toEqual([]);
         await lives.untilDone({ settle: true });
         expect(intolerable(await lives.check("rest")), "settled").toEqual([]);
-        expect(lives.errors.filter((error) => !EXPECTED.test(error))).toEqual([]);
+        expect(lives.errors.filter((error) => !EXPECTED.test(error) && !complaints.test(error))).toEqual([]);
         for (const kind of await lives.journalKinds()) seen.add(kind);
       } finally {
         await resources.release();

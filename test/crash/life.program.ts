@@ -222,6 +222,8 @@ async function isDone(view: LedgerView, options: LifeOptions): Promise<boolean> 
 }
 
 function complain(error: unknown): void {
+  // Whoever was at work when the process was told to close.
+  if (CountersignError.isInstance(error) && error.code === "closed") return;
   tell({ type: "error", message: describeError(error) });
 }
 

@@ -36,10 +36,13 @@ export function watchCommits(inner: Ledger, watch: CommitWatch): Ledger {
 
 /** The next change of the ledger after this call, by whomever. */
 export function nextChange(ledger: Ledger): Promise<void> {
-  return new Promise((resolve) => {
+  const changed = new Promise<void>((resolve) => {
     const unsubscribe = ledger.onChange(() => {
       unsubscribe();
       resolve();
     });
   });
+  // Of a ledger that was closed whoever waits hears; most look first.
+  changed.catch(() => {});
+  return changed;
 }

@@ -4,7 +4,8 @@ import type { Database } from "./database.ts";
 import type { LoneConnection } from "./driver.ts";
 
 const CHANNEL = "countersign";
-const NOTIFY = `select pg_notify('${CHANNEL}', $1)`;
+// Not synced: who is told of nothing after a crash has to look anyway.
+const NOTIFY = `select set_config('synchronous_commit', 'off', true), pg_notify('${CHANNEL}', $1)`;
 
 // At most so often is another process told; what changes meanwhile is told with the next.
 const BREATH_MS = 10;
