@@ -10,6 +10,7 @@ const IMPORTS: readonly (readonly [string, string])[] = [
   [`"../src/index.ts"`, `"countersign"`],
   [`"../../src/index.ts"`, `"countersign"`],
   [`"../../src/a2a/index.ts"`, `"countersign/a2a"`],
+  [`"../../src/client/index.ts"`, `"countersign/client"`],
   [`"../../src/http/index.ts"`, `"countersign/http"`],
   [`"../../src/http/node/index.ts"`, `"countersign/http/node"`],
   [`"../src/models/scripted/index.ts"`, `"countersign/models/scripted"`],

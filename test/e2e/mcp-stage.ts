@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
@@ -116,4 +117,26 @@ export async function freePort(): Promise<number> {
   const address = server.address();
   await new Promise((resolve) => server.close(resolve));
   return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+/** The server from npm that has everything, over the network. */
+export async function everything(
+  kind: "sse" | "streamableHttp",
+  port: number,
+): Promise<{ stop(): Promise<void> }> {
+  const file = program("@modelcontextprotocol/server-everything");
+  const child = spawn(process.execPath, [file, kind], { env: { ...process.env, PORT: String(port) } });
+  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  const stop = async (): Promise<void> => {
+    child.kill("SIGKILL");
+    await ended;
+  };
+  onTestFinished(stop);
+  const reachable = () =>
+    fetch(`http://127.0.0.1:${port}/`).then(
+      () => true,
+      () => false,
+    );
+  await expect.poll(reachable, { timeout: 30_000 }).toBe(true);
+  return { stop };
 }
