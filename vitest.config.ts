@@ -5,6 +5,10 @@ export default defineConfig({
     projects: [
       { test: { name: "unit", include: ["src/**/*.test.ts"], testTimeout: 20_000 } },
       {
+        extends: "./web/vite.config.ts",
+        test: { name: "web", include: ["web/src/**/*.test.ts"], testTimeout: 20_000 },
+      },
+      {
         test: {
           name: "cross",
           include: ["test/**/*.test.ts"],
@@ -23,6 +27,7 @@ export default defineConfig({
       {
         test: {
           name: "browser",
+          expect: { poll: { timeout: 30_000 } },
           include: ["test/browser/**/*.test.ts"],
           testTimeout: 120_000,
           hookTimeout: 120_000,

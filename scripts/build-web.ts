@@ -2,6 +2,7 @@
 import { existsSync, globSync, renameSync, rmSync, statSync } from "node:fs";
 import { command, ROOT } from "./command.ts";
 
+const MOST_TRIES = 5;
 const TARGET = `${ROOT}/dist/web`;
 
 /** Builds the inbox beside its place and then moves it there, so that nobody meets half of it. Gives an exit code. */
@@ -10,12 +11,22 @@ export function buildWeb(): number {
   const args = ["build", "web", "--outDir", beside, "--emptyOutDir", "--logLevel", "warn"];
   const { status, stderr } = command("vite", args, { show: true });
   process.stderr.write(stderr);
-  if (status === 0) {
-    rmSync(TARGET, { recursive: true, force: true });
-    renameSync(beside, TARGET);
-  }
+  if (status === 0) putInPlace(beside);
   rmSync(beside, { recursive: true, force: true });
   return status;
+}
+
+/** Another process may put its own there between the two steps; then that one has to go first. */
+function putInPlace(built: string): void {
+  for (let tries = 1; ; tries += 1) {
+    rmSync(TARGET, { recursive: true, force: true });
+    try {
+      renameSync(built, TARGET);
+      return;
+    } catch (error) {
+      if (tries === MOST_TRIES) throw error;
+    }
+  }
 }
 
 /**

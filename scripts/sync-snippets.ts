@@ -9,6 +9,7 @@ const MARKED =
 const IMPORTS: readonly (readonly [string, string])[] = [
   [`"../src/index.ts"`, `"countersign"`],
   [`"../../src/index.ts"`, `"countersign"`],
+  [`"../../src/a2a/index.ts"`, `"countersign/a2a"`],
   [`"../../src/http/index.ts"`, `"countersign/http"`],
   [`"../../src/http/node/index.ts"`, `"countersign/http/node"`],
   [`"../src/models/scripted/index.ts"`, `"countersign/models/scripted"`],

@@ -21,7 +21,7 @@ export function sessionsClient(transport: Transport): SessionsClient {
       transport.json({
         method: "POST",
         path: id === undefined ? pathOf(owner) : `${pathOf(owner)}/${encodeURIComponent(id)}`,
-        body: state === undefined ? {} : id === undefined ? { state } : state,
+        body: state === undefined ? {} : { state },
         signal,
       }),
     list: (owner, { signal } = {}) => transport.json({ path: pathOf(owner), signal }),

@@ -49,7 +49,7 @@ export class Transport {
   }
 
   async #persist(call: Call): Promise<Response> {
-    // A read changes nothing, and what has a key is one request however often it is sent.
+    // What has a key is one request however often it is sent. Whoever reads can simply read again.
     const tries = call.idempotencyKey !== undefined ? TRIES : 1;
     for (let tried = 1; ; tried += 1) {
       try {

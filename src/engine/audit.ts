@@ -63,6 +63,7 @@ export interface Verification {
   readonly cannotDetect: readonly string[];
 }
 
+/** How to verify. */
 export interface VerifyOptions {
   /** A head that was kept elsewhere; the journal must still contain it. */
   readonly head?: string;

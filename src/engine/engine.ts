@@ -114,6 +114,11 @@ export class Engine {
     return this.#parts.ledger;
   }
 
+  /** Can this process write here? Throws `invalid-option` if the ledger was begun with another secret. */
+  async ready(): Promise<void> {
+    await this.#parts.ready();
+  }
+
   /** For what runtimes do beside the engine. */
   get trace(): Trace {
     return this.#parts.trace;

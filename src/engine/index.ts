@@ -70,6 +70,7 @@ export { ManualClock } from "./manual-clock.ts";
 export { type Once, type Recalled, type RememberedRun, toRememberedRun } from "./once.ts";
 export type { Delivery, DeliveryEnd, Outbox } from "./outbox.ts";
 export { DEFAULT_SETTINGS, type EngineSettings } from "./parts.ts";
+export { judgePayload, type PayloadOutcome } from "./payload.ts";
 export {
   ANYBODY,
   type Approvers,

@@ -51,3 +51,29 @@ test.each<[string, JsonObject]>([
 ])("a schema that cannot be read fits nothing: %s", (_, schema) => {
   expect(checkSchema(schema, { a: "x" })).toMatchObject({ ok: false });
 });
+
+const doubling = (depth: number): JsonObject => ({
+  $ref: "#/$defs/d0",
+  $defs: Object.fromEntries(
+    Array.from({ length: depth }, (_, i) => {
+      const next = { $ref: `#/$defs/d${i + 1}` };
+      return [`d${i}`, i === depth - 1 ? {} : { allOf: [next, next] }];
+    }),
+  ),
+});
+
+test.each<[string, JsonObject, JsonValue]>([
+  [
+    "a pattern that tries everything",
+    { properties: { a: { pattern: "^(a+)+$" } } },
+    { a: `${"a".repeat(60)}!` },
+  ],
+  ["references that double", doubling(60), {}],
+  ["a list compared with itself", { uniqueItems: true }, Array.from({ length: 100_000 }, (_, i) => ({ i }))],
+])("a schema that takes forever fits nothing, and takes no longer than it may: %s", (_, schema, value) => {
+  expect(checkSchema(schema, value)).toMatchObject({
+    ok: false,
+    message: expect.stringContaining("cannot be checked within") as string,
+  });
+  expect(checkSchema({ properties: { a: { pattern: "^b$" } } }, { a: "b" })).toEqual({ ok: true });
+});

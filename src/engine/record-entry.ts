@@ -224,7 +224,8 @@ async function suspend(
   const flood = floodReason(parts, held);
   if (flood !== undefined) return tooMany(parts, held, { reason: flood, last });
   const { approvers, expiresInMs } = claimed.tool.asking;
-  const user = call.requesters?.at(-1) ?? session.user;
+  // Of a gate's own session the user is whoever used it last; of a run's it is the session's.
+  const user = call.frame === undefined ? (call.requesters?.at(-1) ?? session.user) : session.user;
   const confirmation = newConfirmation(parts, now, {
     session: { app: session.app, user },
     call,

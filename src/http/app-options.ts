@@ -1,4 +1,4 @@
-import type { PrincipalInput } from "../engine/index.ts";
+import type { Principal, PrincipalInput } from "../engine/index.ts";
 import type { Runner } from "../runtime/index.ts";
 import type { Auth } from "./auth/auth.ts";
 import type { FeedSettings } from "./feed/settings.ts";
@@ -13,6 +13,18 @@ export type RouteGroup = "adk" | "approvals" | "audit" | "health" | "web";
 export type Authenticate = (
   request: Request,
 ) => PrincipalInput | undefined | Promise<PrincipalInput | undefined>;
+
+/** Another protocol's server, answered under this one's guards: who asks is known before it is reached. */
+export interface Mount {
+  /** As in `/a2a`: it gets everything below. */
+  readonly path: string;
+  fetch(
+    request: Request,
+    facts: { readonly principal: Principal; readonly closing: AbortSignal },
+  ): Promise<Response>;
+  /** Does a path, without the base path, need nobody to be logged in? None does if nothing is said. */
+  isOpen?(path: string): boolean;
+}
 
 export interface AppOptions {
   /** What is served, by the name that stands in addresses. All on one ledger. */
@@ -36,6 +48,8 @@ export interface AppOptions {
   readonly basePath?: string;
   /** Which parts to serve; all if nothing is said. */
   readonly routes?: readonly RouteGroup[];
+  /** What else is served here, of other protocols. */
+  readonly mounts?: readonly Mount[];
   /** What people's browsers call this server, for links in messages and answers. */
   readonly publicUrl?: string;
   readonly logger?: Logger;

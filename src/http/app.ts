@@ -49,6 +49,11 @@ export function createApp(options: AppOptions): App {
     app.route("/", routes);
     if (name === "adk") for (const path of pathsOf(routes, site)) adkPaths.add(path);
   }
+  for (const mount of options.mounts ?? []) {
+    app.all(`${mount.path}/*`, (context) =>
+      mount.fetch(context.req.raw, { principal: context.get("principal"), closing: site.closing }),
+    );
+  }
   serveOpenApi(app);
   return {
     // Hono takes whatever a host calls it with for bindings; of a host's own second argument nothing is ours.

@@ -56,7 +56,7 @@ export const ERROR_STATUSES: Readonly<Record<ErrorCode, number>> = {
   "ledger-newer": 503,
   "ledger-unreachable": 503,
   "chain-broken": 500,
-  "invalid-option": 422,
+  "invalid-option": 500,
   "missing-package": 500,
   "unsupported-node": 500,
   closed: 503,

@@ -1,5 +1,5 @@
 export { type App, createApp } from "./app.ts";
-export type { AppOptions, Authenticate, RouteGroup } from "./app-options.ts";
+export type { AppOptions, Authenticate, Mount, RouteGroup } from "./app-options.ts";
 export type { Auth } from "./auth/auth.ts";
 export { type AuthOptions, createAuth, type OidcOptions } from "./auth/create-auth.ts";
 export { createLoginLink, type LoginLinkOptions } from "./auth/login-links.ts";

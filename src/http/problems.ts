@@ -1,13 +1,29 @@
 import type { ErrorHandler, NotFoundHandler } from "hono";
-import { CountersignError, toProblem } from "../protocol/index.ts";
+import { CountersignError, type ErrorCode, type Problem, toProblem } from "../protocol/index.ts";
 import type { HttpEnv } from "./env.ts";
 import { ERROR_STATUSES } from "./error-statuses.ts";
 import type { Logger } from "./log.ts";
 
+/** Their sentences are for whoever runs the server: they name its files, packages and settings. */
+const OPERATORS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "ledger-unreachable",
+  "ledger-newer",
+  "invalid-option",
+  "missing-package",
+]);
+
+/** What a client is told of an error. Of what only the server's operator can mend it is told no more than that. */
+export function toldProblem(error: unknown, status: number): Problem {
+  const problem = toProblem(error, status);
+  if (!OPERATORS.has(problem.code)) return problem;
+  const { type, title, code } = problem;
+  return { type, title, status, detail: `${title} The server's log says more.`, code };
+}
+
 /** The problem document that tells of an error, with the request's id where there is one. */
 export function problemResponse(error: unknown, requestId?: string): Response {
   const status = statusOf(error);
-  const problem = { ...toProblem(error, status), ...(requestId === undefined ? {} : { requestId }) };
+  const problem = { ...toldProblem(error, status), ...(requestId === undefined ? {} : { requestId }) };
   return Response.json(problem, {
     status,
     headers: { "content-type": "application/problem+json", "cache-control": "no-store" },

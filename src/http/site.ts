@@ -84,7 +84,11 @@ export class Site {
 
   /** The engine that hosts an app, so that what is decided through it runs here; any other for an app that is not. */
   async engine(app?: string): Promise<Engine> {
-    this.#engines ??= this.#open();
+    // What kept it from opening may be over by the next request.
+    this.#engines ??= this.#open().catch((error: unknown) => {
+      this.#engines = undefined;
+      throw error;
+    });
     const engines = await this.#engines;
     const hosting = app === undefined ? -1 : this.appNames.indexOf(app);
     const engine = engines[Math.max(hosting, 0)];

@@ -38,7 +38,8 @@ export interface CallOptions {
 
 // One message larger than this ends the connection: a result cannot fill our memory.
 const LARGEST_MESSAGE = 16 * 1024 * 1024;
-const CLIENT = { name: "countersign", version: "1" } as const;
+/** How we introduce ourselves. */
+export const CLIENT = { name: "countersign", version: "1" } as const;
 
 /**
  * A client of one server. Connects when it is first needed, and again after the connection was lost. Offers the
@@ -139,14 +140,18 @@ export class McpConnection {
   }
 }
 
-export function stdio({ command, args, env, cwd }: Extract<McpServer, { command: string }>): Transport {
+/** What the server says of itself on its standard error is shown only where somebody started it by hand. */
+export function stdio(
+  { command, args, env, cwd }: Extract<McpServer, { command: string }>,
+  stderr: "ignore" | "inherit" = "ignore",
+): Transport {
   return new StdioClientTransport({
     // The Node that runs us, and not whichever is first on the path.
     command: command === "node" ? process.execPath : command,
     args: [...(args ?? [])],
     ...(env === undefined ? {} : { env: { ...getDefaultEnvironment(), ...env } }),
     ...(cwd === undefined ? {} : { cwd }),
-    stderr: "ignore",
+    stderr,
     maxBufferSize: LARGEST_MESSAGE,
   });
 }
@@ -157,7 +162,7 @@ export function overHttp(server: OverNetwork): Transport {
   return new StreamableHTTPClientTransport(new URL(server.url), transportOptions(server));
 }
 
-function overSse(server: OverNetwork): Transport {
+export function overSse(server: OverNetwork): Transport {
   return new SSEClientTransport(new URL(server.url), transportOptions(server));
 }
 

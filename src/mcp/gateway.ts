@@ -1,21 +1,27 @@
 import type { Transport } from "@modelcontextprotocol/client";
 import {
   type Approvers,
+  type CallContext,
   type Engine,
   type GatedFunction,
   type GateOutcome,
   OutcomeUnknown,
   type PrincipalInput,
+  valueDigest,
 } from "../engine/index.ts";
-import { isJsonObject, type JsonObject, type JsonValue, member, toJsonValue } from "../protocol/index.ts";
-import { CallKeys } from "./call-keys.ts";
-import { describeServer, McpConnection, type McpServer, overHttp, stdio } from "./connection.ts";
-import { GatewaySession, UpstreamError } from "./gateway-session.ts";
+import { CountersignError, type JsonObject, member, toJsonValue } from "../protocol/index.ts";
+import { type CallKey, CallKeys } from "./call-keys.ts";
+import { describeServer, type McpServer } from "./connection.ts";
+import { failure, failureIn, isFinal, outcomeResult } from "./gateway-outcome.ts";
+import { GatewaySession } from "./gateway-session.ts";
+import { objectOf, type RequestId, textOf } from "./json-rpc.ts";
 import { leavesOpen } from "./outcome.ts";
+import { OwnUpstream } from "./own-upstream.ts";
+import { UpstreamError } from "./upstream.ts";
 
 export interface McpGatewayOptions {
   readonly engine: Engine;
-  /** What people know the server by; its calls are listed under `mcp:<name>`. */
+  /** What people know the server by; its calls are listed under `mcp:<name>`. One name is one server. */
   readonly name: string;
   readonly server: McpServer;
   /** Tools that need a person; all of them if nothing is said. */
@@ -24,12 +30,17 @@ export interface McpGatewayOptions {
   readonly by: PrincipalInput;
   readonly approvers?: Approvers;
   readonly expiresInMs?: number;
+  /** How long an approved call may run before its outcome is taken for unknown. */
+  readonly timeoutMs?: number;
 }
 
 /** A gated call as a client sent it. */
 export interface GatedRequest {
   readonly tool: string;
   readonly args: JsonObject;
+  /** Where it was asked for, and under which id. */
+  readonly session: GatewaySession;
+  readonly id: RequestId;
   /** Aborts when the client has given up. */
   readonly signal: AbortSignal;
   /** Told now and then while a person is awaited. */
@@ -37,7 +48,21 @@ export interface GatedRequest {
 }
 
 const PROGRESS_MS = 5_000;
-const OWN_TIMEOUT_MS = 300_000;
+const DEFAULT_TIMEOUT_MS = 600_000;
+
+type Gate = GatedFunction<JsonObject, JsonObject>;
+
+interface Telling {
+  readonly gate: Gate;
+  readonly key: CallKey;
+  readonly onOutcome: (result: JsonObject) => Promise<void>;
+}
+
+/** Where an approved call is run, and what the server lists there now. */
+interface Place {
+  readonly place: Pick<GatewaySession, "runTool">;
+  readonly tools: readonly JsonObject[];
+}
 
 /**
  * Stands in front of an MCP server for any MCP client. What needs nobody passes through as it is; a call of a gated
@@ -49,42 +74,72 @@ export class McpGateway {
   readonly #keys: CallKeys;
   readonly #sessions = new Set<GatewaySession>();
   readonly #gates = new Map<string, Gate>();
-  readonly #own: McpConnection;
+  /** The request that asked, by the key of its call: an approved call runs where it was asked for. */
+  readonly #askers = new Map<string, GatedRequest>();
+  /** Clients' calls that wait, by the key of the call. */
+  readonly #calls = new Map<Promise<void>, string>();
+  /** The keys of those that run. */
+  readonly #running = new Set<string>();
+  readonly #own: OwnUpstream;
 
   constructor(options: McpGatewayOptions) {
     this.#options = options;
-    this.#own = new McpConnection(options.server, () => {});
+    this.#own = new OwnUpstream(options.server);
     this.#keys = new CallKeys(options.engine.ledger, this.#app);
   }
 
-  /** Serves one client. Resolves when it, or the server, is gone. */
+  /**
+   * Asks the server for its tools, so that what was approved earlier can run from now on, with or without a client.
+   * Throws `invalid-option` where it cannot be reached, and for a name in `require` that it does not list.
+   */
+  async open(): Promise<void> {
+    const tools = await this.#own.listAll();
+    const names = new Set(tools.map((tool) => textOf(tool, "name")));
+    const missing = this.#options.require?.find((name) => !names.has(name));
+    if (missing !== undefined) {
+      throw new CountersignError(
+        "invalid-option",
+        `${this.#options.name} lists no tool "${missing}", which needs approval; a misspelt name would leave its gate open. It lists ${[...names].join(", ")}.`,
+        { details: { option: "require" } },
+      );
+    }
+    this.define(tools);
+  }
+
+  /** Serves one client. Resolves when it, or the server, is gone; rejects where the server cannot be started. */
   async serve(client: Transport): Promise<void> {
-    const session = new GatewaySession(client, openUpstream(this.#options.server), this);
+    const session = new GatewaySession(client, await this.#own.another(), this);
     this.#sessions.add(session);
     try {
       await session.run();
     } finally {
       this.#sessions.delete(session);
+      for (const [key, asker] of this.#askers) if (asker.session === session) this.#askers.delete(key);
     }
   }
 
+  /**
+   * Sends the clients away. What runs comes to its end first, and is told; what waits for a person waits on in the
+   * ledger. Stop the engine's worker before, or it goes on taking up what was approved.
+   */
   async close(): Promise<void> {
-    await Promise.all([this.#own.close(), ...[...this.#sessions].map((session) => session.close())]);
+    await Promise.allSettled(
+      [...this.#calls].flatMap(([told, key]) => (this.#running.has(key) ? [told] : [])),
+    );
+    await Promise.all([...this.#sessions].map((session) => session.close()));
+    await Promise.allSettled(this.#calls.keys());
+    await this.#own.rest();
   }
 
   isGated(tool: string): boolean {
     return this.#options.require?.includes(tool) ?? true;
   }
 
-  /**
-   * Learns what the server says of its tools, so that what a person is shown is what they approve. Calls that were
-   * approved before this process began can run from then on.
-   */
-  define(listed: readonly JsonValue[]): void {
+  /** Learns what the server says of its tools, so that what a person is shown is what they approve. */
+  define(listed: readonly JsonObject[]): void {
     for (const tool of listed) {
-      const name = isJsonObject(tool) ? member(tool, "name") : undefined;
-      if (!isJsonObject(tool) || typeof name !== "string" || !this.isGated(name)) continue;
-      this.#gates.set(name, this.#gate(name, tool));
+      const name = textOf(tool, "name");
+      if (name !== undefined && this.isGated(name)) this.#gates.set(name, this.#gate(name, tool));
     }
   }
 
@@ -94,9 +149,19 @@ export class McpGateway {
     const gate = this.#gates.get(tool);
     if (gate === undefined) return onOutcome(failure(`there is no tool "${tool}"`));
     const key = await this.#keys.open(tool, args);
+    const asker = this.#askers.get(key.text);
+    if (asker === undefined || asker.signal.aborted) this.#askers.set(key.text, request);
+    const told = this.#tell(request, { gate, key, onOutcome });
+    const settled = told.catch(() => {});
+    this.#calls.set(settled, key.text);
+    await told.finally(() => this.#calls.delete(settled));
+  }
+
+  async #tell(request: GatedRequest, { gate, key, onOutcome }: Telling): Promise<void> {
     const outcome = await this.#outcome(gate, request, key.text);
     if (request.signal.aborted) return;
-    await onOutcome(toResult(outcome));
+    if (isFinal(outcome)) this.#askers.delete(key.text);
+    await onOutcome(outcomeResult(outcome));
     // Told: the same arguments from now on are a new call.
     if (isFinal(outcome)) await this.#keys.done(key);
   }
@@ -106,10 +171,10 @@ export class McpGateway {
     for (;;) {
       const outcome = await gate(request.args, { key, by });
       if (outcome.status !== "pending" && outcome.status !== "executing") return outcome;
-      const stop = keepTelling(request, outcome);
-      const abandoned = aborted(request.signal);
-      await Promise.race([engine.finished(outcome.callId), abandoned.promise]).finally(() => {
-        abandoned.forget();
+      const given = aborted(request.signal);
+      const stop = keepTelling(request, () => gate(request.args, { key, by }));
+      await Promise.race([engine.finished(outcome.callId), given.up]).finally(() => {
+        given.forget();
         stop();
       });
       if (request.signal.aborted) return outcome;
@@ -118,9 +183,7 @@ export class McpGateway {
 
   #gate(name: string, listed: JsonObject): Gate {
     const { engine, approvers, expiresInMs } = this.#options;
-    const description = member(listed, "description");
-    const parameters = member(listed, "inputSchema");
-    const annotations = member(listed, "annotations");
+    const description = textOf(listed, "description");
     return engine.gate<JsonObject, JsonObject>(
       name,
       {
@@ -128,32 +191,68 @@ export class McpGateway {
         redefine: true,
         requireConfirmation: true,
         source: `${this.#options.name} (${describeServer(this.#options.server)})`,
-        ...(typeof description === "string" ? { description } : {}),
-        ...(isJsonObject(parameters) ? { parameters } : {}),
-        ...(isJsonObject(annotations) ? { annotations } : {}),
+        parameters: objectOf(listed, "inputSchema"),
+        annotations: objectOf(listed, "annotations"),
+        ...(description === undefined ? {} : { description }),
         ...(approvers === undefined ? {} : { approvers }),
         ...(expiresInMs === undefined ? {} : { expiresInMs }),
       },
-      (args, { signal }) => this.#forward(name, args, signal),
+      async (args, context) => {
+        const { id } = context.session;
+        this.#running.add(id);
+        return this.#forward(listed, args, context).finally(() => this.#running.delete(id));
+      },
     );
   }
 
   /** Runs an approved call on the server. An answer that is lost leaves the outcome unknown. */
-  async #forward(tool: string, args: JsonObject, signal: AbortSignal): Promise<JsonObject> {
-    // On the connection of a client where there is one: a server may keep things by connection.
-    const session = [...this.#sessions].find(({ isReady }) => isReady);
+  async #forward(approved: JsonObject, args: JsonObject, context: CallContext): Promise<JsonObject> {
+    const tool = textOf(approved, "name") ?? "";
+    const asker = this.#askers.get(context.session.id);
+    const { place, tools } = await this.#place(asker).catch((cause: unknown) => {
+      throw new UpstreamError(`the server could not be asked, so ${tool} was not run`, { cause });
+    });
+    this.#checkUnchanged(approved, tools);
+    const { timeoutMs = DEFAULT_TIMEOUT_MS } = this.#options;
     try {
-      const result = await (session === undefined
-        ? this.#own.callTool(tool, args, { signal, timeoutMs: OWN_TIMEOUT_MS, onProgress: () => {} })
-        : session.request("tools/call", { name: tool, arguments: args }, signal));
+      const { signal } = context;
+      const result = await place.runTool(tool, args, { signal, timeoutMs, id: asker?.id ?? "" });
       const json = toJsonValue(result);
-      if (!json.ok || !isJsonObject(json.value)) throw new UpstreamError("the server's answer is not JSON");
-      if (member(json.value, "isError") === true) throw new UpstreamError(textIn(json.value));
-      return json.value;
+      if (!json.ok)
+        throw new UpstreamError(`the server's answer is not JSON that can be kept: ${json.message}`);
+      if (member(result, "isError") === true) throw new UpstreamError(failureIn(result));
+      return result;
     } catch (error) {
       if (error instanceof UpstreamError || !leavesOpen(error)) throw error;
-      throw new OutcomeUnknown(`${tool} was sent, and its answer was lost`);
+      const why = error instanceof Error ? error.message : String(error);
+      throw new OutcomeUnknown(`${tool} was sent, and its answer was lost: ${why}`);
     }
+  }
+
+  /** Where a call was asked for, if that is still there: a server may keep things by connection, and ask its client. */
+  async #place(asker: GatedRequest | undefined): Promise<Place> {
+    const { session } = asker ?? {};
+    if (session?.isReady === true) {
+      const tools = await session.listTools().catch(() => undefined);
+      if (tools !== undefined) return { place: session, tools };
+    }
+    return { place: this.#own, tools: await this.#own.listTools() };
+  }
+
+  // A server need not say that it changed a tool; this is the last moment to find out.
+  #checkUnchanged(approved: JsonObject, tools: readonly JsonObject[]): void {
+    const name = textOf(approved, "name");
+    const now = tools.find((tool) => textOf(tool, "name") === name);
+    if (now !== undefined && this.#digest(now) === this.#digest(approved)) return;
+    if (now !== undefined) this.define([now]);
+    throw new UpstreamError(
+      `${name} is not what it was when it was approved, so it was not run; call it again to ask about what it is now`,
+    );
+  }
+
+  #digest(listed: JsonObject): string {
+    const parts = ["description", "inputSchema", "annotations"].map((part) => member(listed, part) ?? null);
+    return valueDigest(this.#options.engine.ledger.digestKey, parts);
   }
 
   get #app(): string {
@@ -161,65 +260,28 @@ export class McpGateway {
   }
 }
 
-type Gate = GatedFunction<JsonObject, JsonObject>;
-
-function openUpstream(server: McpServer): Transport {
-  return "command" in server ? stdio(server) : overHttp(server);
-}
-
+/** Tells at once and then every few seconds, of the question that is open at that moment. */
 function keepTelling(
   { tool, onWaiting }: GatedRequest,
-  outcome: Extract<GateOutcome<JsonObject>, { status: "pending" | "executing" }>,
+  look: () => Promise<GateOutcome<JsonObject>>,
 ): () => void {
-  const id = outcome.status === "pending" ? ` (${outcome.confirmation.id})` : "";
-  const message =
-    outcome.status === "pending" ? `${tool} waits for a person's approval${id}` : `${tool} is running`;
-  onWaiting(message);
-  const timer = setInterval(() => onWaiting(message), PROGRESS_MS);
+  const tell = async (): Promise<void> => {
+    const outcome = await look();
+    if (outcome.status === "pending")
+      onWaiting(`${tool} waits for a person's approval (${outcome.confirmation.id})`);
+    if (outcome.status === "executing") onWaiting(`${tool} is running`);
+  };
+  // Whoever waits for the outcome hears of a ledger that cannot be read.
+  const attempt = (): void => void tell().catch(() => {});
+  attempt();
+  const timer = setInterval(attempt, PROGRESS_MS);
   return () => clearInterval(timer);
 }
 
-function aborted(signal: AbortSignal): { readonly promise: Promise<void>; readonly forget: () => void } {
+function aborted(signal: AbortSignal): { readonly up: Promise<void>; readonly forget: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   const onAbort = (): void => resolve();
   if (signal.aborted) resolve();
   else signal.addEventListener("abort", onAbort, { once: true });
-  return { promise, forget: () => signal.removeEventListener("abort", onAbort) };
-}
-
-function isFinal({ status }: GateOutcome<JsonObject>): boolean {
-  return status !== "pending" && status !== "executing" && status !== "unknown";
-}
-
-function toResult(outcome: GateOutcome<JsonObject>): JsonObject {
-  switch (outcome.status) {
-    case "succeeded":
-      return outcome.result;
-    case "failed":
-      return failure(outcome.error);
-    case "denied":
-      return failure(`tool call was rejected by the user${because(outcome.reason)}`);
-    case "expired":
-      return failure("tool call expired before it was approved");
-    case "cancelled":
-      return failure(`tool call was withdrawn${because(outcome.reason)}`);
-    default:
-      return failure("the call was started and its outcome is not known; a person has to settle it");
-  }
-}
-
-function because(reason: string | undefined): string {
-  return reason === undefined ? "" : `: ${reason}`;
-}
-
-function failure(text: string): JsonObject {
-  return { isError: true, content: [{ type: "text", text }] };
-}
-
-function textIn(result: JsonObject): string {
-  const content = member(result, "content");
-  const texts = Array.isArray(content)
-    ? content.map((part: JsonValue) => (isJsonObject(part) ? member(part, "text") : undefined))
-    : [];
-  return texts.filter((text) => typeof text === "string").join("\n") || "the tool reported a failure";
+  return { up: promise, forget: () => signal.removeEventListener("abort", onAbort) };
 }

@@ -61,6 +61,15 @@ describe("the tree", () => {
     expect(make).toThrow(expect.objectContaining({ code: "invalid-option" }));
   });
 
+  test("an agent of another copy of the package is refused, wherever it stands in the tree", () => {
+    // What such a copy makes looks the same and is of another class.
+    const copied = { ...new Agent({ name: "copied" }) };
+    const root = new SequentialAgent({ name: "root", subAgents: [copied] });
+    for (const agent of [copied, root]) {
+      expect(() => makeRunner({ agent })).toThrow(/"copied" was made by another copy/);
+    }
+  });
+
   test("one may hand over to one's sub-agents, parent and siblings, and to nobody who only arranges others' work", () => {
     const leaf = new Agent({ name: "leaf" });
     const left = new Agent({ name: "left", subAgents: [leaf] });

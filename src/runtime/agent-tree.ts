@@ -13,7 +13,10 @@ export interface AgentTree {
   isReachable(name: string): boolean;
 }
 
-/** Reads the tree once. Two agents of one name could not be told apart in the ledger, so that is refused. */
+/**
+ * Reads the tree once. Two agents of one name could not be told apart in the ledger, and one that was made by another
+ * copy of this package would be asked nothing, so both are refused.
+ */
 export function readAgentTree(root: AnyAgent): AgentTree {
   const byName = new Map<string, AnyAgent>();
   const parents = new Map<string, AnyAgent>();
@@ -26,6 +29,7 @@ export function readAgentTree(root: AnyAgent): AgentTree {
         `Two agents are called "${agent.name}"; names must be unique.`,
       );
     }
+    if (agent.kind === "llm" && !(agent instanceof Agent)) throw fromElsewhere(agent);
     byName.set(agent.name, agent);
     if (parent !== undefined) parents.set(agent.name, parent);
     for (const child of agent.subAgents) visit(child, agent);
@@ -49,6 +53,13 @@ export function readAgentTree(root: AnyAgent): AgentTree {
       return [...agent.subAgents, ...around].filter((other) => other.name !== name);
     },
   };
+}
+
+function fromElsewhere({ name }: AnyAgent): CountersignError {
+  return new CountersignError(
+    "invalid-option",
+    `The agent "${name}" was made by another copy of countersign than the one that is to run it; see that both import the same.`,
+  );
 }
 
 function delegatesOf(agent: AnyAgent): readonly AnyAgent[] {

@@ -1,3 +1,4 @@
+export { type Activity, activityOf } from "./activity.ts";
 export { type AdkCallbacks, FunctionTool, type FunctionToolOptions, LlmAgent } from "./adk-names.ts";
 export {
   Agent,
@@ -10,8 +11,17 @@ export {
 } from "./agent.ts";
 export { AgentTool, type AgentToolOptions, agentTool } from "./agent-tool.ts";
 export { type RefusedAnswer } from "./answers.ts";
+export {
+  ASK_USER,
+  type AskUserOptions,
+  askedQuestions,
+  askUser,
+  readAnswers,
+  toAnswersPayload,
+} from "./ask-user.ts";
 export { BaseTool, type BaseToolOptions } from "./base-tool.ts";
 export type { DecisionResult } from "./decision-result.ts";
+export { isNested } from "./history.ts";
 export type { BeforeToolContext, HookContext, Hooks } from "./hooks.ts";
 export type { RunLimits } from "./limit-run.ts";
 export type {
@@ -24,8 +34,9 @@ export type {
 } from "./model.ts";
 export type { Policy, PolicyCall, PolicyVerdict } from "./policy.ts";
 export type { ConfirmationProvider, ConfirmationRequest } from "./provider.ts";
-export { Runner } from "./runner.ts";
-export type { RunInput, RunnerOptions, SendOptions } from "./runner-options.ts";
+export { redactCalls } from "./redact-calls.ts";
+export { Runner, type StartedRun } from "./runner.ts";
+export type { BeginInput, RunInput, RunnerOptions, SendOptions } from "./runner-options.ts";
 export type { Session, Sessions } from "./sessions.ts";
 export type { State } from "./state.ts";
 export type { StreamEvent } from "./stream.ts";
@@ -39,3 +50,4 @@ export {
 export type { ToolActions, ToolContext, TypedConfirmation } from "./tool-context.ts";
 export { type Toolset, toolset, withConfirmation } from "./toolset.ts";
 export type { Turn, UnknownCall } from "./turn.ts";
+export type { RunEvent } from "./watch-run.ts";

@@ -75,12 +75,25 @@ export interface RunInput extends RunLimits, Speaker {
   readonly once?: Once;
 }
 
+/** A message that somebody will watch, or not, once it is taken. */
+export type BeginInput = Omit<RunInput, keyof RunLimits | "streaming" | "wire" | "invocationId">;
+
 const KNOWN_SPEAKER_OPTIONS = ["by", "via", "signal", "timeoutMs", "stateDelta"] as const;
 
 export const KNOWN_SEND_OPTIONS: ReadonlySet<string> = new Set<keyof SendOptions>([
   ...KNOWN_SPEAKER_OPTIONS,
   "user",
   "session",
+]);
+
+export const KNOWN_BEGIN_OPTIONS: ReadonlySet<string> = new Set<keyof BeginInput>([
+  "by",
+  "via",
+  "stateDelta",
+  "userId",
+  "sessionId",
+  "message",
+  "once",
 ]);
 
 export const KNOWN_RUN_OPTIONS: ReadonlySet<string> = new Set<keyof RunInput>([

@@ -17,6 +17,7 @@ import {
 import {
   type Content,
   CountersignError,
+  decodeAnswers,
   type Event,
   encodeEvent,
   type JsonObject,
@@ -29,6 +30,8 @@ import { type DecisionResult, decisionResult } from "./decision-result.ts";
 import { limitRun, type RunLimits } from "./limit-run.ts";
 import type { RunContext } from "./run-context.ts";
 import {
+  type BeginInput,
+  KNOWN_BEGIN_OPTIONS,
   KNOWN_RUN_OPTIONS,
   KNOWN_RUNNER_OPTIONS,
   KNOWN_SEND_OPTIONS,
@@ -42,6 +45,14 @@ import { type Submission, type SubmitInput, startRun, submit } from "./submit.ts
 import { refuseUnknown } from "./tool.ts";
 import { type Turn, toTurn } from "./turn.ts";
 import { type Collected, collectRun, type RunEvent, watchRun } from "./watch-run.ts";
+
+/** A run that is under way, and how many of its session's events are known. */
+export interface StartedRun {
+  /** The session's key in the ledger. */
+  readonly session: string;
+  readonly invocation: string;
+  readonly after: number;
+}
 
 /** Runs an app's agents on a ledger. Starts no timers by itself; see {@link Runner.work}. */
 export class Runner {
@@ -87,6 +98,32 @@ export class Runner {
   /** The same as a stream of typed pieces, for programs that show what happens. */
   async *stream(input: RunInput): AsyncGenerator<StreamEvent> {
     yield* toStream(this.#watch({ ...input, streaming: input.streaming ?? true }));
+  }
+
+  /**
+   * Says something and resolves once it is stored, with where to {@link Runner.watch} what comes of it. For words only:
+   * a message that answers confirmations is refused.
+   */
+  async begin(input: BeginInput): Promise<StartedRun> {
+    refuseUnknown("begin", input, KNOWN_BEGIN_OPTIONS);
+    const run = await this.#open();
+    const session = { app: this.app, user: input.userId, id: input.sessionId };
+    const submitted = this.#submitInput({ ...input, session, user: input.userId });
+    const { decisions, refused, warnings } = decodeAnswers(submitted.message);
+    if (decisions.length + refused.length + warnings.length > 0) {
+      throw new CountersignError("malformed-request", "A message to begin a run with cannot hold an answer.");
+    }
+    const { sessionKey, run: started } = await submit(run, submitted);
+    if (started === undefined) throw new CountersignError("internal", "The message set nothing in motion.");
+    return { session: sessionKey, ...started };
+  }
+
+  /** Follows a run until nothing more happens without a person, wherever it runs. Leaving the loop only detaches. */
+  async *watch({
+    streaming = false,
+    ...started
+  }: StartedRun & { readonly streaming?: boolean }): AsyncGenerator<RunEvent> {
+    yield* watchRun(await this.#open(), { ...started, pieces: streaming });
   }
 
   /** Approves a confirmation. Resolves once committed; the run goes on by itself. */
@@ -196,7 +233,13 @@ export class Runner {
   }
 
   #open(): Promise<RunContext> {
-    this.#opened ??= createRunContext(this.app, this.#options, this.#closing.signal);
+    // What kept it from opening may be over by the next use.
+    this.#opened ??= createRunContext(this.app, this.#options, this.#closing.signal).catch(
+      (error: unknown) => {
+        this.#opened = undefined;
+        throw error;
+      },
+    );
     return this.#opened;
   }
 

@@ -94,6 +94,7 @@ function judgeImport(
     return judgePackage(from, layer, each, specifier);
   }
   const target = resolve(path, specifier);
+  if (from.layer === "web" && target.endsWith(".css")) return undefined;
   if (!paths.has(target)) {
     return `imports ${specifier}, which is no source file`;
   }

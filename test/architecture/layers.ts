@@ -23,6 +23,7 @@ export const LAYERS: { readonly [name: string]: Layer } = {
     node: {
       "node:crypto": "digests, HMACs and unguessable ids; synchronous, which Web Crypto is not",
       "node:async_hooks": "AsyncLocalStorage: which call is running, for a context used after its end",
+      "node:vm": "breaks off the check of a stranger's schema that would not end",
     },
   },
   stores: { imports: ["protocol", "engine"], node: "any" },
@@ -61,8 +62,9 @@ export const LAYERS: { readonly [name: string]: Layer } = {
     lazily: ["stores/sqlite", "stores/postgres", "models/gemini"],
     node: { "node:os": "the host's name, by which a person finds the process that holds a claim" },
   },
-  "src/testing.ts": { imports: ["protocol", "engine", "runtime", "models/scripted"], node: {} },
-  web: { imports: ["countersign/client"], types: ["protocol", "countersign/protocol"], node: {} },
+  "src/testing.ts": { imports: ["protocol", "engine", "runtime", "channels", "models/scripted"], node: {} },
+  // `displayText` is the protocol's: hostile text is shown the same way everywhere.
+  web: { imports: ["countersign/client", "countersign/protocol"], types: ["protocol"], node: {} },
 };
 
 /**
@@ -82,6 +84,7 @@ export const SIDE_DOORS: readonly string[] = ["src/http/node/index.ts"];
 
 /** The one folder, or member, that may import a third-party package. Not for `web`, which has its own. */
 export const PACKAGES: { readonly [name: string]: string } = {
+  "@a2a-js/sdk": "a2a",
   "@cfworker/json-schema": "engine",
   "@google/genai": "models/gemini",
   "@hono/zod-openapi": "http",

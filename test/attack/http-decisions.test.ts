@@ -71,6 +71,7 @@ const ATTACKS: readonly Attack[] = [
     sent: ({ pay }) => answerTo(pay),
     status: 403,
     code: "forbidden",
+    audited: true,
   },
   {
     name: "bob answers ana's question in a session of his own",

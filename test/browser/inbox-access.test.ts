@@ -86,7 +86,7 @@ test("with auth on, the page asks for a token, and a session that ended loses no
   const office = await openOffice(resources, { mode: "tokens" });
   const token = await office.tokenFor("ana");
   const [id = ""] = await office.ask("ana", LUNCH);
-  const { page, open, button, card } = await openInbox(resources, {
+  const { page, open, button, card, sendNow } = await openInbox(resources, {
     newPage,
     url: office.url,
     mayComplain: /401/,
@@ -106,7 +106,7 @@ test("with auth on, the page asks for a token, and a session that ended loses no
   await page.getByLabel(/^Reason/).fill("a reason that took long to write");
   await page.context().clearCookies();
   await button("Reject").and(page.locator("[aria-disabled=false]")).click();
-  await button("Send now").click();
+  await sendNow();
   await dialog.waitFor();
   expect((await office.look(id)).status).toBe("requested");
   await dialog.getByLabel(/^Token/).fill(token);
@@ -116,6 +116,34 @@ test("with auth on, the page asks for a token, and a session that ended loses no
     reason: "a reason that took long to write",
     by: { id: "ana", authenticated: true },
   });
+});
+
+test("when somebody else logs in, nothing of the one before is sent", async () => {
+  const office = await openOffice(resources, { mode: "tokens" });
+  const [ana, ben] = [await office.tokenFor("ana"), await office.tokenFor("ben")];
+  const [id = ""] = await office.ask("ana", LUNCH);
+  const { page, open, button, sendNow } = await openInbox(resources, {
+    newPage,
+    url: office.url,
+    mayComplain: /401|404/,
+  });
+  const logIn = async (token: string): Promise<void> => {
+    await page.getByLabel(/^Token/).fill(token);
+    await button("Log in").click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+  };
+  await logIn(ana);
+  await page.locator(".row-link").first().waitFor();
+  await open(id);
+  await button(/^Reject…/).click();
+  await button("Reject").and(page.locator("[aria-disabled=false]")).click();
+  await page.context().clearCookies();
+  page.on("dialog", (dialog) => dialog.accept());
+  await sendNow();
+  await logIn(ben);
+  await page.locator(".person", { hasText: "ben" }).waitFor();
+  await page.getByText("It cannot be shown").waitFor();
+  expect((await office.look(id)).status).toBe("requested");
 });
 
 test("a button that is off says who may; the requester withdraws; the treasurer holds to approve", async () => {
@@ -153,7 +181,7 @@ test("a button that is off says who may; the requester withdraws; the treasurer 
   await teo.page.mouse.down();
   await teo.button("Undo").waitFor();
   await teo.page.mouse.up();
-  await teo.button("Send now").click();
+  await teo.sendNow();
   await dora.open(second);
   await dora.card.getByText("Approved by teo").waitFor();
   expect(office.ran).toEqual([WIRE]);
@@ -173,6 +201,8 @@ test("offline is told, and nothing can be decided then", async () => {
   await page.context().setOffline(true);
   await page.getByText("Offline", { exact: true }).waitFor();
   await card.getByText("Not connected; what you see may be old.").waitFor();
+  await page.keyboard.press("a");
+  expect(await button("Undo").count()).toBe(0);
   await page.context().setOffline(false);
   await ready.waitFor();
 });
@@ -184,13 +214,17 @@ test("a server that comes back is listened to again, and what happened meanwhile
     newPage,
     url: office.url,
     mayComplain: /ERR_|Failed/,
+    prepare: (loading) => loading.clock.install(),
   });
   await open(first);
-  await button(/^Approve/)
-    .and(page.locator("[aria-disabled=false]"))
-    .click();
+  const ready = button(/^Approve/).and(page.locator("[aria-disabled=false]"));
+  await ready.waitFor();
+  // Time stands still between the click and the end of the server.
+  await page.clock.pauseAt(Date.now() + 20_000);
+  await ready.click();
   await button("Undo").waitFor();
   await office.stop();
+  await page.clock.resume();
   await page.getByText("Reconnecting…").waitFor();
   // The click that was held could not be sent; it was not lost either.
   await card.getByText("Not sent: the server cannot be reached.").waitFor();

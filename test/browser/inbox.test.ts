@@ -1,3 +1,4 @@
+import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { useBrowser } from "../support/browser.ts";
 import { openInbox } from "../support/inbox-page.ts";
@@ -7,12 +8,16 @@ import { useResources } from "../support/resources.ts";
 const resources = useResources();
 const newPage = useBrowser();
 
+/** Time can be stopped, so that no click is sent before the test says so. */
+const prepare = (page: Page): Promise<void> => page.clock.install();
+const stopClock = (page: Page): Promise<void> => page.clock.pauseAt(Date.now() + 20_000);
+
 const LUNCH = { name: "reimburse", args: { amount: 2500, purpose: "lunch" } };
 const MAIL = { name: "send_email", args: { to: "finance@corp.example", subject: "Hello" } };
 
 test("a request appears without a reload, is approved on its card, and the call runs once", async () => {
   const office = await openOffice(resources);
-  const { page, rows, card, button } = await openInbox(resources, { newPage, url: office.url });
+  const { page, rows, card, button, sendNow } = await openInbox(resources, { newPage, url: office.url });
   await page.getByText("Nothing waits for you").waitFor();
   await office.ask("ana", LUNCH);
   await rows.first().waitFor();
@@ -22,7 +27,7 @@ test("a request appears without a reload, is approved on its card, and the call 
   expect(await card.innerText()).toContain("Pay out 2500 EUR");
   expect(await card.innerText()).toContain("It cannot be undone");
   await button(/^Approve/).click();
-  await button("Send now").click();
+  await sendNow();
   await card.locator(".card-head").getByText("Approved, done").waitFor();
   expect(office.ran).toEqual([LUNCH]);
   expect(await card.innerText()).toContain("Approved by local");
@@ -36,16 +41,21 @@ test("a request appears without a reload, is approved on its card, and the call 
 test("a click can be undone before it is sent, and then nothing has happened", async () => {
   const office = await openOffice(resources);
   const [id = ""] = await office.ask("ana", LUNCH);
-  const { page, open, button, card } = await openInbox(resources, { newPage, url: office.url });
+  const { page, open, button, card } = await openInbox(resources, { newPage, url: office.url, prepare });
   const decisions: string[] = [];
   page.on("request", (request) => {
     if (request.method() === "POST") decisions.push(request.url());
   });
   await open(id);
+  await button(/^Approve/)
+    .and(page.locator("[aria-disabled=false]"))
+    .waitFor();
+  await stopClock(page);
   await button(/^Approve/).click();
   await button("Undo").click();
   await button(/^Approve/).waitFor();
   await card.getByText("Waiting").waitFor();
+  await page.clock.runFor(10_000);
   expect(decisions).toEqual([]);
   expect(office.ran).toEqual([]);
 });
@@ -68,13 +78,13 @@ test("a held click is sent by itself, once, under one key", async () => {
 test("a rejection carries its reason to the record and the model", async () => {
   const office = await openOffice(resources);
   const [id = ""] = await office.ask("ana", MAIL);
-  const { page, open, card, button } = await openInbox(resources, { newPage, url: office.url });
+  const { page, open, card, button, sendNow } = await openInbox(resources, { newPage, url: office.url });
   await open(id);
   await page.keyboard.press("r");
   await page.keyboard.type("not this week");
   await button("Reject").and(page.locator("[aria-disabled=false]")).waitFor();
   await page.keyboard.press("Control+Enter");
-  await button("Send now").click();
+  await sendNow();
   await card.getByText("Rejected by local").waitFor();
   expect(await card.innerText()).toContain("not this week");
   expect(office.ran).toEqual([]);
@@ -97,8 +107,11 @@ test("approving is off until every folded argument was opened, and says so", asy
   await button(/^Show all/).click();
   await card.locator(".voice-model").getByText("and now the small print").waitFor();
   await card.getByText("Open the folded part of the arguments first.").waitFor();
-  await button(/nested fields/).click();
+  await button("Show 1 nested field").click();
   await card.locator(".voice-model").getByText("hidden").waitFor();
+  await button(/^Approve/)
+    .and(page.locator("[aria-disabled=false]"))
+    .waitFor();
   await page.keyboard.press("a");
   await button("Undo").waitFor();
 });
@@ -179,12 +192,20 @@ test("a card decided elsewhere changes at once, and a late click says who decide
     newPage,
     url: office.url,
     mayComplain: /409/,
+    prepare,
   });
   await open(first);
+  await button(/^Approve/)
+    .and(page.locator("[aria-disabled=false]"))
+    .waitFor();
+  await stopClock(page);
   await button(/^Approve/).click();
   await button("Undo").waitFor();
   await office.runner.deny(first, { by: { id: "boss" }, reason: "no" });
-  await card.getByText("Rejected by boss").waitFor();
+  await expect
+    .poll(async () => (await page.clock.runFor(20), card.innerText()))
+    .toContain("Rejected by boss");
+  await page.clock.resume();
   // The click that was held is answered by the truth, and changes nothing.
   await page.getByText("Your decision came too late. Rejected by boss").waitFor();
   expect(office.ran).toEqual([]);
@@ -198,7 +219,7 @@ test("a tool's question gives a form by its schema or its example, and what is t
   const office = await openOffice(resources);
   const [leave = ""] = await office.ask("ana", { name: "grant_leave", args: { days: 5 } });
   const [off = ""] = await office.ask("ana", { name: "request_time_off", args: { days: 5 } });
-  const { page, open, button, card } = await openInbox(resources, { newPage, url: office.url });
+  const { page, open, button, card, sendNow } = await openInbox(resources, { newPage, url: office.url });
   await open(leave);
   await card.getByText("The answer “approvedDays” is not complete.").waitFor();
   await page.getByLabel("Approved days").fill("three");
@@ -206,14 +227,14 @@ test("a tool's question gives a form by its schema or its example, and what is t
   await page.getByLabel("Approved days").fill("3");
   await page.getByLabel("kind").selectOption("study");
   await button(/^Approve/).click();
-  await button("Send now").click();
+  await sendNow();
   await card.locator(".card-head").getByText("Approved, done").waitFor();
   const granted = await office.look(leave);
   expect(granted?.result).toEqual({ granted: { approvedDays: 3, paid: false, kind: "study" } });
   await open(off);
   await page.getByLabel(/approved_days/).fill("4");
   await button(/^Approve/).click();
-  await button("Send now").click();
+  await sendNow();
   await card.locator(".card-head").getByText("Approved, done").waitFor();
   expect((await office.look(off))?.result).toEqual({ granted: { approved_days: 4 } });
 });
@@ -221,7 +242,7 @@ test("a tool's question gives a form by its schema or its example, and what is t
 test("amended arguments are shown as what will run instead, and that runs", async () => {
   const office = await openOffice(resources);
   const [id = ""] = await office.ask("ana", { name: "order", args: { item: "laptop", quantity: 40 } });
-  const { page, open, button, card } = await openInbox(resources, { newPage, url: office.url });
+  const { page, open, button, card, sendNow } = await openInbox(resources, { newPage, url: office.url });
   await open(id);
   await button("Change the arguments…").click();
   expect(await page.getByLabel("item").count()).toBe(0);
@@ -229,7 +250,7 @@ test("amended arguments are shown as what will run instead, and that runs", asyn
   const changes = await card.getByRole("group", { name: "What will run instead" }).innerText();
   expect(changes).toMatch(/quantity\s*40 4/);
   await button("Approve as changed").click();
-  await button("Send now").click();
+  await sendNow();
   await card.getByText("Ran with changed arguments").waitFor();
   expect(office.ran).toEqual([{ name: "order", args: { item: "laptop", quantity: 4 } }]);
 });
@@ -237,13 +258,13 @@ test("amended arguments are shown as what will run instead, and that runs", asyn
 test("all calls of a turn are reviewed together and recorded one by one", async () => {
   const office = await openOffice(resources);
   const ids = await office.ask("ana", LUNCH, MAIL, { name: "tag", args: { name: "blue" } });
-  const { page, open, button, card } = await openInbox(resources, { newPage, url: office.url });
+  const { page, open, button, card, sendNow } = await openInbox(resources, { newPage, url: office.url });
   await open(ids[0] ?? "");
   await button("Review all 3…").click();
   const dialog = page.getByRole("dialog");
   expect(await dialog.innerText()).toContain("finance@corp.example");
   await dialog.getByRole("button", { name: "Approve all 3" }).click();
-  await button("Send now").click();
+  await sendNow();
   await card.locator(".card-head").getByText("Approved, done").waitFor();
   await expect.poll(() => office.ran.length).toBe(3);
   for (const id of ids) {
@@ -257,12 +278,12 @@ test("all calls of a turn are reviewed together and recorded one by one", async 
 test("rows are picked and rejected in bulk", async () => {
   const office = await openOffice(resources);
   const ids = [...(await office.ask("ana", LUNCH)), ...(await office.ask("ben", MAIL))];
-  const { page, rows, button } = await openInbox(resources, { newPage, url: office.url });
+  const { page, rows, button, sendNow } = await openInbox(resources, { newPage, url: office.url });
   await expect.poll(() => rows.count()).toBe(2);
   for (const box of await page.getByRole("checkbox").all()) await box.check();
   await button("Review…").click();
   await button("Reject all 2").click();
-  await button("Send now").click();
+  await sendNow();
   await expect.poll(() => page.locator(".row-side").allInnerTexts()).toEqual(["Rejected", "Rejected"]);
   for (const id of ids) expect((await office.look(id))?.status).toBe("denied");
   await button("Clear 2 decided").click();
@@ -299,4 +320,32 @@ test("search and filters narrow the list", async () => {
   await button("Clear").click();
   await page.getByLabel("Requester").selectOption("ana");
   await expect.poll(() => rows.allInnerTexts()).toEqual([expect.stringContaining("reimburse")]);
+});
+
+test("a desktop notification tells of what comes while nobody looks, if it was wanted", async () => {
+  const office = await openOffice(resources);
+  const { page, button, rows } = await openInbox(resources, {
+    newPage,
+    url: office.url,
+    permissions: ["notifications"],
+    prepare: (loading) =>
+      loading.addInitScript(`
+        window.told = [];
+        window.Notification = class extends EventTarget {
+          static permission = "granted";
+          constructor(title, { body }) { super(); window.told.push(title + " / " + body); }
+        };
+        Object.defineProperty(document, "hidden", { get: () => window.away === true });
+      `),
+  });
+  await page.getByText("Nothing waits for you").waitFor();
+  await page.evaluate("window.away = true");
+  await office.ask("ana", LUNCH);
+  await rows.first().waitFor();
+  expect(await page.evaluate("window.told")).toEqual([]);
+  await button("Notify on the desktop").click();
+  await office.ask("ana", { name: "tag", args: { name: "\u202Eeulb" } });
+  await expect
+    .poll(() => page.evaluate("window.told"))
+    .toEqual(["tag waits for you / Approve execution of tool tag?"]);
 });

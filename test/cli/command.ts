@@ -158,7 +158,8 @@ class Printed {
 }
 
 function openTerminal(cwd: string, args: readonly string[], env: NodeJS.ProcessEnv): Terminal {
-  const line = [process.execPath, ENTRY, ...args].map((word) => `'${word}'`).join(" ");
+  // In place of the shell: one that a Ctrl-C reached would tell of that instead of the command's own end.
+  const line = `exec ${[process.execPath, ENTRY, ...args].map((word) => `'${word}'`).join(" ")}`;
   // From util-linux, on every Linux: gives the command a terminal and takes its exit code.
   const child: ChildProcessWithoutNullStreams = spawn("script", ["-qefc", line, "/dev/null"], {
     cwd,

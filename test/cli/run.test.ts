@@ -168,6 +168,20 @@ describe.skipIf(process.platform !== "linux")("in a terminal", () => {
     expect(await terminal.ended()).toMatchObject({ code: 0 });
   });
 
+  test("a yes that was typed before the card was shown approves nothing", async () => {
+    const folder = makeFolder();
+    writePayer(folder);
+    folder.write("go", "");
+    const terminal = folder.terminal(["run", "agents/payer"], { NO_COLOR: "1" });
+    await terminal.until("> ");
+    terminal.type("Pay 12\ry\r");
+    await terminal.until("approve, deny or later?");
+    terminal.type("\u0003");
+    expect((await terminal.ended()).code).toBe(130);
+    expect(pending(folder)).toHaveLength(1);
+    expect(folder.read("effects.log")).toBe("");
+  });
+
   test("a no asks why, and the model is told", async () => {
     const folder = makeFolder();
     writePayer(folder);

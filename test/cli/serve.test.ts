@@ -197,6 +197,28 @@ describe("--dev", () => {
     expect(await server.ended()).toMatchObject({ code: 0 });
   });
 
+  test("ends its server when it is killed itself", async () => {
+    const folder = makeFolder();
+    folder.write("agents/greeter/agent.ts", GREETER);
+    const server = folder.start(["serve", "agents", "--port", "0", "--json", "--dev"]);
+    const { url } = await announced(server);
+    server.signal("SIGKILL");
+    // Both outputs are the server's too: they close when it has ended.
+    expect((await server.ended()).printed).toContain("Stopped.");
+    await expect(fetch(url)).rejects.toThrow("fetch failed");
+  });
+
+  test.skipIf(process.platform !== "linux")("in a terminal Ctrl-C ends it in good order", async () => {
+    const folder = makeFolder();
+    folder.write("agents/greeter/agent.ts", GREETER);
+    const terminal = folder.terminal(["serve", "agents", "--port", "0", "--dev"]);
+    await terminal.until("signed");
+    terminal.type("\u0003");
+    const { code, screen } = await terminal.ended();
+    expect(code).toBe(0);
+    expect(screen).toContain("Stopped.");
+  });
+
   test("waits for a change where nothing can be served, and ends when it is told to", async () => {
     const folder = makeFolder();
     folder.write("agents/greeter/agent.ts", "throw new Error('not yet');");

@@ -220,6 +220,8 @@ test("sessions and runs go over the ADK's routes", async () => {
   const { items } = await ana.confirmations.list({ ...owner, session: id });
   await ana.confirmations.decide(items[0]?.id ?? "", { confirmed: true }, { wait: 30 });
   expect(stage.done).toHaveLength(1);
+  const named = await ana.sessions.create({ ...owner, id: "s-named", state: { colour: "blue" } });
+  expect([named.id, named.state]).toEqual(["s-named", { colour: "blue" }]);
   const session = await ana.sessions.get({ ...owner, id });
   expect(session.state).toMatchObject({ colour: "red" });
   await stage.engine.settledIn(items[0]?.invocation ?? "");

@@ -9,14 +9,18 @@ export interface InboxPage {
   readonly rows: Locator;
   /** The opened confirmation. */
   readonly card: Locator;
-  button(name: string | RegExp): Locator;
-  open(id: string): Promise<void>;
+  readonly button: (name: string | RegExp) => Locator;
+  readonly open: (id: string) => Promise<void>;
+  /** Sends at once what is held; on a slow machine it may have gone by itself already. */
+  readonly sendNow: () => Promise<void>;
 }
 
 export interface InboxPageOptions extends BrowserContextOptions {
   /** What a page may say in its console without failing the test. */
   readonly mayComplain?: RegExp;
   readonly path?: string;
+  /** Before anything is loaded. */
+  readonly prepare?: (page: Page) => Promise<unknown>;
 }
 
 export async function openInbox(
@@ -27,7 +31,7 @@ export async function openInbox(
     ...options
   }: { readonly newPage: ReturnType<typeof useBrowser>; readonly url: string } & InboxPageOptions,
 ): Promise<InboxPage> {
-  const { mayComplain, path = "", ...contextOptions } = options;
+  const { mayComplain, path = "", prepare, ...contextOptions } = options;
   const { page, errors, foreign } = await newPage({
     viewport: { width: 1280, height: 860 },
     ...contextOptions,
@@ -40,12 +44,19 @@ export async function openInbox(
     expect({ errors, foreign }).toEqual({ errors: [], foreign: [] });
     expect(complaints.filter((text) => mayComplain?.test(text) !== true)).toEqual([]);
   });
+  await prepare?.(page);
   await page.goto(`${url}/${path}`);
   return {
     page,
     rows: page.locator(".row-link"),
     card: page.locator("article.card"),
     button: (name) => page.getByRole("button", { name }),
+    sendNow: async () => {
+      await page
+        .getByRole("button", { name: "Send now" })
+        .click({ timeout: 5_000 })
+        .catch(() => undefined);
+    },
     open: async (id) => {
       await page.goto(`${url}/#/confirmations/${id}`);
       await page.locator("article.card").waitFor();

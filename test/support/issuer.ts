@@ -49,22 +49,22 @@ export class TestIssuer {
   }
 
   static async open(): Promise<TestIssuer> {
-    let issuer: TestIssuer | undefined;
+    const opened = Promise.withResolvers<TestIssuer>();
     const server = createServer((request, response) => {
-      const answer = issuer?.answer(request) ?? Promise.resolve(new Response(null, { status: 503 }));
-      answer
-        .then(async (made) =>
-          response.writeHead(made.status, Object.fromEntries(made.headers)).end(await made.text()),
-        )
-        .catch(() => response.writeHead(500).end());
+      const answer = async (): Promise<void> => {
+        const made = await (await opened.promise).answer(request);
+        response.writeHead(made.status, Object.fromEntries(made.headers)).end(await made.text());
+      };
+      answer().catch(() => response.writeHead(500).end());
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
-    issuer = new TestIssuer(`http://127.0.0.1:${port}`, async () => {
+    const issuer = new TestIssuer(`http://127.0.0.1:${port}`, async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     });
     await issuer.rotate();
+    opened.resolve(issuer);
     return issuer;
   }
 

@@ -20,13 +20,16 @@ const handlers = {
     note("list");
     return { tools };
   },
-  "tools/call": ({ name, arguments: args }) => {
+  "tools/call": ({ name, arguments: args }, id) => {
     note(`call ${name} ${JSON.stringify(args)}`);
     switch (name) {
       case "die":
         process.exit(1);
         break;
       case "hang":
+        return undefined;
+      case "slow":
+        setTimeout(() => send({ id, result: { content: [{ type: "text", text: "did slow" }] } }), 1_000);
         return undefined;
       case "huge":
         return { content: [{ type: "text", text: "x".repeat(args.characters) }] };
@@ -48,6 +51,6 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   const handle = handlers[method];
   if (id === undefined) return;
   if (handle === undefined) return send({ id, error: { code: -32601, message: `no ${method}` } });
-  const result = handle(params ?? {});
+  const result = handle(params ?? {}, id);
   if (result !== undefined) send({ id, result });
 });

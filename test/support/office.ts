@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { ensureWebBuilt } from "../../scripts/build-web.ts";
-import { toConfirmation } from "../../src/engine/index.ts";
+import { OutcomeUnknown, toConfirmation } from "../../src/engine/index.ts";
 import {
   type AppOptions,
   type AuthOptions,
@@ -209,6 +209,13 @@ function officeAgent(ran: WantedCall[]): Agent {
           }
           ran.push({ name: "request_time_off", args });
           return { granted: answer.payload ?? null };
+        },
+      }),
+      tool({
+        ...gated,
+        name: "explode",
+        execute: () => {
+          throw new OutcomeUnknown("The connection was lost after the request was sent.");
         },
       }),
       agentTool(clerk),

@@ -39,15 +39,17 @@ export async function startServed(resources: Resources, options: ServedOptions):
   resources.add(() => engine.close());
   const runner = new Runner({ agent: deskAgent(), engine });
   resources.add(() => runner.close());
-  let fetch: ReturnType<typeof createApp>["fetch"] = async () => new Response(null, { status: 503 });
+  const ready = Promise.withResolvers<ReturnType<typeof createApp>>();
   const server: NodeServer = await serve({
-    app: { fetch: (request, bindings) => fetch(request, bindings) },
+    app: {
+      fetch: async (request, bindings) => (await ready.promise).fetch(request, bindings),
+    },
     port: 0,
   });
   resources.add(() => server.close({ graceMs: 0 }));
   const address = publicUrl ?? server.url;
   const auth = await createAuth({ ...authOptions, ledger: engine.ledger, publicUrl: address });
-  fetch = createApp({ ...appOptions, apps: { desk: runner }, auth, publicUrl: address }).fetch;
+  ready.resolve(createApp({ ...appOptions, apps: { desk: runner }, auth, publicUrl: address }));
   const tokens = new Tokens(engine.ledger);
   return {
     url: server.url,

@@ -4,6 +4,7 @@ import { HeldBar } from "./features/confirmation/held-bar.tsx";
 import { board } from "./features/inbox/board.ts";
 import { useNotifications } from "./features/inbox/notifications.ts";
 import { useWaiting } from "./features/inbox/use-waiting.ts";
+import { lookAgain } from "./features/login/log-in.ts";
 import { LoginDialog } from "./features/login/login-dialog.tsx";
 import { Header } from "./header.tsx";
 import { KeysDialog } from "./keys-dialog.tsx";
@@ -27,7 +28,14 @@ export function App(): ReactNode {
   const route = useRoute();
   const [isHelping, setHelping] = useState(false);
   const waiting = useWaiting();
-  useEffect(() => board.start(), []);
+  useEffect(() => {
+    const look = (): void => {
+      lookAgain().catch(() => undefined);
+    };
+    board.start();
+    window.addEventListener("focus", look);
+    return () => window.removeEventListener("focus", look);
+  }, []);
   useEffect(() => {
     document.title = waiting === 0 ? "Countersign" : `(${waiting > 999 ? "999+" : waiting}) Countersign`;
   }, [waiting]);

@@ -11,8 +11,8 @@ export const script = scripted(({ contents }) => {
     .findLast(({ status }) => status !== "pending");
   if (result !== undefined) {
     const { message, error, reason } = result;
-    const words = [message ?? "It was not paid:", error, reason].filter((word) => typeof word === "string");
-    return words.join(" ");
+    const told = [error, reason].filter((word) => typeof word === "string").join(": ");
+    return typeof message === "string" ? message : `It was not paid: ${told}.`;
   }
   const [digits] = /\d[\d,]*(?:\.\d+)?/.exec(text) ?? [];
   if (digits === undefined) return `Tell me an amount, as in "Reimburse me $45".`;

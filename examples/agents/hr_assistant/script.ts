@@ -11,8 +11,8 @@ export const script = scripted(({ contents }) => {
     .findLast(({ status }) => status !== "pending");
   if (result !== undefined) {
     const { message, error, reason } = result;
-    const words = [message ?? "No time off:", error, reason].filter((word) => typeof word === "string");
-    return words.join(" ");
+    const told = [error, reason].filter((word) => typeof word === "string").join(": ");
+    return typeof message === "string" ? message : `No time off: ${told}.`;
   }
   const [digits] = /\d+/.exec(text) ?? [];
   if (digits === undefined) return `Tell me how many days, as in "I want 5 days off".`;

@@ -5,6 +5,7 @@ import type { AnyAgent } from "../../runtime/index.ts";
 import type { AgentFile } from "./find-agents.ts";
 import { shareOwnPackage } from "./own-package.ts";
 
+/** An agent that can be served. */
 export interface LoadedAgent extends AgentFile {
   readonly agent: AnyAgent;
   /** Ends what it is connected to. */
@@ -16,6 +17,7 @@ export interface BrokenAgent extends AgentFile {
   readonly reason: string;
 }
 
+/** What became of the files. */
 export interface LoadedAgents {
   readonly agents: readonly LoadedAgent[];
   readonly broken: readonly BrokenAgent[];

@@ -16,6 +16,8 @@ interface Asking {
 
 /** Asks until there is an answer that fits: a yes with all that the question wants, a no, or "later". */
 export async function askVerdict(lines: Lines, found: FoundConfirmation, asking: Asking): Promise<Asked> {
+  // A yes that was typed before the card could be read was meant for something else.
+  lines.dropTypedAhead();
   for (;;) {
     const line = await lines.next("approve, deny or later? ", asking.signal);
     if (line.kind !== "line") return line;

@@ -9,10 +9,10 @@ import {
   encodeEvent,
   type JsonValue,
 } from "../../protocol/index.ts";
+import { redactCalls } from "../../runtime/index.ts";
 import type { FoundConfirmation } from "../find-confirmation.ts";
 import { inert } from "../output.ts";
 import { DOOR, localPrincipal } from "../wiring.ts";
-import { redactCalls } from "./redact-calls.ts";
 import type { Screen } from "./screen.ts";
 
 const MOST_OPEN = 100;
@@ -146,7 +146,9 @@ export class Conversation {
       for await (const event of events) {
         this.#told.add(event.id);
         const key = event.partial === true ? undefined : await this.#key();
-        this.#screen.event(key === undefined ? event : await redactCalls(this.#engine.ledger, key, event));
+        const [shown = event] =
+          key === undefined ? [event] : await redactCalls(this.#engine.ledger, key, [event]);
+        this.#screen.event(shown);
       }
     } finally {
       await this.showNews();
@@ -171,9 +173,8 @@ export class Conversation {
     const unseen = stored.filter(
       ({ id, author, closings }) => !this.#told.delete(id) && author !== "user" && closings === undefined,
     );
-    return Promise.all(
-      unseen.map((event) => redactCalls(this.#engine.ledger, key, encodeEvent(event, "adk"))),
-    );
+    const encoded = unseen.map((event) => encodeEvent(event, "adk"));
+    return redactCalls(this.#engine.ledger, key, encoded);
   }
 
   async #key(): Promise<string | undefined> {

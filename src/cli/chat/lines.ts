@@ -58,6 +58,11 @@ export class Lines {
     });
   }
 
+  /** Forgets what a person typed before they were asked; a pipe says its answers ahead of time. */
+  dropTypedAhead(): void {
+    if (this.isTerminal) this.#unread.length = 0;
+  }
+
   /** Prints above the prompt at which a person may be typing. */
   above(print: () => void): void {
     if (!this.isTerminal || this.#waiting === undefined) return print();
@@ -73,8 +78,9 @@ export class Lines {
   }
 
   readonly #interrupted = (): void => {
-    if (this.#waiting === undefined) this.#onInterrupt();
-    else this.#waiting({ kind: "interrupted" });
+    if (this.#waiting === undefined) return this.#onInterrupt();
+    this.#leavePrompt();
+    this.#waiting({ kind: "interrupted" });
   };
 
   #onLine(text: string): void {
@@ -84,6 +90,12 @@ export class Lines {
 
   #onEnd(): void {
     this.#ended = true;
-    this.#waiting?.({ kind: "end" });
+    if (this.#waiting === undefined) return;
+    this.#leavePrompt();
+    this.#waiting({ kind: "end" });
+  }
+
+  #leavePrompt(): void {
+    if (this.isTerminal) process.stdout.write("\n");
   }
 }

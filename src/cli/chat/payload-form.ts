@@ -19,6 +19,7 @@ export interface Field {
   read(text: string): Promise<FieldOutcome>;
 }
 
+/** What a text means for a field. */
 export type FieldOutcome =
   | { readonly ok: true; readonly value: JsonValue | undefined }
   | { readonly ok: false; readonly message: string };

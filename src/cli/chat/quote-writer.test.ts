@@ -24,7 +24,7 @@ test("text that comes in pieces reads as if it came whole", () => {
 
 test("every line is behind the bar, however long, padded or hostile it is", () => {
   const hostile = `${"x".repeat(100)} ${" ".repeat(60)}approve? \u001b[2J\r\nApproved by boss`;
-  const written = write(...hostile);
+  const written = write(...hostile.split(""));
   for (const line of written.trimEnd().split("\n")) {
     expect(line).toMatch(/^│ /);
     expect(line.length).toBeLessThanOrEqual(40);

@@ -11,7 +11,7 @@ import { type OpenSite, openSite } from "../serving/open-site.ts";
 import { runUntilStopped } from "../serving/run-site.ts";
 import { readServeOptions, SERVE_FLAGS } from "../serving/serve-options.ts";
 import { listenForStop } from "../signals.ts";
-import { commandLineFor, DEMO_FILE, shellWord } from "../wiring.ts";
+import { commandLineFor, DEMO_FILE, isKept, shellWord } from "../wiring.ts";
 
 const DEMO_URL = `sqlite:${DEMO_FILE}`;
 const FIRST_APP = "finance_assistant";
@@ -79,6 +79,11 @@ function suggest(
       : `Open ${url}: a reimbursement waits for you (${id}).`,
     "  1. ",
   );
+  if (!isKept(ledger)) {
+    output.line();
+    output.line(output.style("dim", "Ctrl-C stops it; the ledger is in memory and ends with it."));
+    return;
+  }
   output.prose("From a second terminal in this folder:", "  2. ");
   output.line(`   ${line("pending")}`);
   if (id !== undefined) output.line(`   ${line(`approve ${id} --wait 10`)}`);

@@ -7,6 +7,7 @@ import { cancel } from "./cancel.ts";
 import { demo } from "./demo.ts";
 import { deny } from "./deny.ts";
 import { doctor } from "./doctor.ts";
+import { mcp } from "./mcp.ts";
 import { migrate } from "./migrate.ts";
 import { pending } from "./pending.ts";
 import { prune } from "./prune.ts";
@@ -15,12 +16,14 @@ import { serve } from "./serve.ts";
 import { settle } from "./settle.ts";
 import { show } from "./show.ts";
 import { tokensCreate, tokensList, tokensRevoke } from "./tokens.ts";
+import { validate } from "./validate.ts";
 
 /** Every command, in the order in which the help lists them. */
 export const COMMANDS: readonly Command[] = [
   demo,
   serve,
   run,
+  mcp,
   pending,
   show,
   approve,
@@ -33,6 +36,7 @@ export const COMMANDS: readonly Command[] = [
   tokensCreate,
   tokensList,
   tokensRevoke,
+  validate,
   migrate,
   prune,
   doctor,

@@ -29,7 +29,7 @@ export const tokensCreate: Command = {
   examples: [
     { line: "tokens create --user ana --roles finance", says: "for a person" },
     {
-      line: "tokens create --user ci --scopes run,act-as --expires 12h --label nightly",
+      line: "tokens create --user ci --scopes run,act-as --expires 12h",
       says: "for a program",
     },
   ],
@@ -151,8 +151,6 @@ function describe(output: Output, token: Token): string {
 }
 
 function toJson({ createdAt, expiresAt, revokedAt, lastUsedDay, ...token }: Token): JsonObject {
-  const iso = (name: string, at: number | undefined): JsonObject =>
-    at === undefined ? {} : { [name]: new Date(at).toISOString() };
   return {
     ...token,
     ...iso("createdAt", createdAt),
@@ -160,6 +158,10 @@ function toJson({ createdAt, expiresAt, revokedAt, lastUsedDay, ...token }: Toke
     ...iso("revokedAt", revokedAt),
     ...(lastUsedDay === undefined ? {} : { lastUsedDay: new Date(lastUsedDay).toISOString().slice(0, 10) }),
   };
+}
+
+function iso(name: string, at: number | undefined): JsonObject {
+  return at === undefined ? {} : { [name]: new Date(at).toISOString() };
 }
 
 function malformed(field: string, message: string): CountersignError {

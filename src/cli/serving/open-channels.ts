@@ -10,6 +10,7 @@ export interface OpenChannels {
   stop(): Promise<void>;
 }
 
+/** Who is to be told, and what they are told to open. */
 export interface ChannelOptions {
   readonly webhook: string | undefined;
   /** Signs what is sent; the ledger has one of its own where none is given. */

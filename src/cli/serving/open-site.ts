@@ -4,6 +4,7 @@ import { serve } from "../../http/node/index.ts";
 import { createEngine, Runner } from "../../index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import { type BrokenAgent, closeAgents, type LoadedAgent, type LoadedAgents } from "../agents/load-agents.ts";
+import { openA2a } from "./open-a2a.ts";
 import { openAuth } from "./open-auth.ts";
 import { openChannels } from "./open-channels.ts";
 import type { ServeOptions } from "./serve-options.ts";
@@ -50,6 +51,7 @@ async function openOn(engine: Engine, { options, loaded, log }: Opening): Promis
     apps,
     logger: log,
     metrics,
+    mounts: await openA2a(apps, options, log),
     ...(publicUrl === undefined ? {} : { publicUrl }),
     ...(allowOrigins.length === 0 ? {} : { allowOrigins }),
     ...auth.appOptions,

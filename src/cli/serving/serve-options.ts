@@ -22,6 +22,8 @@ export interface ServeOptions {
   readonly webhook?: string;
   readonly webhookSecret?: string;
   readonly allowOrigins: readonly string[];
+  /** Takes decisions over A2A from callers who log in and may decide. */
+  readonly a2aDecisions: boolean;
   readonly graceMs: number;
 }
 
@@ -45,6 +47,10 @@ export const SERVE_FLAGS: Flags = {
     type: "string",
     value: "ORIGIN",
     help: "a page elsewhere that may call this server; several with commas",
+  },
+  "a2a-decisions": {
+    type: "boolean",
+    help: "take decisions over A2A from callers who log in and have the scope decide",
   },
   "oidc-issuer": { type: "string", value: "URL", help: "with --auth oidc: who issues the tokens" },
   "oidc-audience": { type: "string", value: "NAME", help: "with --auth oidc: whom they must be made for" },
@@ -84,6 +90,7 @@ export function readServeOptions(invocation: Invocation, usualLedger?: string): 
     ...(webhook === undefined ? {} : { webhook }),
     ...(webhookSecret ? { webhookSecret } : {}),
     allowOrigins: origins === undefined ? [] : origins.split(",").map((origin) => originOf(origin.trim())),
+    a2aDecisions: invocation.flags.has("a2a-decisions"),
     graceMs: 1_000 * (numberOf("grace", settingOf(invocation, "grace"), 86_400) ?? DEFAULT_GRACE_SECONDS),
   };
 }

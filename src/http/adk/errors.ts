@@ -11,7 +11,7 @@ import {
 } from "../../protocol/index.ts";
 import type { HttpEnv } from "../env.ts";
 import { cardLink } from "../links.ts";
-import { statusOf } from "../problems.ts";
+import { statusOf, toldProblem } from "../problems.ts";
 import type { Site } from "../site.ts";
 
 type Linking = Parameters<typeof cardLink>[0];
@@ -32,7 +32,7 @@ export function adkStatusOf(error: unknown): number {
 
 /** What clients are told of an error. A confirmation that is for others to decide comes with its address. */
 export function toAdkError(site: Linking, error: unknown): AdkError {
-  const { detail, code, field, hint } = toProblem(error, 500);
+  const { detail, code, field, hint } = toldProblem(error, 500);
   const link = linkIn(site, error);
   return {
     error: link === undefined ? detail : `${detail} Decide it at ${link}`,

@@ -3,10 +3,14 @@ import { z } from "@hono/zod-openapi";
 const object = z.record(z.string(), z.unknown());
 
 /** What the session routes' addresses name. */
-export const userPath = z.object({ app: z.string(), user: z.string() });
-export const sessionPath = userPath.extend({ session: z.string() });
+type UserPath = { readonly app: z.ZodString; readonly user: z.ZodString };
 
-export const eventSchema = z
+export const userPath: z.ZodObject<UserPath> = z.object({ app: z.string(), user: z.string() });
+export const sessionPath: z.ZodObject<UserPath & { readonly session: z.ZodString }> = userPath.extend({
+  session: z.string(),
+});
+
+export const eventSchema: z.ZodType = z
   .looseObject({
     id: z.string(),
     invocationId: z.string(),
@@ -21,7 +25,7 @@ export const eventSchema = z
   })
   .openapi("AdkEvent");
 
-export const sessionSchema = z
+export const sessionSchema: z.ZodType = z
   .object({
     id: z.string(),
     appName: z.string(),
@@ -32,7 +36,7 @@ export const sessionSchema = z
   })
   .openapi("AdkSession");
 
-export const errorSchema = z
+export const errorSchema: z.ZodType = z
   .looseObject({
     error: z.string(),
     code: z.string().describe("A stable code; the sentence is not."),
@@ -40,8 +44,16 @@ export const errorSchema = z
   })
   .openapi("AdkError");
 
+type Members = Record<string, unknown>;
+
+interface NewSessionBody {
+  readonly sessionId?: string | null | undefined;
+  readonly state?: Members | null | undefined;
+  readonly events?: readonly Members[] | null | undefined;
+}
+
 /** What a session begins with. Members may be spelled in snake_case. */
-export const newSessionSchema = z
+export const newSessionSchema: z.ZodType<NewSessionBody> = z
   .looseObject({
     sessionId: z
       .string()
@@ -53,12 +65,24 @@ export const newSessionSchema = z
   })
   .openapi("AdkNewSession");
 
-export const sessionChangeSchema = z
+export const sessionChangeSchema: z.ZodType<{ readonly stateDelta?: Members | null | undefined }> = z
   .looseObject({ stateDelta: object.nullish().describe("Laid over the session's state.") })
   .openapi("AdkSessionChange");
 
+/** A message to an agent, checked. */
+export interface RunBody {
+  readonly appName?: string | undefined;
+  readonly userId?: string | undefined;
+  readonly sessionId?: string | undefined;
+  readonly newMessage?: unknown;
+  readonly streaming?: boolean | null | undefined;
+  readonly stateDelta?: Members | null | undefined;
+  readonly invocationId?: string | null | undefined;
+  readonly wire?: "adk" | "adk-rs" | null | undefined;
+}
+
 /** A message to an agent. Members may be spelled in snake_case; unknown ones are ignored. */
-export const runSchema = z
+export const runSchema: z.ZodType<RunBody> = z
   .looseObject({
     appName: z.string().optional(),
     userId: z.string().optional(),
@@ -74,7 +98,6 @@ export const runSchema = z
   })
   .openapi("AdkRun");
 
-/** A message to an agent, checked. */
-export type RunBody = z.infer<typeof runSchema>;
-
-export const reasoningSchema = z.looseObject({ input: object }).openapi("AdkReasoningEngineQuery");
+export const reasoningSchema: z.ZodType<{ readonly input: Members }> = z
+  .looseObject({ input: object })
+  .openapi("AdkReasoningEngineQuery");

@@ -2,7 +2,7 @@ import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { SessionName } from "../../engine/index.ts";
 import { CountersignError, type Event, type JsonObject, parseEvent } from "../../protocol/index.ts";
-import type { Session } from "../../runtime/index.ts";
+import { redactCalls, type Session } from "../../runtime/index.ts";
 import { actingFor } from "../acting-for.ts";
 import type { HttpEnv } from "../env.ts";
 import { onceOf } from "../once.ts";
@@ -11,7 +11,6 @@ import type { Site } from "../site.ts";
 import { type AdkRoute, serveAdk } from "./document.ts";
 import { noSession } from "./errors.ts";
 import { readBody, readOptionalBody } from "./read-body.ts";
-import { redactCalls } from "./redact-calls.ts";
 import { newSessionSchema, sessionChangeSchema, sessionPath, sessionSchema, userPath } from "./schemas.ts";
 import { toAdkSession } from "./wire.ts";
 

@@ -11,15 +11,13 @@ import {
   member,
   parseContent,
 } from "../../protocol/index.ts";
-import type { Runner } from "../../runtime/index.ts";
-import { actingFor } from "../acting-for.ts";
+import { type Runner, redactCalls } from "../../runtime/index.ts";
 import type { HttpEnv } from "../env.ts";
 import { onceOf } from "../once.ts";
-import { checkScope } from "../scopes.ts";
 import type { Site } from "../site.ts";
 import { noSession, withLink } from "./errors.ts";
-import { redactCalls } from "./redact-calls.ts";
 import type { RunBody } from "./schemas.ts";
+import { speakerFor } from "./speaker.ts";
 import { toAdkEvent } from "./wire.ts";
 
 /** A message for a session that exists, by somebody who may speak in it. */
@@ -35,9 +33,8 @@ export interface PreparedRun {
 /** Finds the session and whoever speaks; what is refused here has a status of its own on both routes. */
 export async function prepareRun(site: Site, context: Context<HttpEnv>, body: RunBody): Promise<PreparedRun> {
   const caller = context.get("principal");
-  checkScope(caller, ...(isAnswer(body.newMessage) ? (["run", "decide"] as const) : (["run"] as const)));
   const { appName = "", userId = "", sessionId = "undefined" } = body;
-  const by = actingFor(caller, userId);
+  const by = await speakerFor(site, caller, { user: userId, message: body.newMessage });
   const runner = servedHere(site, appName, sessionId);
   const ledger = await site.ledger();
   const session = (await ledger.load({ session: { app: appName, user: userId, id: sessionId } }))?.session;
@@ -81,12 +78,6 @@ function servedHere(site: Site, app: string, sessionId: string): Runner {
       cause: error,
     });
   }
-}
-
-/** Does the message decide something and say nothing else? */
-function isAnswer(message: unknown): boolean {
-  const { decisions, rest } = decodeAnswers(message);
-  return decisions.length > 0 && rest.length === 0;
 }
 
 // Answers are taken apart part by part, each refused alone; anything else is read as a whole.

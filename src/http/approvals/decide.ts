@@ -1,9 +1,9 @@
 import type { Context } from "hono";
 import type { Confirmation, DecisionInput, Principal } from "../../engine/index.ts";
-import { toProblem } from "../../protocol/index.ts";
+import type { Problem } from "../../protocol/index.ts";
 import type { HttpEnv } from "../env.ts";
 import { bindKey } from "../idempotency.ts";
-import { statusOf } from "../problems.ts";
+import { statusOf, toldProblem } from "../problems.ts";
 import type { DecisionBody, DecisionsBody } from "../schemas/inputs.ts";
 import { checkScope, hasScope } from "../scopes.ts";
 import type { Site } from "../site.ts";
@@ -43,7 +43,7 @@ export async function decideOne(
 /** What became of one of many decisions. */
 export type DecisionEntry =
   | { readonly id: string; readonly status: 200; readonly confirmation: Confirmation }
-  | { readonly id: string; readonly status: number; readonly problem: ReturnType<typeof toProblem> };
+  | { readonly id: string; readonly status: number; readonly problem: Problem };
 
 /** Decides many, each on its own: one that is refused does not touch the others. */
 export async function decideMany(
@@ -73,7 +73,7 @@ async function entryOf(site: Site, input: DecisionInput, principal: Principal): 
     const status = statusOf(error);
     // Thrown before this one was committed, so it is this one's and leaves the others theirs.
     if (status >= 500) site.log.error({ err: error, confirmation: input.id }, "a decision failed");
-    return { id: input.id, status, problem: toProblem(error, status) };
+    return { id: input.id, status, problem: toldProblem(error, status) };
   }
 }
 

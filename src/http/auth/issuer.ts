@@ -19,14 +19,20 @@ const ALGORITHMS = [
 const CLOCK_SKEW_SECONDS = 60;
 const ANSWER_WITHIN_MS = 5_000;
 
-const CONFIGURATION = z.object({
+/** Of what an issuer says of itself, what is used here. */
+export interface IssuerConfiguration {
+  readonly issuer: string;
+  readonly jwks_uri: string;
+  readonly authorization_endpoint?: string;
+  readonly token_endpoint?: string;
+}
+
+const CONFIGURATION: z.ZodType<IssuerConfiguration> = z.object({
   issuer: z.string(),
   jwks_uri: z.url(),
   authorization_endpoint: z.url().exactOptional(),
   token_endpoint: z.url().exactOptional(),
 });
-
-export type IssuerConfiguration = z.infer<typeof CONFIGURATION>;
 
 /** An OpenID Connect issuer: where things are there, and whether it signed something. */
 export class Issuer {

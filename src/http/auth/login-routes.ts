@@ -9,11 +9,12 @@ import { LOGIN_PAGE, LOGIN_PAGE_POLICY } from "./login-page.ts";
 import type { Logins } from "./logins.ts";
 import { AWAY_MS, type OidcLogin } from "./oidc-login.ts";
 
-const PROOF = z
+/** What somebody logs in with: a token, or the secret of a login link. */
+export type Proof = { readonly token: string } | { readonly link: string };
+
+const PROOF: z.ZodType<Proof> = z
   .union([z.strictObject({ token: z.string() }), z.strictObject({ link: z.string() })])
   .openapi({ description: "A token, or the secret of a login link." });
-
-export type Proof = z.infer<typeof PROOF>;
 
 const PERSON = z.object({
   id: z.string(),

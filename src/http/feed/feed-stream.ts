@@ -3,8 +3,8 @@ import type { Principal } from "../../engine/index.ts";
 const ENCODER = new TextEncoder();
 
 /** What stands for everything that decides what somebody sees and may do. */
-export function viewerKeyOf({ id, kind, roles, scopes, onBehalfOf }: Principal): string {
-  return JSON.stringify([id, kind, roles, scopes, onBehalfOf ?? null]);
+export function viewerKeyOf({ id, kind, roles, scopes, authenticated, onBehalfOf }: Principal): string {
+  return JSON.stringify([id, kind, roles, scopes, authenticated, onBehalfOf ?? null]);
 }
 
 /** One open connection. What is sent waits here for its reader, up to a bound. */

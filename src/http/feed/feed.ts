@@ -44,7 +44,7 @@ export class Feed {
     const ledger = await this.#site.ledger();
     const stream = new FeedStream(viewer, {
       mostQueuedBytes: this.#settings.mostQueuedBytes,
-      now: Date.now(),
+      now: performance.now(),
       recognise,
       onEnd: (ended) => this.#forget(ended),
     });
@@ -128,7 +128,7 @@ export class Feed {
   // The id tells a client where it is even if nothing was for it, so that it need not begin anew when it comes back.
   #beat({ position }: Tail): void {
     const beat = ENCODER.encode(`:\nid: ${position}\n\n`);
-    const now = Date.now();
+    const now = performance.now();
     for (const stream of this.#streams) {
       if (now - stream.openedAt >= this.#settings.mostAgeMs) {
         stream.end();

@@ -21,13 +21,15 @@ import { TokenBuckets } from "./token-buckets.ts";
  */
 export function installGuards(app: OpenAPIHono<HttpEnv>, site: Site, options: AppOptions): void {
   const { auth, publicUrl } = site;
-  const { allowedHosts = [], allowOrigins = [] } = options;
+  const { allowedHosts = [], allowOrigins = [], mounts = [] } = options;
   const limits = requestLimits(auth, options.limits);
   const base = site.basePath === "/" ? 0 : site.basePath.length;
   const within =
     (test: (path: string) => boolean) =>
     (path: string): boolean =>
       test(path.slice(base) || "/");
+  const isOpenHere = (path: string): boolean =>
+    isOpen(path) || mounts.some((mount) => mount.isOpen?.(path) === true);
   const origins = { publicUrl, allowOrigins };
   app.use(nameRequest);
   app.use(secureAnswers(publicUrl));
@@ -37,11 +39,11 @@ export function installGuards(app: OpenAPIHono<HttpEnv>, site: Site, options: Ap
   const { failedLoginsPerMinute, requestsPerMinute } = limits;
   if (auth.name !== "none") app.use(throttleFailures(newBuckets(failedLoginsPerMinute), within(isLogin)));
   if (auth.name === "oidc") app.use(throttleLogins(newBuckets(failedLoginsPerMinute), within(isLogin)));
-  app.use(authenticate({ ...origins, auth, log: site.log, isOpen: within(isOpen) }));
+  app.use(authenticate({ ...origins, auth, log: site.log, isOpen: within(isOpenHere) }));
   if (Number.isFinite(requestsPerMinute)) app.use(throttleCallers(newBuckets(requestsPerMinute)));
   app.use(readBody({ maxBytes: limits.bodyBytes, timeoutMs: limits.bodyTimeoutMs }));
 }
 
 function newBuckets(perMinute: number): TokenBuckets {
-  return new TokenBuckets(perMinute, Date.now);
+  return new TokenBuckets(perMinute, () => performance.now());
 }

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "vitest";
 import { wrapLedger } from "../../../test/support/ledger-proxy.ts";
-import { Agent, createLedger, type Ledger, Runner } from "../../index.ts";
+import { Agent, createEngine, createLedger, type Ledger, Runner } from "../../index.ts";
 import { type App, createApp } from "../app.ts";
 
 const releases: (() => Promise<unknown>)[] = [];
@@ -37,6 +37,17 @@ test("a process whose database is gone is not ready", async () => {
   const app = await serveOn(ledger);
   await ledger.close();
   expect(await ask(app, "/readyz")).toMatchObject([503, { status: 503 }]);
+});
+
+test("a process with another secret than its database's is not ready, and says why only in its log", async () => {
+  const ledger = await createLedger("memory:");
+  const engine = await createEngine({ ledger, secret: "the first one" });
+  await engine.ready();
+  const runner = new Runner({ agent: new Agent({ name: "shop" }), ledger, secret: "another" });
+  releases.push(() => runner.close());
+  const app = createApp({ apps: { shop: runner } });
+  const problem = { code: "invalid-option", detail: expect.stringMatching(/The server's log says more\.$/) };
+  expect(await ask(app, "/readyz")).toMatchObject([500, problem]);
 });
 
 test("a process that is about to end is alive but not ready", async () => {

@@ -42,6 +42,7 @@ async function checkReady(site: Site): Promise<void> {
 }
 
 async function answers(site: Site): Promise<void> {
-  const ledger = await site.ledger();
-  await ledger.lastCheckpoint();
+  const engine = await site.engine();
+  await engine.ledger.lastCheckpoint();
+  await engine.ready();
 }

@@ -18,6 +18,7 @@ export interface LedgerState {
   readonly damage?: readonly string[];
 }
 
+/** How closely to look. */
 export interface InspectOptions {
   /** Reads the whole file, and says what is damaged. */
   readonly check?: boolean;

@@ -37,6 +37,7 @@ export function ChatPage(props: ChatPageProps): ReactNode {
   };
   return (
     <main className="chat">
+      <h1 className="sr-only">Chat</h1>
       <section className="chat-side" aria-label="Sessions">
         <select
           className="input"

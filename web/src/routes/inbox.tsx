@@ -1,5 +1,5 @@
 import "../features/inbox/inbox.css";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import type { Confirmation } from "../api/types.ts";
 import { Card } from "../features/confirmation/card.tsx";
 import { ReviewDialog } from "../features/confirmation/review-dialog.tsx";
@@ -14,6 +14,8 @@ import { Button } from "../ui/button.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { useKeys } from "../ui/keys.ts";
 import { useStore } from "../ui/store.ts";
+
+const NARROW = "(max-width: 760px)";
 
 /** What waits on the left, the opened one on the right; on a phone one or the other. */
 export function InboxPage({ id }: { readonly id: string | undefined }): ReactNode {
@@ -116,6 +118,8 @@ function NoRows({ state, filters }: { readonly state: BoardState; readonly filte
   const isFiltered = JSON.stringify({ ...filters, show: "" }) !== JSON.stringify({ ...NO_FILTERS, show: "" });
   if (isFiltered) return <Empty title="Nothing matches">Loosen the filters to see more.</Empty>;
   if (filters.show === "snoozed") return <Empty title="Nothing put off" />;
+  if (filters.show === "unknown") return <Empty title="Every outcome is known" />;
+  if (filters.show === "decided") return <Empty title="Nothing decided since this page was opened" />;
   return <Empty title="Nothing waits for you">New requests appear here by themselves.</Empty>;
 }
 
@@ -144,6 +148,12 @@ function NothingOpen({ count }: { readonly count: number }): ReactNode {
 function OpenCard({ id }: { readonly id: string }): ReactNode {
   const { me } = useStore(board);
   const confirmation = useConfirmation(id);
+  const isShown = confirmation !== undefined;
+  useEffect(() => {
+    // Where the card takes the place of the list, reading goes on at its head.
+    if (isShown && window.matchMedia(NARROW).matches)
+      document.querySelector<HTMLElement>(".card-title")?.focus();
+  }, [id, isShown]);
   return (
     <>
       <a className="back" href={to()}>

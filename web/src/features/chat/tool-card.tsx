@@ -25,7 +25,7 @@ export function ToolCard({ item, confirmation, isWorking }: ToolCardProps): Reac
   return (
     <article className="tool" aria-label={`Tool call ${plainWords(item.tool)}`} data-state={word}>
       <header className="spread">
-        <h3>
+        <h2>
           {confirmation === undefined ? (
             <Words text={item.tool} maxLength={80} />
           ) : (
@@ -39,7 +39,7 @@ export function ToolCard({ item, confirmation, isWorking }: ToolCardProps): Reac
               by <Words text={(confirmation?.path ?? [item.author]).join(" › ")} maxLength={120} />
             </span>
           ) : null}
-        </h3>
+        </h2>
         <span className={`badge badge-${tone}`}>{word}</span>
       </header>
       <SeenScope seen={seen}>

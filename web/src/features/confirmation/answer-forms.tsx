@@ -3,7 +3,7 @@ import type { Confirmation, JsonObject, JsonValue } from "../../api/types.ts";
 import { Button } from "../../ui/button.tsx";
 import { Words } from "../../ui/words.tsx";
 import { SchemaForm } from "./schema-form.tsx";
-import type { Answer } from "./use-answer.ts";
+import type { Answer, FormState } from "./use-answer.ts";
 
 export interface AnswerFormsProps {
   readonly confirmation: Confirmation;
@@ -23,7 +23,7 @@ export function AnswerForms({ confirmation, answer }: AnswerFormsProps): ReactNo
           <SchemaForm
             form={payload.form}
             typed={payload.typed}
-            faults={payload.result.ok ? {} : payload.result.faults}
+            faults={faultsOf(payload)}
             onType={payload.onType}
           />
         </>
@@ -38,7 +38,7 @@ export function AnswerForms({ confirmation, answer }: AnswerFormsProps): ReactNo
               <SchemaForm
                 form={amendment.form}
                 typed={amendment.typed}
-                faults={amendment.result.ok ? {} : amendment.result.faults}
+                faults={faultsOf(amendment)}
                 onType={amendment.onType}
               />
               <Changes before={confirmation.args} after={answer.amended} />
@@ -48,6 +48,12 @@ export function AnswerForms({ confirmation, answer }: AnswerFormsProps): ReactNo
       ) : null}
     </section>
   );
+}
+
+/** What is wrong with what was typed; a field that nobody has touched is not blamed, the button says that it is missing. */
+function faultsOf({ result, typed }: FormState): { readonly [name: string]: string } {
+  if (result.ok) return {};
+  return Object.fromEntries(Object.entries(result.faults).filter(([name]) => typed[name] !== undefined));
 }
 
 /** What will run instead of what was asked. */

@@ -68,12 +68,18 @@ export function Value({
   if (depth >= TOO_DEEP) return <Text text={JSON.stringify(value, undefined, 1)} />;
   if (depth + 1 === DEEP) {
     return (
-      <Fold label={`Show ${Object.keys(value).length} nested ${Array.isArray(value) ? "items" : "fields"}`}>
+      <Fold label={nestedLabel(value)}>
         <Nested value={value} depth={depth + 1} />
       </Fold>
     );
   }
   return <Nested value={value} depth={depth + 1} />;
+}
+
+function nestedLabel(value: readonly JsonValue[] | JsonObject): string {
+  const count = Object.keys(value).length;
+  const what = Array.isArray(value) ? "item" : "field";
+  return `Show ${count} nested ${what}${count === 1 ? "" : "s"}`;
 }
 
 function Nested(props: {

@@ -1,5 +1,5 @@
 import "./card.css";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { ask, client } from "../../api/client.ts";
 import type { Confirmation, ConfirmationContext, Me } from "../../api/types.ts";
 import { Button } from "../../ui/button.tsx";
@@ -31,9 +31,14 @@ export function Card({ confirmation, me }: CardProps): ReactNode {
   const { unseen, seen } = useUnseen();
   const answer = useAnswer(confirmation);
   const context = useContextOf(confirmation);
+  const scroller = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    // What became of it stands at the head.
+    if (status !== "requested") scroller.current?.scrollTo(0, 0);
+  }, [status]);
   return (
     <article className="card" aria-label={`Confirmation of ${plainWords(confirmation.tool)}`}>
-      <div className="card-scroll">
+      <div className="card-scroll" ref={scroller}>
         <CardHead confirmation={confirmation} />
         <CardOutcome confirmation={confirmation} />
         {status === "unknown" ? (

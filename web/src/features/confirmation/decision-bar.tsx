@@ -10,7 +10,7 @@ import { board } from "../inbox/board.ts";
 import { snooze, snoozed, wake } from "../inbox/snoozed.ts";
 import { approveOff, decideOff } from "./approve-off.ts";
 import { held, heldFor, hold } from "./held.ts";
-import { HeldNotice } from "./held-notice.tsx";
+import { HeldInPlace } from "./held-notice.tsx";
 import type { Answer } from "./use-answer.ts";
 import { useSettled } from "./use-settled.ts";
 
@@ -43,7 +43,7 @@ export function DecisionBar({ confirmation, answer, unseen, inChat = false }: De
     // Opening the form decides nothing, so it need not wait for the card to settle.
     r: () => listens && confirmation.can.decide && setRejecting(true),
   });
-  if (waiting !== undefined) return <HeldNotice held={waiting} />;
+  if (waiting !== undefined) return <HeldInPlace held={waiting} />;
   if (isRejecting) {
     return (
       <RejectForm

@@ -6,22 +6,22 @@ export interface Fact {
   readonly text: string;
 }
 
-/** Names that say how much, the plainest first; a name counts by its last word, as in `totalAmount`. */
-const AMOUNTS = [
-  "amount",
-  "total",
-  "sum",
-  "price",
-  "cost",
-  "value",
-  "quantity",
-  "count",
-  "days",
-  "hours",
-  "limit",
-  "budget",
-  "bytes",
-];
+/** Names that say how much, the plainest first, and how that is told; a name counts by its last word, as in `totalAmount`. */
+const AMOUNTS: { readonly [word: string]: (number: string, unit: string) => string } = {
+  amount: withUnit,
+  total: withUnit,
+  sum: withUnit,
+  price: withUnit,
+  cost: withUnit,
+  value: withUnit,
+  quantity: (number) => `× ${number}`,
+  count: (number) => `× ${number}`,
+  days: (number) => `${number} days`,
+  hours: (number) => `${number} hours`,
+  bytes: (number) => `${number} bytes`,
+  limit: (number) => `limit ${number}`,
+  budget: (number) => `budget ${number}`,
+};
 /** Names that say to whom or on what. */
 const TARGETS = [
   "to",
@@ -46,6 +46,8 @@ const TARGETS = [
   "table",
   "database",
   "resource",
+  "item",
+  "product",
   "id",
   "name",
   "title",
@@ -62,19 +64,22 @@ export function headline(args: JsonObject): { readonly target?: Fact; readonly a
   const plain = Object.entries(args).filter(
     ([, value]) => typeof value === "number" || (typeof value === "string" && value.trim() !== ""),
   );
-  const amount = pick(plain, AMOUNTS, (value) => /\d/.test(String(value)));
-  const target = pick(
-    plain.filter(([name]) => name !== amount?.name),
-    TARGETS,
-    () => true,
-  );
-  const unit = pick(plain, COMPANIONS, (value) => typeof value === "string" && value.length <= 8);
+  const amount = pick(plain, Object.keys(AMOUNTS), (value) => /\d/.test(String(value)));
+  const rest = plain.filter(([name]) => name !== amount?.name);
+  const target = pick(rest, TARGETS, () => true);
+  const unit = pick(rest, COMPANIONS, (value) => typeof value === "string" && value.length <= 8);
   return {
     ...(target === undefined ? {} : { target }),
-    ...(amount === undefined
-      ? {}
-      : { amount: unit === undefined ? amount : { ...amount, text: `${amount.text} ${unit.text}` } }),
+    ...(amount === undefined ? {} : { amount: { ...amount, text: told(amount, unit?.text ?? "") } }),
   };
+}
+
+function told({ name, text }: Fact, unit: string): string {
+  return AMOUNTS[lastWord(name)]?.(text, unit) ?? text;
+}
+
+function withUnit(number: string, unit: string): string {
+  return unit === "" ? number : `${number} ${unit}`;
 }
 
 function pick(

@@ -1,7 +1,20 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect } from "react";
 import { Button } from "../../ui/button.tsx";
 import { useNow } from "../../ui/clock.ts";
-import { type Held, sendNow, undo } from "./held.ts";
+import { type Held, sendNow, toldInPlace, undo } from "./held.ts";
+
+/** The same where its card is. Several that were decided together are told of once, below, and here only named. */
+export function HeldInPlace({ held }: { readonly held: Held }): ReactNode {
+  const { key, decisions } = held;
+  const isAlone = decisions.length === 1;
+  useEffect(() => {
+    if (!isAlone) return undefined;
+    toldInPlace.set(new Set(toldInPlace.value).add(key));
+    return () => toldInPlace.set(new Set([...toldInPlace.value].filter((other) => other !== key)));
+  }, [key, isAlone]);
+  if (isAlone) return <HeldNotice held={held} />;
+  return <p className="held">Decided together with {decisions.length - 1} more.</p>;
+}
 
 /** A decision that is about to be sent, and the way back. */
 export function HeldNotice({ held }: { readonly held: Held }): ReactNode {

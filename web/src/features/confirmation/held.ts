@@ -23,6 +23,8 @@ const HOLD_MS = 4000;
 const MOST_AT_ONCE = 100;
 
 export const held: Store<readonly Held[]> = new Store<readonly Held[]>([]);
+/** Keys of those that are told of where their card is, so that nobody tells of them twice. */
+export const toldInPlace: Store<ReadonlySet<string>> = new Store<ReadonlySet<string>>(new Set());
 const timers = new Map<string, number>();
 
 /** Holds a decision for a moment, then sends it. Whoever has one held already is not asked twice. */

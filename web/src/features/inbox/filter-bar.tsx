@@ -36,6 +36,8 @@ export function FilterBar({ filters, onFilter }: FilterBarProps): ReactNode {
             ["mine", "For me"],
             ["all", "All I can see"],
             ["snoozed", "Not now"],
+            ["unknown", "Outcome unknown"],
+            ["decided", "Decided lately"],
           ]}
           onChoose={(show) => onFilter({ ...filters, show: show as Filters["show"] })}
         />
@@ -44,7 +46,10 @@ export function FilterBar({ filters, onFilter }: FilterBarProps): ReactNode {
             key={facet}
             label={NAMES[facet]}
             value={filters[facet]}
-            choices={[["", NAMES[facet]], ...choices[facet].map((name) => [name, name] as const)]}
+            choices={[
+              ["", facet === "user" ? "Who" : NAMES[facet]],
+              ...choices[facet].map((name) => [name, name] as const),
+            ]}
             onChoose={(value) => onFilter({ ...filters, [facet]: value })}
           />
         ))}

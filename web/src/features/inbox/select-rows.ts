@@ -1,7 +1,7 @@
 import type { Confirmation } from "../../api/types.ts";
 
 export interface Filters {
-  readonly show: "mine" | "all" | "snoozed";
+  readonly show: "mine" | "all" | "snoozed" | "unknown" | "decided";
   readonly tool: string;
   readonly agent: string;
   readonly user: string;
@@ -47,6 +47,8 @@ function isWanted(item: Confirmation, { filters, snoozed, now, kept }: Selecting
   if (FACETS.some((facet) => filters[facet] !== "" && filters[facet] !== item[facet])) return false;
   const isSnoozed = (snoozed[item.id] ?? 0) > now;
   if (show === "snoozed") return isSnoozed && item.status === "requested";
+  if (show === "unknown") return item.status === "unknown";
+  if (show === "decided") return item.status !== "requested";
   if (item.status !== "requested") return kept.has(item.id);
   if (isSnoozed) return false;
   return show === "all" || item.can.decide;

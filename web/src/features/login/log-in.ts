@@ -1,5 +1,6 @@
 import { base } from "../../api/client.ts";
 import { loginWall } from "../../api/login-wall.ts";
+import { board } from "../inbox/board.ts";
 
 /** Where the server itself logs people in, as by OIDC or with a link. */
 export const LOGIN_ADDRESS: string = `${base}/auth/login`;
@@ -14,21 +15,35 @@ export async function logIn(text: string): Promise<string | undefined> {
       headers: { "content-type": "application/json" },
       body: JSON.stringify(body),
     });
-    if (response.ok) {
-      loginWall.set(false);
-      return undefined;
-    }
-    const { detail } = (await response.json()) as { readonly detail?: string };
-    return detail ?? `The server answered ${response.status}.`;
+    const told = (await response.json()) as { readonly detail?: string; readonly principal?: Person };
+    if (!response.ok) return told.detail ?? `The server answered ${response.status}.`;
+    admit(told.principal);
+    return undefined;
   } catch {
     return "The server cannot be reached.";
   }
 }
 
-/** Has somebody logged in meanwhile, in another tab? */
+/** Looks who is logged in now: somebody may have done so in another tab, or have become somebody else there. */
 export async function lookAgain(): Promise<void> {
   const response = await fetch(`${base}/v1/me`).catch(() => undefined);
-  if (response?.ok === true) loginWall.set(false);
+  if (response?.ok !== true) return;
+  const { principal } = (await response.json()) as { readonly principal: Person };
+  admit(principal);
+}
+
+interface Person {
+  readonly id: string;
+}
+
+/**
+ * Goes on as the person who was here. For anybody else the page begins anew: what waits to be sent was somebody
+ * else's word, and must not become theirs.
+ */
+function admit(person: Person | undefined): void {
+  const before = board.value.me?.principal.id;
+  if (before !== undefined && before !== person?.id) window.location.reload();
+  else loginWall.set(false);
 }
 
 export async function logOut(): Promise<void> {

@@ -1,18 +1,11 @@
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, useState } from "react";
 import { Button } from "../../ui/button.tsx";
-import { LOGIN_ADDRESS, logIn, lookAgain } from "./log-in.ts";
+import { LOGIN_ADDRESS, logIn } from "./log-in.ts";
 
 /** Logs in here and now; or elsewhere, in another tab, and goes on by itself when that is done. */
 export function LoginForm(): ReactNode {
   const [text, setText] = useState("");
   const [fault, setFault] = useState<string>();
-  useEffect(() => {
-    const onFocus = (): void => {
-      lookAgain().catch(() => undefined);
-    };
-    window.addEventListener("focus", onFocus);
-    return () => window.removeEventListener("focus", onFocus);
-  }, []);
   const submit = (): void => {
     logIn(text).then(setFault, () => setFault("The server cannot be reached."));
   };

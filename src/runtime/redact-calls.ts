@@ -1,12 +1,12 @@
-import { type Ledger, redact } from "../../engine/index.ts";
-import type { Event, Part } from "../../protocol/index.ts";
+import { type Ledger, redact } from "../engine/index.ts";
+import type { Event, Part } from "../protocol/index.ts";
 
 /** Events as people may see them: arguments that a tool declared secret are not in the model's calls either. */
-export async function redactCalls(
+export async function redactCalls<Told extends Pick<Event, "content">>(
   ledger: Ledger,
   sessionKey: string,
-  events: readonly Event[],
-): Promise<readonly Event[]> {
+  events: readonly Told[],
+): Promise<readonly Told[]> {
   const ids = events.flatMap(({ content }) => (content?.parts ?? []).flatMap(callIdOf));
   if (ids.length === 0) return events;
   const calls = await ledger.calls(ids.map((id) => `${sessionKey}.${id}`));

@@ -1,0 +1,33 @@
+/**
+ * A stream of JSON-RPC answers, one event a chunk, read only as fast as the client takes them. A client that leaves
+ * only stops the reading. An error on the way is the last event.
+ */
+export function sseBody(
+  first: IteratorResult<unknown>,
+  rest: AsyncGenerator,
+  toError: (error: unknown) => unknown,
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  let next: Promise<IteratorResult<unknown>> | undefined = Promise.resolve(first);
+  let left = false;
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const told = await (next ?? rest.next()).catch((error: unknown) => ({ failed: error }));
+      next = undefined;
+      if (left) return;
+      if ("failed" in told) {
+        controller.enqueue(encoder.encode(`event: error\ndata: ${JSON.stringify(toError(told.failed))}\n\n`));
+        controller.close();
+      } else if (told.done === true) {
+        controller.close();
+      } else {
+        controller.enqueue(encoder.encode(`data: ${JSON.stringify(told.value)}\n\n`));
+      }
+    },
+    cancel() {
+      left = true;
+      // Takes effect when what is being waited for comes; there is nobody to tell if that fails.
+      rest.return(undefined).catch(() => {});
+    },
+  });
+}

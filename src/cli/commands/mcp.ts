@@ -1,0 +1,114 @@
+import { serve as listen } from "../../http/node/index.ts";
+import { McpEndpoint, McpGateway, StdioClient } from "../../mcp/index.ts";
+import { type Command, type Invocation, LEDGER_FLAG } from "../command.ts";
+import { EXIT } from "../exit-codes.ts";
+import { announceGateway } from "../mcp/announce-gateway.ts";
+import { type GatewaySettings, MCP_FLAGS, readGatewaySettings } from "../mcp/gateway-options.ts";
+import { inert, Output } from "../output.ts";
+import { listenForStop, type Stopping } from "../signals.ts";
+import { localPrincipal, openEngine } from "../wiring.ts";
+
+export const mcp: Command = {
+  name: "mcp",
+  summary: "stand in front of an MCP server: its tools wait for approval",
+  usage: "[--require TOOLS] [--name NAME] [--http PORT] [--db URL] (--url URL | -- COMMAND ARGS…)",
+  about:
+    "For any MCP client: put this in the place of the server's own command. Calls of the tools in --require, or of " +
+    "all if it is not given, become confirmations in the ledger and wait for a person; everything else passes " +
+    "through as it is. A client that gives up and calls again with the same arguments finds the same confirmation, " +
+    "and one that was approved meanwhile runs once. Approve with `countersign approve`, or in the inbox of " +
+    "`countersign serve` on the same ledger. The server gets this process's environment, but for COUNTERSIGN_ " +
+    "variables. Standard output carries only the protocol.",
+  words: { names: ["COMMAND"], optional: true, many: true },
+  flags: { ...MCP_FLAGS, ...LEDGER_FLAG },
+  examples: [
+    {
+      line: "mcp --require write_file,move_file -- npx -y @modelcontextprotocol/server-filesystem ~/notes",
+      says: "on standard input, as desktop clients start their servers",
+    },
+    {
+      line: "mcp --http 8123 -- node my-server.mjs",
+      says: "for clients that connect to http://127.0.0.1:8123/mcp",
+    },
+    { line: "mcp --url https://example.com/mcp --expires 1h", says: "in front of a server elsewhere" },
+  ],
+  async run(invocation) {
+    const settings = readGatewaySettings(invocation);
+    const stopping = listenForStop(invocation.exitNow);
+    const words = new Output(process.stderr, invocation.env);
+    const { ledger, name, server, require, approvers, expiresInMs, timeoutMs } = settings;
+    const engine = await openEngine(ledger);
+    const gateway = new McpGateway({
+      engine,
+      name,
+      server,
+      by: localPrincipal(),
+      ...(require === undefined ? {} : { require }),
+      ...(approvers === undefined ? {} : { approvers }),
+      ...(expiresInMs === undefined ? {} : { expiresInMs }),
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    });
+    try {
+      // Before anything is taken up: a tool that is not known yet would count as gone.
+      await gateway.open();
+      const worker = engine.work({ onError: (error) => words.line(`countersign: ${inert(textOf(error))}`) });
+      const serve = settings.listen === undefined ? serveStdio : serveHttp;
+      const { code, close } = await serve({ invocation, settings, gateway, stopping, words });
+      // What is left then is left to the ledger: it is told as unknown.
+      const late = setTimeout(() => invocation.exitNow(code), settings.graceMs);
+      await worker.stop();
+      await gateway.close();
+      await close();
+      clearTimeout(late);
+      return code;
+    } finally {
+      await engine.close();
+      await gateway.close();
+      stopping.forget();
+    }
+  },
+};
+
+interface Serving {
+  readonly invocation: Invocation;
+  readonly settings: GatewaySettings;
+  readonly gateway: McpGateway;
+  readonly stopping: Stopping;
+  readonly words: Output;
+}
+
+/** Why the serving is over, and what is to be closed once nothing runs. */
+interface Served {
+  readonly code: number;
+  close(): Promise<void>;
+}
+
+/** Until the client closes our input, the server is gone, or the process is asked to end. */
+async function serveStdio({ invocation, settings, gateway, stopping, words }: Serving): Promise<Served> {
+  // A client that no longer reads must not end the process: what it asked for may be running.
+  process.stdout.removeAllListeners("error");
+  announceGateway(invocation, words, { settings, url: undefined });
+  const client = new StdioClient(invocation.stdin, process.stdout);
+  const close = (): Promise<void> => client.close();
+  const served = gateway.serve(client).then(() => "served" as const);
+  const ended = await Promise.race([served, stopping.requested]);
+  if (ended !== "served" || client.hasLeft) return { code: EXIT.ok, close };
+  words.line(`countersign: the MCP server ${inert(settings.name)} has ended`);
+  return { code: EXIT.failed, close };
+}
+
+async function serveHttp({ invocation, settings, gateway, stopping, words }: Serving): Promise<Served> {
+  const endpoint = new McpEndpoint(gateway);
+  const server = await listen({ app: endpoint, ...settings.listen });
+  announceGateway(invocation, words, { settings, url: `${server.url}/mcp` });
+  await stopping.requested;
+  const close = async (): Promise<void> => {
+    await endpoint.close();
+    await server.close({ graceMs: settings.graceMs });
+  };
+  return { code: EXIT.ok, close };
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

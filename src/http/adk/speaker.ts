@@ -1,0 +1,31 @@
+import type { Principal } from "../../engine/index.ts";
+import { decodeAnswers } from "../../protocol/index.ts";
+import { actingFor } from "../acting-for.ts";
+import { checkScope } from "../scopes.ts";
+import type { Site } from "../site.ts";
+
+/** A message that answers more than this is not taken for an attempt at every one of them. */
+const MOST_RECORDED = 20;
+
+/**
+ * Who speaks for a user, if the caller may: for a message that only answers, `decide` is as good as `run`. Where they may
+ * not, and the message decides something, that they tried is put on record. Throws `forbidden`.
+ */
+export async function speakerFor(
+  site: Site,
+  caller: Principal,
+  { user, message }: { readonly user: string; readonly message: unknown },
+): Promise<Principal> {
+  const { decisions, rest } = decodeAnswers(message);
+  const answersOnly = decisions.length > 0 && rest.length === 0;
+  try {
+    checkScope(caller, ...(answersOnly ? (["run", "decide"] as const) : (["run"] as const)));
+    return actingFor(caller, user);
+  } catch (error) {
+    const engine = await site.engine();
+    const tried = { code: "forbidden", what: "decide" } as const;
+    for (const { id } of decisions.slice(0, MOST_RECORDED))
+      await engine.noteRefusal({ confirmation: id }, tried, { by: caller, via: "adk" });
+    throw error;
+  }
+}

@@ -1,0 +1,49 @@
+import type { JSONRPCMessage } from "@modelcontextprotocol/client";
+
+const encoder = new TextEncoder();
+// Somewhere between two machines what is silent is taken for dead.
+const KEEP_ALIVE_MS = 15_000;
+
+/** Messages to a client as server-sent events. */
+export class EventStream {
+  readonly body: ReadableStream<Uint8Array>;
+  readonly #onClosed: () => void;
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(onClosed: () => void) {
+    this.#onClosed = onClosed;
+    this.body = new ReadableStream({
+      start: (controller) => {
+        this.#controller = controller;
+        this.#timer = setInterval(() => this.#write(": still here\n\n"), KEEP_ALIVE_MS);
+      },
+      // Whoever read it is gone.
+      cancel: () => this.#forget(),
+    });
+  }
+
+  /** Throws where nobody reads any more. */
+  send(message: JSONRPCMessage): void {
+    if (!this.#write(`event: message\ndata: ${JSON.stringify(message)}\n\n`)) {
+      throw new Error("the client no longer reads this answer");
+    }
+  }
+
+  end(): void {
+    this.#controller?.close();
+    this.#forget();
+  }
+
+  #write(text: string): boolean {
+    this.#controller?.enqueue(encoder.encode(text));
+    return this.#controller !== undefined;
+  }
+
+  #forget(): void {
+    clearInterval(this.#timer);
+    if (this.#controller === undefined) return;
+    this.#controller = undefined;
+    this.#onClosed();
+  }
+}

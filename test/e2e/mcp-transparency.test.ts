@@ -1,0 +1,205 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import type { Client } from "@modelcontextprotocol/client";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { ENTRY, type Folder, makeFolder } from "../cli/command.ts";
+import { approve, connectHttp, program, startDesktop, startHttpGateway, text, waiting } from "./mcp-stage.ts";
+
+const EVERYTHING = [process.execPath, program("@modelcontextprotocol/server-everything"), "stdio"];
+
+interface Message {
+  readonly id?: number | string | null;
+  readonly method?: string;
+  readonly [member: string]: unknown;
+}
+
+/** Sends bare messages, line by line, to whatever is started, and reads what comes back. */
+class BareClient {
+  readonly received: Message[] = [];
+  readonly #child: ChildProcess;
+
+  constructor([command = "", ...args]: readonly string[], folder: Folder) {
+    const env = { ...process.env, COUNTERSIGN_DB: folder.ledger };
+    this.#child = spawn(command, args, { cwd: folder.path, env, stdio: ["pipe", "pipe", "ignore"] });
+    onTestFinished(() => {
+      this.#child.kill("SIGKILL");
+    });
+    const { stdout } = this.#child;
+    if (stdout === null) throw new Error("no output");
+    createInterface({ input: stdout }).on("line", (line) => this.received.push(JSON.parse(line) as Message));
+  }
+
+  send(message: Message | readonly Message[]): void {
+    const whole = Array.isArray(message) ? message : { jsonrpc: "2.0", ...message };
+    this.#child.stdin?.write(`${JSON.stringify(whole)}\n`);
+  }
+
+  async answers(count: number): Promise<readonly Message[]> {
+    const read = () => this.received.filter(({ method }) => method === undefined);
+    await expect.poll(read, { timeout: 30_000 }).toHaveLength(count);
+    return read().toSorted((one, other) => Number(one.id ?? -1) - Number(other.id ?? -1));
+  }
+
+  async begin(capabilities: object = {}): Promise<void> {
+    const clientInfo = { name: "bare", version: "1" };
+    this.send({
+      id: 0,
+      method: "initialize",
+      params: { protocolVersion: "2025-11-25", capabilities, clientInfo },
+    });
+    await this.answers(1);
+    this.send({ method: "notifications/initialized" });
+  }
+}
+
+const REQUESTS: readonly Message[] = [
+  { method: "ping" },
+  { method: "resources/list" },
+  { method: "resources/templates/list" },
+  { method: "resources/read", params: { uri: "demo://resource/static/document/features.md" } },
+  { method: "resources/read", params: { uri: "demo://nowhere" } },
+  { method: "resources/subscribe", params: { uri: "demo://resource/static/document/features.md" } },
+  { method: "prompts/list" },
+  { method: "prompts/get", params: { name: "args-prompt", arguments: { city: "Rome" } } },
+  {
+    method: "completion/complete",
+    params: {
+      ref: { type: "ref/prompt", name: "completable-prompt" },
+      argument: { name: "department", value: "E" },
+    },
+  },
+  { method: "logging/setLevel", params: { level: "debug" } },
+  { method: "tools/call", params: { name: "echo", arguments: { message: "hi" }, _meta: { anything: [1] } } },
+  { method: "tools/call", params: { name: "get-structured-content", arguments: { location: "Chicago" } } },
+  { method: "tools/call", params: { name: "nowhere", arguments: {} } },
+  { method: "tasks/list" },
+  { method: "nobody/knows", params: { this: "one" } },
+];
+
+test("what needs no approval is answered as without us, word for word: also what nobody knows", async () => {
+  const folder = makeFolder();
+  const gated = [process.execPath, ENTRY, "mcp", "--require", "get-sum", "--", ...EVERYTHING];
+  const [direct, through] = await Promise.all(
+    [EVERYTHING, gated].map(async (command) => {
+      const client = new BareClient(command, folder);
+      await client.begin({ roots: { listChanged: true } });
+      for (const [index, request] of REQUESTS.entries()) client.send({ ...request, id: index + 1 });
+      return client.answers(REQUESTS.length + 1);
+    }),
+  );
+  expect(through).toEqual(direct);
+});
+
+test("what could be a gated call in disguise reaches neither the server nor a person", async () => {
+  const folder = makeFolder();
+  const command = [process.execPath, ENTRY, "mcp", "--require", "echo", "--", ...EVERYTHING];
+  const client = new BareClient(command, folder);
+  await client.begin();
+  const params = { name: "echo", arguments: { message: "hi" } };
+  client.send({ method: "tools/call", params });
+  client.send({ id: null, method: "tools/call", params });
+  client.send([{ jsonrpc: "2.0", id: 5, method: "tools/call", params }]);
+  client.send({ id: 1, method: "tools/call", params: { ...params, name: ["echo"] } });
+  client.send({ id: 2, method: "tools/call", params: { ...params, task: { ttl: 1 } } });
+  client.send({ id: 3, method: "server/discover", params: {} });
+  client.send({ id: 4, method: "ping" });
+  const answers = await client.answers(6);
+  expect(answers.map(({ id }) => id)).toEqual([null, 0, 1, 2, 3, 4]);
+  for (const { id, error } of answers) expect(error === undefined).toBe(id === 0 || id === 4);
+  await waiting(folder, 0);
+});
+
+/** A client that can be asked for anything, and what it was asked. */
+function obliging(asked: string[]): (client: Client) => void {
+  return (client) => {
+    client.setRequestHandler("roots/list", () => {
+      asked.push("roots");
+      return { roots: [{ uri: "file:///tmp", name: "tmp" }] };
+    });
+    client.setRequestHandler("sampling/createMessage", () => {
+      asked.push("sampling");
+      return { model: "m", role: "assistant", content: { type: "text", text: "sampled" } };
+    });
+    client.setRequestHandler("elicitation/create", () => {
+      asked.push("elicitation");
+      return { action: "accept", content: { name: "Ana" } };
+    });
+  };
+}
+
+const CAPABILITIES = { roots: { listChanged: true }, sampling: {}, elicitation: { form: {} } };
+
+describe("what a server asks of its client", () => {
+  test.each(["trigger-sampling-request", "trigger-elicitation-request"])(
+    "passes, also while an approved call runs: %s",
+    async (name) => {
+      const folder = makeFolder();
+      const asked: string[] = [];
+      const { client } = await startDesktop(folder, ["--require", name, "--", ...EVERYTHING], {
+        client: { capabilities: CAPABILITIES },
+        setUp: obliging(asked),
+      });
+      await expect.poll(() => asked, { timeout: 20_000 }).toEqual(["roots"]);
+      const calling = client.callTool({
+        name,
+        arguments: name.includes("sampling") ? { prompt: "say" } : {},
+      });
+      const [open] = await waiting(folder);
+      approve(folder, open?.id ?? "");
+      expect(JSON.stringify(await calling)).toMatch(/sampled|Ana/);
+      expect(asked).toHaveLength(2);
+    },
+  );
+});
+
+describe.each(["stdio", "http"] as const)("over %s", (kind) => {
+  async function connect(folder: Folder, require: string): Promise<Client> {
+    const args = ["--require", require, "--", ...EVERYTHING];
+    if (kind === "stdio") return (await startDesktop(folder, args)).client;
+    return connectHttp((await startHttpGateway(folder, args)).url);
+  }
+
+  test("log messages of the server arrive, and the progress of a call, gated or not, only grows", async () => {
+    const folder = makeFolder();
+    const client = await connect(folder, "trigger-long-running-operation");
+    const logged: unknown[] = [];
+    client.setNotificationHandler("notifications/message", ({ params }) => void logged.push(params.data));
+    const progress: number[] = [];
+    const calling = client.callTool(
+      { name: "trigger-long-running-operation", arguments: { duration: 1, steps: 3 } },
+      { onprogress: (told) => void progress.push(told.progress) },
+    );
+    await client.callTool({ name: "toggle-simulated-logging", arguments: {} });
+    const [open] = await waiting(folder);
+    approve(folder, open?.id ?? "");
+    expect(await calling).toMatchObject({
+      content: [{ text: expect.stringContaining("completed") as string }],
+    });
+    expect(progress.length).toBeGreaterThan(3);
+    expect(progress).toEqual(progress.toSorted((one, other) => one - other));
+    await expect.poll(() => logged.length, { timeout: 20_000 }).toBeGreaterThan(0);
+  });
+
+  test("a cancelled call is cancelled at the server, too; a gated one is merely not waited for", async () => {
+    const folder = makeFolder();
+    const client = await connect(folder, "echo");
+    const stop = new AbortController();
+    const long = client.callTool(
+      { name: "trigger-long-running-operation", arguments: { duration: 60, steps: 60 } },
+      { signal: stop.signal, onprogress: () => stop.abort() },
+    );
+    await expect(long).rejects.toThrow();
+    const giveUp = new AbortController();
+    const request = { name: "echo", arguments: { message: "hi" } };
+    const first = client.callTool(request, { signal: giveUp.signal });
+    const [open] = await waiting(folder);
+    giveUp.abort();
+    await expect(first).rejects.toThrow();
+    const held = Promise.withResolvers<unknown>();
+    const again = client.callTool(request, { onprogress: held.resolve });
+    await held.promise;
+    approve(folder, open?.id ?? "");
+    expect(await again).toMatchObject({ content: text("Echo: hi") });
+    await waiting(folder, 0);
+  });
+});

@@ -1,0 +1,81 @@
+import { expect, test } from "vitest";
+import type { Event } from "../../api/types.ts";
+import { isUnfinished, toTalk } from "./talk.ts";
+
+const event = (given: Partial<Event>): Event => ({
+  id: "e",
+  invocationId: "i",
+  author: "desk",
+  timestamp: 0,
+  actions: {},
+  ...given,
+});
+const says = (author: string, text: string, more: Partial<Event> = {}): Event =>
+  event({
+    id: text,
+    author,
+    content: { role: author === "user" ? "user" : "model", parts: [{ text }] },
+    ...more,
+  });
+const CALL = event({
+  id: "call",
+  content: { role: "model", parts: [{ functionCall: { id: "c1", name: "pay", args: { amount: 5 } } }] },
+});
+const ASKED = event({
+  content: {
+    role: "user",
+    parts: [
+      {
+        functionCall: {
+          id: "q1",
+          name: "adk_request_confirmation",
+          args: { originalFunctionCall: { id: "c1", name: "pay", args: {} } },
+        },
+      },
+    ],
+  },
+});
+const DECIDED = event({
+  author: "user",
+  content: {
+    role: "user",
+    parts: [
+      { functionResponse: { id: "q1", name: "adk_request_confirmation", response: { confirmed: true } } },
+    ],
+  },
+});
+const ANSWERED = event({
+  content: { role: "user", parts: [{ functionResponse: { id: "c1", name: "pay", response: { ok: true } } }] },
+});
+
+test("questions and decisions are no messages; an answer belongs to its call", () => {
+  const talk = toTalk([says("user", "pay"), CALL, ASKED, DECIDED, ANSWERED, says("desk", "done")]);
+  expect(talk.map(({ kind }) => kind)).toEqual(["text", "tool", "text"]);
+  expect(talk[1]).toMatchObject({ tool: "pay", callId: "c1", result: { ok: true } });
+});
+
+test("thoughts are not said, and a failure is told", () => {
+  const thinking = event({
+    content: { role: "model", parts: [{ text: "hm", thought: true }, { text: "so" }] },
+  });
+  const failed = event({ errorCode: "model-failed", errorMessage: "The model is away." });
+  expect(toTalk([thinking, failed])).toMatchObject([
+    { text: "so" },
+    { kind: "fault", text: "The model is away." },
+  ]);
+});
+
+test("in a nested run the user's side is the agent that asked", () => {
+  const [item] = toTalk([says("user", "file it", { branch: "desk.clerk" })]);
+  expect(item).toMatchObject({ from: "agent", nested: true, author: "asked of clerk" });
+});
+
+test("a run is unfinished until an agent has spoken, without calling anything", () => {
+  expect(isUnfinished([])).toBe(false);
+  expect(isUnfinished([says("user", "hello")])).toBe(true);
+  expect(isUnfinished([says("user", "hello"), CALL])).toBe(true);
+  expect(isUnfinished([CALL, ANSWERED])).toBe(true);
+  expect(isUnfinished([CALL, ANSWERED, says("desk", "done")])).toBe(false);
+  expect(isUnfinished([says("user", "hello"), event({ errorCode: "model-failed" })])).toBe(false);
+  expect(isUnfinished([says("user", "hello"), says("desk", "he", { partial: true })])).toBe(true);
+});
