@@ -13,6 +13,8 @@ const IMPORTS: readonly (readonly [string, string])[] = [
   [`"../../src/client/index.ts"`, `"countersign/client"`],
   [`"../../src/http/index.ts"`, `"countersign/http"`],
   [`"../../src/http/node/index.ts"`, `"countersign/http/node"`],
+  [`"../../src/manifest/index.ts"`, `"countersign/manifest"`],
+  [`"../../src/mcp/index.ts"`, `"countersign/mcp"`],
   [`"../src/models/scripted/index.ts"`, `"countersign/models/scripted"`],
   [`"../src/testing.ts"`, `"countersign/testing"`],
 ];

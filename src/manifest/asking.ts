@@ -33,17 +33,23 @@ function readApprovers(source: ManifestSource, node: Node | undefined, what: str
   if (isScalar(node) && node.value === "requester") return "requester";
   if (!isMap(node))
     return source.problem(node, `${what} must be requester, or a map of roles, users, notRequester`);
+  return readAdmitted(source, node, what);
+}
+
+function readAdmitted(source: ManifestSource, node: Node, what: string): Approvers | undefined {
   const members = source.map(node, what, ["roles", "users", "notRequester"]);
-  const roles = members?.texts("roles");
-  const users = members?.texts("users");
-  const notRequester = members?.flag("notRequester");
+  const { length: known } = source.problems;
+  const roles = members?.texts("roles") ?? [];
+  const users = members?.texts("users") ?? [];
+  const notRequester = members?.flag("notRequester") === true;
+  if (source.problems.length > known) return undefined;
   // Nobody would be admitted, and every call would wait for good.
-  if (!roles?.length && !users?.length && notRequester !== true)
+  if (roles.length + users.length === 0 && !notRequester)
     return source.problem(node, `${what} names nobody; give roles, users, or notRequester: true`);
   return {
-    ...(roles === undefined ? {} : { roles }),
-    ...(users === undefined ? {} : { users }),
-    ...(notRequester === undefined ? {} : { notRequester }),
+    ...(roles.length === 0 ? {} : { roles }),
+    ...(users.length === 0 ? {} : { users }),
+    ...(notRequester ? { notRequester } : {}),
   };
 }
 

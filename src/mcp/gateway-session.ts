@@ -213,7 +213,7 @@ export class GatewaySession {
     };
     // Not awaited: others of this client's messages go on meanwhile.
     const tell = async (result: JsonObject): Promise<void> =>
-      this.#client.send({ jsonrpc: "2.0", id, result } as JSONRPCMessage);
+      this.#client.send({ jsonrpc: "2.0", id, result });
     this.#learned
       .then(() =>
         this.#tools.has(tool)

@@ -322,11 +322,13 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
   "./mcp": [
     "DiscoveredTool",
     "McpConfirmation",
+    "McpEndpoint",
     "McpGateway",
     "McpGatewayOptions",
     "McpServer",
     "McpToolset",
     "McpToolsetOptions",
+    "StdioClient",
   ],
   "./stores/sqlite": [
     "InspectOptions",

@@ -18,7 +18,7 @@ export function program(name: string): string {
 /** A server of ours that can misbehave, and the log of what it was asked to do. */
 export interface ScriptedPeer {
   readonly command: readonly string[];
-  calls(): Promise<readonly string[]>;
+  readonly calls: () => Promise<readonly string[]>;
 }
 
 export async function scriptedPeer(folder: Folder, tools: readonly object[]): Promise<ScriptedPeer> {
@@ -41,7 +41,7 @@ export interface Desktop {
   readonly client: Client;
   readonly pid: number;
   /** What the command has said on standard error. */
-  words(): string;
+  readonly words: () => string;
   close(): Promise<void>;
 }
 

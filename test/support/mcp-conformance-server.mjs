@@ -63,8 +63,10 @@ const TOOLS = {
     return [text(`LLM response: ${content.text}`)];
   },
   test_elicitation: async ({ message }) => {
-    const field = (description) => ({ type: "string", description });
-    const properties = { username: field("User's response"), email: field("User's email address") };
+    const properties = {
+      username: { type: "string", description: "User's response" },
+      email: { type: "string", description: "User's email address" },
+    };
     const requestedSchema = { type: "object", properties, required: ["username", "email"] };
     const { action, content } = await ask("elicitation/create", { message, requestedSchema });
     return [text(`User response: action: ${action}, content: ${JSON.stringify(content)}`)];
@@ -214,5 +216,5 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   if (waiter !== undefined) {
     if (message.error === undefined) waiter.resolve(message.result);
     else waiter.reject(new Error(message.error.message));
-  } else if (message.id !== undefined && message.method !== undefined) answer(message);
+  } else if (message.id !== undefined && message.method !== undefined) answer(message).catch(() => {});
 });

@@ -80,7 +80,7 @@ interface Serving {
 /** Why the serving is over, and what is to be closed once nothing runs. */
 interface Served {
   readonly code: number;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** Until the client closes our input, the server is gone, or the process is asked to end. */
