@@ -104,7 +104,9 @@ function install(consumer: string, packages: readonly string[]): void {
  * timer, leave no handle open, add no global and no listener, and the process must then end by itself.
  */
 function probe(consumer: string, name: string): Probed {
+  // node:http opens a pipe of its own where the output is one; that is Node's trace, and comes before ours.
   const script = `
+    import "node:http";
     import { registerHooks } from "node:module";
     import { writeFileSync } from "node:fs";
     const loaded = [];

@@ -25,7 +25,7 @@ const handlers = {
     note(`call ${name} ${JSON.stringify(args)}`);
     switch (name) {
       case "die":
-        process.exit(1);
+        process.kill(process.pid, "SIGKILL");
         break;
       case "hang":
         return undefined;
