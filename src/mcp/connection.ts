@@ -6,6 +6,7 @@ import {
   type ProgressCallback,
   type Tool as ServerTool,
   SSEClientTransport,
+  SseError,
   StreamableHTTPClientTransport,
   type Transport,
 } from "@modelcontextprotocol/client";
@@ -176,7 +177,13 @@ export function overHttp(server: OverNetwork): Transport {
 }
 
 export function overSse(server: OverNetwork): Transport {
-  return new SSEClientTransport(new URL(server.url), transportOptions(server));
+  const transport = new SSEClientTransport(new URL(server.url), transportOptions(server));
+  // It would connect again by itself, to a server that has forgotten us and what we asked.
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK's own way of telling
+  transport.onerror = (error) => {
+    if (error instanceof SseError) transport.close().catch(() => {});
+  };
+  return transport;
 }
 
 function transportOptions({ headers, authProvider }: OverNetwork): {

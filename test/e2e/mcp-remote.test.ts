@@ -47,15 +47,18 @@ describe.each([
   });
 });
 
-test("a server that was started again is found again", async () => {
+test.each([
+  ["streamableHttp", "mcp"],
+  ["sse", "sse"],
+] as const)("a server that was started again is found again, over %s", async (kind, path) => {
   const port = await freePort();
-  const first = await everything("streamableHttp", port);
-  const set = open({ url: `http://127.0.0.1:${port}/mcp` });
+  const first = await everything(kind, port);
+  const set = open({ url: `http://127.0.0.1:${port}/${path}` });
   const model = play([call("echo", { message: "one" })], "One.", [call("echo", { message: "two" })], "Two.");
   const runner = makeRunner({ agent: new Agent({ name: "a", model, tools: [set] }) });
   expect((await runner.send("go", ana)).text).toBe("One.");
   await first.stop();
-  await everything("streamableHttp", port);
+  await everything(kind, port);
   expect((await runner.send("go", { ...ana, session: "after" })).text).toBe("Two.");
   expect(resultsIn(model.requests[3] as never)).toEqual([{ text: "Echo: two" }]);
 });
