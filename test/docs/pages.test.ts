@@ -59,8 +59,9 @@ describe("README", () => {
     }
   });
 
-  test("names an example in every row that exists, and every example in a row", () => {
-    const listed = [...text.matchAll(/^\| \[[\w-]+\.ts\]\((examples\/[\w-]+\.ts)\)/gm)].map(
+  test("names every example under its heading, once, and no other", () => {
+    const [, examples = ""] = /^## Examples\n([^]*?)^## /m.exec(text) ?? [];
+    const listed = [...examples.matchAll(/\[[\w-]+\.ts\]\((examples\/[\w-]+\.ts)\)/g)].map(
       ([, file = ""]) => file,
     );
     expect(listed.toSorted()).toEqual(globSync("examples/*.ts", { cwd: ROOT }).toSorted());

@@ -3,7 +3,17 @@ import { createInterface } from "node:readline";
 import type { Client } from "@modelcontextprotocol/client";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { ENTRY, type Folder, makeFolder } from "../cli/command.ts";
-import { approve, connectHttp, program, startDesktop, startHttpGateway, text, waiting } from "./mcp-stage.ts";
+import {
+  approve,
+  connectHttp,
+  program,
+  scriptedPeer,
+  startDesktop,
+  startHttpGateway,
+  text,
+  toolNamed,
+  waiting,
+} from "./mcp-stage.ts";
 
 const EVERYTHING = [process.execPath, program("@modelcontextprotocol/server-everything"), "stdio"];
 
@@ -41,7 +51,8 @@ class BareClient {
     return read().toSorted((one, other) => Number(one.id ?? -1) - Number(other.id ?? -1));
   }
 
-  async begin(capabilities: object = {}): Promise<void> {
+  /** Makes the handshake, and sends this with its last message. */
+  async begin(capabilities: object = {}, behind?: Message): Promise<void> {
     const clientInfo = { name: "bare", version: "1" };
     this.send({
       id: 0,
@@ -49,7 +60,10 @@ class BareClient {
       params: { protocolVersion: "2025-11-25", capabilities, clientInfo },
     });
     await this.answers(1);
+    this.#child.stdin?.cork();
     this.send({ method: "notifications/initialized" });
+    if (behind !== undefined) this.send(behind);
+    this.#child.stdin?.uncork();
   }
 }
 
@@ -93,8 +107,8 @@ test("what needs no approval is answered as without us, word for word: also what
 
 test("what could be a gated call in disguise reaches neither the server nor a person", async () => {
   const folder = makeFolder();
-  const command = [process.execPath, ENTRY, "mcp", "--require", "echo", "--", ...EVERYTHING];
-  const client = new BareClient(command, folder);
+  const peer = await scriptedPeer(folder, [toolNamed("echo")]);
+  const client = new BareClient([process.execPath, ENTRY, "mcp", "--", ...peer.command], folder);
   await client.begin();
   const params = { name: "echo", arguments: { message: "hi" } };
   client.send({ method: "tools/call", params });
@@ -108,6 +122,17 @@ test("what could be a gated call in disguise reaches neither the server nor a pe
   expect(answers.map(({ id }) => id)).toEqual([null, 0, 1, 2, 3, 4]);
   for (const { id, error } of answers) expect(error === undefined).toBe(id === 0 || id === 4);
   await waiting(folder, 0);
+  expect(await peer.calls()).toEqual([]);
+});
+
+test("a call on the heels of the handshake waits like any other", async () => {
+  const folder = makeFolder();
+  const peer = await scriptedPeer(folder, [toolNamed("echo")]);
+  const client = new BareClient([process.execPath, ENTRY, "mcp", "--", ...peer.command], folder);
+  const params = { name: "echo", arguments: {} };
+  await client.begin({}, { id: 1, method: "tools/call", params });
+  await waiting(folder);
+  expect(await peer.calls()).toEqual([]);
 });
 
 /** A client that can be asked for anything, and what it was asked. */
