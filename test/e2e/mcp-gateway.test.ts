@@ -238,6 +238,36 @@ describe("what the server does meanwhile", () => {
   });
 });
 
+test("a server that brings a tool with a name of the protocol's is served without it", async () => {
+  const { engine, gateway } = await scene({}, "memory:", ["adk_request_confirmation", "look"]);
+  await gateway.open();
+  const client = await connect(gateway);
+  expect(await client.callTool({ name: "adk_request_confirmation", arguments: {} })).toMatchObject({
+    isError: true,
+    content: text('there is no tool "adk_request_confirmation"'),
+  });
+  await opened(engine, 0);
+});
+
+test("a call whose result was erased from the ledger before it was told is told as run, and not run again", async () => {
+  const { engine, gateway, calls } = await scene();
+  const request = { name: "write", arguments: { path: "a" } };
+  const gone = await connect(gateway);
+  const lost = gone.callTool(request).catch(() => {});
+  const [before = ""] = await opened(engine);
+  await gone.close();
+  await lost;
+  const receipt = await engine.approve(before, { by });
+  if (!receipt.ok) throw new Error(receipt.message);
+  await receipt.finished;
+  expect(await engine.prune(-1_000)).toBe(1);
+  const client = await connect(gateway);
+  expect(await client.callTool(request)).toMatchObject({
+    content: text("the call was run, and its result is no longer kept"),
+  });
+  expect(await calls()).toHaveLength(1);
+});
+
 test("a server without tools is served as it is", async () => {
   const { gateway } = await scene({}, "memory:", []);
   const client = await connect(gateway);

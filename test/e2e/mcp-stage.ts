@@ -100,7 +100,7 @@ export async function waiting(folder: Folder, count = 1): Promise<readonly Waiti
     folder.withEngine(async ({ ledger }) =>
       (await ledger.confirmations({ state: "open" })).items.map(({ confirmation }) => confirmation),
     );
-  await expect.poll(read, { timeout: 20_000, interval: 100 }).toHaveLength(count);
+  await expect.poll(read, { timeout: 40_000, interval: 100 }).toHaveLength(count);
   return read();
 }
 

@@ -23,7 +23,7 @@ export const mcp: Command = {
   flags: { ...MCP_FLAGS, ...LEDGER_FLAG },
   examples: [
     {
-      line: "mcp --require write_file,move_file -- npx -y @modelcontextprotocol/server-filesystem ~/notes",
+      line: "mcp --require write_file,move_file -- npx -y my-server ~/notes",
       says: "on standard input, as desktop clients start their servers",
     },
     {
