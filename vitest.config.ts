@@ -3,7 +3,23 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: "unit", include: ["src/**/*.test.ts"], testTimeout: 20_000 } },
+      {
+        test: {
+          name: "unit",
+          include: ["src/**/*.test.ts"],
+          exclude: ["src/stores/postgres/**"],
+          testTimeout: 20_000,
+        },
+      },
+      {
+        test: {
+          name: "postgres",
+          include: ["src/stores/postgres/**/*.test.ts"],
+          globalSetup: "test/support/postgres-setup.ts",
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
       {
         extends: "./web/vite.config.ts",
         test: { name: "web", include: ["web/src/**/*.test.ts"], testTimeout: 20_000 },

@@ -63,6 +63,7 @@ const KINDS = {
   "too-large": "malformed",
   "ledger-busy": "internal",
   "ledger-newer": "internal",
+  "ledger-older": "internal",
   "ledger-unreachable": "internal",
   "chain-broken": "internal",
   "invalid-option": "internal",

@@ -71,6 +71,7 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, number>> = {
   "too-large": EXIT.usage,
   "ledger-busy": EXIT.unavailable,
   "ledger-newer": EXIT.unavailable,
+  "ledger-older": EXIT.unavailable,
   "ledger-unreachable": EXIT.unavailable,
   "chain-broken": EXIT.failed,
   "invalid-option": EXIT.usage,

@@ -38,7 +38,7 @@ test("a new session is created, at version nought, with an empty chain", () => {
   });
 });
 
-test("a known session is guarded by the version that was seen, and goes on from its counters", () => {
+test("a known session is guarded by the version and the chain head that were seen, and goes on from its counters", () => {
   const session: SessionRecord = {
     ...name,
     key: "s",
@@ -54,7 +54,7 @@ test("a known session is guarded by the version that was seen, and goes on from 
   draft.event({ author: "bot", invocationId: "i1" });
   draft.journal("noted", { a: 1 });
   const { session: target, change, writes } = draft.toCommit();
-  expect(target).toEqual({ key: "s", version: 7 });
+  expect(target).toEqual({ key: "s", version: 7, head: "h5" });
   expect(change).toMatchObject({ nextSeq: 13, open: 3, chain: { n: 6 } });
   expect(writes).toMatchObject([
     { kind: "event", seq: 12 },

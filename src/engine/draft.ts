@@ -42,7 +42,7 @@ export class Draft {
     const isNew = "create" in session;
     this.#session = isNew
       ? { key: session.key, version: 0, create: session.create }
-      : { key: session.key, version: session.version };
+      : { key: session.key, version: session.version, head: session.chain.hash };
     this.#before = isNew ? { ...session.create, createdAt: now } : session;
     this.firstSeq = isNew ? 1 : session.nextSeq;
     this.#nextSeq = this.firstSeq;

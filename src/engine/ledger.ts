@@ -144,7 +144,16 @@ export interface SessionChange {
 /** Everything that becomes true at one moment, or not at all. */
 export interface Commit {
   /** `version: 0` creates the session; it must not exist under its key or its name. */
-  readonly session: { readonly key: string; readonly version: number; readonly create?: SessionName };
+  readonly session: {
+    readonly key: string;
+    readonly version: number;
+    readonly create?: SessionName;
+    /**
+     * The hash at the chain's head as it was read. A database that outlives its server's crash, or fails over, may have
+     * lost its last unsynced commits and made others since, of the same version: a store on such a one compares this.
+     */
+    readonly head?: string;
+  };
   readonly change: SessionChange;
   readonly writes: readonly Write[];
   /** Refuse unless this owner's lease is running, judged inside the transaction. */

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { CountersignError } from "../protocol/index.ts";
 import { createLedger } from "../stores/index.ts";
 import { chainHasher } from "./chain.ts";
 import { Draft } from "./draft.ts";
@@ -111,6 +112,20 @@ test("an owner whom the ledger refuses is not claimed under again", async () => 
   });
   expect(await claim).toBe("done");
   expect(owners).toEqual([owner, "nobody"]);
+  expect(await parts.lease.hold()).not.toBe(owner);
+});
+
+test("an owner whose claim may or may not have been stored is not claimed under again", async () => {
+  const owner = await parts.lease.hold();
+  watched.intercept("commit", async (pass) => {
+    await pass();
+    throw new CountersignError("ledger-unreachable", "the connection was lost before the answer came");
+  });
+  const claim = transact<string>(parts, { session: name }, () => ({
+    draft: new Draft(parts, clock.now(), { key: "s", create: name }).claimedBy(owner),
+    value: "done",
+  }));
+  await expect(claim).rejects.toMatchObject({ code: "ledger-unreachable" });
   expect(await parts.lease.hold()).not.toBe(owner);
 });
 

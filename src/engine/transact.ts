@@ -1,7 +1,7 @@
 import { CountersignError } from "../protocol/index.ts";
 import { jitter } from "./clock.ts";
 import type { Draft } from "./draft.ts";
-import type { CommitOutcome, Snapshot, Target } from "./ledger.ts";
+import type { Commit, CommitOutcome, Snapshot, Target } from "./ledger.ts";
 import type { EngineParts } from "./parts.ts";
 
 /** What a command concluded from a snapshot: a value, and what must be committed for it to be true. */
@@ -81,7 +81,7 @@ async function attempt<T>(
 async function conclude<T>(parts: EngineParts, { draft, value }: Plan<T>): Promise<Attempt<T>> {
   if (draft === undefined) return { done: true, value, committed: false };
   const commit = draft.toCommit();
-  const outcome = await parts.ledger.commit(commit);
+  const outcome = await send(parts, commit);
   if (outcome.ok) {
     parts.onCommitted?.(draft);
     return { done: true, value, committed: true };
@@ -89,6 +89,18 @@ async function conclude<T>(parts: EngineParts, { draft, value }: Plan<T>): Promi
   if (outcome.conflict === "owner" && commit.owner !== undefined) parts.lease.lost(commit.owner);
   const { key: session, version } = commit.session;
   return { done: false, session, version, conflict: outcome.conflict };
+}
+
+// A ledger that was lost while it was asked may have done it: what was claimed then, nobody here knows of and nobody
+// runs. Its owner is given up with it, so that it is found as any dead process's is.
+async function send(parts: EngineParts, commit: Commit): Promise<CommitOutcome> {
+  try {
+    return await parts.ledger.commit(commit);
+  } catch (error) {
+    const lost = CountersignError.isInstance(error) && error.code === "ledger-unreachable";
+    if (lost && commit.owner !== undefined) parts.lease.lost(commit.owner);
+    throw error;
+  }
 }
 
 // Whoever kept the session busy may have let go since, and looked for what was ready before anything was left

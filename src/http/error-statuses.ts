@@ -54,6 +54,7 @@ export const ERROR_STATUSES: Readonly<Record<ErrorCode, number>> = {
   "too-large": 413,
   "ledger-busy": 503,
   "ledger-newer": 503,
+  "ledger-older": 503,
   "ledger-unreachable": 503,
   "chain-broken": 500,
   "invalid-option": 500,

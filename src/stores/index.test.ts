@@ -21,7 +21,6 @@ test.each(["sqlite:", "sqlite://"])("%s and a path is that file", async (scheme)
 });
 
 test.each([
-  ["postgres://user:secret@host/db", "PostgreSQL"],
   ["mysql://user:secret@host/db", "mysql:"],
   ["countersign.db", "no scheme"],
   ["", "no scheme"],

@@ -10,14 +10,20 @@ export interface LedgerOptions {
   readonly clock?: Clock;
   /** `"full"`: every commit is on disk before it is acknowledged, not only decisions and claims. */
   readonly durability?: "full";
+  /**
+   * Makes a PostgreSQL schema, or brings it up to date, first; without it one that is behind is refused. A SQLite
+   * ledger is always brought up to date.
+   */
+  readonly migrate?: boolean;
 }
 
 const DEFAULT_URL = "sqlite:countersign.db";
 const DEFAULT_SQLITE_PATH = "countersign.db";
 
 /**
- * Opens the ledger that a URL names: `memory:`, `sqlite:path`, or `sqlite:` for `countersign.db` in the working
- * directory. The store is loaded only now. Throws `invalid-option` for a URL that names none.
+ * Opens the ledger that a URL names: `memory:`, `sqlite:path`, `sqlite:` for `countersign.db` in the working directory,
+ * or `postgres://…`, where time is the database's and no clock is asked. The store is loaded only now. Throws
+ * `invalid-option` for a URL that names none.
  */
 export async function createLedger(
   location: string | (LedgerOptions & { readonly url?: string }) = DEFAULT_URL,
@@ -25,6 +31,11 @@ export async function createLedger(
 ): Promise<Ledger> {
   const { url = DEFAULT_URL, ...given } =
     typeof location === "string" ? { url: location, ...options } : { ...options, ...location };
+  if (isPostgres(url)) {
+    const { openPostgresLedger } = await import("./postgres/index.ts");
+    const { clock: _clock, ...rest } = given;
+    return openPostgresLedger({ ...rest, url });
+  }
   const path = sqlitePath(url);
   const { openSqliteLedger } = await import("./sqlite/index.ts");
   return openSqliteLedger({ ...given, path });
@@ -32,9 +43,24 @@ export async function createLedger(
 
 /** Looks at a ledger without making, migrating or writing it. */
 export async function inspectLedger(url: string, options: InspectOptions = {}): Promise<LedgerState> {
+  if (isPostgres(url)) {
+    const { inspectPostgresLedger } = await import("./postgres/index.ts");
+    return inspectPostgresLedger(url);
+  }
   const path = sqlitePath(url);
   const { inspectSqliteLedger } = await import("./sqlite/index.ts");
   return inspectSqliteLedger(path, options);
+}
+
+/** Makes a ledger's schema, or brings it up to date. Any number of processes may do this at once. */
+export async function migrateLedger(url: string): Promise<void> {
+  if (!isPostgres(url)) return (await createLedger(url)).close();
+  const { migratePostgres } = await import("./postgres/index.ts");
+  await migratePostgres(url);
+}
+
+function isPostgres(url: string): boolean {
+  return /^postgres(ql)?:/.test(url);
 }
 
 function sqlitePath(url: string): string {
@@ -45,9 +71,6 @@ function sqlitePath(url: string): string {
     case "sqlite:":
       // `sqlite:///absolute` and `sqlite://relative` are common spellings of `sqlite:/absolute` and `sqlite:relative`.
       return url.slice(scheme.length).replace(/^\/\//, "") || DEFAULT_SQLITE_PATH;
-    case "postgres:":
-    case "postgresql:":
-      throw unknownLedger("PostgreSQL is not supported yet", url.slice(0, scheme.length));
     case undefined:
       throw unknownLedger(`the ledger ${JSON.stringify(url)} has no scheme`, url);
     default:
@@ -59,7 +82,7 @@ function sqlitePath(url: string): string {
 function unknownLedger(problem: string, given: string): CountersignError {
   return new CountersignError(
     "invalid-option",
-    `Cannot open a ledger: ${problem}. Use "sqlite:path/to/file.db" or "memory:".`,
+    `Cannot open a ledger: ${problem}. Use "sqlite:path/to/file.db", "postgres://user:password@host/database" or "memory:".`,
     { details: { option: "ledger", given } },
   );
 }

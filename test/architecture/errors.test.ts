@@ -22,6 +22,7 @@ const PINNED = [
   "key-reused",
   "ledger-busy",
   "ledger-newer",
+  "ledger-older",
   "ledger-unreachable",
   "malformed-call",
   "malformed-decision",

@@ -18,6 +18,10 @@ const EXPORTS = {
   "./http/node": { types: "./dist/http/node/index.d.ts", default: "./dist/http/node/index.js" },
   "./manifest": { types: "./dist/manifest/index.d.ts", default: "./dist/manifest/index.js" },
   "./mcp": { types: "./dist/mcp/index.d.ts", default: "./dist/mcp/index.js" },
+  "./stores/postgres": {
+    types: "./dist/stores/postgres/index.d.ts",
+    default: "./dist/stores/postgres/index.js",
+  },
   "./stores/sqlite": { types: "./dist/stores/sqlite/index.d.ts", default: "./dist/stores/sqlite/index.js" },
   "./models/ai-sdk": { types: "./dist/models/ai-sdk/index.d.ts", default: "./dist/models/ai-sdk/index.js" },
   "./models/gemini": { types: "./dist/models/gemini/index.d.ts", default: "./dist/models/gemini/index.js" },
@@ -329,6 +333,14 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
     "McpToolset",
     "McpToolsetOptions",
     "StdioClient",
+  ],
+  "./stores/postgres": [
+    "Migrated",
+    "PostgresOptions",
+    "PostgresStats",
+    "inspectPostgresLedger",
+    "migratePostgres",
+    "openPostgresLedger",
   ],
   "./stores/sqlite": [
     "InspectOptions",

@@ -92,6 +92,7 @@ export const PACKAGES: { readonly [name: string]: string } = {
   "@opentelemetry/api": "http",
   hono: "http",
   jose: "http",
+  pg: "stores/postgres",
   pino: "cli",
   yaml: "manifest",
   zod: "http",

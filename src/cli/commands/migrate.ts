@@ -1,9 +1,9 @@
-import { inspectLedger } from "../../stores/index.ts";
+import { inspectLedger, migrateLedger } from "../../stores/index.ts";
 import { type Command, LEDGER_FLAG } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
 import { inert } from "../output.ts";
 import { withoutPassword } from "../serving/announce.ts";
-import { ledgerUrl, openEngine } from "../wiring.ts";
+import { ledgerUrl } from "../wiring.ts";
 
 export const migrate: Command = {
   name: "migrate",
@@ -11,7 +11,8 @@ export const migrate: Command = {
   usage: "[--dry-run]",
   about:
     "Every process that opens a SQLite ledger does this by itself; run it where you want to see it happen before. " +
-    "There is no way back: keep a copy of the file if you may have to return to an older Countersign.",
+    "On PostgreSQL it is done by this command, under a role that may create tables; any number may run it at once. " +
+    "There is no way back: keep a copy if you may have to return to an older Countersign.",
   flags: {
     "dry-run": { type: "boolean", help: "only say what it would do" },
     ...LEDGER_FLAG,
@@ -19,13 +20,14 @@ export const migrate: Command = {
   examples: [
     { line: "migrate --dry-run", says: "which version it has, and which it would get" },
     { line: "migrate --db sqlite:/data/ledger.db", says: "does it" },
+    { line: "migrate --db postgres://owner@db.internal/countersign", says: "does it in PostgreSQL" },
   ],
   async run(invocation) {
     const { output, flags } = invocation;
     const url = ledgerUrl(invocation);
     const dryRun = flags.has("dry-run");
     const { exists, version, newest } = await inspectLedger(url);
-    if (!dryRun) await (await openEngine(url)).close();
+    if (!dryRun) await migrateLedger(url);
     if (flags.has("json")) {
       output.json({ ledger: withoutPassword(url), existed: exists, from: version, to: newest, dryRun });
       return EXIT.ok;

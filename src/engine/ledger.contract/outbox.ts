@@ -70,7 +70,8 @@ export const outboxCases: readonly LedgerCase[] = [
         [1, 2, 3, 4],
         "each once",
       );
-      checkEqual(taken[0]?.[0], { channel: CHANNEL, seq: 1, attempt: 1, since }, "the first");
+      const first = taken.flat().find(({ seq }) => seq === 1);
+      checkEqual(first, { channel: CHANNEL, seq: 1, attempt: 1, since }, "one of them");
       await clock.advance(HOLD_MS - 1);
       checkEqual(await take(other), [], "while they are held");
       checkEqual(await ledger.nextDeliveryAt(CHANNEL), since + HOLD_MS, "due again");

@@ -9,12 +9,12 @@ import {
   MEMO_COLUMNS,
   SESSION_COLUMNS,
   STEP_COLUMNS,
-} from "./columns.ts";
+} from "../sql/columns.ts";
+import type { SqlValue } from "../sql/row.ts";
+import { fromCall, fromConfirmation, fromFrame, fromJournal, toJson } from "../sql/rows.ts";
 import type { Database } from "./database.ts";
-import type { SqlValue } from "./driver.ts";
 import { eraseSession } from "./erase.ts";
 import { updateCall, updateConfirmation, updateFrame } from "./guarded-update.ts";
-import { fromCall, fromConfirmation, fromFrame, fromJournal, toJson } from "./rows.ts";
 import { mergeState } from "./states.ts";
 
 type Conflict = Extract<CommitOutcome, { ok: false }>["conflict"];

@@ -1,9 +1,9 @@
 import type { CallRecord, Page, PageRequest, StepRecord } from "../../engine/index.ts";
-import { callRange } from "./call-range.ts";
-import { CALL_COLUMNS, list, STEP_COLUMNS } from "./columns.ts";
+import { callRange } from "../sql/call-range.ts";
+import { CALL_COLUMNS, list, STEP_COLUMNS } from "../sql/columns.ts";
+import { type Paging, readPage } from "../sql/pages.ts";
+import { toCall, toStep } from "../sql/rows.ts";
 import type { Database } from "./database.ts";
-import { type Paging, readPage } from "./pages.ts";
-import { toCall, toStep } from "./rows.ts";
 
 const ONE = `select ${list(CALL_COLUMNS)} from calls where id = ?`;
 const SEVERAL = `select ${list(CALL_COLUMNS, "k")} from json_each(?) wanted cross join calls k on k.id = wanted.value order by wanted.key`;

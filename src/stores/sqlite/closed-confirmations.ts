@@ -6,11 +6,12 @@ import type {
   PageRequest,
   ShownStatus,
 } from "../../engine/index.ts";
+import { BOTH, NEWEST_FIRST } from "../sql/confirmation-rows.ts";
+import { askedFor, readPage, toPage } from "../sql/pages.ts";
+import type { Row } from "../sql/row.ts";
 import { type Conditions, type Narrowing, narrow, ofStatus } from "./confirmation-filter.ts";
-import { BOTH, CALL_AND_SESSION, NEWEST_FIRST } from "./confirmation-rows.ts";
+import { CALL_AND_SESSION } from "./confirmation-joins.ts";
 import type { Database } from "./database.ts";
-import type { Row } from "./driver.ts";
-import { askedFor, readPage, toPage } from "./pages.ts";
 
 const CLOSED = `select ${BOTH} from confirmations c ${CALL_AND_SESSION}where c.status <> 'requested' and c.id < ?`;
 const IN_WINDOW = " and c.id >= ?";

@@ -7,10 +7,10 @@ import {
   type ShownStatus,
   shownStatus,
 } from "../../engine/index.ts";
-import { callRange } from "./call-range.ts";
+import { callRange } from "../sql/call-range.ts";
+import type { SqlValue } from "../sql/row.ts";
+import { fromJson } from "../sql/rows.ts";
 import type { Database } from "./database.ts";
-import type { SqlValue } from "./driver.ts";
-import { fromJson } from "./rows.ts";
 
 const FRAME = "select session, turn, calls from frames where id = ?";
 const CALLS_OF_TURN =

@@ -1,6 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { CountersignError } from "../../protocol/index.ts";
-import type { Driver, Row, SqlValue, Statement } from "./driver.ts";
+import type { Row, SqlValue } from "../sql/row.ts";
+import type { Driver, Statement } from "./driver.ts";
 import { isBusy, toLedgerError } from "./sqlite-errors.ts";
 
 /** The path of a database that lives and dies with its handle. */

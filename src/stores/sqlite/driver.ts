@@ -1,8 +1,4 @@
-/** What SQLite stores. */
-export type SqlValue = null | number | bigint | string | Uint8Array;
-
-/** A result row, in the order of the columns asked for. */
-export type Row = readonly SqlValue[];
+import type { SqlValue } from "../sql/row.ts";
 
 /** The part of a prepared statement that the store needs. */
 export interface Statement {

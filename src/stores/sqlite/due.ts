@@ -1,6 +1,6 @@
 import type { DueWork, HostedApp } from "../../engine/index.ts";
+import { NO_DEADLINE } from "../sql/rows.ts";
 import type { Database } from "./database.ts";
-import { NO_DEADLINE } from "./rows.ts";
 
 const EXPIRED =
   "select confirmation from inbox where facet = '' and value = '' and deadline <= ? order by deadline, confirmation limit ?";

@@ -1,7 +1,7 @@
 import type { Shown, Vote } from "../../engine/index.ts";
-import { callRange } from "./call-range.ts";
+import { callRange } from "../sql/call-range.ts";
+import { fromJson, toJson } from "../sql/rows.ts";
 import type { Database } from "./database.ts";
-import { fromJson, toJson } from "./rows.ts";
 import { dropSessionWords } from "./search-index.ts";
 
 const NOTHING_SHOWN: Shown = { hint: "", why: [] };

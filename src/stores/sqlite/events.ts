@@ -1,6 +1,6 @@
 import type { StoredEvent } from "../../protocol/index.ts";
+import { toEvent } from "../sql/rows.ts";
 import type { Database } from "./database.ts";
-import { toEvent } from "./rows.ts";
 
 const FIRST = "select body from events where session = ? and seq > ? order by seq limit ?";
 const LAST = "select body from events where session = ? and seq > ? order by seq desc limit ?";

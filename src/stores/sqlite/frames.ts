@@ -1,7 +1,7 @@
 import type { FrameRecord } from "../../engine/index.ts";
-import { FRAME_COLUMNS, list } from "./columns.ts";
+import { FRAME_COLUMNS, list } from "../sql/columns.ts";
+import { toFrame } from "../sql/rows.ts";
 import type { Database } from "./database.ts";
-import { toFrame } from "./rows.ts";
 
 const LIVE_FRAMES = `select ${list(FRAME_COLUMNS)} from frames indexed by frames_live where session = ? and over = 0`;
 const READY_FRAMES =

@@ -1,7 +1,7 @@
 import type { CallChange, ConfirmationChange, FrameChange } from "../../engine/index.ts";
+import type { SqlValue } from "../sql/row.ts";
+import { toJson } from "../sql/rows.ts";
 import type { Database } from "./database.ts";
-import type { SqlValue } from "./driver.ts";
-import { toJson } from "./rows.ts";
 
 /** How a member of a change is written: its column and its encoding. */
 type Field = readonly [column: string, encode: (value: never) => SqlValue];

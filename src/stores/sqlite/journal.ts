@@ -1,7 +1,7 @@
 import type { CheckpointRecord, JournalRecord } from "../../engine/index.ts";
-import { CHECKPOINT_COLUMNS, insertInto, JOURNAL_COLUMNS, list } from "./columns.ts";
+import { CHECKPOINT_COLUMNS, insertInto, JOURNAL_COLUMNS, list } from "../sql/columns.ts";
+import { toCheckpoint, toJournal } from "../sql/rows.ts";
 import type { Database } from "./database.ts";
-import { toCheckpoint, toJournal } from "./rows.ts";
 
 const JOURNAL = `select ${list(JOURNAL_COLUMNS)} from journal where seq > ? and seq <= ? order by seq limit ?`;
 const CHAIN = `select ${list(JOURNAL_COLUMNS)} from journal where stream = ? and n > ? order by n limit ?`;

@@ -1,8 +1,8 @@
 import type { Snapshot, Target } from "../../engine/index.ts";
-import { CALL_COLUMNS, CONFIRMATION_COLUMNS, FRAME_COLUMNS, list, SESSION_COLUMNS } from "./columns.ts";
+import { CALL_COLUMNS, CONFIRMATION_COLUMNS, FRAME_COLUMNS, list, SESSION_COLUMNS } from "../sql/columns.ts";
+import type { Row } from "../sql/row.ts";
+import { toCall, toConfirmation, toFrame, toSession } from "../sql/rows.ts";
 import type { Database } from "./database.ts";
-import type { Row } from "./driver.ts";
-import { toCall, toConfirmation, toFrame, toSession } from "./rows.ts";
 
 /** What {@link toSession} reads. */
 export const SESSION_LIST: string = list(SESSION_COLUMNS, "s");

@@ -1,7 +1,7 @@
 import type { Memo } from "../../engine/index.ts";
-import { list, MEMO_COLUMNS } from "./columns.ts";
+import { list, MEMO_COLUMNS } from "../sql/columns.ts";
+import { toMemo } from "../sql/rows.ts";
 import type { Database } from "./database.ts";
-import { toMemo } from "./rows.ts";
 
 const RECALL = `select ${list(MEMO_COLUMNS)} from memos where principal = ? and route = ? and key = ? and expires_at > ?`;
 const DROP_EXPIRED = "delete from memos where expires_at <= ?";

@@ -1,8 +1,9 @@
 import type { ConfirmationFilter, ConfirmationWithCall, Page, PageRequest } from "../../engine/index.ts";
+import { BOTH, BY_DEADLINE } from "../sql/confirmation-rows.ts";
+import { readPage } from "../sql/pages.ts";
 import { narrow } from "./confirmation-filter.ts";
-import { BOTH, BY_DEADLINE, CALL_AND_SESSION } from "./confirmation-rows.ts";
+import { CALL_AND_SESSION } from "./confirmation-joins.ts";
 import type { Database } from "./database.ts";
-import { readPage } from "./pages.ts";
 
 const OPEN =
   `select ${BOTH} from inbox i cross join confirmations c on c.id = i.confirmation ` +

@@ -1,7 +1,7 @@
 import type { Delivery, DeliveryEnd, Outbox, Page, PageRequest } from "../../engine/index.ts";
+import { type Paging, readPage } from "../sql/pages.ts";
+import type { Row } from "../sql/row.ts";
 import type { Database } from "./database.ts";
-import type { Row } from "./driver.ts";
-import { type Paging, readPage } from "./pages.ts";
 
 const COLUMNS = "channel, seq, attempt, since, dead_at, error";
 const PLACE = "select place from channels where name = ?";

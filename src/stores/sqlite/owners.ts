@@ -1,7 +1,7 @@
 import type { Owner, OwnerState } from "../../engine/index.ts";
-import { list, OWNER_COLUMNS } from "./columns.ts";
+import { list, OWNER_COLUMNS } from "../sql/columns.ts";
+import { toOwner } from "../sql/rows.ts";
 import type { Database } from "./database.ts";
-import { toOwner } from "./rows.ts";
 
 // The work of an owner is given away at the moment it is fenced. One whose lease ran out unnoticed may go on.
 const BEAT =

@@ -1,8 +1,9 @@
 import { setImmediate } from "node:timers/promises";
-import { BOTH, CALL_AND_SESSION } from "./confirmation-rows.ts";
+import { BOTH } from "../sql/confirmation-rows.ts";
+import type { Position } from "../sql/pages.ts";
+import type { Row, SqlValue } from "../sql/row.ts";
+import { CALL_AND_SESSION } from "./confirmation-joins.ts";
 import type { Database } from "./database.ts";
-import type { Row, SqlValue } from "./driver.ts";
-import type { Position } from "./pages.ts";
 import { beginningWith, FITS, type Search } from "./search-terms.ts";
 
 const CHUNK_END =

@@ -1,8 +1,8 @@
 import { setTimeout } from "node:timers/promises";
 import { searchableWords } from "../../engine/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
+import { fromJson } from "../sql/rows.ts";
 import type { Database } from "./database.ts";
-import { fromJson } from "./rows.ts";
 
 const PLACE = "select value from meta where name = 'search-place'";
 const MOVE = "update meta set value = ? where name = 'search-place'";

@@ -1,5 +1,5 @@
+import { PAST_ALL_IDS } from "../sql/confirmation-rows.ts";
 import type { Narrowing } from "./confirmation-filter.ts";
-import { PAST_ALL_IDS } from "./confirmation-rows.ts";
 
 /** What is searched for: takes the two values of {@link FITS}. */
 export interface Search {

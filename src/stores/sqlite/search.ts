@@ -7,13 +7,14 @@ import {
   wordsOf,
 } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
+import { BOTH, BY_DEADLINE, PAST_ALL_IDS } from "../sql/confirmation-rows.ts";
+import { askedFor, type Position, readPage, toPage } from "../sql/pages.ts";
+import type { Row } from "../sql/row.ts";
+import { NO_DEADLINE } from "../sql/rows.ts";
 import { narrow } from "./confirmation-filter.ts";
-import { BOTH, BY_DEADLINE, CALL_AND_SESSION, PAST_ALL_IDS } from "./confirmation-rows.ts";
+import { CALL_AND_SESSION } from "./confirmation-joins.ts";
 import type { Database } from "./database.ts";
-import type { Row } from "./driver.ts";
 import { mayBeOpen } from "./open-confirmations.ts";
-import { askedFor, type Position, readPage, toPage } from "./pages.ts";
-import { NO_DEADLINE } from "./rows.ts";
 import { readEntries } from "./search-entries.ts";
 import { catchUp } from "./search-index.ts";
 import { beginningWith, FITS, type Search, toPatterns } from "./search-terms.ts";

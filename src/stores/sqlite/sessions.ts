@@ -1,8 +1,8 @@
 import type { ChainHead, Page, PageRequest, SessionRecord } from "../../engine/index.ts";
+import { type Paging, readPage } from "../sql/pages.ts";
+import { toSession } from "../sql/rows.ts";
 import type { Database } from "./database.ts";
 import { SESSION_LIST } from "./load.ts";
-import { type Paging, readPage } from "./pages.ts";
-import { toSession } from "./rows.ts";
 
 const SELECT = `select ${SESSION_LIST} from sessions s where s.deleted_at is null and `;
 const OF_USER = `${SELECT} s.app = ? and s.user = ? and s.id > ? order by s.id limit ?`;

@@ -1,8 +1,8 @@
 import type { KeptItem, Page, PageRequest } from "../../engine/index.ts";
 import type { JsonValue } from "../../protocol/index.ts";
+import { type Paging, readPage } from "../sql/pages.ts";
+import type { Row } from "../sql/row.ts";
 import type { Database } from "./database.ts";
-import type { Row } from "./driver.ts";
-import { type Paging, readPage } from "./pages.ts";
 
 const COLUMNS = "kind, id, value, version, expires_at";
 const ALIVE = "(expires_at is null or expires_at > ?)";

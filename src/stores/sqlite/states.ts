@@ -1,8 +1,8 @@
 import type { Write } from "../../engine/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
+import type { SqlValue } from "../sql/row.ts";
+import { fromJson, toJson } from "../sql/rows.ts";
 import type { Database } from "./database.ts";
-import type { SqlValue } from "./driver.ts";
-import { fromJson, toJson } from "./rows.ts";
 
 type StateWrite = Extract<Write, { kind: "state" }>;
 

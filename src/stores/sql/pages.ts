@@ -1,6 +1,6 @@
 import type { Page, PageRequest } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
-import type { Row } from "./driver.ts";
+import type { Row } from "./row.ts";
 
 const DEFAULT_LIMIT = 50;
 const LARGEST_LIMIT = 1_000;

@@ -1,13 +1,11 @@
 import type { ConfirmationWithCall } from "../../engine/index.ts";
 import { CALL_COLUMNS, CONFIRMATION_COLUMNS, list } from "./columns.ts";
-import type { Row } from "./driver.ts";
 import type { Paging, Position } from "./pages.ts";
+import type { Row } from "./row.ts";
 import { NO_DEADLINE, toCall, toConfirmation } from "./rows.ts";
 
 /** What {@link toBoth} reads, of a confirmation `c`, its call `k` and its session `s`. */
 export const BOTH: string = `${list(CONFIRMATION_COLUMNS, "c")}, ${list(CALL_COLUMNS, "k")}, s.id`;
-export const CALL_AND_SESSION =
-  "cross join calls k on k.id = c.call cross join sessions s on s.key = c.session ";
 
 /** Sorts after every id. */
 export const PAST_ALL_IDS = "\u{10ffff}";

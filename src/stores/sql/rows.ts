@@ -10,7 +10,7 @@ import type {
   StepRecord,
 } from "../../engine/index.ts";
 import type { JsonObject, JsonValue, StoredEvent } from "../../protocol/index.ts";
-import type { Row, SqlValue } from "./driver.ts";
+import type { Row, SqlValue } from "./row.ts";
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 

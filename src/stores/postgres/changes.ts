@@ -1,0 +1,140 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Database } from "./database.ts";
+import type { LoneConnection } from "./driver.ts";
+
+const CHANNEL = "countersign";
+const NOTIFY = `select pg_notify('${CHANNEL}', $1)`;
+
+// At most so often is another process told; what changes meanwhile is told with the next.
+const BREATH_MS = 10;
+// The floor: what nobody told us of, because they died before they could, is looked for so often.
+const POLL_MS = 2_000;
+const RECONNECT_MS = 250;
+const ANSWER_LIMIT_MS = 5_000;
+
+/**
+ * Tells listeners that something was committed: by this handle at once, by others when they notify. Notifying is not
+ * part of a commit, because commits that notify wait for each other; a process that dies in between is made up for by
+ * the floor. The connection that listens is asked something at every floor, so that a dead one is noticed; having
+ * been deaf counts as a change.
+ */
+export class Changes {
+  readonly #database: Database;
+  readonly #own = randomBytes(8).toString("hex");
+  readonly #listeners: Set<() => void> = new Set();
+  #announced = false;
+  #telling: Promise<void> | undefined;
+  #toTell = false;
+  #stop: AbortController | undefined;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  listen(listener: () => void): () => void {
+    this.#database.assertOpen();
+    // Wrapped, so that the same function can listen twice and stop once.
+    const own = (): void => listener();
+    this.#listeners.add(own);
+    if (this.#stop === undefined) this.#startListening();
+    return () => {
+      this.#listeners.delete(own);
+    };
+  }
+
+  /** This handle has changed something: its own listeners hear of it soon, the other processes' too. */
+  announce(): void {
+    this.#tellListeners();
+    this.#toTell = true;
+    this.#telling ??= this.#tellOthers().finally(() => {
+      this.#telling = undefined;
+    });
+  }
+
+  /** Resolves when whatever was announced has been told. */
+  async close(): Promise<void> {
+    this.#listeners.clear();
+    this.#stop?.abort();
+    await this.#telling;
+  }
+
+  // Many commits in one turn of the event loop are one announcement.
+  #tellListeners(): void {
+    if (this.#announced || this.#listeners.size === 0) return;
+    this.#announced = true;
+    setImmediate(() => {
+      this.#announced = false;
+      for (const listener of this.#listeners) tell(listener);
+    });
+  }
+
+  async #tellOthers(): Promise<void> {
+    while (this.#toTell) {
+      this.#toTell = false;
+      // What cannot be told now, others find at their floor.
+      await this.#database.run(NOTIFY, [this.#own], { patient: false }).catch(() => {});
+      if (this.#stop?.signal.aborted !== true) await sleep(BREATH_MS, undefined, { ref: false });
+    }
+  }
+
+  #startListening(): void {
+    const stop = new AbortController();
+    this.#stop = stop;
+    this.#keepListening(stop.signal).catch(() => {});
+  }
+
+  async #keepListening(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const connection = this.#database.loneConnection();
+      try {
+        await this.#listenOn(connection, signal);
+      } catch {
+        await pause(RECONNECT_MS, signal);
+      } finally {
+        // Not `end`, which waits for a server that may not answer.
+        connection.connection.stream.destroy();
+      }
+      this.#tellListeners();
+    }
+  }
+
+  /** Until the connection fails or nobody listens any more. */
+  async #listenOn(connection: LoneConnection, signal: AbortSignal): Promise<void> {
+    const lost = new AbortController();
+    connection.on("error", () => lost.abort());
+    connection.on("end", () => lost.abort());
+    connection.on("notification", ({ payload }: { readonly payload?: string }) => {
+      if (payload !== this.#own) this.#tellListeners();
+    });
+    await connection.connect();
+    connection.unref();
+    const either = AbortSignal.any([signal, lost.signal]);
+    for (let text = `listen ${CHANNEL}`; !either.aborted; text = "select 1") {
+      await answered(connection.query({ text }), either);
+      this.#tellListeners();
+      await pause(POLL_MS, either);
+    }
+    if (!signal.aborted) throw new Error("The connection was lost.");
+  }
+}
+
+/** Rejects if there is no answer in time; the driver's own patience is longer. */
+async function answered(answer: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  const late = sleep(ANSWER_LIMIT_MS, "late", { ref: false, signal });
+  const first = await Promise.race([answer, late]);
+  if (first === "late") throw new Error("The connection does not answer.");
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { ref: false, signal }).catch(() => {});
+}
+
+// One listener's fault is neither the others' nor the committer's.
+function tell(listener: () => void): void {
+  try {
+    listener();
+  } catch (error) {
+    process.emitWarning(error instanceof Error ? error : String(error));
+  }
+}

@@ -1,0 +1,173 @@
+import { setTimeout } from "node:timers/promises";
+import { CountersignError } from "../../protocol/index.ts";
+import type { Row } from "../sql/row.ts";
+import type { ConnectionPool, Driver, LoneConnection, PostgresValue, Query, QueryResult } from "./driver.ts";
+import { isGone, isTransient, toLedgerError } from "./postgres-errors.ts";
+import type { PostgresSettings } from "./settings.ts";
+
+const BUSY_LIMIT_MS = 5_000;
+const GONE_LIMIT_MS = 10_000;
+const SHORTEST_PAUSE_MS = 2;
+const LONGEST_PAUSE_MS = 250;
+const IDLE_MS = 30_000;
+const CLOSE_LIMIT_MS = 2_000;
+
+/** What the pool and the one place that tries again have seen. */
+export interface PostgresStats {
+  readonly pool: {
+    readonly size: number;
+    readonly open: number;
+    readonly idle: number;
+    readonly waiting: number;
+  };
+  /** Statements since the ledger was opened, each try counted. */
+  readonly statements: number;
+  /** Tries after a deadlock, a lock that was waited for in vain, or a serialization failure. */
+  readonly retries: number;
+  /** Tries after a connection was lost. */
+  readonly reconnects: number;
+}
+
+/** How a statement is run. */
+export interface RunOptions {
+  /** False for one whose plan should know the values: it is not prepared. */
+  readonly named?: boolean;
+  /** False: a connection that is lost is an error at once. */
+  readonly patient?: boolean;
+}
+
+/**
+ * The pool, and the one place where statements are tried again. Every statement is a transaction of its own, so no
+ * lock outlives its answer, whatever becomes of this process. One that is sent again because its answer was lost may
+ * have been done: each is written so that doing it twice is as doing it once.
+ */
+export class Database {
+  readonly name: string;
+  readonly #driver: Driver;
+  readonly #settings: PostgresSettings;
+  readonly #pool: ConnectionPool;
+  #statements = 0;
+  #retries = 0;
+  #reconnects = 0;
+  #open = true;
+
+  constructor(driver: Driver, settings: PostgresSettings) {
+    this.name = settings.name;
+    this.#driver = driver;
+    this.#settings = settings;
+    this.#pool = new driver.Pool({
+      ...settings.connection,
+      max: settings.pool,
+      idleTimeoutMillis: IDLE_MS,
+      allowExitOnIdle: true,
+    });
+    // Of a connection that was lost a statement on it hears too; one that was idle is simply replaced.
+    this.#pool.on("error", () => {});
+    this.#pool.on("connect", (connection) => connection.on("error", () => {}));
+  }
+
+  get stats(): PostgresStats {
+    const { totalCount: open, idleCount: idle, waitingCount: waiting } = this.#pool;
+    const pool = { size: this.#settings.pool, open, idle, waiting };
+    return { pool, statements: this.#statements, retries: this.#retries, reconnects: this.#reconnects };
+  }
+
+  /** How many rows the statement changed. */
+  async run(text: string, values: readonly PostgresValue[] = [], options: RunOptions = {}): Promise<number> {
+    return (await this.#send(text, values, options)).rowCount ?? 0;
+  }
+
+  async all(
+    text: string,
+    values: readonly PostgresValue[] = [],
+    options: RunOptions = {},
+  ): Promise<readonly Row[]> {
+    return (await this.#send(text, values, options)).rows;
+  }
+
+  async get(
+    text: string,
+    values: readonly PostgresValue[] = [],
+    options: RunOptions = {},
+  ): Promise<Row | undefined> {
+    return (await this.all(text, values, options))[0];
+  }
+
+  /** A connection of its own, not yet connected. `patient`: its statements may take as long as they take. */
+  loneConnection({ patient = false }: { readonly patient?: boolean } = {}): LoneConnection {
+    const { connection } = this.#settings;
+    return new this.#driver.Client(patient ? { ...connection, query_timeout: 0 } : connection);
+  }
+
+  /** Waits for what is under way, but not for a server that does not answer. */
+  async close(): Promise<void> {
+    if (!this.#open) return;
+    this.#open = false;
+    const ended = this.#pool.end().catch(() => {});
+    await Promise.race([ended, setTimeout(CLOSE_LIMIT_MS, undefined, { ref: false })]);
+  }
+
+  /** Throws `closed` once the ledger is closed. */
+  assertOpen(): void {
+    if (!this.#open) throw new CountersignError("closed", `The ledger "${this.name}" was closed.`);
+  }
+
+  async #send(text: string, values: readonly PostgresValue[], options: RunOptions): Promise<QueryResult> {
+    const name = this.#settings.prepare && options.named !== false ? { name: nameOf(text) } : {};
+    const query: Query = { text, values, rowMode: "array", ...name };
+    const startedAt = performance.now();
+    for (let pauseMs = SHORTEST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+      this.assertOpen();
+      try {
+        return await this.#attempt(query);
+      } catch (error) {
+        this.#judge(error, performance.now() - startedAt, options);
+      }
+      await setTimeout(pauseMs * (0.5 + Math.random()));
+    }
+  }
+
+  async #attempt(query: Query): Promise<QueryResult> {
+    this.#statements += 1;
+    const connection = await this.#pool.connect();
+    let gone = false;
+    try {
+      return await connection.query(query);
+    } catch (error) {
+      gone = isGone(error);
+      throw error;
+    } finally {
+      connection.release(gone);
+    }
+  }
+
+  /** Throws unless the statement may be tried again. */
+  #judge(error: unknown, elapsedMs: number, { patient = true }: RunOptions): void {
+    this.assertOpen();
+    if (isTransient(error)) {
+      this.#retries += 1;
+      if (elapsedMs < BUSY_LIMIT_MS) return;
+      throw new CountersignError(
+        "ledger-busy",
+        `Others kept what was asked of the ledger "${this.name}" locked for ${BUSY_LIMIT_MS} ms; try again.`,
+        { details: { ledger: this.name }, cause: error },
+      );
+    }
+    if (isGone(error) && patient) {
+      this.#reconnects += 1;
+      if (elapsedMs < GONE_LIMIT_MS) return;
+    }
+    throw toLedgerError(error, this.name);
+  }
+}
+
+const NAMES = new Map<string, string>();
+
+/** The same name for the same text, in every connection of this process. */
+function nameOf(text: string): string {
+  const known = NAMES.get(text);
+  if (known !== undefined) return known;
+  const name = `countersign_${NAMES.size}`;
+  NAMES.set(text, name);
+  return name;
+}

@@ -1,0 +1,43 @@
+import type { CheckpointRecord, JournalRecord } from "../../engine/index.ts";
+import { CHECKPOINT_COLUMNS, JOURNAL_COLUMNS, list } from "../sql/columns.ts";
+import { toCheckpoint, toJournal } from "../sql/rows.ts";
+import type { Database } from "./database.ts";
+
+const JOURNAL = `select ${list(JOURNAL_COLUMNS)} from countersign.journal_page($1, $2, $3)`;
+const CHAIN = `select ${list(JOURNAL_COLUMNS)} from countersign.journal where stream = $1 and n > $2 order by n limit $3`;
+const CHECKPOINTS = `select ${list(CHECKPOINT_COLUMNS)} from countersign.checkpoints where k > $1 order by k limit $2`;
+const LAST_CHECKPOINT = `select ${list(CHECKPOINT_COLUMNS)} from countersign.checkpoints order by k desc limit 1`;
+const SEAL = `insert into countersign.checkpoints (${list(CHECKPOINT_COLUMNS)}) values ($1, $2, $3, $4, $5, $6) on conflict do nothing`;
+
+export async function readJournal(
+  database: Database,
+  { after, until, limit }: { readonly after: number; readonly limit: number; readonly until?: number },
+): Promise<readonly JournalRecord[]> {
+  return (await database.all(JOURNAL, [after, until ?? Number.MAX_SAFE_INTEGER, limit])).map(toJournal);
+}
+
+export async function readChain(
+  database: Database,
+  stream: string,
+  { after, limit }: { readonly after: number; readonly limit: number },
+): Promise<readonly JournalRecord[]> {
+  return (await database.all(CHAIN, [stream, after, limit])).map(toJournal);
+}
+
+export async function readCheckpoints(
+  database: Database,
+  after: number,
+  limit: number,
+): Promise<readonly CheckpointRecord[]> {
+  return (await database.all(CHECKPOINTS, [after, limit])).map(toCheckpoint);
+}
+
+export async function readLastCheckpoint(database: Database): Promise<CheckpointRecord | undefined> {
+  const row = await database.get(LAST_CHECKPOINT);
+  return row && toCheckpoint(row);
+}
+
+export async function insertCheckpoint(database: Database, checkpoint: CheckpointRecord): Promise<boolean> {
+  const { k, lastSeq, count, root, hash, at } = checkpoint;
+  return (await database.run(SEAL, [k, lastSeq, count, root, hash, at])) === 1;
+}

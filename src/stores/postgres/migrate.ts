@@ -1,0 +1,119 @@
+import { CountersignError } from "../../protocol/index.ts";
+import type { Database } from "./database.ts";
+import type { LoneConnection } from "./driver.ts";
+import { MIGRATIONS } from "./migrations/index.ts";
+import { toLedgerError } from "./postgres-errors.ts";
+
+/** One step forward of the schema. There is no way back. */
+export interface Migration {
+  /** Counts up from one, without gaps. */
+  readonly version: number;
+  /** Code that does not know this step must not use what it leaves behind. */
+  readonly breaking?: true;
+  /** Runs inside the transaction that also records the version. */
+  apply(client: Pick<LoneConnection, "query">): Promise<void>;
+}
+
+/** What a database says of its schema. */
+export interface SchemaState {
+  /** 0 where there is none. */
+  readonly version: number;
+  /** The newest version that code must know to use it. */
+  readonly breaking: number;
+}
+
+// "countersign", as PostgreSQL's own function would hash it, does not matter; that nobody else takes it does.
+const LOCK = "select pg_advisory_xact_lock(4849336966747728)";
+const HAS_META = "select to_regclass('countersign.meta') is not null";
+const STATE = "select name, value from countersign.meta where name in ('schema', 'breaking')";
+const MAKE_META = `
+create schema if not exists countersign;
+create table if not exists countersign.meta (name text collate "C" primary key, value text not null);
+`;
+
+/** The newest schema that this version of Countersign knows. */
+export const NEWEST: number = MIGRATIONS.at(-1)?.version ?? 0;
+
+export async function readSchema(database: Database): Promise<SchemaState> {
+  // Not patient: a server that is not there is said at once to whoever opens the ledger.
+  const unnamed = { named: false, patient: false };
+  const made = await database.get(HAS_META, [], unnamed);
+  if ((made?.[0] as unknown) !== true) return { version: 0, breaking: 0 };
+  return toState(await database.all(STATE, [], unnamed));
+}
+
+/** Throws `ledger-older` where the schema is behind, and `ledger-newer` where this code must not use it. */
+export function assertUsable({ version, breaking }: SchemaState, name: string): void {
+  if (breaking > NEWEST) throw newer(name, breaking);
+  if (version >= NEWEST) return;
+  const found = version === 0 ? "has no schema" : `has schema ${version}`;
+  throw new CountersignError(
+    "ledger-older",
+    `The ledger "${name}" ${found} and this version of Countersign needs ${NEWEST}; run \`countersign migrate\`, or open it with migrate.`,
+    { details: { ledger: name, found: version, needed: NEWEST } },
+  );
+}
+
+/**
+ * Brings the schema to the newest version, all steps in one transaction. Any number of processes may do this at
+ * once: they take turns under a lock, the first migrates, the others find it done. Resolves to what was there
+ * before.
+ */
+export async function migrate(
+  database: Database,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<SchemaState> {
+  const connection = database.loneConnection({ patient: true });
+  connection.on("error", () => {});
+  try {
+    await connection.connect();
+    await connection.query({ text: "set statement_timeout = 0; set lock_timeout = 0; begin" });
+    await connection.query({ text: LOCK });
+    const before = await lockedState(connection);
+    if (before.breaking > NEWEST) throw newer(database.name, before.breaking);
+    await apply(connection, before, migrations);
+    await connection.query({ text: "commit" });
+    return before;
+  } catch (error) {
+    throw toLedgerError(error, database.name);
+  } finally {
+    await connection.end().catch(() => {});
+  }
+}
+
+async function lockedState(connection: LoneConnection): Promise<SchemaState> {
+  const made = await connection.query({ text: HAS_META, rowMode: "array" });
+  if ((made.rows[0]?.[0] as unknown) !== true) return { version: 0, breaking: 0 };
+  return toState((await connection.query({ text: STATE, rowMode: "array" })).rows);
+}
+
+async function apply(
+  connection: LoneConnection,
+  { version, breaking }: SchemaState,
+  migrations: readonly Migration[],
+): Promise<void> {
+  const missing = migrations.filter((migration) => migration.version > version);
+  const last = missing.at(-1);
+  if (last === undefined) return;
+  if (version === 0) await connection.query({ text: MAKE_META });
+  for (const migration of missing) await migration.apply(connection);
+  const broken = missing.findLast((migration) => migration.breaking)?.version ?? breaking;
+  await connection.query({
+    text:
+      `insert into countersign.meta (name, value) values ('schema', '${last.version}'), ('breaking', '${broken}') ` +
+      "on conflict (name) do update set value = excluded.value",
+  });
+}
+
+function toState(rows: readonly (readonly unknown[])[]): SchemaState {
+  const values = new Map(rows.map(([name, value]) => [name, Number(value)]));
+  return { version: values.get("schema") ?? 0, breaking: values.get("breaking") ?? 0 };
+}
+
+function newer(name: string, found: number): CountersignError {
+  return new CountersignError(
+    "ledger-newer",
+    `The ledger "${name}" has schema ${found}, which this version of Countersign (it knows ${NEWEST}) must not use; upgrade Countersign.`,
+    { details: { ledger: name, found, known: NEWEST } },
+  );
+}

@@ -1,0 +1,86 @@
+import type { Ledger } from "../../engine/index.ts";
+import { CountersignError } from "../../protocol/index.ts";
+import { Database } from "./database.ts";
+import { loadDriver } from "./load-driver.ts";
+import { assertUsable, migrate, NEWEST, readSchema } from "./migrate.ts";
+import { PostgresLedger } from "./postgres-ledger.ts";
+import { parseUrl } from "./settings.ts";
+
+/** Where a PostgreSQL ledger is and how careful it is. */
+export interface PostgresOptions {
+  /** `postgres://user:password@host:port/database`, with `?pool=`, `?prepare=false` and what `pg` knows. */
+  readonly url: string;
+  /** `"full"`: every commit is on disk before it is acknowledged, not only decisions and claims. */
+  readonly durability?: "full";
+  /** Makes the schema, or brings it up to date, first; without it a schema that is behind is refused. */
+  readonly migrate?: boolean;
+}
+
+const DIGEST_KEY =
+  "select value, current_setting('transaction_isolation') from countersign.meta where name = 'digest-key'";
+
+/**
+ * Opens a ledger. Throws `ledger-unreachable` where the server or the database cannot be used, `ledger-older` where the
+ * schema is behind and may not be migrated, `ledger-newer` where a newer version made it unusable for this one, and
+ * `missing-package` where `pg` is not installed. Any number of processes may open one database.
+ */
+export async function openPostgresLedger(
+  options: PostgresOptions,
+): Promise<Ledger & Pick<PostgresLedger, "stats">> {
+  const { url, durability } = options;
+  if (durability !== undefined && durability !== "full") {
+    throw new CountersignError(
+      "invalid-option",
+      `durability is ${JSON.stringify(durability)}; leave it out or make it "full".`,
+      { details: { option: "durability" } },
+    );
+  }
+  const settings = parseUrl(url);
+  const database = new Database(await loadDriver(), settings);
+  try {
+    let schema = await readSchema(database);
+    if (options.migrate === true && schema.version < NEWEST) {
+      await migrate(database);
+      schema = await readSchema(database);
+    }
+    assertUsable(schema, settings.name);
+    const [key, isolation] = (await database.get(DIGEST_KEY)) ?? [];
+    assertReadCommitted(isolation as string, settings.name);
+    const digestKey = new Uint8Array(Buffer.from(key as string, "hex"));
+    return new PostgresLedger(database, digestKey, { alwaysSync: durability === "full" });
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+/** What happened, or would. */
+export interface Migrated {
+  /** The schema before; 0 where there was none. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Makes the schema, or brings it up to date; with `dryRun` it only says from where to where. */
+export async function migratePostgres(
+  url: string,
+  { dryRun = false }: { readonly dryRun?: boolean } = {},
+): Promise<Migrated> {
+  const database = new Database(await loadDriver(), parseUrl(url));
+  try {
+    const { version } = dryRun ? await readSchema(database) : await migrate(database);
+    return { from: version, to: Math.max(version, NEWEST) };
+  } finally {
+    await database.close();
+  }
+}
+
+// The connection asks for it; something in between may have kept that from the server.
+function assertReadCommitted(isolation: string, name: string): void {
+  if (isolation === "read committed") return;
+  throw new CountersignError(
+    "invalid-option",
+    `Transactions on the ledger "${name}" are "${isolation}"; set default_transaction_isolation to "read committed" for its role.`,
+    { details: { option: "ledger", found: isolation } },
+  );
+}

@@ -1,0 +1,48 @@
+import type { Owner, OwnerState } from "../../engine/index.ts";
+import { list, OWNER_COLUMNS } from "../sql/columns.ts";
+import { toOwner } from "../sql/rows.ts";
+import type { Database } from "./database.ts";
+
+const NOW = "countersign.now_ms()";
+// The work of an owner is given away at the moment it is fenced. One whose lease ran out unnoticed may go on.
+const BEAT =
+  "insert into countersign.owners as o (id, host, pid, lease_until, last_beat_at, fenced) " +
+  "select $1, $2, $3, now_ms + $4, now_ms, 0 from countersign.now_ms() now_ms " +
+  "on conflict (id) do update set lease_until = excluded.lease_until, last_beat_at = excluded.last_beat_at " +
+  "where o.fenced = 0";
+const RETIRE = `update countersign.owners set fenced = 1, lease_until = least(lease_until, ${NOW}) where id = $1`;
+const OWNER = `select ${list(OWNER_COLUMNS)}, ${NOW} from countersign.owners where id = $1`;
+const FENCE = `update countersign.owners set fenced = 1 where fenced = 0 and lease_until <= ${NOW}`;
+
+// A fenced owner that came back must still be told so, and whoever settles an unknown call asks who held it.
+const KEPT_MS = 24 * 60 * 60 * 1_000;
+const DROP_OWNERS = `
+  delete from countersign.owners o where lease_until <= ${NOW} - ${KEPT_MS}
+    and not exists (select 1 from countersign.calls where status = 'executing' and owner = o.id)
+    and not exists (select 1 from countersign.calls where status = 'unknown' and owner = o.id)
+    and not exists (select 1 from countersign.frames where status = 'stepping' and owner = o.id)`;
+
+export async function beatOwner(
+  database: Database,
+  { id, host, pid }: Owner,
+  leaseMs: number,
+): Promise<boolean> {
+  return (await database.run(BEAT, [id, host, pid, Math.round(leaseMs)])) === 1;
+}
+
+export async function retireOwner(database: Database, id: string): Promise<void> {
+  await database.run(RETIRE, [id]);
+}
+
+export async function readOwner(database: Database, id: string): Promise<OwnerState | undefined> {
+  const row = await database.get(OWNER, [id]);
+  return row && toOwner(row, row.at(-1) as number);
+}
+
+export async function fenceOverdueOwners(database: Database): Promise<void> {
+  await database.run(FENCE);
+}
+
+export async function dropIdleOwners(database: Database): Promise<void> {
+  await database.run(DROP_OWNERS);
+}

@@ -1,0 +1,108 @@
+import { CountersignError } from "../../protocol/index.ts";
+
+// https://www.postgresql.org/docs/current/errcodes-appendix.html
+const TRANSIENT: ReadonlySet<string> = new Set([
+  // serialization_failure, deadlock_detected, lock_not_available
+  "40001",
+  "40P01",
+  "55P03",
+]);
+
+const GONE: ReadonlySet<string> = new Set([
+  // admin_shutdown, crash_shutdown, cannot_connect_now, database_dropped, idle_in_transaction_session_timeout
+  "57P01",
+  "57P02",
+  "57P03",
+  "57P05",
+  "25P03",
+  // too_many_connections
+  "53300",
+  // read_only_sql_transaction: a standby, while its primary is away
+  "25006",
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ECONNABORTED",
+  "EPIPE",
+  "ETIMEDOUT",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "EAI_AGAIN",
+]);
+
+// The driver's own errors have no code.
+const GONE_MESSAGE =
+  /^(Connection terminated|Query read timeout|timeout exceeded when trying|Client has encountered|Client was closed|terminating connection)/;
+
+const ADVICE: ReadonlyMap<string, string> = new Map([
+  ["28P01", "the password is wrong: check the URL"],
+  ["28000", "the role may not log in: check the URL and the server's pg_hba.conf"],
+  ["3D000", "there is no such database: create it, or check the URL"],
+  ["3F000", "it holds no ledger: run `countersign migrate`"],
+  ["42501", "the role lacks a right: grant it what the page on operations lists"],
+  ["53100", "the server's disk is full: make room and try again"],
+  ["ENOTFOUND", "the host is not known: check the URL"],
+  ["DEPTH_ZERO_SELF_SIGNED_CERT", "its certificate is self-signed: name its authority with sslrootcert"],
+  ["SELF_SIGNED_CERT_IN_CHAIN", "its certificate is not trusted: name its authority with sslrootcert"],
+]);
+
+const CONFLICT = "CS001";
+const CANCELLED = "57014";
+// character_not_in_repertoire, untranslatable_character: a NUL, which no text here can hold
+const UNSTORABLE: ReadonlySet<string> = new Set(["22021", "22P05"]);
+
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return "";
+  if ("code" in error && typeof error.code === "string") return error.code;
+  // All addresses of a host were tried.
+  return error instanceof AggregateError ? codeOf(error.errors[0]) : "";
+}
+
+/** Was nothing done, and may the same statement succeed a moment later? */
+export function isTransient(error: unknown): boolean {
+  return TRANSIENT.has(codeOf(error));
+}
+
+/** Is the connection gone? Whether the statement was done is then not known. */
+export function isGone(error: unknown): boolean {
+  const code = codeOf(error);
+  if (GONE.has(code) || code.startsWith("08")) return true;
+  return code === "" && error instanceof Error && GONE_MESSAGE.test(error.message);
+}
+
+/** The conflict that the schema's own functions raised, if that is what this is. */
+export function conflictOf(error: unknown): string | undefined {
+  return codeOf(error) === CONFLICT && error instanceof Error ? error.message : undefined;
+}
+
+/** What a failure of PostgreSQL means to a user of the ledger; our own errors pass unchanged. */
+export function toLedgerError(error: unknown, name: string): unknown {
+  if (CountersignError.isInstance(error)) return error;
+  const code = codeOf(error);
+  const details = { ledger: name };
+  if (UNSTORABLE.has(code)) {
+    return new CountersignError(
+      "malformed-request",
+      "A text holds a NUL character, which cannot be stored.",
+      {
+        details,
+        cause: error,
+      },
+    );
+  }
+  if (code === CANCELLED) {
+    const message = `A statement on the ledger "${name}" took too long and was given up; try again.`;
+    return new CountersignError("ledger-busy", message, { details, cause: error });
+  }
+  const advice =
+    ADVICE.get(code) ?? (isGone(error) ? "the server does not answer: check that it runs" : undefined);
+  if (advice !== undefined) {
+    return new CountersignError("ledger-unreachable", `The ledger "${name}" cannot be used: ${advice}.`, {
+      details,
+      cause: error,
+    });
+  }
+  return new CountersignError("internal", `The ledger "${name}" refused a statement.`, {
+    details,
+    cause: error,
+  });
+}

@@ -1,0 +1,93 @@
+import {
+  type ConfirmationFilter,
+  type ConfirmationWithCall,
+  type Page,
+  type PageRequest,
+  wordsOf,
+} from "../../engine/index.ts";
+import { CountersignError } from "../../protocol/index.ts";
+import { BOTH, BY_DEADLINE } from "../sql/confirmation-rows.ts";
+import { askedFor, type Position, toPage } from "../sql/pages.ts";
+import type { Row } from "../sql/row.ts";
+import { conditionsOn, type Narrowing, narrow, Values } from "./confirmation-filter.ts";
+import type { Database } from "./database.ts";
+import { mayBeOpen, WITH_CALL_AND_SESSION } from "./open-confirmations.ts";
+import { catchUp } from "./search-index.ts";
+import { toQuery } from "./search-terms.ts";
+
+const MOST_WORDS = 20;
+// How much of the inbox is looked through before the index of words is asked.
+const WINDOW = 2_000;
+
+interface Look {
+  readonly narrowing: Narrowing;
+  readonly query: string;
+  readonly after: Position;
+  readonly wanted: number;
+}
+
+/**
+ * Open confirmations that have all these words, in the order of the inbox. Common words are found at once by looking
+ * through the inbox from where the page begins; for the rest the index of words is asked.
+ */
+export async function searchOpen(
+  database: Database,
+  filter: ConfirmationFilter & { readonly words: string },
+  request: PageRequest | undefined,
+): Promise<Page<ConfirmationWithCall>> {
+  const words = wordsOf(filter.words);
+  checkCount(words);
+  const paging = { ...BY_DEADLINE, request };
+  const { after, wanted } = askedFor(paging);
+  await catchUp(database);
+  const narrowing = mayBeOpen(filter) ? await narrow(database, filter) : undefined;
+  if (words.length === 0 || narrowing === undefined) return toPage(paging, [], wanted);
+  const look = { narrowing, query: toQuery(words), after, wanted };
+  const near = await read(database, look, nearby);
+  const found = near.length === wanted ? near : await read(database, look, byWords);
+  return toPage(paging, found, wanted);
+}
+
+/** The next so many of the inbox, those that fit among them. */
+function nearby({ narrowing, query, after, wanted }: Look, values: Values): string {
+  const window =
+    `select i.id, i.deadline from countersign.inbox i where ${behind(after, values)}` +
+    `${conditionsOn("i", narrowing, values)} order by i.deadline, i.id limit ${WINDOW}`;
+  return (
+    `select i.id, i.deadline from (${window}) i join countersign.searchable e on e.confirmation = i.id ` +
+    `where e.words @@ ${values.add(query)}::tsquery order by i.deadline, i.id limit ${values.add(wanted)}`
+  );
+}
+
+function byWords({ narrowing, query, after, wanted }: Look, values: Values): string {
+  // Apart, so that the words are looked up before the order of the inbox is thought of.
+  const hits = `select e.confirmation from countersign.searchable e where e.words @@ ${values.add(query)}::tsquery`;
+  return (
+    `with hits as materialized (${hits}) select i.id, i.deadline from hits ` +
+    `join countersign.inbox i on i.id = hits.confirmation where ${behind(after, values)}` +
+    `${conditionsOn("i", narrowing, values)} order by i.deadline, i.id limit ${values.add(wanted)}`
+  );
+}
+
+function behind([deadline = 0, id = ""]: Position, values: Values): string {
+  return `(i.deadline, i.id) > (${values.add(deadline)}::bigint, ${values.add(id)}::text)`;
+}
+
+function read(
+  database: Database,
+  look: Look,
+  page: (look: Look, values: Values) => string,
+): Promise<readonly Row[]> {
+  const values = new Values();
+  const sql = `select ${BOTH} from (${page(look, values)}) i ${WITH_CALL_AND_SESSION} order by i.deadline, i.id`;
+  return database.all(sql, values.all, { named: false });
+}
+
+function checkCount(words: readonly string[]): void {
+  if (words.length <= MOST_WORDS) return;
+  throw new CountersignError(
+    "malformed-request",
+    `The search has ${words.length} words; give at most ${MOST_WORDS}.`,
+    { details: { field: "words" } },
+  );
+}

@@ -1,0 +1,112 @@
+import { CountersignError } from "../../protocol/index.ts";
+import type { ConnectionSettings } from "./driver.ts";
+
+const DEFAULT_POOL = 10;
+const LARGEST_POOL = 1_000;
+
+const STATEMENT_TIMEOUT_MS = 10_000;
+const LOCK_TIMEOUT_MS = 3_000;
+const IDLE_IN_TRANSACTION_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 5_000;
+// Longer than the server takes to give up by itself, so that only a connection that is dead gets there.
+const QUERY_TIMEOUT_MS = 12_000;
+
+const INTEGERS: ReadonlySet<number> = new Set([20, 21, 23]);
+const BOOLEAN = 16;
+
+/** What a `postgres://` URL says, ours and the driver's apart. */
+export interface PostgresSettings {
+  /** The URL without the password, for messages. */
+  readonly name: string;
+  readonly connection: ConnectionSettings;
+  readonly pool: number;
+  /** False where something between us and the server cannot keep prepared statements. */
+  readonly prepare: boolean;
+}
+
+/**
+ * Reads `?pool=` and `?prepare=false`; everything else, TLS included, is the driver's (`sslmode`, `sslrootcert`, …).
+ * `?query_timeout=` in milliseconds is how long an answer may take before its connection is given up. Throws
+ * `invalid-option` for values that make no sense.
+ */
+export function parseUrl(url: string): PostgresSettings {
+  const parsed = toUrl(url);
+  const pool = toCount(parsed, "pool", { usual: DEFAULT_POOL, most: LARGEST_POOL });
+  const prepare = toFlag(parsed, "prepare");
+  const query_timeout = toCount(parsed, "query_timeout", { usual: QUERY_TIMEOUT_MS, most: 3_600_000 });
+  for (const own of ["pool", "prepare", "query_timeout"]) parsed.searchParams.delete(own);
+  const connectionString = parsed.href;
+  return {
+    name: nameOf(parsed),
+    pool,
+    prepare,
+    connection: {
+      connectionString,
+      application_name: "countersign",
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      query_timeout,
+      keepAlive: true,
+      types: { getTypeParser: parserOf },
+      // A pooler that cannot keep statements cannot keep settings either: there they belong to the role.
+      ...(prepare ? { options: startOptions(query_timeout) } : {}),
+    },
+  };
+}
+
+function startOptions(queryTimeout: number): string {
+  const settings = {
+    statement_timeout: Math.min(STATEMENT_TIMEOUT_MS, queryTimeout),
+    lock_timeout: Math.min(LOCK_TIMEOUT_MS, queryTimeout),
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+    default_transaction_isolation: "read\\ committed",
+    jit: "off",
+  };
+  return Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${value}`)
+    .join(" ");
+}
+
+// Only what the store's statements give back; everything else stays text.
+function parserOf(type: number): (text: string) => unknown {
+  if (INTEGERS.has(type)) return Number;
+  return type === BOOLEAN ? (text) => text === "t" : (text) => text;
+}
+
+function toUrl(url: string): URL {
+  try {
+    return new URL(url);
+  } catch {
+    // Not as the cause: it would repeat the password.
+    throw invalid(
+      "the ledger's URL cannot be read; write postgres://USER:PASSWORD@HOST:PORT/DATABASE and escape what is special",
+    );
+  }
+}
+
+function nameOf(url: URL): string {
+  return `postgres://${url.host}${url.pathname}`;
+}
+
+function toCount(
+  url: URL,
+  name: string,
+  { usual, most }: { readonly usual: number; readonly most: number },
+): number {
+  const text = url.searchParams.get(name);
+  if (text === null) return usual;
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= 1 && count <= most) return count;
+  throw invalid(`${name} is ${JSON.stringify(text)}; give a whole number from 1 to ${most}`);
+}
+
+function toFlag(url: URL, name: string): boolean {
+  const text = url.searchParams.get(name) ?? "true";
+  if (text === "true" || text === "false") return text === "true";
+  throw invalid(`${name} is ${JSON.stringify(text)}; give true or false`);
+}
+
+function invalid(problem: string): CountersignError {
+  return new CountersignError("invalid-option", `Cannot open a ledger: ${problem}.`, {
+    details: { option: "ledger" },
+  });
+}
