@@ -6,7 +6,9 @@ import {
   encodeAskUserRequest,
   encodeDataPart,
   encodeToolApprovalRequest,
+  isJsonObject,
   type JsonObject,
+  member,
   toHitlEnvelope,
 } from "../protocol/index.ts";
 import { ASK_USER, askedQuestions } from "../runtime/index.ts";
@@ -103,5 +105,13 @@ export function unknownNotice(place: MessagePlace, calls: readonly CallRecord[])
         `It is not known whether this ran to its end: ${named}. A person has to settle it in the server's inbox; until then nothing goes on.`,
       ),
     ],
+    metadata: { [SETTLE]: true },
   });
+}
+
+const SETTLE = "countersign_settle";
+
+/** Does an agent say by this that a person has to settle something where it runs? */
+export function isSettleNotice({ metadata }: Message): boolean {
+  return isJsonObject(metadata) && member(metadata, SETTLE) === true;
 }
