@@ -113,17 +113,22 @@ export class RemoteAgent implements ForeignAgent {
     const questions = rest.asks.map((ask) => ({
       tool: ask.name,
       args: ask.args,
-      shown: this.#shown(ask, rest),
+      shown: this.#shown(ask, note, rest),
       approvers: this.#approvers,
     }));
     return { kind: "ask", questions };
   }
 
-  #shown(ask: ChildAsk, { form, agent }: { readonly form: PauseForm; readonly agent?: string }): Shown {
+  #shown(
+    ask: ChildAsk,
+    { task, context }: Note,
+    { form, agent }: { readonly form: PauseForm; readonly agent?: string },
+  ): Shown {
     return {
       hint: ask.hint === "" ? `Approve execution of tool ${ask.name}?` : ask.hint,
       why: [`the remote agent ${this.name} asks`],
       source: agent === undefined ? this.name : `${this.name} / ${agent}`,
+      remote: { agent: this.name, task, context },
       ...(form === "questions"
         ? { askedByTool: true, question: ASK_USER, schema: answersSchema(askedQuestions(ask.args)) }
         : {}),
