@@ -76,6 +76,8 @@ export class Exchange {
       // A child may take an answer and act on it only then.
       if (rest !== undefined && !isPause(rest, answered)) {
         if (rest.state === "unsettled") throw this.#unsettled(rest.message);
+        // One that cannot be put to anybody would wait for ever; one that is over does not mind.
+        if (rest.state === "failed") await this.#giveUp();
         return { task: task.id, context: task.contextId, rest };
       }
       await this.#wait(waitMs);

@@ -77,7 +77,9 @@ export class RemoteAgent implements ForeignAgent {
     const { cursor, calls } = standing;
     const [first] = calls;
     if (first === undefined) {
-      return { kind: "do", tool: MESSAGE_TOOL, args: { message: await standing.words() }, gated: true };
+      const [message, context] = [await standing.words(), await standing.remembered()];
+      const args = { message, ...(typeof context === "string" ? { context } : {}) };
+      return { kind: "do", tool: MESSAGE_TOOL, args, gated: true };
     }
     const note = noteIn(cursor);
     if (isExchange(first.call)) return this.#afterExchange(first.call, note);
@@ -107,8 +109,8 @@ export class RemoteAgent implements ForeignAgent {
     if (status !== "succeeded") return { kind: "fail", message: errorIn(result) ?? `The call is ${status}.` };
     // A person has said what came of it: those words stand in for the child's.
     if (note?.call !== id) return { kind: "say", text: textOf(result) };
-    const { rest } = note;
-    if (rest.state === "said") return { kind: "say", text: rest.text };
+    const { rest, context } = note;
+    if (rest.state === "said") return { kind: "say", text: rest.text, remember: context };
     if (rest.state !== "asks") return { kind: "fail", message: rest.message };
     const questions = rest.asks.map((ask) => ({
       tool: ask.name,

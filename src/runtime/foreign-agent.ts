@@ -29,6 +29,8 @@ export interface ForeignStanding {
   readonly calls: readonly ForeignCall[];
   /** What it is asked: all that was said since it last spoke. */
   words(): Promise<string>;
+  /** What it last wanted to remember of this conversation; nothing where it was called like a tool. */
+  remembered(): Promise<JsonValue | undefined>;
 }
 
 /** A call that has its answer, and the question that was put about it, if one was. */
@@ -38,8 +40,8 @@ export interface ForeignCall {
 }
 
 export type ForeignMove =
-  /** Its last words. */
-  | { readonly kind: "say"; readonly text: string }
+  /** Its last words, and what it wants to find again when the conversation comes back to it. */
+  | { readonly kind: "say"; readonly text: string; readonly remember?: JsonValue }
   | { readonly kind: "fail"; readonly message: string }
   /** One call of its own. Rules that forbid it are heeded; those that want a person asked, where it is `gated`. */
   | { readonly kind: "do"; readonly tool: string; readonly args: JsonObject; readonly gated: boolean }

@@ -6,7 +6,7 @@ import {
   type PlannedCall,
   type Question,
 } from "../engine/index.ts";
-import type { JsonObject, Part } from "../protocol/index.ts";
+import type { JsonObject, JsonValue, Part } from "../protocol/index.ts";
 import { askHook, type HookOutcome, wordsEvent } from "./composite-step.ts";
 import { errorText, failureOf } from "./failure.ts";
 import type { ForeignAgent, ForeignCall, ForeignMove } from "./foreign-agent.ts";
@@ -25,10 +25,12 @@ export async function stepForeign(run: RunContext, agent: ForeignAgent, first: F
     if (before?.parts !== undefined) return say(run, frame, before.parts, before);
     const move = await nextMove(run, agent, frame);
     if (move.kind === "fail") {
+      await forget(run, frame);
       await run.engine.finishFrame(frame, failureOf(frame, "remote-failed", move.message));
       return;
     }
     if (move.kind === "say") {
+      if (move.remember !== undefined) await remember(run, frame, move.remember);
       const after = await askHook(run, agent, frame, "afterAgent");
       return say(run, frame, after?.parts ?? [{ text: move.text }], after);
     }
@@ -41,10 +43,40 @@ async function nextMove(run: RunContext, agent: ForeignAgent, frame: FrameRecord
   const calls = await callsOf(run, frame);
   try {
     const words = (): Promise<string> => wordsFor(run, frame);
-    return await agent.next({ cursor: frame.cursor, calls, words });
+    const remembered = (): Promise<JsonValue | undefined> => recall(run, frame);
+    return await agent.next({ cursor: frame.cursor, calls, words, remembered });
   } catch (error) {
     return { kind: "fail", message: errorText(error) };
   }
+}
+
+const REMEMBERED = "foreign-agent";
+const REMEMBERED_MS = 30 * 24 * 60 * 60 * 1000;
+
+// Of an agent that was called like a tool, each call is a conversation of its own.
+async function recall({ engine }: RunContext, frame: FrameRecord): Promise<JsonValue | undefined> {
+  if (frame.parentCall !== undefined) return undefined;
+  return (await engine.ledger.kept(REMEMBERED, memoryOf(frame)))?.value;
+}
+
+async function remember(run: RunContext, frame: FrameRecord, value: JsonValue): Promise<void> {
+  if (frame.parentCall !== undefined) return;
+  const { ledger } = run.engine;
+  const id = memoryOf(frame);
+  const known = await ledger.kept(REMEMBERED, id);
+  // Of two that end at once, either's is as good.
+  const item = { kind: REMEMBERED, id, value, expiresAt: run.now() + REMEMBERED_MS };
+  await ledger.keep(item, known?.version ?? 0);
+}
+
+// What it remembers may be why it failed.
+async function forget({ engine }: RunContext, frame: FrameRecord): Promise<void> {
+  const known = await engine.ledger.kept(REMEMBERED, memoryOf(frame));
+  if (known !== undefined) await engine.ledger.discard(known);
+}
+
+function memoryOf({ session, agent, branch = "" }: FrameRecord): string {
+  return JSON.stringify([session, agent, branch]);
 }
 
 async function callsOf({ engine }: RunContext, frame: FrameRecord): Promise<readonly ForeignCall[]> {

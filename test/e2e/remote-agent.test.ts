@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Ledger, Policy } from "../../src/index.ts";
 import { useResources } from "../support/resources.ts";
-import { openDesk } from "./a2a-desk.ts";
+import { openDesk, Wire, type WireTask } from "./a2a-desk.ts";
 import { openOffice, order } from "./remote-stage.ts";
 
 const resources = useResources();
@@ -60,6 +60,19 @@ describe.each(["tool", "transfer"] as const)("a remote agent by %s", (by) => {
 
 const neverDelete: Policy = ({ tool }) =>
   tool === "delete_file" ? { outcome: "deny", reason: "never delete" } : undefined;
+
+test.each([
+  ["transfer", 1],
+  ["tool", 2],
+] as const)("two messages by %s are told in %i context(s)", async (by, contexts) => {
+  const desk = await openDesk(resources);
+  const office = await openOffice(resources, desk.url, { by });
+  const { session } = await office.runner.send(order(READ), ANA);
+  await office.runner.send(order(READ), { ...ANA, session });
+  const { result } = await new Wire(desk).call("ListTasks", {});
+  const { tasks } = result as { readonly tasks: readonly WireTask[] };
+  expect([tasks.length, new Set(tasks.map(({ contextId }) => contextId)).size]).toEqual([2, contexts]);
+});
 
 describe("a pause", () => {
   test("of several calls is handed over when the last is decided, every id once", async () => {
