@@ -67,7 +67,8 @@ export function answerDraft(id: string, args: JsonObject): MessageDraft {
   const base = { id, role: "user" as const };
   switch (member(args, "form")) {
     case "adk":
-      return { ...base, parts: [textPart(text), ...decisions.map(adkPart)] };
+      // To an ADK agent, text beside an answer is what the user says next.
+      return { ...base, parts: decisions.map(adkPart) };
     case "kagent":
       return { ...base, parts: [textPart(text), dataPart(batchOf(decisions))] };
     default:

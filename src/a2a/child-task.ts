@@ -81,7 +81,8 @@ function textOf(artifacts: readonly Artifact[], message: Message | undefined): s
 
 function wordsIn(parts: readonly Part[]): string {
   // What stands where the text should be is the child's doing.
-  const texts = parts.map(({ content }): unknown => (content?.$case === "text" ? content.value : ""));
+  const spoken = parts.filter(({ metadata }) => metadata?.["adk_thought"] !== true);
+  const texts = spoken.map(({ content }): unknown => (content?.$case === "text" ? content.value : ""));
   return texts.filter((text) => typeof text === "string").join("");
 }
 

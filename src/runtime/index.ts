@@ -27,7 +27,6 @@ export type {
   ForeignCall,
   ForeignContext,
   ForeignMove,
-  ForeignQuestion,
   ForeignStanding,
 } from "./foreign-agent.ts";
 export { isNested } from "./history.ts";

@@ -178,7 +178,7 @@ describe("a decision", () => {
     const { pending } = await office.runner.send("go", ANA);
     expect(pending[0]).toMatchObject({ tool: "delete_pod", args: { pod: "web-0" }, hint: "Sure?" });
     await (await office.runner.approve(pending[0]?.id ?? "", BOSS)).finished;
-    expect(peer.got[1]?.parts[1]).toMatchObject({
+    expect(peer.got[1]?.parts[0]).toMatchObject({
       data: { name: RESERVED, id: "c-1", response: { confirmed: true } },
       metadata: { adk_type: "function_response" },
     });
