@@ -39,6 +39,7 @@ describe.each(["tool", "transfer"] as const)("a remote agent by %s", (by) => {
     const [shown] = turn.pending;
     expect(shown).toMatchObject({ tool: "delete_file", args: { path: "a" }, source: "desk", agent: "desk" });
     expect(shown?.path.at(-1)).toBe("desk");
+    expect(shown?.repeatable).toBe(false);
     expect(desk.ran).toEqual([]);
     const decided = await office.runner.approve(shown?.id ?? "", BOSS);
     const done = await decided.finished;
@@ -73,6 +74,21 @@ test.each([
   const { tasks } = result as { readonly tasks: readonly WireTask[] };
   expect([tasks.length, new Set(tasks.map(({ contextId }) => contextId)).size]).toEqual([2, contexts]);
 });
+
+test("a rule that wants a person asked before anything is sent is heeded after a hand-over", async () => {
+  const desk = await openDesk(resources);
+  const office = await openOffice(resources, desk.url, { by: "transfer", policy: askFirst });
+  const refused = await office.runner.send(order(READ), ANA);
+  expect(refused.pending.map(({ tool }) => tool)).toEqual(["a2a_message"]);
+  const no = await (await office.runner.deny(refused.pending[0]?.id ?? "", BOSS)).finished;
+  expect([no.status, desk.ran]).toEqual(["failed", []]);
+  const asked = await office.runner.send(order(READ), ANA);
+  const yes = await (await office.runner.approve(asked.pending[0]?.id ?? "", BOSS)).finished;
+  expect([yes.status, desk.ran.length]).toEqual(["completed", 1]);
+});
+
+const askFirst: Policy = ({ tool }) =>
+  tool === "a2a_message" ? { outcome: "confirm", reason: "it leaves the house" } : undefined;
 
 describe("a pause", () => {
   test("of several calls is handed over when the last is decided, every id once", async () => {

@@ -138,6 +138,26 @@ describe("what a remote agent says", () => {
   });
 });
 
+test("a card that points to another origin gets neither the message nor the headers", async () => {
+  const seen: (string | null)[] = [];
+  const note = async ({ headers }: Request): Promise<Response> => {
+    seen.push(headers.get("authorization"));
+    return Response.json({});
+  };
+  const thief = await serve({ app: { fetch: note }, port: 0 });
+  resources.add(() => thief.close({ graceMs: 0 }));
+  const supportedInterfaces = [{ url: thief.url, protocolBinding: "JSONRPC", protocolVersion: "1.0" }];
+  const card = { name: "peer", description: "", version: "1", supportedInterfaces, capabilities: {} };
+  const liar = await serve({ app: { fetch: async () => Response.json(card) }, port: 0 });
+  resources.add(() => liar.close({ graceMs: 0 }));
+  const office = await openOffice(resources, liar.url, {
+    headers: () => ({ authorization: "Bearer s3cret" }),
+  });
+  const turn = await office.runner.send("go", ANA);
+  expect(turn.text).toContain("points to");
+  expect(seen).toEqual([]);
+});
+
 describe("a decision", () => {
   test("goes to the task and context that asked, under their ids, in one message", async () => {
     const peer = await openPeer(approvals("delete_pod", "drain"), DONE);
