@@ -28,8 +28,17 @@ export default defineConfig({
         test: {
           name: "cross",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/crash/**", "test/race/**", "test/browser/**"],
+          exclude: ["test/crash/**", "test/race/**", "test/browser/**", "test/cluster/**"],
           testTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          name: "cluster",
+          include: ["test/cluster/**/*.test.ts"],
+          testTimeout: 600_000,
+          hookTimeout: 60_000,
+          fileParallelism: false,
         },
       },
       {

@@ -112,17 +112,17 @@ export class ChannelDeliveries {
     // Whatever ends wakes the loop.
     if (this.#free() <= 0) return SWEEP_MS;
     const next = await ledger.nextDeliveryAt(channel.name);
-    return next === undefined ? SWEEP_MS : Math.min(Math.max(next - clock.now(), 1), SWEEP_MS);
+    return next === undefined ? SWEEP_MS : Math.min(Math.max(next - ledger.now, 1), SWEEP_MS);
   }
 
   async #send(delivery: Delivery): Promise<void> {
-    const { channel, ledger, link, settings, clock, onFailure } = this.#input;
+    const { channel, ledger, link, settings, onFailure } = this.#input;
     const notice = await readNotice(ledger, delivery, link);
     const told: Told = notice === undefined ? { ok: true } : await this.#tell(channel, notice);
     const end: DeliveryEnd =
       !told.ok && this.#hurry.signal.aborted
         ? { as: "postponed", forMs: 0, error: told.reason }
-        : toEnd(told, delivery, { settings, now: clock.now() });
+        : toEnd(told, delivery, { settings, now: ledger.now });
     await ledger.endDelivery(delivery, end);
     this.#pace(told);
     if (told.ok) return;

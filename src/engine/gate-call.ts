@@ -58,7 +58,7 @@ async function planNew(
   input: GateCallInput,
   argsDigest: string,
 ): Promise<Plan<OpenedGateCall>> {
-  const now = parts.clock.now();
+  const { now } = parts.ledger;
   const draft = new Draft(parts, now, { key: parts.newId(now), create: input.session });
   const call = newCall(draft.sessionKey, input, argsDigest);
   return input.shown === undefined

@@ -251,6 +251,11 @@ export interface OwnerState extends Owner {
 export interface Ledger extends Shelf, Outbox {
   /** Made once per database; keys the digests of arguments. */
   readonly digestKey: Uint8Array;
+  /**
+   * The time by the ledger's clock, as far as it is known without asking: that of its last answer, carried forward.
+   * Whatever begins before anything of it is stored begins now, and not by the clock of this process.
+   */
+  readonly now: number;
 
   load(target: Target): Promise<Snapshot | undefined>;
   /** All writes, or none. */

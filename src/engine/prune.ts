@@ -9,7 +9,7 @@ export async function prune(
   olderThanMs: number,
   onPruned: (count: number) => void = () => {},
 ): Promise<number> {
-  const before = parts.clock.now() - olderThanMs;
+  const before = parts.ledger.now - olderThanMs;
   for (let count = 0; ; ) {
     const keys = await parts.ledger.idleSessions(before, BATCH);
     let pruned = 0;

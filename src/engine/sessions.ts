@@ -40,7 +40,7 @@ export async function createSession(
         value: { ok: false, code: "session-exists", message: `There is a session ${name.id} already.` },
       };
     }
-    const now = parts.clock.now();
+    const { now } = parts.ledger;
     const draft = new Draft(parts, now, { key: parts.newId(now), create: name });
     for (const write of stateWrites(state)) draft.write(write);
     for (const { asks: _asks, closings: _closings, ...event } of events) draft.event(event);

@@ -43,10 +43,10 @@ export async function receiveMessage(parts: EngineParts, input: MessageInput): P
   return transact(parts, { session: input.session }, judge, justRead(parts, input));
 }
 
-function justRead({ clock }: EngineParts, { known }: MessageInput): Known | undefined {
+function justRead({ ledger }: EngineParts, { known }: MessageInput): Known | undefined {
   if (known === undefined) return undefined;
   const { session } = known;
-  return { snapshot: session && { now: clock.now(), session } };
+  return { snapshot: session && { now: ledger.now, session } };
 }
 
 /** The same under a key, which the message's own commit remembers: sent again, it is where it went. */
@@ -89,7 +89,7 @@ function planMessage(
   snapshot: Snapshot | undefined,
   { input, owner, once }: Receiving & { readonly owner: string },
 ): Plan<MessageOutcome> {
-  const now = snapshot?.now ?? parts.clock.now();
+  const now = snapshot?.now ?? parts.ledger.now;
   const session = snapshot?.session ?? { key: parts.newId(now), create: input.session };
   const { requesters, event, stateDelta } = input;
   const cursor = requesters === undefined ? null : { [REQUESTERS]: requesters };

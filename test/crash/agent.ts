@@ -9,8 +9,8 @@ import {
   type LiveTool,
   type PlannedCall,
 } from "../../src/engine/index.ts";
-import type { FrameRow, LedgerFile } from "../support/ledger-file.ts";
 import { nextChange } from "../support/ledger-proxy.ts";
+import type { FrameRow, LedgerView } from "../support/ledger-view.ts";
 import { perform } from "./gates.ts";
 import { AGENT_APP } from "./life.ts";
 import type { World } from "./world.ts";
@@ -44,12 +44,12 @@ export class Agent implements Host {
   readonly app: string = AGENT_APP;
   readonly #engine: Engine;
   readonly #world: World;
-  readonly #file: LedgerFile;
+  readonly #view: LedgerView;
 
-  constructor(engine: Engine, world: World, file: LedgerFile) {
+  constructor(engine: Engine, world: World, view: LedgerView) {
     this.#engine = engine;
     this.#world = world;
-    this.#file = file;
+    this.#view = view;
   }
 
   /** Sends a user's message; resolves when the step that answers it has ended. False if it was refused. */
@@ -71,7 +71,7 @@ export class Agent implements Host {
   async step(frame: FrameRecord): Promise<void> {
     this.#world.killer.reach("model:enter");
     const snapshot = await this.#engine.ledger.load({ sessionKey: frame.session });
-    const frames = this.#file.framesOf(frame.session);
+    const frames = await this.#view.framesOf(frame.session);
     const message = frames.findIndex(({ id }) => id === frame.id);
     if (message > 0) await this.#untilMoved(frames[0]);
     const kind = snapshot?.session.id.split("-")[0] ?? "";
@@ -91,8 +91,9 @@ export class Agent implements Host {
   async #untilMoved(first: FrameRow | undefined): Promise<void> {
     for (;;) {
       const changed = nextChange(this.#engine.ledger);
-      const now = this.#file.framesOf(first?.session ?? "").find(({ id }) => id === first?.id);
-      if (now?.status !== "waiting" || this.#file.unknownCalls() > 0) return;
+      const frames = await this.#view.framesOf(first?.session ?? "");
+      const now = frames.find(({ id }) => id === first?.id);
+      if (now?.status !== "waiting" || (await this.#view.unknownCalls()) > 0) return;
       await changed;
     }
   }

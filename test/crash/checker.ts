@@ -1,9 +1,9 @@
-import { existsSync } from "node:fs";
 import { type CallStatus, Engine, isAnswered, valueDigest } from "../../src/engine/index.ts";
 import { isJsonObject, type JsonValue } from "../../src/protocol/index.ts";
 import { createLedger } from "../../src/stores/index.ts";
 import { type Effect, readEffects } from "../support/effects.ts";
-import { type CallRow, type LedgerContents, LedgerFile } from "../support/ledger-file.ts";
+import type { CallRow, LedgerContents } from "../support/ledger-view.ts";
+import { type LedgerPlace, lookAt, urlOf } from "../support/open-view.ts";
 import { byCall, type CallRecordLine, replay } from "./history.ts";
 import { type LifeLine, SECRET, TOOL_FAILURE } from "./life.ts";
 
@@ -60,7 +60,7 @@ type Report = (code: FindingCode, message: string) => void;
  * be asked at any moment, also while processes run; what holds only at rest is asked at rest.
  */
 export async function check(input: {
-  readonly ledger: string;
+  readonly ledger: LedgerPlace;
   readonly effects: string;
   readonly promised: Promised;
   readonly moment: Moment;
@@ -70,7 +70,7 @@ export async function check(input: {
   // In this order: whatever ran, and whatever was promised, must be explained by what is read after it.
   const promised = [...input.promised];
   const effects = readEffects(input.effects);
-  const ledger = readLedger(input.ledger);
+  const ledger = (await lookAt(input.ledger, (view) => view.contents())) ?? NOTHING;
   const calls = new Map(ledger.calls.map((call) => [call.id, call]));
   const evidence = { effects, ledger, calls, histories: byCall(ledger.journal), promised };
   checkRuns(evidence, report);
@@ -80,17 +80,6 @@ export async function check(input: {
   checkRest(evidence, report);
   await checkOwnWord(input.ledger, evidence, report);
   return findings;
-}
-
-function readLedger(path: string): LedgerContents {
-  // A process that died before it made the ledger has left none.
-  if (!existsSync(path)) return NOTHING;
-  const file = new LedgerFile(path);
-  try {
-    return file.isMade() ? file.contents() : NOTHING;
-  } finally {
-    file.close();
-  }
 }
 
 const NOTHING: LedgerContents = {
@@ -240,8 +229,12 @@ function isToolsOwn(result: JsonValue): boolean {
 }
 
 // What people are shown, by the doors through which they are shown it.
-async function checkOwnWord(path: string, { ledger, histories }: Evidence, report: Report): Promise<void> {
-  const engine = new Engine({ ledger: await createLedger(`sqlite:${path}`), secret: SECRET });
+async function checkOwnWord(
+  place: LedgerPlace,
+  { ledger, histories }: Evidence,
+  report: Report,
+): Promise<void> {
+  const engine = new Engine({ ledger: await createLedger(urlOf(place)), secret: SECRET });
   try {
     const listed = new Set<string>();
     for (let cursor: string | undefined; ; ) {

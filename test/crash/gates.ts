@@ -66,7 +66,7 @@ interface Job {
 /** The part of a tool that must happen once. The first thing it does can be seen from outside. */
 export async function perform(world: World, job: Job, context: CallContext): Promise<JsonValue> {
   world.killer.reach("tool:enter");
-  world.act(context, { ...job, what: "body" });
+  await world.act(context, { ...job, what: "body" });
   world.killer.reach("tool:effect");
   await world.work(context);
   if (job.tool === "fails") throw new Error(TOOL_FAILURE);
@@ -78,7 +78,7 @@ async function asks(world: World, args: JsonObject, context: CallContext): Promi
   const step = (name: string, approvals: number): Promise<string> =>
     context.step(name, async ({ idempotencyKey: key }) => {
       world.killer.reach("step:enter");
-      world.act(context, { tool: "asks", what: `step:${name}`, args, approvals, key });
+      await world.act(context, { tool: "asks", what: `step:${name}`, args, approvals, key });
       world.killer.reach("step:effect");
       await world.work(context);
       return name;

@@ -1,8 +1,9 @@
-import { type Commit, Engine, type Ledger } from "../../src/engine/index.ts";
-import type { JsonObject } from "../../src/protocol/index.ts";
+import { type Commit, Engine, type Ledger, systemClock } from "../../src/engine/index.ts";
+import { CountersignError, type JsonObject } from "../../src/protocol/index.ts";
 import { createLedger } from "../../src/stores/index.ts";
-import { LedgerFile } from "../support/ledger-file.ts";
 import { nextChange, watchCommits, wrapLedger } from "../support/ledger-proxy.ts";
+import type { LedgerView } from "../support/ledger-view.ts";
+import { openView, urlOf } from "../support/open-view.ts";
 import { listen, programOptions } from "../support/program.ts";
 import { Agent } from "./agent.ts";
 import { defineGates } from "./gates.ts";
@@ -33,49 +34,82 @@ const CLIENTS = 6;
  */
 async function main(options: LifeOptions): Promise<void> {
   const killer = new Killer(options.strike);
-  const told = new Told();
-  const inner = await createLedger(`sqlite:${options.ledger}`);
+  const told = new Told(options.sessions);
+  const inner = await openLedger(urlOf(options.through ?? options.ledger), options);
   const { ledger, ran } = sabotaged(options.sabotage, { inner, meet: (id) => told.meet(id) });
+  const { leaseMs = LEASE_MS, heartbeatMs = HEARTBEAT_MS } = options.lease ?? {};
+  const skewMs = options.skewMs ?? 0;
   const engine = new Engine({
     ledger: telling(deadly(ledger, killer)),
-    leaseMs: LEASE_MS,
-    heartbeatMs: HEARTBEAT_MS,
+    clock: { ...systemClock, now: () => systemClock.now() + skewMs },
+    leaseMs,
+    heartbeatMs,
     secret: SECRET,
     hostName: "life",
   });
-  const world = new World(options, killer, ran);
-  const file = new LedgerFile(options.ledger);
-  const agent = new Agent(engine, world, file);
+  const view = openView(options.ledger);
+  const world = new World(options, view, { killer, ran });
+  const agent = new Agent(engine, world, view);
   engine.host(agent);
   const gates = defineGates(engine, world);
   tell({ type: "ready" });
   engine.work({ sweepMs: SWEEP_MS, sealMs: SWEEP_MS, onError: complain });
+  const started = new Set<string>();
   const start = async ({ kind, id }: { readonly kind: Kind; readonly id: string }): Promise<void> => {
-    if (isConversation(kind)) return converse({ agent, file, ledger: inner }, { kind, id });
+    // Whoever is told of more sessions looks at the earlier ones again.
+    if (started.has(id)) return;
+    started.add(id);
+    if (isConversation(kind)) return converse({ agent, view, ledger: inner }, { kind, id });
     await gates.get(kind)?.({ order: id } satisfies JsonObject, { key: id, by: { id: "ana" } });
   };
-  runClients(options, file, start).catch(complain);
-  await untilDone(engine, file, options);
-  tell({ type: "done" });
-  await told.close;
+  told.onMore((sessions) => {
+    runClients({ ...options, sessions }, view, start).catch(complain);
+  });
+  await untilClosed({ engine, view, told }, options);
   await engine.close();
   process.exitCode = 0;
   process.stdin.destroy();
+}
+
+// A server may be away just now; a file never is.
+async function openLedger(url: string, { durability }: LifeOptions): Promise<Ledger> {
+  for (;;) {
+    try {
+      return await createLedger(url, durability === undefined ? {} : { durability });
+    } catch (error) {
+      if (!CountersignError.isInstance(error) || error.code !== "ledger-unreachable") throw error;
+      if (url.startsWith("sqlite:")) throw error;
+    }
+  }
 }
 
 /** What the test says to this process. */
 class Told {
   readonly close: Promise<void>;
   readonly #arrivals: (() => void)[] = [];
+  #sessions: number;
+  #onMore: (sessions: number) => void = () => {};
 
-  constructor() {
+  constructor(sessions: number) {
+    this.#sessions = sessions;
     this.close = new Promise((resolve) => {
       listen((message) => {
-        const { type } = message as LifeMessage;
-        if (type === "close") resolve();
+        const told = message as LifeMessage;
+        if (told.type === "close") resolve();
+        else if (told.type === "more") this.#more(told.sessions);
         else for (const go of this.#arrivals.splice(0)) go();
       });
     });
+  }
+
+  get sessions(): number {
+    return this.#sessions;
+  }
+
+  /** Called with how many sessions there are, now and whenever there are more. */
+  onMore(listener: (sessions: number) => void): void {
+    this.#onMore = listener;
+    listener(this.#sessions);
   }
 
   meet(confirmation: string): Promise<void> {
@@ -84,6 +118,11 @@ class Told {
     });
     tell({ type: "at-approval", confirmation });
     return met;
+  }
+
+  #more(sessions: number): void {
+    this.#sessions = sessions;
+    this.#onMore(sessions);
   }
 }
 
@@ -123,11 +162,11 @@ function tellRecords({ writes }: Commit): void {
 /** A few clients share the sessions; each starts the next one when it has the last one's first answer. */
 async function runClients(
   options: LifeOptions,
-  file: LedgerFile,
+  view: LedgerView,
   start: (session: { readonly kind: Kind; readonly id: string }) => Promise<void>,
 ): Promise<void> {
   const { index, of } = options.share;
-  const known = file.sessionIds();
+  const known = await view.sessionIds();
   const todo = plannedSessions(options).filter(({ kind, id }, place) =>
     isConversation(kind) ? place % of === index : !known.has(id),
   );
@@ -140,30 +179,46 @@ async function runClients(
 
 /** Sends the messages of a conversation that were not sent yet. */
 async function converse(
-  { agent, file, ledger }: { readonly agent: Agent; readonly file: LedgerFile; readonly ledger: Ledger },
+  { agent, view, ledger }: { readonly agent: Agent; readonly view: LedgerView; readonly ledger: Ledger },
   { kind, id }: { readonly kind: Kind; readonly id: string },
 ): Promise<void> {
   for (;;) {
     const changed = nextChange(ledger);
-    const sent = file.framesOfSession(id).length;
+    const sent = (await view.framesOfSession(id)).length;
     if (sent >= messagesOf(kind)) return;
     // Refused while another message of the session is being answered.
     if (!(await agent.message(id, sent))) await changed;
   }
 }
 
-async function untilDone(engine: Engine, file: LedgerFile, options: LifeOptions): Promise<void> {
-  const people = new People(engine, file, options);
+interface Running {
+  readonly engine: Engine;
+  readonly view: LedgerView;
+  readonly told: Told;
+}
+
+/** Decides what is open whenever something changes, and says when nothing is left, until it is told to close. */
+async function untilClosed({ engine, view, told }: Running, options: LifeOptions): Promise<void> {
+  const people = new People(engine, view, options);
+  const closed = told.close.then(() => "closed" as const);
+  for (let said: number | undefined; ; ) {
+    const changed = nextChange(engine.ledger);
+    await people.look().catch(complain);
+    const { sessions } = told;
+    if (said !== sessions && (await isDone(view, { ...options, sessions }))) {
+      said = sessions;
+      tell({ type: "done", sessions });
+    }
+    if ((await Promise.race([changed, closed])) === "closed") return;
+  }
+}
+
+async function isDone(view: LedgerView, options: LifeOptions): Promise<boolean> {
   const planned = plannedSessions(options);
   const messages = planned.reduce((sum, { kind }) => sum + messagesOf(kind), 0);
-  for (;;) {
-    const changed = nextChange(engine.ledger);
-    await people.look();
-    const begun = file.sessionIds().size >= planned.length && file.messageCount() >= messages;
-    const still = file.movingCalls() === 0 && file.movingFrames() === 0;
-    if (begun && still && (!options.settle || file.unknownCalls() === 0)) return;
-    await changed;
-  }
+  const begun = (await view.sessionIds()).size >= planned.length && (await view.messageCount()) >= messages;
+  const still = (await view.movingCalls()) === 0 && (await view.movingFrames()) === 0;
+  return begun && still && (!options.settle || (await view.unknownCalls()) === 0);
 }
 
 function complain(error: unknown): void {

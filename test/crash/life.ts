@@ -1,5 +1,6 @@
 import type { CallStatus } from "../../src/engine/index.ts";
 import type { Line } from "../support/child.ts";
+import type { LedgerPlace } from "../support/open-view.ts";
 import { say } from "../support/program.ts";
 import type { Strike } from "./points.ts";
 import type { Sabotage } from "./sabotage.ts";
@@ -26,7 +27,9 @@ export type Kind = (typeof KINDS)[number];
 
 /** What one process of a run is to do. Which sessions there are follows from `kinds` and `sessions`. */
 export interface LifeOptions {
-  readonly ledger: string;
+  readonly ledger: LedgerPlace;
+  /** Where the process finds it, if something stands in between. */
+  readonly through?: LedgerPlace;
   readonly effects: string;
   readonly seed: number;
   readonly kinds: readonly Kind[];
@@ -37,6 +40,10 @@ export interface LifeOptions {
   /** Settle calls whose outcome is unknown? */
   readonly settle: boolean;
   readonly strike?: Strike;
+  /** How far the process's clock is off. */
+  readonly skewMs?: number;
+  readonly durability?: "full";
+  readonly lease?: { readonly leaseMs: number; readonly heartbeatMs: number };
   readonly sabotage?: Sabotage;
 }
 
@@ -50,12 +57,14 @@ export type LifeLine =
   | (Line & { readonly type: "finished"; readonly call: string; readonly status: CallStatus })
   | (Line & { readonly type: "at-approval"; readonly confirmation: string })
   | (Line & { readonly type: "error"; readonly message: string })
-  | (Line & { readonly type: "done" });
+  /** Nothing is left to do of so many sessions. */
+  | (Line & { readonly type: "done"; readonly sessions?: number });
 
 /** What a process can be told. */
-export interface LifeMessage {
-  readonly type: "go" | "close";
-}
+export type LifeMessage =
+  | { readonly type: "go" | "close" }
+  /** There are so many sessions now. */
+  | { readonly type: "more"; readonly sessions: number };
 
 /** Signs decisions and keys the chain, so that crashes happen to signatures too. */
 export const SECRET = "the secret of the crash tests";
@@ -102,5 +111,7 @@ export function tell(line: LifeLine): void {
 
 /** An error as a test wants to read it. */
 export function describeError(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause === undefined ? "" : `\ncaused by ${describeError(error.cause)}`;
+  return (error.stack ?? error.message) + cause;
 }

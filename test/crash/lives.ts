@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import type { Child, End } from "../support/child.ts";
-import { LedgerFile } from "../support/ledger-file.ts";
+import { type LedgerPlace, lookAt } from "../support/open-view.ts";
 import type { Resources } from "../support/resources.ts";
 import { check, type Finding, type Moment } from "./checker.ts";
 import type { Kind, LifeLine, LifeOptions } from "./life.ts";
@@ -11,7 +11,8 @@ import type { Strike } from "./points.ts";
 const PATIENCE_MS = 30_000;
 const PROGRAM = new URL("./life.program.ts", import.meta.url);
 
-type Told = Pick<LifeOptions, "settle"> & Partial<Pick<LifeOptions, "share" | "strike" | "sabotage">>;
+type Told = Pick<LifeOptions, "settle"> &
+  Partial<Pick<LifeOptions, "share" | "strike" | "sabotage" | "through" | "skewMs" | "lease" | "durability">>;
 
 /**
  * One ledger, one world, and the processes that live and die on them one after another, or two at a time.
@@ -31,10 +32,15 @@ export class Lives {
 
   static async begin(
     resources: Resources,
-    { seed, kinds }: { readonly seed: number; readonly kinds: readonly Kind[] },
+    {
+      seed,
+      kinds,
+      ledger,
+    }: { readonly seed: number; readonly kinds: readonly Kind[]; readonly ledger?: LedgerPlace },
   ): Promise<Lives> {
     const folder = await resources.folder();
-    const place = { ledger: join(folder, "ledger.db"), effects: join(folder, "effects.jsonl"), seed, kinds };
+    const effects = join(folder, "effects.jsonl");
+    const place = { ledger: ledger ?? join(folder, "ledger.db"), effects, seed, kinds };
     return new Lives(resources, place);
   }
 
@@ -47,9 +53,10 @@ export class Lives {
     return this.#errors;
   }
 
-  /** Lets there be more sessions, for the next process to begin. */
-  addSessions(count: number): void {
+  /** Lets there be more sessions, for the next process to begin; how many there are then. */
+  addSessions(count: number): number {
     this.#sessions += count;
+    return this.#sessions;
   }
 
   /** Starts a process that goes on where the last one stopped. */
@@ -90,13 +97,9 @@ export class Lives {
   }
 
   /** The kinds of journal records that this run came to. */
-  journalKinds(): readonly string[] {
-    const file = new LedgerFile(this.#place.ledger);
-    try {
-      return [...new Set(file.contents().journal.map(({ kind }) => kind))];
-    } finally {
-      file.close();
-    }
+  async journalKinds(): Promise<readonly string[]> {
+    const contents = await lookAt(this.#place.ledger, (view) => view.contents());
+    return [...new Set(contents?.journal.map(({ kind }) => kind))];
   }
 
   check(moment: Moment): Promise<readonly Finding[]> {

@@ -1,5 +1,5 @@
 import type { CallRecord, ConfirmationRecord, Engine, Settlement } from "../../src/engine/index.ts";
-import type { LedgerFile } from "../support/ledger-file.ts";
+import type { LedgerView } from "../support/ledger-view.ts";
 import { fractionOf } from "../support/random.ts";
 import { describeError, tell } from "./life.ts";
 
@@ -14,18 +14,18 @@ type Verdict = "approve" | "deny" | "withdraw" | "ignore";
  */
 export class People {
   readonly #engine: Engine;
-  readonly #file: LedgerFile;
+  readonly #view: LedgerView;
   readonly #seed: number;
   readonly #settle: boolean;
   readonly #busyWith = new Set<string>();
 
   constructor(
     engine: Engine,
-    file: LedgerFile,
+    view: LedgerView,
     { seed, settle }: { readonly seed: number; readonly settle: boolean },
   ) {
     this.#engine = engine;
-    this.#file = file;
+    this.#view = view;
     this.#seed = seed;
     this.#settle = settle;
   }
@@ -51,7 +51,7 @@ export class People {
 
   async #decide(confirmation: ConfirmationRecord): Promise<void> {
     const { id } = confirmation;
-    const verdict = this.#verdict(confirmation);
+    const verdict = await this.#verdict(confirmation);
     if (verdict === "ignore") return;
     if (verdict === "withdraw") {
       const cancelled = await this.#engine.cancel(id, { ...BOSS, reason: "no longer wanted" });
@@ -72,7 +72,7 @@ export class People {
     tell({ type: "finished", call: call.id, status: call.status });
   }
 
-  #verdict({ tool, call, round, session }: ConfirmationRecord): Verdict {
+  async #verdict({ tool, call, round, session }: ConfirmationRecord): Promise<Verdict> {
     const number = numberOf(call);
     switch (tool) {
       case "deny":
@@ -81,7 +81,7 @@ export class People {
       case "withdraw":
         return "withdraw";
       case "defer":
-        return this.#file.framesOf(session).length < 2 ? "ignore" : "approve";
+        return (await this.#view.framesOf(session)).length < 2 ? "ignore" : "approve";
       case "expire":
         return number % 3 === 0 ? "approve" : "ignore";
       case "worded":

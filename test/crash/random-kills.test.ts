@@ -67,7 +67,7 @@ describe(`${PROCESSES} processes on one ledger, killed at random (COUNTERSIGN_SE
         await lives.untilDone({ settle: true });
         expect(await lives.check("rest"), "settled").toEqual([]);
         expect(lives.errors).toEqual([]);
-        for (const kind of lives.journalKinds()) seen.add(kind);
+        for (const kind of await lives.journalKinds()) seen.add(kind);
       } finally {
         await resources.release();
       }

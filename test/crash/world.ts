@@ -1,7 +1,7 @@
 import type { CallContext } from "../../src/engine/index.ts";
 import type { JsonObject } from "../../src/protocol/index.ts";
 import { EffectsFile } from "../support/effects.ts";
-import { LedgerFile } from "../support/ledger-file.ts";
+import type { LedgerView } from "../support/ledger-view.ts";
 import { fractionOf } from "../support/random.ts";
 import type { LifeOptions } from "./life.ts";
 import type { Killer } from "./points.ts";
@@ -22,22 +22,26 @@ export interface Deed {
 export class World {
   readonly killer: Killer;
   readonly #effects: EffectsFile;
-  readonly #ledger: LedgerFile;
+  readonly #view: LedgerView;
   readonly #seed: number;
   readonly #ran: () => Promise<void>;
 
   /** `ran` is called when a tool has run, before it ends. */
-  constructor(options: LifeOptions, killer: Killer, ran: () => Promise<void>) {
+  constructor(
+    options: LifeOptions,
+    view: LedgerView,
+    { killer, ran }: Pick<World, "killer"> & { readonly ran: () => Promise<void> },
+  ) {
     this.killer = killer;
     this.#ran = ran;
     this.#seed = options.seed;
     this.#effects = new EffectsFile(options.effects);
-    this.#ledger = new LedgerFile(options.ledger);
+    this.#view = view;
   }
 
   /** Does it, for good, and notes which records were committed by then. */
-  act({ idempotencyKey: call, attempt }: CallContext, { key = call, ...deed }: Deed): void {
-    const seq = this.#ledger.lastSeq();
+  async act({ idempotencyKey: call, attempt }: CallContext, { key = call, ...deed }: Deed): Promise<void> {
+    const seq = await this.#view.lastSeq(call);
     this.#effects.append({ call, attempt, key, seq, pid: process.pid, ...deed });
   }
 

@@ -2,7 +2,8 @@ import { join } from "node:path";
 import { check, type Finding } from "../crash/checker.ts";
 import type { Child } from "../support/child.ts";
 import { type Effect, readEffects } from "../support/effects.ts";
-import { type JournalRow, LedgerFile } from "../support/ledger-file.ts";
+import { LedgerFile } from "../support/ledger-file.ts";
+import type { JournalRow } from "../support/ledger-view.ts";
 import type { Resources } from "../support/resources.ts";
 import type { GateName, RacerLine, RacerOptions, Replies, Task } from "./racing.ts";
 

@@ -1,138 +1,80 @@
 import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
-import type { CallStatus, ConfirmationStatus, FrameStatus } from "../../src/engine/index.ts";
-import type { JsonObject, JsonValue } from "../../src/protocol/index.ts";
-
-export interface CallRow {
-  readonly id: string;
-  readonly session: string;
-  readonly tool: string;
-  readonly status: CallStatus;
-  readonly attempt: number;
-  readonly repeatable: boolean;
-  readonly result: JsonValue;
-}
-
-export interface FrameRow {
-  readonly id: string;
-  readonly session: string;
-  readonly status: FrameStatus;
-}
-
-export interface ConfirmationRow {
-  readonly id: string;
-  readonly call: string;
-  readonly status: ConfirmationStatus;
-}
-
-export interface JournalRow {
-  readonly seq: number;
-  readonly stream: string;
-  readonly n: number;
-  readonly kind: string;
-  readonly body: JsonObject;
-}
-
-/** All that the checker looks at, as it was at one moment. */
-export interface LedgerContents {
-  readonly digestKey: Uint8Array;
-  readonly sessions: readonly { readonly key: string; readonly app: string; readonly id: string }[];
-  readonly calls: readonly CallRow[];
-  readonly frames: readonly FrameRow[];
-  readonly confirmations: readonly ConfirmationRow[];
-  readonly journal: readonly JournalRow[];
-}
-
-const IN_DOUBT = "exists (select 1 from calls k where k.session = c.session and k.status = 'unknown')";
+import {
+  type ConfirmationRow,
+  type FrameRow,
+  type LedgerContents,
+  type LedgerView,
+  QUERIES,
+  toCall,
+  toJournal,
+} from "./ledger-view.ts";
 
 const BUSY_MS = 5_000;
+const IS_MADE = "select count(*) as count from sqlite_schema where name = 'journal'";
+const LAST_SEQ = "select coalesce(max(seq), 0) as count from journal";
 
 type Row = Record<string, SQLOutputValue>;
 
-/** A second pair of eyes on a ledger's file: its own connection and its own statements, read only. */
-export class LedgerFile {
+/** The view of a ledger in a file. */
+export class LedgerFile implements LedgerView {
   readonly #database: DatabaseSync;
 
   constructor(path: string) {
     this.#database = openToRead(path);
   }
 
-  /** Has it a schema yet? */
   isMade(): boolean {
-    return this.#count("select count(*) as count from sqlite_schema where name = 'journal'") > 0;
+    return this.#count(IS_MADE) > 0;
   }
 
-  /** The newest committed journal record. */
   lastSeq(): number {
-    return this.#count("select coalesce(max(seq), 0) as count from journal");
+    return this.#count(LAST_SEQ);
   }
 
-  /** Names of the sessions that exist. */
   sessionIds(): ReadonlySet<string> {
-    return new Set(this.#rows("select id from sessions").map(({ id }) => String(id)));
+    return new Set(this.#rows(QUERIES.sessionIds).map(({ id }) => String(id)));
   }
 
-  /** The frames that answer a session's messages, in their order; those of other agents' work are left out. */
   framesOf(session: string): readonly FrameRow[] {
-    return this.#rows(
-      "select id, session, status from frames where session = ? and parent_frame is null order by invocation",
-      session,
-    ) as unknown as FrameRow[];
+    return this.#rows(QUERIES.framesOf, session) as unknown as FrameRow[];
   }
 
-  /** As `framesOf`, by the session's name. */
   framesOfSession(sessionId: string): readonly FrameRow[] {
-    const [session] = this.#rows("select key from sessions where id = ?", sessionId);
+    const [session] = this.#rows(QUERIES.sessionKey, sessionId);
     return session === undefined ? [] : this.framesOf(String(session["key"]));
   }
 
-  /** When a confirmation expires. */
   deadlineOf(confirmation: string): number {
-    const [row] = this.#rows("select deadline from confirmations where id = ?", confirmation);
+    const [row] = this.#rows(QUERIES.deadline, confirmation);
     return Number(row?.["deadline"]);
   }
 
-  /** Calls that still have somewhere to go by themselves; what waits for an unknown one has not. */
   movingCalls(): number {
-    return this.#count(
-      "select count(*) as count from calls c where status in ('waiting', 'ready', 'executing') " +
-        `or (status = 'suspended' and not ${IN_DOUBT})`,
-    );
+    return this.#count(QUERIES.movingCalls);
   }
 
   unknownCalls(): number {
-    return this.#count("select count(*) as count from calls where status = 'unknown'");
+    return this.#count(QUERIES.unknownCalls);
   }
 
-  /** How many messages were received. */
   messageCount(): number {
-    return this.#count("select count(*) as count from frames where parent_frame is null");
+    return this.#count(QUERIES.messages);
   }
 
-  /** Frames that are not at their end, but for those that wait for a call whose outcome is unknown. */
   movingFrames(): number {
-    return this.#count(
-      "select count(*) as count from frames c where status in ('ready', 'stepping') " +
-        `or (status = 'waiting' and not ${IN_DOUBT})`,
-    );
+    return this.#count(QUERIES.movingFrames);
   }
 
-  /** Everything, at one moment. */
   contents(): LedgerContents {
     this.#database.exec("begin");
     try {
       return {
-        digestKey: this.#database.prepare("select value from meta where name = 'digest-key'").get()?.[
-          "value"
-        ] as Uint8Array,
-        sessions: this.#rows("select key, app, id from sessions") as unknown as LedgerContents["sessions"],
-        calls: this.#rows(
-          "select id, session, tool, status, attempt, repeatable, result from calls order by id",
-        ).map(toCall),
-        frames: this.#rows("select id, session, status from frames order by id") as unknown as FrameRow[],
-        confirmations: this.#rows(
-          "select id, call, status from confirmations",
-        ) as unknown as ConfirmationRow[],
-        journal: this.#rows("select seq, stream, n, kind, body from journal order by seq").map(toJournal),
+        digestKey: this.#database.prepare(QUERIES.digestKey).get()?.["value"] as Uint8Array,
+        sessions: this.#rows(QUERIES.sessions) as unknown as LedgerContents["sessions"],
+        calls: this.#rows(QUERIES.calls).map(toCall),
+        frames: this.#rows(QUERIES.frames) as unknown as FrameRow[],
+        confirmations: this.#rows(QUERIES.confirmations) as unknown as ConfirmationRow[],
+        journal: this.#rows(QUERIES.journal).map(toJournal),
       };
     } finally {
       this.#database.exec("commit");
@@ -164,16 +106,4 @@ function openToRead(path: string): DatabaseSync {
     if (!(error instanceof Error) || !error.message.includes("readonly")) throw error;
     return new DatabaseSync(path, { timeout: BUSY_MS });
   }
-}
-
-function toCall(row: Row): CallRow {
-  return {
-    ...(row as unknown as CallRow),
-    repeatable: row["repeatable"] === 1,
-    result: row["result"] === null ? null : (JSON.parse(String(row["result"])) as JsonValue),
-  };
-}
-
-function toJournal(row: Row): JournalRow {
-  return { ...(row as unknown as JournalRow), body: JSON.parse(String(row["body"] ?? "{}")) as JsonObject };
 }

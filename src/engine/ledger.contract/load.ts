@@ -2,7 +2,20 @@ import { buildCall, buildConfirmation, buildFrame, SessionWriter } from "./build
 import { checkEqual } from "./check.ts";
 import type { LedgerCase } from "./subject.ts";
 
+const FAR_MS = 1_000_000;
+
 export const loadCases: readonly LedgerCase[] = [
+  {
+    name: "what time it is by the ledger's clock is known after a look, also where nothing was found",
+    async run({ open, clock }) {
+      const ledger = await open();
+      await clock.advance(FAR_MS);
+      checkEqual(await ledger.load({ sessionKey: "nobody" }), undefined, "what was found");
+      // A clock that is not this process's is carried forward by how much time has passed here.
+      const off = Math.abs(ledger.now - clock.now());
+      checkEqual(off < FAR_MS / 2, true, `is it right (off by ${off} ms)`);
+    },
+  },
   {
     name: "whatever is asked for comes with its session, its call, that call's question and frame",
     async run({ open, clock }) {

@@ -9,7 +9,7 @@ import type { FrameRecord } from "../records.ts";
 import type { CallPlan, PlannedCall } from "../turns.ts";
 
 /** The name of every method of a ledger. */
-export type LedgerMethod = Exclude<keyof Ledger, "digestKey">;
+export type LedgerMethod = Exclude<keyof Ledger, "digestKey" | "now">;
 
 /** A ledger that is watched: how often each method was called, with what, and a way to stand in between. */
 export interface WatchedLedger {

@@ -8,36 +8,45 @@ import type { PostgresValue } from "./driver.ts";
 /** What {@link toSession} reads. */
 export const SESSION_LIST: string = list(SESSION_COLUMNS, "s");
 
-const NOW = "countersign.now_ms()";
-const CALL_START = SESSION_COLUMNS.length;
-const CONFIRMATION_START = CALL_START + CALL_COLUMNS.length;
-const FRAME_START = CONFIRMATION_START + CONFIRMATION_COLUMNS.length;
-const WHOLE_LIST = `${SESSION_LIST}, ${list(CALL_COLUMNS, "k")}, ${list(CONFIRMATION_COLUMNS, "c")}, ${list(FRAME_COLUMNS, "f")}, ${NOW}`;
+const SESSION_START = 1;
+const CALL_START: number = SESSION_START + SESSION_COLUMNS.length;
+const CONFIRMATION_START: number = CALL_START + CALL_COLUMNS.length;
+const FRAME_START: number = CONFIRMATION_START + CONFIRMATION_COLUMNS.length;
+const WHOLE_LIST = `${SESSION_LIST}, ${list(CALL_COLUMNS, "k")}, ${list(CONFIRMATION_COLUMNS, "c")}, ${list(FRAME_COLUMNS, "f")}`;
 
-// One statement each: it sees one state of the database, and costs one round trip.
-const OF_SESSION = `select ${SESSION_LIST}, ${NOW} from countersign.sessions s where`;
+// One statement each: it sees one state of the database, and costs one round trip. Each gives a row, which says what
+// time it is also where there is nothing else.
+const NOW = "from countersign.now_ms() now_ms left join countersign";
+const OF_SESSION = `select now_ms, ${SESSION_LIST} ${NOW}.sessions s on`;
 const BY_NAME = `${OF_SESSION} s.app = $1 and s."user" = $2 and s.id = $3`;
 const BY_KEY = `${OF_SESSION} s.key = $1`;
 const BY_CONFIRMATION = `
-  select ${WHOLE_LIST} from countersign.confirmations c join countersign.sessions s on s.key = c.session
-  left join countersign.calls k on k.id = c.call left join countersign.frames f on f.id = k.frame
-  where c.id = $1`;
+  select now_ms, ${WHOLE_LIST} ${NOW}.confirmations c on c.id = $1
+  left join countersign.sessions s on s.key = c.session
+  left join countersign.calls k on k.id = c.call left join countersign.frames f on f.id = k.frame`;
 const BY_CALL = `
-  select ${WHOLE_LIST} from countersign.calls k join countersign.sessions s on s.key = k.session
-  left join countersign.confirmations c on c.id = k.confirmation left join countersign.frames f on f.id = k.frame
-  where k.id = $1`;
+  select now_ms, ${WHOLE_LIST} ${NOW}.calls k on k.id = $1
+  left join countersign.sessions s on s.key = k.session
+  left join countersign.confirmations c on c.id = k.confirmation left join countersign.frames f on f.id = k.frame`;
 const BY_FRAME = `
-  select ${SESSION_LIST}, ${list(FRAME_COLUMNS, "f")}, ${NOW} from countersign.frames f
-  join countersign.sessions s on s.key = f.session where f.id = $1`;
+  select now_ms, ${SESSION_LIST}, ${list(FRAME_COLUMNS, "f")} ${NOW}.frames f on f.id = $1
+  left join countersign.sessions s on s.key = f.session`;
 
-export async function load(database: Database, target: Target): Promise<Snapshot | undefined> {
+/** The ledger's clock, and what was asked for if it is there. */
+export interface Loaded {
+  readonly now: number;
+  readonly snapshot: Snapshot | undefined;
+}
+
+export async function load(database: Database, target: Target): Promise<Loaded> {
   const [sql, values] = statementFor(target);
-  const row = await database.get(sql, values);
-  if (row === undefined) return undefined;
-  const snapshot = { now: row.at(-1) as number, session: toSession(row) };
-  if ("session" in target || "sessionKey" in target) return snapshot;
-  if ("frame" in target) return { ...snapshot, frame: toFrame(row, SESSION_COLUMNS.length) };
-  return { ...snapshot, ...whole(row) };
+  const row = (await database.get(sql, values)) ?? [];
+  const now = row[0] as number;
+  if (row[SESSION_START] === null) return { now, snapshot: undefined };
+  const session = toSession(row, SESSION_START);
+  if ("session" in target || "sessionKey" in target) return { now, snapshot: { now, session } };
+  if ("frame" in target) return { now, snapshot: { now, session, frame: toFrame(row, CALL_START) } };
+  return { now, snapshot: { now, session, ...whole(row) } };
 }
 
 function statementFor(target: Target): readonly [sql: string, values: readonly PostgresValue[]] {

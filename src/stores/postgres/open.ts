@@ -16,8 +16,9 @@ export interface PostgresOptions {
   readonly migrate?: boolean;
 }
 
-const DIGEST_KEY =
-  "select value, current_setting('transaction_isolation') from countersign.meta where name = 'digest-key'";
+const OPENING =
+  "select value, countersign.now_ms(), current_setting('transaction_isolation') " +
+  "from countersign.meta where name = 'digest-key'";
 
 /**
  * Opens a ledger. Throws `ledger-unreachable` where the server or the database cannot be used, `ledger-older` where the
@@ -44,10 +45,14 @@ export async function openPostgresLedger(
       schema = await readSchema(database);
     }
     assertUsable(schema, settings.name);
-    const [key, isolation] = (await database.get(DIGEST_KEY)) ?? [];
+    const [key, now, isolation] = (await database.get(OPENING)) ?? [];
     assertReadCommitted(isolation as string, settings.name);
     const digestKey = new Uint8Array(Buffer.from(key as string, "hex"));
-    return new PostgresLedger(database, digestKey, { alwaysSync: durability === "full" });
+    return new PostgresLedger(database, {
+      digestKey,
+      now: now as number,
+      alwaysSync: durability === "full",
+    });
   } catch (error) {
     await database.close();
     throw error;

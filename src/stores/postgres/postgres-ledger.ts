@@ -35,6 +35,7 @@ import { readDue } from "./due.ts";
 import { readEvents } from "./events.ts";
 import { readLiveFrames, readReadyFrames } from "./frames.ts";
 import { insertCheckpoint, readChain, readCheckpoints, readJournal, readLastCheckpoint } from "./journal.ts";
+import { LedgerTime } from "./ledger-time.ts";
 import { load } from "./load.ts";
 import { dropExpiredMemos, recallMemo } from "./memos.ts";
 import { listOpen } from "./open-confirmations.ts";
@@ -58,17 +59,26 @@ import { readState } from "./states.ts";
 // About a second's work at worst; what is left over, the next search or the next tidying does.
 const TIDIED_RECORDS = 20_000;
 
+/** What was read when the ledger was opened, and how it is to be used. */
+export interface PostgresLedgerParts {
+  readonly digestKey: Uint8Array;
+  readonly now: number;
+  readonly alwaysSync: boolean;
+}
+
 /** The ledger on PostgreSQL; each method is one statement, or a few that need no transaction around them. */
 export class PostgresLedger implements Ledger {
   readonly digestKey: Uint8Array;
   readonly #database: Database;
   readonly #changes: Changes;
   readonly #alwaysSync: boolean;
+  readonly #time: LedgerTime;
 
-  constructor(database: Database, digestKey: Uint8Array, options: { readonly alwaysSync: boolean }) {
+  constructor(database: Database, { digestKey, alwaysSync, now }: PostgresLedgerParts) {
     this.#database = database;
     this.digestKey = digestKey;
-    this.#alwaysSync = options.alwaysSync;
+    this.#alwaysSync = alwaysSync;
+    this.#time = new LedgerTime(now);
     this.#changes = new Changes(database);
   }
 
@@ -77,8 +87,14 @@ export class PostgresLedger implements Ledger {
     return this.#database.stats;
   }
 
-  load(target: Target): Promise<Snapshot | undefined> {
-    return load(this.#database, target);
+  get now(): number {
+    return this.#time.now;
+  }
+
+  async load(target: Target): Promise<Snapshot | undefined> {
+    const { now, snapshot } = await load(this.#database, target);
+    this.#time.observe(now);
+    return snapshot;
   }
 
   async commit(commit: Commit): Promise<CommitOutcome> {

@@ -10,10 +10,14 @@ const OF_USER = `${SELECT} and s."user" = $2 and s.id > $3 order by s.id limit $
 const OF_APP = `${SELECT} and (s."user", s.id) > ($2, $3) order by s."user", s.id limit $4`;
 
 type SessionPaging = Omit<Paging<SessionRecord>, "request">;
-const OF_USER_PAGING: SessionPaging = { start: [""], item: toSession, position: ({ id }) => [id] };
+const OF_USER_PAGING: SessionPaging = {
+  start: [""],
+  item: (row) => toSession(row),
+  position: ({ id }) => [id],
+};
 const OF_APP_PAGING: SessionPaging = {
   start: ["", ""],
-  item: toSession,
+  item: (row) => toSession(row),
   position: ({ user, id }) => [user, id],
 };
 

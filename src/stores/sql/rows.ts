@@ -26,8 +26,8 @@ export function toJson(value: unknown): SqlValue {
   return value === undefined ? null : JSON.stringify(value);
 }
 
-export function toSession(row: Row): SessionRecord {
-  let i = 0;
+export function toSession(row: Row, start = 0): SessionRecord {
+  let i = start;
   const session: Writable<SessionRecord> = {
     key: row[i++] as string,
     app: row[i++] as string,

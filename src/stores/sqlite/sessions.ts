@@ -9,10 +9,14 @@ const OF_USER = `${SELECT} s.app = ? and s.user = ? and s.id > ? order by s.id l
 const OF_APP = `${SELECT} s.app = ? and (s.user, s.id) > (?, ?) order by s.user, s.id limit ?`;
 
 type SessionPaging = Omit<Paging<SessionRecord>, "request">;
-const OF_USER_PAGING: SessionPaging = { start: [""], item: toSession, position: ({ id }) => [id] };
+const OF_USER_PAGING: SessionPaging = {
+  start: [""],
+  item: (row) => toSession(row),
+  position: ({ id }) => [id],
+};
 const OF_APP_PAGING: SessionPaging = {
   start: ["", ""],
-  item: toSession,
+  item: (row) => toSession(row),
   position: ({ user, id }) => [user, id],
 };
 

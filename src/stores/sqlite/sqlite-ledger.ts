@@ -82,6 +82,10 @@ export class SqliteLedger implements Ledger {
     this.#changes = new Changes(database);
   }
 
+  get now(): number {
+    return this.#clock.now();
+  }
+
   load(target: Target): Promise<Snapshot | undefined> {
     return this.#read((database) => load(database, target, this.#clock.now()));
   }

@@ -1,6 +1,7 @@
 import { createLedger, type JsonObject, type JsonValue, type Ledger } from "../../../src/index.ts";
 import { isJsonObject, type StoredEvent } from "../../../src/protocol/index.ts";
-import { type CallRow, LedgerFile } from "../../support/ledger-file.ts";
+import { LedgerFile } from "../../support/ledger-file.ts";
+import type { CallRow } from "../../support/ledger-view.ts";
 import { check } from "../checker.ts";
 import type { LifeLine } from "../life.ts";
 import { type ActorOptions, type SessionId, scenarioOf } from "./acting.ts";
