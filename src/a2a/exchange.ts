@@ -69,6 +69,7 @@ export class Exchange {
   }
 
   async #follow(first: Task, answered: readonly string[]): Promise<Exchanged> {
+    const since = Date.now();
     let waitMs = FIRST_WAIT_MS;
     for (let task = first; ; task = await this.#read()) {
       this.#task = task.id;
@@ -79,6 +80,9 @@ export class Exchange {
         // One that cannot be put to anybody would wait for ever; one that is over does not mind.
         if (rest.state === "failed") await this.#giveUp();
         return { task: task.id, context: task.contextId, rest };
+      }
+      if (rest !== undefined && Date.now() - since > this.#lostAfterMs) {
+        throw new OutcomeUnknown(`${this.#agent} was told the decision and asks for it still.`);
       }
       await this.#wait(waitMs);
       waitMs = Math.min(waitMs * 1.5, LONGEST_POLL_MS);

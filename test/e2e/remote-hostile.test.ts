@@ -178,6 +178,15 @@ describe("a decision", () => {
     });
   });
 
+  test("that is taken and not acted on is unknown in the end", async () => {
+    const peer = await openPeer(approvals("delete_pod"));
+    const office = await openOffice(resources, peer.url, { lostAfterMs: 0 });
+    const { pending } = await office.runner.send("go", ANA);
+    const stuck = await (await office.runner.approve(pending[0]?.id ?? "", BOSS)).finished;
+    expect(stuck.unknown.map(({ tool }) => tool)).toEqual(["a2a_answer"]);
+    expect(peer.got).toHaveLength(2);
+  });
+
   test("of a nested pause names the ids of the one that asks", async () => {
     const tool = { id: "c-9", call_id: "k-9", name: "delete_pod", args: {} };
     const outer = { id: "c-1", call_id: "k-1", name: "cluster_agent", args: {} };
