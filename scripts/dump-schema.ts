@@ -1,35 +1,55 @@
-// Migrates an empty database and writes its schema to docs/schema/sqlite.sql; with --check it compares instead.
+// Writes the schemas that the migrations make to docs/schema/; with --check it compares instead.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
+import { MAKE_META } from "../src/stores/postgres/migrate.ts";
+import { MIGRATIONS as POSTGRES_MIGRATIONS } from "../src/stores/postgres/migrations/index.ts";
 import { openDatabase } from "../src/stores/sqlite/database.ts";
 import { migrate } from "../src/stores/sqlite/migrate.ts";
 import { MIGRATIONS } from "../src/stores/sqlite/migrations/index.ts";
 
-const target = fileURLToPath(new URL("../docs/schema/sqlite.sql", import.meta.url));
-const HEADER =
-  "-- The SQLite ledger as its migrations leave it. Written by scripts/dump-schema.ts; do not edit.\n" +
+const HEADER = (store: string): string =>
+  `-- The ${store} ledger as its migrations leave it. Written by scripts/dump-schema.ts; do not edit.\n` +
   "-- No table is public: read through the `Ledger`, which also judges leases and deadlines.\n";
 
-async function dumpSchema(): Promise<string> {
+const SCHEMAS = { "sqlite.sql": dumpSqlite, "postgres.sql": dumpPostgres } as const;
+
+async function dumpSqlite(): Promise<string> {
   const database = await openDatabase({ path: ":memory:" });
   await migrate(database, MIGRATIONS);
   const version = database.get("pragma user_version")?.[0];
   const rows = database.all("select sql from sqlite_schema where sql is not null order by rowid");
   database.close();
   const statements = rows.map(([sql]) => `${String(sql)};\n`);
-  return `${HEADER}\npragma user_version = ${String(version)};\n\n${statements.join("\n")}`;
+  return `${HEADER("SQLite")}\npragma user_version = ${String(version)};\n\n${statements.join("\n")}`;
 }
 
-const schema = await dumpSchema();
-if (process.argv.includes("--check")) {
-  if (readFileSync(target, "utf8") !== schema) {
+/** What the migrations say to a server, but for the key that each ledger makes for itself. */
+async function dumpPostgres(): Promise<string> {
+  const said: string[] = [MAKE_META];
+  for (const migration of POSTGRES_MIGRATIONS) {
+    await migration.apply({
+      query({ text }) {
+        if (!text.includes("digest-key")) said.push(text);
+        return Promise.resolve({ rows: [], rowCount: 0 });
+      },
+    });
+  }
+  const version = POSTGRES_MIGRATIONS.at(-1)?.version ?? 0;
+  return `${HEADER("PostgreSQL")}-- Schema ${version}.\n\n${said.map((text) => text.trim()).join("\n\n")}\n`;
+}
+
+for (const [name, dump] of Object.entries(SCHEMAS)) {
+  const target = fileURLToPath(new URL(`../docs/schema/${name}`, import.meta.url));
+  const schema = await dump();
+  if (process.argv.includes("--check")) {
+    if (readFileSync(target, "utf8") === schema) continue;
     process.stderr.write(
-      "docs/schema/sqlite.sql is not what the migrations make: run scripts/dump-schema.ts.\n",
+      `docs/schema/${name} is not what the migrations make: run scripts/dump-schema.ts.\n`,
     );
     process.exitCode = 1;
+  } else {
+    mkdirSync(dirname(target), { recursive: true });
+    writeFileSync(target, schema);
   }
-} else {
-  mkdirSync(dirname(target), { recursive: true });
-  writeFileSync(target, schema);
 }

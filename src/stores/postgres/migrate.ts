@@ -26,7 +26,8 @@ export interface SchemaState {
 const LOCK = "select pg_advisory_xact_lock(4849336966747728)";
 const HAS_META = "select to_regclass('countersign.meta') is not null";
 const STATE = "select name, value from countersign.meta where name in ('schema', 'breaking')";
-const MAKE_META = `
+/** What every other step stands on. */
+export const MAKE_META = `
 create schema if not exists countersign;
 create table if not exists countersign.meta (name text collate "C" primary key, value text not null);
 `;

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { execute } from "../../../test/support/postgres.ts";
 import { connect, createDatabase, createEmptyDatabase } from "../../../test/support/postgres-database.ts";
@@ -100,13 +101,11 @@ test("a text with a NUL is a malformed request, not a fault", async () => {
   expect(await new SessionWriter(ledger, "s2").commit()).toEqual({ ok: true });
 });
 
-/** As docs/operations.md has them. */
+/** As the page tells them to an operator. */
 function rightsFor(role: string): readonly string[] {
-  return [
-    `grant usage on schema countersign to ${role}`,
-    `grant select, insert, update, delete on all tables in schema countersign to ${role}`,
-    `revoke delete on countersign.journal, countersign.checkpoints, countersign.sessions from ${role}`,
-    `grant usage, select on all sequences in schema countersign to ${role}`,
-    `grant execute on all functions in schema countersign to ${role}`,
-  ];
+  const page = readFileSync(new URL("../../../docs/operations.md", import.meta.url), "utf8");
+  const [, block = ""] = /<!-- the serving role -->\s+```sql\n(.*?)```/s.exec(page) ?? [];
+  const statements = block.replaceAll("serving", role).split(";\n").filter(Boolean);
+  expect(statements.length).toBeGreaterThan(3);
+  return statements;
 }
