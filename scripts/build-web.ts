@@ -9,7 +9,8 @@ const TARGET = `${ROOT}/dist/web`;
 export function buildWeb(): number {
   const beside = `${TARGET}-${process.pid}`;
   const args = ["build", "web", "--outDir", beside, "--emptyOutDir", "--logLevel", "warn"];
-  const { status, stderr } = command("vite", args, { show: true });
+  // A test runner has another NODE_ENV, and React would be built for debugging.
+  const { status, stderr } = command("vite", args, { show: true, env: { NODE_ENV: "production" } });
   process.stderr.write(stderr);
   if (status === 0) putInPlace(beside);
   rmSync(beside, { recursive: true, force: true });

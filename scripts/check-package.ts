@@ -48,6 +48,7 @@ function main(consumer: string): void {
   const [root = manifest.name, ...others] = modules;
   step(`import ${root}`, () => checkRoot(probe(consumer, root)));
   step("run the demo", () => runDemo(consumer));
+  step("serve a clone's examples", () => serveExamples(consumer));
   const peers = Object.entries(manifest.peerDependencies ?? {}).map(([name, range]) => `${name}@${range}`);
   if (peers.length > 0) {
     step("install the optional peers", () => install(consumer, peers));
@@ -103,7 +104,9 @@ function install(consumer: string, packages: readonly string[]): void {
  * timer, leave no handle open, add no global and no listener, and the process must then end by itself.
  */
 function probe(consumer: string, name: string): Probed {
+  // node:http opens a pipe of its own where the output is one; that is Node's trace, and comes before ours.
   const script = `
+    import "node:http";
     import { registerHooks } from "node:module";
     import { writeFileSync } from "node:fs";
     const loaded = [];
@@ -129,8 +132,10 @@ function probe(consumer: string, name: string): Probed {
     throw new Fault(`importing ${name} prints\n${ended.stdout}${ended.stderr}`);
   }
   const probed = JSON.parse(readFileSync(join(consumer, "probed.json"), "utf8")) as Probed;
-  if (probed.traces.length > 0) {
-    throw new Fault(`importing ${name} leaves traces: ${probed.traces.join(", ")}`);
+  // zod's way of being one zod where two copies of it are loaded.
+  const traces = probed.traces.filter((trace) => !trace.startsWith("global __zod_"));
+  if (traces.length > 0) {
+    throw new Fault(`importing ${name} leaves traces: ${traces.join(", ")}`);
   }
   if (probed.names === 0) {
     throw new Fault(`${name} exports nothing`);
@@ -140,9 +145,19 @@ function probe(consumer: string, name: string): Probed {
 
 /** Starts the demo as installed, without optional peers: it serves every example, and ends when it is told to. */
 function runDemo(consumer: string): void {
+  checkServed(consumer, [`node_modules/${manifest.name}/bin/countersign.mjs`, "demo"]);
+}
+
+/** The build serves the examples of a clone, which name the source: an agent of another copy would be refused. */
+function serveExamples(consumer: string): void {
+  checkServed(consumer, [`${ROOT}/bin/countersign.mjs`, "serve", `${ROOT}/examples/agents`]);
+}
+
+/** Starts a server, reads what it says that it serves, and stops it. */
+function checkServed(consumer: string, words: readonly string[]): void {
   const script = `
     import { spawn } from "node:child_process";
-    const args = ["node_modules/${manifest.name}/bin/countersign.mjs", "demo", "--port", "0", "--db", "memory:", "--json"];
+    const args = ${JSON.stringify([...words, "--port", "0", "--db", "memory:", "--json"])};
     const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
     child.stdout.once("data", (line) => {
       process.stdout.write(line);
@@ -151,12 +166,12 @@ function runDemo(consumer: string): void {
     child.on("exit", (code) => {
       process.exitCode = code ?? 1;
     });`;
-  const file = join(consumer, "demo.mjs");
+  const file = join(consumer, "served.mjs");
   writeFileSync(file, script);
   const { stdout } = must(command("node", [file], { cwd: consumer, timeoutMs: 60_000 }));
   const { apps } = JSON.parse(stdout) as { readonly apps: readonly string[] };
   const examples = readdirSync(`${ROOT}/examples/agents`).toSorted();
-  if (apps.join() !== examples.join()) throw new Fault(`the demo serves ${apps.join(", ")}`);
+  if (apps.join() !== examples.join()) throw new Fault(`${words.join(" ")} serves ${apps.join(", ")}`);
 }
 
 /** The root may load itself and hard dependencies: no optional peer, and no store before one is asked for. */

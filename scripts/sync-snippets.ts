@@ -10,8 +10,11 @@ const IMPORTS: readonly (readonly [string, string])[] = [
   [`"../src/index.ts"`, `"countersign"`],
   [`"../../src/index.ts"`, `"countersign"`],
   [`"../../src/a2a/index.ts"`, `"countersign/a2a"`],
+  [`"../../src/client/index.ts"`, `"countersign/client"`],
   [`"../../src/http/index.ts"`, `"countersign/http"`],
   [`"../../src/http/node/index.ts"`, `"countersign/http/node"`],
+  [`"../../src/manifest/index.ts"`, `"countersign/manifest"`],
+  [`"../../src/mcp/index.ts"`, `"countersign/mcp"`],
   [`"../src/models/scripted/index.ts"`, `"countersign/models/scripted"`],
   [`"../src/testing.ts"`, `"countersign/testing"`],
 ];

@@ -15,6 +15,7 @@ export function toPage(results: PeerResults, ownResults: string): string {
     "",
     conditions(results),
     "",
+    ...busyness(results),
     "## Goals",
     "",
     table(
@@ -51,6 +52,16 @@ rounds of about ${targetMs} ms, one process per contender. Read the ratios: abso
 ${packages.join(", ")}.`;
 }
 
+// Rounds are interleaved, so ratios survive some of it; but whoever waits for a disk that others use is measured with them.
+function busyness({ env, W1, W2 }: PeerResults): readonly string[] {
+  const load = Math.max(...[W1, W2].map((results) => results?.load[0] ?? 0));
+  if (load <= env.cores) return [];
+  return [
+    `**The machine was busy with other work (load average up to ${load.toFixed(1)} on ${env.cores} cores): do not quote these numbers.**`,
+    "",
+  ];
+}
+
 function cycles(where: string, results: Cycles | undefined): readonly string[] {
   if (results === undefined) return [];
   const { rates, cpuMsPerCycle, failed, load } = results;
@@ -64,7 +75,7 @@ function cycles(where: string, results: Cycles | undefined): readonly string[] {
     "",
     table(["contender", "cycles/s", "of ours", "CPU ms per cycle"], rows),
     "",
-    `Load average ${(load[0] ?? 0).toFixed(1)}.${failures(failed)}`,
+    `Load average ${(load[0] ?? 0).toFixed(1)}.${OURS in rates ? "" : " This package has no such store."}${failures(failed)}`,
     "",
   ];
 }

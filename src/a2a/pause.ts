@@ -6,7 +6,10 @@ import {
   encodeAskUserRequest,
   encodeDataPart,
   encodeToolApprovalRequest,
+  isJsonObject,
   type JsonObject,
+  member,
+  type NestedPause,
   toHitlEnvelope,
 } from "../protocol/index.ts";
 import { ASK_USER, askedQuestions } from "../runtime/index.ts";
@@ -17,7 +20,12 @@ import { dataPart, type MessagePlace, textPart, toMessage } from "./messages.ts"
  * come one by one, since the extension asks for one at a time.
  */
 export type Pause =
-  | { readonly kind: "approvals"; readonly asks: readonly ConfirmationAsk[] }
+  | {
+      readonly kind: "approvals";
+      readonly asks: readonly ConfirmationAsk[];
+      /** The remote task that asks all of this, where one does. */
+      readonly nested?: Omit<NestedPause, "asks">;
+    }
   | { readonly kind: "questions"; readonly asked: AskUserRequest };
 
 /** A question as messages tell of it, without declared secrets. */
@@ -48,11 +56,26 @@ export function pausesOf(asks: readonly ConfirmationAsk[]): readonly Pause[] {
   return approvals.length === 0 ? questions : [{ kind: "approvals", asks: approvals }, ...questions];
 }
 
-/** A pause as the extension's payload. */
+/** What a client that opted in is asked now, of all that is open; says so where it is all of one remote task. */
+export function pauseNow(open: readonly ConfirmationWithCall[]): Pause | undefined {
+  const [pause] = pausesOf(open.map(askOf));
+  if (pause?.kind !== "approvals") return pause;
+  const ids = new Set(pause.asks.map(({ id }) => id));
+  const [first, ...others] = open
+    .filter(({ confirmation }) => ids.has(confirmation.id))
+    .map(({ confirmation }) => confirmation.shown.remote);
+  if (first === undefined || others.some((other) => other?.task !== first.task)) return pause;
+  const { agent: subagentName, task: taskId, context: contextId } = first;
+  return { ...pause, nested: { subagentName, taskId, contextId } };
+}
+
+// The ids are ours in both lists: they are what is answered here, and whoever reads only one of them answers the same.
 function toPayload(pause: Pause): JsonObject {
-  return pause.kind === "approvals"
-    ? encodeToolApprovalRequest({ asks: pause.asks })
-    : encodeAskUserRequest(pause.asked);
+  if (pause.kind === "questions") return encodeAskUserRequest(pause.asked);
+  const { asks, nested } = pause;
+  if (nested === undefined) return encodeToolApprovalRequest({ asks });
+  const hint = `Remote agent ${nested.subagentName ?? ""} requires approval for tool(s): ${namesOf(asks)}`;
+  return encodeToolApprovalRequest({ asks, hint, nested: { ...nested, asks } });
 }
 
 /** A pause as a client that opted in gets it: the payload, and a text for whoever only reads. */
@@ -84,7 +107,11 @@ export function dataPartRequest(place: MessagePlace, asks: readonly Confirmation
 const QUESTIONS_TEXT = "The agent has questions";
 
 function approvalText(asks: readonly ConfirmationAsk[]): string {
-  return `Approval needed: ${asks.map(({ call }) => call.name).join(", ")}`;
+  return `Approval needed: ${namesOf(asks)}`;
+}
+
+function namesOf(asks: readonly ConfirmationAsk[]): string {
+  return asks.map(({ call }) => call.name).join(", ");
 }
 
 // Another set of questions is another message; the same set, asked for again, is the same one.
@@ -103,5 +130,13 @@ export function unknownNotice(place: MessagePlace, calls: readonly CallRecord[])
         `It is not known whether this ran to its end: ${named}. A person has to settle it in the server's inbox; until then nothing goes on.`,
       ),
     ],
+    metadata: { [SETTLE]: true },
   });
+}
+
+const SETTLE = "countersign_settle";
+
+/** Does an agent say by this that a person has to settle something where it runs? */
+export function isSettleNotice({ metadata }: Message): boolean {
+  return isJsonObject(metadata) && member(metadata, SETTLE) === true;
 }

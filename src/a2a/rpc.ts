@@ -69,11 +69,12 @@ export async function answerCall(
   const answer = await transport.handle({ ...body }, context);
   const activated = optedIn ? { [extensionHeader(version)]: KAGENT_HITL_EXTENSION } : {};
   if (!(Symbol.asyncIterator in answer)) return Response.json(answer, { headers: activated });
-  const first = await answer.next().catch((error: unknown) => ({ failed: error }));
+  const told: AsyncGenerator = version === "0.3" ? markLast(answer) : answer;
+  const first = await told.next().catch((error: unknown) => ({ failed: error }));
   // What is refused before anything was told is an answer like any other, not a stream.
   if ("failed" in first) return Response.json(rpcError(version, body, first.failed), { headers: activated });
   return new Response(
-    sseBody(first, answer, (error) => rpcError(version, body, error)),
+    sseBody(first, told, (error) => rpcError(version, body, error)),
     {
       headers: {
         ...activated,
@@ -83,6 +84,17 @@ export async function answerCall(
       },
     },
   );
+}
+
+// The SDK calls only the end of a task final. In 0.3 the last event of a stream is, and a pause ends ours.
+async function* markLast(answers: AsyncGenerator<object>): AsyncGenerator {
+  for await (const answer of answers) {
+    const { result } = answer as {
+      readonly result?: { readonly kind?: string; readonly status?: { readonly state: string } };
+    };
+    const isPause = result?.kind === "status-update" && result.status?.state === "input-required";
+    yield isPause ? { ...answer, result: { ...result, final: true } } : answer;
+  }
 }
 
 function extensionHeader(version: Version): string {

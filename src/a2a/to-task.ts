@@ -2,7 +2,7 @@ import { type Artifact, type Message, type Task, TaskState, type TaskStatus } fr
 import { isNested } from "../runtime/index.ts";
 import { type HistoryForm, RunTeller } from "./history.ts";
 import { type MessagePlace, textPart, toMessage } from "./messages.ts";
-import { askOf, dataPartRequest, hitlRequest, pausesOf, unknownNotice } from "./pause.ts";
+import { askOf, dataPartRequest, hitlRequest, pauseNow, unknownNotice } from "./pause.ts";
 import { spokenIn, type TaskStanding, type TaskView } from "./read-task.ts";
 import { taskIdOf } from "./task-id.ts";
 
@@ -62,10 +62,9 @@ export function statusOf(view: TaskView, optedIn: boolean): TaskStatus {
 function statusMessage(view: TaskView, optedIn: boolean): Message | undefined {
   const place = placeOf(view);
   if (view.standing === "waiting") {
-    const asks = view.open.map(askOf);
-    const [first] = pausesOf(asks);
-    if (first === undefined) return unknownNotice(place, view.unknown);
-    return optedIn ? hitlRequest(place, first) : dataPartRequest(place, asks);
+    const pause = pauseNow(view.open);
+    if (pause === undefined) return unknownNotice(place, view.unknown);
+    return optedIn ? hitlRequest(place, pause) : dataPartRequest(place, view.open.map(askOf));
   }
   if (view.standing !== "failed" && view.standing !== "canceled") return undefined;
   const failure = view.events.findLast((event) => event.errorCode !== undefined && !isNested(event));

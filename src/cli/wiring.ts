@@ -30,7 +30,7 @@ export async function withEngine<T>(invocation: Invocation, use: (engine: Engine
   if (file !== undefined && !existsSync(file)) {
     const advice = existsSync(DEMO_FILE)
       ? `the demo's is --db sqlite:${DEMO_FILE}`
-      : "name one with --db sqlite:FILE or COUNTERSIGN_DB, or make one with `countersign demo`";
+      : "name one with --db sqlite:FILE or COUNTERSIGN_DB, or make one with `countersign serve`, `countersign demo` or `countersign migrate`";
     throw new CountersignError("ledger-unreachable", `There is no ledger at "${file}"; ${advice}.`, {
       details: { path: file },
     });

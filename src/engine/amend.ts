@@ -5,6 +5,7 @@ import { valueDigest } from "./digest.ts";
 import type { EngineParts } from "./parts.ts";
 import { sameJson } from "./payload.ts";
 import type { CallRecord, ConfirmationRecord } from "./records.ts";
+import { unredact } from "./redact.ts";
 
 /** The arguments that will run, or why the amended ones cannot. */
 export type AmendmentOutcome =
@@ -32,26 +33,29 @@ export async function judgeAmendment(
   { input, decider }: { readonly input: DecisionInput; readonly decider: Decider },
 ): Promise<AmendmentOutcome> {
   const unchanged = { ok: true, args: call.args, argsDigest: call.argsDigest } as const;
-  if (input.args === undefined || sameJson(input.args, call.args)) return unchanged;
+  if (input.args === undefined) return unchanged;
+  // Secrets are shown replaced; whoever sends that back has not changed them.
+  const sent = unredact(input.args, call.args, call.secrets);
+  if (sameJson(sent, call.args)) return unchanged;
   const refuse = (code: Refusal["code"], message: string, field?: string): AmendmentOutcome => ({
     ok: false,
     refusal: { ok: false, code, message, confirmation, call, ...(field === undefined ? {} : { field }) },
   });
-  const fixed = firstFixedField(confirmation.shown.amendable, call.args, input.args);
+  const fixed = firstFixedField(confirmation.shown.amendable, call.args, sent);
   if (fixed !== undefined)
     return refuse("arguments-mismatch", `The argument ${fixed} may not be changed.`, fixed);
   const tool = await parts.hosts.get(call.app)?.tool(call);
   if (tool?.amend === undefined) {
     return refuse("arguments-mismatch", `Arguments can be changed only where the app ${call.app} is served.`);
   }
-  const amended = await tool.amend(call, { args: input.args, user: confirmation.user });
+  const amended = await tool.amend(call, { args: sent, user: confirmation.user });
   if (!amended.ok) return refuse(amended.code, amended.message, amended.field);
   if (!mayDecide({ ...confirmation, approvers: amended.approvers }, decider.by)) {
     return refuse("not-an-approver", `${decider.by.id} may not approve these arguments.`);
   }
   const { digestKey } = parts.ledger;
   const argsDigest = valueDigest(digestKey, amended.args);
-  const sentDigest = valueDigest(digestKey, input.args);
+  const sentDigest = valueDigest(digestKey, sent);
   return { ok: true, args: amended.args, argsDigest, ...(sentDigest === argsDigest ? {} : { sentDigest }) };
 }
 

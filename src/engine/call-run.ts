@@ -1,6 +1,12 @@
 import { CountersignError, type JsonObject, type JsonValue, toJsonValue } from "../protocol/index.ts";
 import { cancelledAnswer, deniedAnswer, EXPIRED_ANSWER } from "./answer.ts";
-import { type AskOptions, type CallContext, ConfirmationRejected, OutcomeUnknown } from "./call-context.ts";
+import {
+  type AskOptions,
+  type CallContext,
+  CallLeft,
+  ConfirmationRejected,
+  OutcomeUnknown,
+} from "./call-context.ts";
 import { CallEnd } from "./call-end.ts";
 import type { Claimed } from "./claim.ts";
 import type { Ended } from "./executions.ts";
@@ -91,6 +97,7 @@ export class CallRun {
       return { kind: "succeeded", result, stateDelta, ...(cursor === undefined ? {} : { cursor }) };
     } catch (error) {
       if (error instanceof OutcomeUnknown) return { kind: "unknown", reason: error.message };
+      if (error instanceof CallLeft) return { kind: "lost" };
       if (error instanceof ConfirmationRejected) return { kind: "failed", error: rejectionAnswer(error) };
       return { kind: "failed", error: toFailure(error) };
     }

@@ -126,7 +126,8 @@ function cardOf({
   "argsSchema" | "layout" | "repeatable" | "askedByTool" | "onDenied"
 > {
   return {
-    repeatable: call.repeatable,
+    // What is repeated here is handing the decision over; of the call itself nothing is known.
+    repeatable: call.repeatable && shown.remote === undefined,
     ...(shown.argsSchema === undefined ? {} : { argsSchema: shown.argsSchema }),
     ...(shown.layout === undefined ? {} : { layout: shown.layout }),
     ...(shown.askedByTool === undefined ? {} : { askedByTool: shown.askedByTool }),

@@ -19,6 +19,7 @@ import type { Snapshot } from "./ledger.ts";
 import type { EngineParts } from "./parts.ts";
 import { judgePayload, sameJson } from "./payload.ts";
 import type { CallRecord, ConfirmationRecord, Vote } from "./records.ts";
+import { unredact } from "./redact.ts";
 import { auditedRefusal } from "./refuse.ts";
 import { type Plan, transact } from "./transact.ts";
 import { signedVote } from "./vote.ts";
@@ -124,8 +125,9 @@ function isSameDecision(
 
 function isSameAmendment(parts: EngineParts, vote: Vote, { args }: DecisionInput, call: CallRecord): boolean {
   if (args === undefined) return vote.args === undefined;
-  if (sameJson(args, vote.args ?? call.args)) return true;
-  return vote.sentDigest !== undefined && vote.sentDigest === valueDigest(parts.ledger.digestKey, args);
+  const sent = unredact(args, call.originalArgs ?? call.args, call.secrets);
+  if (sameJson(sent, vote.args ?? call.args)) return true;
+  return vote.sentDigest !== undefined && vote.sentDigest === valueDigest(parts.ledger.digestKey, sent);
 }
 
 function refuseStranger(parts: EngineParts, whole: Whole, about: Case): Plan<Refusal> {

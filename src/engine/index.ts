@@ -5,6 +5,7 @@ export { isRequester, mayDecide, mayWithdraw, type Ruled } from "./authority.ts"
 export {
   type AskOptions,
   type CallContext,
+  CallLeft,
   ConfirmationRejected,
   OutcomeUnknown,
   type StepContext,

@@ -135,6 +135,8 @@ export interface Shown {
   readonly authorOnly?: boolean;
   /** MCP server or remote agent. */
   readonly source?: string;
+  /** Where the call itself waits, for one of an agent that runs elsewhere. */
+  readonly remote?: { readonly agent: string; readonly task: string; readonly context: string };
   /** The question's name, for a tool that asked by itself. */
   readonly question?: string;
   /** The decision that had let the call start when it put this question. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { JsonObject } from "../protocol/index.ts";
-import { REDACTED, redact } from "./redact.ts";
+import { REDACTED, redact, unredact } from "./redact.ts";
 
 const ARGS: JsonObject = {
   to: "ana",
@@ -59,4 +59,16 @@ test("the text of a redacted secret is nowhere in what is shown", () => {
       expect(JSON.stringify(redact(args, [pointer]))).not.toContain(secret);
     }),
   );
+});
+
+test("what comes back redacted is what it was; what was changed stays changed", () => {
+  const original = { card: { number: "4111", name: "Ana" }, pins: ["1", "2"], note: "x" };
+  const secrets = ["/card/number", "/pins/*"];
+  const shown = redact(original, secrets);
+  expect(unredact(shown, original, secrets)).toEqual(original);
+  const changed = { ...shown, pins: ["[redacted]", "9"], note: "[redacted]" };
+  expect(unredact(changed, original, secrets)).toEqual({ ...original, pins: ["1", "9"], note: "[redacted]" });
+  expect(unredact({ pins: ["[redacted]", "[redacted]", "[redacted]"] }, original, secrets)).toEqual({
+    pins: ["1", "2", "[redacted]"],
+  });
 });

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/index.ts";
+import { isJsonObject, type JsonObject, type JsonValue, member } from "../protocol/index.ts";
 
 /** What stands where a secret was. */
 export const REDACTED = "[redacted]";
@@ -8,6 +8,35 @@ export function redact(args: JsonObject, secrets: readonly string[]): JsonObject
   if (secrets.length === 0) return args;
   const paths = secrets.map((pointer) => pointer.split("/").slice(1).map(unescapePointer));
   return withRedacted(args, paths) as JsonObject;
+}
+
+/** Arguments that were shown redacted and came back: where a secret still stands replaced, it is what it was. */
+export function unredact(sent: JsonObject, original: JsonObject, secrets: readonly string[]): JsonObject {
+  if (secrets.length === 0) return sent;
+  const paths = secrets.map((pointer) => pointer.split("/").slice(1).map(unescapePointer));
+  return withRestored(sent, original, paths) as JsonObject;
+}
+
+function withRestored(
+  sent: JsonValue,
+  original: JsonValue | undefined,
+  paths: readonly (readonly string[])[],
+): JsonValue {
+  if (paths.some((path) => path.length === 0)) return sent === REDACTED ? (original ?? sent) : sent;
+  if (Array.isArray(sent)) {
+    const before: readonly JsonValue[] = Array.isArray(original) ? original : [];
+    return sent.map((item: JsonValue, index) =>
+      withRestored(item, before[index], below(paths, String(index))),
+    );
+  }
+  if (!isJsonObject(sent)) return sent;
+  const before = isJsonObject(original) ? original : {};
+  return Object.fromEntries(
+    Object.entries(sent).map(([key, item]) => [
+      key,
+      withRestored(item, member(before, key), below(paths, key)),
+    ]),
+  );
 }
 
 function withRedacted(value: JsonValue, paths: readonly (readonly string[])[]): JsonValue {

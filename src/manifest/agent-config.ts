@@ -1,6 +1,7 @@
 import { isMap, type Node } from "yaml";
 import type { McpServer } from "../mcp/index.ts";
-import { type AgentDescription, checkSubset, type ServerUse } from "./kagent.ts";
+import { readAsking } from "./asking.ts";
+import { type AgentDescription, checkSubset, NO_HEADERS, type ServerUse } from "./kagent.ts";
 import type { ManifestSource } from "./source.ts";
 
 const CONFIG = [
@@ -12,6 +13,7 @@ const CONFIG = [
   "sse_tools",
   "remote_agents",
   "stream",
+  "countersign",
 ] as const;
 const SERVER = ["params", "tools", "allowed_headers", "require_approval"] as const;
 const PARAMS = ["url", "headers", "timeout", "sse_read_timeout", "terminate_on_close"] as const;
@@ -25,19 +27,27 @@ export function readAgentConfig(
   const members = source.map(node, "the agent config", CONFIG);
   const instruction = members?.needText("instruction");
   if (members === undefined || instruction === undefined) return undefined;
+  members.warnOf(["remote_agents"], "are not called from here: the agent runs without them");
+  members.warnOf(["stream"], "does nothing here");
   const read = (name: "http_tools" | "sse_tools", transport: "http" | "sse"): readonly ServerUse[] => {
     const list = members.get(name);
     if (list === undefined) return [];
     return source.list(list, name, (entry) => readServer(source, entry, { list: name, transport }));
   };
+  const name = members.text("name") ?? fileName;
+  if (!/^[\w.-]+$/.test(name)) {
+    const at = members.get("name") ?? node;
+    return source.problem(at, `the agent's name is "${name}"; use letters, digits, dashes and dots`);
+  }
   return {
-    name: members.text("name") ?? fileName,
+    name,
     instruction,
     description: members.text("description"),
     model: modelOf(source, members.get("model")),
     modelConfig: undefined,
     mcpServers: [...read("http_tools", "http"), ...read("sse_tools", "sse")],
     subAgents: [],
+    asking: readAsking(source, members.get("countersign"), "countersign"),
     source,
     node,
   };
@@ -47,7 +57,9 @@ function modelOf(source: ManifestSource, node: Node | undefined): string | undef
   if (node === undefined) return undefined;
   if (!isMap(node)) return source.text(node, "model");
   const known = ["type", "model", "base_url", "headers", "api_key_passthrough"];
-  return source.map(node, "model", known)?.needText("model");
+  const members = source.map(node, "model", known);
+  members?.warnOf(["base_url", "headers", "api_key_passthrough"], "does nothing here");
+  return members?.needText("model");
 }
 
 function readServer(
@@ -58,6 +70,7 @@ function readServer(
   const members = source.map(entry, `an entry of ${list}`, SERVER);
   const connection = members && readParams(source, members.need("params"), transport);
   if (members === undefined || connection === undefined) return undefined;
+  members.warnOf(["allowed_headers"], NO_HEADERS);
   const tools = members.texts("tools");
   const requireApproval = members.texts("require_approval");
   checkSubset(source, members, { toolNames: tools, requireApproval });
@@ -78,6 +91,7 @@ function readParams(
   if (params === undefined || url === undefined) return undefined;
   if (!URL.canParse(url))
     return source.problem(params.get("url") ?? params.node, `params.url is no URL: ${url}`);
+  params.warnOf(["timeout", "sse_read_timeout", "terminate_on_close"], "does nothing here");
   const headers = params.textMap("headers");
   return { url, transport, ...(headers === undefined ? {} : { headers }) };
 }

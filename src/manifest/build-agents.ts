@@ -1,6 +1,7 @@
 import { type McpServer, McpToolset } from "../mcp/index.ts";
 import { CountersignError } from "../protocol/index.ts";
 import { Agent, agentTool, type Model } from "../runtime/index.ts";
+import type { Asking } from "./asking.ts";
 import { demoModel } from "./demo-model.ts";
 import type { AgentDescription, ServerUse } from "./kagent.ts";
 import type { ManifestAgent, ManifestOptions, ReadManifest } from "./load.ts";
@@ -29,12 +30,12 @@ interface Building {
 }
 
 function build(building: Building, described: AgentDescription): Agent {
-  const { name, description, instruction, mcpServers, subAgents } = described;
+  const { name, description, instruction, mcpServers, subAgents, asking } = described;
   if (building.within.includes(name)) {
     const circle = [...building.within, name].join(" → ");
     throw new CountersignError("invalid-option", `The agents use each other in a circle: ${circle}.`);
   }
-  const sets = mcpServers.map((use) => toolsetOf(building, use));
+  const sets = mcpServers.map((use) => toolsetOf(building, use, asking));
   building.toolsets.push(...sets);
   const inner = { ...building, within: [...building.within, name] };
   return new Agent({
@@ -51,7 +52,7 @@ function agentName(name: string): string {
   return name.replaceAll(/[^\w]/g, "_");
 }
 
-function toolsetOf({ manifest }: Building, use: ServerUse): McpToolset {
+function toolsetOf({ manifest }: Building, use: ServerUse, asking: Asking): McpToolset {
   const { name, toolNames, requireApproval, connection } = use;
   const server: McpServer | undefined = connection ?? manifest.servers.get(name);
   if (server === undefined)
@@ -59,6 +60,7 @@ function toolsetOf({ manifest }: Building, use: ServerUse): McpToolset {
   return new McpToolset({
     name,
     server,
+    ...asking,
     ...(toolNames === undefined ? {} : { toolNames }),
     ...(requireApproval === undefined ? {} : { requireApproval }),
   });

@@ -49,9 +49,14 @@ function argumentsIn(text: string, { name, parameters = {} }: ToolDeclaration): 
   const required = member(parameters, "required");
   const wanted = Array.isArray(required) ? required.map(String) : Object.keys(schemas);
   const loose = looseValues(text, name);
+  const pairs = new Map(
+    Array.from(text.matchAll(/([\w.-]+)=(?:"([^"]*)"|(\S+))/g), ([, key = "", quoted, bare]) => [
+      key,
+      quoted ?? bare ?? "",
+    ]),
+  );
   const entries = wanted.flatMap((parameter): readonly (readonly [string, JsonValue])[] => {
-    const pair = new RegExp(`\\b${parameter}=(?:"([^"]*)"|(\\S+))`).exec(text);
-    const value = pair?.[1] ?? pair?.[2] ?? loose.shift();
+    const value = pairs.get(parameter) ?? loose.shift();
     return value === undefined ? [] : [[parameter, ofType(member(schemas, parameter), value)]];
   });
   return Object.fromEntries(entries);

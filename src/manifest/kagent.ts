@@ -1,5 +1,6 @@
 import type { Node } from "yaml";
 import type { McpServer } from "../mcp/index.ts";
+import { type Asking, readAsking } from "./asking.ts";
 import { readConnection } from "./mcp-servers.ts";
 import type { ManifestSource, Members } from "./source.ts";
 
@@ -13,6 +14,8 @@ export interface AgentDescription {
   readonly modelConfig: string | undefined;
   readonly mcpServers: readonly ServerUse[];
   readonly subAgents: readonly { readonly name: string; readonly node: Node }[];
+  /** How the questions of all its servers are put. */
+  readonly asking: Asking;
   readonly source: ManifestSource;
   readonly node: Node;
 }
@@ -36,7 +39,22 @@ export interface Descriptions {
 
 const API_VERSION = "kagent.dev/v1alpha2";
 const RESOURCE = ["apiVersion", "kind", "metadata", "spec", "status"] as const;
-const METADATA = ["name", "namespace", "labels", "annotations"] as const;
+const METADATA = [
+  "name",
+  "namespace",
+  "labels",
+  "annotations",
+  // What a cluster adds to a resource that was read back from it.
+  "uid",
+  "resourceVersion",
+  "generation",
+  "creationTimestamp",
+  "managedFields",
+  "finalizers",
+  "ownerReferences",
+] as const;
+// As a cluster wants it; also part of an address here.
+const NAME = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/;
 
 /** Reads one resource of a file into what the file describes. */
 export function readResource(source: ManifestSource, node: Node, into: Descriptions): void {
@@ -49,8 +67,7 @@ export function readResource(source: ManifestSource, node: Node, into: Descripti
       `apiVersion is "${version}"; it must be ${API_VERSION}`,
     );
   }
-  const metadata = resource.need("metadata");
-  const name = metadata && source.map(metadata, "metadata", METADATA)?.needText("name");
+  const name = readName(source, resource.need("metadata"));
   const spec = resource.need("spec");
   const kind = resource.needText("kind");
   if (name === undefined || spec === undefined || kind === undefined) return;
@@ -60,6 +77,16 @@ export function readResource(source: ManifestSource, node: Node, into: Descripti
     const known = Object.keys(KINDS).join(", ");
     source.problem(resource.get("kind") ?? node, `kind is "${kind}"; it must be one of ${known}`);
   }
+}
+
+function readName(source: ManifestSource, node: Node | undefined): string | undefined {
+  const metadata = node && source.map(node, "metadata", METADATA);
+  const name = metadata?.needText("name");
+  if (metadata === undefined || name === undefined || NAME.test(name)) return name;
+  return source.problem(
+    metadata.get("name") ?? metadata.node,
+    `metadata.name is "${name}"; use small letters, digits, dashes and dots`,
+  );
 }
 
 interface Resource {
@@ -78,8 +105,15 @@ const KINDS: {
   RemoteMCPServer: (source, { name, spec }, { servers }) => {
     const members = source.map(spec, "spec", ["url", "protocol", "description", "headersFrom", "timeout"]);
     const url = members?.needText("url");
-    const sse = members?.text("protocol")?.toUpperCase() === "SSE";
-    if (url !== undefined) servers.set(name, { url, transport: sse ? "sse" : "http" });
+    members?.warnOf(
+      ["headersFrom"],
+      "is a cluster's; give headers with the server's url in mcp-servers.yaml",
+    );
+    members?.warnOf(["timeout"], "does nothing here");
+    if (members === undefined || url === undefined) return;
+    if (!URL.canParse(url)) return source.problem(members.get("url") ?? spec, `spec.url is no URL: ${url}`);
+    const sse = members.text("protocol")?.toUpperCase() === "SSE";
+    servers.set(name, { url, transport: sse ? "sse" : "http" });
   },
   ModelConfig: (source, { name, spec }, { models }) => {
     const known = ["provider", "model", "apiKeySecret", "apiKeySecretKey", "openAI", "gemini", "anthropic"];
@@ -96,6 +130,8 @@ const FOR_THE_CLUSTER = [
   "executeCodeBlocks",
   "memory",
   "skills",
+  "runtime",
+  "context",
 ] as const;
 const SPEC = ["type", "description", "declarative", "countersign", "skills"] as const;
 const DECLARATIVE = ["systemMessage", "model", "modelConfig", "tools", ...FOR_THE_CLUSTER] as const;
@@ -114,11 +150,8 @@ function readAgent(source: ManifestSource, { name, spec, node }: Resource): Agen
   const declarative = declared && source.map(declared, "spec.declarative", DECLARATIVE);
   const instruction = declarative?.needText("systemMessage");
   if (declarative === undefined || instruction === undefined) return undefined;
-  for (const ignored of FOR_THE_CLUSTER) {
-    const there = declarative.get(ignored);
-    if (there !== undefined)
-      source.warning(there, `spec.declarative.${ignored} does nothing outside a cluster`);
-  }
+  declarative.warnOf(FOR_THE_CLUSTER, "does nothing outside a cluster");
+  members.warnOf(["skills"], "does nothing outside a cluster");
   return {
     name,
     instruction,
@@ -126,6 +159,7 @@ function readAgent(source: ManifestSource, { name, spec, node }: Resource): Agen
     model: declarative.text("model"),
     modelConfig: declarative.text("modelConfig"),
     ...readTools(source, declarative.get("tools")),
+    asking: readAsking(source, members.get("countersign"), "spec.countersign"),
     source,
     node,
   };
@@ -137,7 +171,11 @@ function readTools(source: ManifestSource, node: Node | undefined): Tools {
   const mcpServers: ServerUse[] = [];
   const subAgents: AgentDescription["subAgents"][number][] = [];
   const readTool = (entry: Node): void => {
-    const members = source.map(entry, "a tool", ["type", "mcpServer", "agent"]);
+    const members = source.map(entry, "a tool", ["type", "mcpServer", "agent", "headersFrom"]);
+    members?.warnOf(
+      ["headersFrom"],
+      "is a cluster's; give headers with the server's url in mcp-servers.yaml",
+    );
     const type = members?.needText("type");
     if (members === undefined || type === undefined) return;
     if (type === "McpServer") mcpServers.push(...readServerUse(source, members.need("mcpServer")));
@@ -158,6 +196,10 @@ function readAgentUse(source: ManifestSource, node: Node | undefined): AgentDesc
   return name === undefined || node === undefined ? [] : [{ name, node }];
 }
 
+/** Why a request's headers go nowhere: they hold secrets, a call may wait for days, and the ledger keeps neither. */
+export const NO_HEADERS =
+  "does nothing here: a call may wait for days, and no request's headers are kept for it";
+
 const SERVER_USE = [
   "name",
   "namespace",
@@ -176,9 +218,7 @@ function readServerUse(source: ManifestSource, node: Node | undefined): readonly
   const toolNames = members.texts("toolNames");
   const requireApproval = members.texts("requireApproval");
   checkSubset(source, members, { toolNames, requireApproval });
-  const headers = members.get("allowedHeaders");
-  if (headers !== undefined)
-    source.warning(headers, "mcpServer.allowedHeaders does nothing here: no headers are passed on");
+  members.warnOf(["allowedHeaders"], NO_HEADERS);
   const own = members.get("countersign");
   const connection = own && readConnection(source, own, "mcpServer.countersign");
   return [{ name, toolNames, requireApproval, connection, node }];

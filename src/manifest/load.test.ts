@@ -197,3 +197,33 @@ test("agents of one file use each other as tools, but not in a circle", () => {
   expect(agents[0]?.agent.tools.map(({ name }) => name)).toEqual(["leaf"]);
   expect(() => loadManifest(write([agent("a", "b"), agent("b", "a")].join("\n---\n")))).toThrow("a → b → a");
 });
+
+test("how the questions are put stands under countersign, and what names nobody is refused", () => {
+  const tool = "- type: McpServer\n      mcpServer: { name: x, toolNames: [a], countersign: { command: x } }";
+  const asking = (text: string) =>
+    problemsOf(withTools(tool).replace("spec:\n", `spec:\n  countersign: ${text}\n`));
+  expect(asking("{ expiresIn: 12h, approvers: { roles: [ops], notRequester: true } }")).toEqual([]);
+  expect(asking("{ expiresIn: soon }")).toEqual([
+    '5:29: spec.countersign.expiresIn is "soon"; give a number and a unit, such as 90s, 12h or 30d',
+  ]);
+  expect(asking("{ approvers: { users: [] } }").join()).toContain("names nobody");
+  expect(asking("{ approvers: everybody }").join()).toContain("must be requester, or a map");
+});
+
+test("what is understood and does nothing here is said, each with its reason", () => {
+  const file = write(
+    JSON.stringify({
+      instruction: "Help.",
+      remote_agents: [],
+      http_tools: [
+        { params: { url: "http://localhost:9", timeout: 5 }, tools: [], allowed_headers: ["authorization"] },
+      ],
+    }),
+    "warned.json",
+  );
+  expect(checkManifest(file).warnings.map(({ message }) => message)).toEqual([
+    "the agent config.remote_agents are not called from here: the agent runs without them",
+    "params.timeout does nothing here",
+    "an entry of http_tools.allowed_headers does nothing here: a call may wait for days, and no request's headers are kept for it",
+  ]);
+});

@@ -116,6 +116,21 @@ export class Members {
     return node && this.#source.list(node, what, (entry) => this.#source.text(entry, `an entry of ${what}`));
   }
 
+  flag(name: string): boolean | undefined {
+    const node = this.get(name);
+    if (node === undefined) return undefined;
+    if (isScalar(node) && typeof node.value === "boolean") return node.value;
+    return this.#source.problem(node, `${this.#what}.${name} must be true or false`);
+  }
+
+  /** Says of members that are understood and do nothing here why that is so. */
+  warnOf(names: readonly string[], why: string): void {
+    for (const name of names) {
+      const node = this.get(name);
+      if (node !== undefined) this.#source.warning(node, `${this.#what}.${name} ${why}`);
+    }
+  }
+
   textMap(name: string): Readonly<Record<string, string>> | undefined {
     const node = this.get(name);
     if (node === undefined) return undefined;

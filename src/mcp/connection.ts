@@ -3,14 +3,17 @@ import {
   type CallToolResult,
   Client,
   type OAuthClientProvider,
+  type ProgressCallback,
   type Tool as ServerTool,
   SSEClientTransport,
+  SseError,
   StreamableHTTPClientTransport,
   type Transport,
 } from "@modelcontextprotocol/client";
 import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { CountersignError, type JsonObject, type JsonValue } from "../protocol/index.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
+import { isLostSession } from "./outcome.ts";
 
 /** How a server is reached: started as a process, or over HTTP. */
 export type McpServer =
@@ -58,8 +61,9 @@ export class McpConnection {
 
   /** Every tool the server lists. Throws if it cannot be reached. */
   async listTools(timeoutMs: number): Promise<readonly ServerTool[]> {
-    const client = await this.#connected();
-    const { tools } = await client.listTools(undefined, { timeout: timeoutMs, cacheMode: "bypass" });
+    const { tools } = await this.#use((client) =>
+      client.listTools(undefined, { timeout: timeoutMs, cacheMode: "bypass" }),
+    );
     return tools;
   }
 
@@ -69,20 +73,18 @@ export class McpConnection {
   }
 
   async callTool(name: string, args: JsonObject, options: CallOptions): Promise<CallToolResult> {
-    const client = await this.#connected();
-    return client.callTool(
-      { name, arguments: { ...args } },
-      {
-        signal: options.signal,
-        timeout: options.timeoutMs,
-        resetTimeoutOnProgress: true,
-        onprogress: ({ progress, total, message }) =>
-          options.onProgress({
-            progress,
-            ...(total === undefined ? {} : { total }),
-            ...(message === undefined ? {} : { message }),
-          }),
-      },
+    const { signal, timeoutMs: timeout, onProgress } = options;
+    const onprogress: ProgressCallback = ({ progress, total, message }) =>
+      onProgress({
+        progress,
+        ...(total === undefined ? {} : { total }),
+        ...(message === undefined ? {} : { message }),
+      });
+    return this.#use((client) =>
+      client.callTool(
+        { name, arguments: { ...args } },
+        { signal, timeout, resetTimeoutOnProgress: true, onprogress },
+      ),
     );
   }
 
@@ -92,6 +94,18 @@ export class McpConnection {
     this.#client = undefined;
     // A connection that could not be made needs no closing.
     await client?.then((open) => open.close()).catch(() => {});
+  }
+
+  /** A server that was started again does not know us: it has done nothing, and is asked once more. */
+  async #use<T>(ask: (client: Client) => Promise<T>): Promise<T> {
+    const client = await this.#connected();
+    try {
+      return await ask(client);
+    } catch (error) {
+      if (!isLostSession(error)) throw error;
+      await client.close();
+      return ask(await this.#connected());
+    }
   }
 
   #connected(): Promise<Client> {
@@ -163,7 +177,13 @@ export function overHttp(server: OverNetwork): Transport {
 }
 
 export function overSse(server: OverNetwork): Transport {
-  return new SSEClientTransport(new URL(server.url), transportOptions(server));
+  const transport = new SSEClientTransport(new URL(server.url), transportOptions(server));
+  // It would connect again by itself, to a server that has forgotten us and what we asked.
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK's own way of telling
+  transport.onerror = (error) => {
+    if (error instanceof SseError) transport.close().catch(() => {});
+  };
+  return transport;
 }
 
 function transportOptions({ headers, authProvider }: OverNetwork): {

@@ -8,11 +8,16 @@ export function isFinal({ status }: Outcome): boolean {
   return status !== "pending" && status !== "executing" && status !== "unknown";
 }
 
+// Erased before anybody asked for it; that it ran is still known.
+const ERASED: JsonObject = {
+  content: [{ type: "text", text: "the call was run, and its result is no longer kept" }],
+};
+
 /** What a client is told: the server's own result, or a failure in the words that a model understands. */
 export function outcomeResult(outcome: Outcome): JsonObject {
   switch (outcome.status) {
     case "succeeded":
-      return outcome.result;
+      return isJsonObject(outcome.result) ? outcome.result : ERASED;
     case "failed":
       return failure(outcome.error);
     case "denied":

@@ -13,6 +13,7 @@ import {
   textOf,
   toErrorMessage,
 } from "./json-rpc.ts";
+import { isLostSession } from "./outcome.ts";
 import { Upstream, UpstreamError } from "./upstream.ts";
 import { WaitingNotice } from "./waiting-notice.ts";
 import { withoutTasks } from "./without-tasks.ts";
@@ -46,8 +47,8 @@ export class GatewaySession {
   #ready = false;
   /** The names of what the server lists for this client. */
   #tools: ReadonlySet<string | undefined> = new Set();
-  /** What a tool is must be known before anybody is asked about it. */
-  #learned: Promise<void> = Promise.resolve();
+  /** What a tool is must be known before anybody is asked about it: not before the handshake is done. */
+  #learned: Promise<void> = new Promise(() => {});
 
   constructor(client: Transport, upstream: Transport, gateway: Gateway) {
     this.#client = client;
@@ -116,8 +117,8 @@ export class GatewaySession {
   #take(request: JSONRPCMessage | undefined, handle: () => Promise<void>): void {
     handle().catch(async (error: unknown) => {
       const { id, method } = request === undefined ? {} : fieldsOf(request);
-      if (id === undefined || method === undefined || method === "initialize")
-        return this.#ended.resolve(GONE);
+      const isPassing = id !== undefined && method !== undefined && method !== "initialize";
+      if (!isPassing || isLostSession(error)) return this.#ended.resolve(GONE);
       this.#passed.delete(id);
       await this.#client.send(toErrorMessage(id, error)).catch(() => {});
     });
@@ -134,8 +135,9 @@ export class GatewaySession {
     }
     if (method === "initialize") this.#initializing = id;
     if (method !== undefined && id !== undefined) this.#passed.set(id, method);
+    // At once, and not when it was sent: a call may follow on its heels.
+    if (method === "notifications/initialized") return this.#relearn(this.#upstream.send(message));
     await this.#upstream.send(message);
-    if (method === "notifications/initialized") await this.#relearn();
   }
 
   /** Is this call not to be passed on? Whatever may mean a gated tool, and cannot be held, is refused. */
@@ -180,8 +182,8 @@ export class GatewaySession {
     return [...this.#held.values()].find(({ notice }) => notice.token === token)?.notice;
   }
 
-  #relearn(): Promise<void> {
-    this.#learned = this.#learn();
+  #relearn(before?: Promise<void>): Promise<void> {
+    this.#learned = Promise.resolve(before).then(() => this.#learn());
     return this.#learned;
   }
 
@@ -211,7 +213,7 @@ export class GatewaySession {
     };
     // Not awaited: others of this client's messages go on meanwhile.
     const tell = async (result: JsonObject): Promise<void> =>
-      this.#client.send({ jsonrpc: "2.0", id, result } as JSONRPCMessage);
+      this.#client.send({ jsonrpc: "2.0", id, result });
     this.#learned
       .then(() =>
         this.#tools.has(tool)

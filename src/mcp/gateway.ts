@@ -9,7 +9,7 @@ import {
   type PrincipalInput,
   valueDigest,
 } from "../engine/index.ts";
-import { CountersignError, type JsonObject, member, toJsonValue } from "../protocol/index.ts";
+import { CountersignError, isReservedName, type JsonObject, member, toJsonValue } from "../protocol/index.ts";
 import { type CallKey, CallKeys } from "./call-keys.ts";
 import { describeServer, type McpServer } from "./connection.ts";
 import { failure, failureIn, isFinal, outcomeResult } from "./gateway-outcome.ts";
@@ -139,7 +139,9 @@ export class McpGateway {
   define(listed: readonly JsonObject[]): void {
     for (const tool of listed) {
       const name = textOf(tool, "name");
-      if (name !== undefined && this.isGated(name)) this.#gates.set(name, this.#gate(name, tool));
+      // A name of the protocol's own can be nobody's tool; a call of it finds none.
+      if (name === undefined || name === "" || isReservedName(name) || !this.isGated(name)) continue;
+      this.#gates.set(name, this.#gate(name, tool));
     }
   }
 
@@ -200,7 +202,10 @@ export class McpGateway {
       async (args, context) => {
         const { id } = context.session;
         this.#running.add(id);
-        return this.#forward(listed, args, context).finally(() => this.#running.delete(id));
+        return this.#forward(listed, args, context).finally(() => {
+          this.#running.delete(id);
+          if (this.#askers.get(id)?.signal.aborted === true) this.#askers.delete(id);
+        });
       },
     );
   }

@@ -78,7 +78,7 @@ export class HttpClient implements Transport {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    for (const stream of [...this.#answers.values()]) stream.end();
+    for (const stream of this.#answers.values()) stream.end();
     this.#listening?.end();
     this.onclose?.();
   }

@@ -150,7 +150,7 @@ async function readMessage(request: Request): Promise<JSONRPCMessage | undefined
   const pieces: Uint8Array[] = [];
   let bytes = 0;
   try {
-    for await (const piece of request.body ?? []) {
+    for await (const piece of (request.body ?? []) as AsyncIterable<Uint8Array>) {
       bytes += piece.length;
       if (bytes > MOST_BYTES) return undefined;
       pieces.push(piece);

@@ -16,3 +16,12 @@ export function leavesOpen(error: unknown): boolean {
   if (error instanceof SdkError) return !BEFORE_SENDING.has(error.code);
   return true;
 }
+
+/**
+ * Does the server no longer know the session, so that nothing was done and a new one is needed? The protocol says 404;
+ * many say 400 and name the session.
+ */
+export function isLostSession(error: unknown): boolean {
+  if (!(error instanceof SdkHttpError)) return false;
+  return error.status === 404 || (error.status === 400 && /session/i.test(error.message));
+}

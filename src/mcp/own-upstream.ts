@@ -1,6 +1,7 @@
 import type { Transport } from "@modelcontextprotocol/client";
 import { CountersignError, type JsonObject } from "../protocol/index.ts";
 import { describeServer, type McpServer, overHttp, overSse, stdio } from "./connection.ts";
+import { isLostSession } from "./outcome.ts";
 import { type RequestOptions, Upstream, UpstreamError } from "./upstream.ts";
 
 const NOTHING = {} as const;
@@ -25,8 +26,13 @@ export class OwnUpstream {
 
   /** Throws `invalid-option` where the server cannot be reached. */
   async listTools(): Promise<readonly JsonObject[]> {
-    const upstream = await this.#connected();
-    return upstream.listTools();
+    try {
+      return await (await this.#connected()).listTools();
+    } catch (error) {
+      if (!isLostSession(error)) throw error;
+      await this.rest();
+      return (await this.#connected()).listTools();
+    }
   }
 
   /** Every tool that the server lists for any client, on a connection of its own that ends with this. */

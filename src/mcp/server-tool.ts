@@ -1,5 +1,5 @@
 import type { Tool as ServerTool } from "@modelcontextprotocol/client";
-import { OutcomeUnknown } from "../engine/index.ts";
+import { type Approvers, OutcomeUnknown } from "../engine/index.ts";
 import { CountersignError, type JsonObject } from "../protocol/index.ts";
 import { type Tool, type ToolContext, tool } from "../runtime/index.ts";
 import { isRepeatable } from "./annotations.ts";
@@ -19,6 +19,8 @@ export interface ServerFacts {
   readonly confirmation: McpConfirmation;
   readonly requireApproval: ReadonlySet<string>;
   readonly timeoutMs: number;
+  /** How its questions are put. */
+  readonly asking: { readonly approvers?: Approvers; readonly expiresInMs?: number };
 }
 
 /** A server's tool as ours: the same name and schema, gated here, run there. */
@@ -32,6 +34,7 @@ export function toTool(facts: ServerFacts, given: ServerTool): Tool {
     parameters: given.inputSchema as JsonObject,
     requireConfirmation: gateOf(facts.confirmation, given),
     readOnly: repeatable,
+    ...facts.asking,
     execute: (args: JsonObject, ctx) => call(facts, given.name, { args, ctx, repeatable }),
   });
   const approval = facts.requireApproval.has(given.name);

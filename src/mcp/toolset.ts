@@ -1,4 +1,5 @@
 import type { Tool as ServerTool } from "@modelcontextprotocol/client";
+import type { Approvers } from "../engine/index.ts";
 import { CountersignError, isReservedName } from "../protocol/index.ts";
 import type { Tool, Toolset } from "../runtime/index.ts";
 import { describeServer, McpConnection, type McpServer } from "./connection.ts";
@@ -15,6 +16,10 @@ export interface McpToolsetOptions {
   readonly toolNames?: readonly string[];
   /** Those of `toolNames` that need a person. A name that the server does not list is an error. */
   readonly requireApproval?: readonly string[];
+  /** Who may approve; whoever asked, if nothing is said. */
+  readonly approvers?: Approvers;
+  /** How long a call waits for a person; for good, if nothing is said. */
+  readonly expiresInMs?: number;
   /** Put before every tool's name, where two servers have tools of the same name. */
   readonly prefix?: string;
   /** How long a call may go without a sign of life before its outcome is taken for unknown. */
@@ -128,8 +133,12 @@ export class McpToolset implements Toolset {
   }
 
   #facts(): ServerFacts {
-    const { name, server, prefix = "", requireApproval = [] } = this.#options;
+    const { name, server, prefix = "", requireApproval = [], approvers, expiresInMs } = this.#options;
     return {
+      asking: {
+        ...(approvers === undefined ? {} : { approvers }),
+        ...(expiresInMs === undefined ? {} : { expiresInMs }),
+      },
       connection: this.#connection,
       server: name,
       place: describeServer(server),

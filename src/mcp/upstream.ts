@@ -79,7 +79,7 @@ export class Upstream {
     // Whoever waits below may be waiting for the sending still.
     answer.promise.catch(() => {});
     try {
-      await this.send({ jsonrpc: "2.0", id, method, params } as JSONRPCMessage);
+      await this.send({ jsonrpc: "2.0", id, method, params });
       return await answer.promise;
     } finally {
       clearTimeout(timer);

@@ -37,6 +37,6 @@ export class WaitingNotice {
         ...(typeof progress === "number" ? { progress: progress + offset } : {}),
         ...(typeof total === "number" ? { total: total + offset } : {}),
       },
-    } as JSONRPCMessage;
+    };
   }
 }

@@ -13,5 +13,5 @@ export function withoutTasks(message: JSONRPCMessage, isGated: (tool: string) =>
     if (member(execution, "taskSupport") === undefined) return tool;
     return { ...tool, execution: { ...execution, taskSupport: "forbidden" } };
   };
-  return { ...message, result: { ...result, tools: tools.map(change) } } as JSONRPCMessage;
+  return { ...message, result: { ...result, tools: tools.map(change) } };
 }

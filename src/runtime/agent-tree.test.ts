@@ -63,7 +63,7 @@ describe("the tree", () => {
 
   test("an agent of another copy of the package is refused, wherever it stands in the tree", () => {
     // What such a copy makes looks the same and is of another class.
-    const copied = { ...new Agent({ name: "copied" }) };
+    const copied = Object.assign({}, new Agent({ name: "copied" }));
     const root = new SequentialAgent({ name: "root", subAgents: [copied] });
     for (const agent of [copied, root]) {
       expect(() => makeRunner({ agent })).toThrow(/"copied" was made by another copy/);

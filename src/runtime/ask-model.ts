@@ -1,10 +1,11 @@
 import type { FrameRecord } from "../engine/index.ts";
-import { CountersignError, type Part, type StoredEvent } from "../protocol/index.ts";
+import { CountersignError, type JsonObject, type Part, type StoredEvent } from "../protocol/index.ts";
 import type { Agent } from "./agent.ts";
 import { errorText } from "./failure.ts";
 import { firstValue, type HookContext } from "./hooks.ts";
 import type { ModelChunk, ModelRequest } from "./model.ts";
 import { modelOf, type RunContext } from "./run-context.ts";
+import { wellFormed } from "./well-formed.ts";
 
 /** One question to the agent's model. */
 export interface ModelQuestion {
@@ -26,7 +27,9 @@ export async function askModel(question: ModelQuestion): Promise<ModelChunk> {
     const attributes = { "countersign.agent": agent.name, "countersign.app": run.app };
     const response =
       instead ?? (await run.engine.trace({ name: "model", attributes }, () => generate(question)));
-    return (await firstValue(hooks, "afterModel", { response, ctx })) ?? response;
+    const chunk = (await firstValue(hooks, "afterModel", { response, ctx })) ?? response;
+    // Parts are JSON, as the model sent them or a hook made them.
+    return { ...chunk, parts: wellFormed(chunk.parts as readonly JsonObject[]) };
   } catch (error) {
     return failure(error);
   }

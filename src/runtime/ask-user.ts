@@ -87,7 +87,7 @@ export function askedQuestions(args: JsonObject): readonly UserQuestion[] {
 }
 
 /** What an approval's payload must look like: `answer_1`, `answer_2`, … in the order of the questions; none is needed. */
-function answersSchema(questions: readonly UserQuestion[]): JsonObject {
+export function answersSchema(questions: readonly UserQuestion[]): JsonObject {
   const properties = questions.map((asked, index) => [nameAt(index), answerSchema(asked)] as const);
   return { type: "object", properties: Object.fromEntries(properties), additionalProperties: false };
 }

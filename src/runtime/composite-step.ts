@@ -16,11 +16,11 @@ export async function stepComposite(run: RunContext, agent: AnyAgent, frame: Fra
     await run.engine.finishFrame(frame, output === undefined ? failure : { ...failure, output });
     return;
   }
-  const before = next === 0 ? await ask(run, agent, frame, "beforeAgent") : undefined;
+  const before = next === 0 ? await askHook(run, agent, frame, "beforeAgent") : undefined;
   if (before?.parts !== undefined) return end(run, agent, frame, before);
   const ended = agent instanceof LoopAgent && escalated === true;
   const children = ended ? [] : childrenFor(run, agent, next);
-  if (children.length === 0) return end(run, agent, frame, await ask(run, agent, frame, "afterAgent"));
+  if (children.length === 0) return end(run, agent, frame, await askHook(run, agent, frame, "afterAgent"));
   await run.engine.spawnFrames(frame, {
     cursor: { next: next + children.length },
     ...(before === undefined ? {} : { stateDelta: before.stateDelta }),
@@ -57,12 +57,13 @@ async function end(
 }
 
 /** What a hook did: state it set, and what it says in the agent's place, if it says anything. */
-interface HookOutcome {
+export interface HookOutcome {
   readonly stateDelta: JsonObject;
   readonly parts?: readonly Part[];
 }
 
-async function ask(
+/** Asks a hook around an agent that has no model of its own; undefined where there is none. */
+export async function askHook(
   run: RunContext,
   agent: AnyAgent,
   frame: FrameRecord,
@@ -76,7 +77,8 @@ async function ask(
   return { stateDelta: ctx.state.delta(), ...(content === undefined ? {} : { parts: content.parts }) };
 }
 
-function wordsEvent(frame: FrameRecord, parts: readonly Part[]): NonNullable<FrameEnd["event"]> {
+/** What an agent says, as an event of its frame. */
+export function wordsEvent(frame: FrameRecord, parts: readonly Part[]): NonNullable<FrameEnd["event"]> {
   const { agent: author, invocation: invocationId, branch } = frame;
   const where = branch === undefined ? {} : { branch };
   return { author, invocationId, ...where, content: { role: "model", parts } };

@@ -49,7 +49,9 @@ export function toContents(events: readonly StoredEvent[], view: HistoryView): C
 /** Does an agent in this branch see the event? Yes to what led there and what came of it, no to what ran beside. */
 export function isVisible(event: StoredEvent, branch = ""): boolean {
   const { branch: other = "" } = event;
-  if (event.partial === true || isolationOf(branch) !== isolationOf(other)) return false;
+  if (event.partial === true) return false;
+  if (other === branch) return true;
+  if (isolationOf(branch) !== isolationOf(other)) return false;
   return isWithin(branch, other) || isWithin(other, branch);
 }
 

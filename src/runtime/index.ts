@@ -14,6 +14,7 @@ export { type RefusedAnswer } from "./answers.ts";
 export {
   ASK_USER,
   type AskUserOptions,
+  answersSchema,
   askedQuestions,
   askUser,
   readAnswers,
@@ -21,6 +22,13 @@ export {
 } from "./ask-user.ts";
 export { BaseTool, type BaseToolOptions } from "./base-tool.ts";
 export type { DecisionResult } from "./decision-result.ts";
+export type {
+  ForeignAgent,
+  ForeignCall,
+  ForeignContext,
+  ForeignMove,
+  ForeignStanding,
+} from "./foreign-agent.ts";
 export { isNested } from "./history.ts";
 export type { BeforeToolContext, HookContext, Hooks } from "./hooks.ts";
 export type { RunLimits } from "./limit-run.ts";

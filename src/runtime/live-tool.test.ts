@@ -65,6 +65,17 @@ describe("amended arguments", () => {
     ]);
   });
 
+  test("keep the secrets that an approver was not shown", async () => {
+    const { runner, paid } = scene({ amendable: ["amount"], secrets: ["/to"] });
+    const id = await idOf(runner);
+    const [shown] = await runner.pending();
+    expect(shown?.args).toEqual({ to: "[redacted]", amount: 500 });
+    const args = { to: "[redacted]", amount: 50 };
+    await (await runner.approve(id, { ...byAna, args })).finished;
+    expect(paid).toEqual([{ to: "bo", amount: 50 }]);
+    expect(await runner.approve(id, { ...byAna, args })).toMatchObject({ repeated: true });
+  });
+
   test("are parsed as the model's would be", async () => {
     const { runner, paid } = scene({ amendable: true });
     const id = await idOf(runner);

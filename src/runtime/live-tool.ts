@@ -58,7 +58,8 @@ function toldChange(changes: readonly string[] = []): string {
   return `the tool changed since it was asked about${what}`;
 }
 
-function deniesNow(run: RunContext, call: CallRecord, user = ""): string | undefined {
+/** A deny rule that holds for this call now, if there is one. */
+export function deniesNow(run: RunContext, call: CallRecord, user = ""): string | undefined {
   const { app, agent, tool, args } = call;
   try {
     const verdict = run.policy?.({ app, agent, tool, args, user });

@@ -291,3 +291,9 @@ describe("too much", () => {
     expect(entered).toEqual([1]);
   });
 });
+
+test("half a character in a model's arguments is replaced, and the call goes on", async () => {
+  expect(await answersTo([call("echo", { text: "lone \ud800 half" })], [echo])).toEqual([
+    { said: "lone \ufffd half" },
+  ]);
+});

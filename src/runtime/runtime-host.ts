@@ -4,6 +4,8 @@ import { toolsOf } from "./agent-tools.ts";
 import { answerInProcess } from "./answer-in-process.ts";
 import { stepComposite } from "./composite-step.ts";
 import { failureOf } from "./failure.ts";
+import { isForeign } from "./foreign-agent.ts";
+import { foreignTool, stepForeign } from "./foreign-step.ts";
 import { toLiveToolFor } from "./live-tool.ts";
 import { stepLlm } from "./llm-step.ts";
 import type { RunContext } from "./run-context.ts";
@@ -24,6 +26,7 @@ export function createRuntimeHost(run: RunContext): Host {
 
 async function liveToolFor(run: RunContext, call: CallRecord): Promise<LiveTool | undefined> {
   const agent = run.agents.get(call.agent);
+  if (agent !== undefined && isForeign(agent)) return foreignTool(run, agent, call.tool);
   if (!(agent instanceof Agent)) return undefined;
   const tool = (await toolsOf(agent, run.agents)).get(call.tool);
   return tool === undefined ? undefined : toLiveToolFor(run, { agent, tool, call });
@@ -36,5 +39,6 @@ async function step(run: RunContext, frame: FrameRecord): Promise<void> {
     await run.engine.finishFrame(frame, failureOf(frame, "tool-gone", message));
     return;
   }
+  if (isForeign(agent)) return stepForeign(run, agent, frame);
   await (agent instanceof Agent ? stepLlm(run, agent, frame) : stepComposite(run, agent, frame));
 }

@@ -215,7 +215,16 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
     "toJsonValue",
     "toProblem",
   ],
-  "./a2a": ["A2aApp", "A2aFacts", "A2aOptions", "A2aSecurity", "createA2aApp"],
+  "./a2a": [
+    "A2aApp",
+    "A2aFacts",
+    "A2aOptions",
+    "A2aSecurity",
+    "PeerHeaders",
+    "RemoteAgent",
+    "RemoteAgentOptions",
+    "createA2aApp",
+  ],
   "./channels": [
     "Channel",
     "DEFAULT_DELIVERY_SETTINGS",
@@ -326,11 +335,13 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
   "./mcp": [
     "DiscoveredTool",
     "McpConfirmation",
+    "McpEndpoint",
     "McpGateway",
     "McpGatewayOptions",
     "McpServer",
     "McpToolset",
     "McpToolsetOptions",
+    "StdioClient",
   ],
   "./stores/postgres": [
     "Migrated",

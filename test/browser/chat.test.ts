@@ -18,9 +18,14 @@ interface Chat extends InboxPage {
   readonly bubbles: () => Promise<readonly string[]>;
 }
 
-async function openChat(office: Office): Promise<Chat> {
-  const inbox = await openInbox(resources, { newPage, url: office.url, path: "#/chat" });
+async function openChat(office: Office, token?: string): Promise<Chat> {
+  const options = token === undefined ? {} : { mayComplain: /401/ };
+  const inbox = await openInbox(resources, { newPage, url: office.url, path: "#/chat", ...options });
   const { page } = inbox;
+  if (token !== undefined) {
+    await page.getByLabel(/^Token/).fill(token);
+    await page.getByRole("button", { name: "Log in" }).click();
+  }
   await page.getByRole("button", { name: "New chat with office" }).click();
   const say = async (text: string): Promise<void> => {
     await page.getByLabel("Message").fill(text);
@@ -126,4 +131,16 @@ test("a question with a form is answered inline", async () => {
   await page.getByText("Approved, completed").waitFor();
   await page.getByText(`{"granted":{"approved_days":2}}`).waitFor();
   expect(office.ran).toEqual([{ name: "request_time_off", args: { days: 5 } }]);
+});
+
+test("with auth on, one talks as oneself and decides one's own", async () => {
+  const office = await openOffice(resources, { mode: "tokens" });
+  const { page, ask, sendNow } = await openChat(office, await office.tokenFor("ana"));
+  await ask(LUNCH, { name: "wire_money", args: { amount: 5, to: "me" } });
+  const [lunch, wire] = [page.locator(".tool").nth(0), page.locator(".tool").nth(1)];
+  await wire.getByText("Only anyone with the role treasurer").waitFor();
+  await lunch.getByRole("button", { name: "Approve" }).and(page.locator("[aria-disabled=false]")).click();
+  await sendNow();
+  await lunch.getByText("Approved by ana").waitFor();
+  expect(office.ran).toEqual([LUNCH]);
 });

@@ -59,3 +59,21 @@ test("an unknown outcome is shown with what is known of it, and settled by a per
   await card.locator(".card-head").getByText("Approved, done").waitFor();
   expect((await office.look(id)).result).toEqual({ receipt: 42 });
 });
+
+test("a call that nobody was asked about and whose outcome is unknown is settled too", async () => {
+  const office = await openOffice(resources);
+  const turn = await office.runner.send(JSON.stringify([{ name: "vanish", args: { amount: 3 } }]), {
+    user: "ana",
+  });
+  const [lost] = turn.unknown;
+  const { page, button } = await openInbox(resources, { newPage, url: office.url, path: "#/unknown" });
+  await page.getByRole("heading", { name: "vanish" }).waitFor();
+  await button("Settle").click({ force: true });
+  await page.getByLabel(/give up/).check();
+  await page.getByLabel(/^What went wrong/).fill("it never arrived");
+  await button("Settle").click();
+  await page.getByText("Every outcome is known").waitFor();
+  const [call] = await office.engine.ledger.calls([lost?.call ?? ""]);
+  expect(call).toMatchObject({ status: "failed" });
+  expect(JSON.stringify(call?.result)).toContain("it never arrived");
+});

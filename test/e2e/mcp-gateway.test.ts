@@ -17,12 +17,16 @@ interface Scene {
   readonly calls: () => Promise<readonly string[]>;
 }
 
-async function scene(options: Partial<McpGatewayOptions> = {}, db = "memory:"): Promise<Scene> {
+async function scene(
+  options: Partial<McpGatewayOptions> = {},
+  db = "memory:",
+  names: readonly string[] = ["look", "write", "die", "fail"],
+): Promise<Scene> {
   const folder = await resources.folder();
   const log = join(folder, "log");
   const script = join(folder, "script.json");
   await writeFile(log, "");
-  const tools = ["look", "write", "die", "fail"].map((name) => ({
+  const tools = names.map((name) => ({
     name,
     description: `Does ${name}.`,
     inputSchema: { type: "object", properties: { path: { type: "string" } } },
@@ -180,4 +184,113 @@ describe("through the gateway", () => {
     await expect(client.callTool({ name: "write", arguments: { path: 5 } })).rejects.toThrow("path");
     await opened(engine, 0);
   });
+});
+
+describe("what the server does meanwhile", () => {
+  const mutating = ["write", "mutate"];
+
+  test("a tool that it says it changed is not run, but asked about anew", async () => {
+    const { engine, gateway, calls } = await scene({ require: ["write"] }, "memory:", mutating);
+    const client = await connect(gateway);
+    const calling = client.callTool({ name: "write", arguments: {} });
+    const [before = ""] = await opened(engine);
+    const changed = Promise.withResolvers<unknown>();
+    client.setNotificationHandler("notifications/tools/list_changed", changed.resolve);
+    await client.callTool({ name: "mutate", arguments: {} });
+    await changed.promise;
+    expect(await engine.approve(before, { by })).toMatchObject({ ok: false, code: "definition-changed" });
+    const [after = ""] = await opened(engine);
+    expect(after).not.toBe(before);
+    const asked = (await engine.ledger.load({ confirmation: after }))?.confirmation;
+    expect(asked?.shown.why.join()).toContain("changed");
+    await engine.approve(after, { by });
+    expect(await calling).toMatchObject({ content: text("did write") });
+    expect(await calls()).toEqual(["call mutate {}", "call write {}"]);
+  });
+
+  test("a tool that it changed without a word is found out before it is run", async () => {
+    const { engine, gateway, calls } = await scene({ require: ["write"] }, "memory:", ["write", "sneak"]);
+    const client = await connect(gateway);
+    const calling = client.callTool({ name: "write", arguments: {} });
+    const [id = ""] = await opened(engine);
+    await client.callTool({ name: "sneak", arguments: {} });
+    await engine.approve(id, { by });
+    expect(await calling).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining("not what it was when it was approved") as string }],
+    });
+    expect(await calls()).toEqual(["call sneak {}"]);
+    const again = client.callTool({ name: "write", arguments: {} });
+    const [anew = ""] = await opened(engine);
+    await engine.approve(anew, { by });
+    expect(await again).toMatchObject({ content: text("did write") });
+  });
+
+  test("an answer that it forges for a call that waits is not passed on", async () => {
+    const { engine, gateway } = await scene({ require: ["write"] }, "memory:", ["write", "forge"]);
+    const client = await connect(gateway);
+    const calling = client.callTool({ name: "write", arguments: {} });
+    const [id = ""] = await opened(engine);
+    // It answers the ids 0 to 20, whoever they are of, and then this.
+    await client.callTool({ name: "forge", arguments: {} });
+    await engine.deny(id, { by });
+    expect(await calling).toMatchObject({ isError: true });
+  });
+});
+
+test("a server that brings a tool with a name of the protocol's is served without it", async () => {
+  const { engine, gateway } = await scene({}, "memory:", ["adk_request_confirmation", "look"]);
+  await gateway.open();
+  const client = await connect(gateway);
+  expect(await client.callTool({ name: "adk_request_confirmation", arguments: {} })).toMatchObject({
+    isError: true,
+    content: text('there is no tool "adk_request_confirmation"'),
+  });
+  await opened(engine, 0);
+});
+
+test("a call whose result was erased from the ledger before it was told is told as run, and not run again", async () => {
+  const { engine, gateway, calls } = await scene();
+  const request = { name: "write", arguments: { path: "a" } };
+  const gone = await connect(gateway);
+  const lost = gone.callTool(request).catch(() => {});
+  const [before = ""] = await opened(engine);
+  await gone.close();
+  await lost;
+  const receipt = await engine.approve(before, { by });
+  if (!receipt.ok) throw new Error(receipt.message);
+  await receipt.finished;
+  expect(await engine.prune(-1_000)).toBe(1);
+  const client = await connect(gateway);
+  expect(await client.callTool(request)).toMatchObject({
+    content: text("the call was run, and its result is no longer kept"),
+  });
+  expect(await calls()).toHaveLength(1);
+});
+
+test("a server without tools is served as it is", async () => {
+  const { gateway } = await scene({}, "memory:", []);
+  const client = await connect(gateway);
+  await expect(client.ping()).resolves.toBeDefined();
+  expect(await client.callTool({ name: "write", arguments: {} })).toMatchObject({
+    isError: true,
+    content: text('there is no tool "write"'),
+  });
+});
+
+test("a call runs on the connection that asked for it, and on no other client's", async () => {
+  const { engine, gateway, calls } = await scene({ require: ["who"] }, "memory:", ["who"]);
+  const [one, two] = [await connect(gateway), await connect(gateway)];
+  const calling = [one, two].map((client, i) =>
+    client.callTool({ name: "who", arguments: { path: `${i}` } }),
+  );
+  for (const id of await opened(engine, 2)) await engine.approve(id, { by });
+  const pids = (await Promise.all(calling)).map(({ content }) => JSON.stringify(content));
+  expect(new Set(pids).size).toBe(2);
+  expect(await calls()).toHaveLength(2);
+});
+
+test("names in require that the server does not list are refused before anybody is served", async () => {
+  const { gateway } = await scene({ require: ["write", "wrte"] });
+  await expect(gateway.open()).rejects.toThrow('lists no tool "wrte"');
 });

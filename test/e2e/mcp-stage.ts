@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
@@ -17,7 +18,7 @@ export function program(name: string): string {
 /** A server of ours that can misbehave, and the log of what it was asked to do. */
 export interface ScriptedPeer {
   readonly command: readonly string[];
-  calls(): Promise<readonly string[]>;
+  readonly calls: () => Promise<readonly string[]>;
 }
 
 export async function scriptedPeer(folder: Folder, tools: readonly object[]): Promise<ScriptedPeer> {
@@ -40,7 +41,7 @@ export interface Desktop {
   readonly client: Client;
   readonly pid: number;
   /** What the command has said on standard error. */
-  words(): string;
+  readonly words: () => string;
   close(): Promise<void>;
 }
 
@@ -99,7 +100,7 @@ export async function waiting(folder: Folder, count = 1): Promise<readonly Waiti
     folder.withEngine(async ({ ledger }) =>
       (await ledger.confirmations({ state: "open" })).items.map(({ confirmation }) => confirmation),
     );
-  await expect.poll(read, { timeout: 20_000, interval: 100 }).toHaveLength(count);
+  await expect.poll(read, { timeout: 40_000, interval: 100 }).toHaveLength(count);
   return read();
 }
 
@@ -116,4 +117,26 @@ export async function freePort(): Promise<number> {
   const address = server.address();
   await new Promise((resolve) => server.close(resolve));
   return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+/** The server from npm that has everything, over the network. */
+export async function everything(
+  kind: "sse" | "streamableHttp",
+  port: number,
+): Promise<{ stop(): Promise<void> }> {
+  const file = program("@modelcontextprotocol/server-everything");
+  const child = spawn(process.execPath, [file, kind], { env: { ...process.env, PORT: String(port) } });
+  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  const stop = async (): Promise<void> => {
+    child.kill("SIGKILL");
+    await ended;
+  };
+  onTestFinished(stop);
+  const reachable = () =>
+    fetch(`http://127.0.0.1:${port}/`).then(
+      () => true,
+      () => false,
+    );
+  await expect.poll(reachable, { timeout: 30_000 }).toBe(true);
+  return { stop };
 }

@@ -1,9 +1,19 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import type { Client } from "@modelcontextprotocol/client";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { ENTRY, type Folder, makeFolder } from "../cli/command.ts";
-import { approve, connectHttp, program, startDesktop, startHttpGateway, text, waiting } from "./mcp-stage.ts";
+import {
+  approve,
+  connectHttp,
+  program,
+  scriptedPeer,
+  startDesktop,
+  startHttpGateway,
+  text,
+  toolNamed,
+  waiting,
+} from "./mcp-stage.ts";
 
 const EVERYTHING = [process.execPath, program("@modelcontextprotocol/server-everything"), "stdio"];
 
@@ -29,18 +39,20 @@ class BareClient {
     createInterface({ input: stdout }).on("line", (line) => this.received.push(JSON.parse(line) as Message));
   }
 
-  send(message: Message | readonly Message[]): void {
-    const whole = Array.isArray(message) ? message : { jsonrpc: "2.0", ...message };
-    this.#child.stdin?.write(`${JSON.stringify(whole)}\n`);
+  send(...messages: readonly Message[]): void {
+    const [first, ...more] = messages.map((message) => ({ jsonrpc: "2.0", ...message }));
+    // Several at once are a batch.
+    this.#child.stdin?.write(`${JSON.stringify(more.length === 0 ? first : [first, ...more])}\n`);
   }
 
   async answers(count: number): Promise<readonly Message[]> {
     const read = () => this.received.filter(({ method }) => method === undefined);
-    await expect.poll(read, { timeout: 30_000 }).toHaveLength(count);
+    await vi.waitUntil(() => read().length === count, { timeout: 30_000 });
     return read().toSorted((one, other) => Number(one.id ?? -1) - Number(other.id ?? -1));
   }
 
-  async begin(capabilities: object = {}): Promise<void> {
+  /** Makes the handshake, and sends this with its last message. */
+  async begin(capabilities: object = {}, behind?: Message): Promise<void> {
     const clientInfo = { name: "bare", version: "1" };
     this.send({
       id: 0,
@@ -48,7 +60,10 @@ class BareClient {
       params: { protocolVersion: "2025-11-25", capabilities, clientInfo },
     });
     await this.answers(1);
+    this.#child.stdin?.cork();
     this.send({ method: "notifications/initialized" });
+    if (behind !== undefined) this.send(behind);
+    this.#child.stdin?.uncork();
   }
 }
 
@@ -92,13 +107,13 @@ test("what needs no approval is answered as without us, word for word: also what
 
 test("what could be a gated call in disguise reaches neither the server nor a person", async () => {
   const folder = makeFolder();
-  const command = [process.execPath, ENTRY, "mcp", "--require", "echo", "--", ...EVERYTHING];
-  const client = new BareClient(command, folder);
+  const peer = await scriptedPeer(folder, [toolNamed("echo")]);
+  const client = new BareClient([process.execPath, ENTRY, "mcp", "--", ...peer.command], folder);
   await client.begin();
   const params = { name: "echo", arguments: { message: "hi" } };
   client.send({ method: "tools/call", params });
   client.send({ id: null, method: "tools/call", params });
-  client.send([{ jsonrpc: "2.0", id: 5, method: "tools/call", params }]);
+  client.send({ id: 5, method: "tools/call", params }, { id: 6, method: "ping" });
   client.send({ id: 1, method: "tools/call", params: { ...params, name: ["echo"] } });
   client.send({ id: 2, method: "tools/call", params: { ...params, task: { ttl: 1 } } });
   client.send({ id: 3, method: "server/discover", params: {} });
@@ -107,6 +122,17 @@ test("what could be a gated call in disguise reaches neither the server nor a pe
   expect(answers.map(({ id }) => id)).toEqual([null, 0, 1, 2, 3, 4]);
   for (const { id, error } of answers) expect(error === undefined).toBe(id === 0 || id === 4);
   await waiting(folder, 0);
+  expect(await peer.calls()).toEqual([]);
+});
+
+test("a call on the heels of the handshake waits like any other", async () => {
+  const folder = makeFolder();
+  const peer = await scriptedPeer(folder, [toolNamed("echo")]);
+  const client = new BareClient([process.execPath, ENTRY, "mcp", "--", ...peer.command], folder);
+  const params = { name: "echo", arguments: {} };
+  await client.begin({}, { id: 1, method: "tools/call", params });
+  await waiting(folder);
+  expect(await peer.calls()).toEqual([]);
 });
 
 /** A client that can be asked for anything, and what it was asked. */
@@ -188,13 +214,13 @@ describe.each(["stdio", "http"] as const)("over %s", (kind) => {
       { name: "trigger-long-running-operation", arguments: { duration: 60, steps: 60 } },
       { signal: stop.signal, onprogress: () => stop.abort() },
     );
-    await expect(long).rejects.toThrow();
+    await expect(long).rejects.toThrow(/abort/i);
     const giveUp = new AbortController();
     const request = { name: "echo", arguments: { message: "hi" } };
     const first = client.callTool(request, { signal: giveUp.signal });
     const [open] = await waiting(folder);
     giveUp.abort();
-    await expect(first).rejects.toThrow();
+    await expect(first).rejects.toThrow(/abort/i);
     const held = Promise.withResolvers<unknown>();
     const again = client.callTool(request, { onprogress: held.resolve });
     await held.promise;

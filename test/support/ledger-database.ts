@@ -24,15 +24,15 @@ export class LedgerDatabase implements LedgerView {
   readonly #pool: pg.Pool;
 
   constructor(url: string) {
-    const parse = pg.types.getTypeParser;
+    const parse = pg.types.getTypeParser as (type: number) => unknown;
     this.#pool = new pg.Pool({
       connectionString: url,
       max: 2,
       options: "-c search_path=countersign",
       allowExitOnIdle: true,
       types: {
-        getTypeParser: (type: number) => (type === BIGINT ? Number : (parse(type) as unknown)),
-      } as never,
+        getTypeParser: (type: number) => (type === BIGINT ? Number : parse(type)),
+      },
     });
     this.#pool.on("error", () => {});
     this.#pool.on("connect", (client) => client.on("error", () => {}));

@@ -218,6 +218,14 @@ function officeAgent(ran: WantedCall[]): Agent {
           throw new OutcomeUnknown("The connection was lost after the request was sent.");
         },
       }),
+      tool({
+        ...gated,
+        name: "vanish",
+        requireConfirmation: false,
+        execute: () => {
+          throw new OutcomeUnknown("The connection was lost after the request was sent.");
+        },
+      }),
       agentTool(clerk),
     ],
   });

@@ -11,6 +11,7 @@ import { KeysDialog } from "./keys-dialog.tsx";
 import { type Route, useRoute } from "./router.ts";
 import { InboxPage } from "./routes/inbox.tsx";
 import { LoginPage } from "./routes/login.tsx";
+import { FaultWall } from "./ui/fault-wall.tsx";
 import { useKeys } from "./ui/keys.ts";
 import { Toasts } from "./ui/toasts.tsx";
 
@@ -44,9 +45,11 @@ export function App(): ReactNode {
   return (
     <div className="app">
       <Header route={route} waiting={waiting} onHelp={() => setHelping(true)} />
-      <Suspense fallback={<main className="page" aria-busy="true" />}>
-        <Page route={route} />
-      </Suspense>
+      <FaultWall key={route.page}>
+        <Suspense fallback={<main className="page" aria-busy="true" />}>
+          <Page route={route} />
+        </Suspense>
+      </FaultWall>
       <HeldBar />
       <Toasts />
       <LoginDialog />

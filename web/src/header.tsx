@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useMemo } from "react";
 import type { Connection } from "./api/feed.ts";
 import { board } from "./features/inbox/board.ts";
 import { notifying, setNotifying } from "./features/inbox/notifications.ts";
@@ -22,8 +22,11 @@ const PAGES = [
 ] as const;
 
 export function Header({ route, waiting, onHelp }: HeaderProps): ReactNode {
-  const { confirmations } = useStore(board);
-  const unknown = [...confirmations.values()].filter(({ status }) => status === "unknown").length;
+  const state = useStore(board);
+  const unknown = useMemo(
+    () => [...state.confirmations.values()].filter(({ status }) => status === "unknown").length,
+    [state],
+  );
   const counts: { readonly [page: string]: number } = { inbox: waiting, unknown };
   return (
     <header className="bar">

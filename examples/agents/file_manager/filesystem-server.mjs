@@ -1,12 +1,16 @@
 // A small MCP server over stdio: reads, writes and deletes files of one scratch folder, and nothing outside of it.
-// FILES_FOLDER names the folder; if it does not, one is made under the system's temporary folder.
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve, sep } from "node:path";
+// FILES_FOLDER names the folder; if it does not, one of this user's own is made under the system's temporary folder.
+import { lstatSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir, userInfo } from "node:os";
+import { dirname, join, resolve, sep } from "node:path";
 import { createInterface } from "node:readline";
 
-const ROOT = resolve(process.env.FILES_FOLDER ?? join(tmpdir(), "countersign-files"));
-mkdirSync(ROOT, { recursive: true });
+const { uid } = userInfo();
+const FOLDER = process.env.FILES_FOLDER ?? join(tmpdir(), `countersign-files-${uid}`);
+mkdirSync(FOLDER, { recursive: true, mode: 0o700 });
+// Others may write to the temporary folder too, and could have been there first.
+if (lstatSync(FOLDER).uid !== uid && uid !== -1) throw new Error(`${FOLDER} belongs to somebody else`);
+const ROOT = realpathSync(FOLDER);
 
 const path = { type: "string", description: "A path inside the scratch folder." };
 const TOOLS = [
@@ -45,7 +49,9 @@ const TOOLS = [
 
 function inside(name) {
   const file = resolve(ROOT, name);
-  if (file.startsWith(ROOT + sep)) return file;
+  const isInside =
+    file.startsWith(ROOT + sep) && `${realpathSync(dirname(file))}${sep}`.startsWith(ROOT + sep);
+  if (isInside && !lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink()) return file;
   throw new Error(`${name} is outside the scratch folder`);
 }
 

@@ -1,4 +1,4 @@
-import { relative } from "node:path";
+import { basename, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { CountersignError } from "../../protocol/index.ts";
 import type { AnyAgent } from "../../runtime/index.ts";
@@ -32,12 +32,27 @@ export async function loadAgents(files: readonly AgentFile[]): Promise<LoadedAge
   const broken: BrokenAgent[] = [];
   for (const found of files) {
     try {
-      agents.push(...(isManifest(found) ? await loadFromManifest(found) : [await loadModule(found)]));
+      const loaded = isManifest(found) ? await loadFromManifest(found) : [await loadModule(found)];
+      refuseTaken(agents, loaded);
+      agents.push(...loaded);
     } catch (error) {
       broken.push({ ...found, reason: reasonOf(error) });
     }
   }
   return { agents, broken };
+}
+
+// Only a manifest says what its agents are called.
+function refuseTaken(before: readonly LoadedAgent[], loaded: readonly LoadedAgent[]): void {
+  for (const { app } of loaded) {
+    const other = before.find((agent) => agent.app === app);
+    if (other === undefined) continue;
+    throw new CountersignError(
+      "invalid-option",
+      `Its agent would be served as "${app}", and so would that of ${shortPath(other.file)}; rename one.`,
+      { details: { app } },
+    );
+  }
 }
 
 /** Ends what the agents are connected to. */
@@ -71,15 +86,16 @@ export function shortPath(file: string): string {
 }
 
 function isManifest({ file }: AgentFile): boolean {
-  return /\.ya?ml$/.test(file);
+  return /\.(?:ya?ml|json)$/.test(file);
 }
 
-/** The one agent of a manifest is called like its folder; where there are several each has its own name. */
+/** The one agent of a folder's `agent.yaml` is called like the folder; any other has the name that its manifest says. */
 async function loadFromManifest(found: AgentFile): Promise<readonly LoadedAgent[]> {
   const { loadManifest } = await import("../../manifest/index.ts");
   const agents = loadManifest(found.file);
+  const isFolders = agents.length === 1 && /^agent\.\w+$/.test(basename(found.file));
   return agents.map((made) => ({
-    app: agents.length === 1 ? found.app : made.name,
+    app: isFolders ? found.app : made.name,
     file: found.file,
     agent: made.agent,
     close: () => made.close(),

@@ -4,6 +4,8 @@ import { registerHooks } from "node:module";
 const NAME = "countersign";
 const FROM_SOURCE = import.meta.url.endsWith(".ts");
 const ROOT = new URL("../../../", import.meta.url);
+const SOURCE = new URL("src/", ROOT).href;
+const BUILD = new URL("dist/", ROOT).href;
 
 interface Manifest {
   readonly exports: { readonly [subpath: string]: string | { readonly default: string } };
@@ -22,7 +24,13 @@ export function shareOwnPackage(): void {
   registerHooks({
     resolve: (specifier, context, next) => {
       const target = targets.get(specifier);
-      return target === undefined ? next(specifier, context) : { url: target, shortCircuit: true };
+      if (target !== undefined) return { url: target, shortCircuit: true };
+      const found = next(specifier, context);
+      // The examples of a clone name the source, of which this is the build.
+      const isSource = !FROM_SOURCE && found.url.startsWith(SOURCE) && found.url.endsWith(".ts");
+      if (!isSource) return found;
+      const built = `${BUILD}${found.url.slice(SOURCE.length, -".ts".length)}.js`;
+      return { ...found, url: built, format: "module", shortCircuit: true };
     },
   });
 }

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { EXAMPLE_AGENTS } from "../agents/example-agents.ts";
 import { findAgents } from "../agents/find-agents.ts";
-import { brokenError, loadAgents, shortPath } from "../agents/load-agents.ts";
+import { loadAgents, shortPath } from "../agents/load-agents.ts";
 import type { Command, Invocation } from "../command.ts";
 import { shortId } from "../find-confirmation.ts";
 import { Output } from "../output.ts";
@@ -43,8 +43,7 @@ export const demo: Command = {
     const options = readServeOptions(invocation, DEMO_URL);
     const stopping = listenForStop(invocation.exitNow);
     const loaded = await loadAgents(findAgents([EXAMPLE_AGENTS]));
-    if (loaded.agents.length === 0) throw brokenError(loaded.broken);
-    const site = await openSite(options, loaded, createLog());
+    const site = await openSite(options, loaded, { log: createLog(), lenient: true });
     announce(invocation, site, options);
     tellBroken(site, new Output(process.stderr, invocation.env));
     const asked = await askForMoney(site);

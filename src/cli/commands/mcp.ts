@@ -23,7 +23,7 @@ export const mcp: Command = {
   flags: { ...MCP_FLAGS, ...LEDGER_FLAG },
   examples: [
     {
-      line: "mcp --require write_file,move_file -- npx -y @modelcontextprotocol/server-filesystem ~/notes",
+      line: "mcp --require write_file,move_file -- npx -y my-server ~/notes",
       says: "on standard input, as desktop clients start their servers",
     },
     {
@@ -80,7 +80,7 @@ interface Serving {
 /** Why the serving is over, and what is to be closed once nothing runs. */
 interface Served {
   readonly code: number;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** Until the client closes our input, the server is gone, or the process is asked to end. */

@@ -1,5 +1,5 @@
 import { findAgents } from "../agents/find-agents.ts";
-import { brokenError, loadAgents } from "../agents/load-agents.ts";
+import { loadAgents } from "../agents/load-agents.ts";
 import { type Command, type Invocation, LEDGER_FLAG } from "../command.ts";
 import { Output } from "../output.ts";
 import { announce, tellBroken } from "../serving/announce.ts";
@@ -43,9 +43,7 @@ export const serve: Command = {
     if (flags.has("dev") && !supervised) return supervise(invocation, files);
     const stopping = listenForStop(invocation.exitNow);
     const loaded = await loadAgents(files);
-    const lenient = supervised && loaded.agents.length > 0;
-    if (loaded.broken.length > 0 && !lenient) throw brokenError(loaded.broken);
-    const site = await openSite(options, loaded, createLog());
+    const site = await openSite(options, loaded, { log: createLog(), lenient: supervised });
     if (supervised) reportPort(site.port);
     announce(invocation, site, options);
     tellBroken(site, errorOutput(invocation));

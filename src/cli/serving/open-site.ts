@@ -3,7 +3,13 @@ import { createApp, type Logger, Metrics, openTelemetry } from "../../http/index
 import { serve } from "../../http/node/index.ts";
 import { createEngine, Runner } from "../../index.ts";
 import { CountersignError } from "../../protocol/index.ts";
-import { type BrokenAgent, closeAgents, type LoadedAgent, type LoadedAgents } from "../agents/load-agents.ts";
+import {
+  type BrokenAgent,
+  brokenError,
+  closeAgents,
+  type LoadedAgent,
+  type LoadedAgents,
+} from "../agents/load-agents.ts";
 import { openA2a } from "./open-a2a.ts";
 import { openAuth } from "./open-auth.ts";
 import { openChannels } from "./open-channels.ts";
@@ -25,10 +31,14 @@ export interface OpenSite {
 }
 
 /** One engine for all apps: one lease, one worker. Nothing is taken up before the address is ours. */
-export async function openSite(options: ServeOptions, loaded: LoadedAgents, log: Logger): Promise<OpenSite> {
+export async function openSite(
+  options: ServeOptions,
+  loaded: LoadedAgents,
+  { log, lenient }: Pick<Opening, "log" | "lenient">,
+): Promise<OpenSite> {
   const engine = await createEngine({ ledger: options.ledger, trace: openTelemetry });
   try {
-    return await openOn(engine, { options, loaded, log });
+    return await openOn(engine, { options, loaded, log, lenient });
   } catch (error) {
     await engine.close();
     throw error;
@@ -39,10 +49,15 @@ interface Opening {
   readonly options: ServeOptions;
   readonly loaded: LoadedAgents;
   readonly log: Logger;
+  /** Serve the others where an agent cannot be served, if there are any. */
+  readonly lenient: boolean;
 }
 
-async function openOn(engine: Engine, { options, loaded, log }: Opening): Promise<OpenSite> {
+async function openOn(engine: Engine, { options, loaded, log, lenient }: Opening): Promise<OpenSite> {
+  // Said now, and not with the first decision: with another secret nothing could be decided here.
+  await engine.ready();
   const { runners, served, broken } = await hostAll(engine, loaded);
+  if (broken.length > 0 && !(lenient && served.length > 0)) throw brokenError(broken);
   const apps = Object.fromEntries(runners);
   const { publicUrl, allowOrigins } = options;
   const auth = await openAuth(engine, options);

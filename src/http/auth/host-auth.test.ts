@@ -37,6 +37,13 @@ test("nobody, and somebody without an id, is nobody", async () => {
     expect(await authOf({ authenticate: () => input }).authenticate(REQUEST)).toBeUndefined();
 });
 
+test("nobody logs in under an id of those who did not", async () => {
+  for (const id of ["local", "local:ana", "provider:shop"])
+    await expect(authOf({ authenticate: () => ({ id }) }).authenticate(REQUEST)).rejects.toThrow("reserved");
+  const here = { id: "local:ana", kind: "local" } as const;
+  expect(await authOf({ authenticate: () => here }).authenticate(REQUEST)).toMatchObject(here);
+});
+
 test("there is one login: without any it is none, and two are refused", () => {
   expect(authOf({})).toBe(noAuth);
   expect(() => authOf({ auth: noAuth, authenticate: () => undefined })).toThrow("there is one login");

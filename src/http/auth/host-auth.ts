@@ -4,6 +4,7 @@ import type { AppOptions, Authenticate } from "../app-options.ts";
 import { USUAL_SCOPES } from "../scopes.ts";
 import type { Auth } from "./auth.ts";
 import { noAuth } from "./no-auth.ts";
+import { flawOfUserId } from "./user-id.ts";
 
 /** Which login an app has: its own, the host program's, or none. Throws `invalid-option` if both are given. */
 export function authOf({ auth, authenticate }: Pick<AppOptions, "auth" | "authenticate">): Auth {
@@ -28,5 +29,9 @@ function hostAuth(authenticate: Authenticate): Auth {
 // Whoever logged in to the host is a person of their own, not "whoever sits here": hence the kind.
 function toKnown(input: PrincipalInput): Principal | undefined {
   if (typeof (input.id as unknown) !== "string" || input.id === "") return undefined;
-  return { kind: "token", roles: [], scopes: USUAL_SCOPES, authenticated: true, ...input };
+  const { kind = "token" } = input;
+  const flaw = kind === "token" || kind === "oidc" ? flawOfUserId(input.id) : undefined;
+  if (flaw !== undefined)
+    throw new CountersignError("invalid-option", `The host's login names "${input.id}", which ${flaw}.`);
+  return { roles: [], scopes: USUAL_SCOPES, authenticated: true, ...input, kind };
 }

@@ -46,8 +46,8 @@ test("a process with another secret than its database's is not ready, and says w
   const runner = new Runner({ agent: new Agent({ name: "shop" }), ledger, secret: "another" });
   releases.push(() => runner.close());
   const app = createApp({ apps: { shop: runner } });
-  const problem = { code: "invalid-option", detail: expect.stringMatching(/The server's log says more\.$/) };
-  expect(await ask(app, "/readyz")).toMatchObject([500, problem]);
+  const detail = expect.stringMatching(/The server's log says more\.$/) as string;
+  expect(await ask(app, "/readyz")).toMatchObject([500, { code: "invalid-option", detail }]);
 });
 
 test("a process that is about to end is alive but not ready", async () => {

@@ -57,3 +57,16 @@ test("what is not a file of the page is not found, wherever it points", async ()
     expect(answer.headers.get("content-type")).toContain("application/problem+json");
   }
 });
+
+test("the first load of the inbox stays small", async () => {
+  const get = served();
+  const html = await (await get("/")).text();
+  const files = [...html.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(([, path]) => path ?? "");
+  let bytes = 0;
+  for (const path of ["", ...files]) {
+    const answer = await get(`/${path}`, { "accept-encoding": "gzip" });
+    bytes += (await answer.arrayBuffer()).byteLength;
+  }
+  expect(files.length).toBeGreaterThan(1);
+  expect(bytes).toBeLessThan(150_000);
+});

@@ -60,14 +60,15 @@ test("a schema that is behind is refused unless it may be migrated", async () =>
   expect(await new SessionWriter(ledger, "s1").commit()).toEqual({ ok: true });
 });
 
+const next = (step: number, breaking: boolean): Migration => ({
+  version: NEWEST + step,
+  ...(breaking ? { breaking } : {}),
+  apply: async () => {},
+});
+
 test("a newer schema is used while nothing in it is breaking, and refused once something is", async () => {
   const url = await createDatabase(resources);
   const database = await openDatabase(url);
-  const next = (step: number, breaking: boolean): Migration => ({
-    version: NEWEST + step,
-    ...(breaking ? { breaking } : {}),
-    apply: async () => {},
-  });
   resources.add(() =>
     execute(
       url,

@@ -5,7 +5,7 @@ import type { Database } from "./database.ts";
 import { readPage } from "./read-page.ts";
 
 /** From a page `i` of the inbox to everything about its confirmations. */
-export const WITH_CALL_AND_SESSION =
+export const WITH_CALL_AND_SESSION: string =
   "join countersign.confirmations c on c.id = i.id join countersign.calls k on k.id = c.call " +
   "join countersign.sessions s on s.key = c.session";
 

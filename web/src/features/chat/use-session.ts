@@ -113,9 +113,10 @@ function useWatch(
 }
 
 async function loadConfirmations({ app, user, id }: SessionName): Promise<void> {
+  const mark = board.mark();
   for await (const page of pages({ app, user, session: id, status: "all", limit: 200 })) {
     if (!page.ok) return;
-    for (const confirmation of page.value.items) board.put(confirmation);
+    for (const confirmation of page.value.items) board.put(confirmation, mark);
   }
 }
 

@@ -28,7 +28,7 @@ export function approveOff(readiness: Readiness): string | undefined {
   const off = decideOff(readiness);
   if (off !== undefined) return off;
   const { unseen, fault } = readiness;
-  if (unseen > 99)
+  if (unseen > 0)
     return `Open ${unseen === 1 ? "the folded part" : `the ${unseen} folded parts`} of the arguments first.`;
   return fault;
 }

@@ -1,7 +1,7 @@
 import "./card.css";
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import { ask, client } from "../../api/client.ts";
-import type { Confirmation, ConfirmationContext, Me } from "../../api/types.ts";
+import { ask, client, type Outcome } from "../../api/client.ts";
+import type { Confirmation, ConfirmationContext, Me, Settlement } from "../../api/types.ts";
 import { Button } from "../../ui/button.tsx";
 import { useStore } from "../../ui/store.ts";
 import { plainWords } from "../../ui/words.tsx";
@@ -46,10 +46,8 @@ export function Card({ confirmation, me }: CardProps): ReactNode {
             owner={contextValue(context)?.owner}
             startedAt={confirmation.execution?.startedAt}
             attempt={confirmation.execution?.attempt}
-            send={(settlement, key) =>
-              ask(client.confirmations.settle(id, settlement, { idempotencyKey: key }))
-            }
-            onSettled={(value) => board.put(value as Confirmation)}
+            send={(settlement, key) => settle(id, settlement, key)}
+            onSettled={() => undefined}
           />
         ) : null}
         <SeenScope seen={seen}>
@@ -75,6 +73,13 @@ export function Card({ confirmation, me }: CardProps): ReactNode {
       ) : null}
     </article>
   );
+}
+
+async function settle(id: string, settlement: Settlement, key: string): Promise<Outcome<Confirmation>> {
+  const mark = board.mark();
+  const outcome = await ask(client.confirmations.settle(id, settlement, { idempotencyKey: key }));
+  if (outcome.ok) board.put(outcome.value, mark);
+  return outcome;
 }
 
 function contextValue(context: ReturnType<typeof useContextOf>): ConfirmationContext | undefined {

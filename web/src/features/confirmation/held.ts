@@ -69,33 +69,37 @@ async function deliver(one: Held): Promise<void> {
 }
 
 async function deliverOne({ id, ...body }: OneDecision, key: string): Promise<boolean> {
+  const mark = board.mark();
   const outcome = await ask(client.confirmations.decide(id, body, { idempotencyKey: key }));
-  if (outcome.ok) board.put(outcome.value);
+  if (outcome.ok) board.put(outcome.value, mark);
   else if (outcome.problem.status === 0) return false;
   else await explain(id, outcome.problem);
   return true;
 }
 
 async function deliverMany({ decisions, key }: Held): Promise<boolean> {
+  const mark = board.mark();
   const outcome = await ask(client.decideMany(decisions, { idempotencyKey: key }));
   if (!outcome.ok) {
     if (outcome.problem.status === 0) return false;
     tell(`Nothing was decided. ${outcome.problem.detail}`);
     return true;
   }
-  for (const result of outcome.value) await takeResult(result);
+  for (const result of outcome.value) await takeResult(result, mark);
   return true;
 }
 
-async function takeResult({ id, status, confirmation, problem }: DecisionEntry): Promise<void> {
-  if (confirmation !== undefined && problem === undefined) board.put(confirmation);
+async function takeResult(result: DecisionEntry, mark: number): Promise<void> {
+  const { id, status, confirmation, problem } = result;
+  if (confirmation !== undefined && problem === undefined) board.put(confirmation, mark);
   else await explain(id, { status, detail: problem?.detail ?? "It was refused." });
 }
 
 /** Says why a decision was not taken: most often, somebody else was quicker. */
 async function explain(id: string, problem: Problem): Promise<void> {
+  const mark = board.mark();
   const now = await ask(client.confirmations.get(id));
-  if (now.ok) board.put(now.value);
+  if (now.ok) board.put(now.value, mark);
   const told = now.ok && now.value.status !== "requested" ? decisionSentence(now.value) : undefined;
   tell(
     told === undefined

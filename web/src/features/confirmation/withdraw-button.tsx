@@ -15,6 +15,7 @@ export function WithdrawButton({ confirmation }: { readonly confirmation: Confir
   const [isSending, setSending] = useState(false);
   const send = async (): Promise<void> => {
     setSending(true);
+    const mark = board.mark();
     const outcome = await ask(
       client.confirmations.cancel(confirmation.id, reason.trim() === "" ? {} : { reason: reason.trim() }, {
         idempotencyKey: key,
@@ -22,7 +23,7 @@ export function WithdrawButton({ confirmation }: { readonly confirmation: Confir
     );
     setSending(false);
     setOpen(false);
-    if (outcome.ok) board.put(outcome.value);
+    if (outcome.ok) board.put(outcome.value, mark);
     else tell(`It was not withdrawn. ${outcome.problem.detail}`);
   };
   return (

@@ -26,8 +26,9 @@ const LOOKED_UP = 20;
 /** What waits, live: read once in full, then kept by the stream. The server is the truth; this is a view of it. */
 class Board extends Store<BoardState> {
   readonly #confirmations = new Map<string, Confirmation>();
-  /** Told by the stream since the current reading began: newer than what the reading brings. */
-  #fresh = new Set<string>();
+  /** Counts what the stream has told, and when it last told of each. */
+  #tellings = 0;
+  readonly #toldAt = new Map<string, number>();
   #readings = 0;
   #isPublishing = false;
   #started = false;
@@ -42,15 +43,29 @@ class Board extends Store<BoardState> {
     this.#started = true;
     follow({
       onReady: () => this.reload(),
-      onConfirmation: (confirmation) => this.put(confirmation),
+      onConfirmation: (confirmation) => this.#tell(confirmation),
       onConnection: (connection) => this.#publish({ connection }),
     }).catch(() => undefined);
     this.#readMe().catch(() => undefined);
   }
 
-  /** Takes what the server said of one confirmation. */
-  put(confirmation: Confirmation): void {
-    this.#fresh.add(confirmation.id);
+  /** To be taken before something is asked for, and given back with the answer. */
+  mark(): number {
+    return this.#tellings;
+  }
+
+  /**
+   * Takes an answer about a confirmation, unless the stream has told of it since: the stream is in order, and an
+   * answer may be overtaken on its way.
+   */
+  put(confirmation: Confirmation, mark: number): void {
+    if ((this.#toldAt.get(confirmation.id) ?? 0) > mark) return;
+    this.#confirmations.set(confirmation.id, confirmation);
+    this.#publishSoon();
+  }
+
+  #tell(confirmation: Confirmation): void {
+    this.#toldAt.set(confirmation.id, ++this.#tellings);
     this.#confirmations.set(confirmation.id, confirmation);
     this.#publishSoon();
   }
@@ -66,7 +81,7 @@ class Board extends Store<BoardState> {
   }
 
   async #read(reading: number): Promise<void> {
-    this.#fresh = new Set();
+    const mark = this.mark();
     const seen = new Set<string>();
     let count = 0;
     for (const status of ["requested", "unknown"] as const) {
@@ -75,28 +90,27 @@ class Board extends Store<BoardState> {
         if (!page.ok) return this.#publish({ problem: page.problem, loaded: true });
         for (const item of page.value.items) {
           seen.add(item.id);
-          if (!this.#fresh.has(item.id)) this.#confirmations.set(item.id, item);
+          this.put(item, mark);
         }
         count += page.value.items.length;
-        this.#publishSoon();
         if (count >= MOST) return this.#publish({ loaded: true, partial: true });
       }
     }
-    await this.#lookUpGone(seen);
+    await this.#lookUpGone(seen, mark);
     const { problem: _solved, ...state } = this.value;
     this.set({ ...state, loaded: true, partial: false });
     this.#publishSoon();
   }
 
-  /** What was open here and is not in the list any more was closed while nobody listened. */
-  async #lookUpGone(seen: ReadonlySet<string>): Promise<void> {
+  /** What could still change and is not in the list any more has changed while nobody listened. */
+  async #lookUpGone(seen: ReadonlySet<string>, mark: number): Promise<void> {
     const gone = [...this.#confirmations.values()].filter(
-      ({ id, status }) => isOpen(status) && !seen.has(id) && !this.#fresh.has(id),
+      ({ id, status }) => UNSETTLED.has(status) && !seen.has(id) && (this.#toldAt.get(id) ?? 0) <= mark,
     );
     for (const { id } of gone.slice(LOOKED_UP)) this.#confirmations.delete(id);
     for (const { id } of gone.slice(0, LOOKED_UP)) {
       const found = await ask(client.confirmations.get(id));
-      if (found.ok) this.put(found.value);
+      if (found.ok) this.put(found.value, mark);
       else if (found.problem.status === 404) this.#confirmations.delete(id);
     }
   }
@@ -121,9 +135,11 @@ class Board extends Store<BoardState> {
   }
 }
 
-/** Does somebody still have to do something about it? */
-export function isOpen(status: Confirmation["status"]): boolean {
-  return status === "requested" || status === "unknown";
-}
+const UNSETTLED: ReadonlySet<Confirmation["status"]> = new Set([
+  "requested",
+  "approved",
+  "executing",
+  "unknown",
+]);
 
 export const board: Board = new Board();

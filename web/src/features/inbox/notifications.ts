@@ -26,12 +26,12 @@ function isAllowed(): boolean {
 
 /** Tells of what has come to wait since the page was opened, while nobody looks at it. */
 export function useNotifications(): void {
-  const { confirmations, loaded, ...rest } = useStore(board);
+  const state = useStore(board);
   const isOn = useStore(notifying);
   const known = useRef<Set<string>>(undefined);
   useEffect(() => {
-    if (!loaded) return;
-    const waiting = [...confirmations.values()].filter(
+    if (!state.loaded) return;
+    const waiting = [...state.confirmations.values()].filter(
       ({ status, can }) => status === "requested" && can.decide,
     );
     const news = known.current === undefined ? [] : waiting.filter(({ id }) => !known.current?.has(id));
@@ -49,5 +49,5 @@ export function useNotifications(): void {
       window.focus();
       window.location.hash = news.length === 1 ? to("confirmations", first.id) : to();
     });
-  }, [confirmations, loaded, isOn, rest]);
+  }, [state, isOn]);
 }

@@ -12,8 +12,9 @@ export function useConfirmation(id: string): Confirmation | Problem | undefined 
   const mustFetch = known === undefined && loaded;
   useEffect(() => {
     if (!mustFetch) return;
+    const mark = board.mark();
     ask(client.confirmations.get(id)).then(
-      (found) => (found.ok ? board.put(found.value) : setMissing({ id, problem: found.problem })),
+      (found) => (found.ok ? board.put(found.value, mark) : setMissing({ id, problem: found.problem })),
       () => undefined,
     );
   }, [id, mustFetch]);

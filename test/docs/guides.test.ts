@@ -1,0 +1,37 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { ROOT } from "../../scripts/command.ts";
+import { mcp } from "../../src/cli/commands/mcp.ts";
+import { checkManifest } from "../../src/manifest/index.ts";
+
+const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
+
+/** The fenced blocks of a page in one language. */
+function blocks(page: string, language: string): readonly string[] {
+  const fenced = read(page).matchAll(new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\`$`, "gm"));
+  return Array.from(fenced, ([, text = ""]) => text);
+}
+
+test("the manifests of the guide are the example's, and its fields are understood where it says they stand", () => {
+  const [manifest = "", servers = "", fields = ""] = blocks("docs/guides/manifests.md", "yaml");
+  expect(manifest).toBe(read("examples/agents/file_manager/agent.yaml"));
+  const folder = mkdtempSync(join(tmpdir(), "countersign-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(join(folder, "mcp-servers.yaml"), servers);
+  writeFileSync(join(folder, "agent.yaml"), manifest.replace("spec:\n", fields));
+  expect(checkManifest(join(folder, "agent.yaml"))).toEqual({
+    agents: ["file-manager"],
+    problems: [],
+    warnings: [],
+  });
+});
+
+test("the flags that the guide lists are the command's, and the settings of a client are JSON", () => {
+  const listed = [...read("docs/guides/mcp.md").matchAll(/^\| `--([a-z]+)/gm)].map(([, name]) => name);
+  expect(listed.length).toBeGreaterThan(5);
+  for (const name of listed) expect(Object.keys(mcp.flags)).toContain(name);
+  const [settings = ""] = blocks("docs/guides/mcp.md", "json");
+  expect(JSON.parse(settings)).toHaveProperty("mcpServers.notes.command");
+});
