@@ -43,6 +43,17 @@ export default defineConfig({
       },
       {
         test: {
+          name: "race-postgres",
+          include: ["test/race/{approvals,stopped,wake-up}.test.ts"],
+          env: { COUNTERSIGN_TEST_STORE: "postgres" },
+          globalSetup: "test/support/postgres-setup.ts",
+          testTimeout: 120_000,
+          hookTimeout: 60_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        test: {
           name: "crash",
           include: ["test/crash/**/*.test.ts"],
           testTimeout: 600_000,

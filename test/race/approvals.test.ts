@@ -82,7 +82,7 @@ test("of an approval and the deadline at the same moment exactly one counts", as
   const outcomes = { succeeded: 0, expired: 0 };
   for (let round = 0; round < 30; round++) {
     const { confirmation, call } = await race.open(racers[round % PROCESSES] as RacerHandle, "brief");
-    const deadline = race.look((file) => file.deadlineOf(confirmation));
+    const deadline = await race.look((view) => view.deadlineOf(confirmation));
     const answers = await Promise.all(
       racers.map((racer, index) =>
         racer.ask({ do: "decide", confirmation, confirmed: true, times: 2, at: deadline - 2 + index }),
@@ -105,7 +105,7 @@ test("calls approved where nobody can run them are each run by one of 4 workers"
     Array.from({ length: 100 }, (_, index) => race.open(racers[index % PROCESSES] as RacerHandle, "quick")),
   );
   // Hosts nothing, so that what it approves is left ready for all four at once.
-  const decider = new Engine({ ledger: await createLedger(`sqlite:${race.ledgerPath}`), secret: SECRET });
+  const decider = new Engine({ ledger: await createLedger(race.ledgerUrl), secret: SECRET });
   resources.add(() => decider.close());
   const ended = await Promise.all(
     opened.map(async ({ confirmation }) => {

@@ -2,8 +2,9 @@ import { join } from "node:path";
 import { check, type Finding } from "../crash/checker.ts";
 import type { Child } from "../support/child.ts";
 import { type Effect, readEffects } from "../support/effects.ts";
-import { LedgerFile } from "../support/ledger-file.ts";
-import type { JournalRow } from "../support/ledger-view.ts";
+import type { CallRow, JournalRow, LedgerContents, LedgerView } from "../support/ledger-view.ts";
+import { openView, urlOf } from "../support/open-view.ts";
+import { createDatabase } from "../support/postgres-database.ts";
 import type { Resources } from "../support/resources.ts";
 import type { GateName, RacerLine, RacerOptions, Replies, Task } from "./racing.ts";
 
@@ -39,23 +40,32 @@ export class RacerHandle {
   }
 }
 
-/** Processes on one ledger file, and the world that their tools act upon. */
+/** The same races are run on either store. */
+export const onPostgres: boolean = process.env["COUNTERSIGN_TEST_STORE"] === "postgres";
+
+/** Processes on one ledger, and the world that their tools act upon. */
 export class Race {
   readonly #resources: Resources;
   readonly #place: { readonly ledger: string; readonly effects: string };
   #opened = 0;
 
-  private constructor(resources: Resources, folder: string) {
+  private constructor(resources: Resources, place: Race["place"]) {
     this.#resources = resources;
-    this.#place = { ledger: join(folder, "ledger.db"), effects: join(folder, "effects.jsonl") };
+    this.#place = place;
   }
 
   static async on(resources: Resources): Promise<Race> {
-    return new Race(resources, await resources.folder());
+    const folder = await resources.folder();
+    const ledger = onPostgres ? await createDatabase(resources) : join(folder, "ledger.db");
+    return new Race(resources, { ledger, effects: join(folder, "effects.jsonl") });
   }
 
-  get ledgerPath(): string {
-    return this.#place.ledger;
+  get place(): { readonly ledger: string; readonly effects: string } {
+    return this.#place;
+  }
+
+  get ledgerUrl(): string {
+    return urlOf(this.#place.ledger);
   }
 
   async racer(name: string, over: Partial<RacerOptions> = {}): Promise<RacerHandle> {
@@ -83,17 +93,25 @@ export class Race {
     return readEffects(this.#place.effects).filter((effect) => effect.call === call);
   }
 
-  journal(): readonly JournalRow[] {
-    return this.look((file) => file.contents().journal);
+  async journal(): Promise<readonly JournalRow[]> {
+    return (await this.#contents()).journal;
   }
 
-  look<T>(read: (file: LedgerFile) => T): T {
-    const file = new LedgerFile(this.#place.ledger);
+  async calls(): Promise<readonly CallRow[]> {
+    return (await this.#contents()).calls;
+  }
+
+  async look<T>(read: (view: LedgerView) => T | Promise<T>): Promise<T> {
+    const view = openView(this.#place.ledger);
     try {
-      return read(file);
+      return await read(view);
     } finally {
-      file.close();
+      await view.close();
     }
+  }
+
+  #contents(): Promise<LedgerContents> {
+    return this.look((view) => view.contents());
   }
 
   /** What is wrong, now that nothing is on its way any more. */

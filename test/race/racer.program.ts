@@ -10,8 +10,9 @@ import { createLedger } from "../../src/stores/index.ts";
 import { SECRET } from "../crash/life.ts";
 import { pointsOf } from "../crash/points.ts";
 import { EffectsFile } from "../support/effects.ts";
-import { LedgerFile } from "../support/ledger-file.ts";
 import { nextChange, watchCommits, wrapLedger } from "../support/ledger-proxy.ts";
+import type { LedgerView } from "../support/ledger-view.ts";
+import { openView, urlOf } from "../support/open-view.ts";
 import { listen, programOptions, say } from "../support/program.ts";
 import {
   type Answer,
@@ -34,7 +35,7 @@ class Racer {
   readonly #options: RacerOptions;
   readonly #engine: Engine;
   readonly #talker: Talker;
-  readonly #file: LedgerFile;
+  readonly #view: LedgerView;
   readonly #effects: EffectsFile;
   readonly #gates: ReadonlyMap<GateName, Gate>;
   readonly #inBody: (() => void)[] = [];
@@ -45,7 +46,7 @@ class Racer {
     const ledger = prepared(inner, options);
     this.#engine = new Engine({ ledger, leaseMs, heartbeatMs, hostName: name, secret: SECRET });
     this.#effects = new EffectsFile(options.effects);
-    this.#file = new LedgerFile(options.ledger);
+    this.#view = openView(options.ledger);
     this.#talker = new Talker(this.#engine, tell);
     this.#engine.host(this.#talker);
     this.#gates = new Map((["quick", "slow", "brief"] as const).map((gate) => [gate, this.#gate(gate)]));
@@ -63,7 +64,7 @@ class Racer {
       gate,
       { requireConfirmation: true, ...expiresInMs },
       async (args, { idempotencyKey: call, attempt }) => {
-        const seq = this.#file.lastSeq();
+        const seq = await this.#view.lastSeq(call);
         const what = { call, tool: gate, what: "body", attempt, key: call, args, approvals: 1 };
         this.#effects.append({ ...what, seq, pid: process.pid });
         if (gate === "slow") {
@@ -184,7 +185,7 @@ function tell(line: RacerLine): void {
 }
 
 const options = programOptions() as RacerOptions;
-const racer = new Racer(options, await createLedger(`sqlite:${options.ledger}`));
+const racer = new Racer(options, await createLedger(urlOf(options.ledger)));
 listen((message) => {
   const told = message as RacerMessage;
   if (told.type === "leave-body") return racer.leaveBody();

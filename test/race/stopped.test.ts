@@ -28,11 +28,8 @@ async function stoppedInBody(): Promise<Stopped> {
   return { race, stopped, other, call, confirmation, decided };
 }
 
-function kindsOf(race: Race, call: string): readonly string[] {
-  return race
-    .journal()
-    .filter(({ body }) => body["call"] === call)
-    .map(({ kind }) => kind);
+async function kindsOf(race: Race, call: string): Promise<readonly string[]> {
+  return (await race.journal()).filter(({ body }) => body["call"] === call).map(({ kind }) => kind);
 }
 
 test("a process stopped in the body for longer than its lease: its late result is accepted, once", async () => {
@@ -43,13 +40,13 @@ test("a process stopped in the body for longer than its lease: its late result i
     { final: { status: "succeeded", result: { by: "stopped", attempt: 1 } } },
   ]);
   expect(race.runsOf(call)).toHaveLength(1);
-  expect(kindsOf(race, call)).toEqual([
+  expect(await kindsOf(race, call)).toEqual([
     "confirmation-requested",
     "confirmation-approved",
     "call-unknown",
     "call-succeeded",
   ]);
-  expect(race.journal().at(-1)?.body).toMatchObject({ late: true, attempt: 1 });
+  expect((await race.journal()).at(-1)?.body).toMatchObject({ late: true, attempt: 1 });
   expect(await race.check()).toEqual([]);
 });
 
@@ -61,16 +58,14 @@ test("a result that comes after a person had the call run again changes nothing 
   stopped.child.signal("SIGCONT");
   stopped.child.send({ type: "leave-body" });
   await other.ask({ do: "await-record", kind: "late-result" });
-  expect(race.look((file) => file.contents().calls)).toMatchObject([{ status: "executing", attempt: 2 }]);
-  expect(race.journal().at(-1)).toMatchObject({
+  expect(await race.calls()).toMatchObject([{ status: "executing", attempt: 2 }]);
+  expect((await race.journal()).at(-1)).toMatchObject({
     kind: "late-result",
     body: { attempt: 1, outcome: "succeeded", standing: "executing" },
   });
   other.child.send({ type: "leave-body" });
   await other.ask({ do: "await-call", call, status: "succeeded" });
-  expect(race.look((file) => file.contents().calls)).toMatchObject([
-    { attempt: 2, result: { by: "other", attempt: 2 } },
-  ]);
+  expect(await race.calls()).toMatchObject([{ attempt: 2, result: { by: "other", attempt: 2 } }]);
   expect(await decided).toMatchObject([{ final: { status: "succeeded", result: { by: "other" } } }]);
   expect(race.runsOf(call).map(({ attempt, key }) => [attempt, key])).toEqual([
     [1, call],
@@ -85,9 +80,7 @@ test("a result that comes after a person gave the call up changes nothing and is
   stopped.child.signal("SIGCONT");
   stopped.child.send({ type: "leave-body" });
   await other.ask({ do: "await-record", kind: "late-result" });
-  expect(race.look((file) => file.contents().calls)).toMatchObject([
-    { status: "failed", attempt: 1, result: { error: "given up" } },
-  ]);
+  expect(await race.calls()).toMatchObject([{ status: "failed", attempt: 1, result: { error: "given up" } }]);
   expect(await decided).toMatchObject([{ final: { status: "failed", result: { error: "given up" } } }]);
   expect(race.runsOf(call)).toHaveLength(1);
   expect(await race.check()).toEqual([]);
@@ -111,7 +104,7 @@ test("a process stopped between claim and body does not start it; the call is gi
   stopped.child.signal("SIGCONT");
   expect(await decided).toMatchObject([{ final: { status: "succeeded", result: { attempt: 2 } } }]);
   expect(race.runsOf(call).map(({ attempt }) => attempt)).toEqual([2]);
-  expect(kindsOf(race, call)).toEqual([
+  expect(await kindsOf(race, call)).toEqual([
     "confirmation-requested",
     "confirmation-approved",
     "call-unknown",

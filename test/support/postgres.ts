@@ -20,6 +20,8 @@ const SETTINGS = [
   "log_min_messages=log",
 ];
 
+const LOCAL = ["listen_addresses=127.0.0.1", "unix_socket_directories="];
+
 /** A real server of its own, with a data directory that is removed when it stops. */
 export class PostgresServer {
   readonly port: number;
@@ -27,7 +29,7 @@ export class PostgresServer {
   readonly #folder: string;
   #guard: ChildProcess | undefined;
 
-  private constructor(port: number, folder: string, log: (line: string) => void) {
+  private constructor(port: number, folder: string, settings: readonly string[]) {
     this.port = port;
     this.#folder = folder;
     this.#server = new EmbeddedPostgres({
@@ -39,19 +41,18 @@ export class PostgresServer {
       // The server refuses to run as root.
       createPostgresUser: userInfo().uid === 0,
       initdbFlags: ["--encoding=UTF8", "--no-locale", "--no-sync"],
-      postgresFlags: [...SETTINGS, "listen_addresses=127.0.0.1", "unix_socket_directories="].flatMap(
-        (setting) => ["-c", setting],
-      ),
-      onLog: log,
-      onError: (line) => log(String(line)),
+      postgresFlags: [...SETTINGS, ...LOCAL, ...settings].flatMap((setting) => ["-c", setting]),
+      onLog: () => {},
+      onError: () => {},
     });
   }
 
-  static async start(log: (line: string) => void = () => {}): Promise<PostgresServer> {
+  /** With further settings of the server's own, as `name=value`. */
+  static async start(settings: readonly string[] = []): Promise<PostgresServer> {
     const folder = await mkdtemp(join(tmpdir(), "countersign-postgres-"));
     // The server's own user has to get through.
     await chmod(folder, 0o755);
-    const server = new PostgresServer(await freePort(), folder, log);
+    const server = new PostgresServer(await freePort(), folder, settings);
     await server.#server.initialise();
     await server.#begin();
     return server;
