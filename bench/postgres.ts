@@ -88,16 +88,9 @@ async function runEngine(server: PostgresServer, inFlight: number): Promise<Rate
 /** One cycle after the other, so that each statement belongs to one of them. */
 async function record(server: PostgresServer): Promise<readonly Sent[]> {
   const current = new AsyncLocalStorage<pg.QueryConfig[]>();
-  const real = pg.Client.prototype.query;
   const recorded: pg.QueryConfig[][] = [];
   const agent = await openAgent(await emptyLedger(server));
-  const beats: pg.QueryConfig[] = [];
-  // Every query of the driver goes through here.
-  pg.Client.prototype.query = function query(this: pg.Client, ...args: unknown[]): never {
-    const [config] = args as [pg.QueryConfig];
-    (current.getStore() ?? beats).push({ ...config });
-    return Reflect.apply(real, this, args) as never;
-  } as typeof real;
+  const restore = watchQueries((config) => current.getStore()?.push(config));
   try {
     for (let number = 0; number < WARM_CYCLES + CYCLES; number += 1) {
       const sent: pg.QueryConfig[] = [];
@@ -106,9 +99,22 @@ async function record(server: PostgresServer): Promise<readonly Sent[]> {
     }
     await agent.engine.close();
   } finally {
-    pg.Client.prototype.query = real;
+    restore();
   }
   return recorded;
+}
+
+/** Every query of the driver passes here, until the returned function is called. */
+function watchQueries(seen: (config: pg.QueryConfig) => void): () => void {
+  const prototype = pg.Client.prototype as { query: unknown };
+  const real = prototype.query as (...args: unknown[]) => unknown;
+  prototype.query = function query(this: pg.Client, ...args: unknown[]): unknown {
+    seen({ ...(args[0] as pg.QueryConfig) });
+    return Reflect.apply(real, this, args);
+  };
+  return () => {
+    prototype.query = real;
+  };
 }
 
 async function replay(server: PostgresServer, recorded: readonly Sent[], inFlight: number): Promise<Rate> {
