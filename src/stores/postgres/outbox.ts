@@ -1,9 +1,9 @@
 import type { Delivery, DeliveryEnd, Outbox, Page, PageRequest } from "../../engine/index.ts";
 import type { Row } from "../sql/row.ts";
 import type { Database } from "./database.ts";
+import { NOW } from "./now.ts";
 import { readPage } from "./read-page.ts";
 
-const NOW = "countersign.now_ms()";
 const COLUMNS = "d.channel, d.seq, d.attempt, d.since, d.dead_at, d.error";
 const PLACE = "select place from countersign.channels where name = $1";
 // The end comes first: what is committed after it is found is behind it.
@@ -17,7 +17,7 @@ const ENQUEUE = `
   ), added as (
     insert into countersign.deliveries (channel, seq, attempt, since, next_at)
     select moved.name, seqs.seq, 0, now_ms, now_ms
-    from moved, unnest($4::bigint[]) seqs (seq), ${NOW} now_ms on conflict do nothing
+    from moved, unnest($4::bigint[]) seqs (seq), countersign.now_ms() now_ms on conflict do nothing
   )
   select 1 from moved`;
 // Those that another takes at this moment are passed over, not waited for.
@@ -42,7 +42,7 @@ const DEAD =
   "where d.channel = $1 and d.dead_at is not null and d.seq > $2 order by d.seq limit $3";
 const REVIVE =
   "update countersign.deliveries set attempt = 0, since = now_ms, next_at = now_ms, dead_at = null " +
-  `from ${NOW} now_ms where channel = $1 and seq = $2 and dead_at is not null`;
+  "from countersign.now_ms() now_ms where channel = $1 and seq = $2 and dead_at is not null";
 
 /** How far the channel has read; it is made where it is new. */
 export async function readChannelPlace(database: Database, channel: string): Promise<number> {

@@ -2,8 +2,8 @@ import type { Owner, OwnerState } from "../../engine/index.ts";
 import { list, OWNER_COLUMNS } from "../sql/columns.ts";
 import { toOwner } from "../sql/rows.ts";
 import type { Database } from "./database.ts";
+import { NOW } from "./now.ts";
 
-const NOW = "countersign.now_ms()";
 // The work of an owner is given away at the moment it is fenced. One whose lease ran out unnoticed may go on.
 const BEAT =
   "insert into countersign.owners as o (id, host, pid, lease_until, last_beat_at, fenced) " +

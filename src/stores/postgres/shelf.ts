@@ -3,10 +3,11 @@ import type { JsonValue } from "../../protocol/index.ts";
 import type { Row } from "../sql/row.ts";
 import { fromJson } from "../sql/rows.ts";
 import type { Database } from "./database.ts";
+import { NOW } from "./now.ts";
 import { readPage } from "./read-page.ts";
 
 const COLUMNS = "kind, id, value, version, expires_at";
-const ALIVE = "(s.expires_at is null or s.expires_at > countersign.now_ms())";
+const ALIVE = `(s.expires_at is null or s.expires_at > ${NOW})`;
 const ONE = `select ${COLUMNS} from countersign.shelf s where kind = $1 and id = $2 and ${ALIVE}`;
 const ALL = `select ${COLUMNS} from countersign.shelf s where kind = $1 and id > $2 and ${ALIVE} order by id limit $3`;
 // What has expired is as good as not there, so a new item may take its place.
@@ -18,7 +19,7 @@ const NEXT = `
   update countersign.shelf s set value = $3, version = version + 1, expires_at = $4
   where kind = $1 and id = $2 and version = $5 and ${ALIVE}`;
 const DISCARD = `delete from countersign.shelf s where kind = $1 and id = $2 and version = $3 and ${ALIVE}`;
-const DROP_EXPIRED = "delete from countersign.shelf where expires_at <= countersign.now_ms()";
+const DROP_EXPIRED = `delete from countersign.shelf where expires_at <= ${NOW}`;
 
 export async function readKept(
   database: Database,
