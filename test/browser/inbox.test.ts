@@ -181,7 +181,8 @@ test("nothing moves under the pointer: news waits behind a button", async () => 
   expect(await rows.first().innerText()).toContain("reimburse");
   await rows.first().hover();
   await office.ask("ana", LUNCH);
-  await button("1 new").click();
+  // By the keyboard's way: a pointer that leaves the list on its way to the button lets the news in by itself.
+  await button("1 new").dispatchEvent("click");
   await expect.poll(() => rows.count()).toBe(4);
 });
 
