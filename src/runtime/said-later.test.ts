@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { answer, call, play, type StrictModel, useRunners, wordsIn } from "../../test/seeds/stage.ts";
+import { wrapLedger } from "../../test/support/ledger-proxy.ts";
 import { useResources } from "../../test/support/resources.ts";
-import { Agent, type Runner, type Tool, tool } from "../index.ts";
-import type { Content } from "../protocol/index.ts";
+import { Agent, CountersignError, createLedger, type Runner, type Tool, tool } from "../index.ts";
+import { type Content, isJsonObject } from "../protocol/index.ts";
 
 const resources = useResources();
 const makeRunner = useRunners();
@@ -82,5 +83,50 @@ describe("words beside an answer", () => {
     await runner.send("still there?", ana);
     letGo();
     expect(await sending).toMatchObject({ text: "You are welcome." });
+  });
+
+  test("that cannot be said now are not given up: a ledger that fails for a moment loses none of them", async () => {
+    const inner = await createLedger("memory:");
+    let fails = true;
+    const ledger = wrapLedger(inner, {
+      recall: async (memo) => {
+        if (fails && memo.principal === "said-later") throw new CountersignError("ledger-busy", "Later.");
+        return inner.recall(memo);
+      },
+    });
+    const { pay, letGo } = slowPay();
+    const model = play([call("pay")], "Paid.", "You are welcome.");
+    const runner = makeRunner({ agent: new Agent({ name: "a", model, tools: [pay] }), ledger });
+    letGo();
+    const message = await approvalWithThanks(runner);
+    await expect(runner.send(message, ana)).rejects.toMatchObject({ code: "ledger-busy" });
+    expect((await ledger.keptOf("said-later:a")).items).toHaveLength(1);
+    fails = false;
+    await runner.work({ once: true });
+    expect(asked(model)).toEqual([["pay"], ["pay"], ["thanks"]]);
+    expect((await ledger.keptOf("said-later:a")).items).toEqual([]);
+  });
+
+  test("of a session that is busy do not hold up the round of work that finds them", async () => {
+    const { pay, begun, letGo } = slowPay();
+    const answering = Promise.withResolvers<string>();
+    const model = play([call("pay")], () => answering.promise, "Paid.", "You are welcome.");
+    const runner = makeRunner({ agent: new Agent({ name: "a", model, tools: [pay] }) });
+    const message = await approvalWithThanks(runner);
+    const sending = runner.send(message, ana);
+    await begun;
+    const talking = runner.send("still there?", ana);
+    await expect.poll(() => model.requests.length).toBe(2);
+    const engine = await runner.engine();
+    const { ledger } = engine;
+    const [item] = (await ledger.keptOf("said-later:a")).items;
+    if (item === undefined || !isJsonObject(item.value)) throw new Error("nothing is kept");
+    // As if what was answered were over, while the session answers something else.
+    await ledger.keep({ ...item, id: "left", value: { ...item.value, invocation: "e-over" } }, 0);
+    const worker = engine.work({ sweepMs: 5 });
+    await worker.stop();
+    answering.resolve("Yes.");
+    letGo();
+    await Promise.all([talking, sending]);
   });
 });

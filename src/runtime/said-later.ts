@@ -38,40 +38,55 @@ export async function keepForLater(
   return (await engine.ledger.kept(kindOf(app), id)) ?? { kind: kindOf(app), id, value, version: 1 };
 }
 
-/** Says what was kept, once the session has time for it. Whoever else says it too is told of the same run. */
+/** Says what was kept, as soon as the session has time for it. Whoever else says it too is told of the same run. */
 export async function sayKept(run: RunContext, item: KeptItem, say: Say): Promise<Submission> {
-  const { app, engine, closing } = run;
-  const words = wordsOf(item.value);
-  const once = { principal: "said-later", route: app, key: item.id, requestDigest: item.id };
   for (;;) {
     const { promise: changed, resolve } = Promise.withResolvers<void>();
-    const forget = engine.ledger.onChange(resolve);
+    const forget = run.engine.ledger.onChange(resolve);
     try {
-      const said = await say(words, once);
-      await engine.ledger.discard(item);
-      return said;
-    } catch (error) {
-      if (!CountersignError.isInstance(error) || error.code !== "session-busy") {
-        await engine.ledger.discard(item);
-        throw error;
-      }
-      await Promise.race([changed, closed(closing)]);
+      const said = await sayNow(run, item, say);
+      if (said !== undefined) return said;
+      await Promise.race([changed, closed(run.closing)]);
     } finally {
       forget();
     }
   }
 }
 
-/** Says what processes that are gone have left unsaid. */
+/**
+ * Says what processes that are gone have left unsaid. Waits for no session: the round of work that asks for this may
+ * be what would set it free. One that fails stays kept, and keeps none of the others back.
+ */
 export async function sayLeftovers(run: RunContext, say: Say): Promise<void> {
-  const { items } = await run.engine.ledger.keptOf(kindOf(run.app));
-  for (const item of items) {
-    const { sessionKey, invocation } = wordsOf(item.value);
-    const { state } = await activityOf(run.engine.ledger, sessionKey, invocation);
-    const isBusy = (await run.engine.ledger.liveFrames(sessionKey)).some(
-      ({ status }) => status !== "waiting",
-    );
-    if (state !== "active" && !isBusy) await sayKept(run, item, say);
+  const { ledger } = run.engine;
+  const failures: unknown[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const page = await ledger.keptOf(kindOf(run.app), cursor === undefined ? {} : { cursor });
+    for (const item of page.items) {
+      const { sessionKey, invocation } = wordsOf(item.value);
+      const { state } = await activityOf(ledger, sessionKey, invocation);
+      if (state === "active") continue;
+      await sayNow(run, item, say).catch((error: unknown) => failures.push(error));
+    }
+    if (page.next === undefined) break;
+    cursor = page.next;
+  }
+  if (failures.length > 0) throw failures[0];
+}
+
+/** Undefined if the session is busy. Only what can never be said is given up; all else that fails stays kept. */
+async function sayNow(run: RunContext, item: KeptItem, say: Say): Promise<Submission | undefined> {
+  const { app, engine } = run;
+  const once = { principal: "said-later", route: app, key: item.id, requestDigest: item.id };
+  try {
+    const said = await say(wordsOf(item.value), once);
+    await engine.ledger.discard(item);
+    return said;
+  } catch (error) {
+    const code = CountersignError.isInstance(error) ? error.code : undefined;
+    if (code === "session-busy") return undefined;
+    if (code === "session-deleted") await engine.ledger.discard(item);
+    throw error;
   }
 }
 

@@ -103,7 +103,7 @@ async function sayAfterwards(
   const item = await keepForLater(run, words, once);
   const atRest = collectRun(run, { session: session.key, ...resumed });
   const said = Promise.race([atRest, closed(run.closing)]).then(() => sayKept(run, item, sayer(run)));
-  // Nobody may be waiting; if it fails, the words are still kept.
+  // Nobody may be waiting; what fails here stays kept, and any worker says it.
   said.catch(() => {});
   return { afterwards: said };
 }
