@@ -178,6 +178,20 @@ describe("what a server asks of its client", () => {
   );
 });
 
+/** What arrives: the client's own handler hears nothing of progress that is read together with the result. */
+function overhearProgress({ transport }: Client): readonly number[] {
+  const heard: number[] = [];
+  const pass = transport?.onmessage;
+  if (transport === undefined || pass === undefined) throw new Error("not connected");
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport is no event target
+  transport.onmessage = (message, extra) => {
+    if ("method" in message && message.method === "notifications/progress")
+      heard.push(Number(message.params?.["progress"]));
+    pass(message, extra);
+  };
+  return heard;
+}
+
 describe.each(["stdio", "http"] as const)("over %s", (kind) => {
   async function connect(folder: Folder, require: string): Promise<Client> {
     const args = ["--require", require, "--", ...EVERYTHING];
@@ -190,13 +204,14 @@ describe.each(["stdio", "http"] as const)("over %s", (kind) => {
     const client = await connect(folder, "trigger-long-running-operation");
     const logged: unknown[] = [];
     client.setNotificationHandler("notifications/message", ({ params }) => void logged.push(params.data));
-    const progress: number[] = [];
+    const progress = overhearProgress(client);
     const calling = client.callTool(
       { name: "trigger-long-running-operation", arguments: { duration: 1, steps: 3 } },
-      { onprogress: (told) => void progress.push(told.progress) },
+      { onprogress: () => {} },
     );
     await client.callTool({ name: "toggle-simulated-logging", arguments: {} });
     const [open] = await waiting(folder);
+    await expect.poll(() => progress.length, { timeout: 20_000 }).toBeGreaterThan(0);
     approve(folder, open?.id ?? "");
     expect(await calling).toMatchObject({
       content: [{ text: expect.stringContaining("completed") as string }],
