@@ -32,6 +32,8 @@ export function openLedger(store: Store, file: string): Promise<Ledger> {
       return createLedger(`sqlite:${file}`);
     case "sqlite-full":
       return createLedger(`sqlite:${file}`, { durability: "full" });
+    case "postgres":
+      return createLedger(file);
   }
 }
 
@@ -56,14 +58,14 @@ export class ScriptedAgent {
   async ask(session: string): Promise<{ readonly confirmation: string; readonly frame: FrameRecord }> {
     this.#count += 1;
     const invocation = `e-${String(this.#count).padStart(34, "0")}`;
-    const message = await this.engine.receiveMessage({
+    const message = await this.engine.runs.receiveMessage({
       session: { app: APP, user: USER, id: session },
       event: userEvent(invocation),
       frame: { kind: "llm", agent: AGENT, path: [AGENT] },
     });
     if (!message.ok) throw new Error(`The message was refused: ${message.message}`);
     const wireId = `call-${String(this.#count).padStart(20, "0")}`;
-    const turn = await this.engine.recordTurn(message.frame, {
+    const turn = await this.engine.runs.recordTurn(message.frame, {
       event: modelEvent(invocation, wireId),
       calls: [gatedCall(wireId)],
     });
@@ -86,7 +88,7 @@ export class ScriptedAgent {
 
   async #step(frame: FrameRecord): Promise<void> {
     const end = { event: finalEvent(frame.invocation), status: "done" } as const;
-    const finished = await this.engine.finishFrame(frame, end);
+    const finished = await this.engine.runs.finishFrame(frame, end);
     this.#onStepped.get(frame.id)?.(finished);
     this.#onStepped.delete(frame.id);
   }

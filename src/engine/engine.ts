@@ -1,41 +1,29 @@
-import { CountersignError, type JsonObject, type JsonValue, type StoredEvent } from "../protocol/index.ts";
-import type { AskedCall } from "./ask.ts";
+import { CountersignError, type JsonObject, type JsonValue } from "../protocol/index.ts";
 import { headText, seal, type Verification, type VerifyOptions, verify } from "./audit.ts";
 import { cancelRun, type RunToCancel } from "./cancel-run.ts";
 import { chainHasher } from "./chain.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { decide } from "./decide.ts";
 import { type Decided, type Decider, type DecisionInput, type Refusal, refusal } from "./decision.ts";
-import type { Draft } from "./draft.ts";
 import { Executions } from "./executions.ts";
-import { type FrameEnd, finishFrame, spawnFrames } from "./frames.ts";
 import { createGate, type GateBody, type GatedFunction, GateHost, type GateOptions } from "./gate.ts";
 import type { Host } from "./host.ts";
 import { createIds, type NewId } from "./ids.ts";
 import { Lease } from "./lease.ts";
 import type { Ledger, SessionName } from "./ledger.ts";
 import { isAnswered } from "./lifecycle.ts";
-import { type Once, type Recalled, recallOnce } from "./once.ts";
 import { DEFAULT_SETTINGS, type EngineParts, type EngineSettings } from "./parts.ts";
 import { type PrincipalInput, toPrincipal } from "./principal.ts";
 import { prune } from "./prune.ts";
-import type { CallRecord, FrameRecord } from "./records.ts";
+import type { CallRecord } from "./records.ts";
 import { noteRefusal, type Tried } from "./refuse.ts";
+import { type Doubted, restored } from "./restored.ts";
+import { Runs } from "./runs.ts";
 import { checkSecret } from "./secret-check.ts";
 import { SessionQueue } from "./session-queue.ts";
-import { changeState, createSession, deleteSession, type SessionStart, useKey } from "./sessions.ts";
+import { changeState, createSession, deleteSession, type SessionStart } from "./sessions.ts";
 import { type Settled, type SettlementInput, settle } from "./settle.ts";
-import { draftOf } from "./standing.ts";
 import { type Trace, untraced } from "./trace.ts";
-import type { Trail } from "./trail.ts";
-import {
-  type MessageInput,
-  receiveMessage,
-  receiveOnce,
-  recordTurn,
-  type Turn,
-  type TurnInput,
-} from "./turns.ts";
 import { type Cancelled, cancel } from "./withdraw.ts";
 import { Worker, type WorkOptions } from "./worker.ts";
 
@@ -69,6 +57,8 @@ const HOST_DOOR = "host";
  * taken here runs here; `work()` does everything else.
  */
 export class Engine {
+  /** For runtimes. */
+  readonly runs: Runs;
   readonly #parts: EngineParts;
   readonly #hosts = new Map<string, Host>();
   readonly #executions: Executions;
@@ -106,6 +96,7 @@ export class Engine {
       onCommitted: (draft) => this.#executions.committed(draft),
     };
     this.#executions = new Executions(this.#parts);
+    this.runs = new Runs(this.#parts, this.#executions, (frames) => this.#worker().takeUpFrames(frames));
     // Nobody may be waiting when it closes.
     this.#closed.promise.catch(() => {});
   }
@@ -243,11 +234,6 @@ export class Engine {
     return changeState(this.#parts, name, delta);
   }
 
-  /** Uses up a key, so that another request under it is refused. For runtimes. */
-  async useKey(name: SessionName, once: Once): ReturnType<typeof useKey> {
-    return useKey(this.#parts, name, once);
-  }
-
   /** Erases a session's content; what was open is withdrawn, and the audit trail still verifies. */
   async deleteSession(name: SessionName, by: PrincipalInput): ReturnType<typeof deleteSession> {
     return deleteSession(this.#parts, name, toPrincipal(by));
@@ -258,66 +244,9 @@ export class Engine {
     return prune(this.#parts, olderThanMs, onPruned);
   }
 
-  /** Stores a user's message and claims the step that answers it. For runtimes. */
-  async receiveMessage(input: MessageInput): ReturnType<typeof receiveMessage> {
-    return receiveMessage(this.#parts, input);
-  }
-
-  /** The same under a key: sent again, it says where the first one went. For runtimes. */
-  async receiveOnce(input: MessageInput, once: Once): ReturnType<typeof receiveOnce> {
-    return receiveOnce(this.#parts, input, once);
-  }
-
-  /** What a key stands for already. For runtimes. */
-  async recallOnce(once: Once | undefined): Promise<Recalled | undefined> {
-    return recallOnce(this.ledger, once);
-  }
-
-  /** Resolves when nothing of this invocation runs in this process any more, to what was committed meanwhile. For runtimes. */
-  async settledIn(invocation: string): Promise<Trail | undefined> {
-    return this.#executions.settledIn(invocation);
-  }
-
-  /** What a frame's session was told: as this process left it, if nobody else has been at it, or read. For runtimes. */
-  async history({ session, invocation }: FrameRecord): Promise<readonly StoredEvent[]> {
-    const read = (): Promise<readonly StoredEvent[]> => this.ledger.events(session);
-    const trail = this.#executions.trailOf(invocation);
-    return trail === undefined ? read() : trail.history(read);
-  }
-
-  /** Lets the host go on with a frame that this process has claimed. For runtimes. */
-  step(frame: FrameRecord): void {
-    this.#executions.step(frame);
-  }
-
-  /** Stores a model's turn and starts those of its calls that need nobody. For runtimes. */
-  async recordTurn(frame: FrameRecord, input: TurnInput): Promise<Turn | undefined> {
-    const turn = await recordTurn(this.#parts, frame, input);
-    for (const claimed of turn?.claimed ?? []) this.#executions.start(claimed);
-    for (const asked of turn?.asked ?? []) this.#hosts.get(frame.app)?.asked?.(asked);
-    if (turn === undefined) return undefined;
-    const draft = draftOf(turn.frame);
-    if (turn.frame.status !== "waiting") return turn;
-    if (turn.claimed.length === 0) this.#rests(turn.frame, draft, turn.asked);
-    await this.#takeUpReady(frame.session, draft);
-    return turn;
-  }
-
-  /** Activates children of a frame, and steps them here. For runtimes. */
-  async spawnFrames(frame: FrameRecord, input: Parameters<typeof spawnFrames>[2]): Promise<boolean> {
-    const spawned = await spawnFrames(this.#parts, frame, input);
-    for (const child of spawned ?? []) this.#executions.step(child);
-    await this.#takeUpReady(frame.session);
-    return spawned !== undefined;
-  }
-
-  /** Ends a frame, and goes on with its parent and with what became ready in its session meanwhile. For runtimes. */
-  async finishFrame(frame: FrameRecord, end: FrameEnd): Promise<boolean> {
-    const { ok, stepping, draft } = await finishFrame(this.#parts, frame, end);
-    if (stepping !== undefined) this.#executions.step(stepping);
-    else this.#rests(frame, draft, []);
-    await this.#takeUpReady(frame.session, draft);
-    return ok;
+  /** Says that this ledger was restored from a backup: what may have run since becomes `unknown`. Before `work()`. */
+  async restored(acting: Acting, onProgress?: (doubted: Doubted) => void): Promise<Doubted> {
+    return restored(this.#parts, toDecider(acting), onProgress);
   }
 
   /** Stops a run: nothing further is started, and what is open is withdrawn. */
@@ -371,20 +300,6 @@ export class Engine {
       return ended;
     };
     return Object.defineProperty({ ...decided } as DecisionReceipt, "finished", { get: finished });
-  }
-
-  // A step that ends may have kept others of its session waiting, and they may have been left ready meanwhile.
-  async #takeUpReady(session: string, draft?: Draft): Promise<void> {
-    if (draft?.ready === 0) return;
-    const ready = await this.ledger.readyFrames(session);
-    if (ready.length > 0) await this.#worker().takeUpFrames(ready);
-  }
-
-  // Only a run of one frame: of others, more may be under way elsewhere. And only if nothing else is open.
-  #rests(frame: FrameRecord, draft: Draft | undefined, asked: readonly AskedCall[]): void {
-    const nested = frame.parentFrame !== undefined || frame.parentCall !== undefined;
-    if (draft === undefined || nested || draft.open !== asked.length) return;
-    this.#executions.trailOf(frame.invocation)?.restsAt(draft, asked);
   }
 
   #worker(options: WorkOptions = {}): Worker {

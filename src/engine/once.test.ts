@@ -31,10 +31,10 @@ async function storedEvents(): Promise<number> {
 }
 
 test("a message under a key is stored once, and the second time it says where the first went", async () => {
-  const first = await engine.receiveOnce(message(session, "hello"), once);
+  const first = await engine.runs.receiveOnce(message(session, "hello"), once);
   if (!("frame" in first)) throw new Error("It was not taken.");
   const { frame, seq } = first;
-  const again = await engine.receiveOnce(message(session, "hello", "i2"), once);
+  const again = await engine.runs.receiveOnce(message(session, "hello", "i2"), once);
   if (!("response" in again)) throw new Error("It was taken again.");
   const { session: key, invocation } = frame;
   expect(toRememberedRun(again.response)).toEqual({ session: key, invocation, seq });
@@ -43,7 +43,9 @@ test("a message under a key is stored once, and the second time it says where th
 
 test("a repeat is told of the first message, not that the session is busy with it", async () => {
   const outcomes = await Promise.all(
-    ["i1", "i2", "i3"].map((invocation) => engine.receiveOnce(message(session, "hello", invocation), once)),
+    ["i1", "i2", "i3"].map((invocation) =>
+      engine.runs.receiveOnce(message(session, "hello", invocation), once),
+    ),
   );
   expect(outcomes.filter((outcome) => "frame" in outcome)).toHaveLength(1);
   expect(outcomes.every(({ ok }) => ok)).toBe(true);
@@ -51,40 +53,40 @@ test("a repeat is told of the first message, not that the session is busy with i
 });
 
 test("a message that is refused does not use up its key", async () => {
-  await engine.receiveMessage(message(session, "first"));
+  await engine.runs.receiveMessage(message(session, "first"));
   const other = { ...once, key: "k2" };
-  expect(await engine.receiveOnce(message(session, "second", "i2"), other)).toMatchObject({
+  expect(await engine.runs.receiveOnce(message(session, "second", "i2"), other)).toMatchObject({
     code: "session-busy",
   });
-  expect(await engine.recallOnce(other)).toBeUndefined();
+  expect(await engine.runs.recallOnce(other)).toBeUndefined();
 });
 
 test("another request under the key is refused, whichever came first", async () => {
   const another = { ...once, requestDigest: "d2" };
-  await engine.receiveOnce(message(session, "hello"), once);
+  await engine.runs.receiveOnce(message(session, "hello"), once);
   const refusal = { ok: false, code: "key-reused" };
-  expect(await engine.receiveOnce(message(session, "bye", "i2"), another)).toMatchObject(refusal);
-  expect(await engine.useKey(session, another)).toMatchObject(refusal);
+  expect(await engine.runs.receiveOnce(message(session, "bye", "i2"), another)).toMatchObject(refusal);
+  expect(await engine.runs.useKey(session, another)).toMatchObject(refusal);
   expect(await engine.createSession({ ...session, id: "s2" }, {}, { once: another })).toMatchObject(refusal);
-  expect(await engine.useKey(session, once)).toEqual({ ok: true });
+  expect(await engine.runs.useKey(session, once)).toEqual({ ok: true });
 });
 
 test("keys are told apart by principal and route", async () => {
   await engine.createSession(session);
   const others = [once, { ...once, principal: "bob" }, { ...once, route: "decide" }];
   for (const [index, one] of others.entries()) {
-    expect(await engine.useKey(session, { ...one, requestDigest: `${index}` })).toEqual({ ok: true });
+    expect(await engine.runs.useKey(session, { ...one, requestDigest: `${index}` })).toEqual({ ok: true });
   }
 });
 
 test("a key is forgotten after a day", async () => {
   await engine.createSession(session);
-  await engine.useKey(session, once);
+  await engine.runs.useKey(session, once);
   await clock.advance(DAY_MS - 1);
-  expect(await engine.recallOnce(once)).toMatchObject({ ok: true });
+  expect(await engine.runs.recallOnce(once)).toMatchObject({ ok: true });
   await clock.advance(1);
-  expect(await engine.recallOnce(once)).toBeUndefined();
-  expect(await engine.useKey(session, { ...once, requestDigest: "d2" })).toEqual({ ok: true });
+  expect(await engine.runs.recallOnce(once)).toBeUndefined();
+  expect(await engine.runs.useKey(session, { ...once, requestDigest: "d2" })).toEqual({ ok: true });
 });
 
 test("a session made under a key is made once, under the first id", async () => {

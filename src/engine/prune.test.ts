@@ -87,7 +87,7 @@ test("leaves a session alone that became busy between the list and the erasure",
   const { engine: pruning, watched } = mortalEngine(ledger, clock);
   watched.intercept("idleSessions", async (pass) => {
     const keys = await pass();
-    await engine.receiveMessage({
+    await engine.runs.receiveMessage({
       session: { app: "bank", user: "ana", id: "s1" },
       event: { author: "user", invocationId: "i1" },
       frame: { kind: "llm", agent: "bot", path: ["bot"] },

@@ -73,10 +73,10 @@ async function fill(): Promise<string> {
   const pay = toolOf(() => SWORDFISH);
   engine.host(hostOf("bank", { tool, pay }, async () => {}));
   await engine.createSession(session, { note: SWORDFISH });
-  const outcome = await engine.receiveMessage(message(session, SWORDFISH));
+  const outcome = await engine.runs.receiveMessage(message(session, SWORDFISH));
   if (!outcome.ok) throw new Error(outcome.message);
   const args = { text: SWORDFISH };
-  const turn = await engine.recordTurn(outcome.frame, {
+  const turn = await engine.runs.recordTurn(outcome.frame, {
     event: modelSays(SWORDFISH),
     stateDelta: { more: SWORDFISH },
     calls: [

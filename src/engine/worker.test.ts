@@ -159,9 +159,9 @@ describe("a worker", () => {
     elsewhere.host(hostOf("bank", {}, async () => {}));
     for (let n = 0; n < 100; n++) {
       const name = { app: "bank", user: "ana", id: `s${n}` };
-      const outcome = await elsewhere.receiveMessage(message(name, "pay"));
+      const outcome = await elsewhere.runs.receiveMessage(message(name, "pay"));
       if (!outcome.ok) throw new Error(outcome.message);
-      const turn = await elsewhere.recordTurn(outcome.frame, {
+      const turn = await elsewhere.runs.recordTurn(outcome.frame, {
         event: modelSays("ok"),
         calls: [planned("c1", "pay", ask())],
       });

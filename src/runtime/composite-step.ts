@@ -13,7 +13,7 @@ export async function stepComposite(run: RunContext, agent: AnyAgent, frame: Fra
   // What comes next counts on what came before.
   if (failed === true) {
     const failure = { status: "failed", ...tellParent(frame, { failed }) } as const;
-    await run.engine.finishFrame(frame, output === undefined ? failure : { ...failure, output });
+    await run.engine.runs.finishFrame(frame, output === undefined ? failure : { ...failure, output });
     return;
   }
   const before = next === 0 ? await askHook(run, agent, frame, "beforeAgent") : undefined;
@@ -21,7 +21,7 @@ export async function stepComposite(run: RunContext, agent: AnyAgent, frame: Fra
   const ended = agent instanceof LoopAgent && escalated === true;
   const children = ended ? [] : childrenFor(run, agent, next);
   if (children.length === 0) return end(run, agent, frame, await askHook(run, agent, frame, "afterAgent"));
-  await run.engine.spawnFrames(frame, {
+  await run.engine.runs.spawnFrames(frame, {
     cursor: { next: next + children.length },
     ...(before === undefined ? {} : { stateDelta: before.stateDelta }),
     children: children.map((child) => ({
@@ -47,7 +47,7 @@ async function end(
     // A loop is what escalation ends; everything else hands it on to the loop around it.
     ...(escalated === true && !(agent instanceof LoopAgent) ? { escalated } : {}),
   };
-  await run.engine.finishFrame(frame, {
+  await run.engine.runs.finishFrame(frame, {
     status: "done",
     ...(hook?.parts === undefined ? {} : { event: wordsEvent(frame, hook.parts) }),
     ...(hook === undefined ? {} : { stateDelta: hook.stateDelta }),

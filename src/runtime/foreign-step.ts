@@ -1,6 +1,7 @@
 import {
   type Approvers,
   definitionDigest,
+  type FrameEnd,
   type FrameRecord,
   type LiveTool,
   type PlannedCall,
@@ -17,6 +18,7 @@ import { deniesNow } from "./live-tool.ts";
 import type { PolicyVerdict } from "./policy.ts";
 import type { RunContext } from "./run-context.ts";
 import { spokenText } from "./turn.ts";
+import { forgetElsewhere, keepElsewhere, wasDecidedElsewhere } from "./work-elsewhere.ts";
 
 /** Steps of an agent that works elsewhere: asks it what comes next and records that, until something waits. */
 export async function stepForeign(run: RunContext, agent: ForeignAgent, first: FrameRecord): Promise<void> {
@@ -26,8 +28,7 @@ export async function stepForeign(run: RunContext, agent: ForeignAgent, first: F
     const move = await nextMove(run, agent, frame);
     if (move.kind === "fail") {
       await forget(run, frame);
-      await run.engine.finishFrame(frame, failureOf(frame, "remote-failed", move.message));
-      return;
+      return finish(run, frame, failureOf(frame, "remote-failed", move.message));
     }
     if (move.kind === "say") {
       if (move.remember !== undefined) await remember(run, frame, move.remember);
@@ -44,7 +45,8 @@ async function nextMove(run: RunContext, agent: ForeignAgent, frame: FrameRecord
   try {
     const words = (): Promise<string> => wordsFor(run, frame);
     const remembered = (): Promise<JsonValue | undefined> => recall(run, frame);
-    return await agent.next({ cursor: frame.cursor, calls, words, remembered });
+    const decidedElsewhere = wasDecidedElsewhere(frame);
+    return await agent.next({ cursor: frame.cursor, calls, decidedElsewhere, words, remembered });
   } catch (error) {
     return { kind: "fail", message: errorText(error) };
   }
@@ -89,7 +91,7 @@ async function callsOf({ engine }: RunContext, frame: FrameRecord): Promise<read
 }
 
 async function wordsFor({ engine }: RunContext, frame: FrameRecord): Promise<string> {
-  const seen = (await engine.history(frame)).filter((event) => isVisible(event, frame.branch));
+  const seen = (await engine.runs.history(frame)).filter((event) => isVisible(event, frame.branch));
   const since = seen.findLastIndex(({ author, content }) => author === frame.agent && content !== undefined);
   const texts = seen.slice(since + 1).flatMap(({ author, content }) => {
     const text = spokenText(content?.parts ?? []);
@@ -107,13 +109,18 @@ async function say(
   hook: HookOutcome | undefined,
 ): Promise<void> {
   const output = spokenText(parts);
-  await run.engine.finishFrame(frame, {
+  await finish(run, frame, {
     status: "done",
     event: wordsEvent(frame, parts),
     output,
     ...(hook === undefined ? {} : { stateDelta: hook.stateDelta }),
     ...tellParent(frame, { output }),
   });
+}
+
+// A run that was stopped meanwhile has work elsewhere that is still to be called off.
+async function finish(run: RunContext, frame: FrameRecord, end: FrameEnd): Promise<void> {
+  if (await run.engine.runs.finishFrame(frame, end)) await forgetElsewhere(run, frame);
 }
 
 interface Recording {
@@ -137,7 +144,7 @@ async function record(
     calls,
     ...(stateDelta === undefined ? {} : { stateDelta }),
   };
-  return (await run.engine.recordTurn(frame, turn))?.frame;
+  return (await run.engine.runs.recordTurn(frame, turn))?.frame;
 }
 
 interface Planner {
@@ -217,6 +224,7 @@ export function foreignTool(run: RunContext, agent: ForeignAgent, tool: string):
         closing: run.closing,
         stopped: run.cancellation.signalOf(context.invocation ?? ""),
         sleep: (ms, signal) => run.sleep(ms, signal),
+        note: (note) => keepElsewhere(run, call, note),
       }),
   };
 }

@@ -74,7 +74,7 @@ describe("the caller's signal", () => {
     await started.promise;
     controller.abort();
     const { invocation } = await turn;
-    await (await runner.engine()).settledIn(invocation);
+    await (await runner.engine()).runs.settledIn(invocation);
     expect(reasons).toEqual(["The caller cancelled the run."]);
     const session = await runner.sessionService.getSession({ userId: "ana", sessionId: "s" });
     const results = session?.events.flatMap(

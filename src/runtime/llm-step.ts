@@ -91,7 +91,7 @@ async function record(
   const stateDelta = ctx.state.delta();
   const event = eventOf(frame, chunk, stateDelta);
   try {
-    return (await engine.recordTurn(frame, { event, calls, stateDelta }))?.frame;
+    return (await engine.runs.recordTurn(frame, { event, calls, stateDelta }))?.frame;
   } catch (error) {
     // Another branch may have used an id of ours since the prompt was read; it keeps it, and we take another.
     const taken = await engine.ledger.calls(calls.map(({ wireId }) => `${frame.session}.${wireId}`));
@@ -169,18 +169,18 @@ async function handOver(run: RunContext, frame: FrameRecord, target: string): Pr
   const agent = run.agents.get(target);
   if (agent === undefined) {
     const message = `There is no agent ${target} to hand over to.`;
-    await run.engine.finishFrame(frame, failureOf(frame, "tool-gone", message));
+    await run.engine.runs.finishFrame(frame, failureOf(frame, "tool-gone", message));
     return;
   }
   const path = [...frame.path.slice(0, -1), target];
-  await run.engine.finishFrame(frame, {
+  await run.engine.runs.finishFrame(frame, {
     status: "done",
     successor: { kind: agent.kind, agent: target, path },
   });
 }
 
 async function finish(run: RunContext, frame: FrameRecord, end: FrameEnd): Promise<undefined> {
-  await run.engine.finishFrame(frame, end);
+  await run.engine.runs.finishFrame(frame, end);
   return undefined;
 }
 

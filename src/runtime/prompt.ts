@@ -21,7 +21,7 @@ const OPEN_ANSWERS: { readonly [status in CallStatus]?: string } = {
 /** Reads the history and makes the conversation that this frame's agent continues. */
 export async function buildPrompt(engine: Engine, frame: FrameRecord): Promise<Prompt> {
   const { ledger } = engine;
-  const events = await engine.history(frame);
+  const events = await engine.runs.history(frame);
   const { asked, answered } = callIdsOf(events);
   const openIds = [...asked].filter((id) => !answered.has(id));
   const open = openIds.length === 0 ? [] : await ledger.calls(openIds.map((id) => `${frame.session}.${id}`));

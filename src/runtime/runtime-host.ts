@@ -11,16 +11,21 @@ import { stepLlm } from "./llm-step.ts";
 import type { RunContext } from "./run-context.ts";
 import { sayLeftovers } from "./said-later.ts";
 import { sayer } from "./submit.ts";
+import { WorkElsewhere } from "./work-elsewhere.ts";
 
 /** What this process can run of an app: its agents' steps and their tools. */
 export function createRuntimeHost(run: RunContext): Host {
+  const elsewhere = new WorkElsewhere(run);
   return {
     app: run.app,
     agents: run.agents.names,
     tool: (call) => liveToolFor(run, call),
     step: (frame) => step(run, frame),
     asked: (asked) => answerInProcess(run, asked),
-    sweep: () => sayLeftovers(run, sayer(run)),
+    sweep: async () => {
+      await elsewhere.sweep();
+      await sayLeftovers(run, sayer(run));
+    },
   };
 }
 
@@ -36,7 +41,7 @@ async function step(run: RunContext, frame: FrameRecord): Promise<void> {
   const agent = run.agents.get(frame.agent);
   if (agent === undefined) {
     const message = `The agent ${frame.agent} no longer exists in ${frame.app}.`;
-    await run.engine.finishFrame(frame, failureOf(frame, "tool-gone", message));
+    await run.engine.runs.finishFrame(frame, failureOf(frame, "tool-gone", message));
     return;
   }
   if (isForeign(agent)) return stepForeign(run, agent, frame);

@@ -19,6 +19,7 @@ import {
 } from "../protocol/index.ts";
 import type { AnyAgent } from "./agent.ts";
 import { type RefusedAnswer, takeAnswers } from "./answers.ts";
+import type { HeaderSource } from "./request-headers.ts";
 import type { RunContext } from "./run-context.ts";
 import { closed, keepForLater, type LaterWords, type Say, sayKept } from "./said-later.ts";
 import { collectRun } from "./watch-run.ts";
@@ -34,6 +35,8 @@ export interface SubmitInput {
   readonly whilePending: "converse" | "cancel";
   /** Sent again under the same key, the message is not taken again: the run that it started is watched. */
   readonly once?: Once;
+  /** Of the request that brought the message; nothing is known of them if nothing is said. */
+  readonly requestHeaders?: HeaderSource;
 }
 
 /** A message that was taken, and where to watch what comes of it. */
@@ -131,7 +134,7 @@ function refuseReservedCalls(parts: readonly Part[]): void {
 
 // Decisions cannot be taken twice, so the key only has to be told from other requests'.
 async function useKey({ engine }: RunContext, session: SessionName, once: Once): Promise<void> {
-  const used = await engine.useKey(session, once);
+  const used = await engine.runs.useKey(session, once);
   if (!used.ok) throw new CountersignError(used.code, used.message);
 }
 
@@ -180,13 +183,14 @@ async function begin(
     ...(input.stateDelta === undefined ? {} : { stateDelta: input.stateDelta }),
   };
   const received = await (input.once === undefined
-    ? run.engine.receiveMessage(message)
-    : run.engine.receiveOnce(message, input.once));
+    ? run.engine.runs.receiveMessage(message)
+    : run.engine.runs.receiveOnce(message, input.once));
   if (!received.ok) throw new CountersignError(received.code, received.message);
   if ("response" in received) return toSubmission(received.response);
   const { frame, seq } = received;
   run.names.know(frame.session, input.session);
-  run.engine.step(frame);
+  if (input.requestHeaders !== undefined) run.requestHeaders.remember(frame.invocation, input.requestHeaders);
+  run.engine.runs.step(frame);
   return {
     sessionKey: frame.session,
     refused: [],
@@ -199,7 +203,7 @@ async function startedBefore(
   { engine }: RunContext,
   once: Once | undefined,
 ): Promise<Submission | undefined> {
-  const known = once === undefined ? undefined : await engine.recallOnce(once);
+  const known = once === undefined ? undefined : await engine.runs.recallOnce(once);
   if (known === undefined) return undefined;
   if (!known.ok) throw new CountersignError(known.code, known.message);
   return toSubmission(known.response);

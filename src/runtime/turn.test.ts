@@ -36,7 +36,7 @@ test("a turn whose call ended nobody knows how is paused, names the call, and go
   const settled = await runner.settle(id, { as: "succeeded", result: { paid: true } }, { by: { id: "ana" } });
   expect(settled).toMatchObject({ status: "succeeded", result: { paid: true } });
   const engine = await runner.engine();
-  await engine.settledIn(turn.invocation);
+  await engine.runs.settledIn(turn.invocation);
   const session = await runner.sessionService.getSession({ userId: "ana", sessionId: turn.session });
   expect(session?.events.at(-1)?.content?.parts[0]?.text).toBe('It said {"paid":true}.');
 });

@@ -115,7 +115,7 @@ describe("leaving the loop", () => {
       break;
     }
     end.resolve();
-    await (await runner.engine()).settledIn(await invocationOf(runner));
+    await (await runner.engine()).runs.settledIn(await invocationOf(runner));
     const session = await runner.sessionService.getSession({ userId: "ana", sessionId: "s" });
     expect(session?.events.map(({ content }) => content?.parts[0])).toMatchObject([
       { text: "go" },
@@ -198,7 +198,7 @@ test("a slow reader loses nothing", async () => {
   for await (const event of runner.stream(said)) {
     types.push(event.type);
     // The run goes on to its end while the first event is being looked at.
-    if (types.length === 1) await (await runner.engine()).settledIn(await invocationOf(runner));
+    if (types.length === 1) await (await runner.engine()).runs.settledIn(await invocationOf(runner));
   }
   expect(types.filter((type) => type === "tool-result")).toHaveLength(3);
   expect(types.slice(-3)).toEqual(["content-delta", "content-delta", "complete"]);

@@ -55,7 +55,7 @@ export class Agent implements Host {
   /** Sends a user's message; resolves when the step that answers it has ended. False if it was refused. */
   async message(id: string, number: number): Promise<boolean> {
     const invocationId = `${id}-${number}`;
-    const received = await this.#engine.receiveMessage({
+    const received = await this.#engine.runs.receiveMessage({
       session: { app: this.app, user: USER, id },
       event: { author: "user", invocationId, content: { role: "user", parts: [{ text: "Pay them." }] } },
       frame: { kind: "llm", agent: AGENT, path: [AGENT] },
@@ -79,9 +79,13 @@ export class Agent implements Host {
     const calls = script?.[frame.turn];
     const event = { author: AGENT, invocationId: frame.invocation };
     if (calls === undefined)
-      await this.#engine.finishFrame(frame, { event, status: "done", output: `after ${frame.turn} turns` });
+      await this.#engine.runs.finishFrame(frame, {
+        event,
+        status: "done",
+        output: `after ${frame.turn} turns`,
+      });
     else
-      await this.#engine.recordTurn(frame, {
+      await this.#engine.runs.recordTurn(frame, {
         event,
         calls: calls.map((tool, ord) => this.#planned(tool, `${frame.agent}-${tool}-${frame.turn}-${ord}`)),
       });

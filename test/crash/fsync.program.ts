@@ -151,7 +151,7 @@ async function frames(): Promise<void> {
   };
   engine.host({ app: "agent", tool: () => tool });
   const message = async (session: string): Promise<FrameRecord> => {
-    const received = await engine.receiveMessage({
+    const received = await engine.runs.receiveMessage({
       session: { app: "agent", user: ANA.id, id: session },
       event: { author: "user", invocationId: session },
       frame: { kind: "llm", agent: "a", path: ["a"] },
@@ -164,7 +164,7 @@ async function frames(): Promise<void> {
     const event = { author: "a", invocationId: frame.invocation };
     const { definitionDigest: digest } = tool;
     const call = { wireId: "c", tool: "pay", args: {}, definitionDigest: digest, repeatable, plan };
-    return engine.recordTurn(frame, { event, calls: [call] });
+    return engine.runs.recordTurn(frame, { event, calls: [call] });
   };
   const shown = { hint: "Pay?", why: ["test"] };
   const ask: CallPlan = {
@@ -181,7 +181,7 @@ async function frames(): Promise<void> {
   await counted("repeatable claim", () => times((index) => turn(looking[index], run, true)));
   const ending = await times((index) => message(`ends-${index}`));
   await counted("step of the model ends", () =>
-    times((index) => engine.finishFrame(ending[index] as FrameRecord, { status: "done" })),
+    times((index) => engine.runs.finishFrame(ending[index] as FrameRecord, { status: "done" })),
   );
   leave.open();
   await engine.close();

@@ -16,7 +16,7 @@ test("a decision taken on a server that does not host the app resumes the run on
   expect([status, json["status"]]).toEqual([200, "succeeded"]);
   expect([bank.done, desk.done]).toEqual([[{ tool: "pay", args: { amount: 5 } }], []]);
   const session = await bank.runner.sessionService.getSession({ userId: "ana", sessionId: "s-1" });
-  await bank.engine.settledIn(asked?.invocation ?? "");
+  await bank.engine.runs.settledIn(asked?.invocation ?? "");
   expect(session?.events.length).toBeGreaterThan(2);
 });
 

@@ -224,7 +224,7 @@ test("sessions and runs go over the ADK's routes", async () => {
   expect([named.id, named.state]).toEqual(["s-named", { colour: "blue" }]);
   const session = await ana.sessions.get({ ...owner, id });
   expect(session.state).toMatchObject({ colour: "red" });
-  await stage.engine.settledIn(items[0]?.invocation ?? "");
+  await stage.engine.runs.settledIn(items[0]?.invocation ?? "");
   await ana.sessions.delete({ ...owner, id });
   await expect(ana.sessions.get({ ...owner, id })).rejects.toMatchObject({ status: 404 });
 });

@@ -129,7 +129,7 @@ export class Conversation {
   /** Resolves when a call that was decided elsewhere has ended, and what follows from it here. */
   async settled({ call, confirmation }: FoundConfirmation): Promise<void> {
     await this.#engine.finished(call.id);
-    await this.#engine.settledIn(confirmation.invocation);
+    await this.#engine.runs.settledIn(confirmation.invocation);
   }
 
   async #run(message: Content): Promise<void> {

@@ -147,7 +147,7 @@ export function message(
   session: { readonly app: string; readonly user: string; readonly id: string },
   text: string,
   invocationId = "i1",
-): Parameters<Engine["receiveMessage"]>[0] {
+): Parameters<Engine["runs"]["receiveMessage"]>[0] {
   return {
     session,
     event: { author: "user", invocationId, content: { role: "user", parts: [{ text }] } },

@@ -142,14 +142,14 @@ function askingOf(engine: Engine, { app }: TestApp): Pick<Desk, "ask" | "askAll"
   const askAll: Desk["askAll"] = async (inputs, user = "ana") => {
     sessions += 1;
     const invocationId = `inv-${sessions}`;
-    const received = await engine.receiveMessage({
+    const received = await engine.runs.receiveMessage({
       session: { app, user, id: `s-${sessions}` },
       event: { author: "user", invocationId, content: { role: "user", parts: [{ text: "Go." }] } },
       frame: { kind: "llm", agent: "clerk", path: ["clerk"] },
     });
     if (!received.ok) throw new Error(received.message);
     const calls = inputs.map((input, index) => planned(input, `call-${index + 1}`, user));
-    const turn = await engine.recordTurn(received.frame, { event: { author: "clerk", invocationId }, calls });
+    const turn = await engine.runs.recordTurn(received.frame, { event: { author: "clerk", invocationId }, calls });
     if (turn === undefined) throw new Error("the frame was lost");
     return turn.asked;
   };
