@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -94,11 +94,25 @@ describe("the command", () => {
     expect(stderr).toMatch(/^countersign: Error: out of paper\n/);
   });
 
+  test("runs from its source in a clone that was not built", () => {
+    const clone = join(installed, "clone");
+    for (const part of ["bin", "src", "scripts", "package.json"])
+      cpSync(join(ROOT, part), join(clone, part), { recursive: true });
+    symlinkSync(join(ROOT, "node_modules"), join(clone, "node_modules"));
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [join(clone, "bin/countersign.mjs"), "pending", "--help"],
+      { encoding: "utf8" },
+    );
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    expect(stdout).toContain("countersign pending");
+  });
+
   test.each(oldNodes())("on the real Node.js $version says the same", ({ binary, version }) => {
     expect(start(["demo"], { binary })).toEqual(complaint(version));
   });
 
-  test.each(["bin/countersign.mjs", "bin/start.mjs", "scripts/start.mjs"])(
+  test.each(["bin/countersign.mjs", "bin/start.mjs", "scripts/start.mjs", "scripts/from-source.mjs"])(
     "is written so that an old Node.js can parse %s",
     (path) => {
       const newer = new Set([
