@@ -218,3 +218,49 @@ test("a gated function: amended by its approver, and its key still belongs to th
     code: "key-reused",
   });
 });
+
+test("a gated function: the secret of a row that was taken out is not given to the next", async () => {
+  const desk = await openDesk();
+  const paid: unknown[] = [];
+  const pay = desk.engine.gate<{ rows: readonly JsonObject[] }, string>(
+    "pay",
+    { requireConfirmation: true, amendable: true, secrets: ["/rows/*/pin"] },
+    async ({ rows }) => {
+      paid.push(...rows);
+      return "paid";
+    },
+  );
+  const rows = [
+    { to: "alice", pin: "A" },
+    { to: "bob", pin: "B" },
+  ];
+  const opened = await pay({ rows }, { key: "order-18", by: ANA });
+  if (opened.status !== "pending") throw new Error(opened.status);
+  const approve = (pin: string) =>
+    desk.engine.approve(opened.confirmation.id, { by: ANA, args: { rows: [{ to: "bob", pin }] } });
+  expect(await approve("[redacted]")).toMatchObject({ code: "arguments-mismatch", field: "rows.0.pin" });
+  expect(paid).toEqual([]);
+  const approved = await approve("B");
+  if (approved.ok) await approved.finished;
+  expect(paid).toEqual([{ to: "bob", pin: "B" }]);
+  expect(await approve("B")).toMatchObject({ ok: true, repeated: true });
+  expect(await approve("[redacted]")).toMatchObject({ ok: false, code: "already-decided" });
+});
+
+test("a gated function: what was shown and left alone runs as it was shown, or the change is refused", async () => {
+  const desk = await openDesk();
+  const parameters = z.object({ amount: z.number().transform((dollars) => dollars * 100), note: z.string() });
+  const pay = desk.engine.gate(
+    "pay",
+    { parameters, requireConfirmation: true, amendable: ["note"] },
+    async () => 1,
+  );
+  const opened = await pay({ amount: 5, note: "a" }, { key: "order-19", by: ANA });
+  if (opened.status !== "pending") throw new Error(opened.status);
+  const args = { amount: 500, note: "b" };
+  expect(opened.confirmation.args).toEqual({ ...args, note: "a" });
+  expect(await desk.engine.approve(opened.confirmation.id, { by: ANA, args })).toMatchObject({
+    code: "arguments-mismatch",
+    field: "amount",
+  });
+});

@@ -7,7 +7,7 @@ import { type Decided, type OwnedCase, type Refusal, refusal, type Whole } from 
 import { valueDigest } from "./digest.ts";
 import { Draft } from "./draft.ts";
 import type { EngineParts } from "./parts.ts";
-import { judgePayload } from "./payload.ts";
+import { judgePayloadHere } from "./payload-here.ts";
 import { takeBack } from "./reask.ts";
 import type { CallRecord, ConfirmationRecord, Vote } from "./records.ts";
 import { auditedRefusal } from "./refuse.ts";
@@ -59,7 +59,7 @@ async function bind(parts: EngineParts, whole: Whole, about: OwnedCase): Promise
   const amended = await judgeAmendment(parts, whole, about);
   if (!amended.ok) return amended.refusal;
   const { args, argsDigest } = amended;
-  const judged = judgePayload(confirmation.shown, stored, about.input.payload);
+  const judged = await judgePayloadHere(parts, whole, about.input.payload);
   if (!judged.ok) {
     const message = `The payload does not fit: ${judged.field || "payload"}: ${judged.message}`;
     return { ...refusal("payload-mismatch", message), field: judged.field, confirmation, call: stored };

@@ -16,6 +16,8 @@ export interface CallEndOptions {
   readonly stateDelta?: JsonObject;
   /** Merged into the frame's cursor with the result. */
   readonly cursor?: JsonObject;
+  /** By their ids, calls of the same frame that succeeded before: their results, as they are known only now. */
+  readonly learned?: { readonly [call: string]: JsonValue };
   /** Instead of a result: the call is answered by whatever this ends with. */
   readonly delegation?: Delegation;
 }
@@ -25,12 +27,14 @@ export class CallEnd {
   readonly result: JsonValue | undefined;
   readonly stateDelta: JsonObject;
   readonly cursor: JsonObject | undefined;
+  readonly learned: { readonly [call: string]: JsonValue } | undefined;
   readonly delegation: Delegation | undefined;
 
   constructor(options: CallEndOptions) {
     this.result = options.result;
     this.stateDelta = options.stateDelta ?? {};
     this.cursor = options.cursor;
+    this.learned = options.learned;
     this.delegation = options.delegation;
   }
 }

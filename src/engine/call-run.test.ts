@@ -2,12 +2,13 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { CountersignError, type JsonValue } from "../protocol/index.ts";
 import { createLedger } from "../stores/index.ts";
 import { type CallContext, OutcomeUnknown } from "./call-context.ts";
+import { CallEnd } from "./call-end.ts";
 import { Engine } from "./engine.ts";
 import type { GatedFunction, GateOptions } from "./gate.ts";
 import type { Ledger } from "./ledger.ts";
 import { ManualClock } from "./manual-clock.ts";
 import type { CallRecord } from "./records.ts";
-import { mortalEngine, settle, until } from "./testing/execution.ts";
+import { mortalEngine, pumped, settle, until } from "./testing/execution.ts";
 
 const LEASE_MS = 15_000;
 const ana = { id: "ana" };
@@ -28,6 +29,10 @@ afterEach(async () => {
 });
 
 type Body = (context: CallContext) => Promise<JsonValue | undefined>;
+
+function fails(): never {
+  throw new Error("no");
+}
 
 const askOnce: Body = async ({ confirm, attempt }) => {
   await confirm("sure");
@@ -401,5 +406,61 @@ describe("the outcome of a body", () => {
     await engine.workOnce();
     expect(runs).toBe(1);
     expect((await stored()).status).toBe("unknown");
+  });
+
+  test.each<[string, unknown]>([
+    ["an object without text", Object.create(null)],
+    [
+      "an error that throws when it is read",
+      Object.defineProperty(new Error("x"), "message", { get: fails }),
+    ],
+    ["a proxy that throws at every look", new Proxy({}, { getPrototypeOf: fails, get: fails })],
+    ["half an emoji", new Error("\ud83d")],
+  ])("has failed, and is not entered again, when the tool throws %s", async (_, thrown) => {
+    let runs = 0;
+    const call = tool(async () => {
+      runs += 1;
+      throw thrown;
+    });
+    expect((await call({}, use)).status).toBe("failed");
+    expect(runs).toBe(1);
+  });
+
+  test("is unknown when how it ended can never be stored", async () => {
+    let runs = 0;
+    // As a runtime may that lets something through which is not JSON.
+    const call = tool(async () => {
+      runs += 1;
+      return new CallEnd({ result: 1, stateDelta: { big: 5n as unknown as number } }) as unknown as JsonValue;
+    });
+    const outcome = await pumped(clock, call({}, use));
+    expect(outcome.status).toBe("unknown");
+    expect(runs).toBe(1);
+    expect((await ledger.journal({ after: 0, limit: 99 })).at(-1)?.body).toContain("could not be stored");
+  });
+
+  test.each<[string, Body]>([
+    [
+      "a payload that is not JSON",
+      async ({ confirm }) => confirm("q", { payload: 5n as unknown as number }).then(() => 1),
+    ],
+    [
+      "a hint that is no text",
+      async ({ requestConfirmation }) => {
+        requestConfirmation({ hint: 5 as unknown as string });
+        return 1;
+      },
+    ],
+    [
+      "nothing at all",
+      async ({ requestConfirmation }) => {
+        requestConfirmation(null as unknown as object);
+        return 1;
+      },
+    ],
+    ["under no name", async ({ confirm }) => confirm(undefined as unknown as string).then(() => 1)],
+  ])("has failed, with the reason, when the tool asks with %s", async (_, body) => {
+    expect(await tool(body)({}, use)).toMatchObject({ status: "failed" });
+    expect((await ledger.confirmations({ state: "open" })).items).toEqual([]);
   });
 });

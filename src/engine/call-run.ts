@@ -1,5 +1,6 @@
-import { CountersignError, type JsonObject, type JsonValue, toJsonValue } from "../protocol/index.ts";
+import { type JsonObject, type JsonValue, type ToolConfirmation, toJsonValue } from "../protocol/index.ts";
 import { cancelledAnswer, deniedAnswer, EXPIRED_ANSWER } from "./answer.ts";
+import { checkedAsk } from "./ask-options.ts";
 import {
   type AskOptions,
   type CallContext,
@@ -9,12 +10,13 @@ import {
 } from "./call-context.ts";
 import { CallEnd } from "./call-end.ts";
 import type { Claimed } from "./claim.ts";
+import { errorText } from "./error-text.ts";
 import type { Ended } from "./executions.ts";
 import type { EngineParts } from "./parts.ts";
 import type { EntryOutcome } from "./record-entry.ts";
 import { askedAfterDenial, type Halt, Replay } from "./replay.ts";
 import { saveStep } from "./save-step.ts";
-import { toolConfirmationOf } from "./tool-confirmation.ts";
+import { readConfirmation } from "./tool-confirmation.ts";
 import { untilStored } from "./until-stored.ts";
 
 /** Puts the end of an entry into the ledger. */
@@ -50,10 +52,13 @@ export class CallRun {
   }
 
   async #enter(): Promise<EntryOutcome> {
-    const { call, tool } = this.#claimed;
+    const { call, confirmation, tool } = this.#claimed;
+    let entered = false;
     try {
       if (!(await this.#stillHolds())) return { kind: "not-started" };
       const steps = call.attempt > 1 ? await this.#parts.ledger.steps(call.id) : [];
+      const decision = await readConfirmation(tool, call, confirmation);
+      if (!decision.ok) return { kind: "failed", error: decision.answer };
       const replay = new Replay({
         parts: this.#parts,
         callId: call.id,
@@ -63,12 +68,14 @@ export class CallRun {
         mayAsk: !call.refused,
         onHalt: (halt) => this.#halt(halt),
       });
+      entered = true;
       return await Promise.race([
-        this.#body(() => tool.run(call, this.#context(replay))),
+        this.#body(() => tool.run(call, this.#context(replay, decision.shown))),
         this.#halted.then((halt) => this.#leave(halt, replay)),
       ]);
     } catch (error) {
-      // Thrown before the body was entered: nothing has happened yet.
+      if (entered) return { kind: "unknown", reason: errorText(error) };
+      // Nothing has happened yet.
       return { kind: "not-started", error };
     }
   }
@@ -91,15 +98,18 @@ export class CallRun {
       const end = await this.#unlessHalted(run());
       if (this.#asked !== undefined) return { kind: "asked", ask: { options: this.#asked } };
       if (!(end instanceof CallEnd)) return { kind: "succeeded", result: toStored(end) };
-      const { delegation, stateDelta, cursor } = end;
+      const { delegation, stateDelta, cursor, learned } = end;
       if (delegation !== undefined) return { kind: "delegated", delegation };
       const result = toStored(end.result);
-      return { kind: "succeeded", result, stateDelta, ...(cursor === undefined ? {} : { cursor }) };
+      return {
+        kind: "succeeded",
+        result,
+        stateDelta,
+        ...(cursor === undefined ? {} : { cursor }),
+        ...(learned === undefined ? {} : { learned }),
+      };
     } catch (error) {
-      if (error instanceof OutcomeUnknown) return { kind: "unknown", reason: error.message };
-      if (error instanceof CallLeft) return { kind: "lost" };
-      if (error instanceof ConfirmationRejected) return { kind: "failed", error: rejectionAnswer(error) };
-      return { kind: "failed", error: toFailure(error) };
+      return toOutcome(error);
     }
   }
 
@@ -128,10 +138,9 @@ export class CallRun {
     }
   }
 
-  #context(replay: Replay): CallContext {
-    const { call, session, frame, confirmation } = this.#claimed;
+  #context(replay: Replay, toolConfirmation: ToolConfirmation | undefined): CallContext {
+    const { call, session, frame } = this.#claimed;
     const signal = this.#abort.signal;
-    const toolConfirmation = toolConfirmationOf(call, confirmation);
     return {
       idempotencyKey: call.id,
       attempt: call.attempt,
@@ -148,12 +157,19 @@ export class CallRun {
 
   #request(options: AskOptions): void {
     if (this.#claimed.call.refused) throw askedAfterDenial();
-    this.#asked = options;
+    this.#asked = checkedAsk(options);
   }
 
   async #record(outcome: EntryOutcome): Promise<Ended> {
-    const stored = await untilStored(this.#parts.clock, () => this.#store(this.#claimed, outcome));
-    return stored ?? {};
+    const stored = (what: EntryOutcome): Promise<Ended | undefined> =>
+      untilStored(this.#parts.clock, () => this.#store(this.#claimed, what));
+    try {
+      return (await stored(outcome)) ?? {};
+    } catch (error) {
+      // How it ended cannot be written down; that it did not end well can.
+      const reason = `how it ended could not be stored: ${errorText(error)}`;
+      return (await stored({ kind: "unknown", reason })) ?? {};
+    }
   }
 }
 
@@ -184,7 +200,14 @@ function rejectionAnswer({ status, reason }: ConfirmationRejected): JsonObject {
   }
 }
 
-function toFailure(error: unknown): { readonly error: string } {
-  if (CountersignError.isInstance(error)) return { error: error.message };
-  return { error: error instanceof Error ? error.message : String(error) };
+// Whatever a tool threw may be somebody else's object, which can throw in its turn when it is looked at.
+function toOutcome(error: unknown): EntryOutcome {
+  try {
+    if (error instanceof OutcomeUnknown) return { kind: "unknown", reason: error.message };
+    if (error instanceof CallLeft) return { kind: "lost" };
+    if (error instanceof ConfirmationRejected) return { kind: "failed", error: rejectionAnswer(error) };
+  } catch {
+    // Then it is none of ours.
+  }
+  return { kind: "failed", error: { error: errorText(error) } };
 }

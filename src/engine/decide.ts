@@ -17,10 +17,11 @@ import { Draft } from "./draft.ts";
 import { writeExpiry } from "./expire.ts";
 import type { Snapshot } from "./ledger.ts";
 import type { EngineParts } from "./parts.ts";
-import { judgePayload, sameJson } from "./payload.ts";
+import { judgePayload } from "./payload.ts";
 import type { CallRecord, ConfirmationRecord, Vote } from "./records.ts";
 import { unredact } from "./redact.ts";
 import { auditedRefusal } from "./refuse.ts";
+import { sameJson } from "./same-json.ts";
 import { type Plan, transact } from "./transact.ts";
 import { signedVote } from "./vote.ts";
 
@@ -126,8 +127,9 @@ function isSameDecision(
 function isSameAmendment(parts: EngineParts, vote: Vote, { args }: DecisionInput, call: CallRecord): boolean {
   if (args === undefined) return vote.args === undefined;
   const sent = unredact(args, call.originalArgs ?? call.args, call.secrets);
-  if (sameJson(sent, vote.args ?? call.args)) return true;
-  return vote.sentDigest !== undefined && vote.sentDigest === valueDigest(parts.ledger.digestKey, sent);
+  if (!sent.ok) return false;
+  if (sameJson(sent.args, vote.args ?? call.args)) return true;
+  return vote.sentDigest !== undefined && vote.sentDigest === valueDigest(parts.ledger.digestKey, sent.args);
 }
 
 function refuseStranger(parts: EngineParts, whole: Whole, about: Case): Plan<Refusal> {

@@ -2,6 +2,7 @@ import type { JsonObject, StoredEvent } from "../protocol/index.ts";
 import { CHAIN_START, recordHash } from "./chain.ts";
 import { bodyDigest } from "./digest.ts";
 import type { Commit, SessionName, Write } from "./ledger.ts";
+import { checkSessionName } from "./names.ts";
 import type { EngineParts } from "./parts.ts";
 import type { ChainHead, SessionRecord } from "./records.ts";
 
@@ -40,6 +41,7 @@ export class Draft {
     this.madeAt = parts.clock.now();
     this.sessionKey = session.key;
     const isNew = "create" in session;
+    if (isNew) checkSessionName(session.create);
     this.#session = isNew
       ? { key: session.key, version: 0, create: session.create }
       : { key: session.key, version: session.version, head: session.chain.hash };

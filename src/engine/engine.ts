@@ -1,4 +1,5 @@
 import { CountersignError, type JsonObject, type JsonValue } from "../protocol/index.ts";
+import type { AskedCall } from "./ask.ts";
 import { headText, seal, type Verification, type VerifyOptions, verify } from "./audit.ts";
 import { cancelRun, type RunToCancel } from "./cancel-run.ts";
 import { chainHasher } from "./chain.ts";
@@ -12,7 +13,10 @@ import { createIds, type NewId } from "./ids.ts";
 import { Lease } from "./lease.ts";
 import type { Ledger, SessionName } from "./ledger.ts";
 import { isAnswered } from "./lifecycle.ts";
+import type { Once } from "./once.ts";
 import { DEFAULT_SETTINGS, type EngineParts, type EngineSettings } from "./parts.ts";
+import type { PayloadOutcome } from "./payload.ts";
+import { judgePayloadHere } from "./payload-here.ts";
 import { type PrincipalInput, toPrincipal } from "./principal.ts";
 import { prune } from "./prune.ts";
 import type { CallRecord } from "./records.ts";
@@ -158,6 +162,11 @@ export class Engine {
     return results;
   }
 
+  /** Would an approval with this payload be taken, as far as this process can tell? For doors that take all or none. */
+  async judgePayload(asked: AskedCall, payload: JsonValue | undefined): Promise<PayloadOutcome> {
+    return judgePayloadHere(this.#parts, asked, payload);
+  }
+
   async approve(
     id: string,
     acting: Acting & Omit<DecisionInput, "id" | "confirmed">,
@@ -230,13 +239,13 @@ export class Engine {
   }
 
   /** Lays a change over a session's state. */
-  async changeState(name: SessionName, delta: JsonObject): ReturnType<typeof changeState> {
-    return changeState(this.#parts, name, delta);
+  async changeState(name: SessionName, delta: JsonObject, once?: Once): ReturnType<typeof changeState> {
+    return changeState(this.#parts, name, { delta, ...(once && { once }) });
   }
 
   /** Erases a session's content; what was open is withdrawn, and the audit trail still verifies. */
-  async deleteSession(name: SessionName, by: PrincipalInput): ReturnType<typeof deleteSession> {
-    return deleteSession(this.#parts, name, toPrincipal(by));
+  async deleteSession(name: SessionName, by: PrincipalInput, once?: Once): ReturnType<typeof deleteSession> {
+    return deleteSession(this.#parts, name, { by: toPrincipal(by), ...(once && { once }) });
   }
 
   /** Erases sessions in which nothing has happened for so long and nothing is open. */

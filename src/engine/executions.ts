@@ -4,6 +4,7 @@ import type { Claimed } from "./claim.ts";
 import { claimReady } from "./claim-ready.ts";
 import type { Draft } from "./draft.ts";
 import { Endings } from "./endings.ts";
+import { errorText } from "./error-text.ts";
 import { finishFrame } from "./frames.ts";
 import type { EngineParts } from "./parts.ts";
 import type { CallRecord, FrameRecord } from "./records.ts";
@@ -111,7 +112,7 @@ export class Executions {
         author: frame.agent,
         invocationId: frame.invocation,
         errorCode: "internal",
-        errorMessage: String(error),
+        errorMessage: errorText(error),
       };
       await untilStored(this.#parts.clock, () =>
         finishFrame(this.#parts, frame, { event, status: "failed" }),

@@ -3,6 +3,7 @@ import { writeAnswer, writeProgress } from "./answer.ts";
 import { Draft, type EventDraft } from "./draft.ts";
 import type { Snapshot } from "./ledger.ts";
 import type { EngineParts } from "./parts.ts";
+import type { Principal } from "./principal.ts";
 import type { FrameKind, FrameRecord } from "./records.ts";
 import { standingOf } from "./standing.ts";
 import { stateWrites } from "./state-scopes.ts";
@@ -42,7 +43,7 @@ export function newFrame({ parent, ...input }: FrameInput): FrameRecord {
 }
 
 /** Who asked, where that is more than the session's user; every frame of a run is on their behalf. */
-export const REQUESTERS = "requesters";
+const REQUESTERS = "requesters";
 
 /** Who asked, where a cursor says so. */
 export function requestersIn(cursor: JsonValue | undefined): { readonly requesters?: readonly string[] } {
@@ -50,9 +51,35 @@ export function requestersIn(cursor: JsonValue | undefined): { readonly requeste
   return isJsonArray(requesters) ? { requesters: requesters.map(String) } : {};
 }
 
+/** Who sent the message that a run answers, as they were known then. */
+export type Asker = Pick<Principal, "id" | "kind" | "authenticated">;
+
+const ASKER = "asker";
+
+/** Whoever asked, where a cursor says so. */
+export function askerIn(cursor: JsonValue | undefined): Asker | undefined {
+  const asker = isJsonObject(cursor) ? member(cursor, ASKER) : undefined;
+  // Written by `askedFor` and by nobody else.
+  return isJsonObject(asker) ? (asker as unknown as Asker) : undefined;
+}
+
+/** What a run's first cursor says of those who asked for it. */
+export function askedFor({
+  requesters,
+  asker,
+}: {
+  readonly requesters?: readonly string[] | undefined;
+  readonly asker?: Asker | undefined;
+}): JsonObject | null {
+  if (requesters === undefined && asker === undefined) return null;
+  return {
+    ...(requesters === undefined ? {} : { [REQUESTERS]: requesters }),
+    ...(asker === undefined ? {} : { [ASKER]: { ...asker } }),
+  };
+}
+
 function inherited(cursor: JsonValue | undefined): JsonValue {
-  const { requesters } = requestersIn(cursor);
-  return requesters === undefined ? null : { [REQUESTERS]: requesters };
+  return askedFor({ ...requestersIn(cursor), asker: askerIn(cursor) });
 }
 
 /** Is this frame still stepping, under the owner and in the turn that we know of, in a session that exists? */
@@ -75,7 +102,10 @@ export interface FrameEnd {
   /** Merged into the parent frame's cursor. */
   readonly parentCursor?: JsonObject;
   /** A tail call: this agent takes the frame's place. */
-  readonly successor?: Pick<FrameInput, "kind" | "agent" | "path">;
+  readonly successor?: Pick<FrameInput, "kind" | "agent" | "path"> & {
+    /** Laid over what it inherits. */
+    readonly cursor?: JsonObject;
+  };
 }
 
 export interface Finished {
@@ -129,15 +159,17 @@ async function writeSuccessor(
 ): Promise<FrameRecord> {
   const owner = await parts.lease.hold();
   const { parentFrame, parentCall, branch } = frame;
+  const { cursor = {}, ...agent } = successor;
   const next: FrameRecord = {
     ...newFrame({
-      ...successor,
+      ...agent,
       id: newFrameId(parts, frame.session, draft.now),
       ...(branch === undefined ? {} : { branch }),
-      parent: { session: frame.session, app: frame.app, invocation: frame.invocation, cursor: frame.cursor },
+      parent: { session: frame.session, app: frame.app, invocation: frame.invocation },
     }),
     ...(parentFrame === undefined ? {} : { parentFrame }),
     ...(parentCall === undefined ? {} : { parentCall }),
+    cursor: { ...askedFor({ ...requestersIn(frame.cursor), asker: askerIn(frame.cursor) }), ...cursor },
     owner,
   };
   draft.claimedBy(owner).write({ kind: "frame-insert", frame: next, exclusive: true });

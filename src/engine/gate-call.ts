@@ -39,11 +39,11 @@ export async function openGateCall(parts: EngineParts, input: GateCallInput): Pr
     if (snapshot === undefined) return planNew(parts, input, argsDigest);
     const callId = `${snapshot.session.key}.${input.session.id}`;
     const [known] = await parts.ledger.calls([callId]);
-    if (known !== undefined && askedDigest(parts, known) === argsDigest) return { value: { callId } };
-    throw new CountersignError(
-      "key-reused",
-      `The key ${input.session.id} was used for ${input.tool} with other arguments.`,
-    );
+    const same = known?.tool === input.tool && askedDigest(parts, known) === argsDigest;
+    if (same) return { value: { callId } };
+    const { tool = input.tool } = known ?? {};
+    const what = tool === input.tool ? `${tool} with other arguments` : tool;
+    throw new CountersignError("key-reused", `The key ${input.session.id} was used for ${what}.`);
   });
 }
 

@@ -37,6 +37,16 @@ function pendingOf(outcome: GateOutcome<unknown>): Confirmation & { readonly cal
 }
 
 describe("a gated function", () => {
+  test("does not answer with what another function of its app did under the same key", async () => {
+    const refund = engine.gate("refund", { app: "billing" }, async () => "refunded");
+    const charge = engine.gate("charge", { app: "billing" }, async () => "charged");
+    await refund({ order: 17 }, { key: "order-17", by: ana });
+    await expect(charge({ order: 17 }, { key: "order-17", by: ana })).rejects.toMatchObject({
+      code: "key-reused",
+      message: "The key order-17 was used for refund.",
+    });
+  });
+
   test("waits for a person, runs once approved, and answers every later use of its key with the result", async () => {
     const runs: unknown[] = [];
     const refund = engine.gate(

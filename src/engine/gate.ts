@@ -1,15 +1,18 @@
 import { CountersignError, isReservedName, type JsonObject, type JsonValue } from "../protocol/index.ts";
+import { checkAsking } from "./asking-options.ts";
 import type { CallContext } from "./call-context.ts";
+import { parseChanged } from "./changed-args.ts";
 import { definitionDigest } from "./digest.ts";
 import type { Executions } from "./executions.ts";
 import { openGateCall } from "./gate-call.ts";
 import { type GateOutcome, outcomeOf } from "./gate-outcome.ts";
 import type { Amendment, Host, LiveTool } from "./host.ts";
+import { refuseUnknown } from "./known-options.ts";
 import type { EngineParts } from "./parts.ts";
-import { sameJson } from "./payload.ts";
 import { type Approvers, type PrincipalInput, toPrincipal } from "./principal.ts";
 import type { CallRecord, Shown } from "./records.ts";
-import { type Parameters, readForm, readShape, type Shape } from "./schema.ts";
+import { sameJson } from "./same-json.ts";
+import { type Form, type Parameters, readForm, readShape, type Shape } from "./schema.ts";
 
 /** How a gated function is described, asked about and run. */
 export interface GateOptions<Args> {
@@ -39,6 +42,25 @@ export interface GateOptions<Args> {
   readonly secrets?: readonly string[];
   readonly onDenied?: "invoke";
 }
+
+const KNOWN_OPTIONS: ReadonlySet<string> = new Set<keyof GateOptions<unknown>>([
+  "app",
+  "description",
+  "redefine",
+  "source",
+  "annotations",
+  "parameters",
+  "requireConfirmation",
+  "confirmationHint",
+  "confirmationPayload",
+  "approvers",
+  "expiresInMs",
+  "amendable",
+  "idempotent",
+  "readOnly",
+  "secrets",
+  "onDenied",
+]);
 
 /** One use of a gated function: the same key again gives the same outcome. */
 export interface GateUse {
@@ -73,6 +95,8 @@ export function createGate<Args, Result extends JsonValue | undefined>(
   if (name === "" || isReservedName(name)) {
     throw new CountersignError("reserved-name", `"${name}" cannot be the name of a gated function.`);
   }
+  refuseUnknown("engine.gate", options, KNOWN_OPTIONS);
+  checkAsking(`The gated function ${name}`, options);
   const shape = readShape(options.parameters);
   const form = readForm(options.confirmationPayload);
   const tool = liveTool(definition, { shape, form });
@@ -148,20 +172,20 @@ interface Described<Args> {
 /** What was read from the schemas, once. */
 interface Reading<Args> {
   readonly shape: Shape<Args>;
-  readonly form: JsonObject | undefined;
+  readonly form: Form | undefined;
 }
 
 function describe<Args>(
   { name, options }: Described<Args>,
   args: Args,
-  { shape, form: schema }: Reading<Args>,
+  { shape, form }: Reading<Args>,
 ): Shown {
   const { confirmationHint: hint, amendable } = options;
   return {
     hint: (typeof hint === "function" ? hint(args) : hint) ?? `Approve execution of tool ${name}?`,
     why: ["requireConfirmation"],
     ...(options.source === undefined ? {} : { source: options.source }),
-    ...(schema === undefined ? {} : { schema }),
+    ...(form === undefined ? {} : { schema: form.jsonSchema }),
     ...(amendable === undefined ? {} : { amendable }),
     ...(amendable === undefined || shape.jsonSchema === undefined ? {} : { argsSchema: shape.jsonSchema }),
   };
@@ -187,7 +211,8 @@ function liveTool<Args, Result extends JsonValue | undefined>(
       ...(options.onDenied === undefined ? {} : { onDenied: options.onDenied }),
     },
     showAgain: (call) => showAgain(definition, call, { shape, form }),
-    amend: (_call, { args }) => amend(shape, args, approvers),
+    ...(form === undefined ? {} : { readPayload: form.read }),
+    amend: (call, { args }) => amend(shape, { call, args }, approvers),
     run: async (call, context) => body(await restore(shape, call), context),
   };
 }
@@ -212,8 +237,12 @@ async function restore<Args>(shape: Shape<Args>, call: CallRecord): Promise<Args
   throw new CountersignError("arguments-mismatch", `The stored arguments no longer parse: ${parsed.message}`);
 }
 
-async function amend<Args>(shape: Shape<Args>, args: JsonObject, approvers: Approvers): Promise<Amendment> {
-  const parsed = await shape.parse(args);
+async function amend<Args>(
+  shape: Shape<Args>,
+  { call, args }: { readonly call: CallRecord; readonly args: JsonObject },
+  approvers: Approvers,
+): Promise<Amendment> {
+  const parsed = await parseChanged(call, args, (changed) => shape.parse(changed));
   if (parsed.ok) return { ok: true, args: parsed.args, approvers };
   return { ok: false, code: "arguments-mismatch", field: parsed.field, message: parsed.message };
 }

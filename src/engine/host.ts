@@ -4,6 +4,7 @@ import type { CallContext } from "./call-context.ts";
 import type { CallEnd } from "./call-end.ts";
 import type { Approvers } from "./principal.ts";
 import type { CallRecord, ConfirmationRecord, FrameRecord, Shown } from "./records.ts";
+import type { PayloadReading } from "./schema.ts";
 
 /** How a tool's own questions are put. */
 export interface AskingRules {
@@ -22,6 +23,8 @@ export interface LiveTool {
   showAgain?(call: CallRecord): Shown | undefined | Promise<Shown | undefined>;
   /** Judges arguments that a person changed, as if the model had sent them. Absent: they may not be changed. */
   amend?(call: CallRecord, changed: { readonly args: JsonObject; readonly user: string }): Promise<Amendment>;
+  /** What the body gets of an approval's payload: the tool's own schema may ask for more than the form shows. */
+  readPayload?(sent: JsonValue): Promise<PayloadReading>;
   /** Enters the body with the call's arguments. */
   run(call: CallRecord, context: CallContext): Promise<JsonValue | undefined | CallEnd>;
 }

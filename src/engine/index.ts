@@ -1,7 +1,8 @@
-export { deniedAnswer, EXPIRED_ANSWER, toResponse } from "./answer.ts";
 export type { AskedCall, Question } from "./ask.ts";
+export { checkedAsk } from "./ask-options.ts";
+export { type AskingOptions, checkAsking } from "./asking-options.ts";
 export type { Fault, Verification } from "./audit.ts";
-export { isRequester, mayDecide, mayWithdraw, type Ruled } from "./authority.ts";
+export { isRequester, mayDecide, type Ruled } from "./authority.ts";
 export {
   type AskOptions,
   type CallContext,
@@ -11,7 +12,8 @@ export {
   type StepContext,
   type StepOptions,
 } from "./call-context.ts";
-export { CallEnd, type CallEndOptions, type Delegation, delegateFrameId } from "./call-end.ts";
+export { CallEnd, type CallEndOptions, type Delegation } from "./call-end.ts";
+export { parseChanged } from "./changed-args.ts";
 export type { Claimed } from "./claim.ts";
 export { type Clock, jitter, systemClock } from "./clock.ts";
 export type { Closed } from "./close.ts";
@@ -26,11 +28,14 @@ export type { Decided, Decider, DecisionInput, Refusal } from "./decision.ts";
 export { definitionDigest, type ToolDefinition, valueDigest } from "./digest.ts";
 export type { EventDraft } from "./draft.ts";
 export { type Acting, type DecisionReceipt, Engine, type EngineOptions } from "./engine.ts";
-export { type ChildInput, type FrameEnd, REQUESTERS } from "./frames.ts";
+export { errorText } from "./error-text.ts";
+export { type Asker, askerIn, type ChildInput, type FrameEnd } from "./frames.ts";
 export type { GateBody, GatedFunction, GateOptions, GateUse } from "./gate.ts";
 export type { GateOutcome } from "./gate-outcome.ts";
+export { findGivenUp, type GivenUpDelivery, listGivenUp, notGivenUp } from "./given-up.ts";
 export type { Amendment, AskingRules, Host, HostedApp, LiveTool } from "./host.ts";
 export { createIds, type NewId } from "./ids.ts";
+export { refuseUnknown } from "./known-options.ts";
 export type {
   CallChange,
   Commit,
@@ -52,26 +57,25 @@ export type {
   Target,
   Write,
 } from "./ledger.ts";
+export type { LedgerStats } from "./ledger-stats.ts";
 export {
   CALL_TRANSITIONS,
   type CallCommand,
   CONFIRMATION_TRANSITIONS,
   type ConfirmationCommand,
-  FRAME_TRANSITIONS,
   type FrameCommand,
   isAnswered,
   nextCall,
-  nextConfirmation,
-  nextFrame,
   type ShownStatus,
   shownStatus,
 } from "./lifecycle.ts";
 export { LOGIN_MODES, type LoginMode, loginModeOf, setLoginMode } from "./login-mode.ts";
 export { ManualClock } from "./manual-clock.ts";
+export { checkSessionName, checkStateKey, flawOfName } from "./names.ts";
 export { type Once, type Recalled, type RememberedRun, toRememberedRun } from "./once.ts";
 export type { Delivery, DeliveryEnd, Outbox } from "./outbox.ts";
 export { DEFAULT_SETTINGS, type EngineSettings } from "./parts.ts";
-export { judgePayload, type PayloadOutcome } from "./payload.ts";
+export type { PayloadOutcome } from "./payload.ts";
 export {
   ANYBODY,
   type Approvers,
@@ -100,11 +104,13 @@ export type {
   StepStatus,
   Vote,
 } from "./records.ts";
-export { REDACTED, redact } from "./redact.ts";
+export { redact } from "./redact.ts";
 export type { Tried } from "./refuse.ts";
+export type { Doubted } from "./restored.ts";
 export {
   type Parameters,
   type ParseOutcome,
+  type PayloadReading,
   readForm,
   readShape,
   type Shape,
@@ -113,7 +119,7 @@ export {
 export { searchableWords, wordsOf } from "./search-words.ts";
 export type { Settled, Settlement, SettlementInput } from "./settle.ts";
 export type { KeptItem, Shelf } from "./shelf.ts";
-export { withoutTemporary } from "./state-scopes.ts";
+export { isEverybodys, withoutTemporary } from "./state-scopes.ts";
 export type { Trace, Traced } from "./trace.ts";
 export type { Rest, Trail } from "./trail.ts";
 export type { CallPlan, MessageInput, MessageOutcome, PlannedCall, Turn, TurnInput } from "./turns.ts";

@@ -49,6 +49,7 @@ describe("holding a lease", () => {
       lastBeatAt: clock.now(),
       leaseUntil: clock.now() + LEASE_MS,
       alive: true,
+      fenced: false,
     });
   });
 

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue, StoredEvent } from "../protocol/index.ts";
 import type { HostedApp } from "./host.ts";
+import type { LedgerStats } from "./ledger-stats.ts";
 import type { ShownStatus } from "./lifecycle.ts";
 import type { Outbox } from "./outbox.ts";
 import type {
@@ -239,6 +240,8 @@ export interface OwnerState extends Owner {
   readonly leaseUntil: number;
   /** Its lease is running, by the ledger's clock, and was never lost. */
   readonly alive: boolean;
+  /** Its work is others' now. One whose lease has run out, and who is not fenced yet, may still renew it. */
+  readonly fenced: boolean;
 }
 
 /**
@@ -322,6 +325,9 @@ export interface Ledger extends Shelf, Outbox {
   pin(name: string, value: string): Promise<string>;
   /** Drops expired memos and kept items and owners that hold nothing, and does what a search would have to do first. */
   tidy(): Promise<void>;
+
+  /** Only of a ledger that keeps connections to a server. */
+  stats?(): LedgerStats;
 
   /** Called soon after any commit, in this process or another. Spurious calls are allowed, missed ones not. */
   onChange(listener: () => void): () => void;

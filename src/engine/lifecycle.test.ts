@@ -25,17 +25,17 @@ cancelled   -         -       -        -
 `;
 
 const CALLS_BEFORE = `
-            approve  reask    refuse  deny    expire   cancel     claim
-waiting     ready    waiting  -       denied  expired  cancelled  -
-ready       -        waiting  -       -       -        cancelled  executing
-executing   -        -        -       -       -        -          -
-suspended   ready    -        ready   denied  expired  cancelled  -
-unknown     -        -        -       -       -        -          -
-succeeded   -        -        -       -       -        -          -
-failed      -        -        -       -       -        -          -
-denied      -        -        -       -       -        -          -
-expired     -        -        -       -       -        -          -
-cancelled   -        -        -       -       -        -          -
+            approve  reask    refuse  deny    expire   cancel     claim      doubt
+waiting     ready    waiting  -       denied  expired  cancelled  -          -
+ready       -        waiting  -       -       -        cancelled  executing  unknown
+executing   -        -        -       -       -        -          -          -
+suspended   ready    -        ready   denied  expired  cancelled  -          -
+unknown     -        -        -       -       -        -          -          -
+succeeded   -        -        -       -       -        -          -          -
+failed      -        -        -       -       -        -          -          -
+denied      -        -        -       -       -        -          -          -
+expired     -        -        -       -       -        -          -          -
+cancelled   -        -        -       -       -        -          -          -
 `;
 
 const CALLS_AFTER = `

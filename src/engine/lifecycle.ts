@@ -21,6 +21,7 @@ export type CallCommand =
   | "return"
   | "return-failed"
   | "lose"
+  | "doubt"
   | "release"
   | "settle-succeeded"
   | "settle-failed"
@@ -46,7 +47,8 @@ export const CONFIRMATION_TRANSITIONS: Table<ConfirmationStatus, ConfirmationCom
 export const CALL_TRANSITIONS: Table<CallStatus, CallCommand> = {
   // `reask`: the tool is not the one that was shown; the question is put again.
   waiting: { approve: "ready", reask: "waiting", deny: "denied", expire: "expired", cancel: "cancelled" },
-  ready: { claim: "executing", reask: "waiting", cancel: "cancelled" },
+  // `doubt`: the ledger is an earlier state of itself, and it may have run since.
+  ready: { claim: "executing", reask: "waiting", cancel: "cancelled", doubt: "unknown" },
   executing: {
     succeed: "succeeded",
     fail: "failed",

@@ -54,8 +54,10 @@ export interface Outbox {
   endDelivery(attempt: Pick<Delivery, "channel" | "seq" | "attempt">, end: DeliveryEnd): Promise<boolean>;
   /** When the next one is due; undefined while there is none. */
   nextDeliveryAt(channel: string): Promise<number | undefined>;
-  /** Those that were given up, by their record. */
-  deadDeliveries(channel: string, page?: PageRequest): Promise<Page<Delivery>>;
+  /** Those that were given up, of every channel that ever was, by channel and then by record. */
+  deadDeliveries(page?: PageRequest): Promise<Page<Delivery>>;
+  /** One that was given up. */
+  deadDelivery(channel: string, seq: number): Promise<Delivery | undefined>;
   /** Makes one that was given up due again, as if it were new. False: it is not among those. */
   reviveDelivery(channel: string, seq: number): Promise<boolean>;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../protocol/index.ts";
-import { judgePayload, sameJson } from "./payload.ts";
+import { judgePayload } from "./payload.ts";
+import { sameJson } from "./same-json.ts";
 
 const ASKED = { args: { days: 5 }, secrets: [] };
 const EXAMPLE = { approved_days: 0 };

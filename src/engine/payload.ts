@@ -1,7 +1,8 @@
-import { canonicalJson, type JsonObject, type JsonValue } from "../protocol/index.ts";
+import type { JsonObject, JsonValue } from "../protocol/index.ts";
 import { checkSchema } from "./json-schema.ts";
 import type { CallRecord, Shown } from "./records.ts";
 import { redact } from "./redact.ts";
+import { sameJson } from "./same-json.ts";
 
 /** The payload a tool will get, or why the answer cannot stand. */
 export type PayloadOutcome =
@@ -52,10 +53,4 @@ function echoesArguments({ args, secrets }: AskedAbout, sent: JsonValue): boolea
 
 function shapeOf(value: JsonValue): string {
   return typeof value === "object" && value !== null ? Object.keys(value).sort().join("\0") : typeof value;
-}
-
-/** Equal as JSON, whatever the order of members. */
-export function sameJson(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
-  if (a === undefined || b === undefined) return a === b;
-  return a === b || canonicalJson(a) === canonicalJson(b);
 }

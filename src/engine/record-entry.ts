@@ -12,7 +12,7 @@ import type { EngineParts } from "./parts.ts";
 import type { CallRecord, FrameRecord, Shown } from "./records.ts";
 import type { OpenAsk } from "./replay.ts";
 import { standingOf } from "./standing.ts";
-import { toolConfirmationOf } from "./tool-confirmation.ts";
+import { answersTool, toolConfirmationOf } from "./tool-confirmation.ts";
 import { type Conflict, type Judge, type Known, type Plan, transact } from "./transact.ts";
 
 /** How one entry into a body ended. */
@@ -22,6 +22,7 @@ export type EntryOutcome =
       readonly result: JsonValue;
       readonly stateDelta?: JsonObject;
       readonly cursor?: JsonObject;
+      readonly learned?: { readonly [call: string]: JsonValue };
     }
   /** The work is another agent's now. */
   | { readonly kind: "delegated"; readonly delegation: Delegation }
@@ -114,16 +115,34 @@ async function answer(
     readonly result: JsonValue;
     readonly stateDelta?: JsonObject;
     readonly cursor?: JsonObject;
+    readonly learned?: { readonly [call: string]: JsonValue };
     readonly last: Conflict | undefined;
   },
 ): Promise<Plan<Ended>> {
   const owner = frame === undefined ? undefined : await parts.lease.hold();
   const draft = new Draft(parts, now, session);
+  if (end.learned !== undefined) await writeLearned(parts, draft, { of: call, learned: end.learned });
   // Denied stays denied, whatever the tool says when it words the answer.
   const command = call.refused ? wordingOf(confirmation) : end.ok ? "succeed" : "fail";
   const answered = writeAnswer(parts, draft, { ...end, call, frame, command, owner });
   journalEnd(parts, draft, { before: call, after: answered.call, result: end.result });
   return { draft, value: answered };
+}
+
+/** Puts results in place of those that earlier calls of the frame ended with; nobody else's can be told this way. */
+async function writeLearned(
+  { ledger }: EngineParts,
+  draft: Draft,
+  { of, learned }: { readonly of: CallRecord; readonly learned: { readonly [call: string]: JsonValue } },
+): Promise<void> {
+  const known = await ledger.calls(Object.keys(learned));
+  for (const { id, tool, status, attempt, frame } of known) {
+    const result = learned[id];
+    if (result === undefined || status !== "succeeded" || frame === undefined || frame !== of.frame) continue;
+    draft.write({ kind: "call-update", id, from: status, attempt, set: { result } });
+    const resultDigest = bodyDigest(ledger.digestKey, canonicalJson(result));
+    draft.journal("call-result", { call: id, tool, attempt, resultDigest });
+  }
 }
 
 /** Puts on record that a call's body came to its end. */
@@ -265,6 +284,7 @@ function shownOf(call: CallRecord, { tool, confirmation }: Claimed, { options, s
     ...(schema === undefined ? {} : { schema }),
     ...(step === undefined ? {} : { question: step.name }),
     ...(startedWith === undefined ? {} : { startedWith }),
+    ...(startedWith !== undefined && answersTool(confirmation) ? { startedByTool: true } : {}),
     ...(onDenied === undefined ? {} : { onDenied }),
   };
 }

@@ -141,6 +141,8 @@ export interface Shown {
   readonly question?: string;
   /** The decision that had let the call start when it put this question. */
   readonly startedWith?: ToolConfirmation;
+  /** That decision answered a question of the tool's own, not the gate's. */
+  readonly startedByTool?: true;
   readonly askedByTool?: boolean;
   readonly onDenied?: "invoke";
   readonly layout?: CardLayout;

@@ -4,7 +4,7 @@ import { createLedger } from "../stores/index.ts";
 import type { CallContext } from "./call-context.ts";
 import { Engine } from "./engine.ts";
 import type { GateOptions } from "./gate.ts";
-import type { Ledger } from "./ledger.ts";
+import type { DueWork, Ledger } from "./ledger.ts";
 import { ManualClock } from "./manual-clock.ts";
 import type { CallRecord, JournalRecord } from "./records.ts";
 import {
@@ -75,6 +75,25 @@ describe("a call whose process is gone", () => {
     await clock.advance(LEASE_MS - 1);
     await survivor.workOnce();
     expect(await stored()).toMatchObject({ status: "executing", attempt: 1 });
+  });
+
+  test("is left to a process that is late while nobody has fenced it: it may still renew its lease", async () => {
+    const { crash } = await dieInside({ idempotent: true });
+    crash();
+    const { id } = await stored();
+    const { engine: other, watched } = mortalEngine(ledger, clock);
+    other.gate("tool", { idempotent: true }, async () => "again");
+    // What was lost when somebody looked may be another's by the time it is taken up.
+    watched.intercept("due", async (pass) => {
+      const due = (await pass()) as DueWork;
+      await clock.advance(LEASE_MS);
+      return { ...due, lostCalls: [id] };
+    });
+    await other.workOnce();
+    expect(await stored()).toMatchObject({ status: "executing", attempt: 1 });
+    watched.lift("due");
+    await other.workOnce();
+    expect(await stored()).toMatchObject({ attempt: 2 });
   });
 
   test("becomes unknown if it may not be repeated, and is shown to a person with whoever held it", async () => {

@@ -16,7 +16,7 @@ const LOST_REASON = "the process that ran it was lost before it reported an outc
 export async function recoverCall(parts: EngineParts, callId: string): Promise<Taken> {
   return transact<Taken>(parts, { call: callId }, async (snapshot, last) => {
     const { call: stored } = snapshot ?? {};
-    if (snapshot === undefined || stored?.status !== "executing" || (await isAlive(parts, stored)))
+    if (snapshot === undefined || stored?.status !== "executing" || (await isHeld(parts, stored)))
       return { value: {} };
     const draft = new Draft(parts, snapshot.now, snapshot.session);
     const call: CallRecord = { ...stored, status: moveCall(stored, "release") };
@@ -66,13 +66,13 @@ export async function recoverFrame(parts: EngineParts, frameId: string): Promise
 }
 
 async function isFree(parts: EngineParts, frame: FrameRecord): Promise<boolean> {
-  return frame.status === "ready" || (frame.status === "stepping" && !(await isAlive(parts, frame)));
+  return frame.status === "ready" || (frame.status === "stepping" && !(await isHeld(parts, frame)));
 }
 
-async function isAlive(parts: EngineParts, held: { readonly owner?: string }): Promise<boolean> {
-  if (held.owner === undefined) return false;
-  const owner = await parts.ledger.owner(held.owner);
-  return owner?.alive ?? false;
+// Only who is fenced has lost its work, and cannot come back to it; whoever merely is late may renew its lease yet.
+async function isHeld(parts: EngineParts, { owner: id }: { readonly owner?: string }): Promise<boolean> {
+  const owner = id === undefined ? undefined : await parts.ledger.owner(id);
+  return owner?.fenced === false;
 }
 
 function lostBody(call: CallRecord): { readonly [key: string]: string | number } {

@@ -1,4 +1,5 @@
 import { CountersignError, type JsonValue, toJsonValue } from "../protocol/index.ts";
+import { checkedAsk, checkedName } from "./ask-options.ts";
 import {
   type AskOptions,
   ConfirmationRejected,
@@ -8,6 +9,7 @@ import {
 } from "./call-context.ts";
 import { voteIsGenuine } from "./decision-mac.ts";
 import { valueDigest } from "./digest.ts";
+import { errorText } from "./error-text.ts";
 import type { EngineParts } from "./parts.ts";
 import type { ConfirmationRecord, StepKind, StepRecord, StepStatus } from "./records.ts";
 
@@ -118,8 +120,9 @@ export class Replay {
     return end;
   }
 
-  async confirm(name: string, options: AskOptions): Promise<{ readonly payload: JsonValue | undefined }> {
+  async confirm(name: string, given: AskOptions): Promise<{ readonly payload: JsonValue | undefined }> {
     if (this.#halted) return forever();
+    const options = checkedAsk(given);
     const place = this.#next("question", name);
     const digest = this.#digestOf(options);
     const known = this.#known.get(keyOf(place));
@@ -175,7 +178,8 @@ export class Replay {
     return forever();
   }
 
-  #next(kind: StepKind, name: string): Omit<StepRecord, "status"> {
+  #next(kind: StepKind, given: string): Omit<StepRecord, "status"> {
+    const name = checkedName(given);
     const counter = `${kind}\0${name}`;
     const occurrence = this.#seen.get(counter) ?? 0;
     this.#seen.set(counter, occurrence + 1);
@@ -212,10 +216,6 @@ function keyOf(step: Pick<StepRecord, "kind" | "name" | "occurrence">): string {
 
 function textOf({ value }: StepRecord): string {
   return typeof value === "string" ? value : JSON.stringify(value ?? null);
-}
-
-function errorText(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function toStorable(value: unknown, name: string): JsonValue | undefined {

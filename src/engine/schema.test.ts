@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { JsonObject } from "../protocol/index.ts";
+import type { JsonObject, JsonValue } from "../protocol/index.ts";
 import { readForm, readShape, type StandardSchema } from "./schema.ts";
 
 const cyclic: Record<string, unknown> = { amount: 1 };
@@ -180,7 +180,31 @@ test("neither the input nor what it parses to is JSON: refused", async () => {
 test("a form is described by JSON Schema, or refused before anybody is asked: an unchecked answer is none", () => {
   const days = { type: "object", required: ["days"] };
   expect(readForm(undefined)).toBeUndefined();
-  expect(readForm(days)).toBe(days);
-  expect(readForm(z.object({ days: z.number() }))).toMatchObject({ required: ["days"] });
+  expect(readForm(days)).toMatchObject({ jsonSchema: days });
+  expect(readForm(z.object({ days: z.number() }))).toMatchObject({ jsonSchema: { required: ["days"] } });
   expect(() => readForm(asIs)).toThrow(expect.objectContaining({ code: "invalid-option" }) as Error);
+});
+
+test.each<[string, z.ZodType, JsonValue, unknown]>([
+  ["a check in code", z.object({ days: z.number().refine((days) => days <= 5) }), { days: 4 }, { days: 4 }],
+  ["a conversion", z.object({ days: z.string().transform(Number) }), { days: "5" }, { days: 5 }],
+  ["a default", z.object({ days: z.number().default(3) }), {}, { days: 3 }],
+  [
+    "no member that it does not name",
+    z.object({ days: z.number() }),
+    { days: 1, confirmed: false },
+    { days: 1 },
+  ],
+  ["what is not JSON", z.iso.date().transform((day) => new Date(day)), "2026-01-01", new Date("2026-01-01")],
+])("what a tool gets of a form is what its schema says: %s", async (_, schema, sent, value) => {
+  expect(await readForm(schema)?.read(sent)).toEqual({ ok: true, value });
+});
+
+test.each<[string, z.ZodType, JsonValue, string]>([
+  ["a check in code", z.object({ days: z.number().refine((days) => days <= 5) }), { days: 500 }, "days"],
+  ["a check of all of it", z.object({ a: z.number() }).refine(({ a }) => a > 1), { a: 1 }, ""],
+  ["what is too short once trimmed", z.object({ note: z.string().trim().min(3) }), { note: "    " }, "note"],
+  ["code that throws", z.string().transform(BigInt), "{", ""],
+])("what does not fit a form names its field: %s", async (_, schema, sent, field) => {
+  expect(await readForm(schema)?.read(sent)).toMatchObject({ ok: false, field });
 });

@@ -2,9 +2,11 @@ import {
   CountersignError,
   isJsonObject,
   type JsonObject,
+  type JsonValue,
   MAX_JSON_DEPTH,
   toJsonValue,
 } from "../protocol/index.ts";
+import { errorText } from "./error-text.ts";
 import { checkSchema } from "./json-schema.ts";
 
 /** The part of the Standard Schema interface that is used here; zod, valibot, arktype and others have it. */
@@ -57,22 +59,54 @@ export function readShape<Args>(parameters: Parameters<Args> | undefined): Shape
   return { jsonSchema: parameters, parse: async (input) => parsePlain<Args>(input, parameters) };
 }
 
+/** What a tool gets of a payload, or why it gets none. */
+export type PayloadReading =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly field: string; readonly message: string };
+
+/** The form that a person fills in with an approval. */
+export interface Form {
+  /** As much of it as any process can show and check. */
+  readonly jsonSchema: JsonObject;
+  /** All of it: also the author's own checks, defaults and conversions. Never rejects. */
+  readonly read: (sent: JsonValue) => Promise<PayloadReading>;
+}
+
 /**
  * Reads the schema of a form that a person fills in. One that no JSON Schema describes is refused: nobody could
  * show the form, and no process but this one could check what comes back.
  */
-export function readForm(parameters: Parameters<unknown> | undefined): JsonObject | undefined {
+export function readForm(parameters: Parameters<unknown> | undefined): Form | undefined {
   if (parameters === undefined) return undefined;
   const { jsonSchema } = readShape(parameters);
-  if (jsonSchema !== undefined) return jsonSchema;
-  throw new CountersignError(
-    "invalid-option",
-    "The schema of a confirmation's payload must be JSON Schema, or of a library that can write it.",
-  );
+  if (jsonSchema === undefined) {
+    throw new CountersignError(
+      "invalid-option",
+      "The schema of a confirmation's payload must be JSON Schema, or of a library that can write it.",
+    );
+  }
+  if (isStandardSchema(parameters)) return { jsonSchema, read: (sent) => readBy(parameters, sent) };
+  return {
+    jsonSchema,
+    read: async (sent) => {
+      const outcome = checkSchema(jsonSchema, sent);
+      return outcome.ok ? { ok: true, value: sent } : outcome;
+    },
+  };
 }
 
-function isStandardSchema<Args>(value: Parameters<Args>): value is StandardSchema<unknown, Args> {
-  return "~standard" in value;
+async function readBy({ "~standard": standard }: StandardSchema, sent: JsonValue): Promise<PayloadReading> {
+  try {
+    const result = await standard.validate(sent);
+    return result.issues === undefined ? { ok: true, value: result.value } : firstIssue(result.issues);
+  } catch (error) {
+    return { ok: false, field: "", message: `its schema failed: ${errorText(error)}` };
+  }
+}
+
+export function isStandardSchema<Args>(value: unknown): value is StandardSchema<unknown, Args> {
+  // Some libraries' schemas are functions.
+  return (typeof value === "object" || typeof value === "function") && value !== null && "~standard" in value;
 }
 
 function parsePlain<Args>(input: unknown, jsonSchema: JsonObject | undefined): ParseOutcome<Args> {

@@ -244,6 +244,24 @@ describe("deleting a session", () => {
     expect(runs).toBe(1);
   });
 
+  test("under a key has happened when it is sent again, and not if it was refused", async () => {
+    const once = { principal: "ana", route: "delete", key: "k1", requestDigest: "d1" };
+    expect(await engine.deleteSession(session, ana, once)).toMatchObject({ code: "unknown-session" });
+    await engine.createSession(session);
+    const both = await Promise.all([1, 2].map(() => engine.deleteSession(session, ana, once)));
+    expect([...both, await engine.deleteSession(session, ana, once)]).toEqual([
+      { ok: true },
+      { ok: true },
+      { ok: true },
+    ]);
+    expect(await engine.deleteSession(session, ana)).toMatchObject({ code: "unknown-session" });
+    expect(await engine.deleteSession(session, ana, { ...once, requestDigest: "d2" })).toMatchObject({
+      code: "key-reused",
+    });
+    expect(await engine.createSession(session)).toMatchObject({ ok: false, code: "session-deleted" });
+    expect(await engine.verify()).toMatchObject({ ok: true });
+  });
+
   test("leaves what belongs to the user and the app", async () => {
     await engine.createSession(session, { "user:lang": "de", "app:motd": "hi", note: "gone" });
     await engine.deleteSession(session, ana);

@@ -5,9 +5,9 @@ import type { SessionName, Snapshot } from "./ledger.ts";
 import { type Once, onceWrite, recallOnce, textIn } from "./once.ts";
 import type { EngineParts } from "./parts.ts";
 import type { Principal } from "./principal.ts";
-import type { CallRecord } from "./records.ts";
+import type { CallRecord, SessionRecord } from "./records.ts";
 import { stateWrites } from "./state-scopes.ts";
-import { transact } from "./transact.ts";
+import { type Plan, transact } from "./transact.ts";
 import { writeWithdrawal } from "./withdraw.ts";
 
 /** What a session begins with. */
@@ -35,11 +35,7 @@ export async function createSession(
   return transact<CreatedSession | Refusal>(parts, { session: name }, async (snapshot) => {
     const known = await recallOnce(parts.ledger, once);
     if (known !== undefined) return { value: known.ok ? toCreated(known.response) : known };
-    if (snapshot !== undefined) {
-      return {
-        value: { ok: false, code: "session-exists", message: `There is a session ${name.id} already.` },
-      };
-    }
+    if (snapshot !== undefined) return { value: taken(snapshot.session) };
     const { now } = parts.ledger;
     const draft = new Draft(parts, now, { key: parts.newId(now), create: name });
     for (const write of stateWrites(state)) draft.write(write);
@@ -50,21 +46,51 @@ export async function createSession(
   });
 }
 
+// The id of a deleted session names its records in the journal, and for a gated function is the key that it ran under.
+function taken({ id, deletedAt }: SessionRecord): Refusal {
+  if (deletedAt === undefined) {
+    return { ok: false, code: "session-exists", message: `There is a session ${id} already.` };
+  }
+  const message = `The session ${id} was deleted, and its id is not used again; choose another.`;
+  return { ok: false, code: "session-deleted", message };
+}
+
 function toCreated(response: JsonValue): CreatedSession {
   return { ok: true, key: textIn(response, "key"), id: textIn(response, "id") };
 }
 
-/** Lays a change over a session's state. Refused for a session that does not exist, or not any more. */
+/**
+ * Lays a change over a session's state. Refused for a session that does not exist, or not any more. Sent again under the
+ * same key, it is not laid over what came after it.
+ */
 export async function changeState(
   parts: EngineParts,
   name: SessionName,
-  delta: JsonObject,
-): Promise<{ readonly ok: true } | Refusal> {
-  return transact<{ readonly ok: true } | Refusal>(parts, { session: name }, (snapshot) => {
-    if (snapshot === undefined || snapshot.session.deletedAt !== undefined) return { value: noSession(name) };
+  { delta, once }: { readonly delta: JsonObject; readonly once?: Once },
+): Promise<Done> {
+  return change(parts, name, once, (snapshot) => {
     const draft = new Draft(parts, snapshot.now, snapshot.session);
     for (const write of stateWrites(delta)) draft.write(write);
     return { draft, value: { ok: true } };
+  });
+}
+
+type Done = { readonly ok: true } | Refusal;
+
+/** A change to a session that is there. Under a key that is known nothing is changed, whatever has become of the session. */
+async function change(
+  parts: EngineParts,
+  name: SessionName,
+  once: Once | undefined,
+  plan: (snapshot: Snapshot) => Plan<Done> | Promise<Plan<Done>>,
+): Promise<Done> {
+  return transact<Done>(parts, { session: name }, async (snapshot) => {
+    const known = await recallOnce(parts.ledger, once);
+    if (known !== undefined) return { value: known.ok ? { ok: true } : known };
+    if (snapshot === undefined || snapshot.session.deletedAt !== undefined) return { value: noSession(name) };
+    const planned = await plan(snapshot);
+    if (once !== undefined) planned.draft?.write(onceWrite(once, null, snapshot.now));
+    return planned;
   });
 }
 
@@ -72,12 +98,8 @@ export async function changeState(
  * Uses up a key for a request to this session that cannot happen twice anyway, so that another request under
  * the same key is found out. Resolves to a refusal if this is that other one.
  */
-export async function useKey(
-  parts: EngineParts,
-  name: SessionName,
-  once: Once,
-): Promise<{ readonly ok: true } | Refusal> {
-  return transact<{ readonly ok: true } | Refusal>(parts, { session: name }, async (snapshot) => {
+export async function useKey(parts: EngineParts, name: SessionName, once: Once): Promise<Done> {
+  return transact<Done>(parts, { session: name }, async (snapshot) => {
     const known = await recallOnce(parts.ledger, once);
     if (known !== undefined) return { value: known.ok ? { ok: true } : known };
     if (snapshot === undefined) return { value: noSession(name) };
@@ -92,19 +114,17 @@ function noSession({ id }: SessionName): Refusal {
 
 /**
  * Deletes a session: what is open is withdrawn, its content erased, its digests kept in the chain, which
- * still verifies. Refused while a call of it executes or its outcome is unknown.
+ * still verifies. Refused while a call of it executes or its outcome is unknown. Sent again under the same key, it has
+ * happened.
  */
 export async function deleteSession(
   parts: EngineParts,
   name: SessionName,
-  by: Principal,
-): Promise<{ readonly ok: true } | Refusal> {
-  return transact<{ readonly ok: true } | Refusal>(parts, { session: name }, async (snapshot) => {
-    if (snapshot === undefined || snapshot.session.deletedAt !== undefined) {
-      return { value: noSession(name) };
-    }
-    return planErasure(parts, snapshot, { kind: "session-deleted", by: by.id });
-  });
+  { by, once }: { readonly by: Principal; readonly once?: Once },
+): Promise<Done> {
+  return change(parts, name, once, (snapshot) =>
+    planErasure(parts, snapshot, { kind: "session-deleted", by: by.id }),
+  );
 }
 
 /** Erases one idle session, as deletion does. Nothing happens if it has become busy since it was listed. */
@@ -124,7 +144,7 @@ async function planErasure(
   parts: EngineParts,
   snapshot: Snapshot,
   { kind, ...body }: { readonly kind: string; readonly by?: string; readonly before?: number },
-): Promise<{ readonly draft?: Draft; readonly value: { readonly ok: true } | Refusal }> {
+): Promise<Plan<Done>> {
   const { session, now } = snapshot;
   const open = await parts.ledger.unanswered(session.key);
   const busy = open.find(({ status }) => status === "executing" || status === "unknown");

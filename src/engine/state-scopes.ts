@@ -1,5 +1,6 @@
 import type { JsonObject } from "../protocol/index.ts";
 import type { Write } from "./ledger.ts";
+import { checkStateKey } from "./names.ts";
 
 const USER_PREFIX = "user:";
 const APP_PREFIX = "app:";
@@ -7,7 +8,15 @@ const TEMP_PREFIX = "temp:";
 
 const NOTHING: readonly Write[] = [];
 
-/** Splits a state change by the ADK's scopes, which stay in the keys. What is `temp:` lives for one run and is not stored. */
+/** Is this key one that every session of the app shares, whoever's it is? */
+export function isEverybodys(key: string): boolean {
+  return key.startsWith(APP_PREFIX);
+}
+
+/**
+ * Splits a state change by the ADK's scopes, which stay in the keys. What is `temp:` lives for one run and is not stored.
+ * Throws `malformed-request` for a key that cannot be.
+ */
 export function stateWrites(delta: JsonObject | undefined): readonly Write[] {
   if (delta === undefined) return NOTHING;
   const scopes: Record<"session" | "user" | "app", [string, JsonObject[string]][]> = {
@@ -17,8 +26,9 @@ export function stateWrites(delta: JsonObject | undefined): readonly Write[] {
   };
   for (const [key, value] of Object.entries(delta)) {
     if (key.startsWith(TEMP_PREFIX)) continue;
+    checkStateKey(key);
     if (key.startsWith(USER_PREFIX)) scopes.user.push([key, value]);
-    else if (key.startsWith(APP_PREFIX)) scopes.app.push([key, value]);
+    else if (isEverybodys(key)) scopes.app.push([key, value]);
     else scopes.session.push([key, value]);
   }
   return (["session", "user", "app"] as const)

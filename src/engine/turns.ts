@@ -4,7 +4,7 @@ import { type AskedCall, newConfirmation, type Question, writeQuestions } from "
 import type { Claimed } from "./claim.ts";
 import { valueDigest } from "./digest.ts";
 import { Draft, type EventDraft } from "./draft.ts";
-import { isOurs, newFrame, newFrameId, REQUESTERS, requestersIn, stepStanding } from "./frames.ts";
+import { type Asker, askedFor, isOurs, newFrame, newFrameId, requestersIn, stepStanding } from "./frames.ts";
 import type { LiveTool } from "./host.ts";
 import type { SessionName, Snapshot } from "./ledger.ts";
 import { type Once, onceWrite, type Recalled, type RememberedRun, recallOnce } from "./once.ts";
@@ -21,6 +21,8 @@ export interface MessageInput {
   readonly event: EventDraft;
   /** Everyone who counts as having asked, if that is not just the session's user. */
   readonly requesters?: readonly string[];
+  /** Who sent it, as they were known then. */
+  readonly asker?: Asker;
   readonly stateDelta?: JsonObject;
   readonly frame: { readonly kind: FrameKind; readonly agent: string; readonly path: readonly string[] };
   /** The session as the caller has just read it; undefined where there was none. */
@@ -91,8 +93,8 @@ function planMessage(
 ): Plan<MessageOutcome> {
   const now = snapshot?.now ?? parts.ledger.now;
   const session = snapshot?.session ?? { key: parts.newId(now), create: input.session };
-  const { requesters, event, stateDelta } = input;
-  const cursor = requesters === undefined ? null : { [REQUESTERS]: requesters };
+  const { event, stateDelta } = input;
+  const cursor = askedFor(input);
   const parent = { session: session.key, app: input.session.app, invocation: event.invocationId, cursor };
   const id = newFrameId(parts, session.key, now);
   const draft = new Draft(parts, now, session);

@@ -1,19 +1,29 @@
-import { CountersignError } from "../protocol/index.ts";
+import { CountersignError, type ErrorCode } from "../protocol/index.ts";
 import type { Clock } from "./clock.ts";
 
 const FIRST_RETRY_MS = 50;
 const LONGEST_RETRY_MS = 5_000;
+/** How often something is offered that the ledger seems to refuse for what it is: about ten seconds long. */
+const MOST_REFUSALS = 8;
+
+/** What passes: the ledger is not to be had at this moment. */
+const PASSING: ReadonlySet<ErrorCode> = new Set(["ledger-busy", "ledger-unreachable"]);
 
 /**
  * For what is in this process's memory and nowhere else: it is offered to the ledger until the ledger has it.
- * Undefined only if the ledger was closed meanwhile; then recovery finds what is missing.
+ * Undefined only if the ledger was closed meanwhile; then recovery finds what is missing. Throws where it is not the
+ * ledger that is at fault: such a thing will never be stored.
  */
 export async function untilStored<T>(clock: Clock, store: () => Promise<T>): Promise<T | undefined> {
+  let refusals = 0;
   for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS)) {
     try {
       return await store();
     } catch (error) {
-      if (CountersignError.isInstance(error) && error.code === "closed") return undefined;
+      const code = CountersignError.isInstance(error) ? error.code : undefined;
+      if (code === "closed") return undefined;
+      if (code === undefined || !PASSING.has(code)) refusals += 1;
+      if (refusals >= MOST_REFUSALS) throw error;
       await clock.sleep(waitMs);
     }
   }

@@ -3,13 +3,14 @@
  * them or does not compile, and a test pins the list.
  */
 export const ERROR_CODES = {
-  "malformed-json": "The text is not JSON, or is larger or deeper than allowed.",
+  "malformed-json": "The text is not JSON, is larger or deeper than allowed, or names a member twice.",
   "malformed-request": "The request lacks a member, or one has the wrong type.",
   "malformed-decision": "`confirmed` is neither true nor false, or the answer cannot be read.",
   "malformed-call": "A confirmation request without a readable original call.",
   "unknown-confirmation": "No confirmation has this id, or none that you may see.",
   "unknown-call": "No call has this id in this session.",
   "unknown-session": "No session has this id, or none that you may see.",
+  "unknown-delivery": "No message that was given up has this channel and number.",
   "unknown-app": "Nothing of this name is served here.",
   "session-exists": "A session of this id exists already.",
   "session-busy": "The session is answering another message.",

@@ -1,3 +1,5 @@
+import { repeatedMember } from "./repeated-member.ts";
+
 /** Any value that JSON can say. What crosses a boundary or reaches the ledger is one of these. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
 
@@ -51,11 +53,11 @@ export function toJsonValue(value: unknown, options: { maxDepth?: number } = {})
 /** What {@link parseJson} read, or one sentence on why not. */
 export type JsonText =
   | { readonly ok: true; readonly value: JsonValue }
-  | { readonly ok: false; readonly message: string };
+  | { readonly ok: false; readonly message: string; readonly path?: string };
 
 /**
- * Reads a JSON text and never throws, whatever the text. Refuses what {@link toJsonValue} refuses, and texts
- * over `maxBytes` of UTF-8 (4 MiB unless given).
+ * Reads a JSON text and never throws, whatever the text. Refuses what {@link toJsonValue} refuses, a member that is
+ * named twice, and texts over `maxBytes` of UTF-8 (4 MiB unless given). `path` leads to what is refused, if to one place.
  */
 export function parseJson(text: string, options: { maxBytes?: number; maxDepth?: number } = {}): JsonText {
   const maxBytes = options.maxBytes ?? DEFAULT_JSON_BYTES;
@@ -69,7 +71,11 @@ export function parseJson(text: string, options: { maxBytes?: number; maxDepth?:
       message: `The text is not JSON: ${error instanceof Error ? error.message : "unreadable"}.`,
     };
   }
-  return toJsonValue(value, options);
+  const check = toJsonValue(value, options);
+  const path = check.ok ? repeatedMember(text) : undefined;
+  return path === undefined
+    ? check
+    : { ok: false, message: `\`${path}\` is given twice; say it once.`, path };
 }
 
 interface Flaw {

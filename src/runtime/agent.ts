@@ -1,9 +1,9 @@
-import type { FrameKind } from "../engine/index.ts";
+import { type FrameKind, refuseUnknown } from "../engine/index.ts";
 import { CountersignError, type JsonObject } from "../protocol/index.ts";
 import { HOOK_NAMES, type HookContext, type Hooks } from "./hooks.ts";
 import type { Model } from "./model.ts";
 import type { ConfirmationProvider } from "./provider.ts";
-import { refuseUnknown, type Tool } from "./tool.ts";
+import type { Tool } from "./tool.ts";
 import type { Toolset } from "./toolset.ts";
 
 /** What all agents have: a place in the tree, under a name that is unique in it. */

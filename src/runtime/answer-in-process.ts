@@ -1,8 +1,7 @@
-import type { AskedCall, DecisionInput, Principal } from "../engine/index.ts";
+import { type AskedCall, type DecisionInput, errorText, type Principal } from "../engine/index.ts";
 import { isJsonObject, type ToolConfirmation } from "../protocol/index.ts";
 import { Agent } from "./agent.ts";
 import { watchDecision } from "./decision-watch.ts";
-import { errorText } from "./failure.ts";
 import type { ConfirmationProvider, ConfirmationRequest } from "./provider.ts";
 import type { RunContext } from "./run-context.ts";
 

@@ -57,7 +57,9 @@ async function takeAnswer(
   answer: AnsweredConfirmation,
 ): Promise<Taken> {
   const { session, decider } = input;
-  const found = await findConfirmation(run, session, answer.id);
+  const [found, other] = await findConfirmation(run, session, answer.id);
+  if (other !== undefined)
+    return refuse("ambiguous", `The id ${answer.id} is that of a confirmation and of another one's call.`);
   if (found === undefined)
     return refuse("unknown-confirmation", `No confirmation of this session has the id ${answer.id}.`);
   if (input.invocation !== undefined && input.invocation !== found.invocation) {
@@ -85,14 +87,12 @@ async function findConfirmation(
   run: RunContext,
   session: SessionRecord,
   id: string,
-): Promise<{ readonly id: string; readonly invocation: string } | undefined> {
+): Promise<readonly { readonly id: string; readonly invocation: string }[]> {
   const { ledger } = run.engine;
   const direct = await ledger.load({ confirmation: id });
-  if (direct?.confirmation !== undefined) {
-    return direct.session.key === session.key ? direct.confirmation : undefined;
-  }
-  const byCall = await ledger.load({ call: `${session.key}.${id}` });
-  return byCall?.confirmation;
+  const own = direct?.session.key === session.key ? direct.confirmation : undefined;
+  const byCall = (await ledger.load({ call: `${session.key}.${id}` }))?.confirmation;
+  return [own, byCall].filter((found) => found !== undefined);
 }
 
 /** Where a question was closed: the stored outcome of its decision is what the session says from there on. */

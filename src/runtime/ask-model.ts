@@ -1,7 +1,6 @@
-import type { FrameRecord } from "../engine/index.ts";
+import { errorText, type FrameRecord } from "../engine/index.ts";
 import { CountersignError, type JsonObject, type Part, type StoredEvent } from "../protocol/index.ts";
 import type { Agent } from "./agent.ts";
-import { errorText } from "./failure.ts";
 import { firstValue, type HookContext } from "./hooks.ts";
 import type { ModelChunk, ModelRequest } from "./model.ts";
 import { modelOf, type RunContext } from "./run-context.ts";

@@ -1,4 +1,4 @@
-import type { Approvers } from "../engine/index.ts";
+import { type Approvers, refuseUnknown } from "../engine/index.ts";
 import {
   isJsonArray,
   isJsonObject,
@@ -7,7 +7,7 @@ import {
   member,
   type UserQuestion,
 } from "../protocol/index.ts";
-import { refuseUnknown, type Tool, tool } from "./tool.ts";
+import { type Tool, tool } from "./tool.ts";
 
 /** The tool's name, and that of the question it puts: `Confirmation.question` is this, and by it UIs know it. */
 export const ASK_USER = "ask_user";

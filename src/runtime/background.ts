@@ -1,3 +1,6 @@
+// No session's key.
+const ASIDE = "";
+
 /** What runs beside the steps: providers being asked, runs being stopped. In memory only. */
 export class Background {
   readonly #work = new Map<string, Set<Promise<void>>>();
@@ -10,12 +13,23 @@ export class Background {
 
   /** Runs beside everything else. What fails here changed nothing in the ledger, where a person will see it. */
   add(session: string, work: Promise<void>): void {
-    this.#stirs += 1;
+    const stir = (): void => {
+      this.#stirs += 1;
+    };
+    stir();
+    this.#track(session, work.finally(stir));
+  }
+
+  /** The same for what is part of no run: nobody waits for it but whoever closes. */
+  addAside(work: Promise<void>): void {
+    this.#track(ASIDE, work);
+  }
+
+  #track(session: string, work: Promise<void>): void {
     const all = this.#work.get(session) ?? new Set();
     const tracked = work
       .catch(() => {})
       .finally(() => {
-        this.#stirs += 1;
         all.delete(tracked);
         if (all.size === 0) this.#work.delete(session);
       });

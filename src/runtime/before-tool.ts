@@ -1,7 +1,6 @@
-import type { AskOptions } from "../engine/index.ts";
+import { type AskOptions, checkedAsk, errorText } from "../engine/index.ts";
 import type { FunctionCall, JsonObject, JsonValue } from "../protocol/index.ts";
 import type { Agent } from "./agent.ts";
-import { errorText } from "./failure.ts";
 import type { HookContext } from "./hooks.ts";
 import type { RunContext } from "./run-context.ts";
 import type { Tool } from "./tool.ts";
@@ -31,7 +30,11 @@ export async function askBeforeTool(
     let asked = false;
     const requestConfirmation = (options: AskOptions = {}): void => {
       asked = true;
-      card ??= options;
+      const isFirst = card === undefined;
+      // A hook that catches what is wrong with its words has asked all the same.
+      card ??= {};
+      const words = checkedAsk(options);
+      if (isFirst) card = words;
     };
     try {
       const value = await beforeTool?.({

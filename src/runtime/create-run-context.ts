@@ -3,6 +3,7 @@ import { readAgentTree } from "./agent-tree.ts";
 import { Background } from "./background.ts";
 import { Cancellation } from "./cancellation.ts";
 import { Definitions } from "./definitions.ts";
+import { RequestHeaders } from "./request-headers.ts";
 import type { RunContext } from "./run-context.ts";
 import { RunFeed } from "./run-feed.ts";
 import type { RunnerOptions } from "./runner-options.ts";
@@ -19,16 +20,18 @@ export async function createRunContext(
 ): Promise<RunContext> {
   const { agent, models, policy, clock = systemClock, newId = createIds(), maxModelCalls, maxOpen } = options;
   const engine = options.engine ?? (await openEngine(options, { clock, newId }));
+  const agents = readAgentTree(agent);
   const run: RunContext = {
     app,
     engine,
-    agents: readAgentTree(agent),
+    agents,
     hooks: options,
     policy,
     models,
     definitions: new Definitions(engine.ledger),
     feed: new RunFeed(),
     names: new SessionNames(engine.ledger),
+    requestHeaders: new RequestHeaders(agents, () => clock.now()),
     settings: {
       maxModelCalls: maxModelCalls ?? DEFAULT_MODEL_CALLS,
       maxOpen: maxOpen ?? DEFAULT_SETTINGS.maxOpen,

@@ -323,6 +323,32 @@ describe("a tool may ask by itself, and wait", () => {
     await approveAll(runner, await first.finished);
     expect(seen).toEqual([7, 7]);
   });
+
+  test("the gate's payload comes as its schema reads it, also after a question; those of its own questions as they were sent", async () => {
+    const seen: unknown[] = [];
+    const act = tool({
+      name: "act",
+      description: "",
+      requireConfirmation: true,
+      confirmationPayload: z.object({ until: z.string().transform((day) => new Date(day)) }),
+      execute: async (_args, ctx) => {
+        const payload: unknown = ctx.toolConfirmation?.payload;
+        seen.push(payload);
+        await ctx.confirm("sure", { schema: { type: "string" } });
+        if (typeof payload !== "number") return ctx.requestConfirmation({ schema: { type: "number" } });
+        await ctx.confirm("really");
+        return "done";
+      },
+    });
+    const runner = sceneWith([act]);
+    let turn = await runner.send("go", ana);
+    for (const payload of [{ until: "2026-01-02" }, "yes", 7, undefined]) {
+      const decision = { ...byAna, ...(payload === undefined ? {} : { payload }) };
+      turn = await (await runner.approve(String(turn.pending[0]?.id), decision)).finished;
+    }
+    const read = { until: new Date("2026-01-02") };
+    expect(seen).toEqual([read, read, 7, 7]);
+  });
 });
 
 describe("a typed answer", () => {
@@ -330,7 +356,7 @@ describe("a typed answer", () => {
     name: "act",
     description: "",
     requireConfirmation: true,
-    confirmationPayload: z.object({ approvedDays: z.number().max(10) }),
+    confirmationPayload: z.object({ approvedDays: z.number().max(10).refine(Number.isInteger) }),
     execute: (_args, ctx) => ({ days: ctx.toolConfirmation?.payload?.approvedDays ?? 0 }),
   });
 
@@ -339,6 +365,7 @@ describe("a typed answer", () => {
     ["of another type", { approvedDays: "3" }, "approvedDays"],
     ["out of bounds", { approvedDays: 11 }, "approvedDays"],
     ["not an object", 5, ""],
+    ["refused by a check in code", { approvedDays: 9.5 }, "approvedDays"],
   ] as const)(
     "that is %s is refused with the field named, and the question stays open",
     async (_, payload, field) => {

@@ -99,9 +99,11 @@ function toToolContext(run: RunContext, { agent, call }: ToolCall, entry: Entry)
   const { invocation = call.id } = context;
   const stop = run.cancellation.signalOf(invocation);
   const signal = stop === undefined ? context.signal : AbortSignal.any([context.signal, stop]);
+  const requestHeaders = run.requestHeaders.of(invocation);
   return {
     ...context,
     signal,
+    ...(requestHeaders === undefined ? {} : { requestHeaders }),
     step: (name, fn, options) => context.step(name, (step) => fn({ ...step, signal }), options),
     requestConfirmation: (options) => {
       context.requestConfirmation(options);

@@ -16,8 +16,3 @@ export function failureOf(frame: FrameRecord, errorCode: string, errorMessage: s
     ...tellParent(frame, { failed: true }),
   };
 }
-
-/** What an unknown thing that was thrown says. */
-export function errorText(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}

@@ -20,6 +20,16 @@ export interface ForeignAgent extends AnyAgent {
   next(standing: ForeignStanding): ForeignMove | Promise<ForeignMove>;
   /** Does one of its calls. After a crash it is entered again, with the same `idempotencyKey`. */
   perform(call: CallRecord, context: ForeignContext): Promise<JsonValue | CallEnd>;
+  /**
+   * Was what people are asked here decided where the work is done? Why the questions are taken back, if so. Asked now
+   * and then while questions of a frame are open, with the last note of it; throws where that cannot be found out now.
+   */
+  decidedElsewhere?(note: JsonObject, signal: AbortSignal): Promise<string | undefined>;
+  /**
+   * The run was stopped: calls its work off where it is done. Asked until it resolves, so more than once perhaps; throws
+   * where it has to be asked again.
+   */
+  callOff?(note: JsonObject, signal: AbortSignal): Promise<void>;
 }
 
 /** Where a frame of such an agent stands. */
@@ -27,6 +37,8 @@ export interface ForeignStanding {
   readonly cursor: FrameRecord["cursor"];
   /** The calls of its last turn, in order, each with its answer; none at its first step. */
   readonly calls: readonly ForeignCall[];
+  /** What was still asked in that turn was decided where the work is done, and taken back here. */
+  readonly decidedElsewhere: boolean;
   /** What it is asked: all that was said since it last spoke. */
   words(): Promise<string>;
   /** What it last wanted to remember of this conversation; nothing where it was called like a tool. */
@@ -62,6 +74,11 @@ export interface ForeignContext extends CallContext {
   /** Aborts when the run was stopped. */
   readonly stopped: AbortSignal | undefined;
   sleep(ms: number, signal: AbortSignal): Promise<void>;
+  /**
+   * Notes that work for this frame goes on elsewhere, until the frame is over; from then on `decidedElsewhere` and
+   * `callOff` are asked. On disk when it resolves; a later note takes its place.
+   */
+  note(note: JsonObject): Promise<void>;
 }
 
 export function isForeign(agent: AnyAgent): agent is ForeignAgent {

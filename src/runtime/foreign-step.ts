@@ -1,6 +1,7 @@
 import {
   type Approvers,
   definitionDigest,
+  errorText,
   type FrameEnd,
   type FrameRecord,
   type LiveTool,
@@ -9,15 +10,16 @@ import {
 } from "../engine/index.ts";
 import type { JsonObject, JsonValue, Part } from "../protocol/index.ts";
 import { askHook, type HookOutcome, wordsEvent } from "./composite-step.ts";
-import { errorText, failureOf } from "./failure.ts";
+import { failureOf } from "./failure.ts";
 import type { ForeignAgent, ForeignCall, ForeignMove } from "./foreign-agent.ts";
 import { requestersOf, tellParent } from "./frame-cursor.ts";
 import { forbiddenAnswer } from "./gate-call.ts";
 import { isVisible } from "./history.ts";
 import { deniesNow } from "./live-tool.ts";
-import type { PolicyVerdict } from "./policy.ts";
+import { type PolicyVerdict, verdictOf } from "./policy.ts";
 import type { RunContext } from "./run-context.ts";
 import { spokenText } from "./turn.ts";
+import { strictest } from "./verdict.ts";
 import { forgetElsewhere, keepElsewhere, wasDecidedElsewhere } from "./work-elsewhere.ts";
 
 /** Steps of an agent that works elsewhere: asks it what comes next and records that, until something waits. */
@@ -180,7 +182,7 @@ function planQuestion(planner: Planner) {
     }
     const question: Question = {
       shown: { ...asked.shown, why: [...asked.shown.why, ...why] },
-      approvers: verdict?.approvers ?? asked.approvers,
+      approvers: strictest(asked.approvers, verdict?.approvers),
       requesters: requestersOf(planner.frame, planner.user),
     };
     return planned(planner, asked, { kind: "ask", question });
@@ -191,11 +193,7 @@ function verdictOn(
   { run, frame, user }: Planner,
   { tool, args }: { readonly tool: string; readonly args: JsonObject },
 ): PolicyVerdict | undefined {
-  try {
-    return run.policy?.({ app: run.app, agent: frame.agent, tool, args, user });
-  } catch {
-    return { outcome: "confirm", reason: "a policy rule failed" };
-  }
+  return verdictOf(run.policy, { app: run.app, agent: frame.agent, tool, args, user }, "confirm");
 }
 
 function planned(

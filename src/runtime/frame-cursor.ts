@@ -14,6 +14,8 @@ export interface CursorNotes {
   readonly escalated?: boolean;
   /** A child failed. */
   readonly failed?: boolean;
+  /** How often models were asked in this run before the frame took another's place. */
+  readonly spent?: number;
   /** What the last child that ended left. */
   readonly output?: JsonValue;
 }

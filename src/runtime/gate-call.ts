@@ -1,8 +1,9 @@
 import type { AskOptions, ParseOutcome, Question, Shown } from "../engine/index.ts";
 import type { JsonObject } from "../protocol/index.ts";
+import { verdictOf } from "./policy.ts";
 import type { RunContext } from "./run-context.ts";
 import type { AuthorGate, GateContext, Tool } from "./tool.ts";
-import type { Ruling, Verdict } from "./verdict.ts";
+import { type Ruling, strictest, type Verdict } from "./verdict.ts";
 
 type Parsed = Extract<ParseOutcome<unknown>, { ok: true }>;
 
@@ -37,22 +38,12 @@ async function gatesOf({ tool, parsed, where }: GatedCall): Promise<readonly Aut
 }
 
 function policyVerdict(run: RunContext, { tool, parsed, where }: GatedCall): readonly Verdict[] {
-  if (run.policy === undefined) return [];
-  const { app, policy } = run;
-  try {
-    const verdict = policy({
-      app,
-      agent: where.agentName,
-      tool: tool.name,
-      args: parsed.args,
-      user: where.userId,
-    });
-    if (verdict === undefined) return [];
-    const { outcome, reason: why, approvers } = verdict;
-    return [{ source: "policy", outcome, why, ...(approvers === undefined ? {} : { approvers }) }];
-  } catch {
-    return [{ source: "policy", outcome: "confirm", why: "a policy rule failed" }];
-  }
+  const { agentName: agent, userId: user } = where;
+  const about = { app: run.app, agent, tool: tool.name, args: parsed.args, user };
+  const verdict = verdictOf(run.policy, about, "confirm");
+  if (verdict === undefined) return [];
+  const { outcome, reason: why, approvers } = verdict;
+  return [{ source: "policy", outcome, why, ...(approvers === undefined ? {} : { approvers }) }];
 }
 
 /** What a card says besides what its tool says of itself. */
@@ -65,7 +56,8 @@ export interface CardNotes extends AskOptions {
 export function shownFor(tool: Tool, args: unknown, notes: CardNotes): Shown {
   const { confirmation, source, parameters } = tool;
   const { amendable, payloadSchema, layout } = confirmation;
-  const schema = notes.schema ?? payloadSchema;
+  // Whoever else asks, the payload goes to the tool.
+  const schema = payloadSchema ?? notes.schema;
   return {
     hint: notes.hint ?? hintOf(tool, args),
     why: notes.why,
@@ -99,7 +91,7 @@ export function questionOf(
   const { why, authorOnly } = ruling;
   return {
     shown: shownFor(tool, parsed.value, { ...card, why, authorOnly }),
-    approvers: ruling.approvers ?? approvers,
+    approvers: strictest(approvers, ruling.approvers),
     requesters,
     ...(expiresInMs === undefined ? {} : { expiresInMs }),
   };

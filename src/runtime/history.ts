@@ -65,7 +65,7 @@ function isolationOf(branch: string): string | undefined {
 
 /** The branch of a nested run that answers this call. */
 export function isolatedBranch(callId: string): string {
-  return `${ISOLATED}${callId.replaceAll(".", "%2E")}`;
+  return `${ISOLATED}${callId.replaceAll("%", "%25").replaceAll(".", "%2E")}`;
 }
 
 /** Does the event belong to a nested run, whose words are for the agent that asked, not for the user? */

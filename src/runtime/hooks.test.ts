@@ -1,6 +1,16 @@
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { call, play, resultsIn, useRunners, wordsIn } from "../../test/seeds/stage.ts";
-import { Agent, type Hooks, type JsonValue, LlmAgent, OutcomeUnknown, type Tool, tool } from "../index.ts";
+import {
+  Agent,
+  type AskOptions,
+  type Hooks,
+  type JsonValue,
+  LlmAgent,
+  OutcomeUnknown,
+  type Tool,
+  tool,
+} from "../index.ts";
 
 const makeRunner = useRunners();
 const ana = { user: "ana" } as const;
@@ -270,6 +280,53 @@ describe("a beforeTool hook that requests confirmation: the approval callback", 
     const { runner, log } = scene({ beforeTool: () => ({ error: "on the blocklist" }) });
     expect(await runner.send("go", ana)).toMatchObject({ status: "completed", pending: [] });
     expect(log).toEqual([]);
+  });
+
+  test("that asks with a schema which is not JSON Schema has failed, and the tool does not run", async () => {
+    const log: string[] = [];
+    const model = play([call("act")], "Done.");
+    const schema = z.object({ why: z.string() }) as object;
+    const agent = new Agent({
+      name: "a",
+      model,
+      tools: [act(log)],
+      beforeTool: ({ ctx }) => ctx.requestConfirmation({ schema } as AskOptions),
+    });
+    const turn = await makeRunner({ agent }).send("go", ana);
+    expect(turn.pending).toEqual([]);
+    expect(resultsIn(model.requests[1]!)).toMatchObject([
+      { error: expect.stringContaining("JSON Schema") as string },
+    ]);
+    expect(log).toEqual([]);
+  });
+
+  test("that catches what was wrong with its question has asked all the same", async () => {
+    const log: string[] = [];
+    const agent = new Agent({
+      name: "a",
+      model: play([call("act")], "Done."),
+      tools: [act(log)],
+      beforeTool: ({ ctx }) => {
+        try {
+          ctx.requestConfirmation({ hint: 5 } as unknown as AskOptions);
+        } catch {}
+      },
+    });
+    expect(await makeRunner({ agent }).send("go", ana)).toMatchObject({ status: "paused" });
+    expect(log).toEqual([]);
+  });
+
+  test("that asks does not take the form from a tool that has one: the payload is the tool's", async () => {
+    const confirmationPayload = z.object({ days: z.number() });
+    const leave = tool({ name: "act", description: "", confirmationPayload, execute: () => "ok" });
+    const agent = new Agent({
+      name: "a",
+      model: play([call("act")], "Done."),
+      tools: [leave],
+      beforeTool: ({ ctx }) => ctx.requestConfirmation({ hint: "Why?", schema: { type: "string" } }),
+    });
+    const turn = await makeRunner({ agent }).send("go", ana);
+    expect(turn.pending[0]).toMatchObject({ hint: "Why?", schema: { required: ["days"] } });
   });
 
   test("may ask for an answer of a shape", async () => {

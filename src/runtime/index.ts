@@ -43,6 +43,7 @@ export type {
 export type { Policy, PolicyCall, PolicyVerdict } from "./policy.ts";
 export type { ConfirmationProvider, ConfirmationRequest } from "./provider.ts";
 export { redactCalls } from "./redact-calls.ts";
+export type { HeaderSource } from "./request-headers.ts";
 export { Runner, type StartedRun } from "./runner.ts";
 export type { BeginInput, RunInput, RunnerOptions, SendOptions } from "./runner-options.ts";
 export type { Session, Sessions } from "./sessions.ts";

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { call, play, resultsIn, type StrictModel, useRunners } from "../../test/seeds/stage.ts";
 import { Agent, type Policy, type Runner, type ToolOptions, tool } from "../index.ts";
+import type { JsonObject } from "../protocol/index.ts";
 import { ManualClock } from "../testing.ts";
 
 const makeRunner = useRunners();
@@ -13,8 +14,13 @@ interface Payment {
   readonly amount: number;
 }
 
+interface SceneOptions extends Partial<ToolOptions<Payment, unknown>> {
+  /** The arguments that the model sends. */
+  readonly call?: JsonObject;
+}
+
 function scene(
-  options: Partial<ToolOptions<Payment, unknown>>,
+  { call: sent = { to: "bo", amount: 500 }, ...options }: SceneOptions,
   policy?: Policy,
 ): { readonly runner: Runner; readonly model: StrictModel; readonly paid: Payment[] } {
   const paid: Payment[] = [];
@@ -29,7 +35,7 @@ function scene(
     },
     ...options,
   });
-  const model = play([call("pay", { to: "bo", amount: 500 })], "Done.");
+  const model = play([call("pay", sent)], "Done.");
   const agent = new Agent({ name: "a", model, tools: [pay] });
   return { runner: makeRunner({ agent, ...(policy === undefined ? {} : { policy }) }), model, paid };
 }
@@ -47,6 +53,35 @@ const tiers: Policy = ({ args }) => {
 };
 
 describe("amended arguments", () => {
+  test("never run as anything that was not shown: a schema that would convert them twice is refused", async () => {
+    const dollars = z.object({ amount: z.number().transform((amount) => amount * 100), to: z.string() });
+    const { runner, paid } = scene({ amendable: ["to"], parameters: dollars });
+    const { pending } = await runner.send("pay", ana);
+    expect(pending[0]?.args).toEqual({ to: "bo", amount: 50_000 });
+    const args = { to: "al", amount: 50_000 };
+    const refused = runner.approve(String(pending[0]?.id), { ...byAna, args });
+    await expect(refused).rejects.toMatchObject({ code: "arguments-mismatch", details: { field: "amount" } });
+    expect(await runner.pending()).toHaveLength(1);
+    expect(paid).toEqual([]);
+  });
+
+  test("of a card that shows the input are parsed once, when the tool is entered", async () => {
+    const parameters = z.object({
+      to: z.union([z.literal("bo"), z.string().transform((text) => new URL(text))]),
+      amount: z.number().transform((amount) => amount * 100),
+    });
+    const { runner, paid } = scene({
+      amendable: true,
+      parameters: parameters as unknown as z.ZodType<Payment>,
+      call: { to: "https://al.example", amount: 5 },
+    });
+    const args = { to: "bo", amount: 5 };
+    const { confirmation, finished } = await runner.approve(await idOf(runner), { ...byAna, args });
+    await finished;
+    expect(confirmation.decision?.args).toEqual(args);
+    expect(paid).toEqual([{ to: "bo", amount: 500 }]);
+  });
+
   test("run instead of the model's, both are kept, and the model is told what ran", async () => {
     const { runner, model, paid } = scene({ amendable: true });
     const id = await idOf(runner);

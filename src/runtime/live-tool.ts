@@ -3,19 +3,20 @@ import {
   type CallRecord,
   definitionDigest,
   type LiveTool,
-  valueDigest,
+  parseChanged,
 } from "../engine/index.ts";
 import type { JsonObject } from "../protocol/index.ts";
 import type { Agent } from "./agent.ts";
 import { enterTool, type ToolCall } from "./enter-tool.ts";
 import { type GatedCall, shownFor, verdictsOn } from "./gate-call.ts";
+import { verdictOf } from "./policy.ts";
 import type { RunContext } from "./run-context.ts";
 import type { Tool } from "./tool.ts";
-import { type Ruling, rule } from "./verdict.ts";
+import { type Ruling, rule, strictest } from "./verdict.ts";
 
 /** A tool of an agent as the engine runs it: with the app's rules, hooks and state around its body. */
 export function toLiveTool(run: RunContext, agent: Agent, tool: Tool): LiveTool {
-  const { approvers, expiresInMs } = tool.confirmation;
+  const { approvers, expiresInMs, readPayload } = tool.confirmation;
   // Where a provider answers, a tool that asked is told of a rejection by an error it can catch.
   const onDenied =
     tool.confirmation.onDenied ?? (agent.confirmationProvider === undefined ? undefined : "invoke");
@@ -27,6 +28,7 @@ export function toLiveTool(run: RunContext, agent: Agent, tool: Tool): LiveTool 
       ...(onDenied === undefined ? {} : { onDenied }),
     },
     denies: (call, confirmation) => deniesNow(run, call, confirmation?.user),
+    ...(readPayload === undefined ? {} : { readPayload }),
     amend: (call, { args }) => amend(run, { agent, tool, call }, args),
     run: (call, context) => enterTool(run, { agent, tool, call }, context),
   };
@@ -42,13 +44,12 @@ export async function toLiveToolFor(run: RunContext, about: ToolCall): Promise<L
   if (live.definitionDigest === call.definitionDigest || call.unparsed) return live;
   const judged = await judge(run, about, call.args);
   if (!judged.ok || judged.ruling.outcome === "deny") return live;
-  if (valueDigest(run.engine.ledger.digestKey, judged.args) !== call.argsDigest) return live;
   const changes = await run.definitions.differenceSince(call.definitionDigest, tool.definition);
   await run.definitions.keep(tool.definition);
   const why = [toldChange(changes), ...judged.ruling.why];
   return {
     ...live,
-    asking: { ...live.asking, approvers: judged.ruling.approvers ?? live.asking.approvers },
+    asking: { ...live.asking, approvers: strictest(live.asking.approvers, judged.ruling.approvers) },
     showAgain: () => shownFor(tool, call.args, { why }),
   };
 }
@@ -61,12 +62,8 @@ function toldChange(changes: readonly string[] = []): string {
 /** A deny rule that holds for this call now, if there is one. */
 export function deniesNow(run: RunContext, call: CallRecord, user = ""): string | undefined {
   const { app, agent, tool, args } = call;
-  try {
-    const verdict = run.policy?.({ app, agent, tool, args, user });
-    return verdict?.outcome === "deny" ? verdict.reason : undefined;
-  } catch {
-    return "a policy rule failed";
-  }
+  const verdict = verdictOf(run.policy, { app, agent, tool, args, user }, "deny");
+  return verdict?.outcome === "deny" ? verdict.reason : undefined;
 }
 
 async function amend(run: RunContext, about: ToolCall, args: JsonObject): Promise<Amendment> {
@@ -74,7 +71,8 @@ async function amend(run: RunContext, about: ToolCall, args: JsonObject): Promis
   if (!judged.ok) {
     return { ok: false, code: "arguments-mismatch", field: judged.field, message: judged.message };
   }
-  const { outcome, why, approvers = about.tool.confirmation.approvers } = judged.ruling;
+  const { outcome, why } = judged.ruling;
+  const approvers = strictest(about.tool.confirmation.approvers, judged.ruling.approvers);
   if (outcome === "deny") return { ok: false, code: "policy-denied", message: why.join("; ") };
   return { ok: true, args: judged.args, approvers };
 }
@@ -83,9 +81,9 @@ type Judged =
   | { readonly ok: true; readonly args: JsonObject; readonly ruling: Ruling }
   | { readonly ok: false; readonly field: string; readonly message: string };
 
-/** Gates a stored call's tool with these arguments, as if the model had just sent them. */
+/** Gates a stored call's tool with these arguments, as if the model had just sent them, unless they would not run as they are. */
 async function judge(run: RunContext, { agent, tool, call }: ToolCall, args: JsonObject): Promise<Judged> {
-  const parsed = await tool.parse(args);
+  const parsed = await parseChanged(call, args, (changed) => tool.parse(changed));
   if (!parsed.ok) return parsed;
   const session = (await run.engine.ledger.load({ call: call.id }))?.session;
   const where: GatedCall["where"] = {

@@ -1,9 +1,15 @@
-import { type FrameEnd, type FrameRecord, type PlannedCall, withoutTemporary } from "../engine/index.ts";
+import {
+  errorText,
+  type FrameEnd,
+  type FrameRecord,
+  type PlannedCall,
+  withoutTemporary,
+} from "../engine/index.ts";
 import type { JsonObject, Part } from "../protocol/index.ts";
 import type { Agent } from "./agent.ts";
 import { declarationsOf, toolsOf } from "./agent-tools.ts";
 import { askModel } from "./ask-model.ts";
-import { errorText, failureOf } from "./failure.ts";
+import { failureOf } from "./failure.ts";
 import { notesOf, requestersOf, tellParent } from "./frame-cursor.ts";
 import { hookContextFor } from "./hook-context.ts";
 import { firstValue } from "./hooks.ts";
@@ -47,7 +53,7 @@ async function stepOrFail(
 async function stepOnce(run: RunContext, agent: Agent, frame: FrameRecord): Promise<FrameRecord | undefined> {
   const ctx = await hookContextFor(run, agent, frame);
   if (ctx === undefined) return undefined;
-  if (frame.turn >= run.settings.maxModelCalls) return finish(run, frame, exhausted(run, frame));
+  if (modelCalls(frame) >= run.settings.maxModelCalls) return finish(run, frame, exhausted(run, frame));
   const instead =
     frame.turn === 0 ? await firstValue([run.hooks, agent.hooks], "beforeAgent", { ctx }) : undefined;
   if (instead !== undefined)
@@ -144,7 +150,15 @@ async function sceneFor(
   };
 }
 
-/** Gives every call an id that the session has not used. */
+// Ids that begin so are given out here: a call that had one could be taken for the confirmation of another.
+const OWN_ID = /^adk-/;
+
+// Not every ledger can hold a NUL.
+function isUsable(id: string): boolean {
+  return id !== "" && id.length <= LONGEST_CALL_ID && !OWN_ID.test(id) && !id.includes("\0");
+}
+
+/** Gives every call an id that the session has not used. What a model says of results is no result, and left out. */
 function identify(
   run: RunContext,
   prompt: Prompt,
@@ -152,11 +166,12 @@ function identify(
 ): { readonly parts: readonly Part[]; readonly calls: readonly IdentifiedCall[] } {
   const used = new Set(prompt.usedIds);
   const calls: IdentifiedCall[] = [];
-  const parts = given.map((part) => {
+  const said = given.filter(({ functionResponse }) => functionResponse === undefined);
+  const parts = said.map((part) => {
     const { functionCall } = part;
     if (functionCall === undefined) return part;
-    const { id } = functionCall;
-    const usable = id !== undefined && id !== "" && id.length <= LONGEST_CALL_ID && !used.has(id);
+    const { id = "" } = functionCall;
+    const usable = isUsable(id) && !used.has(id);
     const call = { ...functionCall, args: functionCall.args ?? {}, id: usable ? id : `adk-${run.newId()}` };
     used.add(call.id);
     calls.push(call);
@@ -175,8 +190,13 @@ async function handOver(run: RunContext, frame: FrameRecord, target: string): Pr
   const path = [...frame.path.slice(0, -1), target];
   await run.engine.runs.finishFrame(frame, {
     status: "done",
-    successor: { kind: agent.kind, agent: target, path },
+    // Counted on: two agents that hand over to each other would otherwise never stop.
+    successor: { kind: agent.kind, agent: target, path, cursor: { spent: modelCalls(frame) } },
   });
+}
+
+function modelCalls(frame: FrameRecord): number {
+  return frame.turn + (notesOf(frame).spent ?? 0);
 }
 
 async function finish(run: RunContext, frame: FrameRecord, end: FrameEnd): Promise<undefined> {
@@ -211,7 +231,7 @@ function failed(frame: FrameRecord, chunk: ModelChunk): FrameEnd {
 }
 
 function exhausted(run: RunContext, frame: FrameRecord): FrameEnd {
-  const errorMessage = `The agent ${frame.agent} has called its model ${run.settings.maxModelCalls} times for one message.`;
+  const errorMessage = `Models were called ${run.settings.maxModelCalls} times for one message; the last by ${frame.agent}.`;
   return failureOf(frame, "model-calls-exhausted", errorMessage);
 }
 

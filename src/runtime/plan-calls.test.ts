@@ -78,6 +78,19 @@ describe("a mistake by the model goes back to it as an answer that it can act on
     expect(await answersTo([part], [bare])).toEqual([{ args: {} }]);
   });
 
+  test.each(["a\0b", "x".repeat(129), "adk-1"])(
+    "the call id %j, which cannot be one, is replaced",
+    async (id) => {
+      const model = play([call("echo", { text: "1" }, id)], "Done.");
+      const turn = await makeRunner({ agent: new Agent({ name: "a", model, tools: [echo] }) }).send(
+        "go",
+        ana,
+      );
+      const [asked] = turn.events.flatMap(({ content }) => content?.parts ?? []);
+      expect(asked?.functionCall?.id).toMatch(/^adk-[0-9a-z]{26}$/);
+    },
+  );
+
   test("call ids that it omits or repeats are replaced by ours", async () => {
     const model = play(
       [call("echo", { text: "1" }, "x"), call("echo", { text: "2" }, "x"), call("echo", { text: "3" })],
@@ -248,14 +261,14 @@ describe("too much", () => {
     expect(model.requests).toHaveLength(2);
   });
 
-  test("asking for the same call again while it waits points at the open confirmation", async () => {
+  test("asking for the same call again while it waits points at the open one, and tells no id of a confirmation", async () => {
     const { runner, model } = paymentScene([[ask(1)], [ask(1)], "It still waits."]);
     const first = await runner.send("pay", ana);
     const second = await runner.send("and?", { ...ana, session: first.session });
     expect(second.pending.map(({ id }) => id)).toEqual(first.pending.map(({ id }) => id));
     expect(second.text).toBe("It still waits.");
     const [answer] = model.requests.slice(2).flatMap(resultsIn);
-    expect(answer?.["error"]).toContain(String(first.pending[0]?.id));
+    expect(answer?.["error"]).toContain(String(first.pending[0]?.callId));
   });
 
   test("the same tool and arguments, once denied, get the earlier denial until the next user message", async () => {

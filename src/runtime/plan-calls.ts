@@ -1,6 +1,7 @@
 import {
   type CallRecord,
   definitionDigest,
+  errorText,
   type FrameRecord,
   type ParseOutcome,
   type PlannedCall,
@@ -10,7 +11,6 @@ import { type FunctionCall, isReservedName, type JsonObject, type JsonValue } fr
 import type { Agent } from "./agent.ts";
 import { TRANSFER_TOOL } from "./agent-tools.ts";
 import { askBeforeTool } from "./before-tool.ts";
-import { errorText } from "./failure.ts";
 import { forbiddenAnswer, type GatedCall, questionOf, verdictsOn } from "./gate-call.ts";
 import type { HookContext } from "./hooks.ts";
 import { toLiveTool } from "./live-tool.ts";
@@ -115,7 +115,7 @@ function answerAsBefore(scene: StepScene, tool: Tool, args: JsonObject): Planned
   if (denied !== undefined) return { kind: "answer", status: "denied", result: denied.result ?? null };
   const open = scene.open.find(same);
   if (open === undefined) return undefined;
-  const error = `the same call is already awaiting a person's decision (${open.confirmation ?? open.wireId}); it has not run`;
+  const error = `the same call is already awaiting a person's decision (${open.wireId}); it has not run`;
   return { kind: "answer", status: "failed", result: { error } };
 }
 

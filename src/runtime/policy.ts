@@ -19,7 +19,32 @@ export interface PolicyVerdict {
 
 /**
  * Rules over all tools of an app. They run before the gate and, for `deny`, again when an approved call is
- * about to start; so they must answer at once and from what they are given. One that throws means `confirm`,
- * and at the start of an approved call, `deny`.
+ * about to start; so they must answer at once and from what they are given. One that throws, or gives what is no
+ * verdict, means `confirm`, and at the start of an approved call, `deny`.
  */
 export type Policy = (call: PolicyCall) => PolicyVerdict | undefined;
+
+const OUTCOMES: ReadonlySet<unknown> = new Set<PolicyVerdict["outcome"]>(["allow", "confirm", "deny"]);
+
+/**
+ * What the rules say of a call, if they say anything. A rule that throws, or answers with what is no verdict (a
+ * promise, a misspelt outcome), has permitted nothing: `otherwise` it is.
+ */
+export function verdictOf(
+  policy: Policy | undefined,
+  call: PolicyCall,
+  otherwise: "confirm" | "deny",
+): PolicyVerdict | undefined {
+  try {
+    const verdict = policy?.(call);
+    if (verdict === undefined) return undefined;
+    const { outcome, reason, approvers } = verdict;
+    if (OUTCOMES.has(outcome)) {
+      const why = typeof reason === "string" ? reason : "a policy rule";
+      return { outcome, reason: why, ...(approvers === undefined ? {} : { approvers }) };
+    }
+    return { outcome: otherwise, reason: "a policy rule gave no verdict" };
+  } catch {
+    return { outcome: otherwise, reason: "a policy rule failed" };
+  }
+}

@@ -6,6 +6,7 @@ import type { Definitions } from "./definitions.ts";
 import type { Hooks } from "./hooks.ts";
 import type { Model, ModelResolver } from "./model.ts";
 import type { Policy } from "./policy.ts";
+import type { RequestHeaders } from "./request-headers.ts";
 import type { RunFeed } from "./run-feed.ts";
 import type { SessionNames } from "./session-names.ts";
 
@@ -27,6 +28,7 @@ export interface RunContext {
   readonly definitions: Definitions;
   readonly feed: RunFeed;
   readonly names: SessionNames;
+  readonly requestHeaders: RequestHeaders;
   readonly settings: RunSettings;
   readonly cancellation: Cancellation;
   /** What runs beside the steps; whoever closes the Runner waits for it. */

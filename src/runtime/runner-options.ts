@@ -5,6 +5,7 @@ import { HOOK_NAMES, type Hooks } from "./hooks.ts";
 import type { RunLimits } from "./limit-run.ts";
 import type { ModelResolver } from "./model.ts";
 import type { Policy } from "./policy.ts";
+import type { HeaderSource } from "./request-headers.ts";
 import type { RunSettings } from "./run-context.ts";
 
 export interface RunnerOptions extends Hooks, Partial<RunSettings>, Omit<Partial<EngineOptions>, "ledger"> {
@@ -53,6 +54,8 @@ interface Speaker {
   readonly by?: PrincipalInput;
   /** The door it came through; recorded with what it decides. */
   readonly via?: string;
+  /** Of the request that the message came with. Those that a toolset names reach its tools; none is stored. */
+  readonly requestHeaders?: HeaderSource;
 }
 
 export interface SendOptions extends RunLimits, Speaker {
@@ -78,7 +81,7 @@ export interface RunInput extends RunLimits, Speaker {
 /** A message that somebody will watch, or not, once it is taken. */
 export type BeginInput = Omit<RunInput, keyof RunLimits | "streaming" | "wire" | "invocationId">;
 
-const KNOWN_SPEAKER_OPTIONS = ["by", "via", "signal", "timeoutMs", "stateDelta"] as const;
+const KNOWN_SPEAKER_OPTIONS = ["by", "via", "requestHeaders", "signal", "timeoutMs", "stateDelta"] as const;
 
 export const KNOWN_SEND_OPTIONS: ReadonlySet<string> = new Set<keyof SendOptions>([
   ...KNOWN_SPEAKER_OPTIONS,
@@ -89,6 +92,7 @@ export const KNOWN_SEND_OPTIONS: ReadonlySet<string> = new Set<keyof SendOptions
 export const KNOWN_BEGIN_OPTIONS: ReadonlySet<string> = new Set<keyof BeginInput>([
   "by",
   "via",
+  "requestHeaders",
   "stateDelta",
   "userId",
   "sessionId",

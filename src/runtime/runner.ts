@@ -7,6 +7,7 @@ import {
   type Once,
   type PrincipalInput,
   type Refusal,
+  refuseUnknown,
   type SessionRecord,
   type Settlement,
   toConfirmation,
@@ -28,6 +29,7 @@ import { type RefusedAnswer, refusedError } from "./answers.ts";
 import { createRunContext } from "./create-run-context.ts";
 import { type DecisionResult, decisionResult } from "./decision-result.ts";
 import { limitRun, type RunLimits } from "./limit-run.ts";
+import { type HeaderSource, NO_HEADERS } from "./request-headers.ts";
 import type { RunContext } from "./run-context.ts";
 import {
   type BeginInput,
@@ -42,7 +44,6 @@ import {
 import { Sessions } from "./sessions.ts";
 import { type StreamEvent, toStream } from "./stream.ts";
 import { type Submission, type SubmitInput, submit } from "./submit.ts";
-import { refuseUnknown } from "./tool.ts";
 import { type Turn, toTurn } from "./turn.ts";
 import { type Collected, collectRun, type RunEvent, watchRun } from "./watch-run.ts";
 
@@ -283,6 +284,7 @@ export class Runner {
     readonly by?: PrincipalInput;
     readonly via?: string;
     readonly once?: Once;
+    readonly requestHeaders?: HeaderSource;
   }): SubmitInput {
     const { session, user, message, stateDelta, invocationId, by, via = "run", once } = input;
     return {
@@ -291,6 +293,7 @@ export class Runner {
       decider: { by: toPrincipal(by ?? { id: user }), via },
       ...(by === undefined || by.id === user ? {} : { requesters: [user, by.id] }),
       whilePending: this.#options.whilePending ?? "converse",
+      requestHeaders: input.requestHeaders ?? NO_HEADERS,
       ...(stateDelta === undefined ? {} : { stateDelta }),
       ...(invocationId === undefined ? {} : { invocation: invocationId }),
       ...(once === undefined ? {} : { once }),

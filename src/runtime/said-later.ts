@@ -1,4 +1,4 @@
-import { type KeptItem, type Once, type SessionName, valueDigest } from "../engine/index.ts";
+import { type Asker, type KeptItem, type Once, type SessionName, valueDigest } from "../engine/index.ts";
 import {
   CountersignError,
   isJsonObject,
@@ -17,6 +17,7 @@ export interface LaterWords {
   readonly invocation: string;
   readonly parts: readonly Part[];
   readonly requesters?: readonly string[];
+  readonly asker?: Asker;
   readonly stateDelta?: JsonObject;
   readonly whilePending: "converse" | "cancel";
 }

@@ -68,6 +68,17 @@ describe("the session service", () => {
     expect(listed.every(({ events }) => events.length === 0)).toBe(true);
   });
 
+  test.each([
+    ["userId", { userId: "u".repeat(769), sessionId: "s1" }],
+    ["sessionId", { userId: "ana", sessionId: "s\0" }],
+  ])("refuses a %s that no ledger could hold, and so does a message", async (field, named) => {
+    const runner = scene();
+    const refused = { code: "malformed-request", details: { field } };
+    await expect(runner.sessionService.createSession(named)).rejects.toMatchObject(refused);
+    const spoken = runner.send("hi", { user: named.userId, session: named.sessionId });
+    await expect(spoken).rejects.toMatchObject(refused);
+  });
+
   test("deletes: what is open is withdrawn, and nobody can talk there again", async () => {
     const runner = scene();
     const turn = await runner.send("pay", { ...ana, session: "s1" });

@@ -30,6 +30,11 @@ interface Named extends Owned {
   readonly sessionId: string;
 }
 
+interface Keyed {
+  /** Sent again under the same key, it is done already. */
+  readonly once?: Once;
+}
+
 interface NewSession extends Owned {
   readonly sessionId?: string;
   readonly state?: JsonObject;
@@ -71,10 +76,14 @@ export class Sessions {
   }
 
   /** Lays a change over a session's state. */
-  async updateSession({ appName, ...named }: Named & { readonly stateDelta: JsonObject }): Promise<Session> {
+  async updateSession({
+    appName,
+    ...named
+  }: Named & Keyed & { readonly stateDelta: JsonObject }): Promise<Session> {
     const run = await this.#of({ appName });
-    const { userId, sessionId, stateDelta } = named;
-    const changed = await run.engine.changeState({ app: run.app, user: userId, id: sessionId }, stateDelta);
+    const { userId, sessionId, stateDelta, once } = named;
+    const name = { app: run.app, user: userId, id: sessionId };
+    const changed = await run.engine.changeState(name, stateDelta, once);
     if (!changed.ok) throw new CountersignError(changed.code, changed.message);
     return this.#existing(named);
   }
@@ -128,9 +137,10 @@ export class Sessions {
     userId,
     sessionId,
     by = { id: userId },
-  }: Named & { readonly by?: PrincipalInput }): Promise<void> {
+    once,
+  }: Named & Keyed & { readonly by?: PrincipalInput }): Promise<void> {
     const run = await this.#of({ appName });
-    const deleted = await run.engine.deleteSession({ app: run.app, user: userId, id: sessionId }, by);
+    const deleted = await run.engine.deleteSession({ app: run.app, user: userId, id: sessionId }, by, once);
     if (!deleted.ok) throw new CountersignError(deleted.code, deleted.message);
   }
 

@@ -109,6 +109,27 @@ describe("state", () => {
   });
 });
 
+test("a key that no ledger could hold fails the call that sets it, and nothing of it is kept", async () => {
+  const hoard = tool({
+    name: "hoard",
+    description: "",
+    execute: (_args, ctx) => {
+      ctx.state.set("k".repeat(1_000), 1);
+      return "kept";
+    },
+  });
+  const model = play([call("hoard", {}, "c1")], "Done.");
+  const runner = makeRunner({ agent: new Agent({ name: "a", model, tools: [hoard] }) });
+  const turn = await runner.send("go", { ...ana, session: "s1" });
+  const responses = turn.events.flatMap(({ content }) =>
+    (content?.parts ?? []).flatMap(({ functionResponse }) => functionResponse?.response ?? []),
+  );
+  expect(JSON.stringify(responses)).toContain("is longer than 768 bytes");
+  expect(await runner.sessionService.getSession({ userId: "ana", sessionId: "s1" })).toMatchObject({
+    state: {},
+  });
+});
+
 test.each<[string, Instruction, string | undefined]>([
   ["names state", "You serve {user:name} in {city}.", 'You serve Ana in {"name":"Rome"}.'],
   ["names what is not there", "You serve {nobody}.", "You serve {nobody}."],

@@ -1,4 +1,5 @@
-import type { JsonObject, JsonValue } from "../protocol/index.ts";
+import { checkStateKey } from "../engine/index.ts";
+import { CountersignError, type JsonObject, type JsonValue, toJsonValue } from "../protocol/index.ts";
 
 /**
  * Session, `user:`, `app:` and `temp:` state as a tool or hook sees it. What it sets is seen by it at once and
@@ -21,8 +22,15 @@ export class State {
     return this.#delta.has(key) || Object.hasOwn(this.#base, key);
   }
 
+  /** Throws `invalid-option` for what is not JSON, `malformed-request` for a key that is too long: nothing could keep it. */
   set(key: string, value: JsonValue): void {
-    this.#delta.set(key, value);
+    checkStateKey(key);
+    const read = toJsonValue(value);
+    if (!read.ok) {
+      const message = `State is JSON, and what was set as "${key}" is not: ${read.message}`;
+      throw new CountersignError("invalid-option", message, { details: { field: key } });
+    }
+    this.#delta.set(key, read.value);
   }
 
   /** Everything, with what was set here. */

@@ -1,4 +1,5 @@
 import {
+  type Asker,
   type Decider,
   type MessageInput,
   type Once,
@@ -86,7 +87,7 @@ export async function submit(run: RunContext, input: SubmitInput): Promise<Submi
 
 async function sayAfterwards(
   run: RunContext,
-  { session: name, requesters, stateDelta, whilePending, once }: SubmitInput,
+  { session: name, requesters, decider, stateDelta, whilePending, once }: SubmitInput,
   about: {
     readonly session: SessionRecord;
     readonly parts: readonly Part[];
@@ -100,6 +101,7 @@ async function sayAfterwards(
     invocation: resumed.invocation,
     parts,
     whilePending,
+    asker: askerOf(decider),
     ...(requesters === undefined ? {} : { requesters }),
     ...(stateDelta === undefined ? {} : { stateDelta }),
   };
@@ -115,10 +117,14 @@ async function sayAfterwards(
 export function sayer(run: RunContext): Say {
   return async (words, once) => {
     const known = await run.engine.ledger.load({ session: words.session });
-    const decider = { by: toPrincipal({ id: words.session.user }), via: "run" };
+    const decider = { by: toPrincipal(words.asker ?? { id: words.session.user }), via: "run" };
     const input = { ...words, message: { role: "user", parts: words.parts }, decider, once };
     return begin(run, input, { parts: words.parts, session: known?.session });
   };
+}
+
+function askerOf({ by: { id, kind, authenticated } }: Decider): Asker {
+  return { id, kind, authenticated };
 }
 
 // A question is raised by the gate and by nothing else; a model shown one might take it for real.
@@ -179,6 +185,7 @@ async function begin(
     },
     frame: { kind, agent: name, path: [name] },
     known: { session },
+    asker: askerOf(input.decider),
     ...(input.requesters === undefined ? {} : { requesters: input.requesters }),
     ...(input.stateDelta === undefined ? {} : { stateDelta: input.stateDelta }),
   };
@@ -189,7 +196,7 @@ async function begin(
   if ("response" in received) return toSubmission(received.response);
   const { frame, seq } = received;
   run.names.know(frame.session, input.session);
-  if (input.requestHeaders !== undefined) run.requestHeaders.remember(frame.invocation, input.requestHeaders);
+  run.requestHeaders.remember(frame.invocation, input.requestHeaders);
   run.engine.runs.step(frame);
   return {
     sessionKey: frame.session,

@@ -29,6 +29,11 @@ export interface ToolContext<Payload = JsonValue, Credentials = unknown>
   readonly functionCallId: string;
   readonly state: State;
   readonly actions: ToolActions;
+  /**
+   * Of the request that began the run, those that toolsets of the app name, in small letters. Undefined where this
+   * process did not take that request: they are never stored.
+   */
+  readonly requestHeaders?: ReadonlyMap<string, string>;
   /** Tells whoever watches the run how far this call has come. Not stored. */
   progress(update: JsonValue): void;
 }

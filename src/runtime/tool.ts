@@ -1,14 +1,19 @@
 import {
   type Approvers,
   type CardLayout,
+  checkAsking,
+  flawOfName,
   type Parameters,
   type ParseOutcome,
+  type PayloadReading,
+  readForm,
   readShape,
+  refuseUnknown,
   type Shape,
   type StandardSchema,
   type ToolDefinition,
 } from "../engine/index.ts";
-import { CountersignError, isReservedName, type JsonObject } from "../protocol/index.ts";
+import { CountersignError, isReservedName, type JsonObject, type JsonValue } from "../protocol/index.ts";
 import type { ToolContext } from "./tool-context.ts";
 import { fromZod3 } from "./zod3.ts";
 
@@ -32,6 +37,8 @@ export interface ConfirmationRules {
   readonly onDenied?: "invoke";
   /** JSON Schema of an approval's payload. */
   readonly payloadSchema?: JsonObject;
+  /** What the body gets of such a payload, by the author's whole schema; as it was sent if nothing is said. */
+  readonly readPayload?: (sent: JsonValue) => Promise<PayloadReading>;
   readonly layout?: CardLayout;
   hint(args: unknown): string | undefined;
 }
@@ -120,6 +127,7 @@ export function tool<Args = JsonObject, Payload = unknown, Credentials = unknown
 ): Tool {
   refuseUnknown("tool", options, KNOWN_OPTIONS);
   refuseReserved(options.name);
+  checkAsking(`The tool ${options.name}`, options);
   const shape = describedShape(options.name, options.parameters);
   return {
     name: options.name,
@@ -153,13 +161,13 @@ function confirmationRules<Args, Payload, Credentials>(
   options: ToolOptions<Args, Payload, Credentials>,
 ): ConfirmationRules {
   const { confirmationHint: hint, expiresInMs, amendable, onDenied, confirmationLayout: layout } = options;
-  const payloadSchema = describedShape(options.name, options.confirmationPayload).jsonSchema;
+  const form = readForm(standardOf(options.confirmationPayload));
   return {
     approvers: options.approvers ?? "requester",
     ...(expiresInMs === undefined ? {} : { expiresInMs }),
     ...(amendable === undefined ? {} : { amendable }),
     ...(onDenied === undefined ? {} : { onDenied }),
-    ...(payloadSchema === undefined ? {} : { payloadSchema }),
+    ...(form === undefined ? {} : { payloadSchema: form.jsonSchema, readPayload: form.read }),
     ...(layout === undefined ? {} : { layout }),
     hint: (args) => (typeof hint === "function" ? hint(args as Args) : hint),
   };
@@ -168,12 +176,19 @@ function confirmationRules<Args, Payload, Credentials>(
 /** Reads a schema that people or models will be told of, so one that cannot be told is refused here and now. */
 function describedShape<Args>(toolName: string, given: Parameters<Args> | undefined): Shape<Args> {
   if (given === undefined) return readShape(given);
-  const shape = readShape((fromZod3(given) as StandardSchema<unknown, Args> | undefined) ?? given);
+  const shape = readShape(standardOf(given));
   if (shape.jsonSchema !== undefined) return shape;
   throw new CountersignError(
     "invalid-option",
     `The schema of ${toolName} cannot be written as JSON Schema; give it as JSON Schema, or with a library that can write it (zod, arktype).`,
   );
+}
+
+function standardOf<Args>(given: Parameters<Args>): Parameters<Args>;
+function standardOf<Args>(given: Parameters<Args> | undefined): Parameters<Args> | undefined;
+function standardOf<Args>(given: Parameters<Args> | undefined): Parameters<Args> | undefined {
+  if (given === undefined) return undefined;
+  return (fromZod3(given) as StandardSchema<unknown, Args> | undefined) ?? given;
 }
 
 /** Does the call meet the gate? Anything but a plain `false`, and any failure, means yes. */
@@ -191,20 +206,9 @@ export async function meets<Args>(
   }
 }
 
-/** A misspelt option would be a gate left open. */
-export function refuseUnknown(what: string, options: object, known: ReadonlySet<string>): void {
-  const unknown = Object.keys(options).find((key) => !known.has(key));
-  if (unknown === undefined) return;
-  throw new CountersignError(
-    "invalid-option",
-    `${what} has no option "${unknown}". Known: ${[...known].join(", ")}.`,
-    {
-      details: { option: unknown },
-    },
-  );
-}
-
 export function refuseReserved(name: string): void {
+  const flaw = flawOfName(name);
+  if (flaw !== undefined) throw new CountersignError("invalid-option", `The name of a tool ${flaw}.`);
   if (name !== "" && !isReservedName(name)) return;
   throw new CountersignError(
     "reserved-name",

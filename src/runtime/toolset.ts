@@ -1,6 +1,7 @@
+import { refuseUnknown } from "../engine/index.ts";
 import type { AnyAgent } from "./agent.ts";
 import { isAgentTool } from "./agent-tool.ts";
-import { type AuthorGate, type ConfirmationPredicate, meets, refuseUnknown, type Tool } from "./tool.ts";
+import { type AuthorGate, type ConfirmationPredicate, meets, type Tool } from "./tool.ts";
 
 /** Tools that come together. `tools()` is asked before every model call, so a set may change. */
 export interface Toolset {
@@ -8,6 +9,8 @@ export interface Toolset {
   tools(): Promise<readonly Tool[]>;
   /** The agents among its tools, where there are any: a run of theirs may have to go on before the set is asked. */
   readonly agents?: readonly AnyAgent[];
+  /** Names of headers of the request that begins a run, which its tools want to know as `ctx.requestHeaders`. */
+  readonly requestHeaders?: readonly string[];
   close?(): Promise<void>;
 }
 
@@ -26,10 +29,11 @@ export function withConfirmation(
 ): Toolset {
   refuseUnknown("withConfirmation", options, KNOWN_OPTIONS);
   const { when = true, gate = "toolset" } = options;
-  const { name, agents } = inner;
+  const { name, agents, requestHeaders } = inner;
   return {
     name,
     ...(agents === undefined ? {} : { agents }),
+    ...(requestHeaders === undefined ? {} : { requestHeaders }),
     ...(inner.close === undefined ? {} : { close: async () => inner.close?.() }),
     tools: async () => (await inner.tools()).map((original) => gated(original, when, gate)),
   };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { rule, type Verdict } from "./verdict.ts";
+import { rule, strictest, type Verdict } from "./verdict.ts";
 
 const SOURCES = ["tool", "toolset", "manifest", "mcp", "policy", "hook"] as const;
 
@@ -53,4 +53,19 @@ test.each([
   [["hook"], false],
 ] as const)("gates of %j are the author's own: %s", (sources, authorOnly) => {
   expect(rule(sources.map((source) => verdict(source, "confirm"))).authorOnly).toBe(authorOnly);
+});
+
+const CFO = { roles: ["cfo"] } as const;
+const OPS = { users: ["ops"] } as const;
+
+test.each([
+  { author: "requester", ruled: undefined, result: "requester" },
+  { author: "requester", ruled: OPS, result: OPS },
+  { author: CFO, ruled: undefined, result: CFO },
+  { author: CFO, ruled: "requester", result: CFO },
+  { author: CFO, ruled: OPS, result: OPS },
+  { author: { ...CFO, notRequester: true }, ruled: "requester", result: { ...CFO, notRequester: true } },
+  { author: { ...CFO, notRequester: true }, ruled: OPS, result: { ...OPS, notRequester: true } },
+] as const)("a rule's approvers never loosen the author's: $author, $ruled", ({ author, ruled, result }) => {
+  expect(strictest(author, ruled)).toEqual(result);
 });

@@ -41,3 +41,13 @@ export function rule(verdicts: readonly Verdict[]): Ruling {
     authorOnly: asking.every(({ source }) => AUTHORS_OWN.has(source)),
   };
 }
+
+/**
+ * Who may decide, where a rule says something beside the tool: a rule may ask for more than the tool's author did, and
+ * never for less. Of two that name people, the rule's are those of whoever runs the app.
+ */
+export function strictest(author: Approvers, ruled: Approvers | undefined): Approvers {
+  if (ruled === undefined || ruled === "requester") return author;
+  if (author === "requester" || author.notRequester !== true) return ruled;
+  return { ...ruled, notRequester: true };
+}

@@ -81,6 +81,7 @@ const shown: Required<Shown> = {
   why: ["tool", "policy"],
   authorOnly: true,
   startedWith: { hint: "Start?", confirmed: true, payload: difficultValues() },
+  startedByTool: true,
   remote: { agent: "desk", task: "task-1", context: "context-1" },
   source: "mcp:bank",
   question: "manager",

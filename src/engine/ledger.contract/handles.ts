@@ -91,7 +91,8 @@ export const handleCases: readonly LedgerCase[] = [
         endDelivery: () =>
           ledger.endDelivery({ channel: "webhook", seq: 1, attempt: 1 }, { as: "delivered" }),
         nextDeliveryAt: () => ledger.nextDeliveryAt("webhook"),
-        deadDeliveries: () => ledger.deadDeliveries("webhook"),
+        deadDeliveries: () => ledger.deadDeliveries(),
+        deadDelivery: () => ledger.deadDelivery("webhook", 1),
         reviveDelivery: () => ledger.reviveDelivery("webhook", 1),
       };
       for (const [method, use] of Object.entries(uses)) await checkRejected(use(), "closed", method);

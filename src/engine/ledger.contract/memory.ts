@@ -4,6 +4,19 @@ import type { LedgerCase } from "./subject.ts";
 
 const ROW = { ok: false, conflict: "row" } as const;
 
+const LONGEST_BYTES = 768;
+const QUOTES = 2;
+
+/** A name that cannot be compressed, of the most bytes that it may have. */
+function longName(seed: number): string {
+  let state = seed;
+  const digits = Array.from({ length: LONGEST_BYTES }, () => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return Math.floor(state / 65_536) % 36;
+  });
+  return digits.map((digit) => digit.toString(36)).join("");
+}
+
 export const memoryCases: readonly LedgerCase[] = [
   {
     name: "session state is the session's, user state the user's in one app, app state everybody's there",
@@ -27,6 +40,23 @@ export const memoryCases: readonly LedgerCase[] = [
       );
       checkEqual(await ledger.state("same-app"), { "app:rate": 2 }, "of another user");
       checkEqual(await ledger.state("elsewhere"), {}, "in another app");
+    },
+  },
+  {
+    name: "the longest names that a session and its state may have are kept",
+    async run({ open }) {
+      const ledger = await open();
+      const [app, user, id] = [longName(1), longName(2), longName(3)];
+      const writer = new SessionWriter(ledger, "long", { app, user, id });
+      const delta = { [longName(4).slice(0, -QUOTES)]: 1 };
+      const scopes = ["session", "user", "app"] as const;
+      checkEqual(
+        await writer.commit(scopes.map((scope) => ({ kind: "state", scope, delta }))),
+        { ok: true },
+        "is it taken",
+      );
+      checkEqual((await ledger.load({ session: { app, user, id } }))?.session.id, id, "its id");
+      checkEqual(await ledger.state("long"), delta, "its state");
     },
   },
   {

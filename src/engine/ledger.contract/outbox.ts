@@ -120,19 +120,21 @@ export const outboxCases: readonly LedgerCase[] = [
       const deadAt = clock.now();
       await clock.advance(100_000);
       checkEqual([await take(ledger), await ledger.nextDeliveryAt(CHANNEL)], [[], undefined], "due");
-      const first = await ledger.deadDeliveries(CHANNEL, { limit: 2 });
+      const first = await ledger.deadDeliveries({ limit: 2 });
       checkEqual(seqsOf(first.items), [1, 2], "first page");
       const dead = { channel: CHANNEL, seq: 1, attempt: 1, since: deadAt, deadAt, error: "gone" };
       checkEqual(first.items[0], dead, "one of them");
-      const rest = await ledger.deadDeliveries(CHANNEL, { limit: 2, cursor: first.next ?? "" });
+      const rest = await ledger.deadDeliveries({ limit: 2, cursor: first.next ?? "" });
       checkEqual([seqsOf(rest.items), rest.next], [[3], undefined], "second page");
+      checkEqual(await ledger.deadDelivery(CHANNEL, 1), dead, "by its name");
       checkEqual(await ledger.reviveDelivery(CHANNEL, 2), true, "revived");
       checkEqual(await ledger.reviveDelivery(CHANNEL, 2), false, "revived again");
       checkEqual(await ledger.reviveDelivery(CHANNEL, 9), false, "one that is not there");
+      checkEqual(await ledger.deadDelivery(CHANNEL, 2), undefined, "one that was revived");
       const since = clock.now();
       const revived = { channel: CHANNEL, seq: 2, attempt: 1, since, error: "gone" };
       checkEqual(await take(ledger), [revived], "taken");
-      checkEqual(seqsOf((await ledger.deadDeliveries(CHANNEL)).items), [1, 3], "left");
+      checkEqual(seqsOf((await ledger.deadDeliveries()).items), [1, 3], "left");
     },
   },
   {
@@ -146,7 +148,28 @@ export const outboxCases: readonly LedgerCase[] = [
       checkEqual(seqsOf(others), [1], "of the other");
       const [first] = others;
       if (first !== undefined) await ledger.endDelivery(first, { as: "dead", error: "x" });
-      checkEqual((await ledger.deadDeliveries(CHANNEL)).items, [], "dead of the one");
+      checkEqual(await ledger.deadDelivery(CHANNEL, 1), undefined, "dead of the one");
+      checkEqual(await ledger.reviveDelivery(CHANNEL, 1), false, "revived in the one");
+    },
+  },
+  {
+    name: "what was given up is listed of every channel, one after the other, across pages",
+    async run({ open }) {
+      const ledger = await open();
+      for (const channel of ["webhook", "pager", "slack"]) {
+        await fill(ledger, [1, 2], channel);
+        for (const delivery of await ledger.takeDeliveries(channel, { limit: 10, holdMs: HOLD_MS }))
+          await ledger.endDelivery(delivery, { as: "dead", error: "gone" });
+      }
+      const found: string[] = [];
+      for (let cursor: string | undefined; ; ) {
+        const page = await ledger.deadDeliveries(cursor === undefined ? { limit: 3 } : { limit: 3, cursor });
+        found.push(...page.items.map(({ channel, seq }) => `${channel} ${seq}`));
+        if (page.next === undefined) break;
+        cursor = page.next;
+      }
+      const expected = ["pager 1", "pager 2", "slack 1", "slack 2", "webhook 1", "webhook 2"];
+      checkEqual(found, expected, "all of them");
     },
   },
 ];

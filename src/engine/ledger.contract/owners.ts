@@ -85,11 +85,11 @@ export const ownerCases: readonly LedgerCase[] = [
       await ledger.beat(OWNER, LEASE_MS);
       const lastBeatAt = clock.now();
       const state = { ...OWNER, lastBeatAt, leaseUntil: lastBeatAt + LEASE_MS };
-      checkEqual(await ledger.owner("o1"), { ...state, alive: true }, "while it lives");
+      checkEqual(await ledger.owner("o1"), { ...state, alive: true, fenced: false }, "while it lives");
       await clock.advance(LEASE_MS);
-      checkEqual(await ledger.owner("o1"), { ...state, alive: false }, "when the lease has run out");
+      checkEqual(await ledger.owner("o1"), { ...state, alive: false, fenced: false }, "lease run out");
       await ledger.due([], 1);
-      checkEqual(await ledger.owner("o1"), { ...state, alive: false }, "when it is fenced");
+      checkEqual(await ledger.owner("o1"), { ...state, alive: false, fenced: true }, "when it is fenced");
       checkEqual(await ledger.owner("o2"), undefined, "an owner nobody knows");
     },
   },

@@ -1,0 +1,80 @@
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const ARRAY_BEGINS = 0x5b;
+const ARRAY_ENDS = 0x5d;
+const OBJECT_BEGINS = 0x7b;
+const OBJECT_ENDS = 0x7d;
+
+/** An object or array that the scan is inside of. */
+interface Level {
+  /** The member, or the index, that it is at. */
+  at: string | number;
+  /** Is the next string the name of a member? */
+  nameNext: boolean;
+  /** The names that an object has had. */
+  readonly names?: Set<string>;
+}
+
+/**
+ * The path of the first member that its object names twice, as in `decisions[0].confirmed`; undefined if there is none.
+ * Readers differ in which of the two they believe, so such a text says nothing for certain. The text must be JSON; it is
+ * read once, from its beginning to its end.
+ */
+export function repeatedMember(text: string): string | undefined {
+  const levels: Level[] = [];
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index);
+    if (unit === OBJECT_BEGINS) levels.push({ at: "", nameNext: true, names: new Set() });
+    else if (unit === ARRAY_BEGINS) levels.push({ at: 0, nameNext: false });
+    else if (unit === OBJECT_ENDS || unit === ARRAY_ENDS) levels.pop();
+    else if (unit === COMMA) goOn(levels.at(-1));
+    else if (unit === QUOTE) {
+      const end = endOfString(text, index);
+      const level = levels.at(-1);
+      if (level?.nameNext === true && isRepeated(level, nameIn(text.slice(index + 1, end)))) {
+        return pathOf(levels);
+      }
+      index = end;
+    }
+  }
+  return undefined;
+}
+
+function goOn(level: Level | undefined): void {
+  if (level === undefined) return;
+  if (typeof level.at === "number") level.at += 1;
+  else level.nameNext = true;
+}
+
+function isRepeated(level: Level, name: string): boolean {
+  level.nameNext = false;
+  level.at = name;
+  if (level.names?.has(name) === true) return true;
+  level.names?.add(name);
+  return false;
+}
+
+/** Where the quote is that ends the string which this one begins. */
+function endOfString(text: string, begin: number): number {
+  let end = text.indexOf('"', begin + 1);
+  while (isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end;
+}
+
+// By an odd number of backslashes: of an even number each has escaped another.
+function isEscaped(text: string, quote: number): boolean {
+  let before = quote - 1;
+  while (text.charCodeAt(before) === BACKSLASH) before -= 1;
+  return (quote - before) % 2 === 0;
+}
+
+// "a" and "\u0061" are one name.
+function nameIn(raw: string): string {
+  return raw.includes("\\") ? (JSON.parse(`"${raw}"`) as string) : raw;
+}
+
+function pathOf(levels: readonly Level[]): string {
+  const path = levels.map(({ at }) => (typeof at === "number" ? `[${at}]` : `.${at}`)).join("");
+  return path.replace(/^\./, "");
+}
