@@ -47,9 +47,9 @@ export class PostgresServer {
     });
   }
 
-  /** With further settings of the server's own, as `name=value`. */
-  static async start(settings: readonly string[] = []): Promise<PostgresServer> {
-    const folder = await mkdtemp(join(tmpdir(), "countersign-postgres-"));
+  /** With further settings of the server's own, as `name=value`; its data below the given folder. */
+  static async start(settings: readonly string[] = [], below: string = tmpdir()): Promise<PostgresServer> {
+    const folder = await mkdtemp(join(below, "countersign-postgres-"));
     // The server's own user has to get through.
     await chmod(folder, 0o755);
     const server = new PostgresServer(await freePort(), folder, settings);
@@ -129,7 +129,8 @@ async function untilGone(pid: number): Promise<void> {
   }
 }
 
-async function freePort(): Promise<number> {
+/** A port that nobody listens on just now. */
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();

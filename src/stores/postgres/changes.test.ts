@@ -94,3 +94,17 @@ test("a closed ledger takes no listener", async () => {
   await ledger.close();
   expect(() => ledger.onChange(() => {})).toThrow(expect.objectContaining({ code: "closed" }));
 });
+
+test("behind a pooler nothing listens, and changes are noticed all the same", async () => {
+  const url = await createDatabase(resources);
+  const ledger = await open(`${url}?prepare=false`);
+  await untilListening(ledger);
+  const admin = await connect(resources, url);
+  const { rows } = await admin.query<{ readonly query: string }>(
+    "select query from pg_stat_activity where datname = current_database() and application_name = 'countersign'",
+  );
+  expect(rows.map(({ query }) => query)).not.toContain("listen countersign");
+  const heard = nextChange(ledger);
+  await new SessionWriter(await open(url), "s1").commit();
+  await expect(heard).resolves.toBeUndefined();
+});

@@ -12,6 +12,7 @@ const BREATH_MS = 10;
 // The floor: what nobody told us of, because they died before they could, is looked for so often.
 const POLL_MS = 2_000;
 const RECONNECT_MS = 250;
+const LOOK = "select 1";
 const ANSWER_LIMIT_MS = 5_000;
 
 /**
@@ -111,7 +112,9 @@ export class Changes {
     await connection.connect();
     connection.unref();
     const either = AbortSignal.any([signal, lost.signal]);
-    for (let text = `listen ${CHANNEL}`; !either.aborted; text = "select 1") {
+    // Behind a pooler it would be the pooler's connection that listens, for nobody: there is only the floor.
+    const first = this.#database.keepsSessions ? `listen ${CHANNEL}` : LOOK;
+    for (let text = first; !either.aborted; text = LOOK) {
       await answered(connection.query({ text }), either);
       this.#tellListeners();
       await pause(POLL_MS, either);

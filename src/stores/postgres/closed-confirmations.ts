@@ -97,6 +97,6 @@ class ClosedLook {
   #rest({ before, limit }: Range, values: Values): string {
     const conditions = conditionsOn("c", this.#narrowing, values);
     const place = ` and c.id < ${values.add(before)}::text`;
-    return `${conditions}${place} order by c.id desc limit ${values.add(limit)}`;
+    return `${conditions}${place} order by c.id desc limit ${limit}`;
   }
 }

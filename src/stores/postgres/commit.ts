@@ -1,6 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type { Commit, CommitOutcome } from "../../engine/index.ts";
+import { CountersignError } from "../../protocol/index.ts";
+import type { SqlValue } from "../sql/row.ts";
 import type { Database } from "./database.ts";
+import { type CommitTerms, toDirect } from "./direct-commit.ts";
 import { erasedVotes } from "./erased-votes.ts";
 import { conflictOf } from "./postgres-errors.ts";
 import { toWrites } from "./to-writes.ts";
@@ -11,26 +14,53 @@ const COMMIT =
   "select countersign.commit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)";
 
 /**
- * One statement, and so one transaction and one round trip. It carries an id of its own: where the connection is lost
- * and it is sent again, it is known whether the first one was done.
+ * One statement, and so one transaction and one round trip; if it is refused a second says why. It carries an id of its own: where the connection is lost
+ * and it is sent again, it is known whether the first one was done, by the session's version or by a record. Of a claim
+ * that leaves no record, in a session that others have gone on with since, it is not known: that throws
+ * `ledger-unreachable`, and whoever claims gives up the owner that may hold it.
  */
 export async function applyCommit(
   database: Database,
   commit: Commit,
   { sync }: { readonly sync: boolean },
 ): Promise<CommitOutcome> {
-  const { session, change, owner } = commit;
-  const { key, version, head, create } = session;
-  const { nextSeq, open, ready, chain, updatedAt, deletedAt } = change;
+  const id = newCommitId();
+  let lost = false;
+  const onLost = (): void => {
+    lost = true;
+  };
+  if (await isDone(database, commit, { id, sync, onLost })) return { ok: true };
   const writes = toWrites(commit.writes, await erasedVotes(database, commit));
-  const values = [newCommitId(), sync, owner ?? null, key, version, head ?? null];
-  values.push(create?.app ?? null, create?.user ?? null, create?.id ?? null);
-  values.push(nextSeq, open, ready, chain.n, chain.hash, updatedAt, deletedAt ?? null, writes);
-  const found = await database.get(COMMIT, values).then(
+  const values = [id, sync, ...sessionValues(commit), writes];
+  const found = await database.get(COMMIT, values, { onLost }).then(
     (row) => row?.[0] as string,
     (error: unknown) => raisedConflict(error),
   );
+  if (found === "version" && lost && isClaimWithoutRecord(commit)) throw inDoubt(database.name);
   return found === "ok" ? { ok: true } : { ok: false, conflict: found as Conflict };
+}
+
+function sessionValues({ session, change, owner }: Commit): readonly SqlValue[] {
+  const { key, version, head, create } = session;
+  const { nextSeq, open, ready, chain, updatedAt, deletedAt } = change;
+  const values = [owner ?? null, key, version, head ?? null];
+  values.push(create?.app ?? null, create?.user ?? null, create?.id ?? null);
+  return [...values, nextSeq, open, ready, chain.n, chain.hash, updatedAt, deletedAt ?? null];
+}
+
+/** The usual way, which plans a long statement once on each connection, and so only where it can be kept there. */
+async function isDone(
+  database: Database,
+  commit: Commit,
+  { onLost, ...terms }: CommitTerms & { readonly onLost: () => void },
+): Promise<boolean> {
+  const direct = database.keepsSessions ? toDirect(commit, terms) : undefined;
+  if (direct === undefined) return false;
+  const found = await database.get(direct.text, direct.values, { onLost }).then(
+    (row) => row?.[0],
+    (error: unknown) => raisedConflict(error),
+  );
+  return found === "ok";
 }
 
 function raisedConflict(error: unknown): string {
@@ -38,6 +68,18 @@ function raisedConflict(error: unknown): string {
   const conflict = conflictOf(cause);
   if (conflict === undefined) throw error;
   return conflict;
+}
+
+function isClaimWithoutRecord({ owner, writes }: Commit): boolean {
+  return owner !== undefined && !writes.some(({ kind }) => kind === "journal");
+}
+
+function inDoubt(name: string): CountersignError {
+  return new CountersignError(
+    "ledger-unreachable",
+    `The ledger "${name}" was lost while it was asked, and it is not known whether it did it; look again.`,
+    { details: { ledger: name } },
+  );
 }
 
 function newCommitId(): string {

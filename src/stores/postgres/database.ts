@@ -1,4 +1,5 @@
 import { setTimeout } from "node:timers/promises";
+import type { LedgerStats } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import type { Row } from "../sql/row.ts";
 import type { ConnectionPool, Driver, LoneConnection, PostgresValue, Query, QueryResult } from "./driver.ts";
@@ -12,28 +13,14 @@ const LONGEST_PAUSE_MS = 250;
 const IDLE_MS = 30_000;
 const CLOSE_LIMIT_MS = 2_000;
 
-/** What the pool and the one place that tries again have seen. */
-export interface PostgresStats {
-  readonly pool: {
-    readonly size: number;
-    readonly open: number;
-    readonly idle: number;
-    readonly waiting: number;
-  };
-  /** Statements since the ledger was opened, each try counted. */
-  readonly statements: number;
-  /** Tries after a deadlock, a lock that was waited for in vain, or a serialization failure. */
-  readonly retries: number;
-  /** Tries after a connection was lost. */
-  readonly reconnects: number;
-}
-
 /** How a statement is run. */
 export interface RunOptions {
   /** False for one whose plan should know the values: it is not prepared. */
   readonly named?: boolean;
   /** False: a connection that is lost is an error at once. */
   readonly patient?: boolean;
+  /** The connection was lost with the statement on it: it may have been done before it is sent again. */
+  readonly onLost?: () => void;
 }
 
 /**
@@ -66,10 +53,16 @@ export class Database {
     this.#pool.on("connect", (connection) => connection.on("error", () => {}));
   }
 
-  get stats(): PostgresStats {
+  /** What the pool and the one place that tries again have seen. */
+  get stats(): LedgerStats {
     const { totalCount: open, idleCount: idle, waitingCount: waiting } = this.#pool;
     const pool = { size: this.#settings.pool, open, idle, waiting };
     return { pool, statements: this.#statements, retries: this.#retries, reconnects: this.#reconnects };
+  }
+
+  /** Is what one statement leaves on a connection there for the next? Not where a pooler is in between. */
+  get keepsSessions(): boolean {
+    return this.#settings.prepare;
   }
 
   /** How many rows the statement changed. */
@@ -119,7 +112,7 @@ export class Database {
     for (let pauseMs = SHORTEST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
       this.assertOpen();
       try {
-        return await this.#attempt(query);
+        return await this.#attempt(query, options);
       } catch (error) {
         this.#judge(error, performance.now() - startedAt, options);
       }
@@ -127,7 +120,7 @@ export class Database {
     }
   }
 
-  async #attempt(query: Query): Promise<QueryResult> {
+  async #attempt(query: Query, { onLost }: RunOptions): Promise<QueryResult> {
     this.#statements += 1;
     const connection = await this.#pool.connect();
     let gone = false;
@@ -135,6 +128,7 @@ export class Database {
       return await connection.query(query);
     } catch (error) {
       gone = isGone(error);
+      if (gone) onLost?.();
       throw error;
     } finally {
       connection.release(gone);

@@ -1,3 +1,3 @@
-export type { PostgresStats } from "./database.ts";
+export type { LedgerStats } from "../../engine/index.ts";
 export { inspectPostgresLedger } from "./inspect.ts";
 export { type Migrated, migratePostgres, openPostgresLedger, type PostgresOptions } from "./open.ts";

@@ -3,7 +3,7 @@ import { createDatabase } from "../../../test/support/postgres-database.ts";
 import { useResources } from "../../../test/support/resources.ts";
 import { TcpProxy } from "../../../test/support/tcp-proxy.ts";
 import type { Ledger } from "../../engine/index.ts";
-import { buildCall, SessionWriter } from "../../engine/ledger.contract/build.ts";
+import { buildCall, buildFrame, SessionWriter } from "../../engine/ledger.contract/build.ts";
 import { openPostgresLedger } from "./open.ts";
 
 const resources = useResources();
@@ -61,6 +61,27 @@ test("a commit that somebody else's came before is refused, although its first a
   const outcome = await writer.commit([mine]);
   await lost;
   expect(outcome).toEqual({ ok: false, conflict: "version" });
+});
+
+test("a claim without a record, whose answer was lost and in whose session others went on, is not called refused", async () => {
+  const { ledger, direct, proxy } = await open();
+  const writer = new SessionWriter(ledger, "s1");
+  await writer.commit([writer.journal("made")]);
+  await ledger.beat({ id: "o", host: "h", pid: 1 }, 60_000);
+  const lost = proxy.loseAnswerTo("lost-event").then(() => proxy.freeze());
+  const frame = buildFrame("s1", "f", { status: "stepping", owner: "o" });
+  const claim = writer.toCommit(
+    [{ kind: "frame-insert", frame, exclusive: true }, writer.event("lost-event")],
+    { owner: "o" },
+  );
+  const claimed = ledger.commit(claim);
+  await lost;
+  const other = new SessionWriter(direct, "s1");
+  other.version = 2;
+  other.chainLength = 1;
+  expect(await other.commit([other.journal("other")])).toEqual({ ok: true });
+  proxy.thaw();
+  await expect(claimed).rejects.toMatchObject({ code: "ledger-unreachable" });
 });
 
 test("connections that are cut, idle or at work, are replaced, and nobody notices", async () => {

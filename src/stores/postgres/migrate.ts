@@ -50,7 +50,7 @@ export function assertUsable({ version, breaking }: SchemaState, name: string): 
   const found = version === 0 ? "has no schema" : `has schema ${version}`;
   throw new CountersignError(
     "ledger-older",
-    `The ledger "${name}" ${found} and this version of Countersign needs ${NEWEST}; run \`countersign migrate\`, or open it with migrate.`,
+    `The ledger "${name}" ${found} and this version of Countersign needs ${NEWEST}; run \`countersign migrate\`, or let whoever opens it do that: \`serve --migrate\`, or \`migrate: true\` in code.`,
     { details: { ledger: name, found: version, needed: NEWEST } },
   );
 }

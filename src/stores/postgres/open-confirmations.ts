@@ -23,7 +23,7 @@ export async function listOpen(
     // The page first, by the index that has its order; then what belongs to it.
     const page =
       `select i.id, i.deadline from countersign.inbox i where ${after}${conditionsOn("i", narrowing, values)} ` +
-      `order by i.deadline, i.id limit ${values.add(limit)}`;
+      `order by i.deadline, i.id limit ${limit}`;
     const sql = `select ${BOTH} from (${page}) i ${WITH_CALL_AND_SESSION} order by i.deadline, i.id`;
     return database.all(sql, values.all, { named: false });
   });

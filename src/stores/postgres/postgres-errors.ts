@@ -33,6 +33,9 @@ const GONE: ReadonlySet<string> = new Set([
 const GONE_MESSAGE =
   /^(Connection terminated|Query read timeout|timeout exceeded when trying|Client has encountered|Client was closed|terminating connection)/;
 
+const UNTRUSTED =
+  "its certificate is not from an authority that is trusted: name the right one with sslrootcert";
+
 const ADVICE: ReadonlyMap<string, string> = new Map([
   ["28P01", "the password is wrong: check the URL"],
   ["28000", "the role may not log in: check the URL and the server's pg_hba.conf"],
@@ -42,8 +45,31 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
   ["53100", "the server's disk is full: make room and try again"],
   ["ENOTFOUND", "the host is not known: check the URL"],
   ["DEPTH_ZERO_SELF_SIGNED_CERT", "its certificate is self-signed: name its authority with sslrootcert"],
-  ["SELF_SIGNED_CERT_IN_CHAIN", "its certificate is not trusted: name its authority with sslrootcert"],
+  ["SELF_SIGNED_CERT_IN_CHAIN", UNTRUSTED],
+  ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", UNTRUSTED],
+  ["UNABLE_TO_GET_ISSUER_CERT", UNTRUSTED],
+  ["UNABLE_TO_GET_ISSUER_CERT_LOCALLY", UNTRUSTED],
+  ["CERT_SIGNATURE_FAILURE", UNTRUSTED],
+  ["CERT_UNTRUSTED", UNTRUSTED],
+  ["CERT_HAS_EXPIRED", "its certificate has expired: renew it"],
+  ["CERT_NOT_YET_VALID", "its certificate is not valid yet: check the clocks"],
+  [
+    "ERR_TLS_CERT_ALTNAME_INVALID",
+    "its certificate is for another host: write the host as the certificate names it",
+  ],
 ]);
+
+// Told apart by their words only: the first is the driver's own, the second a pooler's.
+const ADVICE_BY_WORDS: readonly (readonly [RegExp, string])[] = [
+  [
+    /^The server does not support SSL connections/,
+    "the server has no TLS: switch it on there, or say sslmode=disable",
+  ],
+  [
+    /^unsupported startup parameter/,
+    "a pooler in between takes no settings: add ?prepare=false, and give the settings to the role",
+  ],
+];
 
 const CONFLICT = "CS001";
 const CANCELLED = "57014";
@@ -57,6 +83,11 @@ function codeOf(error: unknown): string {
   return error instanceof AggregateError ? codeOf(error.errors[0]) : "";
 }
 
+function adviceInWords(error: unknown): string | undefined {
+  const { message } = error instanceof Error ? error : { message: "" };
+  return ADVICE_BY_WORDS.find(([words]) => words.test(message))?.[1];
+}
+
 /** Was nothing done, and may the same statement succeed a moment later? */
 export function isTransient(error: unknown): boolean {
   return TRANSIENT.has(codeOf(error));
@@ -65,6 +96,7 @@ export function isTransient(error: unknown): boolean {
 /** Is the connection gone? Whether the statement was done is then not known. */
 export function isGone(error: unknown): boolean {
   const code = codeOf(error);
+  if (adviceInWords(error) !== undefined) return false;
   if (GONE.has(code) || code.startsWith("08")) return true;
   return code === "" && error instanceof Error && GONE_MESSAGE.test(error.message);
 }
@@ -94,7 +126,9 @@ export function toLedgerError(error: unknown, name: string): unknown {
     return new CountersignError("ledger-busy", message, { details, cause: error });
   }
   const advice =
-    ADVICE.get(code) ?? (isGone(error) ? "the server does not answer: check that it runs" : undefined);
+    ADVICE.get(code) ??
+    adviceInWords(error) ??
+    (isGone(error) ? "the server does not answer: check that it runs" : undefined);
   if (advice !== undefined) {
     return new CountersignError("ledger-unreachable", `The ledger "${name}" cannot be used: ${advice}.`, {
       details,

@@ -14,6 +14,7 @@ import type {
   JournalRecord,
   KeptItem,
   Ledger,
+  LedgerStats,
   Memo,
   Outbox,
   Owner,
@@ -30,7 +31,7 @@ import { listUnknownCalls, readCalls, readSteps, readUnansweredCalls } from "./c
 import { Changes } from "./changes.ts";
 import { listClosed } from "./closed-confirmations.ts";
 import { applyCommit } from "./commit.ts";
-import type { Database, PostgresStats } from "./database.ts";
+import type { Database } from "./database.ts";
 import { readDue } from "./due.ts";
 import { readEvents } from "./events.ts";
 import { readLiveFrames, readReadyFrames } from "./frames.ts";
@@ -43,7 +44,9 @@ import {
   endAttempt,
   enqueueDeliveries,
   listDead,
+  type OutboxDatabase,
   readChannelPlace,
+  readDead,
   readNextDeliveryAt,
   reviveDead,
   takeDueDeliveries,
@@ -72,18 +75,19 @@ export class PostgresLedger implements Ledger {
   readonly #database: Database;
   readonly #changes: Changes;
   readonly #alwaysSync: boolean;
+  readonly #outbox: OutboxDatabase;
   readonly #time: LedgerTime;
 
   constructor(database: Database, { digestKey, alwaysSync, now }: PostgresLedgerParts) {
     this.#database = database;
     this.digestKey = digestKey;
     this.#alwaysSync = alwaysSync;
+    this.#outbox = { database, sync: alwaysSync };
     this.#time = new LedgerTime(now);
     this.#changes = new Changes(database);
   }
 
-  /** How the pool is used, and how often something had to be tried again. */
-  stats(): PostgresStats {
+  stats(): LedgerStats {
     return this.#database.stats;
   }
 
@@ -242,26 +246,30 @@ export class PostgresLedger implements Ledger {
   }
 
   enqueue(batch: Parameters<Outbox["enqueue"]>[0]): Promise<boolean> {
-    return enqueueDeliveries(this.#database, batch);
+    return enqueueDeliveries(this.#outbox, batch);
   }
 
   takeDeliveries(
     channel: string,
     take: { readonly limit: number; readonly holdMs: number },
   ): Promise<readonly Delivery[]> {
-    return takeDueDeliveries(this.#database, channel, take);
+    return takeDueDeliveries(this.#outbox, channel, take);
   }
 
   endDelivery(attempt: Parameters<Outbox["endDelivery"]>[0], end: DeliveryEnd): Promise<boolean> {
-    return endAttempt(this.#database, attempt, end);
+    return endAttempt(this.#outbox, attempt, end);
   }
 
   nextDeliveryAt(channel: string): Promise<number | undefined> {
     return readNextDeliveryAt(this.#database, channel);
   }
 
-  deadDeliveries(channel: string, page?: PageRequest): Promise<Page<Delivery>> {
-    return listDead(this.#database, channel, page);
+  deadDeliveries(page?: PageRequest): Promise<Page<Delivery>> {
+    return listDead(this.#database, page);
+  }
+
+  deadDelivery(channel: string, seq: number): Promise<Delivery | undefined> {
+    return readDead(this.#database, channel, seq);
   }
 
   async reviveDelivery(channel: string, seq: number): Promise<boolean> {

@@ -2,6 +2,7 @@ import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createDatabase, DatabaseClock } from "../../../test/support/postgres-database.ts";
 import { Resources } from "../../../test/support/resources.ts";
+import { watchQueries } from "../../../test/support/watch-queries.ts";
 import { ledgerContract } from "../../engine/ledger.contract.ts";
 import { openPostgresLedger } from "./open.ts";
 
@@ -11,11 +12,6 @@ const SMALL: ReadonlySet<string> = new Set([
   "owners",
 ]);
 
-interface Sent {
-  readonly text: string;
-  readonly values?: readonly unknown[];
-}
-
 /** A step of a plan, as `explain (format json)` has it. */
 interface Step {
   readonly "Node Type": string;
@@ -24,7 +20,7 @@ interface Step {
 }
 
 const resources = new Resources();
-const statements = new Map<string, Sent>();
+const statements = new Map<string, pg.QueryConfig>();
 let client: pg.Client;
 
 beforeAll(async () => {
@@ -64,7 +60,7 @@ test("no statement of the store has to read a table from end to end", async () =
   const scans: { readonly table: string; readonly text: string }[] = [];
   for (const { text, values } of statements.values()) {
     const { rows } = await client.query<{ "QUERY PLAN": [{ Plan: Step }] }>(`explain (format json) ${text}`, [
-      ...(values ?? []),
+      ...((values ?? []) as readonly unknown[]),
     ]);
     const plan = rows[0]?.["QUERY PLAN"][0].Plan;
     for (const table of plan === undefined ? [] : scannedBy(plan)) {
@@ -77,18 +73,4 @@ test("no statement of the store has to read a table from end to end", async () =
 function scannedBy(step: Step): readonly string[] {
   const own = step["Node Type"] === "Seq Scan" ? [step["Relation Name"] ?? ""] : [];
   return [...own, ...(step.Plans ?? []).flatMap(scannedBy)];
-}
-
-/** Every query of the driver passes here, until the returned function is called. */
-function watchQueries(seen: (sent: Sent) => void): () => void {
-  const prototype = pg.Client.prototype as { query: unknown };
-  const real = prototype.query as (...args: unknown[]) => unknown;
-  prototype.query = function query(this: pg.Client, ...args: unknown[]): unknown {
-    const [sent] = args;
-    if (typeof sent === "object" && sent !== null && "text" in sent) seen(sent as Sent);
-    return Reflect.apply(real, this, args);
-  };
-  return () => {
-    prototype.query = real;
-  };
 }

@@ -44,28 +44,42 @@ export async function searchOpen(
   if (words.length === 0 || narrowing === undefined) return toPage(paging, [], wanted);
   const look = { narrowing, query: toQuery(words), after, wanted };
   const near = await read(database, look, nearby);
-  const found = near.length === wanted ? near : await read(database, look, byWords);
-  return toPage(paging, found, wanted);
+  const isAll = near.length === wanted || !(await goesOn(database, look));
+  return toPage(paging, isAll ? near : await read(database, look, byWords), wanted);
 }
 
-/** The next so many of the inbox, those that fit among them. */
-function nearby({ narrowing, query, after, wanted }: Look, values: Values): string {
-  const window =
-    `select i.id, i.deadline from countersign.inbox i where ${behind(after, values)}` +
-    `${conditionsOn("i", narrowing, values)} order by i.deadline, i.id limit ${WINDOW}`;
+/** The next so many of the inbox, those that fit among them: each is looked up, however many others have the words. */
+function nearby(look: Look, values: Values): string {
   return (
-    `select i.id, i.deadline from (${window}) i join countersign.searchable e on e.confirmation = i.id ` +
-    `where e.words @@ ${values.add(query)}::tsquery order by i.deadline, i.id limit ${values.add(wanted)}`
+    `select i.id, i.deadline from (${inbox(look, values)} limit ${WINDOW}) i cross join lateral (` +
+    "select from countersign.searchable e where e.confirmation = i.id " +
+    `and e.words @@ ${values.add(look.query)}::tsquery offset 0) fits ` +
+    `order by i.deadline, i.id limit ${look.wanted}`
   );
 }
 
+/** Is there more of the inbox than was looked through? */
+async function goesOn(database: Database, look: Look): Promise<boolean> {
+  const values = new Values();
+  const sql = `${inbox(look, values)} offset ${WINDOW} limit 1`;
+  return (await database.get(sql, values.all, { named: false })) !== undefined;
+}
+
+/** Whatever has the words is looked up in the inbox, which is not read for it, however many the planner expects. */
 function byWords({ narrowing, query, after, wanted }: Look, values: Values): string {
-  // Apart, so that the words are looked up before the order of the inbox is thought of.
   const hits = `select e.confirmation from countersign.searchable e where e.words @@ ${values.add(query)}::tsquery`;
   return (
-    `with hits as materialized (${hits}) select i.id, i.deadline from hits ` +
-    `join countersign.inbox i on i.id = hits.confirmation where ${behind(after, values)}` +
-    `${conditionsOn("i", narrowing, values)} order by i.deadline, i.id limit ${values.add(wanted)}`
+    `with hits as materialized (${hits}) select i.id, i.deadline from hits cross join lateral (` +
+    "select i.id, i.deadline from countersign.inbox i where i.id = hits.confirmation and " +
+    `${behind(after, values)}${conditionsOn("i", narrowing, values)} offset 0) i ` +
+    `order by i.deadline, i.id limit ${wanted}`
+  );
+}
+
+function inbox({ narrowing, after }: Look, values: Values): string {
+  return (
+    `select i.id, i.deadline from countersign.inbox i where ${behind(after, values)}` +
+    `${conditionsOn("i", narrowing, values)} order by i.deadline, i.id`
   );
 }
 

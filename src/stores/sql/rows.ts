@@ -295,5 +295,6 @@ export function toOwner(row: Row, now: number): OwnerState {
     lastBeatAt: row[3] as number,
     leaseUntil: row[4] as number,
     alive: row[5] === 0 && (row[4] as number) > now,
+    fenced: row[5] !== 0,
   };
 }

@@ -22,7 +22,8 @@ const POSTPONE = `update deliveries set next_at = ?, error = ? where ${ATTEMPT}`
 const BURY = `update deliveries set dead_at = ?, error = ? where ${ATTEMPT}`;
 const DEAD =
   `select ${COLUMNS} from deliveries indexed by deliveries_dead ` +
-  "where channel = ? and dead_at is not null and seq > ? order by seq limit ?";
+  "where dead_at is not null and (channel, seq) > (?, ?) order by channel, seq limit ?";
+const ONE_DEAD = `select ${COLUMNS} from deliveries where channel = ? and seq = ? and dead_at is not null`;
 const REVIVE =
   "update deliveries set attempt = 0, since = ?3, next_at = ?3, dead_at = null " +
   "where channel = ?1 and seq = ?2 and dead_at is not null";
@@ -82,18 +83,19 @@ export function readNextDeliveryAt(database: Database, channel: string): number 
   return database.get(NEXT_AT, [channel])?.[0] as number | undefined;
 }
 
-export function listDead(
-  database: Database,
-  channel: string,
-  request: PageRequest | undefined,
-): Page<Delivery> {
+export function listDead(database: Database, request: PageRequest | undefined): Page<Delivery> {
   const paging: Paging<Delivery> = {
     request,
-    start: [-1],
+    start: ["", -1],
     item: toDelivery,
-    position: ({ seq }) => [seq],
+    position: ({ channel, seq }) => [channel, seq],
   };
-  return readPage(paging, (after, limit) => database.all(DEAD, [channel, ...after, limit]));
+  return readPage(paging, (after, limit) => database.all(DEAD, [...after, limit]));
+}
+
+export function readDead(database: Database, channel: string, seq: number): Delivery | undefined {
+  const row = database.get(ONE_DEAD, [channel, seq]);
+  return row === undefined ? undefined : toDelivery(row);
 }
 
 export function reviveDead(

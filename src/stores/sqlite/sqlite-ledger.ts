@@ -46,6 +46,7 @@ import {
   listDead,
   openChannel,
   readChannelPlace,
+  readDead,
   readNextDeliveryAt,
   reviveDead,
   takeDueDeliveries,
@@ -269,8 +270,12 @@ export class SqliteLedger implements Ledger {
     return this.#read((database) => readNextDeliveryAt(database, channel));
   }
 
-  deadDeliveries(channel: string, page?: PageRequest): Promise<Page<Delivery>> {
-    return this.#read((database) => listDead(database, channel, page));
+  deadDeliveries(page?: PageRequest): Promise<Page<Delivery>> {
+    return this.#read((database) => listDead(database, page));
+  }
+
+  deadDelivery(channel: string, seq: number): Promise<Delivery | undefined> {
+    return this.#read((database) => readDead(database, channel, seq));
   }
 
   async reviveDelivery(channel: string, seq: number): Promise<boolean> {

@@ -41,6 +41,12 @@ begin
   return query select * from countersign.journal where seq > p_after and seq <= v_end order by seq limit p_limit;
 end $$;
 
+create function countersign.next_position() returns bigint language plpgsql volatile as $$
+begin
+  perform pg_advisory_xact_lock_shared((17235::bigint << 48) | countersign.journal_top());
+  return nextval('countersign.journal_seq');
+end $$;
+
 create function countersign.add_records(p_commit bigint, p_rows jsonb) returns void language plpgsql volatile as $$
 begin
   perform pg_advisory_xact_lock_shared((17235::bigint << 48) | countersign.journal_top());
@@ -79,6 +85,11 @@ end $$;
  * only after something was written is raised, as CS001 with the conflict as its message.
  */
 const COMMIT = `
+create function countersign.refuse() returns text language plpgsql volatile as $$
+begin
+  raise exception using errcode = 'CS001', message = 'row';
+end $$;
+
 create function countersign.move_call(w jsonb) returns boolean language plpgsql volatile as $$
 declare
   v countersign.calls;
@@ -209,6 +220,7 @@ create function countersign.commit(
 ) returns text language plpgsql volatile as $$
 declare
   v_now bigint := countersign.now_ms();
+  v_last integer := jsonb_array_length(p_writes) - 1;
   v_found text;
   w jsonb;
 begin
@@ -219,7 +231,9 @@ begin
   end if;
   if p_id is null then
     -- Judged in one look with the version, and before anything is written: it is an answer, not a rare accident.
-    for w in select value from jsonb_array_elements(p_writes) where value -> 'exclusive' is not null loop
+    for i in 0 .. v_last loop
+      w := p_writes -> i;
+      continue when not w ? 'exclusive';
       select case when s.version <> p_version then 'version'
         when countersign.is_stepping_beside(p_key, w) then 'busy' end
         into v_found from countersign.sessions s where s.key = p_key;
@@ -247,8 +261,8 @@ begin
       where id = p_owner and fenced = 0 and lease_until > v_now) then
     raise exception using errcode = 'CS001', message = 'owner';
   end if;
-  for w in select value from jsonb_array_elements(p_writes) loop
-    v_found := countersign.put(p_key, p_commit, v_now, w);
+  for i in 0 .. v_last loop
+    v_found := countersign.put(p_key, p_commit, v_now, p_writes -> i);
     if v_found <> 'ok' then raise exception using errcode = 'CS001', message = v_found; end if;
   end loop;
   return 'ok';
