@@ -85,7 +85,8 @@ async function answerRpc(request: Request, facts: A2aFacts, options: HandlerOpti
   const signal = closing === undefined ? request.signal : AbortSignal.any([request.signal, closing]);
   try {
     const call = await readCall(request);
-    return await answerCall(call, new RequestHandler(options, { principal, optedIn: call.optedIn, signal }));
+    const caller = { principal, optedIn: call.optedIn, signal, headers: request.headers };
+    return await answerCall(call, new RequestHandler(options, caller));
   } catch (error) {
     return Response.json(rpcError("1.0", {}, toA2aError(error, options.report)));
   }
@@ -113,7 +114,7 @@ async function answerCard(
   const signal = new AbortController().signal;
   const handler = new RequestHandler(
     { ...options, card: async () => card },
-    { principal, optedIn: false, signal },
+    { principal, optedIn: false, signal, headers: request.headers },
   );
   const old = await new LegacyRestTransportHandler(handler).getAuthenticatedExtendedAgentCard(
     new ServerCallContext(),

@@ -18,6 +18,8 @@ type ChildDecision = Readonly<{
   id: string;
   callId: string;
   approved: boolean;
+  /** The call here that was approved. */
+  call?: string;
   reason?: string;
   /** To questions: one list each. */
   answers?: readonly (readonly string[])[];
@@ -31,15 +33,35 @@ export function answerArgs(
   return { form, decisions: asks.map((ask, index) => decisionOn(ask, form, calls[index])) };
 }
 
+/** The same of a pause that was decided at the child: nothing is handed over, also not what was approved here. */
+export function followArgs(calls: readonly ForeignCall[]): JsonObject {
+  const approved = calls.filter((decided) => approvalOf(decided) !== undefined);
+  return { decisions: [], unsent: approved.map(({ call }) => call.id) };
+}
+
+/** The calls here whose approvals such a call is about, handed over or not. */
+export function approvedCalls(args: JsonObject): readonly string[] {
+  const unsent = member(args, "unsent");
+  if (isJsonArray(unsent)) return unsent.map(String);
+  return decisionsIn(args).flatMap(({ call }) => call ?? []);
+}
+
+function decisionsIn(args: JsonObject): readonly ChildDecision[] {
+  const list = member(args, "decisions");
+  // Written by `answerArgs` and by nobody else.
+  return (isJsonArray(list) ? list : []) as unknown as readonly ChildDecision[];
+}
+
 function decisionOn({ id, callId, args }: ChildAsk, form: PauseForm, decided?: ForeignCall): ChildDecision {
   const vote = approvalOf(decided);
   const approved = vote !== undefined;
+  const here = approved && decided !== undefined ? { call: decided.call.id } : {};
   if (form === "questions") {
     // The extension knows no refusal of questions: whoever declines answers none of them.
-    return { id, callId, approved, answers: readAnswers(askedQuestions(args), vote?.payload) };
+    return { id, callId, approved, ...here, answers: readAnswers(askedQuestions(args), vote?.payload) };
   }
   const reason = approved ? undefined : reasonOf(decided);
-  return { id, callId, approved, ...(reason === undefined ? {} : { reason }) };
+  return { id, callId, approved, ...here, ...(reason === undefined ? {} : { reason }) };
 }
 
 /** Nothing but a person's recorded approval of this very call is one; whatever else became of it is a denial. */
@@ -60,9 +82,7 @@ function errorIn(result: JsonValue | undefined): string | undefined {
 
 /** The message that hands the decisions over: every id of the pause exactly once. */
 export function answerDraft(id: string, args: JsonObject): MessageDraft {
-  const list = member(args, "decisions");
-  // Written by `answerArgs` and by nobody else.
-  const decisions = (isJsonArray(list) ? list : []) as unknown as readonly ChildDecision[];
+  const decisions = decisionsIn(args);
   const text = decisions.map(({ approved }) => (approved ? "Approved" : "Rejected")).join(", ");
   const base = { id, role: "user" as const };
   switch (member(args, "form")) {

@@ -3,7 +3,6 @@ import {
   type DecisionInput,
   type Engine,
   isAnybody,
-  judgePayload,
   mayDecide,
   type Principal,
 } from "../engine/index.ts";
@@ -61,19 +60,25 @@ export async function noteRefusals(
 }
 
 /** Why a decision would not be taken, found out before any of its message is; undefined if it would be. */
-export function complaintAbout(
+export async function complaintAbout(
   { confirmed, payload }: DecisionInput,
   { confirmation, call }: ConfirmationWithCall,
-  { principal, now }: { readonly principal: Principal; readonly now: number },
-): Complaint | undefined {
-  const { id, expiresAt, shown } = confirmation;
+  {
+    engine,
+    principal,
+    now,
+  }: { readonly engine: Engine; readonly principal: Principal; readonly now: number },
+): Promise<Complaint | undefined> {
+  const { id, expiresAt } = confirmation;
   if (!mayDecide(confirmation, principal)) {
     return { code: "not-an-approver", message: `${principal.id} may not decide ${id}; nothing was decided.` };
   }
   if (expiresAt !== undefined && expiresAt <= now) {
     return { code: "expired", message: `The deadline of ${id} has passed; nothing was decided.` };
   }
-  const judged = confirmed ? judgePayload(shown, call, payload) : { ok: true as const };
+  const judged = confirmed
+    ? await engine.judgePayload({ confirmation, call }, payload)
+    : { ok: true as const };
   if (judged.ok) return undefined;
   return {
     code: "payload-mismatch",

@@ -18,6 +18,7 @@ const KINDS = {
   "unknown-confirmation": "malformed",
   "unknown-call": "malformed",
   "unknown-session": "not-found",
+  "unknown-delivery": "malformed",
   "unknown-app": "not-found",
   "session-exists": "unsupported",
   "session-busy": "unsupported",

@@ -4,11 +4,20 @@ import { isJsonArray, isJsonObject, type JsonObject, member } from "../protocol/
 import type { ForeignContext } from "../runtime/index.ts";
 import { answerDraft } from "./child-answer.ts";
 import { MESSAGE_TOOL, type Rest, restOf, saidIn } from "./child-task.ts";
-import { type MessageDraft, textPart, toMessage } from "./messages.ts";
+import { type MessageDraft, type MessagePlace, textPart, toMessage } from "./messages.ts";
 import { isRefusal, type Peer } from "./peer.ts";
 
 /** How an exchange with a child came to rest. */
-export type Exchanged = Readonly<{ task: string; context: string; rest: Rest }>;
+export type Exchanged = Readonly<{
+  task: string;
+  context: string;
+  rest: Rest;
+  /** Were decisions taken over, as far as that is known here? Absent where there were none. */
+  took?: Taking;
+}>;
+
+/** `no`: it had gone on without them, or refused them. `perhaps`: an earlier try may have handed them over. */
+export type Taking = "yes" | "no" | "perhaps";
 
 const FIRST_WAIT_MS = 50;
 const LONGEST_POLL_MS = 2_000;
@@ -42,30 +51,57 @@ export class Exchange {
     this.#signal = AbortSignal.any([closing, signal, ...(stopped === undefined ? [] : [stopped])]);
   }
 
-  async run({ id, tool, args }: CallRecord): Promise<Exchanged> {
-    this.#task = textIn(args, "task");
-    const place = { taskId: this.#task, contextId: textIn(args, "context") };
-    const isFirst = tool === MESSAGE_TOOL;
-    const draft: MessageDraft = isFirst
-      ? { id, role: "user", parts: [textPart(textIn(args, "message"))] }
-      : answerDraft(id, args);
+  async run(call: CallRecord): Promise<Exchanged> {
     try {
-      const sent = await this.#reach(() => this.#peer.send(toMessage(place, draft), this.#signal));
-      if (!isTask(sent)) return { task: "", context: sent.contextId, rest: saidIn(sent) };
-      return await this.#follow(sent, isFirst ? [] : idsIn(args));
+      return call.tool === MESSAGE_TOOL ? await this.#message(call) : await this.#answer(call);
     } catch (error) {
-      if (isFirst || !isRefusal(error)) throw this.#told(error);
-      return this.#afterRefusal(error, idsIn(args));
+      throw await this.#told(error);
     }
   }
 
-  /** Somebody may have decided where the child runs. Then that stands, and the task goes on without us. */
+  async #message({ id, args }: CallRecord): Promise<Exchanged> {
+    const place = { taskId: "", contextId: textIn(args, "context") };
+    const draft: MessageDraft = { id, role: "user", parts: [textPart(textIn(args, "message"))] };
+    const sent = await this.#send(place, draft);
+    if (!isTask(sent)) return { task: "", context: sent.contextId, rest: saidIn(sent) };
+    return this.#follow(sent, []);
+  }
+
+  /** Hands decisions over where the child still asks for them. Where it does not, what was decided there stands. */
+  async #answer({ id, args }: CallRecord): Promise<Exchanged> {
+    this.#task = textIn(args, "task");
+    const ids = idsIn(args);
+    const task = await this.#read();
+    if (!isPause(restOf(task), ids)) {
+      const took = this.#context.attempt > 1 && ids.length > 0 ? "perhaps" : "no";
+      return { ...(await this.#follow(task, [])), took };
+    }
+    try {
+      const place = { taskId: this.#task, contextId: textIn(args, "context") };
+      const sent = await this.#send(place, answerDraft(id, args));
+      if (!isTask(sent)) return { task: "", context: sent.contextId, rest: saidIn(sent), took: "yes" };
+      return { ...(await this.#follow(sent, ids)), took: "yes" };
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      return { ...(await this.#afterRefusal(error, ids)), took: "no" };
+    }
+  }
+
+  // A message that is under way is not broken off when the run is stopped: without its answer nobody knows the task that
+  // it began, and so nobody could call it off.
+  async #send(place: MessagePlace, draft: MessageDraft): Promise<Task | Message> {
+    const { closing, signal } = this.#context;
+    const leaving = AbortSignal.any([closing, signal]);
+    return this.#reach(() => this.#peer.send(toMessage(place, draft), leaving));
+  }
+
+  /** Somebody may have decided where the child runs in this very moment. Then that stands. */
   async #afterRefusal(refusal: Error, ids: readonly string[]): Promise<Exchanged> {
     const task = await this.#read();
-    const rest = restOf(task);
-    if (rest === undefined || !isPause(rest, ids)) return this.#follow(task, []);
+    if (!isPause(restOf(task), ids)) return this.#follow(task, []);
     await this.#giveUp();
-    throw new Error(`${this.#agent} did not take the decision: ${refusal.message}`);
+    const message = `${this.#agent} did not take the decision: ${refusal.message}`;
+    return { task: task.id, context: task.contextId, rest: { state: "failed", message } };
   }
 
   async #follow(first: Task, answered: readonly string[]): Promise<Exchanged> {
@@ -127,11 +163,13 @@ export class Exchange {
     if (this.#signal.aborted) throw new Stopped("the run was stopped");
   }
 
-  // What goes on there after this would go on unseen.
-  #told(error: unknown): unknown {
-    if (!(error instanceof Stopped)) return error;
-    // Nothing waits for it: the run is over, whether or not the child hears of it.
-    this.#giveUp().catch(() => {});
+  // What goes on there after this would go on unseen: it is noted, so that the child hears of it for certain.
+  async #told(error: unknown): Promise<unknown> {
+    if (error instanceof Stopped && this.#task !== "") {
+      await this.#context.note(taskNote(this.#task, []));
+      // Without a worker here nobody would tell it now.
+      this.#giveUp().catch(() => {});
+    }
     return error;
   }
 
@@ -149,13 +187,18 @@ export class Exchange {
 
 class Stopped extends Error {}
 
+/** What is noted of a child's task while it goes on without us: the task, and the pause that people are asked about. */
+export function taskNote(task: string, ids: readonly string[]): JsonObject {
+  return { task, ids };
+}
+
 function isTask(sent: Task | Message): sent is Task {
   return "status" in sent;
 }
 
 /** Is this the very pause that these ids were asked in? */
-function isPause(rest: Rest, ids: readonly string[]): boolean {
-  if (rest.state !== "asks" || ids.length === 0) return false;
+export function isPause(rest: Rest | undefined, ids: readonly string[]): boolean {
+  if (rest?.state !== "asks" || ids.length === 0) return false;
   return rest.asks.length === ids.length && rest.asks.every(({ id }) => ids.includes(id));
 }
 

@@ -1,6 +1,12 @@
 import type { AgentCard } from "@a2a-js/sdk";
-import { type Approvers, CallEnd, type CallRecord, type Shown } from "../engine/index.ts";
-import { CountersignError, isJsonObject, type JsonValue, member } from "../protocol/index.ts";
+import { type Approvers, CallEnd, type CallRecord, checkAsking, type Shown } from "../engine/index.ts";
+import {
+  CountersignError,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  member,
+} from "../protocol/index.ts";
 import {
   type AnyAgent,
   ASK_USER,
@@ -12,9 +18,11 @@ import {
   type ForeignStanding,
   type Hooks,
 } from "../runtime/index.ts";
-import { answerArgs } from "./child-answer.ts";
+import { answerArgs, followArgs } from "./child-answer.ts";
 import { ANSWER_TOOL, type ChildAsk, MESSAGE_TOOL, type PauseForm } from "./child-task.ts";
-import { Exchange, type Exchanged } from "./exchange.ts";
+import { callOffTask, decidedAtChild } from "./child-watch.ts";
+import { Exchange, type Exchanged, taskNote } from "./exchange.ts";
+import { handedOver, toBeHanded } from "./hand-over.ts";
 import { Peer, type PeerHeaders } from "./peer.ts";
 
 export interface RemoteAgentOptions {
@@ -66,6 +74,7 @@ export class RemoteAgent implements ForeignAgent {
     if (unknown !== undefined) throw invalid(`RemoteAgent has no option "${unknown}".`);
     if (options.name === "" || options.name === "user")
       throw invalid(`An agent cannot be called "${options.name}".`);
+    checkAsking(`The remote agent ${options.name}`, options);
     this.name = options.name;
     this.description = options.description ?? "";
     this.#peer = new Peer({ card: options.card, headers: options.headers });
@@ -85,24 +94,37 @@ export class RemoteAgent implements ForeignAgent {
     if (isExchange(first.call)) return this.#afterExchange(first.call, note);
     if (note?.rest.state !== "asks") throw new Error("The frame does not say what was asked.");
     const { task, context, rest } = note;
-    return {
-      kind: "do",
-      tool: ANSWER_TOOL,
-      args: { task, context, ...answerArgs(rest, calls) },
-      gated: false,
-    };
+    const answer = standing.decidedElsewhere ? followArgs(calls) : answerArgs(rest, calls);
+    return { kind: "do", tool: ANSWER_TOOL, args: { task, context, ...answer }, gated: false };
   }
 
   async perform(call: CallRecord, context: ForeignContext): Promise<JsonValue | CallEnd> {
     // Approved, and so to be handed over: that is done for all of a pause at once, when the last is decided.
-    if (!isExchange(call)) return { approved: true, handedTo: this.name };
+    if (!isExchange(call)) return toBeHanded(this.name);
     const options = { agent: this.name, lostAfterMs: this.#lostAfterMs, context };
     const exchanged = await new Exchange(this.#peer, options).run(call);
     const { rest, task } = exchanged;
-    if (rest.state === "failed") throw new Error(rest.message);
+    if (rest.state === "failed" && call.tool === MESSAGE_TOOL) throw new Error(rest.message);
+    // Before anybody is asked: whoever decides or stops it from then on, it is looked after.
+    if (rest.state === "asks")
+      await context.note(
+        taskNote(
+          task,
+          rest.asks.map(({ id }) => id),
+        ),
+      );
     const note: Note = { call: call.id, ...exchanged };
-    const result = rest.state === "said" ? { text: rest.text } : { state: "input-required", task };
-    return new CallEnd({ result, cursor: { remote: note } });
+    const learned = handedOver(this.name, call, exchanged);
+    return new CallEnd({ result: resultOf(exchanged), cursor: { remote: note }, learned });
+  }
+
+  /** A decision that was taken where the agent runs is its own: what is still asked here is taken back. */
+  async decidedElsewhere(note: JsonObject, signal: AbortSignal): Promise<string | undefined> {
+    return decidedAtChild(this.#peer, { agent: this.name, note, signal });
+  }
+
+  async callOff(note: JsonObject, signal: AbortSignal): Promise<void> {
+    await callOffTask(this.#peer, { note, signal });
   }
 
   #afterExchange({ id, status, result }: CallRecord, note: Note | undefined): ForeignMove {
@@ -145,6 +167,18 @@ type Note = Exchanged & Readonly<{ call: string }>;
 function noteIn(cursor: JsonValue): Note | undefined {
   const note = isJsonObject(cursor) ? member(cursor, "remote") : undefined;
   return isJsonObject(note) ? (note as unknown as Note) : undefined;
+}
+
+function resultOf({ rest, task }: Exchanged): JsonObject {
+  switch (rest.state) {
+    case "said":
+      return { text: rest.text };
+    case "asks":
+      return { state: "input-required", task };
+    case "failed":
+    case "unsettled":
+      return { error: rest.message };
+  }
 }
 
 function isExchange({ tool }: CallRecord): boolean {

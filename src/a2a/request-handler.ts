@@ -33,6 +33,7 @@ export interface Caller {
   readonly principal: Principal;
   readonly optedIn: boolean;
   readonly signal: AbortSignal;
+  readonly headers: Headers;
 }
 
 const LONGEST_ID = 255;
@@ -161,7 +162,7 @@ export class RequestHandler implements A2ARequestHandler {
 
   async #begin(message: Message, { content }: Extract<Incoming, { kind: "words" }>): Promise<TaskView> {
     const { runner } = this.#options;
-    const { principal } = this.#caller;
+    const { principal, headers: requestHeaders } = this.#caller;
     const { ledger } = await this.#engine();
     const started = await runner.begin({
       userId: principal.id,
@@ -169,6 +170,7 @@ export class RequestHandler implements A2ARequestHandler {
       message: content,
       by: principal,
       via: DOOR,
+      requestHeaders,
       once: {
         principal: `${principal.kind}:${principal.id}`,
         route: `a2a.${runner.app}`,

@@ -55,7 +55,7 @@ async function check(
 ): Promise<void> {
   for (const decision of decisions) {
     const item = open.find(({ confirmation }) => confirmation.id === decision.id);
-    const complaint = item && complaintAbout(decision, item, { principal, now });
+    const complaint = item && (await complaintAbout(decision, item, { engine, principal, now }));
     if (item === undefined || complaint === undefined) continue;
     if (complaint.code === "not-an-approver") {
       await noteRefusals(engine, [item], { by: principal, code: complaint.code });

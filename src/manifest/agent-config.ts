@@ -1,7 +1,14 @@
 import { isMap, type Node } from "yaml";
 import type { McpServer } from "../mcp/index.ts";
 import { readAsking } from "./asking.ts";
-import { type AgentDescription, checkSubset, NO_HEADERS, type ServerUse } from "./kagent.ts";
+import {
+  type AgentDescription,
+  type AgentUse,
+  checkSubset,
+  readAllowedHeaders,
+  type ServerUse,
+} from "./kagent.ts";
+import { connectionIn } from "./remote-agents.ts";
 import type { ManifestSource } from "./source.ts";
 
 const CONFIG = [
@@ -16,6 +23,7 @@ const CONFIG = [
   "countersign",
 ] as const;
 const SERVER = ["params", "tools", "allowed_headers", "require_approval"] as const;
+const REMOTE_AGENT = ["name", "url", "headers", "description", "timeout"] as const;
 const PARAMS = ["url", "headers", "timeout", "sse_read_timeout", "terminate_on_close"] as const;
 
 /** Reads the JSON configuration that kagent's controller hands to its runtime. */
@@ -27,7 +35,6 @@ export function readAgentConfig(
   const members = source.map(node, "the agent config", CONFIG);
   const instruction = members?.needText("instruction");
   if (members === undefined || instruction === undefined) return undefined;
-  members.warnOf(["remote_agents"], "are not called from here: the agent runs without them");
   members.warnOf(["stream"], "does nothing here");
   const read = (name: "http_tools" | "sse_tools", transport: "http" | "sse"): readonly ServerUse[] => {
     const list = members.get(name);
@@ -46,11 +53,23 @@ export function readAgentConfig(
     model: modelOf(source, members.get("model")),
     modelConfig: undefined,
     mcpServers: [...read("http_tools", "http"), ...read("sse_tools", "sse")],
-    subAgents: [],
+    subAgents: readRemoteAgents(source, members.get("remote_agents")),
     asking: readAsking(source, members.get("countersign"), "countersign"),
     source,
     node,
   };
+}
+
+function readRemoteAgents(source: ManifestSource, node: Node | undefined): readonly AgentUse[] {
+  if (node === undefined) return [];
+  return source.list(node, "remote_agents", (entry) => {
+    const what = "an entry of remote_agents";
+    const members = source.map(entry, what, REMOTE_AGENT);
+    const name = members?.needText("name");
+    const connection = members && connectionIn(source, members, what);
+    members?.warnOf(["timeout"], "does nothing here");
+    return name === undefined || connection === undefined ? undefined : { name, connection, node: entry };
+  });
 }
 
 function modelOf(source: ManifestSource, node: Node | undefined): string | undefined {
@@ -70,13 +89,14 @@ function readServer(
   const members = source.map(entry, `an entry of ${list}`, SERVER);
   const connection = members && readParams(source, members.need("params"), transport);
   if (members === undefined || connection === undefined) return undefined;
-  members.warnOf(["allowed_headers"], NO_HEADERS);
   const tools = members.texts("tools");
   const requireApproval = members.texts("require_approval");
   checkSubset(source, members, { toolNames: tools, requireApproval });
   // An empty list means all of the server's tools there.
   const toolNames = tools?.length === 0 ? undefined : tools;
-  return { name: new URL(connection.url).host, connection, toolNames, requireApproval, node: entry };
+  const allowedHeaders = readAllowedHeaders(source, members, "allowed_headers");
+  const name = new URL(connection.url).host;
+  return { name, connection, toolNames, requireApproval, allowedHeaders, node: entry };
 }
 
 type Remote = Extract<McpServer, { url: string }>;

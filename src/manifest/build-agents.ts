@@ -1,10 +1,11 @@
 import { type McpServer, McpToolset } from "../mcp/index.ts";
 import { CountersignError } from "../protocol/index.ts";
-import { Agent, agentTool, type Model } from "../runtime/index.ts";
+import { Agent, type AnyAgent, agentTool, type Model } from "../runtime/index.ts";
 import type { Asking } from "./asking.ts";
 import { demoModel } from "./demo-model.ts";
-import type { AgentDescription, ServerUse } from "./kagent.ts";
+import type { AgentDescription, AgentUse, ServerUse } from "./kagent.ts";
 import type { ManifestAgent, ManifestOptions, ReadManifest } from "./load.ts";
+import { connectionOf } from "./remote-agents.ts";
 
 /** Makes agents of their descriptions, those that are used as tools before those that use them. */
 export function buildAgents(manifest: ReadManifest, options: ManifestOptions): readonly ManifestAgent[] {
@@ -43,7 +44,28 @@ function build(building: Building, described: AgentDescription): Agent {
     ...(description === undefined ? {} : { description }),
     instruction,
     model: modelOf(building, described),
-    tools: [...sets, ...subAgents.map((sub) => agentTool(build(inner, find(building, sub.name))))],
+    tools: [...sets, ...subAgents.map((sub) => agentTool(subAgent(inner, sub, asking)))],
+  });
+}
+
+function subAgent(building: Building, use: AgentUse, { approvers }: Asking): AnyAgent {
+  const { manifest, options } = building;
+  const connection = connectionOf(manifest, use);
+  if (connection === undefined) return build(building, find(building, use.name));
+  const { card, headers, description } = connection;
+  if (options.remoteAgent === undefined) {
+    throw new CountersignError(
+      "invalid-option",
+      `The agent "${use.name}" is elsewhere; say how it is reached with \`remoteAgent: (about) => new RemoteAgent(about)\`, from "countersign/a2a".`,
+      { details: { option: "remoteAgent" } },
+    );
+  }
+  return options.remoteAgent({
+    name: agentName(use.name),
+    card,
+    ...(description === undefined ? {} : { description }),
+    ...(headers === undefined ? {} : { headers: () => headers }),
+    ...(approvers === undefined ? {} : { approvers }),
   });
 }
 
@@ -53,7 +75,7 @@ function agentName(name: string): string {
 }
 
 function toolsetOf({ manifest }: Building, use: ServerUse, asking: Asking): McpToolset {
-  const { name, toolNames, requireApproval, connection } = use;
+  const { name, toolNames, requireApproval, allowedHeaders, connection } = use;
   const server: McpServer | undefined = connection ?? manifest.servers.get(name);
   if (server === undefined)
     throw new CountersignError("invalid-option", `The MCP server "${name}" is not known.`);
@@ -63,6 +85,7 @@ function toolsetOf({ manifest }: Building, use: ServerUse, asking: Asking): McpT
     ...asking,
     ...(toolNames === undefined ? {} : { toolNames }),
     ...(requireApproval === undefined ? {} : { requireApproval }),
+    ...(allowedHeaders === undefined ? {} : { allowedHeaders }),
   });
 }
 

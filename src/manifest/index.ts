@@ -6,4 +6,5 @@ export {
   type ManifestReport,
   problemText,
 } from "./load.ts";
+export type { RemoteAgentDescription } from "./remote-agents.ts";
 export type { ManifestProblem } from "./source.ts";

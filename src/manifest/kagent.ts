@@ -1,7 +1,8 @@
 import type { Node } from "yaml";
-import type { McpServer } from "../mcp/index.ts";
+import { type McpServer, whyNotPassed } from "../mcp/index.ts";
 import { type Asking, readAsking } from "./asking.ts";
 import { readConnection } from "./mcp-servers.ts";
+import { type AgentConnection, readAgentConnection } from "./remote-agents.ts";
 import type { ManifestSource, Members } from "./source.ts";
 
 /** An agent as a manifest describes it, before anything is looked up. */
@@ -13,7 +14,7 @@ export interface AgentDescription {
   /** Under this name a `ModelConfig` of the same file says which model. */
   readonly modelConfig: string | undefined;
   readonly mcpServers: readonly ServerUse[];
-  readonly subAgents: readonly { readonly name: string; readonly node: Node }[];
+  readonly subAgents: readonly AgentUse[];
   /** How the questions of all its servers are put. */
   readonly asking: Asking;
   readonly source: ManifestSource;
@@ -25,8 +26,18 @@ export interface ServerUse {
   readonly name: string;
   readonly toolNames: readonly string[] | undefined;
   readonly requireApproval: readonly string[] | undefined;
+  /** Headers of the request that begins a run, which the server gets too. */
+  readonly allowedHeaders: readonly string[] | undefined;
   /** Where it is, if that stands beside its name; else it is looked up. */
   readonly connection: McpServer | undefined;
+  readonly node: Node;
+}
+
+/** The use of another agent as a tool. */
+export interface AgentUse {
+  readonly name: string;
+  /** Where it is, if that stands beside its name; else it is an agent of the file, or looked up. */
+  readonly connection: AgentConnection | undefined;
   readonly node: Node;
 }
 
@@ -169,7 +180,7 @@ type Tools = Pick<AgentDescription, "mcpServers" | "subAgents">;
 
 function readTools(source: ManifestSource, node: Node | undefined): Tools {
   const mcpServers: ServerUse[] = [];
-  const subAgents: AgentDescription["subAgents"][number][] = [];
+  const subAgents: AgentUse[] = [];
   const readTool = (entry: Node): void => {
     const members = source.map(entry, "a tool", ["type", "mcpServer", "agent", "headersFrom"]);
     members?.warnOf(
@@ -190,15 +201,15 @@ function readTools(source: ManifestSource, node: Node | undefined): Tools {
   return { mcpServers, subAgents };
 }
 
-function readAgentUse(source: ManifestSource, node: Node | undefined): AgentDescription["subAgents"] {
-  const known = ["name", "namespace", "kind", "apiGroup"];
-  const name = node && source.map(node, "agent", known)?.needText("name");
-  return name === undefined || node === undefined ? [] : [{ name, node }];
+function readAgentUse(source: ManifestSource, node: Node | undefined): readonly AgentUse[] {
+  const known = ["name", "namespace", "kind", "apiGroup", "countersign"];
+  const members = node && source.map(node, "agent", known);
+  const name = members?.needText("name");
+  if (name === undefined || node === undefined) return [];
+  const own = members?.get("countersign");
+  const connection = own && readAgentConnection(source, own, "agent.countersign");
+  return [{ name, connection, node }];
 }
-
-/** Why a request's headers go nowhere: they hold secrets, a call may wait for days, and the ledger keeps neither. */
-export const NO_HEADERS =
-  "does nothing here: a call may wait for days, and no request's headers are kept for it";
 
 const SERVER_USE = [
   "name",
@@ -218,10 +229,23 @@ function readServerUse(source: ManifestSource, node: Node | undefined): readonly
   const toolNames = members.texts("toolNames");
   const requireApproval = members.texts("requireApproval");
   checkSubset(source, members, { toolNames, requireApproval });
-  members.warnOf(["allowedHeaders"], NO_HEADERS);
+  const allowedHeaders = readAllowedHeaders(source, members, "allowedHeaders");
   const own = members.get("countersign");
   const connection = own && readConnection(source, own, "mcpServer.countersign");
-  return [{ name, toolNames, requireApproval, connection, node }];
+  return [{ name, toolNames, requireApproval, allowedHeaders, connection, node }];
+}
+
+/** Names of headers that may be passed on; one that may not is a problem. */
+export function readAllowedHeaders(
+  source: ManifestSource,
+  members: Members,
+  name: "allowedHeaders" | "allowed_headers",
+): readonly string[] | undefined {
+  const names = members.texts(name);
+  for (const why of names?.flatMap((header) => whyNotPassed(header) ?? []) ?? []) {
+    source.problem(members.get(name) ?? members.node, `${name}: ${why}`);
+  }
+  return names;
 }
 
 /** The rule and the words of kagent's own validation. */

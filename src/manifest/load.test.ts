@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { checkManifest, loadManifest, problemText } from "./index.ts";
+import { Agent } from "../runtime/index.ts";
+import { checkManifest, loadManifest, problemText, type RemoteAgentDescription } from "./index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "countersign-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -20,6 +21,10 @@ function problemsOf(text: string): readonly string[] {
   return checkManifest(file).problems.map((problem) => problemText(problem).slice(file.length + 1));
 }
 
+function warningsOf(file: string): readonly string[] {
+  return checkManifest(file).warnings.map(({ message }) => message);
+}
+
 /** A whole manifest whose tools are these lines. */
 const withTools = (...tools: readonly string[]): string =>
   [
@@ -32,6 +37,9 @@ const withTools = (...tools: readonly string[]): string =>
     "    tools:",
     ...tools.map((line) => `    ${line}`),
   ].join("\n");
+
+/** One whose tool is an agent. */
+const using = (agent: string): string => withTools(`- { type: Agent, agent: ${agent} }`);
 
 describe("what is wrong is told with line and column, and what would be right", () => {
   test.each<[string, string, string]>([
@@ -214,16 +222,93 @@ test("what is understood and does nothing here is said, each with its reason", (
   const file = write(
     JSON.stringify({
       instruction: "Help.",
-      remote_agents: [],
-      http_tools: [
-        { params: { url: "http://localhost:9", timeout: 5 }, tools: [], allowed_headers: ["authorization"] },
-      ],
+      remote_agents: [{ name: "desk", url: "http://localhost:9", timeout: 5 }],
+      http_tools: [{ params: { url: "http://localhost:9", timeout: 5 }, tools: [] }],
     }),
     "warned.json",
   );
-  expect(checkManifest(file).warnings.map(({ message }) => message)).toEqual([
-    "the agent config.remote_agents are not called from here: the agent runs without them",
+  expect(warningsOf(file)).toEqual([
     "params.timeout does nothing here",
-    "an entry of http_tools.allowed_headers does nothing here: a call may wait for days, and no request's headers are kept for it",
+    "an entry of remote_agents.timeout does nothing here",
+  ]);
+  const started =
+    "- type: McpServer\n      mcpServer: { name: x, allowedHeaders: [x-a], countersign: { command: x } }";
+  expect(warningsOf(write(withTools(started)))).toEqual([
+    "allowedHeaders does nothing for a server that is started by a command",
+  ]);
+});
+
+describe("an agent that lives elsewhere", () => {
+  const seen: RemoteAgentDescription[] = [];
+  const remoteAgent = (about: RemoteAgentDescription): Agent => {
+    seen.push(about);
+    return new Agent({ name: about.name, model: "m" });
+  };
+
+  test.each([
+    ["http://desk.example/a2a/desk", "http://desk.example/a2a/desk/.well-known/agent-card.json"],
+    ["https://desk.example/", "https://desk.example/.well-known/agent-card.json"],
+    ["https://desk.example/cards/desk.json", "https://desk.example/cards/desk.json"],
+  ])("is found by its address, or that of its card: %s", (url, card) => {
+    const file = write(using(`{ name: help-desk, countersign: { url: "${url}" } }`));
+    expect(checkManifest(file)).toMatchObject({ problems: [], remoteAgents: ["help-desk"] });
+    const [made] = loadManifest(file, { remoteAgent });
+    expect(made?.agent.tools.map(({ name }) => name)).toEqual(["help_desk"]);
+    expect(seen.at(-1)).toEqual({ name: "help_desk", card: new URL(card) });
+  });
+
+  test("is found in the file beside the manifest, with its headers and whom the manifest admits", () => {
+    const beside = "agents:\n  desk: { url: http://desk.example, headers: { x-a: b }, description: Files. }";
+    const path = write(beside, "remote-agents.yaml");
+    const text = using("{ name: desk }").replace(
+      "spec:\n",
+      "spec:\n  countersign: { approvers: { roles: [ops] } }\n",
+    );
+    loadManifest(write(text), { remoteAgent });
+    const { headers, ...rest } = seen.at(-1) ?? {};
+    expect([headers?.(), rest]).toEqual([
+      { "x-a": "b" },
+      {
+        name: "desk",
+        card: new URL("http://desk.example/.well-known/agent-card.json"),
+        description: "Files.",
+        approvers: { roles: ["ops"] },
+      },
+    ]);
+    expect(() => loadManifest(write(text))).toThrow('The agent "desk" is elsewhere; say how it is reached');
+    write("agents: { desk: { adress: http://desk.example } }", "remote-agents.yaml");
+    expect(problemsOf(text).join("\n")).toContain('agents.desk has no member "adress"');
+    rmSync(path);
+  });
+
+  test("is not looked for where an agent of the same file has its name", () => {
+    const path = write("agents: { leaf: { url: http://desk.example } }", "remote-agents.yaml");
+    const leaf = withTools(
+      "- { type: Agent, agent: { name: other, countersign: { url: http://o.example } } }",
+    );
+    const file = write([using("{ name: leaf }"), leaf.replace("name: a", "name: leaf")].join("\n---\n"));
+    expect(checkManifest(file)).toMatchObject({ problems: [], remoteAgents: ["other"] });
+    rmSync(path);
+  });
+
+  test.each([
+    ["no address", "{ name: desk, countersign: {} }", "agent.countersign lacks url"],
+    [
+      "another protocol",
+      "{ name: desk, countersign: { url: ftp://desk } }",
+      "begins with http:// or https://",
+    ],
+    ["an unknown member", "{ name: desk, countersign: { url: http://d, card: x } }", 'no member "card"'],
+    ["nowhere", "{ name: desk }", "or under agents.desk in remote-agents.yaml beside this file"],
+  ])("%s is told", (_, agent, message) => {
+    expect(problemsOf(using(agent)).join("\n")).toContain(message);
+  });
+});
+
+test("a header that cannot be passed on is told", () => {
+  const tool =
+    '- type: McpServer\n      mcpServer: { name: x, allowedHeaders: [x-a, Host], countersign: { url: "http://x" } }';
+  expect(problemsOf(withTools(tool))).toEqual([
+    "9:45: allowedHeaders: Host belongs to the connection with the server",
   ]);
 });

@@ -1,13 +1,18 @@
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
 import { isMap, type Node } from "yaml";
-import type { McpServer } from "../mcp/index.ts";
 import { CountersignError } from "../protocol/index.ts";
-import type { Agent, Model } from "../runtime/index.ts";
+import type { Agent, AnyAgent, Model } from "../runtime/index.ts";
 import { readAgentConfig } from "./agent-config.ts";
 import { buildAgents } from "./build-agents.ts";
 import { type AgentDescription, type Descriptions, readResource } from "./kagent.ts";
 import { readServersFile } from "./mcp-servers.ts";
+import {
+  type AgentConnection,
+  connectionOf,
+  type RemoteAgentDescription,
+  readAgentsFile,
+} from "./remote-agents.ts";
 import { type ManifestProblem, ManifestSource } from "./source.ts";
 
 /** An agent made from a manifest, under the name that the manifest gives it. */
@@ -21,11 +26,15 @@ export interface ManifestAgent {
 export interface ManifestOptions {
   /** The model of agents that name none; `COUNTERSIGN_MODEL`, else a scripted one that needs no key. */
   readonly model?: string | Model;
+  /** Makes an agent that lives elsewhere: `(about) => new RemoteAgent(about)`. Needed only where a manifest names one. */
+  readonly remoteAgent?: (about: RemoteAgentDescription) => AnyAgent;
 }
 
 /** What a manifest says, and what is wrong with it. */
 export interface ManifestReport {
   readonly agents: readonly string[];
+  /** Those that its agents use and that live elsewhere. */
+  readonly remoteAgents: readonly string[];
   readonly problems: readonly ManifestProblem[];
   readonly warnings: readonly ManifestProblem[];
 }
@@ -39,6 +48,9 @@ const SERVER_FILES = [
   ".mcp.json",
 ] as const;
 
+// The same for agents that live elsewhere.
+const AGENT_FILES = ["remote-agents.yaml", "remote-agents.yml", "remote-agents.json"] as const;
+
 /** Makes the agents of a manifest. Throws `invalid-option` with file, line and column of what is wrong. */
 export function loadManifest(file: string, options: ManifestOptions = {}): readonly ManifestAgent[] {
   const read = readManifest(file);
@@ -48,8 +60,16 @@ export function loadManifest(file: string, options: ManifestOptions = {}): reado
 
 /** Reads a manifest without connecting to anything, and says all that is wrong with it. */
 export function checkManifest(file: string): ManifestReport {
-  const { agents, problems, warnings } = readManifest(file);
-  return { agents: agents.map(({ name }) => name), problems, warnings };
+  const manifest = readManifest(file);
+  const { agents, problems, warnings } = manifest;
+  const uses = agents.flatMap(({ subAgents }) => subAgents);
+  const elsewhere = uses.filter((use) => connectionOf(manifest, use) !== undefined);
+  return {
+    agents: agents.map(({ name }) => name),
+    remoteAgents: [...new Set(elsewhere.map(({ name }) => name))],
+    problems,
+    warnings,
+  };
 }
 
 /** Everything that is wrong, one line each. */
@@ -66,6 +86,8 @@ export function problemText({ file, line, column, message }: ManifestProblem): s
 
 /** A manifest as it was read, with the servers that its agents use. */
 export interface ReadManifest extends Descriptions {
+  /** Agents elsewhere, by the names that they are used by. */
+  readonly remoteAgents: ReadonlyMap<string, AgentConnection>;
   readonly problems: readonly ManifestProblem[];
   readonly warnings: readonly ManifestProblem[];
 }
@@ -74,14 +96,17 @@ function readManifest(file: string): ReadManifest {
   const source = new ManifestSource(file, textOf(file));
   const found: Descriptions = { agents: [], servers: new Map(), models: new Map() };
   for (const node of source.documents) readDocument(source, node, found);
-  const beside = serversBeside(file);
-  const servers = new Map([...beside.servers, ...found.servers]);
-  for (const agent of found.agents) checkReferences(agent, servers, found.agents);
+  const beside = readBeside(file, SERVER_FILES, readServersFile);
+  const elsewhere = readBeside(file, AGENT_FILES, readAgentsFile);
+  const servers = new Map([...beside.found, ...found.servers]);
+  const manifest = { ...found, servers, remoteAgents: elsewhere.found };
+  for (const agent of found.agents) checkReferences(agent, manifest);
   const [first] = source.documents;
   if (found.agents.length === 0 && source.problems.length === 0 && first !== undefined) {
     source.problem(first, "the file describes no agent");
   }
-  return { ...found, servers, problems: [...source.problems, ...beside.problems], warnings: source.warnings };
+  const problems = [...source.problems, ...beside.problems, ...elsewhere.problems];
+  return { ...manifest, problems, warnings: source.warnings };
 }
 
 function readDocument(source: ManifestSource, node: Node, found: Descriptions): void {
@@ -91,36 +116,45 @@ function readDocument(source: ManifestSource, node: Node, found: Descriptions): 
   if (agent !== undefined) found.agents.push(agent);
 }
 
-interface ServersBeside {
-  readonly servers: ReadonlyMap<string, McpServer>;
+interface Beside<T> {
+  readonly found: ReadonlyMap<string, T>;
   readonly problems: readonly ManifestProblem[];
 }
 
-function serversBeside(file: string): ServersBeside {
-  const path = SERVER_FILES.map((name) => join(dirname(file), name)).find((candidate) =>
-    existsSync(candidate),
-  );
-  if (path === undefined) return { servers: new Map(), problems: [] };
+/** What the first of these files says, that is in the manifest's folder. */
+function readBeside<T>(
+  file: string,
+  names: readonly string[],
+  read: (source: ManifestSource) => ReadonlyMap<string, T>,
+): Beside<T> {
+  const path = names.map((name) => join(dirname(file), name)).find((candidate) => existsSync(candidate));
+  if (path === undefined) return { found: new Map(), problems: [] };
   const source = new ManifestSource(path, textOf(path));
-  return { servers: readServersFile(source), problems: source.problems };
+  return { found: read(source), problems: source.problems };
 }
 
 function checkReferences(
   { source, name, mcpServers, subAgents }: AgentDescription,
-  servers: ReadonlyMap<string, McpServer>,
-  agents: readonly AgentDescription[],
+  { servers, agents, remoteAgents }: Pick<ReadManifest, "servers" | "agents" | "remoteAgents">,
 ): void {
-  for (const { name: server, connection, node } of mcpServers) {
-    if (connection !== undefined || servers.has(server)) continue;
+  for (const { name: server, connection, allowedHeaders = [], node } of mcpServers) {
+    const found = connection ?? servers.get(server);
+    if (found !== undefined && "command" in found && allowedHeaders.length > 0)
+      source.warning(node, "allowedHeaders does nothing for a server that is started by a command");
+    if (found !== undefined) continue;
     source.problem(
       node,
       `the MCP server "${server}" is not known; put its command or url under mcpServer.countersign, or under mcpServers.${server} in ${SERVER_FILES[0]} beside this file`,
     );
   }
   for (const sub of subAgents) {
+    if (connectionOf({ agents, remoteAgents }, sub) !== undefined) continue;
     if (sub.name === name) source.problem(sub.node, `the agent "${name}" cannot be its own tool`);
     else if (!agents.some((agent) => agent.name === sub.name)) {
-      source.problem(sub.node, `there is no agent "${sub.name}" in this file`);
+      source.problem(
+        sub.node,
+        `there is no agent "${sub.name}" in this file; of one elsewhere put the url under agent.countersign, or under agents.${sub.name} in ${AGENT_FILES[0]} beside this file`,
+      );
     }
   }
 }

@@ -14,6 +14,7 @@ import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotoc
 import { CountersignError, type JsonObject, type JsonValue } from "../protocol/index.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
 import { isLostSession } from "./outcome.ts";
+import { passingFetch, withHeaders } from "./passed-headers.ts";
 
 /** How a server is reached: started as a process, or over HTTP. */
 export type McpServer =
@@ -37,6 +38,8 @@ export interface CallOptions {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
   readonly onProgress: (update: JsonValue) => void;
+  /** Beside the server's own; only over HTTP. */
+  readonly headers: readonly (readonly [string, string])[];
 }
 
 // One message larger than this ends the connection: a result cannot fill our memory.
@@ -73,17 +76,20 @@ export class McpConnection {
   }
 
   async callTool(name: string, args: JsonObject, options: CallOptions): Promise<CallToolResult> {
-    const { signal, timeoutMs: timeout, onProgress } = options;
+    const { signal, timeoutMs: timeout, onProgress, headers } = options;
     const onprogress: ProgressCallback = ({ progress, total, message }) =>
       onProgress({
         progress,
         ...(total === undefined ? {} : { total }),
         ...(message === undefined ? {} : { message }),
       });
+    // Only around the call: a connection is everybody's.
     return this.#use((client) =>
-      client.callTool(
-        { name, arguments: { ...args } },
-        { signal, timeout, resetTimeoutOnProgress: true, onprogress },
+      withHeaders(headers, () =>
+        client.callTool(
+          { name, arguments: { ...args } },
+          { signal, timeout, resetTimeoutOnProgress: true, onprogress },
+        ),
       ),
     );
   }
@@ -192,7 +198,7 @@ function transportOptions({ headers, authProvider }: OverNetwork): {
   readonly authProvider?: AuthProvider | OAuthClientProvider;
 } {
   return {
-    fetch: boundedFetch(LARGEST_MESSAGE),
+    fetch: passingFetch(boundedFetch(LARGEST_MESSAGE)),
     ...(headers === undefined ? {} : { requestInit: { headers: { ...headers } } }),
     ...(authProvider === undefined ? {} : { authProvider }),
   };

@@ -2,6 +2,7 @@ import type { Transport } from "@modelcontextprotocol/client";
 import {
   type Approvers,
   type CallContext,
+  checkAsking,
   type Engine,
   type GatedFunction,
   type GateOutcome,
@@ -83,6 +84,7 @@ export class McpGateway {
   readonly #own: OwnUpstream;
 
   constructor(options: McpGatewayOptions) {
+    checkAsking(`The gateway ${options.name}`, options);
     this.#options = options;
     this.#own = new OwnUpstream(options.server);
     this.#keys = new CallKeys(options.engine.ledger, this.#app);

@@ -6,6 +6,7 @@ import {
   type JsonValue,
   member,
 } from "../protocol/index.ts";
+import { TOLD_AS } from "./error-kinds.ts";
 
 export type RequestId = string | number;
 
@@ -61,6 +62,6 @@ export function errorMessage(id: RequestId, code: number, message: string): JSON
 /** What a client is told of an error of ours: its own mistakes by their code, anything else as internal. */
 export function toErrorMessage(id: RequestId, error: unknown): JSONRPCMessage {
   const message = error instanceof Error ? error.message : String(error);
-  const itsOwn = CountersignError.isInstance(error) && error.code === "arguments-mismatch";
-  return errorMessage(id, itsOwn ? RPC_CODES.invalidParams : RPC_CODES.internal, message);
+  const told = CountersignError.isInstance(error) ? TOLD_AS[error.code] : "internal";
+  return errorMessage(id, RPC_CODES[told], message);
 }

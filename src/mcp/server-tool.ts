@@ -5,6 +5,7 @@ import { type Tool, type ToolContext, tool } from "../runtime/index.ts";
 import { isRepeatable } from "./annotations.ts";
 import type { McpConnection } from "./connection.ts";
 import { leavesOpen } from "./outcome.ts";
+import { passedHeaders } from "./passed-headers.ts";
 import { gateOf, type McpConfirmation } from "./policy.ts";
 import { failureText, toResult } from "./result.ts";
 
@@ -18,6 +19,8 @@ export interface ServerFacts {
   readonly prefix: string;
   readonly confirmation: McpConfirmation;
   readonly requireApproval: ReadonlySet<string>;
+  /** Headers of the request that began a run, which its calls go out with. */
+  readonly allowedHeaders: readonly string[];
   readonly timeoutMs: number;
   /** How its questions are put. */
   readonly asking: { readonly approvers?: Approvers; readonly expiresInMs?: number };
@@ -61,6 +64,7 @@ interface Entry {
 
 async function call(facts: ServerFacts, name: string, { args, ctx, repeatable }: Entry): Promise<unknown> {
   const { connection, server, timeoutMs } = facts;
+  const headers = headersFor(facts, name, ctx);
   await connection.ready().catch((error: unknown) => {
     throw new CountersignError(
       "internal",
@@ -73,12 +77,20 @@ async function call(facts: ServerFacts, name: string, { args, ctx, repeatable }:
   try {
     const { signal } = ctx;
     const onProgress = ctx.progress.bind(ctx);
-    const result = await connection.callTool(name, args, { signal, timeoutMs, onProgress });
+    const result = await connection.callTool(name, args, { signal, timeoutMs, onProgress, headers });
     if (result.isError === true) throw new ReportedFailure(failureText(result));
     return toResult(result);
   } catch (error) {
     if (error instanceof ReportedFailure || repeatable || !leavesOpen(error)) throw error;
     throw new OutcomeUnknown(`${server} was sent ${name}, and its answer was lost: ${textOf(error)}`);
+  }
+}
+
+function headersFor({ allowedHeaders, server }: ServerFacts, name: string, ctx: ToolContext<unknown>) {
+  try {
+    return passedHeaders(allowedHeaders, ctx);
+  } catch (error) {
+    throw new CountersignError("internal", `${name} of ${server} was not called: ${textOf(error)}.`);
   }
 }
 

@@ -1,8 +1,9 @@
 import type { Tool as ServerTool } from "@modelcontextprotocol/client";
-import type { Approvers } from "../engine/index.ts";
+import { type Approvers, checkAsking } from "../engine/index.ts";
 import { CountersignError, isReservedName } from "../protocol/index.ts";
 import type { Tool, Toolset } from "../runtime/index.ts";
 import { describeServer, McpConnection, type McpServer } from "./connection.ts";
+import { checkAllowedHeaders } from "./passed-headers.ts";
 import { checkPolicy, type McpConfirmation } from "./policy.ts";
 import { type ServerFacts, toTool } from "./server-tool.ts";
 
@@ -20,6 +21,12 @@ export interface McpToolsetOptions {
   readonly approvers?: Approvers;
   /** How long a call waits for a person; for good, if nothing is said. */
   readonly expiresInMs?: number;
+  /**
+   * Headers of the request that began a run, by name, that its calls go out with; for servers with a URL. The server's
+   * own `headers` come first. They are never stored: where a call runs in a process that did not take the request (after
+   * a restart, on another server), it is not made and says so.
+   */
+  readonly allowedHeaders?: readonly string[];
   /** Put before every tool's name, where two servers have tools of the same name. */
   readonly prefix?: string;
   /** How long a call may go without a sign of life before its outcome is taken for unknown. */
@@ -40,6 +47,7 @@ const LARGEST_SCHEMA = 100_000;
  */
 export class McpToolset implements Toolset {
   readonly name: string;
+  readonly requestHeaders: readonly string[];
   readonly #options: McpToolsetOptions;
   readonly #connection: McpConnection;
   readonly #warned = new Set<string>();
@@ -49,7 +57,10 @@ export class McpToolset implements Toolset {
 
   constructor(options: McpToolsetOptions) {
     const { name, server, confirmation = "none", toolNames, requireApproval = [] } = options;
+    checkAsking(`The toolset ${name}`, options);
     this.name = name;
+    // A process that we started is sent no headers.
+    this.requestHeaders = "url" in server ? checkAllowedHeaders(options.allowedHeaders ?? []) : [];
     this.#options = options;
     this.#confirmation = checkPolicy(confirmation);
     if (!requireApproval.every((tool) => toolNames?.includes(tool) ?? false)) {
@@ -145,6 +156,7 @@ export class McpToolset implements Toolset {
       prefix,
       confirmation: this.#confirmation,
       requireApproval: new Set(requireApproval),
+      allowedHeaders: this.requestHeaders,
       timeoutMs: this.#timeoutMs,
     };
   }

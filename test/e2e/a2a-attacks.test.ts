@@ -266,6 +266,10 @@ test.each<[string, unknown]>([
     '{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{"messageId":"m","role":"user","parts":[null]}}}',
   ],
   [
+    "a member that is given twice",
+    '{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"x","text":"y"}]}}}',
+  ],
+  [
     "a push address",
     '{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"x"}]},"configuration":{"taskPushNotificationConfig":{"url":"http://x"}}}}',
   ],

@@ -32,6 +32,8 @@ export interface Desk {
   readonly runner: Runner;
   /** Every body that was entered, in order. */
   readonly ran: readonly WantedCall[];
+  /** What it was asked over A2A, by method, in order. */
+  readonly asked: readonly string[];
   close(): Promise<void>;
 }
 
@@ -60,7 +62,20 @@ export async function openDesk(resources: Resources, options: DeskOptions = {}):
     mounts: [a2a],
     ...(login ? { authenticate: claimed } : {}),
   });
-  const server = await serve({ app, port: 0 });
+  const asked: string[] = [];
+  const noted = async (request: Request): Promise<void> => {
+    if (request.method !== "POST" || !request.url.includes("/a2a/")) return;
+    const text = await request.clone().text();
+    asked.push(...(/"method":"(\w+)"/.exec(text)?.slice(1) ?? []));
+  };
+  const noting: typeof app = {
+    ...app,
+    fetch: async (request, bindings) => {
+      await noted(request);
+      return app.fetch(request, bindings);
+    },
+  };
+  const server = await serve({ app: noting, port: 0 });
   let closed: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     await server.close({ graceMs: 0 });
@@ -70,7 +85,7 @@ export async function openDesk(resources: Resources, options: DeskOptions = {}):
   };
   const closeOnce = (): Promise<void> => (closed ??= close());
   resources.add(closeOnce);
-  return { url: `${server.url}/a2a/desk`, engine, runner, ran, close: closeOnce };
+  return { url: `${server.url}/a2a/desk`, engine, runner, ran, asked, close: closeOnce };
 }
 
 function claimed(request: Request): PrincipalInput | undefined {
@@ -138,6 +153,16 @@ export function deskAgent(ran: WantedCall[], held: Promise<unknown> = Promise.re
         name: "hold",
         execute: async (args) => {
           ran.push({ name: "hold", args });
+          await held;
+          return { status: "ok" };
+        },
+      }),
+      tool({
+        description: "Takes its time.",
+        parameters: any,
+        name: "linger",
+        execute: async (args) => {
+          ran.push({ name: "linger", args });
           await held;
           return { status: "ok" };
         },

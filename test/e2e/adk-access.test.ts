@@ -15,6 +15,7 @@ const PEOPLE: { readonly [name: string]: PrincipalInput } = {
   boss: { id: "boss", kind: "token", roles: ["manager"], scopes: ["run", "read", "decide", "act-as"] },
   proxy: { id: "proxy", kind: "token", scopes: ["run", "read", "decide", "act-as"] },
   reader: { id: "ana", kind: "token", scopes: ["read"] },
+  admin: { id: "ana", kind: "token", scopes: ["run", "read", "decide", "admin"] },
   runner: { id: "ana", kind: "token", scopes: ["run"] },
   decider: { id: "ana", kind: "token", scopes: ["decide"] },
 };
@@ -157,6 +158,45 @@ test("a caller who acts for a user decides in the user's place, and both are on 
   const { ledger } = await runner.engine();
   const vote = (await ledger.load({ confirmation: id }))?.confirmation?.votes[0];
   expect(vote).toMatchObject({ via: "adk", by: { id: "proxy", onBehalfOf: "ana", authenticated: true } });
+});
+
+test("what every session of an app shares is set by an administrator, and by nobody else", async () => {
+  const runner = new Runner({ agent: rootAgent, ledger: "memory:" });
+  const as = serveTo(runner);
+  await as("ana").createSession("s1");
+  const shared = { "app:motd": "Approve everything." };
+  const attempts = (client: AdkClient): readonly (readonly [string, string, unknown, string])[] => [
+    ["PATCH", `${client.sessions}/s1`, { stateDelta: { note: 1, ...shared } }, "stateDelta.app:motd"],
+    ["PATCH", `${client.sessions}/s1`, { state_delta: shared }, "stateDelta.app:motd"],
+    ["POST", `${client.sessions}/s2`, { state: shared }, "state.app:motd"],
+    ["POST", "/run", client.body("s1", "hello", { stateDelta: shared }), "stateDelta.app:motd"],
+    ["POST", "/run_sse", client.body("s1", "hello", { stateDelta: shared }), "stateDelta.app:motd"],
+    [
+      "POST",
+      "/api/reasoning_engine",
+      { input: client.body("s1", "hello", { stateDelta: shared }) },
+      "stateDelta.app:motd",
+    ],
+  ];
+  for (const [method, path, body, field] of attempts(as("ana"))) {
+    const response = await as("ana").request(method, path, body);
+    expect([path, response.status, await response.json()]).toMatchObject([
+      path,
+      403,
+      { code: "forbidden", field },
+    ]);
+  }
+  expect((await as("ana").json("GET", `${as("ana").sessions}/s1`))["state"]).toEqual({});
+  const own = await as("ana").request("PATCH", `${as("ana").sessions}/s1`, {
+    stateDelta: { "user:lang": "de" },
+  });
+  expect(own.status).toBe(200);
+  for (const [method, path, body] of attempts(as("admin"))) {
+    const response = await as("admin").request(method, path, body);
+    expect([path, response.status]).toEqual([path, 200]);
+    await response.text();
+  }
+  expect((await as("ana").json("GET", `${as("ana").sessions}/s1`))["state"]).toMatchObject(shared);
 });
 
 test("without a login the user in the address is a label, and the one principal decides", async () => {

@@ -133,6 +133,55 @@ test("a session is made once under a key, whatever id it was given", async () =>
   expect(await (await client.request("GET", client.sessions)).json()).toHaveLength(1);
 });
 
+test("a wrapped message that names no session makes one under its key, and says its words there once", async () => {
+  const client = start().client();
+  const { sessionId: _unnamed, ...input } = client.body("", "greet Ada");
+  const say = async (body: JsonObject): Promise<JsonObject> => {
+    const headers = { "idempotency-key": "k1" };
+    const response = await client.request("POST", "/api/reasoning_engine", { input: body }, headers);
+    return { status: response.status, ...((await response.json()) as JsonObject) };
+  };
+  const first = await say(input);
+  expect(first).toMatchObject({ status: 200, output: { length: 3 } });
+  expect(await say(input)).toEqual(first);
+  expect(await say({ ...input, stateDelta: { a: 1 } })).toMatchObject({ status: 422, code: "key-reused" });
+  expect(await (await client.request("GET", client.sessions)).json()).toHaveLength(1);
+});
+
+test("a change of state under a key is made once, and not laid over what came after it", async () => {
+  const client = start().client();
+  await client.createSession("s1");
+  const one = `${client.sessions}/s1`;
+  const change = async (stateDelta: JsonObject, name: string): Promise<JsonObject> => {
+    const response = await client.request("PATCH", one, { stateDelta }, { "idempotency-key": name });
+    return { status: response.status, ...((await response.json()) as JsonObject) };
+  };
+  expect(await change({ step: 1 }, "k1")).toMatchObject({ status: 200, state: { step: 1 } });
+  expect(await change({ step: 2 }, "k2")).toMatchObject({ status: 200, state: { step: 2 } });
+  expect(await change({ step: 1 }, "k1")).toMatchObject({ status: 200, state: { step: 2 } });
+  expect(await change({ step: 3 }, "k1")).toMatchObject({ status: 422, code: "key-reused" });
+  expect((await client.json("GET", one))["state"]).toEqual({ step: 2 });
+});
+
+test("a deletion sent again under its key has happened, and another under that key does not", async () => {
+  const { client } = start();
+  const paths = ["s1", "s2"].map((id) => `${client().sessions}/${id}`);
+  for (const id of ["s1", "s2"]) await client().createSession(id);
+  const remove = async (index: number, as = "user"): Promise<readonly unknown[]> => {
+    const path = paths[index] ?? "";
+    const response = await client(as).request("DELETE", path, undefined, { "idempotency-key": "k1" });
+    return [response.status, response.status === 204 ? "" : ((await response.json()) as JsonObject)["code"]];
+  };
+  expect([await remove(0), await remove(0)]).toEqual([
+    [204, ""],
+    [204, ""],
+  ]);
+  expect(await remove(1)).toEqual([422, "key-reused"]);
+  expect(await client().request("GET", paths[1] ?? "")).toMatchObject({ status: 200 });
+  // A key is its principal's own: to anybody else the session is not there.
+  expect(await remove(0, "ana")).toEqual([404, "unknown-session"]);
+});
+
 test("a key that is empty or endless is refused", async () => {
   const client = start().client();
   await client.createSession("s1");

@@ -56,6 +56,21 @@ const CORPUS: readonly JsonValue[] = [
   agent({ tools: [{ type: "McpServer" }] }),
   agent({ tools: [{ type: "Agent" }] }),
   agent({ tools: [{ type: "Agent", agent: {} }] }),
+  agent({ tools: [{ type: "Agent", agent: { name: "b", countersign: { url: "http://b.example" } } }] }),
+  agent({
+    tools: [
+      {
+        type: "Agent",
+        agent: {
+          name: "b",
+          countersign: { url: "https://b.example", headers: { a: "b" }, description: "B." },
+        },
+      },
+    ],
+  }),
+  agent({ tools: [{ type: "Agent", agent: { name: "b", countersign: {} } }] }),
+  agent({ tools: [{ type: "Agent", agent: { name: "b", countersign: { url: "ftp://b.example" } } }] }),
+  agent({ tools: [{ type: "Agent", agent: { name: "b", countersign: { url: "http://b", card: "x" } } }] }),
   agent({ tools: [{ mcpServer: { name: "x" } }] }),
   agent({}, { countersign: {} }),
   agent({}, { countersign: { expiresIn: "12h" } }),
@@ -71,6 +86,8 @@ const CORPUS: readonly JsonValue[] = [
   agent({}, { countersign: { aprovers: "requester" } }),
   server({}),
   server({ toolNames: ["a", "b"], requireApproval: ["a"], allowedHeaders: ["x"], kind: "Service" }),
+  server({ allowedHeaders: "x" }),
+  server({ allowedHeaders: ["a b"] }),
   server({ toolNames: "a" }),
   server({ toolNames: [5] }),
   server({ requireAproval: [] }),
@@ -94,6 +111,10 @@ const CORPUS: readonly JsonValue[] = [
   { ...HEAD, spec: {} },
   config({}),
   config({ name: "a", model: "m", description: "d", stream: true, remote_agents: [] }),
+  config({ remote_agents: [{ name: "b", url: "http://b.example", headers: { a: "b" }, timeout: 5 }] }),
+  config({ remote_agents: [{ name: "b" }] }),
+  config({ remote_agents: [{ name: "b", url: "b" }] }),
+  config({ remote_agents: {} }),
   config({ name: "a b" }),
   config({ model: { type: "gemini", model: "m", base_url: "x" } }),
   config({ model: { type: "gemini" } }),
@@ -141,6 +162,7 @@ test.each<[string, JsonObject, string]>([
     agent({ tools: [{ type: "Agent", agent: { name: "b" } }] }),
     "there is no agent",
   ],
+  ["a header of the connection's own", server({ allowedHeaders: ["Host"] }), "belongs to the connection"],
   ["an address that is none", server({ countersign: { url: "here" } }), "is no URL"],
 ])("only the reader can tell %s", (_, manifest, message) => {
   expect(checkSchema(SCHEMA, manifest)).toEqual({ ok: true });

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { LATEST_PROTOCOL_VERSION } from "@modelcontextprotocol/client";
 import { describe, expect, test } from "vitest";
 import { type Folder, makeFolder } from "../cli/command.ts";
 import {
@@ -52,7 +53,7 @@ describe("the file server from npm behind `countersign mcp`", () => {
         content: [{ text: expect.stringContaining("countersign.db") as string }],
       },
     );
-    approve(folder, open?.id ?? "");
+    expect(folder.run(["approve", open?.id ?? "", "--db", folder.ledger])).toMatchObject({ code: 0 });
     expect(await calling).toMatchObject({
       content: [{ text: expect.stringContaining("Success") as string }],
     });
@@ -91,7 +92,7 @@ describe("the file server from npm behind `countersign mcp`", () => {
     const calling = one.callTool(writing(folder));
     const [open] = await waiting(folder);
     expect((await two.listTools()).tools.map(({ name }) => name)).toContain("read_text_file");
-    approve(folder, open?.id ?? "");
+    await approve(folder, open?.id ?? "");
     expect(await calling).toMatchObject({
       content: [{ text: expect.stringContaining("Success") as string }],
     });
@@ -113,19 +114,25 @@ describe("the file server from npm behind `countersign mcp`", () => {
     const both = await waiting(folder, 2);
     expect(both.map(({ id }) => id)).toContain(before?.id);
     for (const { id } of both) if (id !== before?.id) folder.run(["deny", id, "--db", folder.ledger]);
-    approve(folder, before?.id ?? "");
+    await approve(folder, before?.id ?? "");
     expect(await calling).not.toHaveProperty("isError", true);
     expect(await other).toHaveProperty("isError", true);
     expect(folder.read("note.txt")).toBe("hello");
   });
 
-  test("a person decides in the inbox of a server on the same ledger", async () => {
+  test("a person decides in an inbox without agents on the same ledger", async () => {
     const folder = makeFolder();
-    const { client } = await startDesktop(folder, gatedFiles(folder));
+    const server = folder.start(["serve", "--inbox-only", "--port", "0", "--db", folder.ledger]);
+    const { client, words } = await startDesktop(folder, gatedFiles(folder));
+    expect(words()).toContain(`serve --inbox-only --db ${folder.ledger}`);
     const calling = client.callTool(writing(folder));
     const [open] = await waiting(folder);
-    const server = folder.start(["demo", "--port", "0", "--db", folder.ledger]);
-    const [, url = ""] = /serves on (http:\S+)/.exec(await server.until("Ctrl-C stops it")) ?? [];
+    const said = await server.until("signed");
+    expect(said).toContain(`No agents here: this serves the inbox of ${folder.ledger}`);
+    const [, url = ""] = /serves on (http:\S+)/.exec(said) ?? [];
+    expect(await (await fetch(`${url}/list-apps`)).json()).toEqual([]);
+    const page = await fetch(`${url}/v1/confirmations`);
+    expect(await page.json()).toMatchObject({ items: [{ id: open?.id, tool: "write_file" }] });
     const card = await fetch(`${url}/v1/confirmations/${open?.id}`);
     expect(await card.json()).toMatchObject({ app: "mcp:files", can: { decide: true } });
     const decision = await fetch(`${url}/v1/confirmations/${open?.id}/decision`, {
@@ -137,6 +144,16 @@ describe("the file server from npm behind `countersign mcp`", () => {
     expect(await calling).not.toHaveProperty("isError", true);
     expect(folder.read("note.txt")).toBe("hello");
   });
+});
+
+test("an inbox without agents is served only where that is said, and then without any", () => {
+  const folder = makeFolder();
+  const bare = folder.run(["serve", "--port", "0"]);
+  expect([bare.code, bare.stderr]).toEqual([2, expect.stringContaining("--inbox-only") as string]);
+  for (const more of ["agents", "--dev"]) {
+    const ran = folder.run(["serve", "--inbox-only", more, "--port", "0"]);
+    expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining("serves no agents") as string]);
+  }
 });
 
 test("the server gets the environment that was meant for it, and none of ours", async () => {
@@ -155,6 +172,24 @@ test("the server gets the environment that was meant for it, and none of ours", 
   expect(printed).toContain("PATH");
   expect(printed).not.toContain("COUNTERSIGN_");
 });
+
+test.each(["stdio", "http"] as const)(
+  "over %s a client that tries the newest protocol first goes on with one that has `initialize`",
+  async (kind) => {
+    const folder = makeFolder();
+    const newest = { versionNegotiation: { mode: "auto" } } as const;
+    const client =
+      kind === "stdio"
+        ? (await startDesktop(folder, gatedFiles(folder), { client: newest })).client
+        : await connectHttp((await startHttpGateway(folder, gatedFiles(folder))).url, newest);
+    expect(client.getNegotiatedProtocolVersion()).toBe(LATEST_PROTOCOL_VERSION);
+    const calling = client.callTool(writing(folder));
+    const [open] = await waiting(folder);
+    await approve(folder, open?.id ?? "");
+    expect(await calling).not.toHaveProperty("isError", true);
+    expect(folder.read("note.txt")).toBe("hello");
+  },
+);
 
 describe("a gateway that cannot stand says why, and exits", () => {
   test.each<[string, readonly string[], number, string]>([
@@ -202,7 +237,7 @@ test("asked to end, it lets what runs come to its end, and tells its client", as
   const client = await connectHttp(url);
   const calling = client.callTool({ name: "slow", arguments: {} });
   const [open] = await waiting(folder);
-  approve(folder, open?.id ?? "");
+  await approve(folder, open?.id ?? "");
   await expect.poll(peer.calls, { timeout: 20_000 }).toHaveLength(1);
   started.signal("SIGTERM");
   expect(await calling).toMatchObject({ content: text("did slow") });

@@ -27,7 +27,7 @@ test("a client that leaves in the middle of a run loses nothing: the run ends, a
   const first = await startDesktop(folder, args);
   const lost = first.client.callTool(request).catch(() => "lost");
   const [open] = await waiting(folder);
-  approve(folder, open?.id ?? "");
+  await approve(folder, open?.id ?? "");
   await expect.poll(peer.calls, PATIENT).toHaveLength(1);
   await first.close();
   expect(await lost).toBe("lost");
@@ -68,7 +68,7 @@ describe.each(["streamableHttp", "sse"] as const)("in front of a server elsewher
     const request = { name: "echo", arguments: { message: "hi" } };
     const calling = client.callTool(request);
     const [open] = await waiting(folder);
-    approve(folder, open?.id ?? "");
+    await approve(folder, open?.id ?? "");
     expect(await calling).toMatchObject({ content: text("Echo: hi") });
     await server.stop();
     await everything(kind, port);
@@ -77,7 +77,7 @@ describe.each(["streamableHttp", "sse"] as const)("in front of a server elsewher
     const again = await connectHttp(url);
     const second = again.callTool(request);
     const [other] = await waiting(folder);
-    approve(folder, other?.id ?? "");
+    await approve(folder, other?.id ?? "");
     expect(await second).toMatchObject({ content: text("Echo: hi") });
   });
 });

@@ -6,7 +6,8 @@ import { fileURLToPath } from "node:url";
 import { Client, type ClientOptions, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, onTestFinished } from "vitest";
-import { ENTRY, type Folder, type Started } from "../cli/command.ts";
+import { localPrincipal } from "../../src/cli/wiring.ts";
+import { COMPILE_CACHE, ENTRY, type Folder, type Started } from "../cli/command.ts";
 
 export const PEER: string = fileURLToPath(new URL("../support/mcp-peer.mjs", import.meta.url));
 
@@ -19,15 +20,20 @@ export function program(name: string): string {
 export interface ScriptedPeer {
   readonly command: readonly string[];
   readonly calls: () => Promise<readonly string[]>;
+  /** How many of its requests were taken back. */
+  readonly cancelled: () => Promise<number>;
 }
 
 export async function scriptedPeer(folder: Folder, tools: readonly object[]): Promise<ScriptedPeer> {
   const [log, script] = [join(folder.path, "log"), join(folder.path, "script.json")];
   await writeFile(log, "");
   await writeFile(script, JSON.stringify({ log, tools }));
-  const calls = async () =>
-    (await readFile(log, "utf8")).split("\n").filter((line) => line.startsWith("call"));
-  return { command: [process.execPath, PEER, script], calls };
+  const lines = async () => (await readFile(log, "utf8")).split("\n");
+  return {
+    command: [process.execPath, PEER, script],
+    calls: async () => (await lines()).filter((line) => line.startsWith("call")),
+    cancelled: async () => (await lines()).filter((line) => line === "cancelled").length,
+  };
 }
 
 export const toolNamed = (name: string): object => ({
@@ -35,6 +41,12 @@ export const toolNamed = (name: string): object => ({
   description: `Does ${name}.`,
   inputSchema: { type: "object", properties: { path: { type: "string" } } },
 });
+
+/** What the command is started with. */
+export function gatewayEnv({ ledger }: Folder): Record<string, string> {
+  const env = process.env as Record<string, string>;
+  return { ...env, COUNTERSIGN_DB: ledger, NODE_COMPILE_CACHE: COMPILE_CACHE };
+}
 
 /** A real client from npm, and the real command that it has started in its server's place. */
 export interface Desktop {
@@ -54,7 +66,7 @@ export async function startDesktop(
     command: process.execPath,
     args: [ENTRY, "mcp", ...args],
     cwd: folder.path,
-    env: { ...(process.env as Record<string, string>), COUNTERSIGN_DB: folder.ledger },
+    env: gatewayEnv(folder),
     stderr: "pipe",
   });
   let words = "";
@@ -104,8 +116,11 @@ export async function waiting(folder: Folder, count = 1): Promise<readonly Waiti
   return read();
 }
 
-export function approve(folder: Folder, id: string): void {
-  expect(folder.run(["approve", id, "--db", folder.ledger])).toMatchObject({ code: 0 });
+/** Decides as the command line does, in this process. */
+export async function approve(folder: Folder, id: string): Promise<void> {
+  const by = localPrincipal();
+  const decided = await folder.withEngine((engine) => engine.approve(id, { by, via: "cli" }));
+  expect(decided).toMatchObject({ ok: true });
 }
 
 export const text = (value: string): object[] => [{ type: "text", text: value }];

@@ -6,6 +6,7 @@ import { ENTRY, type Folder, makeFolder } from "../cli/command.ts";
 import {
   approve,
   connectHttp,
+  gatewayEnv,
   program,
   scriptedPeer,
   startDesktop,
@@ -29,8 +30,8 @@ class BareClient {
   readonly #child: ChildProcess;
 
   constructor([command = "", ...args]: readonly string[], folder: Folder) {
-    const env = { ...process.env, COUNTERSIGN_DB: folder.ledger };
-    this.#child = spawn(command, args, { cwd: folder.path, env, stdio: ["pipe", "pipe", "ignore"] });
+    const stdio = ["pipe", "pipe", "ignore"] as const;
+    this.#child = spawn(command, args, { cwd: folder.path, env: gatewayEnv(folder), stdio: [...stdio] });
     onTestFinished(() => {
       this.#child.kill("SIGKILL");
     });
@@ -155,27 +156,22 @@ function obliging(asked: string[]): (client: Client) => void {
 
 const CAPABILITIES = { roots: { listChanged: true }, sampling: {}, elicitation: { form: {} } };
 
-describe("what a server asks of its client", () => {
-  test.each(["trigger-sampling-request", "trigger-elicitation-request"])(
-    "passes, also while an approved call runs: %s",
-    async (name) => {
-      const folder = makeFolder();
-      const asked: string[] = [];
-      const { client } = await startDesktop(folder, ["--require", name, "--", ...EVERYTHING], {
-        client: { capabilities: CAPABILITIES },
-        setUp: obliging(asked),
-      });
-      await expect.poll(() => asked, { timeout: 20_000 }).toEqual(["roots"]);
-      const calling = client.callTool({
-        name,
-        arguments: name.includes("sampling") ? { prompt: "say" } : {},
-      });
-      const [open] = await waiting(folder);
-      approve(folder, open?.id ?? "");
-      expect(JSON.stringify(await calling)).toMatch(/sampled|Ana/);
-      expect(asked).toHaveLength(2);
-    },
+test("what a server asks of its client passes, also while an approved call runs", async () => {
+  const folder = makeFolder();
+  const asked: string[] = [];
+  const names = ["trigger-sampling-request", "trigger-elicitation-request"];
+  const { client } = await startDesktop(folder, ["--require", names.join(","), "--", ...EVERYTHING], {
+    client: { capabilities: CAPABILITIES },
+    setUp: obliging(asked),
+  });
+  await expect.poll(() => asked, { timeout: 20_000 }).toEqual(["roots"]);
+  const [sampling, eliciting] = names.map((name) =>
+    client.callTool({ name, arguments: name.includes("sampling") ? { prompt: "say" } : {} }),
   );
+  for (const { id } of await waiting(folder, 2)) await approve(folder, id);
+  expect(JSON.stringify(await sampling)).toContain("sampled");
+  expect(JSON.stringify(await eliciting)).toContain("Ana");
+  expect(asked.toSorted()).toEqual(["elicitation", "roots", "sampling"]);
 });
 
 /** What arrives: the client's own handler hears nothing of progress that is read together with the result. */
@@ -193,15 +189,15 @@ function overhearProgress({ transport }: Client): readonly number[] {
 }
 
 describe.each(["stdio", "http"] as const)("over %s", (kind) => {
-  async function connect(folder: Folder, require: string): Promise<Client> {
-    const args = ["--require", require, "--", ...EVERYTHING];
+  async function connect(folder: Folder, require: string, server: readonly string[]): Promise<Client> {
+    const args = ["--require", require, "--", ...server];
     if (kind === "stdio") return (await startDesktop(folder, args)).client;
     return connectHttp((await startHttpGateway(folder, args)).url);
   }
 
   test("log messages of the server arrive, and the progress of a call, gated or not, only grows", async () => {
     const folder = makeFolder();
-    const client = await connect(folder, "trigger-long-running-operation");
+    const client = await connect(folder, "trigger-long-running-operation", EVERYTHING);
     const logged: unknown[] = [];
     client.setNotificationHandler("notifications/message", ({ params }) => void logged.push(params.data));
     const progress = overhearProgress(client);
@@ -212,7 +208,7 @@ describe.each(["stdio", "http"] as const)("over %s", (kind) => {
     await client.callTool({ name: "toggle-simulated-logging", arguments: {} });
     const [open] = await waiting(folder);
     await expect.poll(() => progress.length, { timeout: 20_000 }).toBeGreaterThan(0);
-    approve(folder, open?.id ?? "");
+    await approve(folder, open?.id ?? "");
     expect(await calling).toMatchObject({
       content: [{ text: expect.stringContaining("completed") as string }],
     });
@@ -223,13 +219,14 @@ describe.each(["stdio", "http"] as const)("over %s", (kind) => {
 
   test("a cancelled call is cancelled at the server, too; a gated one is merely not waited for", async () => {
     const folder = makeFolder();
-    const client = await connect(folder, "echo");
+    const peer = await scriptedPeer(folder, [toolNamed("hang"), toolNamed("echo")]);
+    const client = await connect(folder, "echo", peer.command);
     const stop = new AbortController();
-    const long = client.callTool(
-      { name: "trigger-long-running-operation", arguments: { duration: 60, steps: 60 } },
-      { signal: stop.signal, onprogress: () => stop.abort() },
-    );
+    const long = client.callTool({ name: "hang", arguments: {} }, { signal: stop.signal });
+    await expect.poll(peer.calls, { timeout: 20_000 }).toHaveLength(1);
+    stop.abort();
     await expect(long).rejects.toThrow(/abort/i);
+    await expect.poll(peer.cancelled, { timeout: 20_000 }).toBe(1);
     const giveUp = new AbortController();
     const request = { name: "echo", arguments: { message: "hi" } };
     const first = client.callTool(request, { signal: giveUp.signal });
@@ -239,8 +236,9 @@ describe.each(["stdio", "http"] as const)("over %s", (kind) => {
     const held = Promise.withResolvers<unknown>();
     const again = client.callTool(request, { onprogress: held.resolve });
     await held.promise;
-    approve(folder, open?.id ?? "");
-    expect(await again).toMatchObject({ content: text("Echo: hi") });
+    await approve(folder, open?.id ?? "");
+    expect(await again).toMatchObject({ content: text("did echo") });
     await waiting(folder, 0);
+    expect([await peer.cancelled(), (await peer.calls()).length]).toEqual([1, 2]);
   });
 });

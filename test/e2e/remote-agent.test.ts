@@ -141,9 +141,9 @@ describe("a pause", () => {
     expect(desk.ran).toHaveLength(1);
   });
 
-  test("that was decided where the agent runs goes on with what was decided there", async () => {
+  test("that was decided where the agent runs, and here before that was noticed: the first stands, ours is not sent", async () => {
     const desk = await openDesk(resources);
-    const office = await openOffice(resources, desk.url);
+    const office = await openOffice(resources, desk.url, { idle: true });
     const { pending } = await office.runner.send(order(DELETE), ANA);
     const [there] = (await desk.engine.ledger.confirmations({ state: "open" }, { limit: 1 })).items;
     await desk.runner.deny(there?.confirmation.id ?? "", { by: { id: "local" }, reason: "not here" });
@@ -151,6 +151,57 @@ describe("a pause", () => {
     const done = await decided.finished;
     expect([done.status, done.text.includes("not here")]).toEqual(["completed", true]);
     expect(desk.ran).toEqual([]);
+    expect(desk.asked.filter((method) => method === "SendMessage")).toHaveLength(1);
+    const card = await office.engine.ledger.load({ confirmation: pending[0]?.id ?? "" });
+    expect(card?.call?.result).toMatchObject({
+      approved: true,
+      note: expect.stringContaining("not handed to desk") as string,
+    });
+  });
+
+  test("that is decided where the agent runs is taken back as a whole", async () => {
+    const desk = await openDesk(resources);
+    const office = await openOffice(resources, desk.url);
+    const { pending } = await office.runner.send(order(DELETE, WRITE), ANA);
+    const asked = (await desk.engine.ledger.confirmations({ state: "open" }, { limit: 2 })).items;
+    for (const { confirmation } of asked) await desk.runner.deny(confirmation.id, { by: { id: "local" } });
+    const { ledger } = office.engine;
+    const { session = "" } = (await ledger.load({ confirmation: pending[0]?.id ?? "" }))?.confirmation ?? {};
+    await changed(ledger, async () => (await ledger.liveFrames(session)).length === 0);
+    for (const { id } of pending) {
+      const { confirmation, call } = (await ledger.load({ confirmation: id })) ?? {};
+      expect([confirmation?.status, call?.status]).toEqual(["cancelled", "cancelled"]);
+      await expect(office.runner.approve(id, BOSS)).rejects.toMatchObject({ code: "withdrawn" });
+    }
+    expect(desk.ran).toEqual([]);
+    expect(desk.asked.filter((method) => method === "SendMessage")).toHaveLength(1);
+    expect((await office.engine.verify()).ok).toBe(true);
+  });
+
+  test("that is decided in part where the agent runs is taken back, and what is left is asked anew", async () => {
+    const desk = await openDesk(resources);
+    const office = await openOffice(resources, desk.url);
+    const { pending } = await office.runner.send(order(DELETE, WRITE), ANA);
+    await office.runner.approve(pending[0]?.id ?? "", BOSS);
+    const { items } = await desk.engine.ledger.confirmations({ state: "open" }, { limit: 2 });
+    const there = items.find(({ confirmation }) => confirmation.tool === "write_file");
+    await desk.runner.deny(there?.confirmation.id ?? "", { by: { id: "local" } });
+    const known = new Set(pending.map(({ id }) => id));
+    const fresh = async () => (await office.runner.pending()).filter(({ id }) => !known.has(id));
+    await changed(office.engine.ledger, async () => (await fresh()).length === 1);
+    const [again] = await fresh();
+    expect(again?.tool).toBe("delete_file");
+    const taken = await office.engine.ledger.load({ confirmation: pending[1]?.id ?? "" });
+    expect(taken?.confirmation).toMatchObject({
+      status: "cancelled",
+      withdrawal: "decided in part at desk; what is left is asked anew",
+    });
+    const before = await office.engine.ledger.load({ confirmation: pending[0]?.id ?? "" });
+    expect(before?.call?.result).toMatchObject({ answer: "desk asks again" });
+    const decided = await office.runner.approve(again?.id ?? "", BOSS);
+    expect((await decided.finished).status).toBe("completed");
+    expect(desk.ran).toEqual([{ name: "delete_file", args: { path: "a" } }]);
+    expect((await office.engine.verify()).ok).toBe(true);
   });
 });
 
@@ -199,6 +250,29 @@ describe("a remote agent in trouble", () => {
     const office = await openOffice(resources, "http://127.0.0.1:9/a2a/desk", { lostAfterMs: 0 });
     const turn = await office.runner.send(order(READ), ANA);
     expect(turn.unknown.map(({ tool }) => tool)).toEqual(["a2a_message"]);
+  });
+
+  test("that is at work when the run is stopped is told so until it has heard", async () => {
+    const held = Promise.withResolvers<void>();
+    const desk = await openDesk(resources, { held: held.promise });
+    const office = await openOffice(resources, desk.url);
+    const stop = new AbortController();
+    const lingering = order({ id: "c", name: "linger", args: {} });
+    const stopped = office.runner.send(lingering, { ...ANA, signal: stop.signal });
+    await changed(desk.engine.ledger, async () => desk.ran.length > 0);
+    stop.abort();
+    expect((await stopped).status).toBe("failed");
+    const left = async () => (await office.engine.ledger.keptOf("work-elsewhere:office")).items.length;
+    // It runs a call, so that it cannot be canceled yet.
+    await expect
+      .poll(() => desk.asked.filter((method) => method === "CancelTask").length, { timeout: 20_000 })
+      .toBeGreaterThan(1);
+    expect(await left()).toBe(1);
+    held.resolve();
+    await expect.poll(left, { timeout: 20_000 }).toBe(0);
+    const { result } = await new Wire(desk).call("ListTasks", {});
+    const { tasks } = result as { readonly tasks: readonly WireTask[] };
+    expect(tasks.map(({ status }) => status.state)).not.toContain("TASK_STATE_WORKING");
   });
 
   test("a process that closes leaves the exchange to the next one on its ledger", async () => {

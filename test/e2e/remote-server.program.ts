@@ -6,7 +6,7 @@ import { createA2aApp } from "../../src/a2a/index.ts";
 import { parseTaskId } from "../../src/a2a/task-id.ts";
 import { createApp } from "../../src/http/index.ts";
 import { serve } from "../../src/http/node/index.ts";
-import { Agent, Runner, tool } from "../../src/index.ts";
+import { Agent, type JsonObject, Runner, tool } from "../../src/index.ts";
 import { scripted } from "../../src/models/scripted/index.ts";
 import { activityOf } from "../../src/runtime/index.ts";
 import type { Line } from "../support/child.ts";
@@ -26,36 +26,49 @@ export interface LevelOptions {
   readonly port: number;
   /** Where the level below is; none below the lowest. */
   readonly below?: string;
+}
+
+/** What it is told to do wrong from now on. */
+export interface Fault {
   readonly dies?: Moment;
   /** The lowest never says that it has deleted. */
   readonly hangs?: boolean;
 }
 
 export type LevelLine =
+  | (Line & { readonly type: "armed" })
   | (Line & { readonly type: "listening"; readonly url: string; readonly port: number })
   | (Line & { readonly type: "deleted" });
 
-const { file, effects, port, below, dies, hangs } = programOptions() as LevelOptions;
+const { file, effects, port, below } = programOptions() as LevelOptions;
+let { dies, hangs }: Fault = {};
+
+/** Told that something has to be done soon, it waits for nobody longer than this. */
+const SOON_MS = 1_000;
 
 function deleter(): Agent {
-  const deleteFile = tool({
-    name: "delete_file",
+  const about = {
     description: "Deletes a file.",
     parameters: { type: "object", properties: {} },
     requireConfirmation: true,
-    execute: async (args) => {
+    execute: async (args: JsonObject) => {
       appendFileSync(effects, `${JSON.stringify(args)}\n`);
       say({ type: "deleted" });
       if (hangs === true) await new Promise<never>(() => {});
       return { status: "deleted" };
     },
-  });
+  } as const;
   const model = scripted(({ contents }) => {
-    const last = contents.at(-1)?.parts.at(-1)?.functionResponse;
-    if (last !== undefined) return `Done: ${JSON.stringify(last.response)}`;
-    return [{ functionCall: { id: "call-1", name: "delete_file", args: { path: "a" } } }];
+    const { functionResponse, text = "" } = contents.at(-1)?.parts.at(-1) ?? {};
+    if (functionResponse !== undefined) return `Done: ${JSON.stringify(functionResponse.response)}`;
+    const name = text.includes("soon") ? "delete_soon" : "delete_file";
+    return [{ functionCall: { id: "call-1", name, args: { path: "a" } } }];
   });
-  return new Agent({ name: "desk", model, tools: [deleteFile] });
+  const tools = [
+    tool({ ...about, name: "delete_file" }),
+    tool({ ...about, name: "delete_soon", expiresInMs: SOON_MS }),
+  ];
+  return new Agent({ name: "desk", model, tools });
 }
 
 const counts = { in: 0, out: 0 };
@@ -121,4 +134,8 @@ const line: LevelLine = {
   port: Number(new URL(server.url).port),
 };
 say(line);
-listen(() => {});
+listen((fault) => {
+  ({ dies, hangs } = fault as Fault);
+  Object.assign(counts, { in: 0, out: 0 });
+  say({ type: "armed" });
+});

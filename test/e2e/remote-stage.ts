@@ -24,6 +24,8 @@ export interface OfficeOptions extends Partial<Omit<RemoteAgentOptions, "name" |
   readonly ledger?: string;
   readonly by?: "tool" | "transfer";
   readonly policy?: Policy;
+  /** Takes up nothing by itself: only what is decided in this process goes on. */
+  readonly idle?: boolean;
 }
 
 /** An office whose agent knows a desk elsewhere, served over A2A itself. */
@@ -35,7 +37,7 @@ export interface Office {
 }
 
 export function officeAgent(deskUrl: string, options: OfficeOptions = {}): Agent {
-  const { ledger: _ledger, by = "tool", policy: _policy, ...more } = options;
+  const { ledger: _ledger, by = "tool", policy: _policy, idle: _idle, ...more } = options;
   const card = new URL(`${deskUrl}/.well-known/agent-card.json`);
   const desk = new RemoteAgent({ name: "desk", description: "Manages files.", card, ...more });
   return by === "tool"
@@ -48,17 +50,17 @@ export async function openOffice(
   deskUrl: string,
   options: OfficeOptions = {},
 ): Promise<Office> {
-  const { ledger = "memory:", policy } = options;
+  const { ledger = "memory:", policy, idle = false } = options;
   const engine = await createEngine({ ledger, leaseMs: 2_000, heartbeatMs: 500 });
   const agent = officeAgent(deskUrl, options);
   const runner = new Runner({ agent, engine, ...(policy === undefined ? {} : { policy }) });
-  const worker = runner.work({ sweepMs: 200 });
+  const worker = idle ? undefined : runner.work({ sweepMs: 200 });
   const app = createApp({ apps: { office: runner }, mounts: [createA2aApp({ apps: { office: runner } })] });
   const server = await serve({ app, port: 0 });
   let closed: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     await server.close({ graceMs: 0 });
-    await worker.stop();
+    await worker?.stop();
     await runner.close();
     await engine.close();
   };

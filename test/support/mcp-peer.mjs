@@ -60,6 +60,7 @@ const handlers = {
 createInterface({ input: process.stdin }).on("line", (line) => {
   const { id, method, params } = JSON.parse(line);
   const handle = handlers[method];
+  if (method === "notifications/cancelled") note("cancelled");
   // As a careless server would, it does what it is told also where nobody wants an answer.
   if (id === undefined && method !== "tools/call") return;
   if (handle === undefined) return send({ id, error: { code: -32601, message: `no ${method}` } });

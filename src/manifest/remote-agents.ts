@@ -1,0 +1,89 @@
+import { isMap, type Node } from "yaml";
+import type { Approvers } from "../engine/index.ts";
+import type { ManifestSource, Members } from "./source.ts";
+
+/** Where an agent that lives elsewhere is found. */
+export interface AgentConnection {
+  readonly card: URL;
+  readonly headers: Readonly<Record<string, string>> | undefined;
+  readonly description: string | undefined;
+}
+
+/** An agent elsewhere as a manifest describes it: what `RemoteAgent` of `countersign/a2a` is made of. */
+export interface RemoteAgentDescription {
+  /** What it is called here. */
+  readonly name: string;
+  readonly description?: string;
+  readonly card: URL;
+  readonly headers?: () => Readonly<Record<string, string>>;
+  readonly approvers?: Approvers;
+}
+
+const CARD_PATH = "/.well-known/agent-card.json";
+const CONNECTION = ["url", "headers", "description"] as const;
+
+/** A connection as it stands in a manifest or in the file beside it: the agent's address, or that of its card. */
+export function readAgentConnection(
+  source: ManifestSource,
+  node: Node,
+  what: string,
+): AgentConnection | undefined {
+  const members = source.map(node, what, CONNECTION);
+  return members && connectionIn(source, members, what);
+}
+
+/** The same, of a map that says more. */
+export function connectionIn(
+  source: ManifestSource,
+  members: Members,
+  what: string,
+): AgentConnection | undefined {
+  const url = members.needText("url");
+  if (url === undefined) return undefined;
+  const { protocol } = URL.parse(url) ?? {};
+  if (protocol !== "http:" && protocol !== "https:") {
+    const at = members.get("url") ?? members.node;
+    return source.problem(
+      at,
+      `${what}.url is "${url}"; give an address that begins with http:// or https://`,
+    );
+  }
+  return { card: cardAt(url), headers: members.textMap("headers"), description: members.text("description") };
+}
+
+// An agent's card is below its address, unless that is the card's own.
+function cardAt(url: string): URL {
+  const place = new URL(url);
+  if (!place.pathname.endsWith(".json")) place.pathname = place.pathname.replace(/\/*$/, CARD_PATH);
+  return place;
+}
+
+/** The agents of a file that names them: `agents: { name: connection }`. */
+export function readAgentsFile(source: ManifestSource): ReadonlyMap<string, AgentConnection> {
+  const agents = new Map<string, AgentConnection>();
+  for (const document of source.documents) {
+    const node = source.map(document, "the file", ["agents"])?.need("agents");
+    if (node === undefined) continue;
+    if (!isMap(node) || node.items.length === 0)
+      source.problem(node, "agents must be a map of names to connections");
+    else
+      for (const { key, value } of node.items) {
+        const name = String(key);
+        const connection = readAgentConnection(source, (value ?? node) as Node, `agents.${name}`);
+        if (connection !== undefined) agents.set(name, connection);
+      }
+  }
+  return agents;
+}
+
+/** Where an agent that is used lives, if that is elsewhere; one of the same file does not. */
+export function connectionOf(
+  manifest: {
+    readonly agents: readonly { readonly name: string }[];
+    readonly remoteAgents: ReadonlyMap<string, AgentConnection>;
+  },
+  { name, connection }: { readonly name: string; readonly connection: AgentConnection | undefined },
+): AgentConnection | undefined {
+  if (connection !== undefined) return connection;
+  return manifest.agents.some((agent) => agent.name === name) ? undefined : manifest.remoteAgents.get(name);
+}
