@@ -6,7 +6,7 @@ import { readNotice } from "./notices.ts";
 
 // How often it is looked even if nothing tells to.
 const SWEEP_MS = 5_000;
-// A busy ledger changes all the time; what comes within this goes into the outbox together.
+// A busy ledger changes all the time; so long after a look nothing but room to send is a reason for the next.
 const BREATH_MS = 25;
 const STOP_GRACE_MS = 2_000;
 // While a recipient fails, a process tries it now and then, more often than each message is tried again.
@@ -44,6 +44,10 @@ export class ChannelDeliveries {
   readonly #hurry = new AbortController();
   readonly #stopped: Promise<void>;
   #wake = new AbortController();
+  /** The journal may say something new. */
+  #hasNews = true;
+  /** Something was sent since the last look, and there is room for more. */
+  #hasRoom = false;
   #failures = 0;
   #pausedUntil = Number.NEGATIVE_INFINITY;
 
@@ -68,19 +72,31 @@ export class ChannelDeliveries {
     const { clock, ledger, onError } = this.#input;
     while (!this.#stop.signal.aborted) {
       this.#wake = new AbortController();
+      this.#hasRoom = false;
+      const lookedAt = clock.monotonic();
       let unsubscribe: (() => void) | undefined;
       let sleepMs = SWEEP_MS;
       try {
-        unsubscribe = ledger.onChange(() => this.#wake.abort());
-        await this.#reader.enqueueNew();
+        unsubscribe = ledger.onChange(() => {
+          this.#hasNews = true;
+          this.#wake.abort();
+        });
+        const hasNews = this.#hasNews;
+        this.#hasNews = false;
+        if (hasNews) await this.#reader.enqueueNew();
         await this.#takeUp();
         sleepMs = await this.#untilNext();
       } catch (error) {
+        this.#hasNews = true;
         onError(error);
       }
       await clock.sleep(sleepMs, AbortSignal.any([this.#wake.signal, this.#stop.signal]));
       unsubscribe?.();
-      if (this.#wake.signal.aborted) await clock.sleep(BREATH_MS, this.#stop.signal);
+      if (this.#hasRoom) continue;
+      // Nobody listens while breath is taken, and a sweep trusts nobody to have said anything.
+      this.#hasNews = true;
+      const breathMs = BREATH_MS - (clock.monotonic() - lookedAt);
+      if (breathMs > 0) await clock.sleep(breathMs, this.#stop.signal);
     }
   }
 
@@ -94,6 +110,7 @@ export class ChannelDeliveries {
         .catch(onError)
         .finally(() => {
           this.#sending.delete(sending);
+          this.#hasRoom = true;
           this.#wake.abort();
         });
       this.#sending.add(sending);

@@ -22,12 +22,12 @@ const HOUR = 3_600 * SECOND;
 
 export const DEFAULT_DELIVERY_SETTINGS: DeliverySettings = {
   timeoutMs: 15 * SECOND,
-  holdMs: 60 * SECOND,
+  holdMs: 20 * SECOND,
   firstRetryMs: 5 * SECOND,
   longestRetryMs: 4 * HOUR,
   giveUpAfterMs: 72 * HOUR,
   maxAttempts: 50,
-  concurrency: 4,
+  concurrency: 16,
 };
 
 const LONGEST_WAIT_MS = 24 * HOUR;

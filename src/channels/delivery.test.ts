@@ -6,6 +6,7 @@ import { createLedger } from "../stores/index.ts";
 import type { Channel, Notice, Told } from "./channel.ts";
 import type { DeliveryFailure } from "./channel-deliveries.ts";
 import { type Deliveries, type DeliveriesOptions, startDeliveries } from "./delivery.ts";
+import { DEFAULT_DELIVERY_SETTINGS } from "./delivery-settings.ts";
 
 const resources = useResources();
 const STEP_MS = 30;
@@ -105,6 +106,21 @@ async function openChannel(scene: Scene, channel: Channel): Promise<void> {
 }
 
 describe("what is told", () => {
+  test("what happens after a quiet while, at once: nothing is waited for that might be told with it", async () => {
+    const scene = await createScene();
+    const channel = new Recorder();
+    const told = Promise.withResolvers<Notice>();
+    channel.answer = async (notice) => {
+      told.resolve(notice);
+      return { ok: true };
+    };
+    await openChannel(scene, channel);
+    scene.deliver({ channels: [channel] });
+    await scene.clock.advance(1_000);
+    const id = await scene.pay("bob");
+    expect((await told.promise).about).toMatchObject({ id });
+  });
+
   test("a request and its decision, as they are then, in the order of the journal, with a link to the card", async () => {
     const scene = await createScene();
     const channel = new Recorder();
@@ -267,7 +283,7 @@ describe("what does not arrive", () => {
       [2, false],
       [3, true],
     ]);
-    const [dead] = (await scene.ledger.deadDeliveries(channel.name)).items;
+    const [dead] = (await scene.ledger.deadDeliveries()).items;
     expect(dead).toMatchObject({ attempt: 3, error: DOWN.reason });
     channel.answer = async () => ({ ok: true });
     expect(await scene.ledger.reviveDelivery(channel.name, dead?.seq ?? 0)).toBe(true);
@@ -358,6 +374,21 @@ describe("who tells", () => {
     await scene.clock.advance(60_000);
     await scene.until(() => channel.told.length === 1);
     expect(channel.told[0]).toMatchObject({ about: { id } });
+  });
+
+  test("at the usual settings that is within 30 s, and longer than an attempt may take", async () => {
+    const { holdMs, timeoutMs } = DEFAULT_DELIVERY_SETTINGS;
+    expect(holdMs).toBeGreaterThan(timeoutMs);
+    const scene = await createScene();
+    const channel = new Recorder();
+    await openChannel(scene, channel);
+    await scene.pay("bob");
+    await scene.ledger.enqueue({ channel: channel.name, from: 0, to: 1, seqs: [1] });
+    const takenAt = scene.clock.now();
+    expect(await scene.ledger.takeDeliveries(channel.name, { limit: 1, holdMs })).toHaveLength(1);
+    scene.deliver({ channels: [channel] });
+    await scene.until(() => channel.told.length === 1);
+    expect(scene.clock.now() - takenAt).toBeLessThanOrEqual(30_000);
   });
 
   test("a channel that breaks is tried again, and its error is reported", async () => {

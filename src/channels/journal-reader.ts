@@ -1,16 +1,18 @@
-import type { Ledger } from "../engine/index.ts";
+import type { JournalRecord, Ledger } from "../engine/index.ts";
 import { noticeTypeOf } from "./notices.ts";
 
 const PAGE = 500;
 // So many records without news, and the place is moved all the same, lest the next process read them again.
 const FAR = 10_000;
 
-/** Puts what a channel has to tell of the journal into the outbox. */
+/** Puts what a channel has to tell of the journal into the outbox. What it remembers saves reading, no more. */
 export class JournalReader {
   readonly #ledger: Ledger;
   readonly #channel: string;
-  /** Up to here there was nothing to tell after the place that the ledger remembers. Saves reading, no more. */
-  #seen = 0;
+  /** As it was last known; wrong if another process has moved it since, which `enqueue` notices. */
+  #place: number | undefined;
+  /** The newest record that was read; between the place and it there was nothing to tell. */
+  #last: Pick<JournalRecord, "seq" | "hash"> | undefined;
 
   constructor(ledger: Ledger, channel: string) {
     this.#ledger = ledger;
@@ -19,20 +21,42 @@ export class JournalReader {
 
   /** Everything that was committed before this was called; of several processes one does it. */
   async enqueueNew(): Promise<void> {
-    for (;;) {
-      const from = await this.#ledger.channelPlace(this.#channel);
-      this.#seen = Math.max(this.#seen, from);
-      const records = await this.#ledger.journal({ after: this.#seen, limit: PAGE });
-      const to = records.at(-1)?.seq;
-      if (to === undefined) return;
-      const seqs = records.filter((record) => noticeTypeOf(record) !== undefined).map(({ seq }) => seq);
-      if (seqs.length > 0 || to - from >= FAR) {
-        // Refused: another process went ahead, and the next turn begins where it left off.
-        await this.#ledger.enqueue({ channel: this.#channel, from, to, seqs });
-      } else {
-        this.#seen = to;
-        if (records.length < PAGE) return;
-      }
+    while (await this.#enqueuePage());
+  }
+
+  /** True: there may be more. */
+  async #enqueuePage(): Promise<boolean> {
+    this.#place ??= await this.#ledger.channelPlace(this.#channel);
+    const from = this.#place;
+    const records = await this.#readAfter(from);
+    if (records === undefined) return this.#forget();
+    const last = records.at(-1);
+    if (last === undefined) return false;
+    const seqs = records.filter((record) => noticeTypeOf(record) !== undefined).map(({ seq }) => seq);
+    if (seqs.length > 0 || last.seq - from >= FAR) {
+      const batch = { channel: this.#channel, from, to: last.seq, seqs };
+      // Refused: another process went ahead, and the next turn begins where it left off.
+      if (!(await this.#ledger.enqueue(batch))) return this.#forget();
+      this.#place = last.seq;
     }
+    this.#last = last;
+    return records.length >= PAGE;
+  }
+
+  /**
+   * What is new. A database that outlived a crash of its server may have lost its last unsynced commits and have given
+   * their numbers to others since: the last record is read once more, and where it is another one, undefined.
+   */
+  async #readAfter(place: number): Promise<readonly JournalRecord[] | undefined> {
+    const last = this.#last;
+    if (last === undefined || last.seq < place) return this.#ledger.journal({ after: place, limit: PAGE });
+    const [known, ...news] = await this.#ledger.journal({ after: last.seq - 1, limit: PAGE + 1 });
+    return known?.seq === last.seq && known.hash === last.hash ? news : undefined;
+  }
+
+  #forget(): true {
+    this.#place = undefined;
+    this.#last = undefined;
+    return true;
   }
 }

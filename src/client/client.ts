@@ -1,4 +1,4 @@
-import type { Confirmation, Settlement, Verification } from "../engine/index.ts";
+import type { Confirmation, GivenUpDelivery, Settlement, Verification } from "../engine/index.ts";
 import type { Event } from "../protocol/index.ts";
 import { runSse, type SessionsClient, sessionsClient } from "./agents.ts";
 import { followChanges } from "./stream.ts";
@@ -45,11 +45,25 @@ export interface CallsClient {
   settle(id: string, settlement: Settlement, options?: WriteOptions): Promise<Call>;
 }
 
+/** Messages to channels that were given up. For administrators. */
+export interface DeliveriesClient {
+  list(
+    page?: { readonly cursor?: string; readonly limit?: number },
+    options?: CallOptions,
+  ): Promise<ListPage<GivenUpDelivery>>;
+  /** Has it sent again; resolves to what it was, not to whether it arrives. */
+  retry(
+    delivery: Pick<GivenUpDelivery, "channel" | "sequence">,
+    options?: WriteOptions,
+  ): Promise<GivenUpDelivery>;
+}
+
 /** A Countersign server, typed. What it refuses is thrown as a `CountersignProblem`. */
 export interface Client {
   me(options?: CallOptions): Promise<Me>;
   readonly confirmations: ConfirmationsClient;
   readonly calls: CallsClient;
+  readonly deliveries: DeliveriesClient;
   /** Each on its own: an entry is its confirmation or its problem. */
   decideMany(
     decisions: readonly (Decision & { readonly id: string })[],
@@ -72,6 +86,7 @@ export function createClient(options: ClientOptions): Client {
     me: ({ signal } = {}) => transport.json({ path: "/v1/me", signal }),
     confirmations: confirmationsClient(transport),
     calls: callsClient(transport),
+    deliveries: deliveriesClient(transport),
     decideMany: async (decisions, { signal, idempotencyKey } = {}) => {
       const { results } = await transport.json<{ readonly results: readonly DecisionEntry[] }>({
         method: "POST",
@@ -125,6 +140,20 @@ function callsClient(transport: Transport): CallsClient {
         method: "POST",
         path: `/v1/calls/${encodeURIComponent(id)}/settlement`,
         body,
+        idempotencyKey,
+        signal,
+      }),
+  };
+}
+
+function deliveriesClient(transport: Transport): DeliveriesClient {
+  return {
+    list: (query = {}, { signal } = {}) => transport.json({ path: "/v1/deliveries", query, signal }),
+    retry: ({ channel, sequence }, { signal, idempotencyKey } = {}) =>
+      transport.json({
+        method: "POST",
+        path: `/v1/deliveries/${encodeURIComponent(channel)}/${sequence}/retry`,
+        body: {},
         idempotencyKey,
         signal,
       }),

@@ -2,13 +2,20 @@ export type {
   Approvers,
   Confirmation,
   ConfirmationDecision,
+  GivenUpDelivery,
   Settlement,
   ShownStatus,
   Verification,
 } from "../engine/index.ts";
 export type { Content, ErrorCode, Event, JsonObject, JsonValue, Problem } from "../protocol/index.ts";
 export type { SessionsClient } from "./agents.ts";
-export { type CallsClient, type Client, type ConfirmationsClient, createClient } from "./client.ts";
+export {
+  type CallsClient,
+  type Client,
+  type ConfirmationsClient,
+  createClient,
+  type DeliveriesClient,
+} from "./client.ts";
 export { CountersignProblem } from "./problem.ts";
 export type { ClientOptions } from "./transport.ts";
 export type {

@@ -67,6 +67,8 @@ export interface ConfirmationContext {
     readonly at: string;
     readonly text: string;
   }[];
+  /** Who sent the message that led to it, as they were known then. */
+  readonly asker?: Pick<Principal, "id" | "kind" | "authenticated">;
   readonly owner?: CallOwner;
 }
 

@@ -1,0 +1,82 @@
+import { expect, test } from "vitest";
+import { wrapLedger } from "../../test/support/ledger-proxy.ts";
+import { useResources } from "../../test/support/resources.ts";
+import type { Ledger } from "../engine/index.ts";
+import { SessionWriter } from "../engine/ledger.contract/build.ts";
+import { createLedger } from "../stores/index.ts";
+import { JournalReader } from "./journal-reader.ts";
+
+const resources = useResources();
+const CHANNEL = "webhook";
+const NEWS = "confirmation-requested";
+
+async function open(): Promise<Ledger> {
+  const ledger = await createLedger("memory:");
+  resources.add(() => ledger.close());
+  await ledger.channelPlace(CHANNEL);
+  return ledger;
+}
+
+async function write(ledger: Ledger, session: string, ...kinds: readonly string[]): Promise<void> {
+  const writer = new SessionWriter(ledger, session);
+  await writer.commit(kinds.map((kind) => writer.journal(kind)));
+}
+
+async function dueIn(ledger: Ledger): Promise<readonly number[]> {
+  const due = await ledger.takeDeliveries(CHANNEL, { limit: 100, holdMs: 60_000 });
+  return due.map(({ seq }) => seq);
+}
+
+test("puts what is to be told into the outbox, once, however many read", async () => {
+  const ledger = await open();
+  const readers = [1, 2, 3].map(() => new JournalReader(ledger, CHANNEL));
+  await write(ledger, "s1", "one", NEWS, "two");
+  await Promise.all(readers.map((reader) => reader.enqueueNew()));
+  expect(await dueIn(ledger)).toEqual([2]);
+  await write(ledger, "s2", "three");
+  await Promise.all(readers.map((reader) => reader.enqueueNew()));
+  await write(ledger, "s3", NEWS);
+  for (const reader of readers) await reader.enqueueNew();
+  expect(await dueIn(ledger)).toEqual([5]);
+});
+
+test("looks again with one statement where nothing is new", async () => {
+  const ledger = await open();
+  await write(ledger, "s1", NEWS, "one");
+  const asked: string[] = [];
+  const watched = wrapLedger(ledger, {
+    channelPlace: (channel) => {
+      asked.push("place");
+      return ledger.channelPlace(channel);
+    },
+    journal: (range) => {
+      asked.push("journal");
+      return ledger.journal(range);
+    },
+  });
+  const reader = new JournalReader(watched, CHANNEL);
+  await reader.enqueueNew();
+  expect(asked).toEqual(["place", "journal"]);
+  await reader.enqueueNew();
+  expect(asked).toEqual(["place", "journal", "journal"]);
+});
+
+test("a database that lost its last records and gave their numbers to others is read anew", async () => {
+  const [before, after] = [await open(), await open()];
+  await write(before, "s1", "one", "two");
+  await write(after, "s1", "one");
+  await write(after, "s2", NEWS);
+  let ledger = before;
+  const reader = new JournalReader(
+    wrapLedger(before, {
+      channelPlace: (channel) => ledger.channelPlace(channel),
+      journal: (range) => ledger.journal(range),
+      enqueue: (batch) => ledger.enqueue(batch),
+    }),
+    CHANNEL,
+  );
+  await reader.enqueueNew();
+  ledger = after;
+  await reader.enqueueNew();
+  expect(await dueIn(after)).toEqual([2]);
+});

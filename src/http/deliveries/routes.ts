@@ -1,0 +1,55 @@
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import { listGivenUp } from "../../engine/index.ts";
+import type { HttpEnv } from "../env.ts";
+import { IDEMPOTENCY_HEADER } from "../idempotency.ts";
+import { serve } from "../operation.ts";
+import { deliveryPageSchema, deliverySchema } from "../schemas/deliveries.ts";
+import { emptyBodySchema } from "../schemas/inputs.ts";
+import { deliveryParamsSchema, pageQuerySchema } from "../schemas/queries.ts";
+import { requireScope } from "../scopes.ts";
+import type { Site } from "../site.ts";
+import { retryOne } from "./retry.ts";
+
+const TAG = "deliveries";
+const NO_STORE = { "cache-control": "no-store" };
+
+/** Messages to channels that were given up, for whoever operates this, and the way to send them after all. */
+export function serveDeliveries(routes: OpenAPIHono<HttpEnv>, site: Site): void {
+  serve(
+    routes,
+    {
+      method: "get",
+      path: "/v1/deliveries",
+      summary: "Messages to channels that were given up",
+      tag: TAG,
+      query: pageQuerySchema,
+      answer: { description: "Of every channel, by channel and record", schema: deliveryPageSchema },
+    },
+    async (context, { query: { cursor, limit } }) => {
+      requireScope(context, "admin");
+      const request = {
+        ...(cursor === undefined ? {} : { cursor }),
+        ...(limit === undefined ? {} : { limit }),
+      };
+      return Response.json(await listGivenUp(await site.ledger(), request), { headers: NO_STORE });
+    },
+  );
+  serve(
+    routes,
+    {
+      method: "post",
+      path: "/v1/deliveries/{channel}/{sequence}/retry",
+      summary: "Send a message that was given up again",
+      tag: TAG,
+      params: deliveryParamsSchema,
+      body: emptyBodySchema,
+      headers: { [IDEMPOTENCY_HEADER]: "The same key is one request, for a day." },
+      answer: { description: "The message as it was when it was given up", schema: deliverySchema },
+      problems: [404],
+    },
+    async (context, { params }) => {
+      requireScope(context, "admin");
+      return Response.json(await retryOne(site, context, params), { headers: NO_STORE });
+    },
+  );
+}

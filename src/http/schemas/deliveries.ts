@@ -1,0 +1,22 @@
+import { z } from "@hono/zod-openapi";
+
+/** A message that was given up. */
+export const deliverySchema: z.ZodType = z
+  .object({
+    channel: z.string(),
+    sequence: z.int().openapi({ description: "The journal record that it tells of." }),
+    kind: z.string().openapi({ description: "What happened, as the journal calls it." }),
+    confirmation: z.string().optional(),
+    call: z.string().optional(),
+    tool: z.string().optional(),
+    attempts: z.int(),
+    since: z.iso.datetime(),
+    givenUpAt: z.iso.datetime(),
+    reason: z.string().openapi({ description: "Why it could not be sent the last time." }),
+  })
+  .openapi("GivenUpDelivery");
+
+/** A page of those. */
+export const deliveryPageSchema: z.ZodType = z
+  .object({ items: z.array(deliverySchema), next: z.string().optional() })
+  .openapi("GivenUpDeliveryPage");
