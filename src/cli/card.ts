@@ -74,8 +74,11 @@ export function printWhatToDo(
     output.prose(`You are ${inert(viewer.id)} here, and may not decide this.`);
     return;
   }
-  if (call.status === "unknown")
-    output.prose("It started and its end is not known. Find out what happened, then say which:");
+  if (call.status === "unknown") {
+    // Approved in a backup, and not begun there.
+    const doubt = call.startedAt === undefined ? "It may have run" : "It started";
+    output.prose(`${doubt} and its end is not known. Find out what happened, then say which:`);
+  }
   for (const line of lines) output.line(commandLine(line));
 }
 
@@ -116,6 +119,8 @@ function printRun(
   call: CallRecord,
   { now, owner }: { readonly now: number; readonly owner?: OwnerState },
 ): void {
+  // Whoever has to find out what became of it searches for this, where the tool passed it on.
+  if (call.status === "unknown") printField(output, "key", inert(call.id));
   if (call.startedAt !== undefined) {
     printField(output, "started", `${describeTime(call.startedAt, now)}, attempt ${call.attempt}`);
   }

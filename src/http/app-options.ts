@@ -1,4 +1,4 @@
-import type { Principal, PrincipalInput } from "../engine/index.ts";
+import type { Engine, Principal, PrincipalInput } from "../engine/index.ts";
 import type { Runner } from "../runtime/index.ts";
 import type { Auth } from "./auth/auth.ts";
 import type { FeedSettings } from "./feed/settings.ts";
@@ -29,6 +29,11 @@ export interface Mount {
 export interface AppOptions {
   /** What is served, by the name that stands in addresses. All on one ledger. */
   readonly apps: { readonly [name: string]: Runner };
+  /**
+   * Of the same ledger; needed only where `apps` is empty. What is decided then runs where its app is hosted: in a
+   * gateway's process, or in another server's.
+   */
+  readonly engine?: Engine;
   /**
    * The host's own login. Whoever it names is authenticated, and has the scopes run, read and decide
    * unless it says otherwise.

@@ -18,7 +18,9 @@ import { webRoutes } from "./web/routes.ts";
 /** A server as a function from request to response, to be mounted anywhere. */
 export interface App {
   fetch(request: Request, bindings?: RequestBindings): Promise<Response>;
-  /** From now on `/readyz` says no, so that nobody sends anything new here. */
+  /** From now on `/readyz` says no, so that nobody sends anything new here; what comes all the same is answered. */
+  leave(): void;
+  /** The same, and whatever would stay open for long ends. */
   drain(): void;
 }
 
@@ -59,6 +61,7 @@ export function createApp(options: AppOptions): App {
     // Hono takes whatever a host calls it with for bindings; of a host's own second argument nothing is ours.
     fetch: async (request, { remoteAddress, takesEncoded = false } = {}) =>
       app.fetch(request, { takesEncoded, ...(remoteAddress === undefined ? {} : { remoteAddress }) }),
+    leave: () => site.leave(),
     drain: () => site.drain(),
   };
 }

@@ -18,13 +18,17 @@ export class Site {
   /** Where this is mounted, as in `/approvals`; `/` where nothing is above. */
   readonly basePath: string;
   readonly #apps: ReadonlyMap<string, Runner>;
+  /** For what belongs to apps that are hosted elsewhere. */
+  readonly #engine: Engine | undefined;
   #engines: Promise<readonly Engine[]> | undefined;
   /** How the live feed behaves. */
   readonly feed: FeedSettings;
   readonly #closing = new AbortController();
+  #leaving = false;
 
   constructor({
     apps,
+    engine,
     logger = SILENT,
     publicUrl,
     basePath = "/",
@@ -39,6 +43,7 @@ export class Site {
     this.auth = authOf({ ...(auth && { auth }), ...(authenticate && { authenticate }) });
     this.publicUrl = publicUrl?.replace(/\/+$/, "");
     this.basePath = readBasePath(basePath);
+    this.#engine = engine;
     this.#apps = new Map(Object.entries(apps));
     for (const [name, runner] of this.#apps) {
       if (runner.app === name) continue;
@@ -47,17 +52,26 @@ export class Site {
         `The app "${name}" is a Runner whose app is "${runner.app}"; serve it under that name, or give the Runner \`app: "${name}"\`.`,
       );
     }
-    if (this.#apps.size === 0) throw new CountersignError("invalid-option", "`apps` is empty.");
+    if (this.#apps.size === 0 && engine === undefined) {
+      throw new CountersignError(
+        "invalid-option",
+        "`apps` is empty; to serve the inbox of apps that run elsewhere, give the ledger's `engine`.",
+      );
+    }
   }
 
   /** Is this process about to end? */
   get draining(): boolean {
-    return this.closing.aborted;
+    return this.#leaving || this.closing.aborted;
   }
 
   /** Aborts when this process is about to end: what would stay open for long ends with it. */
   get closing(): AbortSignal {
     return this.#closing.signal;
+  }
+
+  leave(): void {
+    this.#leaving = true;
   }
 
   drain(): void {
@@ -97,7 +111,8 @@ export class Site {
   }
 
   async #open(): Promise<readonly Engine[]> {
-    const engines = await Promise.all([...this.#apps.values()].map((runner) => runner.engine()));
+    const hosting = await Promise.all([...this.#apps.values()].map((runner) => runner.engine()));
+    const engines = this.#engine === undefined ? hosting : [...hosting, this.#engine];
     // Its digest key is a database's own: two ledgers with the same one are two doors to one database.
     const keys = new Set(engines.map(({ ledger }) => Buffer.from(ledger.digestKey).toString("hex")));
     if (keys.size <= 1) return engines;

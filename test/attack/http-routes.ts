@@ -92,6 +92,11 @@ export const ROUTES: { readonly [route: string]: Route } = {
   "GET /v1/unknown": { request: at("/v1/unknown"), scopes: LOOK },
   "GET /v1/audit": { request: at("/v1/audit"), scopes: ["admin"] },
   "GET /v1/audit/verify": { request: at("/v1/audit/verify"), scopes: ["admin"] },
+  "GET /v1/deliveries": { request: at("/v1/deliveries"), scopes: ["admin"] },
+  "POST /v1/deliveries/{channel}/{sequence}/retry": {
+    request: ({ unsent }) => ({ path: `/v1/deliveries/pager/${unsent}/retry`, body: {} }),
+    scopes: ["admin"],
+  },
   "GET /list-apps": { request: at("/list-apps"), scopes: ["read", "run"] },
   "POST /apps/{app}/users/{user}/sessions": {
     request: at("/apps/desk/users/ana/sessions", {}),

@@ -11,6 +11,7 @@ import { type AppOptions, createApp, createAuth, SCOPES, type Scope, Tokens } fr
 import { Agent, createEngine, createLedger, Runner, tool } from "../../src/index.ts";
 import { scripted } from "../../src/models/scripted/index.ts";
 import type { JsonObject } from "../../src/protocol/index.ts";
+import { giveUp, requestsIn } from "../support/given-up.ts";
 import { createDatabaseFile, type Dump } from "./support/database.ts";
 
 /** What people's browsers call the server. */
@@ -62,6 +63,8 @@ export interface Ids {
   readonly lost: string;
   /** A call of ana's about which nobody was asked, of which nobody knows how it ended. */
   readonly stray: string;
+  /** The number of a message to the channel `pager` that was given up. */
+  readonly unsent: number;
 }
 
 const TOOLS: readonly {
@@ -175,7 +178,9 @@ async function askQuestions(runner: Runner, engine: Engine): Promise<Ids> {
   await runner.send("stray", { user: "ana", session: "s-stray" });
   const { items } = await engine.ledger.unknownCalls();
   const stray = items.find((call: CallRecord) => call.tool === "stray")?.id ?? "";
-  return { pay, wire, named, bobs, denied, lost, stray };
+  const [unsent = 0] = await requestsIn(engine.ledger);
+  await giveUp(engine.ledger, { channel: "pager", seqs: [unsent] });
+  return { pay, wire, named, bobs, denied, lost, stray, unsent };
 }
 
 async function makeTokens(tokens: Tokens, clock: ManualClock): Promise<Record<TokenName, string>> {

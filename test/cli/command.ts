@@ -9,7 +9,9 @@ import { createEngine, type Engine } from "../../src/index.ts";
 /** The command's script. */
 export const ENTRY: string = fileURLToPath(new URL("entry.mjs", import.meta.url));
 // Most of a start is stripping types; what one test has stripped the others need not.
-const COMPILE_CACHE = fileURLToPath(new URL("../../node_modules/.cache/countersign-cli", import.meta.url));
+export const COMPILE_CACHE: string = fileURLToPath(
+  new URL("../../node_modules/.cache/countersign-cli", import.meta.url),
+);
 
 /** What a finished command left. */
 export interface Ran {

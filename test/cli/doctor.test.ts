@@ -55,6 +55,22 @@ describe("doctor", () => {
     expect(short?.advice).toContain("openssl rand");
   });
 
+  test("fails where the ledger was begun with another secret, and binds one that nobody wrote to, to none", async () => {
+    const folder = makeFolder();
+    await folder.withEngine(async () => {});
+    const env = { COUNTERSIGN_SECRET: "x".repeat(40) };
+    expect(findings(folder, [], env).filter(({ status }) => status === "fail")).toEqual([]);
+    await folder.withEngine(async (engine) => {
+      const pay = engine.gate("pay", { requireConfirmation: true }, async () => "paid");
+      await pay({}, { key: "k", by: { id: "ana" } });
+    });
+    expect(findings(folder).filter(({ status }) => status === "fail")).toEqual([]);
+    expect(about(findings(folder, [], env), "ledger")).toMatchObject({
+      status: "fail",
+      message: expect.stringContaining("begun without a secret") as string,
+    });
+  });
+
   test("fails where serve would refuse: no login, and others can reach it", () => {
     const folder = makeFolder();
     expect(about(findings(folder, ["--host", "0.0.0.0"]), "auth")).toMatchObject({ status: "fail" });

@@ -2,6 +2,7 @@ import { Validator } from "@cfworker/json-schema";
 import { expect, test } from "vitest";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../src/protocol/index.ts";
 import { openStage, type Stage } from "../e2e/approvals-stage.ts";
+import { giveUp } from "../support/given-up.ts";
 import { Random } from "../support/random.ts";
 import { useResources } from "../support/resources.ts";
 import { type Operation, objectOf, operationsOf } from "./operations.ts";
@@ -60,6 +61,7 @@ async function plant(stage: Stage, round: number): Promise<void> {
   for (const text of ["pay 1 and pay 2", "login x", "transfer 3", "lose 1", "look 1"]) {
     await stage.say(text === "transfer 3" ? "bob" : "ana", text, `s-${round}-${text}`);
   }
+  await giveUp(stage.engine.ledger, { channel: "pager", seqs: [round + 1, round + 2] });
 }
 
 /** What exists by now, by the names of what takes it. */
@@ -70,12 +72,15 @@ async function lookAround({ engine: { ledger } }: Stage): Promise<Record<string,
     await ledger.unknownCalls({ limit: 5 }),
     await ledger.sessions({ app: "bank", user: "ana" }, { limit: 10 }),
   ];
+  const unsent = (await ledger.deadDeliveries({ limit: 10 })).items.map(({ seq }) => String(seq));
   const confirmations = [...open.items, ...closed.items].map(({ confirmation }) => confirmation.id);
   const session = [...sessions.items.map(({ id }) => id), "s-new"];
   const user = ["ana", "ana", "ana", "bob"];
   return {
     id: [...confirmations, ...calls.items.map(({ id }) => id)],
     confirmation: confirmations,
+    channel: ["pager"],
+    sequence: unsent,
     ...Object.fromEntries(["app", "appName", "app_name", "agent"].map((name) => [name, ["bank"]])),
     ...Object.fromEntries(["user", "userId", "user_id"].map((name) => [name, user])),
     ...Object.fromEntries(["session", "sessionId", "session_id"].map((name) => [name, session])),

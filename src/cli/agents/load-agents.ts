@@ -1,5 +1,6 @@
 import { basename, relative } from "node:path";
 import { pathToFileURL } from "node:url";
+import type { ManifestOptions } from "../../manifest/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import type { AnyAgent } from "../../runtime/index.ts";
 import type { AgentFile } from "./find-agents.ts";
@@ -23,6 +24,7 @@ export interface LoadedAgents {
   readonly broken: readonly BrokenAgent[];
 }
 
+const A2A_PACKAGE = "@a2a-js/sdk";
 const EXPORTS: readonly string[] = ["rootAgent", "root_agent"];
 
 /** Loads every file; one that fails does not keep the others from being loaded. */
@@ -91,8 +93,10 @@ function isManifest({ file }: AgentFile): boolean {
 
 /** The one agent of a folder's `agent.yaml` is called like the folder; any other has the name that its manifest says. */
 async function loadFromManifest(found: AgentFile): Promise<readonly LoadedAgent[]> {
-  const { loadManifest } = await import("../../manifest/index.ts");
-  const agents = loadManifest(found.file);
+  const { checkManifest, loadManifest } = await import("../../manifest/index.ts");
+  // Only agents that live elsewhere need the package that reaches them.
+  const { remoteAgents } = checkManifest(found.file);
+  const agents = loadManifest(found.file, remoteAgents.length === 0 ? {} : await reachingOthers());
   const isFolders = agents.length === 1 && /^agent\.\w+$/.test(basename(found.file));
   return agents.map((made) => ({
     app: isFolders ? found.app : made.name,
@@ -100,6 +104,19 @@ async function loadFromManifest(found: AgentFile): Promise<readonly LoadedAgent[
     agent: made.agent,
     close: () => made.close(),
   }));
+}
+
+async function reachingOthers(): Promise<ManifestOptions> {
+  const { RemoteAgent } = await import("../../a2a/index.ts").catch((cause: unknown) => {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    if (code !== "ERR_MODULE_NOT_FOUND" || !message.includes(A2A_PACKAGE)) throw cause;
+    throw new CountersignError(
+      "missing-package",
+      `An agent that it uses is elsewhere; install ${A2A_PACKAGE} to reach it.`,
+      { details: { package: A2A_PACKAGE }, cause },
+    );
+  });
+  return { remoteAgent: (about) => new RemoteAgent(about) };
 }
 
 async function loadModule(found: AgentFile): Promise<LoadedAgent> {

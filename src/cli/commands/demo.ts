@@ -48,7 +48,7 @@ export const demo: Command = {
     tellBroken(site, new Output(process.stderr, invocation.env));
     const asked = await askForMoney(site);
     if (!invocation.flags.has("json")) suggest(invocation, site, { ledger: options.ledger, asked });
-    return runUntilStopped(invocation, site, { stopping, graceMs: options.graceMs });
+    return runUntilStopped(invocation, site, { ...options, stopping });
   },
 };
 

@@ -4,6 +4,7 @@ import { auditHead } from "./audit-head.ts";
 import { auditLog } from "./audit-log.ts";
 import { auditVerify } from "./audit-verify.ts";
 import { cancel } from "./cancel.ts";
+import { deliveries, deliveriesRetry } from "./deliveries.ts";
 import { demo } from "./demo.ts";
 import { deny } from "./deny.ts";
 import { doctor } from "./doctor.ts";
@@ -11,6 +12,7 @@ import { mcp } from "./mcp.ts";
 import { migrate } from "./migrate.ts";
 import { pending } from "./pending.ts";
 import { prune } from "./prune.ts";
+import { restored } from "./restored.ts";
 import { run } from "./run.ts";
 import { serve } from "./serve.ts";
 import { settle } from "./settle.ts";
@@ -33,11 +35,14 @@ export const COMMANDS: readonly Command[] = [
   auditVerify,
   auditHead,
   auditLog,
+  deliveries,
+  deliveriesRetry,
   tokensCreate,
   tokensList,
   tokensRevoke,
   validate,
   migrate,
   prune,
+  restored,
   doctor,
 ];

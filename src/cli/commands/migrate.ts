@@ -11,7 +11,7 @@ export const migrate: Command = {
   usage: "[--dry-run]",
   about:
     "Every process that opens a SQLite ledger does this by itself; run it where you want to see it happen before. " +
-    "On PostgreSQL it is done by this command, under a role that may create tables; any number may run it at once. " +
+    "On PostgreSQL it is done by this command, under a role that may create tables; any number may run it at once, and `serve --migrate` does it too. " +
     "There is no way back: keep a copy if you may have to return to an older Countersign.",
   flags: {
     "dry-run": { type: "boolean", help: "only say what it would do" },
@@ -29,13 +29,21 @@ export const migrate: Command = {
     const { exists, version, newest } = await inspectLedger(url);
     if (!dryRun) await migrateLedger(url);
     if (flags.has("json")) {
-      output.json({ ledger: withoutPassword(url), existed: exists, from: version, to: newest, dryRun });
+      output.json({
+        ledger: withoutPassword(url),
+        existed: exists,
+        from: version,
+        to: Math.max(version, newest),
+        dryRun,
+      });
       return EXIT.ok;
     }
     const name = inert(withoutPassword(url));
     const would = dryRun ? "would be" : "was";
     if (!exists) output.prose(`${name} ${would} made, with schema ${newest}.`);
     else if (version === newest) output.prose(`${name} has schema ${version}, the newest; nothing to do.`);
+    else if (version > newest)
+      output.prose(`${name} has schema ${version} and this Countersign knows ${newest}; nothing to do.`);
     else output.prose(`${name} ${would} brought from schema ${version} to ${newest}.`);
     return EXIT.ok;
   },

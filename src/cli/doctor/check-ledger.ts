@@ -4,7 +4,7 @@ import { type Engine, systemClock } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import { inspectLedger, type LedgerState } from "../../stores/index.ts";
 import { shortDuration } from "../duration.ts";
-import { fileOf, openEngine } from "../wiring.ts";
+import { fileOf, isKept, openEngine } from "../wiring.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 const MOST_SKEW_MS = 5_000;
@@ -17,29 +17,25 @@ export async function checkLedger(url: string): Promise<readonly Finding[]> {
   } catch (error) {
     return [fail("ledger", messageOf(error), "Name another with --db or COUNTERSIGN_DB.")];
   }
-  const writable = checkWritable(url, state.exists);
-  if (!state.exists) return [writable, ...absent(url)];
-  const schema = checkSchema(state);
-  const findings = [writable, schema, checkDamage(state.damage ?? [])];
+  const file = fileOf(url);
+  const writable = file === undefined ? [] : [checkWritable(file, state.exists)];
+  if (!state.exists) return [...writable, absent(url, file)];
+  const whole = file === undefined ? [] : [checkDamage(state.damage ?? [])];
+  const findings = [...writable, checkSchema(state, file), ...whole];
   // Opening it would migrate it, and only looks are taken here.
   if (state.version !== state.newest || findings.some(({ status }) => status === "fail")) return findings;
   return [...findings, ...(await checkInside(url))];
 }
 
-function absent(url: string): readonly Finding[] {
-  const file = fileOf(url);
-  if (file === undefined)
-    return [
-      warn("ledger", "It is in memory and ends with its process.", "Name a file with --db sqlite:FILE."),
-    ];
-  return [
-    warn("ledger", `There is none at ${file} yet.`, "`countersign serve`, `demo` and `migrate` make it."),
-  ];
+function absent(url: string, file: string | undefined): Finding {
+  const advice = "`countersign serve`, `demo` and `migrate` make it.";
+  if (file !== undefined) return warn("ledger", `There is none at ${file} yet.`, advice);
+  if (isKept(url))
+    return warn("ledger", "There is none in this database yet.", "Make it with `countersign migrate`.");
+  return warn("ledger", "It is in memory and ends with its process.", "Name a file with --db sqlite:FILE.");
 }
 
-function checkWritable(url: string, exists: boolean): Finding {
-  const file = fileOf(url);
-  if (file === undefined) return ok("write", "no file is needed");
+function checkWritable(file: string, exists: boolean): Finding {
   // SQLite keeps two more files beside it.
   const folder = dirname(resolve(file));
   try {
@@ -55,13 +51,15 @@ function checkWritable(url: string, exists: boolean): Finding {
   }
 }
 
-function checkSchema({ version, newest }: LedgerState): Finding {
+function checkSchema({ version, newest }: LedgerState, file: string | undefined): Finding {
   if (version === newest) return ok("schema", `version ${version}, the newest`);
   if (version < newest) {
     return warn(
       "schema",
       `It has version ${version}, and ${newest} is the newest.`,
-      "Run `countersign migrate`; the first process that opens it does it too.",
+      file === undefined
+        ? "Run `countersign migrate`; until then `serve` refuses it."
+        : "Run `countersign migrate`; the first process that opens it does it too.",
     );
   }
   return fail(
@@ -90,7 +88,12 @@ async function checkInside(url: string): Promise<readonly Finding[]> {
     return [fail("ledger", messageOf(error), "Name another with --db or COUNTERSIGN_DB.")];
   }
   try {
-    return [await checkClock(engine), await checkUnknown(engine)];
+    return [
+      await checkClock(engine),
+      ...(await checkSecretFits(engine)),
+      await checkUnknown(engine),
+      await checkDeliveries(engine),
+    ];
   } finally {
     await engine.close();
   }
@@ -110,6 +113,18 @@ async function checkClock({ ledger }: Engine): Promise<Finding> {
   );
 }
 
+async function checkSecretFits(engine: Engine): Promise<readonly Finding[]> {
+  // One that nobody has written to takes any secret, and to ask would bind it to this one.
+  const written = await engine.ledger.journal({ after: 0, limit: 1 });
+  if (written.length === 0) return [];
+  try {
+    await engine.ready();
+    return [];
+  } catch (error) {
+    return [fail("ledger", messageOf(error), "Set COUNTERSIGN_SECRET to what the others have.")];
+  }
+}
+
 async function checkUnknown({ ledger }: Engine): Promise<Finding> {
   const { items, next } = await ledger.unknownCalls({ limit: 100 });
   if (items.length === 0) return ok("unknown", "no call waits to be settled");
@@ -118,6 +133,17 @@ async function checkUnknown({ ledger }: Engine): Promise<Finding> {
     "unknown",
     `${count} of the calls that started have no known end.`,
     "`countersign pending` lists them, `countersign settle` settles them.",
+  );
+}
+
+async function checkDeliveries({ ledger }: Engine): Promise<Finding> {
+  const { items, next } = await ledger.deadDeliveries({ limit: 100 });
+  if (items.length === 0) return ok("deliveries", "no message was given up");
+  const count = next === undefined ? String(items.length) : `${items.length}+`;
+  return warn(
+    "deliveries",
+    `${count} of the messages to channels were given up.`,
+    "`countersign deliveries` says why, `countersign deliveries retry` sends them again.",
   );
 }
 

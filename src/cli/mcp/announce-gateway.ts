@@ -19,6 +19,6 @@ export function announceGateway(
   if (url !== undefined) output.line(`  clients    ${url}`);
   const command = import.meta.url.endsWith(".ts") ? "npm start --" : "npx countersign";
   const db = `--db ${shellWord(ledger)}`;
-  output.line(`  inbox      ${command} serve FOLDER ${db}`);
+  output.line(`  inbox      ${command} serve --inbox-only ${db}`);
   output.line(`  terminal   ${command} pending --watch ${db}`);
 }

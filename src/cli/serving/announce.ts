@@ -36,10 +36,14 @@ export function announce(invocation: Invocation, site: OpenSite, options: ServeO
   }
   output.line(`Countersign serves on ${output.style(["bold", "cyan"], url)}`);
   output.line();
-  printRows(
-    output,
-    served.map(({ app, file }) => [inert(app), inert(shortPath(file))]),
-  );
+  if (served.length === 0) {
+    output.line(`  No agents here: this serves the inbox of ${inert(withoutPassword(ledger))}`);
+  } else {
+    printRows(
+      output,
+      served.map(({ app, file }) => [inert(app), inert(shortPath(file))]),
+    );
+  }
   output.line();
   printRows(output, [
     ["ledger", inert(withoutPassword(ledger))],

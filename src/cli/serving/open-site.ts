@@ -1,7 +1,7 @@
 import type { Engine } from "../../engine/index.ts";
 import { createApp, type Logger, Metrics, openTelemetry } from "../../http/index.ts";
-import { serve } from "../../http/node/index.ts";
-import { createEngine, Runner } from "../../index.ts";
+import { type CloseOptions, serve } from "../../http/node/index.ts";
+import { createEngine, createLedger, Runner } from "../../index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import {
   type BrokenAgent,
@@ -27,7 +27,7 @@ export interface OpenSite {
   readonly webhookSecret?: string;
   runner(app: string): Runner | undefined;
   /** Takes no more work and finishes what runs. Resolves when nothing runs and the ledger is closed. */
-  close(graceMs: number): Promise<void>;
+  close(options: Required<CloseOptions>): Promise<void>;
 }
 
 /** One engine for all apps: one lease, one worker. Nothing is taken up before the address is ours. */
@@ -36,7 +36,8 @@ export async function openSite(
   loaded: LoadedAgents,
   { log, lenient }: Pick<Opening, "log" | "lenient">,
 ): Promise<OpenSite> {
-  const engine = await createEngine({ ledger: options.ledger, trace: openTelemetry });
+  const ledger = await createLedger(options.ledger, { migrate: options.migrate });
+  const engine = await createEngine({ ledger, trace: openTelemetry });
   try {
     return await openOn(engine, { options, loaded, log, lenient });
   } catch (error) {
@@ -64,9 +65,10 @@ async function openOn(engine: Engine, { options, loaded, log, lenient }: Opening
   const metrics = new Metrics();
   const app = createApp({
     apps,
+    engine,
     logger: log,
     metrics,
-    mounts: await openA2a(apps, options, log),
+    mounts: served.length === 0 ? [] : await openA2a(apps, options, log),
     ...(publicUrl === undefined ? {} : { publicUrl }),
     ...(allowOrigins.length === 0 ? {} : { allowOrigins }),
     ...auth.appOptions,
@@ -90,8 +92,8 @@ async function openOn(engine: Engine, { options, loaded, log, lenient }: Opening
     ...(loginLink === undefined ? {} : { loginLink }),
     ...(webhookSecret === undefined ? {} : { webhookSecret }),
     runner: (name) => runners.get(name),
-    close: async (graceMs) => {
-      await Promise.all([worker.stop(), channels.stop(), server.close({ graceMs })]);
+    close: async (how) => {
+      await Promise.all([worker.stop(), channels.stop(), server.close(how)]);
       for (const runner of runners.values()) await runner.close();
       await engine.close();
       await closeAgents(loaded.agents);

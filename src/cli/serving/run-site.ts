@@ -1,3 +1,4 @@
+import type { CloseOptions } from "../../http/node/index.ts";
 import type { Invocation } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
 import { Output } from "../output.ts";
@@ -8,14 +9,14 @@ import type { OpenSite } from "./open-site.ts";
 const MARGIN_MS = 1_000;
 
 /**
- * Serves until the process is asked to end, then stops taking work and waits for what runs, no longer than `graceMs`.
- * What still runs then is left to the ledger: its lease runs out, and it is taken over or told as unknown. A second
- * signal ends the process at once, with the same left behind.
+ * Serves until the process is asked to end, then answers for another `drainMs` while it says that it is not ready, and
+ * waits for what runs, no longer than `graceMs`. What still runs then is left to the ledger: its lease runs out, and it
+ * is taken over or told as unknown. A second signal ends the process at once, with the same left behind.
  */
 export async function runUntilStopped(
   invocation: Invocation,
   site: OpenSite,
-  { stopping, graceMs }: { readonly stopping: Stopping; readonly graceMs: number },
+  { stopping, graceMs, drainMs }: Required<CloseOptions> & { readonly stopping: Stopping },
 ): Promise<number> {
   const { exitNow, flags, env } = invocation;
   const output = flags.has("json") ? new Output(process.stderr, env) : invocation.output;
@@ -23,8 +24,8 @@ export async function runUntilStopped(
   output.line();
   output.line(`${signal}: finishing what runs (again: end at once)`);
   const { promise: timeout, resolve } = Promise.withResolvers<"late">();
-  const timer = setTimeout(resolve, graceMs + MARGIN_MS, "late");
-  const ended = await Promise.race([site.close(graceMs).then(() => "closed" as const), timeout]);
+  const timer = setTimeout(resolve, drainMs + graceMs + MARGIN_MS, "late");
+  const ended = await Promise.race([site.close({ graceMs, drainMs }).then(() => "closed" as const), timeout]);
   clearTimeout(timer);
   if (ended === "late") {
     output.prose(

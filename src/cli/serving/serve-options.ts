@@ -6,7 +6,9 @@ import { ledgerUrl } from "../wiring.ts";
 
 const DEFAULT_HOST = "127.0.0.1";
 const DEFAULT_PORT = 8000;
+const DEFAULT_DRAIN_SECONDS = 0;
 const DEFAULT_GRACE_SECONDS = 25;
+const MOST_SECONDS = 86_400;
 const MOST_PORT = 65_535;
 
 /** What `serve` and `demo` are told. */
@@ -14,6 +16,8 @@ export interface ServeOptions {
   readonly host: string;
   readonly port: number;
   readonly ledger: string;
+  /** Makes a PostgreSQL ledger's schema, or brings it up to date, first. */
+  readonly migrate: boolean;
   readonly auth: LoginMode;
   readonly oidc?: OidcOptions;
   /** Ends the login of a ledger that has one. */
@@ -24,10 +28,12 @@ export interface ServeOptions {
   readonly allowOrigins: readonly string[];
   /** Takes decisions over A2A from callers who log in and may decide. */
   readonly a2aDecisions: boolean;
+  /** How long it stays reachable when it is stopped, and says that it is not ready. */
+  readonly drainMs: number;
   readonly graceMs: number;
 }
 
-/** The flags of whatever serves; each can be set as COUNTERSIGN_<NAME> too. */
+/** The flags of whatever serves; each but --break-glass can be set as COUNTERSIGN_<NAME> too. */
 export const SERVE_FLAGS: Flags = {
   host: { type: "string", value: "HOST", help: `where to listen (${DEFAULT_HOST})` },
   port: { type: "string", value: "PORT", help: `the port (${DEFAULT_PORT}); 0 takes any free one` },
@@ -35,6 +41,10 @@ export const SERVE_FLAGS: Flags = {
     type: "string",
     value: "MODE",
     help: "none (loopback only), local (a login link), tokens or oidc (none)",
+  },
+  migrate: {
+    type: "boolean",
+    help: "bring a PostgreSQL ledger's schema up to date first; else one that is behind is refused",
   },
   "break-glass": { type: "boolean", help: "serve without a login a ledger that has had one" },
   "public-url": { type: "string", value: "URL", help: "what browsers call this server, for links" },
@@ -60,6 +70,11 @@ export const SERVE_FLAGS: Flags = {
     help: "lets browsers log in there too (its secret: COUNTERSIGN_OIDC_CLIENT_SECRET)",
   },
   "oidc-roles-claim": { type: "string", value: "PATH", help: "where the roles are (roles)" },
+  drain: {
+    type: "string",
+    value: "SECONDS",
+    help: `when stopped, how long to answer on while /readyz says no, so that balancers notice (${DEFAULT_DRAIN_SECONDS})`,
+  },
   grace: {
     type: "string",
     value: "SECONDS",
@@ -83,6 +98,7 @@ export function readServeOptions(invocation: Invocation, usualLedger?: string): 
     host,
     port: numberOf("port", settingOf(invocation, "port"), MOST_PORT) ?? DEFAULT_PORT,
     ledger: ledgerUrl(invocation, usualLedger),
+    migrate: switchOf(invocation, "migrate"),
     auth,
     breakGlass: invocation.flags.has("break-glass"),
     ...(auth === "oidc" ? { oidc: oidcOf(invocation) } : {}),
@@ -90,9 +106,15 @@ export function readServeOptions(invocation: Invocation, usualLedger?: string): 
     ...(webhook === undefined ? {} : { webhook }),
     ...(webhookSecret ? { webhookSecret } : {}),
     allowOrigins: origins === undefined ? [] : origins.split(",").map((origin) => originOf(origin.trim())),
-    a2aDecisions: invocation.flags.has("a2a-decisions"),
-    graceMs: 1_000 * (numberOf("grace", settingOf(invocation, "grace"), 86_400) ?? DEFAULT_GRACE_SECONDS),
+    a2aDecisions: switchOf(invocation, "a2a-decisions"),
+    drainMs: millisecondsOf(invocation, "drain") ?? 1_000 * DEFAULT_DRAIN_SECONDS,
+    graceMs: millisecondsOf(invocation, "grace") ?? 1_000 * DEFAULT_GRACE_SECONDS,
   };
+}
+
+function millisecondsOf(invocation: Invocation, name: string): number | undefined {
+  const seconds = numberOf(name, settingOf(invocation, name), MOST_SECONDS);
+  return seconds === undefined ? undefined : 1_000 * seconds;
 }
 
 /** What a flag says, else its environment variable. */
@@ -100,8 +122,20 @@ export function settingOf(
   { flags, env }: Pick<Invocation, "flags" | "env">,
   name: string,
 ): string | undefined {
-  const given = flags.text(name) ?? env[`COUNTERSIGN_${name.toUpperCase().replaceAll("-", "_")}`];
+  const given = flags.text(name) ?? env[`COUNTERSIGN_${variableOf(name)}`];
   return given === undefined || given === "" ? undefined : given;
+}
+
+function variableOf(name: string): string {
+  return name.toUpperCase().replaceAll("-", "_");
+}
+
+/** Is it switched on, by its flag or by its environment variable? */
+function switchOf(invocation: Pick<Invocation, "flags" | "env">, name: string): boolean {
+  if (invocation.flags.has(name)) return true;
+  const given = settingOf(invocation, name) ?? "false";
+  if (given === "true" || given === "false") return given === "true";
+  throw invalid(name, `COUNTERSIGN_${variableOf(name)} is "${given}"; give true or false.`);
 }
 
 /** One of the ways to log in; throws `invalid-option` for any other word. */

@@ -1,12 +1,14 @@
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
-import { CountersignError, type ErrorCode, type Event } from "../../protocol/index.ts";
+import type { Context } from "hono";
+import { CountersignError, type ErrorCode, type Event, type JsonObject } from "../../protocol/index.ts";
 import { actingFor } from "../acting-for.ts";
 import type { HttpEnv } from "../env.ts";
+import { onceOf } from "../once.ts";
 import { requireScope } from "../scopes.ts";
 import type { Site } from "../site.ts";
 import { serveAdk } from "./document.ts";
 import { readBody, toBody } from "./read-body.ts";
-import { eventSchema, reasoningSchema, runSchema } from "./schemas.ts";
+import { eventSchema, type RunBody, reasoningSchema, runSchema } from "./schemas.ts";
 import { eventsOf, prepareRun } from "./start-run.ts";
 
 /** `/run` as Vertex AI's clients wrap it; the session is made if there is none. */
@@ -22,14 +24,14 @@ export function serveReasoningEngine(routes: OpenAPIHono<HttpEnv>, site: Site): 
   serveAdk(routes, route, async (context) => {
     requireScope(context, "run");
     const { input } = await readBody(context, reasoningSchema);
-    const { sessionId = crypto.randomUUID(), ...body } = toBody(input, runSchema, "input");
+    const body = toBody(input, runSchema, "input");
     const { appName, userId = "" } = body;
     if (appName === undefined) {
       const code: ErrorCode = "malformed-request";
       return context.json({ error: "appName is required in input", code }, 400);
     }
     actingFor(context.get("principal"), userId);
-    await makeSession(site, { appName, userId, sessionId });
+    const sessionId = await madeSession(site, context, body);
     const run = await prepareRun(site, context, { ...body, sessionId });
     const output: Event[] = [];
     for await (const event of eventsOf(site, run, false)) output.push(event);
@@ -37,13 +39,19 @@ export function serveReasoningEngine(routes: OpenAPIHono<HttpEnv>, site: Site): 
   });
 }
 
-async function makeSession(
-  site: Site,
-  { appName, ...named }: { readonly appName: string; readonly userId: string; readonly sessionId: string },
-): Promise<void> {
+/** The id of the session that the message is for; one that is not there is made. Under one key it is the same one. */
+async function madeSession(site: Site, context: Context<HttpEnv>, body: RunBody): Promise<string> {
+  const { appName = "", userId = "", sessionId } = body;
+  const { sessionService } = site.runner(appName);
+  if (sessionId === undefined) {
+    const ledger = await site.ledger();
+    const once = onceOf(context, { route: "adk.reasoning_engine", ledger, body: body as JsonObject });
+    return (await sessionService.createSession({ userId, ...(once === undefined ? {} : { once }) })).id;
+  }
   try {
-    await site.runner(appName).sessionService.createSession(named);
+    await sessionService.createSession({ userId, sessionId });
   } catch (error) {
     if (!CountersignError.isInstance(error) || error.code !== "session-exists") throw error;
   }
+  return sessionId;
 }

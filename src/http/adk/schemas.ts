@@ -1,6 +1,12 @@
 import { z } from "@hono/zod-openapi";
+import { isJsonObject } from "../../protocol/index.ts";
 
-const object = z.record(z.string(), z.unknown());
+type Members = Record<string, unknown>;
+
+// Not copied: a member called `__proto__` is a member like any other, and stays.
+const object = z
+  .custom<Members>(isJsonObject, "must be an object")
+  .openapi({ type: "object", additionalProperties: true });
 
 /** What the session routes' addresses name. */
 type UserPath = { readonly app: z.ZodString; readonly user: z.ZodString };
@@ -43,8 +49,6 @@ export const errorSchema: z.ZodType = z
     link: z.string().optional().describe("Where somebody else can decide this confirmation."),
   })
   .openapi("AdkError");
-
-type Members = Record<string, unknown>;
 
 interface NewSessionBody {
   readonly sessionId?: string | null | undefined;

@@ -1,6 +1,6 @@
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import type { SessionName } from "../../engine/index.ts";
+import { checkSessionName, type SessionName } from "../../engine/index.ts";
 import { CountersignError, type Event, type JsonObject, parseEvent } from "../../protocol/index.ts";
 import { redactCalls, type Session } from "../../runtime/index.ts";
 import { actingFor } from "../acting-for.ts";
@@ -8,6 +8,7 @@ import type { HttpEnv } from "../env.ts";
 import { onceOf } from "../once.ts";
 import { requireScope } from "../scopes.ts";
 import type { Site } from "../site.ts";
+import { checkAppState } from "./app-state.ts";
 import { type AdkRoute, serveAdk } from "./document.ts";
 import { noSession } from "./errors.ts";
 import { readBody, readOptionalBody } from "./read-body.ts";
@@ -68,6 +69,7 @@ const SESSION_ROUTES: readonly (readonly [AdkRoute, Handler])[] = [
       params: sessionPath,
       summary: "Change a session's state.",
       body: sessionChangeSchema,
+      keyed: true,
       answer: MADE,
     },
     changeSession,
@@ -78,16 +80,19 @@ const SESSION_ROUTES: readonly (readonly [AdkRoute, Handler])[] = [
       path: SESSION,
       params: sessionPath,
       summary: "Delete a session: what is open is withdrawn, and its content erased.",
+      keyed: true,
       answer: { status: 204 },
     },
     deleteSession,
   ],
 ];
 
-/** The session that an address names. */
+/** The session that an address names. Throws `malformed-request` if there can be none of that name. */
 export function sessionIn(context: Context<HttpEnv>): SessionName {
   const { app = "", user = "", session = "" } = context.req.param();
-  return { app, user, id: session };
+  const name = { app, user, id: session };
+  checkSessionName(name);
+  return name;
 }
 
 /** A session as its user may see it; throws where there is none. Needs the scope `read`. */
@@ -108,6 +113,7 @@ async function createSession(site: Site, context: Context<HttpEnv>): Promise<Res
   actingFor(context.get("principal"), user);
   const { sessionService } = appIn(site, app);
   const body = await readOptionalBody(context, newSessionSchema);
+  checkAppState(context.get("principal"), body.state, "state");
   const sessionId = id || body.sessionId;
   const ledger = await site.ledger();
   const request = { app, user, id, body: body as JsonObject };
@@ -120,10 +126,7 @@ async function createSession(site: Site, context: Context<HttpEnv>): Promise<Res
       ...(body.events ? { events: body.events.map(toEvent).filter(({ partial }) => partial !== true) } : {}),
       ...(once === undefined ? {} : { once }),
     })
-    .catch((error: unknown) => {
-      const isTaken = CountersignError.isInstance(error) && error.code === "session-exists";
-      throw isTaken ? new CountersignError("session-exists", `Session already exists: ${sessionId}`) : error;
-    });
+    .catch(inAdkWords(sessionId ?? ""));
   return context.json(toAdkSession(await shown(site, { app, user, id: session.id }, session)));
 }
 
@@ -144,14 +147,19 @@ async function changeSession(site: Site, context: Context<HttpEnv>): Promise<Res
   requireScope(context, "run");
   const name = sessionIn(context);
   actingFor(context.get("principal"), name.user);
-  const { stateDelta } = await readBody(context, sessionChangeSchema);
+  const body = await readBody(context, sessionChangeSchema);
+  checkAppState(context.get("principal"), body.stateDelta, "stateDelta");
   if (!site.appNames.includes(name.app)) throw noSession(name.id);
+  const stateDelta = (body.stateDelta ?? {}) as JsonObject;
+  const request = { ...name, stateDelta };
+  const once = onceOf(context, { route: "adk.sessions.change", ledger: await site.ledger(), body: request });
   const session = await site
     .runner(name.app)
     .sessionService.updateSession({
       userId: name.user,
       sessionId: name.id,
-      stateDelta: (stateDelta ?? {}) as JsonObject,
+      stateDelta,
+      ...(once === undefined ? {} : { once }),
     })
     .catch(inAdkWords(name.id));
   return context.json(toAdkSession(await shown(site, name, session)));
@@ -162,9 +170,16 @@ async function deleteSession(site: Site, context: Context<HttpEnv>): Promise<Res
   const { app, user, id } = sessionIn(context);
   const by = actingFor(context.get("principal"), user);
   if (!site.appNames.includes(app)) throw noSession(id);
+  const request = { app, user, id };
+  const once = onceOf(context, { route: "adk.sessions.delete", ledger: await site.ledger(), body: request });
   await site
     .runner(app)
-    .sessionService.deleteSession({ userId: user, sessionId: id, by })
+    .sessionService.deleteSession({
+      userId: user,
+      sessionId: id,
+      by,
+      ...(once === undefined ? {} : { once }),
+    })
     .catch(inAdkWords(id));
   return new Response(null, { status: 204 });
 }
@@ -176,9 +191,19 @@ function appIn(site: Site, app: string): ReturnType<Site["runner"]> {
   });
 }
 
+// What clients of the ADK know each by; that a session is gone for good is told in our own words.
 function inAdkWords(id: string): (error: unknown) => never {
   return (error) => {
-    throw CountersignError.isInstance(error) && error.code === "unknown-session" ? noSession(id) : error;
+    switch (CountersignError.isInstance(error) ? error.code : undefined) {
+      case "unknown-session":
+        throw id === "" ? error : noSession(id);
+      case "session-exists":
+        throw new CountersignError("session-exists", `Session already exists: ${id}`);
+      case "session-deleted":
+        throw new CountersignError("session-exists", (error as CountersignError).message);
+      default:
+        throw error;
+    }
   };
 }
 

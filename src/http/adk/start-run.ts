@@ -1,5 +1,11 @@
 import type { Context } from "hono";
-import type { Ledger, Once, Principal, SessionRecord } from "../../engine/index.ts";
+import {
+  checkSessionName,
+  type Ledger,
+  type Once,
+  type Principal,
+  type SessionRecord,
+} from "../../engine/index.ts";
 import {
   type Content,
   CountersignError,
@@ -15,6 +21,7 @@ import { type Runner, redactCalls } from "../../runtime/index.ts";
 import type { HttpEnv } from "../env.ts";
 import { onceOf } from "../once.ts";
 import type { Site } from "../site.ts";
+import { checkAppState } from "./app-state.ts";
 import { noSession, withLink } from "./errors.ts";
 import type { RunBody } from "./schemas.ts";
 import { speakerFor } from "./speaker.ts";
@@ -28,6 +35,7 @@ export interface PreparedRun {
   readonly by: Principal;
   readonly ledger: Ledger;
   readonly once: Once | undefined;
+  readonly headers: Headers;
 }
 
 /** Finds the session and whoever speaks; what is refused here has a status of its own on both routes. */
@@ -35,12 +43,15 @@ export async function prepareRun(site: Site, context: Context<HttpEnv>, body: Ru
   const caller = context.get("principal");
   const { appName = "", userId = "", sessionId = "undefined" } = body;
   const by = await speakerFor(site, caller, { user: userId, message: body.newMessage });
+  checkAppState(caller, body.stateDelta, "stateDelta");
   const runner = servedHere(site, appName, sessionId);
   const ledger = await site.ledger();
-  const session = (await ledger.load({ session: { app: appName, user: userId, id: sessionId } }))?.session;
+  const name = { app: appName, user: userId, id: sessionId };
+  checkSessionName(name);
+  const session = (await ledger.load({ session: name }))?.session;
   if (session === undefined || session.deletedAt !== undefined) throw noSession(sessionId);
   const once = onceOf(context, { route: "adk.run", ledger, body: body as JsonObject });
-  return { body, runner, session, by, ledger, once };
+  return { body, runner, session, by, ledger, once, headers: context.req.raw.headers };
 }
 
 /** The run's events as they leave. Whoever stops listening stops nothing. */
@@ -55,6 +66,7 @@ export async function* eventsOf(site: Site, run: PreparedRun, streaming: boolean
     message,
     by,
     via: "adk",
+    requestHeaders: run.headers,
     streaming,
     ...(stateDelta ? { stateDelta: stateDelta as JsonObject } : {}),
     ...(invocationId ? { invocationId } : {}),

@@ -1,4 +1,6 @@
 import {
+  type Asker,
+  askerIn,
   type CallRecord,
   type Confirmation,
   type ConfirmationWithCall,
@@ -24,6 +26,8 @@ export interface ConfirmationContext {
   readonly earlier: readonly Confirmation[];
   /** What was said before the call, where the principal may read that. */
   readonly conversation?: readonly Message[];
+  /** Who sent the message that led to it, as they were known then. */
+  readonly asker?: Asker;
   /** Who holds, or last held, the claim on the call. */
   readonly owner?: CallOwner;
 }
@@ -49,12 +53,14 @@ export async function contextOf(
     { limit: MOST_EARLIER + 1 },
   );
   const { frame } = (await ledger.load({ confirmation: id })) ?? {};
+  const asker = askerIn(frame?.cursor);
   return {
     turn: told([...open.items, ...closed.items].toSorted((a, b) => a.call.ord - b.call.ord)),
     earlier: told(earlier.items).slice(0, MOST_EARLIER),
     ...(mayRead(confirmation, principal)
       ? { conversation: await conversationBefore(ledger, call, frame) }
       : {}),
+    ...(asker === undefined ? {} : { asker }),
     ...(await ownerOf(ledger, call)),
   };
 }

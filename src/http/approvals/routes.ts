@@ -1,5 +1,6 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Confirmation } from "../../engine/index.ts";
+import { serveDeliveries } from "../deliveries/routes.ts";
 import type { HttpEnv } from "../env.ts";
 import { serveFeed } from "../feed/routes.ts";
 import { IDEMPOTENCY_HEADER } from "../idempotency.ts";
@@ -44,6 +45,7 @@ export function approvalRoutes(site: Site): OpenAPIHono<HttpEnv> {
   serveDecisions(routes, site);
   serveEndings(routes, site);
   serveCalls(routes, site);
+  serveDeliveries(routes, site);
   serveIdentity(routes, site);
   refuseOtherMethods(routes);
   return routes;

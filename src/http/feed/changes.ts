@@ -26,16 +26,34 @@ export async function readChanges(
     ledger,
     about.flatMap(({ call }) => call ?? []),
   );
-  const known = new Map<string, Omit<Change, "seq"> | undefined>();
-  const changes: Change[] = [];
-  for (const { seq, confirmation, call } of about) {
-    const id = confirmation ?? asked.get(call ?? "");
-    if (id === undefined) continue;
-    if (!known.has(id)) known.set(id, await read(ledger, id));
+  const named = about.map(({ seq, confirmation, call }) => ({
+    seq,
+    id: confirmation ?? asked.get(call ?? "") ?? "",
+  }));
+  const known = await readAll(ledger, new Set(named.map(({ id }) => id)));
+  return named.flatMap(({ seq, id }) => {
     const found = known.get(id);
-    if (found !== undefined) changes.push({ seq, ...found });
-  }
-  return changes;
+    return found === undefined ? [] : [{ seq, ...found }];
+  });
+}
+
+// A ledger that is elsewhere would make each wait for the one before; all at once would make everybody else wait.
+const AT_ONCE = 8;
+
+async function readAll(
+  ledger: Pick<Ledger, "load">,
+  ids: Iterable<string>,
+): Promise<ReadonlyMap<string, Omit<Change, "seq">>> {
+  const known = new Map<string, Omit<Change, "seq">>();
+  const left = [...ids].filter((id) => id !== "").values();
+  const lane = async (): Promise<void> => {
+    for (const id of left) {
+      const found = await read(ledger, id);
+      if (found !== undefined) known.set(id, found);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  return known;
 }
 
 /** The changes as messages for one viewer, empty if none is for them. */

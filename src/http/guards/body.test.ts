@@ -107,6 +107,14 @@ test.each([
   expect(await send(text)).toMatchObject({ status: 400, answer: { code: "malformed-json" } });
 });
 
+test("a member that is named twice is refused, whichever way it is spelled, and its place is told", async () => {
+  const text = String.raw`{"decisions":[{"confirmed":false,"\u0063onfirmed":true}]}`;
+  expect(await send(text)).toMatchObject({
+    status: 400,
+    answer: { code: "malformed-json", field: "decisions[0].confirmed" },
+  });
+});
+
 test("bytes that are no UTF-8 are told as the client's mistake", async () => {
   expect(await send(new Uint8Array([0x22, 0xff, 0x22]))).toMatchObject({ status: 400 });
 });

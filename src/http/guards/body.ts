@@ -73,7 +73,9 @@ function checkJson(bytes: Uint8Array, maxBytes: number): void {
     throw new CountersignError("malformed-json", "The body is not UTF-8.", { cause });
   }
   const parsed = parseJson(text, { maxBytes });
-  if (!parsed.ok) throw new CountersignError("malformed-json", parsed.message);
+  if (parsed.ok) return;
+  const details = parsed.path ? { field: parsed.path } : {};
+  throw new CountersignError("malformed-json", parsed.message, { details });
 }
 
 function tooLarge(maxBytes: number): CountersignError {

@@ -50,11 +50,25 @@ test("a process with another secret than its database's is not ready, and says w
   expect(await ask(app, "/readyz")).toMatchObject([500, { code: "invalid-option", detail }]);
 });
 
-test("a process that is about to end is alive but not ready", async () => {
+test.each(["leave", "drain"] as const)(
+  "a process that is told to %s is alive but not ready",
+  async (what) => {
+    const app = await serveOn(await createLedger("memory:"));
+    app[what]();
+    expect(await ask(app, "/readyz")).toMatchObject([503, { code: "closed" }]);
+    expect(await ask(app, "/healthz")).toEqual([200, { status: "ok" }]);
+  },
+);
+
+test("a process that leaves still opens streams; one that drains does not", async () => {
   const app = await serveOn(await createLedger("memory:"));
+  const open = (): Promise<Response> => app.fetch(new Request("http://localhost/v1/confirmations/stream"));
+  app.leave();
+  const stream = await open();
+  expect(stream.status).toBe(200);
+  await stream.body?.cancel();
   app.drain();
-  expect(await ask(app, "/readyz")).toMatchObject([503, { code: "closed" }]);
-  expect(await ask(app, "/healthz")).toEqual([200, { status: "ok" }]);
+  expect((await open()).status).toBe(503);
 });
 
 test("both are in the OpenAPI document, and under whatever name the server is asked for", async () => {

@@ -1,5 +1,6 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { CountersignError } from "../../protocol/index.ts";
 import type { App } from "../app.ts";
 import { isEventStream } from "../event-stream.ts";
@@ -11,7 +12,7 @@ import type { MountedMessage } from "./request.ts";
 import { type Sending, sendResponse } from "./response.ts";
 
 export interface ServeOptions {
-  readonly app: Pick<App, "fetch"> & Partial<Pick<App, "drain">>;
+  readonly app: Pick<App, "fetch"> & Partial<Pick<App, "leave" | "drain">>;
   /** `127.0.0.1` if nothing is said. */
   readonly host?: string;
   /** 8000 if nothing is said; 0 takes a free one. */
@@ -23,15 +24,22 @@ export interface ServeOptions {
   readonly limits?: Partial<ServerLimits>;
 }
 
+/** How a server ends; by itself within 10 seconds, and without waiting for balancers. */
+export interface CloseOptions {
+  readonly graceMs?: number;
+  readonly drainMs?: number;
+}
+
 /** A server that listens. */
 export interface NodeServer {
   readonly url: string;
   readonly port: number;
   /**
    * Takes nothing new and ends live streams; what is being answered has `graceMs` to finish, and is cut off then.
+   * For `drainMs` before that everything is answered as before, but `/readyz` says no: time for balancers to notice.
    * Resolves when no connection is left.
    */
-  close(options?: { readonly graceMs?: number }): Promise<void>;
+  close(options?: CloseOptions): Promise<void>;
 }
 
 const DEFAULT_GRACE_MS = 10_000;
@@ -48,7 +56,7 @@ export async function serve(options: ServeOptions): Promise<NodeServer> {
   return {
     url: listening.url(host),
     port: listening.port,
-    close: ({ graceMs = DEFAULT_GRACE_MS } = {}) => listening.close(graceMs),
+    close: ({ graceMs = DEFAULT_GRACE_MS, drainMs = 0 } = {}) => listening.close({ graceMs, drainMs }),
   };
 }
 
@@ -69,6 +77,8 @@ class Listening {
   /** Every connection, with what is being answered on it. */
   readonly #connections = new Map<Socket, Set<Answering>>();
   #closed: Promise<void> | undefined;
+  /** Is nothing new taken any more? */
+  #closing = false;
 
   constructor(options: ServeOptions) {
     this.#options = options;
@@ -114,12 +124,19 @@ class Listening {
     this.#server.on("error", (err) => this.#log.error({ err }, "a connection could not be taken"));
   }
 
-  close(graceMs: number): Promise<void> {
-    this.#closed ??= this.#drain(graceMs);
+  close(options: Required<CloseOptions>): Promise<void> {
+    this.#closed ??= this.#leave(options);
     return this.#closed;
   }
 
+  async #leave({ graceMs, drainMs }: Required<CloseOptions>): Promise<void> {
+    this.#options.app.leave?.();
+    if (drainMs > 0) await sleep(drainMs);
+    await this.#drain(graceMs);
+  }
+
   async #drain(graceMs: number): Promise<void> {
+    this.#closing = true;
     this.#options.app.drain?.();
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     for (const [socket, answers] of this.#connections) {
@@ -153,7 +170,7 @@ class Listening {
     answers?.add(answering);
     outgoing.once("close", () => {
       answers?.delete(answering);
-      if (this.#closed !== undefined && answers?.size === 0) incoming.socket.destroySoon();
+      if (this.#closing && answers?.size === 0) incoming.socket.destroySoon();
     });
     const { app, trustProxy = 0 } = this.#options;
     answerOf({ fetch: app.fetch, proxies: trustProxy, log: this.#log }, incoming, outgoing).then(
@@ -164,13 +181,13 @@ class Listening {
 
   #send(answering: Answering, response: Response): void {
     const { outgoing } = answering;
-    const closing = this.#closed !== undefined;
-    if (closing) outgoing.shouldKeepAlive = false;
+    // Who leaves asks its clients to come back elsewhere.
+    if (this.#closed !== undefined) outgoing.shouldKeepAlive = false;
     answering.sending = sendResponse(response, outgoing, this.#limits.stalledMs);
     answering.isStream = isEventStream(response);
     // A live feed is asked for with GET and has no end of its own; what a POST streams ends with its run.
     answering.isEndless = answering.isStream && outgoing.req.method === "GET";
-    if (closing && answering.isEndless) answering.sending.stop();
+    if (this.#closing && answering.isEndless) answering.sending.stop();
   }
 
   #onClientError(code: string | undefined, socket: Socket): void {

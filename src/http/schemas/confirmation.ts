@@ -102,6 +102,10 @@ export const contextSchema: z.ZodType = z
     turn: z.array(confirmationSchema),
     earlier: z.array(confirmationSchema),
     conversation: z.array(z.object({ author: z.string(), at: time, text: z.string() })).optional(),
+    asker: z
+      .object({ id: z.string(), kind: z.string(), authenticated: z.boolean() })
+      .optional()
+      .openapi({ description: "Who sent the message that led to it, as they were known then." }),
     owner: z
       .object({ host: z.string(), pid: z.int(), lastBeatAt: time, alive: z.boolean() })
       .optional()

@@ -54,6 +54,9 @@ export const cancellationBodySchema: z.ZodType<{ readonly reason?: string | unde
   .strictObject({ reason })
   .openapi("Cancellation");
 
+/** Where the address says it all. */
+export const emptyBodySchema: z.ZodType<object> = z.strictObject({}).openapi("Nothing");
+
 /** A person's word on a call whose outcome is not known. */
 export type SettlementBody =
   | { readonly as: "succeeded"; readonly result: JsonValue }

@@ -1,9 +1,14 @@
 import { z } from "@hono/zod-openapi";
 
 const LARGEST_PAGE = 200;
+const LARGEST_RECORD = 999_999_999_999_999;
 const MAX_WAIT = 60;
 
-const text = z.string().min(1).max(500);
+/** As much as a ledger holds under a name, and of a session's three. */
+const LONGEST_NAME = 768;
+const LONGEST_NAMES = 2_400;
+
+const text = z.string().min(1).max(LONGEST_NAME);
 const cursor = z.string().min(1).max(2_000).optional();
 
 /** A number in an address, within bounds; refused if it is anything else. */
@@ -72,8 +77,18 @@ export const waitQuerySchema: z.ZodType<{ readonly wait?: number | undefined }> 
 
 /** An id in an address. */
 export const idParamsSchema: z.ZodType<{ readonly id: string }> = z.object({
-  id: z.string().min(1).max(600),
+  // A call's is the key of its session and a name.
+  id: z
+    .string()
+    .min(1)
+    .max(LONGEST_NAME + 32),
 });
+
+const SEQUENCE = { type: "integer", minimum: 0 } as const;
+
+/** A message to a channel, in an address. */
+export const deliveryParamsSchema: z.ZodType<{ readonly channel: string; readonly sequence: number }> =
+  z.object({ channel: text, sequence: whole(0, LARGEST_RECORD).openapi(SEQUENCE) });
 
 export const streamQuerySchema: z.ZodType<{ readonly lastEventId?: string | undefined }> = z.object({
   lastEventId: z.string().max(100).optional().openapi({
@@ -91,11 +106,16 @@ export interface AuditQuery {
 }
 
 export const auditQuerySchema: z.ZodType<AuditQuery> = z.object({
-  after: whole(0, 999_999_999_999_999)
+  after: whole(0, LARGEST_RECORD)
     .optional()
     .openapi({ type: "integer", minimum: 0, description: "Begin after this record's `seq`." }),
   limit,
-  session: text.optional().openapi({ description: "A session's key, or app/user/id." }),
+  session: z
+    .string()
+    .min(1)
+    .max(LONGEST_NAMES)
+    .optional()
+    .openapi({ description: "A session's key, or app/user/id." }),
   confirmation: text.optional(),
   q: z.string().max(500).optional().openapi({ description: "Words in the record's kind and body." }),
 });

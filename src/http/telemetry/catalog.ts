@@ -7,8 +7,11 @@ export interface MetricDefinition {
   readonly labels: readonly string[];
   /** Upper bounds of a histogram's buckets, in seconds. */
   readonly buckets?: readonly number[];
-  /** Read from the ledger when somebody looks: the same from every process, and across restarts. */
-  readonly ofLedger?: true;
+  /**
+   * Not counted here but read when somebody looks: from the database, so that it is the same from every process and
+   * across restarts, or from this process's connections to it.
+   */
+  readonly readFrom?: "ledger" | "connections";
 }
 
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -29,6 +32,12 @@ export const METRIC_NAMES = [
   "pending",
   "unknownCalls",
   "unrunnable",
+  "givenUp",
+  "connectionsLimit",
+  "connections",
+  "connectionWaiters",
+  "statements",
+  "retries",
 ] as const;
 
 export type MetricName = (typeof METRIC_NAMES)[number];
@@ -69,23 +78,23 @@ export const METRICS: Readonly<Record<MetricName, MetricDefinition>> = {
   confirmations: {
     name: "countersign_confirmations_total",
     kind: "counter",
-    help: "Confirmations by what happened to them: requested, approved, denied, expired, cancelled.",
+    help: "Confirmations by what happened to them: requested, approved, denied, expired, cancelled, doubted.",
     labels: ["event"],
-    ofLedger: true,
+    readFrom: "ledger",
   },
   decisions: {
     name: "countersign_decisions_total",
     kind: "counter",
     help: "Decisions by verdict (approved, denied, refused) and the door that they came through.",
     labels: ["verdict", "door"],
-    ofLedger: true,
+    readFrom: "ledger",
   },
   calls: {
     name: "countersign_calls_total",
     kind: "counter",
     help: "Calls that were entered or answered at once, by how they ended.",
     labels: ["status"],
-    ofLedger: true,
+    readFrom: "ledger",
   },
   decisionSeconds: {
     name: "countersign_decision_duration_seconds",
@@ -93,7 +102,7 @@ export const METRICS: Readonly<Record<MetricName, MetricDefinition>> = {
     help: "From a request for confirmation to its decision.",
     labels: ["verdict"],
     buckets: PERSON_SECONDS,
-    ofLedger: true,
+    readFrom: "ledger",
   },
   startSeconds: {
     name: "countersign_tool_start_delay_seconds",
@@ -101,27 +110,69 @@ export const METRICS: Readonly<Record<MetricName, MetricDefinition>> = {
     help: "From an approval to the start of its call.",
     labels: [],
     buckets: START_SECONDS,
-    ofLedger: true,
+    readFrom: "ledger",
   },
   pending: {
     name: "countersign_pending_confirmations",
     kind: "gauge",
     help: "Confirmations that wait for a person; 1000 means that many or more.",
     labels: [],
-    ofLedger: true,
+    readFrom: "ledger",
   },
   unknownCalls: {
     name: "countersign_unknown_calls",
     kind: "gauge",
     help: "Calls whose outcome a person has to settle; 1000 means that many or more.",
     labels: [],
-    ofLedger: true,
+    readFrom: "ledger",
   },
   unrunnable: {
     name: "countersign_unrunnable_calls",
     kind: "gauge",
     help: "Approved calls that no process has taken up for a minute, by app: nobody hosts it.",
     labels: ["app"],
-    ofLedger: true,
+    readFrom: "ledger",
+  },
+  givenUp: {
+    name: "countersign_given_up_deliveries",
+    kind: "gauge",
+    help: "Messages to channels that were given up, by channel; 1000 in all means that many or more.",
+    labels: ["channel"],
+    readFrom: "ledger",
+  },
+  connectionsLimit: {
+    name: "countersign_ledger_connections_limit",
+    kind: "gauge",
+    help: "Connections to the database's server that the pool may have.",
+    labels: [],
+    readFrom: "connections",
+  },
+  connections: {
+    name: "countersign_ledger_connections",
+    kind: "gauge",
+    help: "Connections in the pool, by what they do: busy, idle.",
+    labels: ["state"],
+    readFrom: "connections",
+  },
+  connectionWaiters: {
+    name: "countersign_ledger_connection_waiters",
+    kind: "gauge",
+    help: "Statements that wait for a connection.",
+    labels: [],
+    readFrom: "connections",
+  },
+  statements: {
+    name: "countersign_ledger_statements_total",
+    kind: "counter",
+    help: "Statements sent to the database's server, each try counted.",
+    labels: [],
+    readFrom: "connections",
+  },
+  retries: {
+    name: "countersign_ledger_retries_total",
+    kind: "counter",
+    help: "Statements that were tried again, by what went wrong: conflict, connection.",
+    labels: ["reason"],
+    readFrom: "connections",
   },
 };

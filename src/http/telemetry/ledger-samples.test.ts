@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
+import { giveUp } from "../../../test/support/given-up.ts";
+import { wrapLedger } from "../../../test/support/ledger-proxy.ts";
 import { Engine, type Ledger, ManualClock } from "../../engine/index.ts";
 import { createLedger } from "../../stores/index.ts";
 import type { MetricName } from "./catalog.ts";
@@ -107,4 +109,28 @@ test("a journal longer than one page is counted to its end", async () => {
   for (let i = 0; i < 620; i++) await ask(refund, String(i));
   expect(await look(ledger, "confirmations")).toEqual({ requested: 620 });
   expect(await look(ledger, "pending")).toEqual({ "": 620 });
+});
+
+test("messages that were given up are counted by channel, also of channels that nobody has any more", async () => {
+  const { ledger } = await open("memory:", new ManualClock());
+  expect(await look(ledger, "givenUp")).toEqual({});
+  await giveUp(ledger, { channel: "webhook", seqs: [1, 2] });
+  await giveUp(ledger, { channel: "pager", seqs: [1] });
+  expect(await look(ledger, "givenUp")).toEqual({ pager: 1, webhook: 2 });
+  await ledger.reviveDelivery("pager", 1);
+  expect(await look(ledger, "givenUp")).toEqual({ webhook: 2 });
+});
+
+test("a ledger that keeps connections is asked how they are; one that keeps none has no such metrics", async () => {
+  const { ledger } = await open("memory:", new ManualClock());
+  expect(await look(ledger, "connections")).toEqual({});
+  const pool = { size: 10, open: 7, idle: 4, waiting: 2 };
+  const pooled = wrapLedger(ledger, {
+    stats: () => ({ pool, statements: 900, retries: 3, reconnects: 1 }),
+  });
+  expect(await look(pooled, "connectionsLimit")).toEqual({ "": 10 });
+  expect(await look(pooled, "connections")).toEqual({ busy: 3, idle: 4 });
+  expect(await look(pooled, "connectionWaiters")).toEqual({ "": 2 });
+  expect(await look(pooled, "statements")).toEqual({ "": 900 });
+  expect(await look(pooled, "retries")).toEqual({ conflict: 3, connection: 1 });
 });

@@ -1,37 +1,32 @@
 import type { Ledger, Snapshot } from "../../engine/index.ts";
 import type { MetricName } from "./catalog.ts";
+import { connectionSamples } from "./connection-samples.ts";
 import { readTotals } from "./ledger-totals.ts";
 import type { Sample } from "./metrics.ts";
 
+const COUNTED = ["confirmations", "decisions", "calls", "decisionSeconds", "startSeconds"] as const;
 const MOST_COUNTED = 1_000;
 const MOST_WAITING = 100;
 const UNRUNNABLE_AFTER_MS = 60_000;
 
-/** Looks at the ledger once, and gives every metric that is about it. */
+/** Looks at the ledger once, and gives every metric that is read from it, or from this process's connections to it. */
 export async function readLedgerSamples(ledger: Ledger): Promise<(metric: MetricName) => readonly Sample[]> {
   const totals = await readTotals(ledger);
   const limit = { limit: MOST_COUNTED };
   const pending = (await ledger.confirmations({ state: "open" }, limit)).items.length;
   const unknown = (await ledger.unknownCalls(limit)).items.length;
   const unrunnable = await countUnrunnable(ledger, totals.apps);
-  return (metric) => {
-    switch (metric) {
-      case "pending":
-        return [{ labels: {}, value: pending }];
-      case "unknownCalls":
-        return [{ labels: {}, value: unknown }];
-      case "unrunnable":
-        return [...unrunnable].map(([app, value]) => ({ labels: { app }, value }));
-      case "confirmations":
-      case "decisions":
-      case "calls":
-      case "decisionSeconds":
-      case "startSeconds":
-        return totals.samples(metric);
-      default:
-        return [];
-    }
+  const dead = (await ledger.deadDeliveries(limit)).items;
+  const givenUp = Map.groupBy(dead, ({ channel }) => channel);
+  const read: { readonly [metric in MetricName]?: readonly Sample[] } = {
+    pending: [{ labels: {}, value: pending }],
+    unknownCalls: [{ labels: {}, value: unknown }],
+    unrunnable: [...unrunnable].map(([app, value]) => ({ labels: { app }, value })),
+    givenUp: [...givenUp].map(([channel, { length: value }]) => ({ labels: { channel }, value })),
+    ...Object.fromEntries(COUNTED.map((metric) => [metric, totals.samples(metric)])),
+    ...connectionSamples(ledger.stats?.()),
   };
+  return (metric) => read[metric] ?? [];
 }
 
 /** A process that hosts an app takes up what is ready within seconds; what is not taken up has nobody. */

@@ -10,8 +10,8 @@ import { readLedgerSamples } from "./ledger-samples.ts";
 export function observeLedger(ledger: () => Promise<Ledger>): void {
   const meter = telemetry.getMeter("countersign");
   const observed = METRIC_NAMES.flatMap((key) => {
-    const { name, kind, help: description, ofLedger } = METRICS[key];
-    if (ofLedger !== true || kind === "histogram") return [];
+    const { name, kind, help: description, readFrom } = METRICS[key];
+    if (readFrom === undefined || kind === "histogram") return [];
     const instrument =
       kind === "counter"
         ? meter.createObservableCounter(name, { description })

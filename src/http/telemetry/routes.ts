@@ -20,9 +20,9 @@ export function serveMetrics(routes: OpenAPIHono<HttpEnv>, site: Site): void {
   } as const;
   serve(routes, operation, async (context) => {
     requireScope(context, "read", "admin");
-    const ofLedger = await readLedgerSamples(await site.ledger());
+    const read = await readLedgerSamples(await site.ledger());
     const text = toPrometheus((metric) => {
-      return METRICS[metric].ofLedger === true ? ofLedger(metric) : site.metrics.samples(metric);
+      return METRICS[metric].readFrom === undefined ? site.metrics.samples(metric) : read(metric);
     });
     return new Response(text, { headers: { "content-type": PROMETHEUS_TYPE, "cache-control": "no-store" } });
   });

@@ -149,7 +149,10 @@ function askingOf(engine: Engine, { app }: TestApp): Pick<Desk, "ask" | "askAll"
     });
     if (!received.ok) throw new Error(received.message);
     const calls = inputs.map((input, index) => planned(input, `call-${index + 1}`, user));
-    const turn = await engine.runs.recordTurn(received.frame, { event: { author: "clerk", invocationId }, calls });
+    const turn = await engine.runs.recordTurn(received.frame, {
+      event: { author: "clerk", invocationId },
+      calls,
+    });
     if (turn === undefined) throw new Error("the frame was lost");
     return turn.asked;
   };

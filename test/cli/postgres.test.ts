@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { databaseName, execute, PostgresServer } from "../support/postgres.ts";
+import { type Folder, makeFolder, type Started } from "./command.ts";
+
+const REPLICAS = 10;
+const LONG_MS = 120_000;
+const SCHEMAS = "select count(*)::integer as found from pg_namespace where nspname = 'countersign'";
+
+const AGENT = `
+import { Agent } from "countersign";
+import { scripted } from "countersign/models/scripted";
+export const rootAgent = new Agent({ name: "Greeter", model: scripted(() => "Hello") });
+`;
+
+let server: PostgresServer;
+
+beforeAll(async () => {
+  server = await PostgresServer.start();
+}, LONG_MS);
+
+afterAll(() => server.stop(), LONG_MS);
+
+async function createDatabase(): Promise<string> {
+  const name = databaseName();
+  await execute(server.url("postgres"), `create database ${name}`);
+  return server.url(name);
+}
+
+function makeServed(): Folder {
+  const folder = makeFolder();
+  folder.write("agents/greeter/agent.mjs", AGENT);
+  return folder;
+}
+
+async function urlOf(started: Started): Promise<string> {
+  const printed = await started.until(/\{"url".*\n/);
+  const line = printed.split("\n").find((text) => text.startsWith(`{"url"`)) ?? "";
+  return (JSON.parse(line) as { readonly url: string }).url;
+}
+
+async function schemasIn(url: string): Promise<unknown> {
+  return (await execute(url, SCHEMAS))[0]?.rows;
+}
+
+test(
+  "a server refuses a database without the schema, and a dry run says what would be done; neither does it",
+  async () => {
+    const folder = makeServed();
+    const url = await createDatabase();
+    const refused = folder.run(["serve", "agents", "--port", "0", "--db", url]);
+    expect({ code: refused.code, stdout: refused.stdout }).toEqual({ code: 6, stdout: "" });
+    expect(refused.stderr).toMatch(
+      /^countersign: .*`countersign migrate`.*`serve --migrate`.*\[ledger-older\]\n$/,
+    );
+    const dry = folder.run(["migrate", "--dry-run", "--db", url]);
+    expect(dry.stdout.replaceAll(/\s+/g, " ")).toMatch(
+      /^postgres:\/\/postgres:…@.* would be made, with schema \d+\. $/,
+    );
+    const misspelt = folder.run(["serve", "agents", "--db", url], { COUNTERSIGN_MIGRATE: "yes" });
+    expect(misspelt).toMatchObject({ code: 2, stdout: "" });
+    expect(misspelt.stderr).toContain('COUNTERSIGN_MIGRATE is "yes"; give true or false.');
+    expect(await schemasIn(url)).toEqual([{ found: 0 }]);
+  },
+  LONG_MS,
+);
+
+test(
+  "ten servers that start at once with --migrate on an empty database all serve, and tell of their connections",
+  async () => {
+    const folder = makeServed();
+    const url = await createDatabase();
+    const replicas = Array.from({ length: REPLICAS }, (_, i) => {
+      const args = ["serve", "agents", "--port", "0", "--json", "--db", `${url}?pool=3`];
+      return i % 2 === 0
+        ? folder.start([...args, "--migrate"])
+        : folder.start(args, { COUNTERSIGN_MIGRATE: "true" });
+    });
+    const urls = await Promise.all(replicas.map(urlOf));
+    expect(new Set(urls).size).toBe(REPLICAS);
+    for (const each of urls) expect((await fetch(`${each}/readyz`)).status).toBe(200);
+    expect(await schemasIn(url)).toEqual([{ found: 1 }]);
+    const told = await (await fetch(`${urls[0]}/metrics`)).text();
+    expect(told).toContain("\ncountersign_ledger_connections_limit 3\n");
+    expect(told).toMatch(/\ncountersign_ledger_connections\{state="idle"\} [0-3]\n/);
+    expect(told).toMatch(/\ncountersign_ledger_statements_total [1-9]\d*\n/);
+    expect(told).toContain('\ncountersign_ledger_retries_total{reason="connection"} 0\n');
+    for (const replica of replicas) replica.signal("SIGTERM");
+    for (const replica of replicas) expect(await replica.ended()).toMatchObject({ code: 0 });
+  },
+  LONG_MS,
+);
