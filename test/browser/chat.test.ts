@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
-import { axeFaults } from "../support/axe.ts";
+import type { Model } from "../../src/index.ts";
 import { useBrowser } from "../support/browser.ts";
-import { type InboxPage, openInbox } from "../support/inbox-page.ts";
+import { type InboxPage, type InboxPageOptions, openInbox } from "../support/inbox-page.ts";
 import { type Office, openOffice, type WantedCall } from "../support/office.ts";
 import { useResources } from "../support/resources.ts";
+import { ASK_USER } from "../support/still-office.ts";
 
 const resources = useResources();
 const newPage = useBrowser();
@@ -18,15 +19,18 @@ interface Chat extends InboxPage {
   readonly bubbles: () => Promise<readonly string[]>;
 }
 
-async function openChat(office: Office, token?: string): Promise<Chat> {
-  const options = token === undefined ? {} : { mayComplain: /401/ };
-  const inbox = await openInbox(resources, { newPage, url: office.url, path: "#/chat", ...options });
+async function openChat(
+  office: Office,
+  { token, path = "#/chat", ...options }: InboxPageOptions & { readonly token?: string } = {},
+): Promise<Chat> {
+  const allowed = token === undefined ? {} : { mayComplain: /401/ };
+  const inbox = await openInbox(resources, { newPage, url: office.url, path, ...allowed, ...options });
   const { page } = inbox;
   if (token !== undefined) {
     await page.getByLabel(/^Token/).fill(token);
     await page.getByRole("button", { name: "Log in" }).click();
   }
-  await page.getByRole("button", { name: "New chat with office" }).click();
+  if (path === "#/chat") await page.getByRole("button", { name: "New chat with office" }).click();
   const say = async (text: string): Promise<void> => {
     await page.getByLabel("Message").fill(text);
     await page.keyboard.press("Enter");
@@ -44,7 +48,6 @@ test("a message is answered, and the session is found again by its link", async 
   const { page, say, bubbles } = await openChat(office);
   await say("hello");
   await expect.poll(bubbles).toEqual(["hello", "assistant\nYou said: hello"]);
-  expect(await axeFaults(page)).toEqual([]);
   await page.reload();
   await expect.poll(bubbles).toEqual(["hello", "assistant\nYou said: hello"]);
   await expect.poll(() => page.locator(".sessions a[aria-current]").count()).toBe(1);
@@ -58,7 +61,6 @@ test("calls wait inline, are decided one by one, and decisions are never message
   await lunch.getByText("Pending approval").waitFor();
   await mail.getByText("Pending approval").waitFor();
   await page.getByText("2 calls wait for approval").waitFor();
-  expect(await axeFaults(page)).toEqual([]);
   await lunch.getByRole("button", { name: "Approve" }).and(page.locator("[aria-disabled=false]")).click();
   await sendNow();
   await lunch.getByText("Approved, completed").waitFor();
@@ -135,7 +137,7 @@ test("a question with a form is answered inline", async () => {
 
 test("with auth on, one talks as oneself and decides one's own", async () => {
   const office = await openOffice(resources, { mode: "tokens" });
-  const { page, ask, sendNow } = await openChat(office, await office.tokenFor("ana"));
+  const { page, ask, sendNow } = await openChat(office, { token: await office.tokenFor("ana") });
   await ask(LUNCH, { name: "wire_money", args: { amount: 5, to: "me" } });
   const [lunch, wire] = [page.locator(".tool").nth(0), page.locator(".tool").nth(1)];
   await wire.getByText("Only anyone with the role treasurer").waitFor();
@@ -143,4 +145,76 @@ test("with auth on, one talks as oneself and decides one's own", async () => {
   await sendNow();
   await lunch.getByText("Approved by ana").waitFor();
   expect(office.ran).toEqual([LUNCH]);
+});
+
+test("what is being said is shown before it is whole", async () => {
+  const goOn = Promise.withResolvers<void>();
+  const model: Model = {
+    name: "slow",
+    async *generate() {
+      yield { parts: [{ text: "Once upon " }], partial: true };
+      await goOn.promise;
+      yield { parts: [{ text: "a time." }], partial: true };
+      yield { parts: [{ text: "Once upon a time." }] };
+    },
+  };
+  const office = await openOffice(resources, { model });
+  const { page, say, bubbles } = await openChat(office);
+  await page.getByText("Say something to office").waitFor();
+  await say("tell me");
+  const growing = page.locator(".bubble[aria-busy=true]");
+  await growing.getByText("Once upon", { exact: true }).waitFor();
+  goOn.resolve();
+  await expect.poll(bubbles).toEqual(["tell me", "assistant\nOnce upon a time."]);
+  expect(await growing.count()).toBe(0);
+});
+
+test("while somebody is waited for, the server is left in peace until the stream tells of a change", async () => {
+  const office = await openOffice(resources);
+  const { page, ask, bubbles } = await openChat(office, { prepare: (loading) => loading.clock.install() });
+  await ask(LUNCH);
+  await page.getByText("Pending approval").waitFor();
+  await page.getByText("Working…").waitFor({ state: "detached" });
+  const reads: string[] = [];
+  page.on("request", (request) => {
+    if (/\/sessions\/|\/v1\/confirmations/.test(request.url())) reads.push(request.url());
+  });
+  await page.clock.fastForward(20_000);
+  await page.clock.fastForward(20_000);
+  expect(reads).toEqual([]);
+  const { items } = await office.engine.ledger.confirmations({ state: "open" }, {});
+  await office.runner.approve(items[0]?.confirmation.id ?? "", { by: { id: "boss" } });
+  await expect.poll(async () => (await bubbles()).at(-1)).toContain(`reimburse: {"status":"ok"}`);
+});
+
+test("questions are answered inline", async () => {
+  const office = await openOffice(resources);
+  const { page, ask, sendNow, button, bubbles } = await openChat(office);
+  await ask(ASK_USER);
+  await page.getByLabel("Ohio (us)").check();
+  await button("Send the answers").and(page.locator("[aria-disabled=false]")).click();
+  await sendNow();
+  await page.getByText("Approved, completed").waitFor();
+  await expect.poll(async () => (await bubbles()).at(-1)).toContain(`"answer":["Ohio (us)"]`);
+});
+
+test("a message that does not arrive comes back into the field", async () => {
+  const office = await openOffice(resources);
+  const { page, say } = await openChat(office, { mayComplain: /ERR_|Failed/ });
+  await page.getByText("Say something to office").waitFor();
+  await page.route("**/run_sse", (route) => route.abort());
+  await say("words that took long to find");
+  await page.getByRole("alert").getByText("The server cannot be reached").waitFor();
+  expect(await page.getByLabel("Message").inputValue()).toBe("words that took long to find");
+});
+
+test("somebody who may act for others stays with them from session to session", async () => {
+  const office = await openOffice(resources, { mode: "tokens" });
+  const token = await office.tokenFor("desk", { scopes: ["run", "read", "decide", "act-as"] });
+  await office.runner.send("first", { user: "ana", session: "one" });
+  await office.runner.send("second", { user: "ana", session: "two" });
+  const { page, bubbles } = await openChat(office, { token, path: "#/chat/office/one?user=ana" });
+  await expect.poll(bubbles).toContain("first");
+  await page.locator(".sessions").getByText("two").click();
+  await expect.poll(bubbles).toContain("second");
 });

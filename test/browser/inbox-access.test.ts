@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { axeFaults } from "../support/axe.ts";
 import { useBrowser } from "../support/browser.ts";
 import { openInbox } from "../support/inbox-page.ts";
 import { openOffice } from "../support/office.ts";
@@ -10,43 +9,6 @@ const newPage = useBrowser();
 
 const LUNCH = { name: "reimburse", args: { amount: 2500, purpose: "lunch" } };
 const WIRE = { name: "wire_money", args: { amount: 9000, to: "DE89 3704 0044 0532 0130 00" } };
-const LONG = { name: "send_email", args: { to: "a@b.example", body: "many words ".repeat(400) } };
-
-for (const colorScheme of ["light", "dark"] as const) {
-  test(`axe finds nothing on any view, ${colorScheme}`, async () => {
-    const office = await openOffice(resources);
-    const ids = await office.ask("ana", LUNCH, LONG, { name: "order", args: { item: "desk", quantity: 3 } });
-    await office.ask("ana", { name: "grant_leave", args: { days: 5 } });
-    const [decided = ""] = await office.ask("ana", { name: "tag", args: { name: "blue" } });
-    await (await office.runner.approve(decided, { by: { id: "boss" } })).finished;
-    const options = { newPage, url: office.url, colorScheme, reducedMotion: "reduce" } as const;
-    const { page, open, button } = await openInbox(resources, options);
-    await page.locator(".row-link").first().waitFor();
-    expect(await axeFaults(page)).toEqual([]);
-    for (const id of [...ids, decided]) {
-      await open(id);
-      await page.getByText("Where it comes from").or(page.locator(".facts")).first().waitFor();
-      await page.getByText("Loading what surrounds it").waitFor({ state: "detached" });
-      expect(await axeFaults(page)).toEqual([]);
-    }
-    await open(ids[0] ?? "");
-    await page.keyboard.press("r");
-    await page.getByLabel(/^Reason/).waitFor();
-    expect(await axeFaults(page)).toEqual([]);
-    await button("Back").click();
-    await button(/^Review all/).click();
-    expect(await axeFaults(page)).toEqual([]);
-    await page.keyboard.press("Escape");
-    await page.keyboard.press("?");
-    expect(await axeFaults(page)).toEqual([]);
-    await page.keyboard.press("Escape");
-    for (const view of ["mine", "history", "unknown", "login", "chat"]) {
-      await page.goto(`${office.url}/#/${view}`);
-      await page.locator("main h1, .chat .empty").first().waitFor();
-      expect(await axeFaults(page)).toEqual([]);
-    }
-  });
-}
 
 test("nothing is wider than a phone", async () => {
   const office = await openOffice(resources);
@@ -93,7 +55,6 @@ test("with auth on, the page asks for a token, and a session that ended loses no
   });
   const dialog = page.getByRole("dialog", { name: "Log in to go on" });
   await dialog.waitFor();
-  expect(await axeFaults(page)).toEqual([]);
   await dialog.getByLabel(/^Token/).fill("not-a-token");
   await button("Log in").click();
   await dialog.getByRole("alert").waitFor();
@@ -230,7 +191,10 @@ test("a server that comes back is listened to again, and what happened meanwhile
   await card.getByText("Not sent: the server cannot be reached.").waitFor();
   await office.ask("ana", { name: "tag", args: { name: "meanwhile" } });
   await office.start();
-  await expect.poll(() => page.locator(".row-link").count(), { timeout: 30_000 }).toBe(2);
+  // However long it wanted to wait before it tries again.
+  await page.clock.fastForward(16_000);
+  await expect.poll(() => page.locator(".row-link").count()).toBe(2);
+  await page.getByText("Live", { exact: true }).waitFor();
   await button("Try again").click();
   await card.locator(".card-head").getByText("Approved, done").waitFor();
   expect(office.ran).toEqual([LUNCH]);

@@ -1,6 +1,10 @@
 import { readFile } from "node:fs/promises";
+import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
+import type { Scope } from "../../src/http/index.ts";
+import { axeFaults } from "../support/axe.ts";
 import { useBrowser } from "../support/browser.ts";
+import { giveUp, requestsIn } from "../support/given-up.ts";
 import { openInbox } from "../support/inbox-page.ts";
 import { openOffice } from "../support/office.ts";
 import { useResources } from "../support/resources.ts";
@@ -76,4 +80,45 @@ test("a call that nobody was asked about and whose outcome is unknown is settled
   const [call] = await office.engine.ledger.calls([lost?.call ?? ""]);
   expect(call).toMatchObject({ status: "failed" });
   expect(JSON.stringify(call?.result)).toContain("it never arrived");
+});
+
+test("notifications that were given up are told to administrators alone, who have them sent again", async () => {
+  const office = await openOffice(resources, { mode: "tokens" });
+  await office.ask("ana", LUNCH, { name: "tag", args: { name: "blue" } });
+  const { ledger } = office.engine;
+  const reason = `HTTP 500 <b>no</b>${"x".repeat(300)}`;
+  await giveUp(ledger, { seqs: await requestsIn(ledger), reason });
+  const openAs = async (user: string, scopes: readonly Scope[], path = "") => {
+    const token = await office.tokenFor(user, { scopes });
+    const prepare = (page: Page) => page.request.post(`${office.url}/auth/login`, { data: { token } });
+    return openInbox(resources, { newPage, url: office.url, path, prepare, mayComplain: /404/ });
+  };
+  const ana = await openAs("ana", ["read", "decide"], "#/deliveries");
+  await ana.page.getByText("Only administrators see these").waitFor();
+  expect(await ana.page.getByText("given up", { exact: false }).allInnerTexts()).toEqual([
+    "Notifications given up",
+  ]);
+  const { page } = await openAs("root", ["read", "admin"]);
+  await page.getByRole("link", { name: "2 notifications were given up" }).click();
+  const items = page.locator("li.unknown");
+  await expect.poll(() => items.count()).toBe(2);
+  expect(await items.first().innerText()).toContain("A request about reimburse");
+  expect(await items.first().innerText()).toContain("To webhook, tried once");
+  expect(await items.first().innerText()).toContain("HTTP 500 <b>no</b>");
+  expect(await axeFaults(page)).toEqual([]);
+  await page.setViewportSize({ width: 360, height: 740 });
+  expect(
+    await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"),
+  ).toBe(0);
+  await page.setViewportSize({ width: 1280, height: 860 });
+  await items.first().getByRole("button", { name: "Send again" }).click();
+  await page.getByRole("link", { name: "1 notification was given up" }).waitFor();
+  expect(await items.allInnerTexts()).toEqual([expect.stringContaining("tag")]);
+  expect((await ledger.takeDeliveries("webhook", { limit: 9, holdMs: 60_000 })).length).toBe(1);
+  // Meanwhile somebody else has it sent again.
+  const [left] = (await ledger.deadDeliveries()).items;
+  await ledger.reviveDelivery("webhook", left?.seq ?? 0);
+  await items.first().getByRole("button", { name: "Send again" }).click();
+  await page.getByText("No notification was given up").waitFor();
+  expect(await page.locator(".given-up-notice").count()).toBe(0);
 });

@@ -72,7 +72,7 @@ test("a megabyte of arguments opens, can be read to its end, and only then be ap
     name: "send_email",
     args: { body, many, line: "x".repeat(50_000) },
   });
-  const { page, open, card, button } = await openInbox(resources, { newPage, url: office.url });
+  const { page, open, card, button, toEnd } = await openInbox(resources, { newPage, url: office.url });
   await open(id);
   await card.getByText("Open the 3 folded parts of the arguments first.").waitFor();
   for (const name of [
@@ -82,6 +82,7 @@ test("a megabyte of arguments opens, can be read to its end, and only then be ap
   ]) {
     await button(name).click();
   }
+  await toEnd();
   await button(/^Approve/)
     .and(page.locator("[aria-disabled=false]"))
     .waitFor();
@@ -99,7 +100,7 @@ test("arguments nested too deep for fields are shown as JSON, and can be read", 
     name: "tag",
     args: { deep },
   });
-  const { open, card, button, page } = await openInbox(resources, {
+  const { open, card, button, page, toEnd } = await openInbox(resources, {
     newPage,
     url: office.url,
     viewport: { width: 380, height: 800 },
@@ -111,6 +112,7 @@ test("arguments nested too deep for fields are shown as JSON, and can be read", 
   await innermost.scrollIntoViewIfNeeded();
   const box = await innermost.boundingBox();
   expect(box?.width).toBeGreaterThan(60);
+  await toEnd();
   await button(/^Approve/)
     .and(page.locator("[aria-disabled=false]"))
     .waitFor();

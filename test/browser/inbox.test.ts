@@ -63,13 +63,22 @@ test("a click can be undone before it is sent, and then nothing has happened", a
 test("a held click is sent by itself, once, under one key", async () => {
   const office = await openOffice(resources);
   const [id = ""] = await office.ask("ana", LUNCH);
-  const { page, open, button, card } = await openInbox(resources, { newPage, url: office.url });
+  const { page, open, button, card } = await openInbox(resources, { newPage, url: office.url, prepare });
   const keys: (string | undefined)[] = [];
   page.on("request", (request) => {
     if (request.method() === "POST") keys.push(request.headers()["idempotency-key"]);
   });
   await open(id);
+  await button(/^Approve/)
+    .and(page.locator("[aria-disabled=false]"))
+    .waitFor();
+  await stopClock(page);
   await button(/^Approve/).dblclick();
+  await button("Undo").waitFor();
+  await page.clock.runFor(3_000);
+  expect(keys).toEqual([]);
+  await page.clock.runFor(2_000);
+  await page.clock.resume();
   await card.locator(".card-head").getByText("Approved, done").waitFor();
   expect(keys).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)]);
   expect(office.ran).toEqual([LUNCH]);
@@ -98,7 +107,7 @@ test("approving is off until every folded argument was opened, and says so", asy
   const body = `${"dear all\n".repeat(80)}and now the small print: pay everything`;
   const deep = { a: { b: { c: { d: "hidden" } } } };
   const [id = ""] = await office.ask("ana", { name: "send_email", args: { to: "x@y.example", body, deep } });
-  const { page, open, button, card } = await openInbox(resources, { newPage, url: office.url });
+  const { page, open, button, card, toEnd } = await openInbox(resources, { newPage, url: office.url });
   await open(id);
   await card.getByText("Open the 2 folded parts of the arguments first.").waitFor();
   await button(/^Approve/).click({ force: true });
@@ -109,6 +118,7 @@ test("approving is off until every folded argument was opened, and says so", asy
   await card.getByText("Open the folded part of the arguments first.").waitFor();
   await button("Show 1 nested field").click();
   await card.locator(".voice-model").getByText("hidden").waitFor();
+  await toEnd();
   await button(/^Approve/)
     .and(page.locator("[aria-disabled=false]"))
     .waitFor();
@@ -206,6 +216,7 @@ test("a card decided elsewhere changes at once, and a late click says who decide
   await expect
     .poll(async () => (await page.clock.runFor(20), card.innerText()))
     .toContain("Rejected by boss");
+  await page.clock.runFor(5_000);
   await page.clock.resume();
   // The click that was held is answered by the truth, and changes nothing.
   await page.getByText("Your decision came too late. Rejected by boss").waitFor();
@@ -302,17 +313,19 @@ test("all calls of a turn are reviewed together and recorded one by one", async 
   }
 });
 
-test("rows are picked and rejected in bulk", async () => {
+test("rows are picked and rejected in bulk, with one reason for all", async () => {
   const office = await openOffice(resources);
   const ids = [...(await office.ask("ana", LUNCH)), ...(await office.ask("ben", MAIL))];
   const { page, rows, button, sendNow } = await openInbox(resources, { newPage, url: office.url });
   await expect.poll(() => rows.count()).toBe(2);
   for (const box of await page.getByRole("checkbox").all()) await box.check();
   await button("Review…").click();
-  await button("Reject all 2").click();
+  await button("Reject all 2…").click();
+  await page.keyboard.type("wrong quarter");
+  await button("Reject all 2").and(page.locator("[aria-disabled=false]")).click();
   await sendNow();
   await expect.poll(() => page.locator(".row-side").allInnerTexts()).toEqual(["Rejected", "Rejected"]);
-  for (const id of ids) expect((await office.look(id))?.status).toBe("denied");
+  for (const id of ids) expect((await office.look(id)).decision?.reason).toBe("wrong quarter");
   await button("Clear 2 decided").click();
   await page.getByText("Nothing waits for you").waitFor();
 });
@@ -337,7 +350,7 @@ test("not now puts a request off for this person only, and decides nothing", asy
 test("search and filters narrow the list", async () => {
   const office = await openOffice(resources);
   await office.ask("ana", LUNCH);
-  await office.ask("ben", MAIL);
+  const [mail = ""] = await office.ask("ben", MAIL);
   const { page, rows, button } = await openInbox(resources, { newPage, url: office.url });
   await expect.poll(() => rows.count()).toBe(2);
   await page.locator("#search").fill("finance@corp");
@@ -345,8 +358,47 @@ test("search and filters narrow the list", async () => {
   await page.locator("#search").fill("nothing like this");
   await page.getByText("Nothing matches").waitFor();
   await button("Clear").click();
-  await page.getByLabel("Requester").selectOption("ana");
-  await expect.poll(() => rows.allInnerTexts()).toEqual([expect.stringContaining("reimburse")]);
+  for (const [filter, value, left] of [
+    ["Requester", "ana", ["reimburse"]],
+    ["Tool", "send_email", ["send_email"]],
+    ["Agent", "assistant", ["reimburse", "send_email"]],
+  ] as const) {
+    await page.getByLabel(filter, { exact: true }).selectOption(value);
+    await expect.poll(() => page.locator(".row-tool").allInnerTexts()).toEqual(left);
+    await button("Clear").click();
+  }
+  await office.runner.deny(mail, { by: { id: "boss" } });
+  await page.getByLabel("Show").selectOption("decided");
+  await expect.poll(() => page.locator(".row-tool").allInnerTexts()).toEqual(["send_email"]);
+});
+
+test("where more waits than anybody works through, it says so, stays small, and finds the rest", async () => {
+  const office = await openOffice(resources);
+  const [id = ""] = await office.ask("ana", LUNCH);
+  const one = await office.look(id);
+  const tea = { args: { amount: 1, purpose: "tea" }, hint: "Pay?" };
+  const waiting = { ...one, ...tea, expiresAt: "2100-01-01T00:00:00.000Z" };
+  let told = 0;
+  const { page, rows } = await openInbox(resources, {
+    newPage,
+    url: office.url,
+    prepare: (loading) =>
+      loading.route("**/v1/confirmations?status=requested&limit=200*", async (route) => {
+        // As a server would answer that has fifty thousand of them.
+        const items = Array.from({ length: 200 }, () => ({
+          ...waiting,
+          id: `adk-${String(++told).padStart(6, "0")}`,
+          can: { decide: true, amend: false, cancel: true },
+        }));
+        await route.fulfill({ json: { items, next: String(told) } });
+      }),
+  });
+  await page.getByText("The 10,000 nearest their deadline, of more").waitFor();
+  expect(told).toBe(10_200);
+  expect(await rows.count()).toBeLessThan(60);
+  // The filter's own question goes to the server.
+  await page.locator("#search").fill("lunch");
+  await expect.poll(() => rows.count()).toBe(1);
 });
 
 test("a desktop notification tells of what comes while nobody looks, if it was wanted", async () => {

@@ -3,6 +3,9 @@ import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { createLoginLink } from "../../src/http/index.ts";
 import { useBrowser } from "../support/browser.ts";
+import { openInbox } from "../support/inbox-page.ts";
+import { TestIssuer } from "../support/issuer.ts";
+import { openOffice } from "../support/office.ts";
 import { useResources } from "../support/resources.ts";
 import { cookiesOf, type Served, startServed } from "../support/served.ts";
 
@@ -109,4 +112,90 @@ test("a page of another origin, in a browser in which ana is logged in, neither 
   expect(answered).toEqual([403, 403, 403]);
   const { confirmation } = (await served.ledger.load({ confirmation: id })) ?? {};
   expect(confirmation?.status).toBe("requested");
+});
+
+const LUNCH = { name: "reimburse", args: { amount: 2500, purpose: "lunch" } };
+
+test("somebody logs in at their organisation, in a new tab, and the page goes on by itself", async () => {
+  const issuer = await TestIssuer.open();
+  resources.add(() => issuer.close());
+  const client = { id: "inbox" };
+  const office = await openOffice(resources, {
+    mode: "oidc",
+    oidc: { issuer: issuer.url, audience: "countersign", client },
+  });
+  const [id = ""] = await office.ask("ana", LUNCH);
+  const { page, card, button } = await openInbox(resources, {
+    newPage,
+    url: office.url,
+    path: `#/confirmations/${id}`,
+    mayComplain: /401/,
+  });
+  const dialog = page.getByRole("dialog", { name: "Log in to go on" });
+  await dialog.waitFor();
+  const [tab] = await Promise.all([
+    page.waitForEvent("popup"),
+    page.getByRole("link", { name: "Log in on the server’s own page" }).click(),
+  ]);
+  await tab.locator(".person", { hasText: "ana" }).waitFor();
+  await tab.locator(".row-link").first().waitFor();
+  await tab.close();
+  await page.bringToFront();
+  await dialog.waitFor({ state: "detached" });
+  await card.getByRole("heading", { name: "reimburse" }).waitFor();
+  await button(/^Approve/)
+    .and(page.locator("[aria-disabled=false]"))
+    .waitFor();
+  await page.locator(".person", { hasText: "ana" }).waitFor();
+  expect(await page.evaluate("document.cookie")).toBe("");
+});
+
+test("a login link that is pasted logs in, once", async () => {
+  const office = await openOffice(resources, { mode: "local" });
+  const { ledger } = office.engine;
+  const link = await createLoginLink({ ledger, publicUrl: office.url, user: "local:ana" });
+  const open = () => openInbox(resources, { newPage, url: office.url, mayComplain: /401/ });
+  const [first, second] = [await open(), await open()];
+  await first.page.getByLabel(/^Token/).fill(` ${link} `);
+  await first.button("Log in").click();
+  await first.page.locator(".person", { hasText: "local:ana" }).waitFor();
+  await second.page.getByLabel(/^Token/).fill(link);
+  await second.button("Log in").click();
+  await second.page.getByRole("alert").getByText("not any more").waitFor();
+  expect(await second.page.context().cookies()).toEqual([]);
+});
+
+test("a session that ends while a reason is being typed leaves it there, and the place in it", async () => {
+  const office = await openOffice(resources, { mode: "tokens" });
+  const token = await office.tokenFor("ana");
+  const [id = ""] = await office.ask("ana", LUNCH);
+  const { page, open, card, sendNow } = await openInbox(resources, {
+    newPage,
+    url: office.url,
+    mayComplain: /401|ERR_/,
+  });
+  const dialog = page.getByRole("dialog", { name: "Log in to go on" });
+  const logIn = async (): Promise<void> => {
+    await dialog.getByLabel(/^Token/).fill(token);
+    await page.keyboard.press("Enter");
+    await dialog.waitFor({ state: "detached" });
+  };
+  await logIn();
+  await open(id);
+  await page.keyboard.press("r");
+  await page.keyboard.type("this was too ");
+  await page.context().clearCookies();
+  // The stream ends and wants to come back, as whoever it was.
+  await office.stop();
+  await office.start();
+  await dialog.waitFor();
+  await logIn();
+  await page.keyboard.type("much");
+  expect(await page.getByLabel(/^Reason/).inputValue()).toBe("this was too much");
+  await page.getByText("Live").waitFor();
+  await card.getByRole("button", { name: "Reject" }).and(page.locator("[aria-disabled=false]")).waitFor();
+  await page.keyboard.press("Control+Enter");
+  await sendNow();
+  await card.getByText("Rejected by ana").waitFor();
+  expect((await office.look(id)).decision).toMatchObject({ reason: "this was too much" });
 });

@@ -11,6 +11,8 @@ export interface InboxPage {
   readonly card: Locator;
   readonly button: (name: string | RegExp) => Locator;
   readonly open: (id: string) => Promise<void>;
+  /** Scrolls the opened card to its end. */
+  readonly toEnd: () => Promise<void>;
   /** Sends at once what is held; on a slow machine it may have gone by itself already. */
   readonly sendNow: () => Promise<void>;
 }
@@ -51,6 +53,11 @@ export async function openInbox(
     rows: page.locator(".row-link"),
     card: page.locator("article.card"),
     button: (name) => page.getByRole("button", { name }),
+    toEnd: async () => {
+      await page.evaluate(
+        `(() => { const card = document.querySelector(".card-scroll"); card.scrollTo(0, card.scrollHeight); })()`,
+      );
+    },
     sendNow: async () => {
       await page
         .getByRole("button", { name: "Send now" })

@@ -64,8 +64,12 @@ export class LedgerDatabase implements LedgerView {
     return Number(row?.["deadline"]);
   }
 
-  movingCalls(): Promise<number> {
-    return this.#count(QUERIES.movingCalls);
+  moving(): Promise<number> {
+    return this.#count(QUERIES.moving);
+  }
+
+  unsettled(): Promise<number> {
+    return this.#count(QUERIES.unsettled);
   }
 
   unknownCalls(): Promise<number> {
@@ -74,10 +78,6 @@ export class LedgerDatabase implements LedgerView {
 
   messageCount(): Promise<number> {
     return this.#count(QUERIES.messages);
-  }
-
-  movingFrames(): Promise<number> {
-    return this.#count(QUERIES.movingFrames);
   }
 
   contents(): Promise<LedgerContents> {

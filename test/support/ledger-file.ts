@@ -49,8 +49,12 @@ export class LedgerFile implements LedgerView {
     return Number(row?.["deadline"]);
   }
 
-  movingCalls(): number {
-    return this.#count(QUERIES.movingCalls);
+  moving(): number {
+    return this.#count(QUERIES.moving);
+  }
+
+  unsettled(): number {
+    return this.#count(QUERIES.unsettled);
   }
 
   unknownCalls(): number {
@@ -59,10 +63,6 @@ export class LedgerFile implements LedgerView {
 
   messageCount(): number {
     return this.#count(QUERIES.messages);
-  }
-
-  movingFrames(): number {
-    return this.#count(QUERIES.movingFrames);
   }
 
   contents(): LedgerContents {

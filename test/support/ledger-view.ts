@@ -27,6 +27,8 @@ export interface JournalRow {
   readonly seq: number;
   readonly stream: string;
   readonly n: number;
+  /** When, by the ledger's clock. */
+  readonly at: number;
   readonly kind: string;
   readonly body: JsonObject;
 }
@@ -58,13 +60,13 @@ export interface LedgerView {
   framesOfSession(sessionId: string): Soon<readonly FrameRow[]>;
   /** When a confirmation expires. */
   deadlineOf(confirmation: string): Soon<number>;
-  /** Calls that still have somewhere to go by themselves; what waits for an unknown one has not. */
-  movingCalls(): Soon<number>;
+  /** Calls and frames that still have somewhere to go by themselves; what waits for an unknown call has not. */
+  moving(): Soon<number>;
+  /** The same and the unknown calls, with what waits for them. */
+  unsettled(): Soon<number>;
   unknownCalls(): Soon<number>;
   /** How many messages were received. */
   messageCount(): Soon<number>;
-  /** Frames that are not at their end, but for those that wait for a call whose outcome is unknown. */
-  movingFrames(): Soon<number>;
   /** Everything, at one moment. */
   contents(): Soon<LedgerContents>;
   close(): Soon<void>;
@@ -79,20 +81,23 @@ export const QUERIES = {
   framesOf:
     "select id, session, status from frames where session = ? and parent_frame is null order by invocation",
   deadline: "select deadline from confirmations where id = ?",
-  movingCalls:
-    "select count(*) as count from calls c where status in ('waiting', 'ready', 'executing') " +
-    `or (status = 'suspended' and not ${IN_DOUBT})`,
+  // In one statement, and so at one moment: what is no longer the one may be the other.
+  moving:
+    "select (select count(*) from calls c where status in ('waiting', 'ready', 'executing') " +
+    `or (status = 'suspended' and not ${IN_DOUBT})) + ` +
+    "(select count(*) from frames c where status in ('ready', 'stepping') " +
+    `or (status = 'waiting' and not ${IN_DOUBT})) as count`,
+  unsettled:
+    "select (select count(*) from calls where status in ('waiting', 'ready', 'executing', 'suspended', 'unknown')) + " +
+    "(select count(*) from frames where status in ('ready', 'stepping', 'waiting')) as count",
   unknownCalls: "select count(*) as count from calls where status = 'unknown'",
   messages: "select count(*) as count from frames where parent_frame is null",
-  movingFrames:
-    "select count(*) as count from frames c where status in ('ready', 'stepping') " +
-    `or (status = 'waiting' and not ${IN_DOUBT})`,
   digestKey: "select value from meta where name = 'digest-key'",
   sessions: "select key, app, id from sessions",
   calls: "select id, session, tool, status, attempt, repeatable, result from calls order by id",
   frames: "select id, session, status from frames order by id",
   confirmations: "select id, call, status from confirmations",
-  journal: "select seq, stream, n, kind, body from journal order by seq",
+  journal: "select seq, stream, n, at, kind, body from journal order by seq",
 } as const;
 
 type Row = Readonly<Record<string, unknown>>;

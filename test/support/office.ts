@@ -13,12 +13,16 @@ import { serve } from "../../src/http/node/index.ts";
 import {
   Agent,
   agentTool,
+  askUser,
   type Clock,
   type Confirmation,
   createEngine,
   type Engine,
   type JsonObject,
+  type Model,
   Runner,
+  type Tool,
+  type Toolset,
   tool,
 } from "../../src/index.ts";
 import { scripted } from "../../src/models/scripted/index.ts";
@@ -54,18 +58,23 @@ export interface Office {
 
 export interface OfficeOptions {
   readonly mode?: AuthOptions["mode"];
+  readonly oidc?: NonNullable<AuthOptions["oidc"]>;
+  /** Instead of the one that makes the calls it is told to make. */
+  readonly model?: Model;
+  /** Beside the office's own. */
+  readonly tools?: readonly (Tool | Toolset)[];
   readonly clock?: Clock;
   readonly app?: Omit<AppOptions, "apps" | "auth" | "publicUrl">;
   readonly ids?: (now: number) => string;
 }
 
 // The app wants to know its own address, which there is only once the server listens.
-const NOT_YET = { fetch: async () => new Response(null, { status: 503 }), drain: () => {} };
+const NOT_YET = { fetch: async () => new Response(null, { status: 503 }), drain: () => {}, leave: () => {} };
 const USUAL: readonly Scope[] = ["run", "read", "decide"];
 
 export async function openOffice(resources: Resources, options: OfficeOptions = {}): Promise<Office> {
   ensureWebBuilt();
-  const { mode = "none", clock, ids } = options;
+  const { mode = "none", clock, ids, oidc } = options;
   const ledger = `sqlite:${join(await resources.folder(), "office.db")}`;
   const engine = await createEngine({
     ledger,
@@ -74,7 +83,7 @@ export async function openOffice(resources: Resources, options: OfficeOptions = 
   });
   resources.add(() => engine.close());
   const ran: WantedCall[] = [];
-  const runner = new Runner({ agent: officeAgent(ran), app: "office", engine });
+  const runner = new Runner({ agent: officeAgent(ran, options), app: "office", engine });
   resources.add(() => runner.close());
   let app: ReturnType<typeof createApp> = NOT_YET;
   const listen = (port: number): ReturnType<typeof serve> =>
@@ -82,7 +91,12 @@ export async function openOffice(resources: Resources, options: OfficeOptions = 
   let server = await listen(0);
   const { url } = server;
   resources.add(() => server.close({ graceMs: 0 }));
-  const auth = await createAuth({ mode, ledger: engine.ledger, publicUrl: url });
+  const auth = await createAuth({
+    mode,
+    ledger: engine.ledger,
+    publicUrl: url,
+    ...(oidc === undefined ? {} : { oidc }),
+  });
   app = createApp({ ...options.app, apps: { office: runner }, auth, publicUrl: url });
   const tokens = new Tokens(engine.ledger);
   return {
@@ -120,7 +134,7 @@ const obedient = scripted(({ contents }) => {
   return (JSON.parse(text) as readonly WantedCall[]).map((functionCall) => ({ functionCall }));
 });
 
-function officeAgent(ran: WantedCall[]): Agent {
+function officeAgent(ran: WantedCall[], { model = obedient, tools = [] }: OfficeOptions): Agent {
   const does =
     (name: string) =>
     (args: JsonObject): JsonObject => {
@@ -142,9 +156,11 @@ function officeAgent(ran: WantedCall[]): Agent {
   });
   return new Agent({
     name: "assistant",
-    model: obedient,
+    model,
     instruction: "Obey.",
     tools: [
+      ...tools,
+      askUser(),
       tool({
         ...gated,
         name: "reimburse",
@@ -162,6 +178,12 @@ function officeAgent(ran: WantedCall[]): Agent {
         approvers: { roles: ["treasurer"], notRequester: true },
         confirmationLayout: { hold: true },
         execute: does("wire_money"),
+      }),
+      tool({
+        ...gated,
+        name: "delete_backup",
+        confirmationLayout: { hold: true },
+        execute: does("delete_backup"),
       }),
       tool({
         ...gated,

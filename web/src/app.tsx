@@ -4,8 +4,8 @@ import { HeldBar } from "./features/confirmation/held-bar.tsx";
 import { board } from "./features/inbox/board.ts";
 import { useNotifications } from "./features/inbox/notifications.ts";
 import { useWaiting } from "./features/inbox/use-waiting.ts";
-import { lookAgain } from "./features/login/log-in.ts";
 import { LoginDialog } from "./features/login/login-dialog.tsx";
+import { useOtherTabs } from "./features/login/use-other-tabs.ts";
 import { Header } from "./header.tsx";
 import { KeysDialog } from "./keys-dialog.tsx";
 import { type Route, useRoute } from "./router.ts";
@@ -16,6 +16,9 @@ import { useKeys } from "./ui/keys.ts";
 import { Toasts } from "./ui/toasts.tsx";
 
 const ChatPage = lazy(() => import("./routes/chat.tsx").then(({ ChatPage: page }) => ({ default: page })));
+const DeliveriesPage = lazy(() =>
+  import("./routes/deliveries.tsx").then(({ DeliveriesPage: page }) => ({ default: page })),
+);
 const HistoryPage = lazy(() =>
   import("./routes/history.tsx").then(({ HistoryPage: page }) => ({ default: page })),
 );
@@ -29,14 +32,8 @@ export function App(): ReactNode {
   const route = useRoute();
   const [isHelping, setHelping] = useState(false);
   const waiting = useWaiting();
-  useEffect(() => {
-    const look = (): void => {
-      lookAgain().catch(() => undefined);
-    };
-    board.start();
-    window.addEventListener("focus", look);
-    return () => window.removeEventListener("focus", look);
-  }, []);
+  useEffect(() => board.start(), []);
+  useOtherTabs();
   useEffect(() => {
     document.title = waiting === 0 ? "Countersign" : `(${waiting > 999 ? "999+" : waiting}) Countersign`;
   }, [waiting]);
@@ -68,6 +65,8 @@ function Page({ route }: { readonly route: Route }): ReactNode {
       return <HistoryPage />;
     case "unknown":
       return <UnknownPage />;
+    case "deliveries":
+      return <DeliveriesPage />;
     case "chat":
       return <ChatPage app={route.app} session={route.session} user={route.user} />;
     case "login":

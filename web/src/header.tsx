@@ -1,5 +1,6 @@
 import { type ReactNode, useMemo } from "react";
 import type { Connection } from "./api/feed.ts";
+import { GivenUpNotice } from "./features/deliveries/given-up-notice.tsx";
 import { board } from "./features/inbox/board.ts";
 import { notifying, setNotifying } from "./features/inbox/notifications.ts";
 import { type Route, to } from "./router.ts";
@@ -47,10 +48,13 @@ export function Header({ route, waiting, onHelp }: HeaderProps): ReactNode {
             ) : null}
           </a>
         ))}
+        <GivenUpNotice isHere={route.page === "deliveries"} />
       </nav>
       <div className="bar-end">
         <ConnectionState />
-        <NotifyButton />
+        <span className="notify">
+          <NotifyButton />
+        </span>
         <Button look="quiet" small label="Keys" onClick={onHelp}>
           ?
         </Button>

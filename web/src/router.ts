@@ -2,7 +2,7 @@ import { useSyncExternalStore } from "react";
 
 export type Route =
   | { readonly page: "inbox"; readonly id?: string }
-  | { readonly page: "mine" | "history" | "unknown" | "login" }
+  | { readonly page: "mine" | "history" | "unknown" | "deliveries" | "login" }
   | { readonly page: "chat"; readonly app?: string; readonly session?: string; readonly user?: string };
 
 /** The place that an address's hash names; anything that names none is the inbox. */
@@ -15,6 +15,7 @@ export function parseRoute(hash: string): Route {
     case "mine":
     case "history":
     case "unknown":
+    case "deliveries":
     case "login":
       return { page };
     case "chat":
@@ -37,6 +38,17 @@ function chatRoute(app: string | undefined, session: string | undefined, search:
 /** An address of a place in this page. */
 export function to(...parts: readonly string[]): string {
   return `#/${parts.map(encodeURIComponent).join("/")}`;
+}
+
+/** Where one talks in a session; of a user other than oneself, if one is named. */
+export function toChat({ app, id, user }: ChatName): string {
+  return `${to("chat", app, id)}${user === undefined ? "" : `?${new URLSearchParams({ user })}`}`;
+}
+
+interface ChatName {
+  readonly app: string;
+  readonly id: string;
+  readonly user?: string | undefined;
 }
 
 export function go(...parts: readonly string[]): void {

@@ -1,3 +1,4 @@
+import type { StreamState } from "countersign/client";
 import { client, toProblem } from "./client.ts";
 import type { Confirmation } from "./types.ts";
 
@@ -21,13 +22,14 @@ export async function follow(listener: FeedListener): Promise<void> {
   window.addEventListener("offline", () => tell());
   window.addEventListener("online", () => tell());
   try {
-    for await (const message of client.stream({
-      onState: (state) => state === "waiting" && tell("reconnecting"),
-    })) {
+    // One that comes back is told first what it has missed, and nothing at all where that is nothing.
+    const onState = (state: StreamState): void => {
+      if (state === "waiting") tell("reconnecting");
+      if (state === "open") tell("live");
+    };
+    for await (const message of client.stream({ onState })) {
       if (message.type === "confirmation") listener.onConfirmation(message.confirmation);
-      if (message.type !== "ready" && message.type !== "reset") continue;
-      tell("live");
-      listener.onReady();
+      if (message.type === "ready" || message.type === "reset") listener.onReady();
     }
   } catch (error) {
     tell(toProblem(error).status === 0 ? "offline" : "refused");

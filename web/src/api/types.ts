@@ -7,6 +7,7 @@ export type {
   ConfirmationContext,
   Decision,
   Event,
+  GivenUpDelivery,
   JsonObject,
   JsonValue,
   ListPage,

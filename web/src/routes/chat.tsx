@@ -2,14 +2,14 @@ import "../features/chat/chat.css";
 import "../features/confirmation/card.css";
 import { type ReactNode, useMemo, useState } from "react";
 import { ask, client } from "../api/client.ts";
-import type { Confirmation } from "../api/types.ts";
+import type { Confirmation, Status } from "../api/types.ts";
 import { Composer } from "../features/chat/composer.tsx";
 import { Conversation } from "../features/chat/conversation.tsx";
 import { SessionList } from "../features/chat/session-list.tsx";
-import { isUnfinished, toTalk } from "../features/chat/talk.ts";
+import { isAtWork, toTalk } from "../features/chat/talk.ts";
 import { type SessionName, useSession } from "../features/chat/use-session.ts";
 import { board } from "../features/inbox/board.ts";
-import { go } from "../router.ts";
+import { go, to, toChat } from "../router.ts";
 import { Button } from "../ui/button.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { useStore } from "../ui/store.ts";
@@ -22,22 +22,39 @@ export interface ChatPageProps {
   readonly user: string | undefined;
 }
 
+function NobodyToTalkTo(): ReactNode {
+  return (
+    <main className="page">
+      <h1 className="sr-only">Chat</h1>
+      <Empty title="No agents here">This server has the inbox only; the agents run elsewhere.</Empty>
+    </main>
+  );
+}
+
 /** Pick an app, talk to it, and decide its questions where they come up. */
 export function ChatPage(props: ChatPageProps): ReactNode {
   const { me } = useStore(board);
   const app = props.app ?? me?.apps[0];
   const user = props.user ?? (me?.principal.authenticated === true ? me.principal.id : "user");
   const [pulse, setPulse] = useState(0);
-  if (me === undefined || app === undefined) return <main className="page" aria-busy="true" />;
+  if (me === undefined) return <main className="page" aria-busy="true" />;
+  if (app === undefined) return <NobodyToTalkTo />;
+  const addressOf = (id: string): string => toChat({ app, id, user: props.user });
   const begin = (): void => {
     ask(client.sessions.create({ app, user })).then(
-      (made) => (made.ok ? go("chat", app, made.value.id) : tell(made.problem.detail)),
+      (made) => {
+        if (made.ok) window.location.hash = addressOf(made.value.id);
+        else tell(made.problem.detail);
+      },
       () => undefined,
     );
   };
   return (
-    <main className="chat">
+    <main className={props.session === undefined ? "chat" : "chat chat-opened"}>
       <h1 className="sr-only">Chat</h1>
+      <a className="back" href={to("chat", app)}>
+        ‹ Sessions
+      </a>
       <section className="chat-side" aria-label="Sessions">
         <select
           className="input"
@@ -52,7 +69,7 @@ export function ChatPage(props: ChatPageProps): ReactNode {
           ))}
         </select>
         <Button onClick={begin}>New chat</Button>
-        <SessionList app={app} user={user} open={props.session} pulse={pulse} />
+        <SessionList app={app} user={user} open={props.session} pulse={pulse} addressOf={addressOf} />
       </section>
       {props.session === undefined ? (
         <Empty title="Start a chat">
@@ -62,7 +79,7 @@ export function ChatPage(props: ChatPageProps): ReactNode {
         </Empty>
       ) : (
         <Talk
-          key={props.session}
+          key={`${app} ${user} ${props.session}`}
           app={app}
           user={user}
           id={props.session}
@@ -77,13 +94,14 @@ function Talk({ app, user, id, onSaid }: SessionName & { readonly onSaid: () => 
   const state = useStore(board);
   const name = useMemo(() => ({ app, user, id }), [app, user, id]);
   const confirmations = useMemo(() => questionsOf(state.confirmations.values(), name), [state, name]);
-  const pulse = [...confirmations.values()].map((one) => `${one.id} ${one.status}`).join();
-  const session = useSession(name, pulse);
+  const asked = [...confirmations.values()];
+  const session = useSession(name, {
+    pulse: asked.map((one) => `${one.id} ${one.status}`).join(),
+    isAwaited: asked.some(({ status }) => AWAITED.has(status)),
+  });
   const items = useMemo(() => toTalk(session.events), [session.events]);
-  const isPaused = [...confirmations.values()].some(
-    ({ status }) => status === "requested" || status === "unknown",
-  );
-  const isWorking = session.isSending || (!isPaused && isUnfinished(session.events));
+  const isPaused = asked.some(({ status }) => status === "requested" || status === "unknown");
+  const isWorking = session.isSending || isAtWork(session.events, isPaused);
   return (
     <section className="chat-main" aria-label="Chat">
       <div className="chat-scroll">
@@ -104,14 +122,17 @@ function Talk({ app, user, id, onSaid }: SessionName & { readonly onSaid: () => 
       </div>
       <Composer
         off={session.isSending ? "Wait for the answer." : undefined}
-        onSend={(text) => {
-          session.send(text);
+        onSend={async (text) => {
+          const isTaken = await session.send(text);
           onSaid();
+          return isTaken;
         }}
       />
     </section>
   );
 }
+
+const AWAITED: ReadonlySet<Status> = new Set<Status>(["requested", "approved", "executing", "unknown"]);
 
 /** The last question about each call of a session. */
 function questionsOf(

@@ -3,11 +3,12 @@ import { type ReactNode, useEffect, useState } from "react";
 import type { Confirmation } from "../api/types.ts";
 import { Card } from "../features/confirmation/card.tsx";
 import { ReviewDialog } from "../features/confirmation/review-dialog.tsx";
-import { type BoardState, board } from "../features/inbox/board.ts";
+import { type BoardState, board, MOST } from "../features/inbox/board.ts";
 import { FilterBar } from "../features/inbox/filter-bar.tsx";
 import { InboxList } from "../features/inbox/inbox-list.tsx";
 import { type Filters, NO_FILTERS } from "../features/inbox/select-rows.ts";
 import { useConfirmation } from "../features/inbox/use-confirmation.ts";
+import { useMore } from "../features/inbox/use-more.ts";
 import { type Rows, useRows } from "../features/inbox/use-rows.ts";
 import { go, to } from "../router.ts";
 import { Button } from "../ui/button.tsx";
@@ -15,14 +16,13 @@ import { Empty } from "../ui/empty.tsx";
 import { useKeys } from "../ui/keys.ts";
 import { useStore } from "../ui/store.ts";
 
-const NARROW = "(max-width: 760px)";
-
 /** What waits on the left, the opened one on the right; on a phone one or the other. */
 export function InboxPage({ id }: { readonly id: string | undefined }): ReactNode {
   const state = useStore(board);
   const [filters, setFilters] = useState<Filters>(NO_FILTERS);
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
   const view = useRows(filters);
+  useMore(filters, state.partial);
   const step = (by: 1 | -1): void => openNext(view.rows, id, by);
   useKeys({
     j: () => step(1),
@@ -35,7 +35,12 @@ export function InboxPage({ id }: { readonly id: string | undefined }): ReactNod
       {id === undefined ? <h1 className="sr-only">Inbox</h1> : null}
       <section className="inbox-side" aria-label="Inbox">
         <FilterBar filters={filters} onFilter={setFilters} />
-        <ListHead view={view} picked={picked} onClear={() => setPicked(new Set())} />
+        <ListHead
+          view={view}
+          isPartial={state.partial}
+          picked={picked}
+          onClear={() => setPicked(new Set())}
+        />
         {view.rows.length === 0 ? (
           <NoRows state={state} filters={filters} />
         ) : (
@@ -57,12 +62,14 @@ export function InboxPage({ id }: { readonly id: string | undefined }): ReactNod
 
 interface ListHeadProps {
   readonly view: Rows;
+  /** More waits than is kept here. */
+  readonly isPartial: boolean;
   readonly picked: ReadonlySet<string>;
   readonly onClear: () => void;
 }
 
 /** One line of a fixed height above the list: whatever it tells, no row moves. */
-function ListHead({ view, picked, onClear }: ListHeadProps): ReactNode {
+function ListHead({ view, isPartial, picked, onClear }: ListHeadProps): ReactNode {
   const [isOpen, setOpen] = useState(false);
   const { rows, waiting, decided } = view;
   const chosen = rows.filter(({ id, status, can }) => picked.has(id) && status === "requested" && can.decide);
@@ -86,10 +93,7 @@ function ListHead({ view, picked, onClear }: ListHeadProps): ReactNode {
         </>
       ) : (
         <>
-          <span>
-            {rows.length - decided} waiting
-            {rows.some(({ expiresAt }) => expiresAt) ? ", nearest deadline first" : ""}
-          </span>
+          <span>{isPartial && rows.length - decided >= MOST ? SHOWN_OF_MORE : countOf(rows, decided)}</span>
           <span className="row">
             {decided === 0 ? null : (
               <Button small look="quiet" onClick={view.clearDecided}>
@@ -107,6 +111,13 @@ function ListHead({ view, picked, onClear }: ListHeadProps): ReactNode {
       {isOpen ? <ReviewDialog confirmations={chosen} onClose={close} /> : null}
     </div>
   );
+}
+
+const SHOWN_OF_MORE = `The ${MOST.toLocaleString()} nearest their deadline, of more`;
+
+function countOf(rows: readonly Confirmation[], decided: number): string {
+  const order = rows.some(({ expiresAt }) => expiresAt) ? ", nearest deadline first" : "";
+  return `${rows.length - decided} waiting${order}`;
 }
 
 function NoRows({ state, filters }: { readonly state: BoardState; readonly filters: Filters }): ReactNode {
@@ -146,13 +157,11 @@ function NothingOpen({ count }: { readonly count: number }): ReactNode {
 }
 
 function OpenCard({ id }: { readonly id: string }): ReactNode {
-  const { me } = useStore(board);
   const confirmation = useConfirmation(id);
   const isShown = confirmation !== undefined;
   useEffect(() => {
-    // Where the card takes the place of the list, reading goes on at its head.
-    if (isShown && window.matchMedia(NARROW).matches)
-      document.querySelector<HTMLElement>(".card-title")?.focus();
+    // Reading goes on at the head of what was opened, and the keys that scroll do so there.
+    if (isShown) document.querySelector<HTMLElement>(".card-title")?.focus({ preventScroll: true });
   }, [id, isShown]);
   return (
     <>
@@ -164,7 +173,7 @@ function OpenCard({ id }: { readonly id: string }): ReactNode {
       ) : "detail" in confirmation ? (
         <Empty title="It cannot be shown">{confirmation.detail}</Empty>
       ) : (
-        <Card key={`${id} ${confirmation.digest}`} confirmation={confirmation} me={me} />
+        <Card key={`${id} ${confirmation.digest}`} confirmation={confirmation} />
       )}
     </>
   );

@@ -4,6 +4,7 @@ import { type ReactNode, useCallback, useEffect, useState } from "react";
 import { ask, client } from "../api/client.ts";
 import type { Call, Confirmation } from "../api/types.ts";
 import { ArgumentsView } from "../features/confirmation/arguments-view.tsx";
+import { headline } from "../features/confirmation/headline.ts";
 import { SettleForm } from "../features/confirmation/settle-form.tsx";
 import { board } from "../features/inbox/board.ts";
 import { to } from "../router.ts";
@@ -60,13 +61,17 @@ export function UnknownPage(): ReactNode {
 }
 
 function AskedItem({ confirmation }: { readonly confirmation: Confirmation }): ReactNode {
-  const { id, tool, user, execution } = confirmation;
+  const { id, tool, user, execution, args } = confirmation;
+  const { amount, target } = headline(args);
   return (
     <li className="unknown">
       <h2>
         <a href={to("confirmations", id)}>
           <Words text={tool} maxLength={120} />
-        </a>
+        </a>{" "}
+        <span className="muted">
+          <Words text={[amount?.text, target?.text].filter(Boolean).join(" · ")} maxLength={120} />
+        </span>
       </h2>
       <p className="muted">
         For <Words text={user} maxLength={60} />

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef } from "react";
+import { type ReactNode, useLayoutEffect, useRef } from "react";
 
 export interface DialogProps {
   readonly title: string;
@@ -7,16 +7,21 @@ export interface DialogProps {
   readonly onClose?: () => void;
 }
 
-/** A modal dialog: the browser's own, which keeps focus inside and gives it back. */
+/** A modal dialog: the browser's own, which keeps focus inside. What had it before has it again afterwards. */
 export function Dialog({ title, children, onClose }: DialogProps): ReactNode {
-  const element = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    element.current?.showModal();
-    return () => element.current?.close();
+  const place = useRef<HTMLDialogElement>(null);
+  useLayoutEffect(() => {
+    const element = place.current;
+    const giveBack = rememberFocus();
+    element?.showModal();
+    return () => {
+      element?.close();
+      queueMicrotask(giveBack);
+    };
   }, []);
   return (
     <dialog
-      ref={element}
+      ref={place}
       className="dialog"
       aria-label={title}
       onCancel={(event) => {
@@ -30,4 +35,19 @@ export function Dialog({ title, children, onClose }: DialogProps): ReactNode {
       </div>
     </dialog>
   );
+}
+
+/** The browser gives the focus back while the page is still shut off, and then nothing can be typed there. */
+function rememberFocus(): () => void {
+  const before = document.activeElement;
+  if (!(before instanceof HTMLElement)) return () => undefined;
+  const place =
+    before instanceof HTMLTextAreaElement
+      ? ([before.selectionStart, before.selectionEnd] as const)
+      : undefined;
+  return () => {
+    before.blur();
+    before.focus({ preventScroll: true });
+    if (before instanceof HTMLTextAreaElement && place !== undefined) before.setSelectionRange(...place);
+  };
 }

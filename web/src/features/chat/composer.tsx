@@ -7,14 +7,18 @@ export function Composer({
   onSend,
 }: {
   readonly off: string | undefined;
-  readonly onSend: (text: string) => void;
+  /** Gives whether it has arrived; what has not comes back into the field. */
+  readonly onSend: (text: string) => Promise<boolean>;
 }): ReactNode {
   const [text, setText] = useState("");
   const why = off ?? (text.trim() === "" ? "Write something first." : undefined);
   const send = (): void => {
     if (why !== undefined) return;
-    onSend(text.trim());
     setText("");
+    onSend(text.trim()).then(
+      (isTaken) => isTaken || setText((typed) => (typed === "" ? text : typed)),
+      () => undefined,
+    );
   };
   return (
     <form className="composer" onSubmit={(event) => event.preventDefault()}>

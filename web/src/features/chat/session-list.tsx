@@ -1,7 +1,6 @@
 import { type ReactNode, useEffect, useState } from "react";
 import { ask, client } from "../../api/client.ts";
 import type { Session } from "../../api/types.ts";
-import { to } from "../../router.ts";
 import { Ago } from "../../ui/time.tsx";
 import { Words } from "../../ui/words.tsx";
 
@@ -11,10 +10,11 @@ export interface SessionListProps {
   readonly open: string | undefined;
   /** Read again when this changes. */
   readonly pulse: number;
+  readonly addressOf: (id: string) => string;
 }
 
 /** One's sessions with an app, the latest first. */
-export function SessionList({ app, user, open, pulse }: SessionListProps): ReactNode {
+export function SessionList({ app, user, open, pulse, addressOf }: SessionListProps): ReactNode {
   const [sessions, setSessions] = useState<readonly Session[]>([]);
   useEffect(() => {
     ask(client.sessions.list({ app, user })).then(
@@ -26,7 +26,7 @@ export function SessionList({ app, user, open, pulse }: SessionListProps): React
     <ul className="sessions">
       {sessions.map(({ id, lastUpdateTime }) => (
         <li key={id}>
-          <a href={to("chat", app, id)} aria-current={id === open ? "page" : undefined}>
+          <a href={addressOf(id)} aria-current={id === open ? "page" : undefined}>
             <Words text={id} maxLength={40} />
             <span className="small muted">
               <Ago at={new Date(lastUpdateTime * 1000).toISOString()} />

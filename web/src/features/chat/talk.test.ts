@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Event } from "../../api/types.ts";
-import { isUnfinished, toTalk } from "./talk.ts";
+import { isAtWork, toTalk } from "./talk.ts";
 
 const event = (given: Partial<Event>): Event => ({
   id: "e",
@@ -70,12 +70,21 @@ test("in a nested run the user's side is the agent that asked", () => {
   expect(item).toMatchObject({ from: "agent", nested: true, author: "asked of clerk" });
 });
 
-test("a run is unfinished until an agent has spoken, without calling anything", () => {
-  expect(isUnfinished([])).toBe(false);
-  expect(isUnfinished([says("user", "hello")])).toBe(true);
-  expect(isUnfinished([says("user", "hello"), CALL])).toBe(true);
-  expect(isUnfinished([CALL, ANSWERED])).toBe(true);
-  expect(isUnfinished([CALL, ANSWERED, says("desk", "done")])).toBe(false);
-  expect(isUnfinished([says("user", "hello"), event({ errorCode: "model-failed" })])).toBe(false);
-  expect(isUnfinished([says("user", "hello"), says("desk", "he", { partial: true })])).toBe(true);
+const atWork = (...events: readonly Event[]): boolean => isAtWork(events, false);
+
+test("something is at work until an agent has spoken, without calling anything", () => {
+  expect(atWork()).toBe(false);
+  expect(atWork(says("user", "hello"))).toBe(true);
+  expect(atWork(says("user", "hello"), CALL)).toBe(true);
+  expect(atWork(CALL, ANSWERED)).toBe(true);
+  expect(atWork(CALL, ANSWERED, says("desk", "done"))).toBe(false);
+  expect(atWork(says("user", "hello"), event({ errorCode: "model-failed" }))).toBe(false);
+  expect(atWork(says("user", "hello"), says("desk", "he", { partial: true }))).toBe(true);
+});
+
+test("while somebody is waited for, a model is at work only on what was said to it since", () => {
+  expect(isAtWork([says("user", "pay"), CALL, ASKED], true)).toBe(false);
+  expect(isAtWork([says("user", "pay"), CALL, ASKED, says("user", "still there?")], true)).toBe(true);
+  expect(isAtWork([says("user", "still there?"), says("desk", "yes")], true)).toBe(false);
+  expect(isAtWork([CALL, ASKED, DECIDED], true)).toBe(false);
 });

@@ -82,10 +82,21 @@ function faultOf({ id, errorCode, errorMessage }: Event): readonly TalkItem[] {
   return text === undefined ? [] : [{ kind: "fault", key: `${id}-fault`, text }];
 }
 
-/** Has somebody still to speak who is not a person: is a model or a tool at work, as far as the events tell? */
-export function isUnfinished(events: readonly Event[]): boolean {
+/**
+ * Is a model or a tool at work, as far as the events tell? While somebody is waited for, only where words were said to the
+ * model since.
+ */
+export function isAtWork(events: readonly Event[], isPaused: boolean): boolean {
   const last = events.findLast(({ partial }) => partial !== true);
   if (last === undefined || last.errorCode !== undefined) return false;
+  return isPaused ? isSaidToModel(last) : isUnfinished(last);
+}
+
+function isSaidToModel({ author, branch, content }: Event): boolean {
+  return author === "user" && branch === undefined && (content?.parts ?? []).some(({ text }) => text);
+}
+
+function isUnfinished(last: Event): boolean {
   const parts = last.content?.parts ?? [];
   const speaks = last.author !== "user" && parts.some(({ text }) => text !== undefined && text !== "");
   const calls = parts.some(({ functionCall }) => functionCall !== undefined);

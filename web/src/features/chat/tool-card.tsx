@@ -4,10 +4,13 @@ import { to } from "../../router.ts";
 import { plainWords, Words } from "../../ui/words.tsx";
 import { AnswerForms } from "../confirmation/answer-forms.tsx";
 import { ArgumentsView, Value } from "../confirmation/arguments-view.tsx";
+import { Hint } from "../confirmation/card-question.tsx";
 import { DecisionBar } from "../confirmation/decision-bar.tsx";
-import { SeenScope, useUnseen } from "../confirmation/seen.tsx";
+import { questionsIn } from "../confirmation/questions.ts";
+import { SeenScope, type Unseen, useUnseen } from "../confirmation/seen.tsx";
 import { decisionSentence } from "../confirmation/status-words.ts";
 import { useAnswer } from "../confirmation/use-answer.ts";
+import { Voice } from "../confirmation/voice.tsx";
 import type { ToolItem } from "./talk.ts";
 import { toolState } from "./tool-state.ts";
 
@@ -20,38 +23,18 @@ export interface ToolCardProps {
 /** A tool call in the conversation: its state, its arguments, and the decision where one is open. */
 export function ToolCard({ item, confirmation, isWorking }: ToolCardProps): ReactNode {
   const { word, tone } = toolState(item, confirmation, isWorking);
-  const { unseen, seen } = useUnseen();
-  const told = confirmation === undefined ? undefined : decisionSentence(confirmation);
   return (
     <article className="tool" aria-label={`Tool call ${plainWords(item.tool)}`} data-state={word}>
       <header className="spread">
-        <h2>
-          {confirmation === undefined ? (
-            <Words text={item.tool} maxLength={80} />
-          ) : (
-            <a href={to("confirmations", confirmation.id)}>
-              <Words text={item.tool} maxLength={80} />
-            </a>
-          )}
-          {item.nested ? (
-            <span className="muted small">
-              {" "}
-              by <Words text={(confirmation?.path ?? [item.author]).join(" › ")} maxLength={120} />
-            </span>
-          ) : null}
-        </h2>
+        <Heading item={item} confirmation={confirmation} />
         <span className={`badge badge-${tone}`}>{word}</span>
       </header>
-      <SeenScope seen={seen}>
-        <ArgumentsView args={confirmation?.args ?? item.args} />
-      </SeenScope>
-      {confirmation?.status === "requested" ? (
-        <OpenQuestion confirmation={confirmation} unseen={unseen} />
-      ) : null}
-      {told === undefined ? null : (
-        <p className="small muted">
-          <Words text={told} maxLength={300} />
-        </p>
+      {confirmation === undefined ? (
+        <Voice of="model">
+          <ArgumentsView args={item.args} />
+        </Voice>
+      ) : (
+        <Asked confirmation={confirmation} />
       )}
       {item.result === undefined ? null : (
         <details>
@@ -63,19 +46,67 @@ export function ToolCard({ item, confirmation, isWorking }: ToolCardProps): Reac
   );
 }
 
+function Heading({ item, confirmation }: Pick<ToolCardProps, "item" | "confirmation">): ReactNode {
+  const name = <Words text={item.tool} maxLength={80} />;
+  const { path = [item.author], source } = confirmation ?? {};
+  return (
+    <h2>
+      {confirmation === undefined ? name : <a href={to("confirmations", confirmation.id)}>{name}</a>}
+      {item.nested ? (
+        <span className="muted small">
+          {" "}
+          by <Words text={path.join(" › ")} maxLength={120} />
+        </span>
+      ) : null}
+      {source === undefined ? null : (
+        <>
+          {" "}
+          <span className="card-source">
+            from <Words text={source} maxLength={120} />
+          </span>
+        </>
+      )}
+    </h2>
+  );
+}
+
+/** What a person was asked about the call, and what they said. */
+function Asked({ confirmation }: { readonly confirmation: Confirmation }): ReactNode {
+  const { unseen, seen } = useUnseen();
+  const isOpen = confirmation.status === "requested";
+  const told = decisionSentence(confirmation);
+  // Questions that wait are shown as a form, with all there is in the arguments.
+  const isForm = isOpen && questionsIn(confirmation) !== undefined;
+  return (
+    <>
+      {isForm || !isOpen ? null : <Hint confirmation={confirmation} />}
+      {isForm ? null : (
+        <SeenScope seen={seen}>
+          <Voice of="model">
+            <ArgumentsView args={confirmation.args} />
+          </Voice>
+        </SeenScope>
+      )}
+      {isOpen ? <OpenQuestion confirmation={confirmation} unseen={unseen} /> : null}
+      {told === undefined ? null : (
+        <p className="small muted">
+          <Words text={told} maxLength={300} />
+        </p>
+      )}
+    </>
+  );
+}
+
 function OpenQuestion({
   confirmation,
   unseen,
 }: {
   readonly confirmation: Confirmation;
-  readonly unseen: number;
+  readonly unseen: Unseen;
 }): ReactNode {
   const answer = useAnswer(confirmation);
   return (
     <div className="tool-question">
-      <p>
-        <Words text={confirmation.hint} maxLength={300} />
-      </p>
       <AnswerForms confirmation={confirmation} answer={answer} />
       <DecisionBar confirmation={confirmation} answer={answer} unseen={unseen} inChat />
     </div>

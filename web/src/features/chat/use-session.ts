@@ -4,12 +4,20 @@ import { newKey } from "../../api/new-key.ts";
 import { pages } from "../../api/pages.ts";
 import type { Event } from "../../api/types.ts";
 import { board } from "../inbox/board.ts";
-import { isUnfinished } from "./talk.ts";
+import { isAtWork } from "./talk.ts";
 
 export interface SessionName {
   readonly app: string;
   readonly user: string;
   readonly id: string;
+}
+
+/** What the live stream has told of a session. */
+export interface Told {
+  /** Another one whenever a confirmation has changed. */
+  readonly pulse: string;
+  /** It will tell of something more: a question is open, or a call that was asked about has not ended. */
+  readonly isAwaited: boolean;
 }
 
 export interface ChatSession {
@@ -19,97 +27,105 @@ export interface ChatSession {
   readonly isSending: boolean;
   readonly isLoaded: boolean;
   readonly problem?: Problem;
-  readonly send: (text: string) => void;
+  /** Gives whether the message has arrived; never rejects. */
+  readonly send: (text: string) => Promise<boolean>;
 }
 
-const LOOK_MS = 800;
-const LOOKS = 150;
+const FIRST_LOOK_MS = 300;
+const LONGEST_LOOK_MS = 5_000;
 
-/** A session as the server has it, and what is said in it while we listen. `pulse` changes when a decision was made. */
-export function useSession(name: SessionName | undefined, pulse: string): ChatSession {
+/** A session as the server has it, and what is said in it while we listen. */
+export function useSession(name: SessionName, told: Told): ChatSession {
   const [events, setEvents] = useState<readonly Event[]>([]);
   const [partial, setPartial] = useState("");
   const [isSending, setSending] = useState(false);
   const [isLoaded, setLoaded] = useState(false);
   const [problem, setProblem] = useState<Problem>();
-  const current = useRef(name?.id);
-  current.current = name?.id;
+  const isGone = useRef(false);
+  const isKnown = useRef(false);
+  useEffect(() => {
+    isGone.current = false;
+    return () => {
+      isGone.current = true;
+    };
+  }, []);
 
   const reload = useCallback(async (): Promise<readonly Event[] | undefined> => {
-    if (name === undefined) return undefined;
     const found = await ask(client.sessions.get(name));
-    if (current.current !== name.id) return undefined;
+    if (isGone.current) return undefined;
     setLoaded(true);
     if (!found.ok) {
       setProblem(found.problem);
       return undefined;
     }
     setEvents(found.value.events);
-    await loadConfirmations(name);
+    // Once they are known, the stream tells of every change; where there is none, only asking helps.
+    if (!isKnown.current || board.value.connection !== "live") await loadConfirmations(name);
+    isKnown.current = true;
     return found.value.events;
   }, [name]);
+  useWatch(reload, told, isSending);
 
-  useEffect(() => {
-    setEvents([]);
-    setLoaded(name === undefined);
-    setProblem(undefined);
-  }, [name]);
-  useWatch(reload, pulse, isSending);
-
-  const send = (text: string): void => {
-    if (name === undefined || isSending) return;
+  const send = async (text: string): Promise<boolean> => {
+    if (isSending) return false;
     setSending(true);
     setProblem(undefined);
-    const say = async (): Promise<void> => {
+    let isTaken = false;
+    try {
       const message = client.runSse(
         { ...name, session: name.id, message: text, streaming: true },
         { idempotencyKey: newKey() },
       );
       setEvents((known) => [...known, spoken(text)]);
       for await (const event of message) {
-        if (current.current !== name.id) return;
+        isTaken = true;
+        if (isGone.current) return true;
         if (event.partial === true) setPartial((before) => before + textIn(event));
         else {
           setPartial("");
           setEvents((known) => [...known, event]);
         }
       }
-    };
-    say()
-      .catch((error: unknown) => setProblem(toProblem(error)))
-      .then(reload)
-      .catch(() => undefined)
-      .finally(() => {
-        setPartial("");
-        setSending(false);
-      });
+      return true;
+    } catch (error) {
+      setProblem(toProblem(error));
+      return isTaken;
+    } finally {
+      setPartial("");
+      setSending(false);
+    }
   };
   return { events, partial, isSending, isLoaded, send, ...(problem === undefined ? {} : { problem }) };
 }
 
-/** Reads the session when something was decided, and again while a model or a tool is still at work. */
+/**
+ * Reads the session once for each change that the stream tells of. What a model says when nobody is asked anything more
+ * is on no stream: while it is at work it is asked for, at growing intervals.
+ */
 function useWatch(
   reload: () => Promise<readonly Event[] | undefined>,
-  pulse: string,
+  { pulse, isAwaited }: Told,
   isSending: boolean,
 ): void {
   useEffect(() => {
     if (isSending) return undefined;
-    let looks = 0;
+    let isCurrent = true;
     let timer: number | undefined;
-    const look = (): void => {
+    const look = (pauseMs: number): void => {
       reload().then(
         (events) => {
-          looks += 1;
-          const goesOn = events !== undefined && isUnfinished(events) && !pulse.includes("requested");
-          if (goesOn && looks < LOOKS) timer = window.setTimeout(look, LOOK_MS);
+          if (!isCurrent || events === undefined || !isAtWork(events, isAwaited)) return;
+          timer = window.setTimeout(() => look(Math.min(pauseMs * 1.5, LONGEST_LOOK_MS)), pauseMs);
         },
         () => undefined,
       );
     };
-    look();
-    return () => window.clearTimeout(timer);
-  }, [reload, pulse, isSending]);
+    look(FIRST_LOOK_MS);
+    return () => {
+      isCurrent = false;
+      window.clearTimeout(timer);
+    };
+  }, [reload, pulse, isAwaited, isSending]);
 }
 
 async function loadConfirmations({ app, user, id }: SessionName): Promise<void> {

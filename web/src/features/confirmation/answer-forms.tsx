@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 import type { Confirmation, JsonObject, JsonValue } from "../../api/types.ts";
 import { Button } from "../../ui/button.tsx";
 import { Words } from "../../ui/words.tsx";
+import { QuestionsForm } from "./questions-form.tsx";
 import { SchemaForm } from "./schema-form.tsx";
 import type { Answer, FormState } from "./use-answer.ts";
 
@@ -18,15 +19,7 @@ export function AnswerForms({ confirmation, answer }: AnswerFormsProps): ReactNo
   return (
     <section className="card-section" aria-label="Your answer">
       {payload === undefined ? null : (
-        <>
-          <h2>Your answer goes to the tool</h2>
-          <SchemaForm
-            form={payload.form}
-            typed={payload.typed}
-            faults={faultsOf(payload)}
-            onType={payload.onType}
-          />
-        </>
+        <PayloadForm answer={answer} payload={payload} confirmation={confirmation} />
       )}
       {mayAmend ? (
         <div className="amend">
@@ -47,6 +40,34 @@ export function AnswerForms({ confirmation, answer }: AnswerFormsProps): ReactNo
         </div>
       ) : null}
     </section>
+  );
+}
+
+function PayloadForm({
+  answer: { questions },
+  payload,
+  confirmation,
+}: AnswerFormsProps & { readonly payload: FormState }): ReactNode {
+  if (questions !== undefined) {
+    return (
+      <QuestionsForm
+        confirmation={confirmation}
+        questions={questions}
+        typed={payload.typed}
+        onType={payload.onType}
+      />
+    );
+  }
+  return (
+    <>
+      <h2>Your answer goes to the tool</h2>
+      <SchemaForm
+        form={payload.form}
+        typed={payload.typed}
+        faults={faultsOf(payload)}
+        onType={payload.onType}
+      />
+    </>
   );
 }
 

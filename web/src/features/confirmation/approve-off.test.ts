@@ -10,7 +10,7 @@ const ready = (change: Partial<Readiness> = {}, given: Partial<Confirmation> = {
     can: { decide: true, amend: false, cancel: false },
     ...given,
   } as Confirmation,
-  unseen: 0,
+  unseen: { folded: 0, below: 0 },
   settled: true,
   now: 0,
   online: true,
@@ -19,7 +19,8 @@ const ready = (change: Partial<Readiness> = {}, given: Partial<Confirmation> = {
 
 test("approving is on only when everything was seen, is settled, complete, in time and connected", () => {
   expect(approveOff(ready())).toBeUndefined();
-  expect(approveOff(ready({ unseen: 2 }))).toContain("2 folded parts");
+  expect(approveOff(ready({ unseen: { folded: 2, below: 1 } }))).toContain("2 folded parts");
+  expect(approveOff(ready({ unseen: { folded: 0, below: 1 } }))).toContain("Scroll to the end");
   expect(approveOff(ready({ settled: false }))).toContain("only just changed");
   expect(approveOff(ready({ online: false }))).toContain("Not connected");
   expect(approveOff(ready({ fault: "Not complete." }))).toBe("Not complete.");
@@ -38,5 +39,5 @@ test("whoever may not decide is told who may", () => {
 });
 
 test("rejecting needs nothing to be opened or filled in", () => {
-  expect(decideOff(ready({ unseen: 3, fault: "x" }))).toBeUndefined();
+  expect(decideOff(ready({ unseen: { folded: 3, below: 1 }, fault: "x" }))).toBeUndefined();
 });

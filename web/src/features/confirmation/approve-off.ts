@@ -1,10 +1,11 @@
 import type { Confirmation } from "../../api/types.ts";
+import { type Unseen, unseenSentence } from "./seen.tsx";
 import { whoMay } from "./who-may.ts";
 
 export interface Readiness {
   readonly confirmation: Confirmation;
-  /** Folded parts that were never opened. */
-  readonly unseen: number;
+  /** What of the arguments was never looked at. */
+  readonly unseen: Unseen;
   /** The content has been the same for half a second. */
   readonly settled: boolean;
   readonly now: number;
@@ -27,8 +28,5 @@ export function decideOff({ confirmation, now, online, settled }: Readiness): st
 export function approveOff(readiness: Readiness): string | undefined {
   const off = decideOff(readiness);
   if (off !== undefined) return off;
-  const { unseen, fault } = readiness;
-  if (unseen > 0)
-    return `Open ${unseen === 1 ? "the folded part" : `the ${unseen} folded parts`} of the arguments first.`;
-  return fault;
+  return unseenSentence(readiness.unseen) ?? readiness.fault;
 }

@@ -2,7 +2,7 @@ import { memo, type ReactNode } from "react";
 import type { JsonObject, JsonValue } from "../../api/types.ts";
 import { Button } from "../../ui/button.tsx";
 import { Words } from "../../ui/words.tsx";
-import { useFold } from "./seen.tsx";
+import { EndMark, useFold } from "./seen.tsx";
 
 const LONG_TEXT = 700;
 const LONG_LINES = 14;
@@ -15,7 +15,12 @@ const TOO_DEEP = 6;
 /** Arguments laid out for reading: objects as fields, long lines wrapped, what is long folded and counted as unseen. */
 export const ArgumentsView = memo(function ArgumentsView({ args }: { readonly args: JsonObject }): ReactNode {
   if (Object.keys(args).length === 0) return <p className="muted">No arguments.</p>;
-  return <Fields value={args} depth={0} />;
+  return (
+    <>
+      <Fields value={args} depth={0} />
+      <EndMark />
+    </>
+  );
 });
 
 function Fields({ value, depth }: { readonly value: JsonObject; readonly depth: number }): ReactNode {

@@ -1,24 +1,25 @@
 import type { ReactNode } from "react";
-import type { Confirmation, Me } from "../../api/types.ts";
-import { to } from "../../router.ts";
+import type { Confirmation, ConfirmationContext } from "../../api/types.ts";
+import { toChat } from "../../router.ts";
 import { Ago } from "../../ui/time.tsx";
 import { Words } from "../../ui/words.tsx";
 import { whoMay } from "./who-may.ts";
 
 export interface CardFactsProps {
   readonly confirmation: Confirmation;
-  readonly me: Me | undefined;
+  /** Who sent the message that led to it; undefined as long as that is not known, or where nobody sent one. */
+  readonly asker: ConfirmationContext["asker"];
 }
 
 /** Who asked, by which way, and why a person is asked at all. */
-export function CardFacts({ confirmation, me }: CardFactsProps): ReactNode {
+export function CardFacts({ confirmation, asker }: CardFactsProps): ReactNode {
   const { path, tool, source, why, requestedAt, app, session, user } = confirmation;
   return (
     <section className="card-section" aria-label="Where it comes from">
       <dl className="facts">
         <Fact name="Requested by">
           <Words text={user} maxLength={120} />
-          <span className="muted"> · {authentication(confirmation, me)}</span>
+          <span className="muted">{sentBy(confirmation, asker)}</span>
         </Fact>
         <Fact name="Asked">
           <Ago at={requestedAt} />
@@ -38,7 +39,7 @@ export function CardFacts({ confirmation, me }: CardFactsProps): ReactNode {
           <Words text={whoMay(confirmation)} maxLength={400} />
         </Fact>
         <Fact name="Session">
-          <a href={`${to("chat", app, session)}?${new URLSearchParams({ user })}`}>
+          <a href={toChat({ app, id: session, user })}>
             <Words text={`${app} / ${session}`} maxLength={120} />
           </a>
         </Fact>
@@ -78,10 +79,29 @@ export function AgentPath({
   );
 }
 
-function authentication({ requesters, user }: Confirmation, me: Me | undefined): string {
-  if (me?.auth === "none") return "not authenticated: this server asks nobody who they are";
+const PROOFS: { readonly [kind: string]: string } = {
+  token: "by a token",
+  oidc: "by their organisation’s login",
+  local: "by a login link",
+};
+
+/** Who really sent it, where that is not the person it is for, and how they were known when they did. */
+function sentBy({ requesters, user }: Confirmation, asker: CardFactsProps["asker"]): ReactNode {
   const others = requesters.filter((id) => id !== user);
-  return others.length === 0
-    ? "authenticated as the session’s user"
-    : `sent by ${others.join(", ")} on their behalf`;
+  return (
+    <>
+      {others.length === 0 ? null : (
+        <>
+          {" "}
+          · sent by <Words text={others.join(", ")} maxLength={200} /> on their behalf
+        </>
+      )}
+      {asker === undefined ? null : ` · ${proofOf(asker)}`}
+    </>
+  );
+}
+
+function proofOf({ authenticated, kind }: NonNullable<CardFactsProps["asker"]>): string {
+  if (!authenticated) return "not authenticated";
+  return `authenticated ${PROOFS[kind] ?? `(${kind})`}`;
 }

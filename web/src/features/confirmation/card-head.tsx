@@ -3,11 +3,12 @@ import type { Confirmation } from "../../api/types.ts";
 import { Words } from "../../ui/words.tsx";
 import { Deadline } from "./deadline.tsx";
 import { headline } from "./headline.ts";
+import { questionsIn } from "./questions.ts";
 import { StatusBadge } from "./status-badge.tsx";
 
 /** What it is about, before anything else: the action, how much, on what; the state and the time left. */
 export function CardHead({ confirmation }: { readonly confirmation: Confirmation }): ReactNode {
-  const { tool, args, status, expiresAt, question } = confirmation;
+  const { args, status, expiresAt, source } = confirmation;
   const { target, amount } = headline(args);
   return (
     <header className="card-head">
@@ -16,15 +17,14 @@ export function CardHead({ confirmation }: { readonly confirmation: Confirmation
         {status === "requested" && expiresAt !== undefined ? <Deadline at={expiresAt} /> : null}
       </div>
       <h1 className="card-title" tabIndex={-1}>
-        <Words text={tool} maxLength={120} />
-        {question === undefined ? null : (
-          <span className="card-question">
-            {" "}
-            · <Words text={question} maxLength={120} />
-          </span>
-        )}
+        <Title confirmation={confirmation} />
       </h1>
-      {target === undefined && amount === undefined ? null : (
+      {source === undefined ? null : (
+        <p className="card-source">
+          from <Words text={source} maxLength={120} />
+        </p>
+      )}
+      {(target === undefined && amount === undefined) || questionsIn(confirmation) !== undefined ? null : (
         <p className="card-facts">
           {amount === undefined ? null : (
             <span className="card-amount">
@@ -43,5 +43,23 @@ export function CardHead({ confirmation }: { readonly confirmation: Confirmation
         </p>
       )}
     </header>
+  );
+}
+
+/** The action; or that there are questions, where that is all it is about. */
+function Title({ confirmation }: { readonly confirmation: Confirmation }): ReactNode {
+  const { tool, question } = confirmation;
+  const asked = questionsIn(confirmation)?.length ?? 0;
+  if (asked > 0) return asked === 1 ? "A question for you" : `${asked} questions for you`;
+  return (
+    <>
+      <Words text={tool} maxLength={120} />
+      {question === undefined ? null : (
+        <span className="card-question">
+          {" "}
+          · <Words text={question} maxLength={120} />
+        </span>
+      )}
+    </>
   );
 }

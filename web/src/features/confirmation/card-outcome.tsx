@@ -3,13 +3,17 @@ import type { Confirmation, JsonValue } from "../../api/types.ts";
 import { Ago, At } from "../../ui/time.tsx";
 import { Words } from "../../ui/words.tsx";
 import { Value } from "./arguments-view.tsx";
+import { questionsIn } from "./questions.ts";
 import { RawJson } from "./raw-json.tsx";
 import { decisionSentence } from "./status-words.ts";
+import { Voice } from "./voice.tsx";
 
 /** Who decided, what ran and what came back. */
 export function CardOutcome({ confirmation }: { readonly confirmation: Confirmation }): ReactNode {
-  const { decision, execution, result } = confirmation;
+  const { decision, execution, result, source } = confirmation;
   const told = decisionSentence(confirmation);
+  // Questions stand with their answers, which is all that came back.
+  const isAnswered = questionsIn(confirmation) !== undefined;
   if (told === undefined) return null;
   return (
     <section className="card-section card-outcome" aria-label="Outcome">
@@ -22,17 +26,9 @@ export function CardOutcome({ confirmation }: { readonly confirmation: Confirmat
           </span>
         )}
       </p>
-      {decision?.reason === undefined ? null : (
-        <blockquote className="card-reason">
-          <Words text={decision.reason} block maxLength={4000} />
-        </blockquote>
-      )}
-      {decision?.args === undefined ? null : (
-        <Labelled name="Ran with changed arguments" value={decision.args} />
-      )}
-      {decision?.payload === undefined ? null : <Labelled name="Answered with" value={decision.payload} />}
+      {decision === undefined ? null : <Said decision={decision} isAnswered={isAnswered} />}
       {execution === undefined ? null : <Ran execution={execution} />}
-      {result === undefined ? null : <Labelled name="What came back" value={result} />}
+      {result === undefined || isAnswered ? null : <CameBack source={source} value={result} />}
     </section>
   );
 }
@@ -45,6 +41,46 @@ function Ran({ execution }: { readonly execution: NonNullable<Confirmation["exec
       {endedAt === undefined ? ", not finished" : `, took ${duration(startedAt, endedAt)}`}
       {attempt > 1 ? `, attempt ${attempt}` : ""}
     </p>
+  );
+}
+
+/** What somebody said with their decision. */
+function Said({
+  decision: { reason, args, payload },
+  isAnswered,
+}: {
+  readonly decision: NonNullable<Confirmation["decision"]>;
+  readonly isAnswered: boolean;
+}): ReactNode {
+  return (
+    <>
+      {reason === undefined ? null : (
+        <blockquote className="card-reason">
+          <Words text={reason} block maxLength={4000} />
+        </blockquote>
+      )}
+      {args === undefined ? null : <Labelled name="Ran with changed arguments" value={args} />}
+      {payload === undefined || isAnswered ? null : <Labelled name="Answered with" value={payload} />}
+    </>
+  );
+}
+
+/** What the tool answered; marked where its words are somebody else's. */
+function CameBack({
+  source,
+  value,
+}: {
+  readonly source: string | undefined;
+  readonly value: JsonValue;
+}): ReactNode {
+  if (source === undefined) return <Labelled name="What came back" value={value} />;
+  return (
+    <Voice of="server">
+      <span className="voice-name">
+        In the words of <Words text={source} maxLength={120} />
+      </span>
+      <Labelled name="What came back" value={value} />
+    </Voice>
   );
 }
 

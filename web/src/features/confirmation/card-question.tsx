@@ -4,53 +4,69 @@ import { mixedWords } from "../../ui/scripts.ts";
 import { Words } from "../../ui/words.tsx";
 import { ArgumentsView } from "./arguments-view.tsx";
 import { DiffView } from "./diff-view.tsx";
+import { questionsIn } from "./questions.ts";
+import { QuestionsView } from "./questions-view.tsx";
 import { RawJson } from "./raw-json.tsx";
-
-/** Whose words they are, so that nobody takes the model's for the author's. */
-export function Voice({
-  of,
-  children,
-}: {
-  readonly of: "author" | "model" | "server";
-  readonly children: ReactNode;
-}): ReactNode {
-  return <div className={`voice voice-${of}`}>{children}</div>;
-}
+import { Voice } from "./voice.tsx";
 
 /** The question itself: the hint as one line, and beside it all the arguments. */
 export function CardQuestion({ confirmation }: { readonly confirmation: Confirmation }): ReactNode {
-  const { hint, source } = confirmation;
-  const args = confirmation.args;
+  const { hint, args, status } = confirmation;
+  // A form of questions shows all there is in the arguments.
+  const questions = questionsIn(confirmation);
+  const isForm = status === "requested" && questions !== undefined;
   const mixed = mixedWords(JSON.stringify(args) + hint);
+  if (isForm && mixed.length === 0) return null;
   return (
     <section className="card-section" aria-label="What is asked">
-      <Voice of={source === undefined ? "author" : "server"}>
-        <span className="voice-name">{hintVoice(confirmation)}</span>
-        <p className="card-hint">
-          <Words text={hint} maxLength={400} />
-        </p>
-      </Voice>
+      {isForm ? null : questions === undefined ? (
+        <Hint confirmation={confirmation} />
+      ) : (
+        <QuestionsView confirmation={confirmation} questions={questions} />
+      )}
       {mixed.length === 0 ? null : (
         <p className="notice notice-doubt" role="note">
           Letters of different scripts are mixed in {mixed.slice(0, 3).map(quoted)}: they may be look-alikes.
         </p>
       )}
-      <Voice of="model">
-        <div className="spread">
-          <h2 className="voice-name">Arguments, written by the model</h2>
-          <RawJson value={args} />
-        </div>
-        <ArgumentsView args={args} />
-      </Voice>
+      {questions !== undefined ? null : (
+        <Voice of="model">
+          <div className="spread">
+            <h2 className="voice-name">Arguments, written by the model</h2>
+            <RawJson value={args} />
+          </div>
+          <ArgumentsView args={args} />
+        </Voice>
+      )}
       <DeclaredDiff confirmation={confirmation} />
     </section>
   );
 }
 
-function hintVoice({ hint, tool, source, askedByTool }: Confirmation): string {
-  if (source !== undefined) return "In the words of the tool’s server";
-  if (hint === `Approve execution of tool ${tool}?`) return "The question";
-  return askedByTool === true ? "The tool asks" : "In the words of the tool’s author";
+/** What the question says, and in whose words. */
+export function Hint({ confirmation }: { readonly confirmation: Confirmation }): ReactNode {
+  const { hint, tool, source, askedByTool } = confirmation;
+  const isOurs = hint === `Approve execution of tool ${tool}?`;
+  return (
+    <Voice of={source === undefined || isOurs ? "author" : "server"}>
+      <span className="voice-name">
+        {isOurs ? (
+          "The question"
+        ) : source !== undefined ? (
+          <>
+            In the words of <Words text={source} maxLength={120} />
+          </>
+        ) : askedByTool === true ? (
+          "The tool asks"
+        ) : (
+          "In the words of the tool’s author"
+        )}
+      </span>
+      <p className="card-hint">
+        <Words text={hint} maxLength={400} />
+      </p>
+    </Voice>
+  );
 }
 
 function quoted(word: string, index: number): ReactNode {

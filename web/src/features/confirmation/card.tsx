@@ -1,7 +1,7 @@
 import "./card.css";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { ask, client, type Outcome } from "../../api/client.ts";
-import type { Confirmation, ConfirmationContext, Me, Settlement } from "../../api/types.ts";
+import type { Confirmation, ConfirmationContext, Settlement } from "../../api/types.ts";
 import { Button } from "../../ui/button.tsx";
 import { useStore } from "../../ui/store.ts";
 import { plainWords } from "../../ui/words.tsx";
@@ -22,11 +22,10 @@ import { WithdrawButton } from "./withdraw-button.tsx";
 
 export interface CardProps {
   readonly confirmation: Confirmation;
-  readonly me: Me | undefined;
 }
 
 /** One confirmation, to be understood in five seconds and decided on nothing unseen. */
-export function Card({ confirmation, me }: CardProps): ReactNode {
+export function Card({ confirmation }: CardProps): ReactNode {
   const { status, id, can } = confirmation;
   const { unseen, seen } = useUnseen();
   const answer = useAnswer(confirmation);
@@ -56,10 +55,10 @@ export function Card({ confirmation, me }: CardProps): ReactNode {
         {status === "requested" ? (
           <>
             <AnswerForms confirmation={confirmation} answer={answer} />
-            <CardConsequences confirmation={confirmation} />
+            <CardConsequences confirmation={confirmation} isAmended={answer.amended !== undefined} />
           </>
         ) : null}
-        <CardFacts confirmation={confirmation} me={me} />
+        <CardFacts confirmation={confirmation} asker={contextValue(context)?.asker} />
         <Surroundings
           context={context}
           turnAction={<ApproveTurn turn={[confirmation, ...(contextValue(context)?.turn ?? [])]} />}

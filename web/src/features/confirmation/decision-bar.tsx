@@ -11,6 +11,8 @@ import { snooze, snoozed, wake } from "../inbox/snoozed.ts";
 import { approveOff, decideOff } from "./approve-off.ts";
 import { held, heldFor, hold } from "./held.ts";
 import { HeldInPlace } from "./held-notice.tsx";
+import { RejectForm } from "./reject-form.tsx";
+import type { Unseen } from "./seen.tsx";
 import type { Answer } from "./use-answer.ts";
 import { useSettled } from "./use-settled.ts";
 
@@ -20,7 +22,7 @@ const TIME = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-di
 export interface DecisionBarProps {
   readonly confirmation: Confirmation;
   readonly answer: Answer;
-  readonly unseen: number;
+  readonly unseen: Unseen;
   /** One of several on the page: it has no keys, and no "not now". */
   readonly inChat?: boolean;
 }
@@ -37,6 +39,7 @@ export function DecisionBar({ confirmation, answer, unseen, inChat = false }: De
   const off = approveOff(readiness);
   const rejectOff = decideOff(readiness);
   const approve = (): void => hold([{ id, ...answer.approval() }]);
+  const verbs = verbsOf(answer);
   const listens = !inChat && waiting === undefined;
   useKeys({
     a: () => listens && off === undefined && layout?.hold !== true && approve(),
@@ -48,6 +51,7 @@ export function DecisionBar({ confirmation, answer, unseen, inChat = false }: De
     return (
       <RejectForm
         off={rejectOff}
+        verb={verbs.no}
         onReject={(reason) => {
           setRejecting(false);
           hold([{ id, confirmed: false, version, ...(reason === "" ? {} : { reason }) }]);
@@ -62,12 +66,12 @@ export function DecisionBar({ confirmation, answer, unseen, inChat = false }: De
         <ApproveButton
           off={off}
           isHold={layout?.hold === true}
-          isAmended={answer.amended !== undefined}
+          word={verbs.yes}
           hasKey={!inChat}
           onApprove={approve}
         />
         <Button look="reject" off={rejectOff} onClick={() => setRejecting(true)}>
-          Reject… {inChat ? null : <kbd aria-hidden="true">r</kbd>}
+          {verbs.no}… {inChat ? null : <kbd aria-hidden="true">r</kbd>}
         </Button>
         {inChat ? null : <NotNow id={id} />}
       </div>
@@ -104,13 +108,19 @@ function NotNow({ id }: { readonly id: string }): ReactNode {
 interface ApproveButtonProps {
   readonly off: string | undefined;
   readonly isHold: boolean;
-  readonly isAmended: boolean;
+  readonly word: string;
   readonly hasKey: boolean;
   readonly onApprove: () => void;
 }
 
-function ApproveButton({ off, isHold, isAmended, hasKey, onApprove }: ApproveButtonProps): ReactNode {
-  const word = isAmended ? "Approve as changed" : "Approve";
+/** What the two answers are called. */
+function verbsOf({ questions, amended }: Answer): { readonly yes: string; readonly no: string } {
+  if (questions !== undefined)
+    return { yes: questions.length === 1 ? "Send the answer" : "Send the answers", no: "Decline" };
+  return { yes: amended === undefined ? "Approve" : "Approve as changed", no: "Reject" };
+}
+
+function ApproveButton({ off, isHold, word, hasKey, onApprove }: ApproveButtonProps): ReactNode {
   if (isHold) {
     return (
       <HoldButton off={off} onHeld={onApprove}>
@@ -122,50 +132,5 @@ function ApproveButton({ off, isHold, isAmended, hasKey, onApprove }: ApproveBut
     <Button look="approve" off={off} onClick={onApprove}>
       {word} {hasKey ? <kbd aria-hidden="true">a</kbd> : null}
     </Button>
-  );
-}
-
-interface RejectFormProps {
-  readonly off: string | undefined;
-  readonly onReject: (reason: string) => void;
-  readonly onCancel: () => void;
-}
-
-function RejectForm({ off, onReject, onCancel }: RejectFormProps): ReactNode {
-  const [reason, setReason] = useState("");
-  return (
-    <form
-      className="reject"
-      onSubmit={(event) => event.preventDefault()}
-      onKeyDown={(event) => {
-        if (event.key === "Escape") onCancel();
-        if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && off === undefined)
-          onReject(reason.trim());
-      }}
-    >
-      <label className="field">
-        <span className="label">Reason (optional; the model and the requester read it)</span>
-        <textarea
-          className="input"
-          dir="auto"
-          rows={2}
-          maxLength={4000}
-          value={reason}
-          ref={(element) => element?.focus()}
-          onChange={(event) => setReason(event.target.value)}
-        />
-      </label>
-      <div className="decision-buttons">
-        <Button look="reject" off={off} onClick={() => onReject(reason.trim())}>
-          Reject
-        </Button>
-        <Button look="quiet" onClick={onCancel}>
-          Back
-        </Button>
-      </div>
-      <p className="decision-off" role="status">
-        {off}
-      </p>
-    </form>
   );
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../api/types.ts";
+import { asObject } from "./form-fields.ts";
 
 /** An argument that tells at a glance what a call is about. */
 export interface Fact {
@@ -66,12 +67,19 @@ export function headline(args: JsonObject): { readonly target?: Fact; readonly a
   );
   const amount = pick(plain, Object.keys(AMOUNTS), (value) => /\d/.test(String(value)));
   const rest = plain.filter(([name]) => name !== amount?.name);
-  const target = pick(rest, TARGETS, () => true);
+  const target = pick(rest, TARGETS, () => true) ?? firstQuestion(args);
   const unit = pick(rest, COMPANIONS, (value) => typeof value === "string" && value.length <= 8);
   return {
     ...(target === undefined ? {} : { target }),
     ...(amount === undefined ? {} : { amount: { ...amount, text: told(amount, unit?.text ?? "") } }),
   };
+}
+
+/** What is asked first, where questions are all there is. */
+function firstQuestion({ questions }: JsonObject): Fact | undefined {
+  const [first] = Array.isArray(questions) ? (questions as readonly unknown[]) : [];
+  const question = asObject(first)?.["question"];
+  return typeof question === "string" && question.trim() !== "" ? toFact("asks", question) : undefined;
 }
 
 function told({ name, text }: Fact, unit: string): string {

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 import { Button } from "../../ui/button.tsx";
 import { useNow } from "../../ui/clock.ts";
 import { type Held, sendNow, toldInPlace, undo } from "./held.ts";
@@ -7,13 +7,25 @@ import { type Held, sendNow, toldInPlace, undo } from "./held.ts";
 export function HeldInPlace({ held }: { readonly held: Held }): ReactNode {
   const { key, decisions } = held;
   const isAlone = decisions.length === 1;
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    // The button that was pressed is gone; whoever uses the keyboard goes on here.
+    if (document.activeElement === document.body) place.current?.focus();
+  }, []);
   useEffect(() => {
     if (!isAlone) return undefined;
     toldInPlace.set(new Set(toldInPlace.value).add(key));
     return () => toldInPlace.set(new Set([...toldInPlace.value].filter((other) => other !== key)));
   }, [key, isAlone]);
-  if (isAlone) return <HeldNotice held={held} />;
-  return <p className="held">Decided together with {decisions.length - 1} more.</p>;
+  return (
+    <div ref={place} tabIndex={-1}>
+      {isAlone ? (
+        <HeldNotice held={held} />
+      ) : (
+        <p className="held">Decided together with {decisions.length - 1} more.</p>
+      )}
+    </div>
+  );
 }
 
 /** A decision that is about to be sent, and the way back. */

@@ -5,7 +5,8 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { Words } from "../../ui/words.tsx";
 import { ArgumentsView } from "./arguments-view.tsx";
 import { hold } from "./held.ts";
-import { SeenScope, useUnseen } from "./seen.tsx";
+import { RejectForm } from "./reject-form.tsx";
+import { SeenScope, type Unseen, unseenSentence, useUnseen } from "./seen.tsx";
 import { useSettled } from "./use-settled.ts";
 
 export interface ReviewDialogProps {
@@ -20,34 +21,51 @@ export function ReviewDialog({ confirmations, onClose }: ReviewDialogProps): Rea
   const { unseen, seen } = useUnseen();
   const settled = useSettled("open");
   const plain = reviewed.filter((one) => ownCard(one) === undefined);
-  const send = (confirmed: boolean, which: readonly Confirmation[]): void => {
-    hold(which.map(({ id, version }) => ({ id, version, confirmed })));
+  const [isRejecting, setRejecting] = useState(false);
+  const approve = (): void => {
+    hold(plain.map(({ id, version }) => ({ id, version, confirmed: true })));
+    onClose();
+  };
+  const reject = (reason: string): void => {
+    const why = reason === "" ? {} : { reason };
+    hold(reviewed.map(({ id, version }) => ({ id, version, confirmed: false, ...why })));
     onClose();
   };
   const off = reviewOff(unseen, plain.length, settled);
   return (
     <Dialog title={`Review ${reviewed.length}`} onClose={onClose}>
       <SeenScope seen={seen}>
-        <ol className="review">
+        <ol className="review" tabIndex={0}>
           {reviewed.map((one) => (
             <ReviewItem key={one.id} confirmation={one} />
           ))}
         </ol>
       </SeenScope>
-      <p className="decision-off" role="status">
-        {off}
-      </p>
-      <div className="row row-end">
-        <Button look="quiet" onClick={onClose}>
-          Back
-        </Button>
-        <Button look="reject" off={settled ? undefined : "Look first."} onClick={() => send(false, reviewed)}>
-          Reject all {reviewed.length}
-        </Button>
-        <Button look="approve" off={off} onClick={() => send(true, plain)}>
-          {`Approve ${plain.length === reviewed.length ? "all " : ""}${plain.length}`}
-        </Button>
-      </div>
+      {isRejecting ? (
+        <RejectForm
+          off={settled ? undefined : "Look first."}
+          verb={`Reject all ${reviewed.length}`}
+          onReject={reject}
+          onCancel={() => setRejecting(false)}
+        />
+      ) : (
+        <>
+          <p className="decision-off" role="status">
+            {off}
+          </p>
+          <div className="row row-end">
+            <Button look="quiet" onClick={onClose}>
+              Back
+            </Button>
+            <Button look="reject" onClick={() => setRejecting(true)}>
+              Reject all {reviewed.length}…
+            </Button>
+            <Button look="approve" off={off} onClick={approve}>
+              {`Approve ${plain.length === reviewed.length ? "all " : ""}${plain.length}`}
+            </Button>
+          </div>
+        </>
+      )}
     </Dialog>
   );
 }
@@ -75,8 +93,7 @@ function ownCard({ schema, payload, layout }: Confirmation): string | undefined 
   return layout?.hold === true ? "it is approved by holding, on its own card." : undefined;
 }
 
-function reviewOff(unseen: number, count: number, settled: boolean): string | undefined {
+function reviewOff(unseen: Unseen, count: number, settled: boolean): string | undefined {
   if (count === 0) return "Each of these has to be approved on its own card.";
-  if (unseen > 0) return `Open ${unseen === 1 ? "the folded part" : `the ${unseen} folded parts`} first.`;
-  return settled ? undefined : "Look first.";
+  return unseenSentence(unseen) ?? (settled ? undefined : "Look first.");
 }

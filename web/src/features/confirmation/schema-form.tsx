@@ -35,13 +35,26 @@ interface FormFieldProps {
 
 function FormField({ field, text, fault, onType }: FormFieldProps): ReactNode {
   const id = useId();
+  const label = (
+    <>
+      <Words text={field.label} maxLength={120} />
+      {field.required ? "" : " (optional)"}
+    </>
+  );
+  const input = <Input id={id} field={field} text={text} fault={fault} onType={onType} />;
   return (
     <div className="field">
-      <label htmlFor={id}>
-        <Words text={field.label} maxLength={120} />
-        {field.required ? "" : " (optional)"}
-      </label>
-      <Input id={id} field={field} text={text} fault={fault} onType={onType} />
+      {field.kind === "boolean" ? (
+        <label className="check">
+          {input}
+          {label}
+        </label>
+      ) : (
+        <>
+          <label htmlFor={id}>{label}</label>
+          {input}
+        </>
+      )}
       {field.note === undefined ? null : (
         <span className="field-note">
           <Words text={field.note} maxLength={500} />

@@ -1,16 +1,28 @@
-import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from "react";
+import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef, useState } from "react";
 
-/** Counts what is folded and was never opened. */
-interface Seen {
-  change(by: 1 | -1): void;
+/** What somebody has not looked at yet. */
+export interface Unseen {
+  /** Parts that are folded and were never opened. */
+  readonly folded: number;
+  /** Ends that were never scrolled into view. */
+  readonly below: number;
 }
 
-const SeenContext = createContext<Seen>({ change: () => undefined });
+interface Seen {
+  change(what: keyof Unseen, by: 1 | -1): void;
+}
 
-/** How much of what is inside has not been opened yet; to be shown beside the button that waits for it. */
-export function useUnseen(): { readonly unseen: number; readonly seen: Seen } {
-  const [unseen, setUnseen] = useState(0);
-  const seen = useMemo<Seen>(() => ({ change: (by) => setUnseen((count) => count + by) }), []);
+const SeenContext = createContext<Seen | undefined>(undefined);
+
+/** How much of what is inside has not been looked at yet; to be told beside the button that waits for it. */
+export function useUnseen(): { readonly unseen: Unseen; readonly seen: Seen } {
+  const [unseen, setUnseen] = useState<Unseen>({ folded: 0, below: 0 });
+  const seen = useMemo<Seen>(
+    () => ({
+      change: (what, by) => setUnseen((counts) => ({ ...counts, [what]: counts[what] + by })),
+    }),
+    [],
+  );
   return { unseen, seen };
 }
 
@@ -24,16 +36,27 @@ export function SeenScope({
   return <SeenContext value={seen}>{children}</SeenContext>;
 }
 
+/** What has to be done before everything was looked at, if anything. */
+export function unseenSentence({ folded, below }: Unseen): string | undefined {
+  if (folded > 0)
+    return `Open ${folded === 1 ? "the folded part" : `the ${folded} folded parts`} of the arguments first.`;
+  return below > 0 ? "Scroll to the end of the arguments first." : undefined;
+}
+
+function useCounted(what: keyof Unseen, isSeen: boolean): void {
+  const seen = useContext(SeenContext);
+  useEffect(() => {
+    if (isSeen) return undefined;
+    seen?.change(what, 1);
+    return () => seen?.change(what, -1);
+  }, [seen, what, isSeen]);
+}
+
 /** Something folded: it counts as unseen until it has been opened once. */
 export function useFold(): { readonly isOpen: boolean; readonly toggle: () => void } {
-  const seen = useContext(SeenContext);
   const [isOpen, setOpen] = useState(false);
   const [wasOpened, setOpened] = useState(false);
-  useEffect(() => {
-    if (wasOpened) return undefined;
-    seen.change(1);
-    return () => seen.change(-1);
-  }, [seen, wasOpened]);
+  useCounted("folded", wasOpened);
   return {
     isOpen,
     toggle: () => {
@@ -42,3 +65,26 @@ export function useFold(): { readonly isOpen: boolean; readonly toggle: () => vo
     },
   };
 }
+
+/** The end of something: it counts as unseen until it was in view, or scrolled past, once. */
+export function EndMark(): ReactNode {
+  const mark = useRef<HTMLSpanElement>(null);
+  const [wasReached, setReached] = useState(false);
+  useCounted("below", wasReached);
+  useEffect(() => {
+    const element = mark.current;
+    if (element === null) return undefined;
+    const observer = new IntersectionObserver(
+      (entries) => {
+        if (entries.some(({ isIntersecting }) => isIntersecting)) setReached(true);
+      },
+      // All that lies above the view counts as in it.
+      { root: element.closest(SCROLLERS), rootMargin: "1000000px 0px 0px 0px" },
+    );
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return <span className="end-mark" ref={mark} />;
+}
+
+const SCROLLERS = ".card-scroll, .chat-scroll, .review";

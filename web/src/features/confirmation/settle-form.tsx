@@ -38,7 +38,7 @@ export function SettleForm({ owner, startedAt, attempt, send, onSettled }: Settl
   };
   return (
     <section className="card-section notice notice-plain" aria-label="Settle the outcome">
-      <h2>It was started, and how it ended is not known</h2>
+      <h2>{startedAt === undefined ? "It may have run" : "It was started"}, and how it ended is not known</h2>
       <p className="small">
         {startedAt === undefined ? null : (
           <>

@@ -1,3 +1,4 @@
+import type { UserQuestion } from "countersign/protocol";
 import { useMemo, useState } from "react";
 import type { Confirmation, Decision, JsonObject, JsonValue } from "../../api/types.ts";
 import {
@@ -9,6 +10,7 @@ import {
   readForm,
   type Typed,
 } from "./form-fields.ts";
+import { questionsIn, readAnswers } from "./questions.ts";
 
 const REDACTED = "[redacted]";
 
@@ -23,6 +25,8 @@ export interface FormState {
 /** What a person puts into a card before they decide. */
 export interface Answer {
   readonly payload?: FormState;
+  /** What is asked, where the answer is to questions and not to whether something may be done. */
+  readonly questions?: readonly UserQuestion[];
   readonly amendment?: FormState;
   readonly isAmending: boolean;
   readonly setAmending: (isAmending: boolean) => void;
@@ -42,7 +46,11 @@ export function useAnswer(confirmation: Confirmation): Answer {
   const [isAmending, setAmending] = useState(false);
   const payloadForm = useMemo(() => payloadFormOf(schema, payload), [schema, payload]);
   const argsForm = useMemo(() => argsFormOf(args, argsSchema, amendable), [args, argsSchema, amendable]);
-  const payloadState = stateOf(payloadForm, typedPayload, setPayload);
+  const questions = useMemo(() => questionsIn(confirmation), [confirmation]);
+  const payloadState =
+    questions === undefined
+      ? stateOf(payloadForm, typedPayload, setPayload)
+      : questionsState(questions, typedPayload, setPayload);
   const argsState = stateOf(argsForm, typedArgs, setArgs);
   const amended = isAmending ? amendedArgs(args, argsState) : undefined;
   const fault =
@@ -50,6 +58,7 @@ export function useAnswer(confirmation: Confirmation): Answer {
   const hasSecret = JSON.stringify(args).includes(JSON.stringify(REDACTED));
   return {
     ...(payloadState === undefined ? {} : { payload: payloadState }),
+    ...(questions === undefined ? {} : { questions }),
     ...(argsState === undefined ? {} : { amendment: argsState }),
     isAmending,
     setAmending,
@@ -92,6 +101,14 @@ function stateOf(
   return form === undefined ? undefined : { form, typed, result: readForm(form, typed), onType };
 }
 
+function questionsState(
+  questions: readonly UserQuestion[],
+  typed: Typed,
+  onType: (typed: Typed) => void,
+): FormState {
+  return { form: { whole: false, fields: [] }, typed, result: readAnswers(questions, typed), onType };
+}
+
 function amendedArgs(args: JsonObject, state: FormState | undefined): JsonObject | undefined {
   if (state?.result.ok !== true) return undefined;
   const changed = asObject(state.result.value);
@@ -104,7 +121,8 @@ function amendedArgs(args: JsonObject, state: FormState | undefined): JsonObject
 
 function faultOf(state: FormState | undefined, what: string): string | undefined {
   if (state === undefined || state.result.ok) return undefined;
-  const [name = ""] = Object.keys(state.result.faults);
+  const [[name, said] = ["", ""]] = Object.entries(state.result.faults);
+  if (state.form.fields.length === 0) return said;
   return `The ${what} ${name === "" ? "is" : `“${name}” is`} not complete.`;
 }
 

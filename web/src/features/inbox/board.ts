@@ -1,3 +1,4 @@
+import type { ListOptions } from "countersign/client";
 import { ask, client, type Problem } from "../../api/client.ts";
 import { type Connection, follow } from "../../api/feed.ts";
 import { pages } from "../../api/pages.ts";
@@ -16,8 +17,8 @@ export interface BoardState {
   readonly me?: Me;
 }
 
-/** More than anybody works through; what lies beyond is found by filters in the history. */
-const MOST = 10_000;
+/** More than anybody works through: the nearest deadlines. What lies beyond is asked for by filters. */
+export const MOST = 10_000;
 const PAGE = 200;
 const SETTLE_MS = 50;
 /** Of those that went while nobody listened, so many are looked up to show what became of them. */
@@ -83,23 +84,34 @@ class Board extends Store<BoardState> {
   async #read(reading: number): Promise<void> {
     const mark = this.mark();
     const seen = new Set<string>();
-    let count = 0;
+    let partial = false;
     for (const status of ["requested", "unknown"] as const) {
+      let count = 0;
       for await (const page of pages({ status, limit: PAGE })) {
         if (reading !== this.#readings) return;
         if (!page.ok) return this.#publish({ problem: page.problem, loaded: true });
-        for (const item of page.value.items) {
+        const { items } = page.value;
+        const isFull = count >= MOST && items.length > 0;
+        partial ||= isFull;
+        if (isFull) break;
+        for (const item of items) {
           seen.add(item.id);
           this.put(item, mark);
         }
-        count += page.value.items.length;
-        if (count >= MOST) return this.#publish({ loaded: true, partial: true });
+        count += items.length;
       }
     }
     await this.#lookUpGone(seen, mark);
     const { problem: _solved, ...state } = this.value;
-    this.set({ ...state, loaded: true, partial: false });
+    this.set({ ...state, loaded: true, partial });
     this.#publishSoon();
+  }
+
+  /** Asks for what these filters find beyond what is kept here. */
+  async readMore(filter: ListOptions): Promise<void> {
+    const mark = this.mark();
+    const page = await ask(client.confirmations.list({ ...filter, status: "requested", limit: PAGE }));
+    if (page.ok) for (const item of page.value.items) this.put(item, mark);
   }
 
   /** What could still change and is not in the list any more has changed while nobody listened. */

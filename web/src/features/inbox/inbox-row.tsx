@@ -29,14 +29,15 @@ export const InboxRow = memo(function InboxRow(props: InboxRowProps): ReactNode 
       aria-posinset={position + 1}
       style={{ transform: `translateY(${position * ROW_HEIGHT}px)` }}
     >
-      <input
-        type="checkbox"
-        className="row-pick"
-        aria-label={`Select ${plainWords(tool)} for ${plainWords(user)}`}
-        checked={isPicked}
-        disabled={!isWaiting || !can.decide}
-        onChange={() => onPick(id)}
-      />
+      <label className="row-pick">
+        <input
+          type="checkbox"
+          aria-label={`Select ${plainWords(tool)} for ${plainWords(user)}`}
+          checked={isPicked}
+          disabled={!isWaiting || !can.decide}
+          onChange={() => onPick(id)}
+        />
+      </label>
       <a
         className="row-link"
         href={to("confirmations", id)}

@@ -41,13 +41,17 @@ export function useNotifications(): void {
     if (!isOn || first === undefined || !document.hidden) return;
     const text = displayText(first.hint, { newlines: "show", maxLength: LONGEST });
     const title = news.length === 1 ? `${first.tool} waits for you` : `${news.length} requests wait for you`;
-    const note = new Notification(displayText(title, { newlines: "show", maxLength: LONGEST }), {
-      body: text,
-      tag: "countersign",
-    });
-    note.addEventListener("click", () => {
+    show(displayText(title, { newlines: "show", maxLength: LONGEST }), text, () => {
       window.focus();
       window.location.hash = news.length === 1 ? to("confirmations", first.id) : to();
     });
   }, [state, isOn]);
+}
+
+function show(title: string, body: string, onClick: () => void): void {
+  try {
+    new Notification(title, { body, tag: "countersign" }).addEventListener("click", onClick);
+  } catch {
+    // Browsers of phones have the name of it and not the thing; the list tells the same.
+  }
 }

@@ -59,7 +59,8 @@ export function useRows(filters: Filters): Rows {
     letIn,
     clearDecided: () => {
       for (const { id, status } of rows) if (status !== "requested") kept.current.delete(id);
-      board.refresh();
+      if (board.value.partial) board.reload();
+      else board.refresh();
       letIn();
     },
   };

@@ -32,13 +32,16 @@ export function LoginForm(): ReactNode {
           {fault}
         </p>
       )}
-      <div className="spread">
-        <a href={LOGIN_ADDRESS} target="_blank" rel="noopener">
-          Log in another way, in a new tab
+      <Button look="ink" off={text.trim() === "" ? "Type a token first." : undefined} onClick={submit}>
+        Log in
+      </Button>
+      <div className="login-elsewhere">
+        <a className="button" href={LOGIN_ADDRESS} target="_blank" rel="noopener">
+          Log in on the server’s own page
         </a>
-        <Button look="ink" off={text.trim() === "" ? "Type a token first." : undefined} onClick={submit}>
-          Log in
-        </Button>
+        <p className="field-note">
+          In a new tab, with your organisation’s login where it has one. This page then goes on by itself.
+        </p>
       </div>
     </form>
   );

@@ -1,0 +1,252 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { ROOT } from "../../scripts/command.ts";
+import { axeFaults } from "../support/axe.ts";
+import { useBrowser } from "../support/browser.ts";
+import type { InboxPage, InboxPageOptions } from "../support/inbox-page.ts";
+import { layoutFaults } from "../support/layout.ts";
+import { openOffice } from "../support/office.ts";
+import { useResources } from "../support/resources.ts";
+import { ASK_USER, MAIL, openStill, openStillOffice, TRIP } from "../support/still-office.ts";
+
+// Every main state, at desktop and phone width, light and dark: seen by axe, and measured. Pictures are not compared by
+// their pixels, which another machine's fonts change; what makes a picture a bad one is: text that is cut off or lies over
+// other text, a page that scrolls sideways, buttons out of reach or too small for a finger. PICTURES names a folder that
+// gets them all, to be looked at.
+
+const resources = useResources();
+const newPage = useBrowser();
+
+/** The two that README shows. */
+const KEPT: { readonly [name: string]: string } = {
+  "card-desktop-light": "inbox.png",
+  "card-phone-dark": "inbox-phone.png",
+};
+const SIZES = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 860 } } as const;
+
+const WELL = "can be read and reached, wide and narrow, light and dark";
+const LONG_MS = 300_000;
+
+const faults: string[] = [];
+
+/** Everything that was wrong since the last time, so that one run tells of all of it. */
+function expectNoFaults(): void {
+  expect(faults.splice(0)).toEqual([]);
+}
+
+/**
+ * Looks at a page as it is, at both widths and in both colour schemes. What lies where is the same in both schemes, and
+ * what has which colour at both widths.
+ */
+async function look({ page }: InboxPage, state: string): Promise<void> {
+  await page.mouse.move(0, 0);
+  for (const [size, viewport] of Object.entries(SIZES)) {
+    await page.setViewportSize(viewport);
+    await page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))");
+    for (const colorScheme of ["light", "dark"] as const) {
+      const name = `${state}-${size}-${colorScheme}`;
+      await page.emulateMedia({ colorScheme });
+      if (name.endsWith("phone-light") || name.endsWith("desktop-dark")) {
+        const found = [
+          ...(await layoutFaults(page, { touch: size === "phone" })),
+          ...(await axeFaults(page)),
+        ];
+        faults.push(...found.map((fault) => `${name}: ${fault}`));
+      }
+      await keepPicture(page, name);
+    }
+  }
+}
+
+async function keepPicture(page: InboxPage["page"], name: string): Promise<void> {
+  const folder = process.env["PICTURES"];
+  const kept = KEPT[name];
+  if (folder === undefined && kept === undefined) return;
+  const png = await page.screenshot({ animations: "disabled", caret: "hide" });
+  const files = [
+    ...(kept === undefined ? [] : [join(ROOT, "docs", "images", kept)]),
+    ...(folder === undefined ? [] : [join(folder, `${name}.png`)]),
+  ];
+  for (const file of files) {
+    await mkdir(join(file, ".."), { recursive: true });
+    await writeFile(file, png);
+  }
+}
+
+async function openAt(url: string, options: InboxPageOptions = {}): Promise<InboxPage> {
+  return openStill(resources, { newPage, url, viewport: SIZES.desktop, ...options });
+}
+
+test(`the list and the cards of what waits ${WELL}`, { timeout: LONG_MS }, async () => {
+  const office = await openStillOffice(resources);
+  const inbox = await openAt(office.url);
+  const { page, rows, card, button, open } = inbox;
+  const { simple, ...others } = office.shown;
+  await rows.nth(8).waitFor();
+  await page.getByText("Live").waitFor();
+  await look(inbox, "list");
+  await open(simple);
+  await card.getByText("Earlier decisions on this tool and requester").waitFor();
+  await ready(inbox);
+  await look(inbox, "card");
+  await button(/^Reject…/).click();
+  await page.getByLabel(/^Reason/).fill("Needs two receipts.");
+  await look(inbox, "reject");
+  await button("Back").click();
+  for (const state of [
+    "diff",
+    "form",
+    "nested",
+    "server",
+    "questions",
+    "long",
+    "others",
+    "unknown",
+  ] as const) {
+    await open(others[state]);
+    await surrounded(inbox);
+    await look(inbox, state);
+  }
+  await page.getByLabel("It happened").check();
+  await look(inbox, "settling");
+  await open(others.amendable);
+  await button("Change the arguments…").click();
+  await page.getByLabel("quantity").fill("4");
+  await look(inbox, "amended");
+  await open(others.hold);
+  await button(/^Hold/).and(page.locator("[aria-disabled=false]")).waitFor();
+  await look(inbox, "hold");
+  expectNoFaults();
+});
+
+test(`what was decided, and several at once, ${WELL}`, { timeout: LONG_MS }, async () => {
+  const office = await openStillOffice(resources);
+  const inbox = await openAt(office.url);
+  const { page, rows, card, button, open, sendNow } = inbox;
+  await rows.nth(8).waitFor();
+  for (const box of (await page.getByRole("checkbox").all()).slice(0, 3)) await box.check();
+  await look(inbox, "picked");
+  await button("Review…").click();
+  await look(inbox, "review");
+  await button(/^Reject all/).click();
+  await look(inbox, "review-reject");
+  await page.keyboard.press("Escape");
+  if (await page.getByRole("dialog").isVisible()) await page.keyboard.press("Escape");
+  await open(office.shown.simple);
+  await ready(inbox);
+  await button(/^Approve/).click();
+  await look(inbox, "held");
+  await sendNow();
+  await card.locator(".card-head").getByText("Approved, done").waitFor();
+  await surrounded(inbox);
+  await look(inbox, "approved");
+  await open(office.shown.questions);
+  await page.getByLabel("Frankfurt (eu)").check();
+  await page.getByLabel("Audit log").check();
+  await button("Send the answers").and(page.locator("[aria-disabled=false]")).click();
+  await sendNow();
+  await card.locator(".card-head").getByText("Approved, done").waitFor();
+  await look(inbox, "answered");
+  for (const state of ["expired", "failed"] as const) {
+    await open(office.shown[state]);
+    await surrounded(inbox);
+    await look(inbox, state);
+  }
+  await page.keyboard.press("?");
+  await page.getByRole("dialog").waitFor();
+  await look(inbox, "keys");
+  expectNoFaults();
+});
+
+test(`history, my requests and the chat ${WELL}`, { timeout: LONG_MS }, async () => {
+  const office = await openStillOffice(resources);
+  const inbox = await openAt(office.url, { path: "#/history" });
+  const { page, button, sendNow } = inbox;
+  await expect.poll(() => page.locator("tbody tr").count()).toBe(4);
+  await look(inbox, "history");
+  await page.goto(`${office.url}/#/mine`);
+  await expect.poll(() => page.locator("tbody tr").count()).toBe(1);
+  await look(inbox, "mine");
+  await button("Withdraw…").click();
+  await look(inbox, "withdraw");
+  await page.keyboard.press("Escape");
+  await page.goto(`${office.url}/#/unknown`);
+  await page.locator(".unknown").first().waitFor();
+  await look(inbox, "unknown-page");
+  await page.goto(`${office.url}/#/login`);
+  await page.getByText("not authenticated").waitFor();
+  await look(inbox, "login-page");
+  await page.goto(`${office.url}/#/chat`);
+  await page.getByText("Start a chat").waitFor();
+  await look(inbox, "chat-none");
+  await button("New chat with office").click();
+  await page
+    .getByLabel("Message")
+    .fill(JSON.stringify([TRIP, MAIL, { name: "clerk", args: { request: "file" } }]));
+  await page.keyboard.press("Enter");
+  await page.getByText("3 calls wait").or(page.getByText("2 calls wait")).first().waitFor();
+  await page.locator(".tool", { hasText: "file_report" }).getByText("Pending approval").waitFor();
+  await page.locator(".tool", { hasText: "reimburse" }).scrollIntoViewIfNeeded();
+  await look(inbox, "chat-pending");
+  const trip = page.locator(".tool", { hasText: "reimburse" });
+  await trip.getByRole("button", { name: "Approve" }).and(page.locator("[aria-disabled=false]")).click();
+  await sendNow();
+  await trip.getByText("Approved, completed").waitFor();
+  await look(inbox, "chat-decided");
+  await page.goto(`${office.url}/#/chat`);
+  await button("New chat with office").click();
+  await page.getByLabel("Message").fill(JSON.stringify([ASK_USER]));
+  await page.keyboard.press("Enter");
+  await page.getByLabel("Frankfurt (eu)").waitFor();
+  await look(inbox, "chat-questions");
+  expectNoFaults();
+});
+
+test(`a page that is empty, loading, offline, reconnecting or wants a login ${WELL}`, {
+  timeout: LONG_MS,
+}, async () => {
+  const office = await openOffice(resources, { mode: "tokens" });
+  const held = Promise.withResolvers<void>();
+  const inbox = await openAt(office.url, {
+    mayComplain: /401|ERR_/,
+    prepare: (page) =>
+      page.route("**/v1/confirmations?**", async (route) => {
+        await held.promise;
+        await route.continue();
+      }),
+  });
+  const { page, button } = inbox;
+  await page.getByRole("dialog", { name: "Log in to go on" }).waitFor();
+  await look(inbox, "login");
+  await page.getByLabel(/^Token/).fill(await office.tokenFor("ana"));
+  await button("Log in").click();
+  await page.getByRole("status", { name: "Loading" }).waitFor();
+  await look(inbox, "loading");
+  held.resolve();
+  await page.getByText("Nothing waits for you").waitFor();
+  await look(inbox, "empty");
+  await page.locator("#search").fill("nothing like this");
+  await page.getByText("Nothing matches").waitFor();
+  await look(inbox, "no-match");
+  await page.context().setOffline(true);
+  await page.getByText("Offline", { exact: true }).waitFor();
+  await look(inbox, "offline");
+  await page.context().setOffline(false);
+  await page.getByText("Live").waitFor();
+  await office.stop();
+  await page.getByText("Reconnecting…").waitFor();
+  await look(inbox, "reconnecting");
+  await office.start();
+  expectNoFaults();
+});
+
+async function ready({ page, button }: InboxPage): Promise<void> {
+  await button(/^Approve/)
+    .and(page.locator("[aria-disabled=false]"))
+    .waitFor();
+}
+
+async function surrounded({ page }: InboxPage): Promise<void> {
+  await page.getByText("Loading what surrounds it").waitFor({ state: "detached" });
+}

@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import type { Confirmation, JsonObject, Status } from "../../api/types.ts";
+import type { ToolItem } from "./talk.ts";
+import { toolState } from "./tool-state.ts";
+
+const call = (result?: JsonObject): ToolItem =>
+  ({ kind: "tool", tool: "pay", args: {}, ...(result === undefined ? {} : { result }) }) as ToolItem;
+const asked = (status: Status): string => toolState(call(), { status } as Confirmation, false).word;
+
+test("a call that somebody was asked about is where its confirmation is", () => {
+  const statuses = ["requested", "approved", "executing", "succeeded", "failed", "unknown"] as const;
+  expect(statuses.map(asked)).toEqual([
+    "Pending approval",
+    "Approved",
+    "Executing",
+    "Approved, completed",
+    "Approved, failed",
+    "Outcome unknown",
+  ]);
+  expect((["denied", "expired", "cancelled"] as const).map(asked)).toEqual([
+    "Rejected",
+    "Expired",
+    "Withdrawn",
+  ]);
+});
+
+test("any other call is where its answer is", () => {
+  expect(toolState(call(), undefined, true).word).toBe("Executing");
+  expect(toolState(call(), undefined, false).word).toBe("Requested");
+  expect(toolState(call({ ok: true }), undefined, false).word).toBe("Completed");
+  expect(toolState(call({ error: "no" }), undefined, false).word).toBe("Failed");
+});

@@ -1,0 +1,12 @@
+import type { ReactNode } from "react";
+
+/** Whose words they are, so that nobody takes the model's for the author's. */
+export function Voice({
+  of,
+  children,
+}: {
+  readonly of: "author" | "model" | "server";
+  readonly children: ReactNode;
+}): ReactNode {
+  return <div className={`voice voice-${of}`}>{children}</div>;
+}

@@ -1,0 +1,69 @@
+import { type ReactNode, useState } from "react";
+import { useKeyFor } from "../../api/new-key.ts";
+import type { GivenUpDelivery } from "../../api/types.ts";
+import { to } from "../../router.ts";
+import { Button } from "../../ui/button.tsx";
+import { Ago } from "../../ui/time.tsx";
+import { tell } from "../../ui/toasts.tsx";
+import { Words } from "../../ui/words.tsx";
+import { sendAgain } from "./given-up.ts";
+
+const KINDS: { readonly [kind: string]: string } = {
+  "confirmation-requested": "A request",
+  "confirmation-approved": "An approval",
+  "confirmation-denied": "A rejection",
+  "confirmation-expired": "An expiry",
+  "confirmation-cancelled": "A withdrawal",
+  "call-unknown": "An unknown outcome",
+};
+
+/** One message that did not arrive: what it was to tell, to whom, why it did not, and the way to try again. */
+export function GivenUpItem({ delivery }: { readonly delivery: GivenUpDelivery }): ReactNode {
+  const { channel, sequence, kind, attempts, since, givenUpAt, reason } = delivery;
+  const [isSending, setSending] = useState(false);
+  const key = useKeyFor(`${channel} ${sequence} ${givenUpAt}`);
+  const send = async (): Promise<void> => {
+    setSending(true);
+    const sent = await sendAgain(delivery, key);
+    setSending(false);
+    tell(sent.ok ? "It is sent again. If that fails too, it comes back here." : sent.problem.detail);
+  };
+  return (
+    <li className="unknown">
+      <h2>
+        {KINDS[kind] ?? "An outcome"} <Subject delivery={delivery} />
+      </h2>
+      <p className="muted">
+        To <Words text={channel} maxLength={60} />, <Tried attempts={attempts} since={since} />, given up{" "}
+        <Ago at={givenUpAt} />.
+      </p>
+      {reason === "" ? null : (
+        <p className="given-up-reason">
+          <Words text={reason} block maxLength={2000} />
+        </p>
+      )}
+      <div className="row">
+        <Button small off={isSending ? "It is on its way." : undefined} onClick={send}>
+          Send again
+        </Button>
+      </div>
+    </li>
+  );
+}
+
+function Subject({ delivery: { tool, confirmation } }: { readonly delivery: GivenUpDelivery }): ReactNode {
+  if (confirmation === undefined && tool === undefined) return "of a session that was erased";
+  const name = <Words text={tool ?? "one confirmation"} maxLength={120} />;
+  return (
+    <>about {confirmation === undefined ? name : <a href={to("confirmations", confirmation)}>{name}</a>}</>
+  );
+}
+
+function Tried({ attempts, since }: Pick<GivenUpDelivery, "attempts" | "since">): ReactNode {
+  if (attempts === 1) return "tried once";
+  return (
+    <>
+      tried {attempts} times since <Ago at={since} />
+    </>
+  );
+}
