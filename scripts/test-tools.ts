@@ -1,12 +1,15 @@
 // What the tests need beside the packages: looked for, fetched where that can be done without asking anybody.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
-import { delimiter, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { command, ROOT } from "./command.ts";
 
 const CACHE = join(ROOT, "node_modules", ".cache", "countersign");
 
 const CHROMIUM_NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"] as const;
+
+const POSTGRES_TOOLS = ["initdb", "postgres", "pg_dump", "pg_restore", "createdb"] as const;
+const NO_CLUSTER = "/etc/postgresql-common/createcluster.conf";
 
 const ADK_WEB = { name: "@google/adk-devtools", version: "2.0.0" } as const;
 
@@ -60,9 +63,51 @@ export function ensurePeer(name: string): string {
   return folder;
 }
 
+/**
+ * The folder of a PostgreSQL server with the programs that back it up, all of one version: the one that POSTGRES_BIN
+ * names, the system's newest, or one that was just installed. The server that comes as a package has none of them.
+ */
+export function ensurePostgresTools(): string {
+  const named = process.env["POSTGRES_BIN"];
+  if (named !== undefined && named !== "") {
+    if (hasPostgresTools(named)) return named;
+    throw new Error(`POSTGRES_BIN is ${named}, and ${POSTGRES_TOOLS.join(", ")} are not all there.`);
+  }
+  const found = findPostgresTools() ?? (installPostgres() ? findPostgresTools() : undefined);
+  if (found !== undefined) return found;
+  throw new Error(
+    "The drill of backup and restore needs a PostgreSQL server with pg_dump and pg_restore: install it (Debian: apt-get install postgresql), or set POSTGRES_BIN to the folder of its programs.",
+  );
+}
+
 /** Is this program on the PATH? Where it is missing and can be installed without asking anybody, it is. */
 export function ensureProgram(name: string): boolean {
   return isOnPath(name) || (installPackage(name) && isOnPath(name));
+}
+
+function findPostgresTools(): string | undefined {
+  // Debian has a folder for each version; newest first, by number.
+  const versions = globSync("/usr/lib/postgresql/*/bin").toSorted(
+    (one, other) => versionIn(other) - versionIn(one),
+  );
+  return [...versions, ...folders()].find(hasPostgresTools);
+}
+
+function versionIn(folder: string): number {
+  return Number(/\d+/.exec(folder)?.[0]);
+}
+
+function hasPostgresTools(folder: string): boolean {
+  return POSTGRES_TOOLS.every((name) => existsSync(join(folder, name)));
+}
+
+// Its package would make a server of its own, and start it, unless it is told not to.
+function installPostgres(): boolean {
+  if (canInstall() && !existsSync(NO_CLUSTER)) {
+    mkdirSync(dirname(NO_CLUSTER), { recursive: true });
+    writeFileSync(NO_CLUSTER, "create_main_cluster = false\n");
+  }
+  return installPackage("postgresql");
 }
 
 function findChromium(): string | undefined {
@@ -74,12 +119,24 @@ function findChromium(): string | undefined {
   return undefined;
 }
 
+function canInstall(): boolean {
+  return process.getuid?.() === 0 && isOnPath("apt-get");
+}
+
 function installPackage(name: string): boolean {
-  if (process.getuid?.() !== 0 || !isOnPath("apt-get")) return false;
+  if (!canInstall()) return false;
   process.stdout.write(`${name} is missing; installing it with apt-get.\n`);
   const env = { DEBIAN_FRONTEND: "noninteractive" };
   command("apt-get", ["-qq", "update"], { show: true, env });
-  const install = ["-qq", "install", "-y", "--no-install-recommends", name];
+  const install = [
+    "-qq",
+    "install",
+    "-y",
+    "--no-install-recommends",
+    "-o",
+    "Dpkg::Options::=--force-confold",
+    name,
+  ];
   return command("apt-get", install, { show: true, env }).status === 0;
 }
 

@@ -2,8 +2,9 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ensureWebBuilt } from "./build-web.ts";
 import { command } from "./command.ts";
-import { ensureAdkWeb, ensureChromium, ensureProgram } from "./test-tools.ts";
+import { ensureAdkWeb, ensureChromium, ensurePostgresTools, ensureProgram } from "./test-tools.ts";
 
 /** What this script reads of Vitest's JSON report. */
 interface Report {
@@ -23,6 +24,8 @@ async function main(args: readonly string[]): Promise<number> {
     process.stderr.write(`npm test cannot begin.\n${missing.join("\n")}\n`);
     return 1;
   }
+  // Once for all files, that would otherwise do it beside each other.
+  ensureWebBuilt();
   const folder = mkdtempSync(join(tmpdir(), "countersign-test-"));
   try {
     return runVitest(args, join(folder, "report.json"));
@@ -39,7 +42,7 @@ async function missingTools(): Promise<readonly string[]> {
       "It needs strace, which counts the fsyncs of each command: install it (Debian: apt-get install strace) and try again.",
     );
   }
-  for (const ensure of [ensureChromium, ensureAdkWeb]) {
+  for (const ensure of [ensureChromium, ensureAdkWeb, async () => ensurePostgresTools()]) {
     await ensure().catch((error: unknown) => {
       missing.push(error instanceof Error ? error.message : String(error));
     });
@@ -47,11 +50,9 @@ async function missingTools(): Promise<readonly string[]> {
   return missing;
 }
 
-// The replicas under fire are `npm run test:chaos`, which takes as long as it is told to.
 function runVitest(args: readonly string[], file: string): number {
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${file}`];
-  const chosen = args.length === 0 ? ["--project", "!cluster", "--project", "!race-postgres"] : args;
-  const { status, stderr } = command("vitest", ["run", ...reporters, ...chosen], { show: true });
+  const { status, stderr } = command("vitest", ["run", ...reporters, ...args], { show: true });
   process.stderr.write(stderr);
   if (!existsSync(file)) {
     process.stderr.write("Vitest ended without a report.\n");
