@@ -1,11 +1,11 @@
 /** Where a contender keeps its ledger. `sqlite-full` syncs every commit. */
-export const STORES = ["memory", "sqlite", "sqlite-full"] as const;
+export const STORES = ["memory", "sqlite", "sqlite-full", "postgres"] as const;
 export type Store = (typeof STORES)[number];
 
 /** What a contender is given to work with. */
 export interface Setting {
   readonly store: Store;
-  /** The database file; it does not exist yet. Unused in memory. */
+  /** The database file, which does not exist yet; unused in memory. On PostgreSQL the URL of an empty ledger. */
   readonly file: string;
   /** The body of the gated tool. Its runs are counted: call it once, after the approval. */
   readonly runBody: (args: { readonly amount: number }) => { readonly ok: boolean; readonly amount: number };
@@ -29,14 +29,20 @@ export interface Contender {
 }
 
 /** Loaded only in the process that runs them, so that no contender shares a heap or compiled code. */
-export const CONTENDERS = {
+const ON_SQLITE = {
   engine: async () => (await import("./contenders/engine.ts")).engine,
   floor: async () => (await import("./contenders/floor.ts")).floor,
   "floor-writes": async () => (await import("./contenders/floor.ts")).floorWrites,
-} as const satisfies Record<string, () => Promise<Contender>>;
+} as const satisfies Contenders;
 
-export type ContenderName = keyof typeof CONTENDERS;
+const ON_POSTGRES = {
+  engine: ON_SQLITE.engine,
+  floor: async () => (await import("./contenders/floor-postgres.ts")).floorPostgres,
+} as const satisfies Contenders;
 
-export function isContenderName(name: string): name is ContenderName {
-  return Object.hasOwn(CONTENDERS, name);
+type Contenders = { readonly [name: string]: () => Promise<Contender> };
+
+/** Who takes part on a store, by name. */
+export function contendersOn(store: Store): Contenders {
+  return store === "postgres" ? ON_POSTGRES : ON_SQLITE;
 }

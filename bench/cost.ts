@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { CONTENDERS, type Store } from "./contender.ts";
+import { contendersOn, type Store } from "./contender.ts";
 import { ContenderProcess } from "./contender-process.ts";
 import type { Report } from "./report.ts";
 import type { Traced } from "./statement-trace.ts";
@@ -16,7 +16,7 @@ const MANY_CYCLES = 350;
 export async function measureCost(folder: string, report: Report): Promise<void> {
   const rows: string[][] = [];
   const traces = new Map<string, readonly Traced[]>();
-  for (const name of Object.keys(CONTENDERS)) {
+  for (const name of Object.keys(contendersOn(STORE))) {
     report.progress(`cost/${name}`);
     const trace = await inProcess(name, join(folder, `trace-${name}.db`), (process) =>
       process.run({ kind: "trace" }),
@@ -103,7 +103,8 @@ function fsyncs(name: string, folder: string, cycles: number): number | undefine
     .filter((line) => /f(data)?sync\(/.test(line)).length;
 }
 
-function boundBytes(trace: readonly Traced[]): number {
+/** What the statements were given, in all. */
+export function boundBytes(trace: readonly Traced[]): number {
   return trace.reduce(
     (sum, { values }) => sum + values.reduce<number>((part, value) => part + byteLength(value), 0),
     0,
@@ -112,11 +113,11 @@ function boundBytes(trace: readonly Traced[]): number {
 
 function byteLength(value: Traced["values"][number]): number {
   if (value === null) return 0;
-  return typeof value === "object" ? value.byteLength : Buffer.byteLength(String(value));
+  return ArrayBuffer.isView(value) ? value.byteLength : Buffer.byteLength(String(value));
 }
 
 /** Where two cycles differ; ids, hashes and times differ in value but not in length. */
-function compare(engine: readonly Traced[], floor: readonly Traced[]): readonly string[] {
+export function compare(engine: readonly Traced[], floor: readonly Traced[]): readonly string[] {
   if (engine.length !== floor.length) {
     const missing = without(engine, floor).map((sql) => `only the store: ${sql}`);
     const surplus = without(floor, engine).map((sql) => `only the floor: ${sql}`);

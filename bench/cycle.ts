@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { CONTENDERS, STORES, type Store } from "./contender.ts";
+import { contendersOn, type Store } from "./contender.ts";
 import { ContenderProcess } from "./contender-process.ts";
 import type { Options } from "./options.ts";
 import type { Report } from "./report.ts";
@@ -7,54 +7,85 @@ import { median, pairedRatio, quantile } from "./statistics.ts";
 import type { Batch } from "./worker.ts";
 
 const BASE = "floor";
+const STORES = ["memory", "sqlite", "sqlite-full"] as const satisfies readonly Store[];
 const GOAL = 0.6;
 
 /** Of four fifths of the rounds, as a part of the median. */
 const LARGEST_SPREAD = 0.3;
 
-/** Cycles per second and CPU per cycle, every contender on every store, as parts of the floor. */
+/** The columns of what {@link contest} gives. */
+export const COLUMNS = [
+  "store",
+  "contender",
+  "rate / floor",
+  "CPU / floor",
+  "cycles/s",
+  "CPU µs per cycle",
+  "rounds within",
+] as const;
+
+/** Where the contenders meet. */
+export interface Arena {
+  readonly name: string;
+  readonly store: Store;
+  /** How many sessions each has under way at once. */
+  readonly inFlight: number;
+  /** The part of the floor's rate that the engine is to reach. */
+  readonly goal: number;
+  /** Where a contender's ledger is. */
+  readonly place: (contender: string) => string;
+}
+
+/** Cycles per second and CPU per cycle, every contender on every store of this process, as parts of the floor. */
 export async function measureCycle(options: Options, folder: string, report: Report): Promise<void> {
   const rows: string[][] = [];
   for (const store of STORES) {
-    const processes = Object.keys(CONTENDERS).map(
-      (name) => new ContenderProcess(name, { store, file: join(folder, `cycle-${store}-${name}.db`) }),
-    );
-    try {
-      const batches = await interleave(processes, options, (line) =>
-        report.progress(`cycle/${store} ${line}`),
-      );
-      rows.push(...storeRows(store, batches, report));
-    } finally {
-      for (const process of processes) await process.stop();
-    }
+    const place = (name: string): string => join(folder, `cycle-${store}-${name}.db`);
+    rows.push(...(await contest({ name: store, store, inFlight: 1, goal: GOAL, place }, options, report)));
   }
-  report.table(
-    "Cycle: message, pause, decision, tool, result, final event",
-    ["store", "contender", "rate / floor", "CPU / floor", "cycles/s", "CPU µs per cycle", "rounds within"],
-    rows,
+  report.table("Cycle: message, pause, decision, tool, result, final event", COLUMNS, rows);
+}
+
+/** All contenders of a store in turn, round by round. Gives a row for each, and judges the engine. */
+export async function contest(arena: Arena, options: Options, report: Report): Promise<string[][]> {
+  const { name: where, store, place } = arena;
+  const processes = Object.keys(contendersOn(store)).map(
+    (name) => new ContenderProcess(name, { store, file: place(name) }),
   );
+  try {
+    const batches = await interleave(processes, { ...options, ...arena }, (line) =>
+      report.progress(`cycle/${where} ${line}`),
+    );
+    return toRows(arena, batches, report);
+  } finally {
+    for (const process of processes) await process.stop();
+  }
 }
 
 async function interleave(
   processes: readonly ContenderProcess[],
-  { rounds, batchMs, warmUpMs }: Options,
+  { rounds, batchMs, warmUpMs, inFlight }: Options & Arena,
   progress: (line: string) => void,
 ): Promise<ReadonlyMap<string, readonly Batch[]>> {
   const batches = new Map(processes.map(({ name }): [string, Batch[]] => [name, []]));
   progress("warms up");
-  for (const process of processes) await process.run({ kind: "batch", ms: warmUpMs });
+  for (const process of processes) await process.run({ kind: "batch", ms: warmUpMs, inFlight });
   for (let round = 0; round < rounds; round += 1) {
     progress(`round ${round + 1} of ${rounds}`);
     for (let turn = 0; turn < processes.length; turn += 1) {
       const process = processes[(turn + round) % processes.length];
       if (process === undefined) continue;
-      batches.get(process.name)?.push(await process.run({ kind: "batch", ms: batchMs }));
+      batches.get(process.name)?.push(await process.run({ kind: "batch", ms: batchMs, inFlight }));
     }
   }
   return batches;
 }
 
-function storeRows(store: Store, batches: ReadonlyMap<string, readonly Batch[]>, report: Report): string[][] {
+function toRows(
+  { name: where, goal }: Arena,
+  batches: ReadonlyMap<string, readonly Batch[]>,
+  report: Report,
+): string[][] {
   const rates = (name: string): number[] =>
     (batches.get(name) ?? []).map(({ cycles, ms }) => (cycles / ms) * 1_000);
   const cpu = (name: string): number[] =>
@@ -64,10 +95,10 @@ function storeRows(store: Store, batches: ReadonlyMap<string, readonly Batch[]>,
   const found = `${ratio.toFixed(2)}, by CPU time ${byCpu.toFixed(2)}`;
   // A busy machine can make a rate look good by chance, so it may spoil a success; it never excuses a miss.
   const steady = ratio <= 1 && [rates("engine"), rates(BASE)].every(isSteady);
-  const verdict = ratio < GOAL ? "missed" : steady ? "met" : "not shown";
-  report.goal(`engine on ${store}: at least ${GOAL} of the floor's rate`, found, verdict);
+  const verdict = ratio < goal ? "missed" : steady ? "met" : "not shown";
+  report.goal(`engine on ${where}: at least ${goal} of the floor's rate`, found, verdict);
   return [...batches.keys()].map((name) => [
-    store,
+    where,
     name,
     pairedRatio(rates(name), rates(BASE)).toFixed(2),
     pairedRatio(cpu(name), cpu(BASE)).toFixed(2),

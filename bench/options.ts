@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 
-export const WORKLOADS = ["cycle", "cost", "growth"] as const;
+export const WORKLOADS = ["cycle", "cost", "growth", "postgres", "load"] as const;
 export type Workload = (typeof WORKLOADS)[number];
 
 export interface Options {
@@ -9,16 +9,19 @@ export interface Options {
   readonly batchMs: number;
   readonly warmUpMs: number;
   readonly quick: boolean;
-  /** Write RESULTS.md, the page that is kept. */
-  readonly keep: boolean;
+  /** For how long each ledger of "load" is decided on. */
+  readonly loadSeconds: number;
+  /** The page that is written and kept; undefined if none is. */
+  readonly keep: "RESULTS.md" | "LOAD.md" | undefined;
 }
 
 export const HELP = `Usage: npm run bench -- [options]
 
-  --only cycle,cost,growth   what to measure (default: all of it)
+  --only cycle,cost,growth,postgres   what to measure (default: all of these); "load" only if named
   --rounds 15                interleaved rounds of "cycle"; samples of "growth" are 30 times as many
   --quick                    a check that it works: short, hardly warm, 100,000 instead of 1,000,000; do not quote
-  --keep                     write bench/RESULTS.md too
+  --seconds 120              how long "load" decides, for each of its ledgers
+  --keep                     write bench/RESULTS.md too, of "load" alone bench/LOAD.md
   --help
 `;
 
@@ -29,27 +32,36 @@ export function parseOptions(args: readonly string[]): Options | undefined {
     options: {
       only: { type: "string" },
       rounds: { type: "string" },
+      seconds: { type: "string" },
       quick: { type: "boolean", default: false },
       keep: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
   });
   if (values.help) return undefined;
-  const { quick, keep } = values;
-  const workloads = values.only === undefined ? WORKLOADS : values.only.split(",").map(toWorkload);
-  if (keep && (quick || workloads.length < WORKLOADS.length)) {
-    throw new Error("--keep needs a whole run: leave --quick and --only out.");
-  }
-  const rounds = toCount(values.rounds ?? (quick ? "3" : "15"));
-  return { workloads, rounds, quick, keep, ...(quick ? QUICK : WHOLE) };
+  const { quick } = values;
+  const workloads = values.only === undefined ? USUAL : values.only.split(",").map(toWorkload);
+  const rounds = toCount("rounds", values.rounds ?? (quick ? "3" : "15"));
+  const loadSeconds = toCount("seconds", values.seconds ?? (quick ? "6" : "120"));
+  const keep = values.keep ? pageOf(workloads, quick) : undefined;
+  return { workloads, rounds, quick, keep, loadSeconds, ...(quick ? QUICK : WHOLE) };
+}
+
+/** A million rows are not for every day. */
+const USUAL: readonly Workload[] = WORKLOADS.filter((workload) => workload !== "load");
+
+function pageOf(workloads: readonly Workload[], quick: boolean): "RESULTS.md" | "LOAD.md" {
+  if (!quick && workloads.length === 1 && workloads[0] === "load") return "LOAD.md";
+  if (!quick && USUAL.every((workload) => workloads.includes(workload))) return "RESULTS.md";
+  throw new Error('--keep needs a whole run: leave --quick out, and --only too or make it "load".');
 }
 
 const QUICK = { batchMs: 200, warmUpMs: 300 } as const;
 const WHOLE = { batchMs: 500, warmUpMs: 4_000 } as const;
 
-function toCount(text: string): number {
+function toCount(name: string, text: string): number {
   const count = Number(text);
-  if (!Number.isInteger(count) || count < 1) throw new Error(`--rounds is "${text}"; give a whole number.`);
+  if (!Number.isInteger(count) || count < 1) throw new Error(`--${name} is "${text}"; give a whole number.`);
   return count;
 }
 

@@ -1,10 +1,12 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { measureCost } from "./cost.ts";
 import { measureCycle } from "./cycle.ts";
 import { reportGrowth } from "./growth-report.ts";
+import { measureLoad } from "./load/measure.ts";
 import { HELP, type Options, parseOptions } from "./options.ts";
+import { measurePostgres } from "./postgres.ts";
 import { describeLoad, describeMachine, Report } from "./report.ts";
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
@@ -14,6 +16,8 @@ async function measure(options: Options, folder: string): Promise<Report> {
   if (options.workloads.includes("cycle")) await measureCycle(options, folder, report);
   if (options.workloads.includes("cost")) await measureCost(folder, report);
   if (options.workloads.includes("growth")) await reportGrowth(options, folder, report);
+  if (options.workloads.includes("postgres")) await measurePostgres(options, folder, report);
+  if (options.workloads.includes("load")) await measureLoad(options, folder, report);
   return report;
 }
 
@@ -37,12 +41,14 @@ async function main(): Promise<void> {
   mkdirSync(results, { recursive: true });
   // Beside the results and not in the system's temporary folder, which may be in memory, where a sync is free.
   const folder = mkdtempSync(join(results, "data-"));
+  // PostgreSQL runs as a user of its own where this is root's.
+  chmodSync(folder, 0o755);
   try {
     const report = await measure(options, folder);
     const text = report.toMarkdown(conditions(options, loadBefore));
     process.stdout.write(text);
     writeFileSync(join(results, `${new Date().toISOString().replaceAll(":", "-")}.md`), text);
-    if (options.keep) writeFileSync(join(HERE, "RESULTS.md"), text);
+    if (options.keep !== undefined) writeFileSync(join(HERE, options.keep), text);
     if (!report.met) process.exitCode = 1;
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -1,13 +1,24 @@
 import { DatabaseSync, type SQLInputValue, StatementSync } from "node:sqlite";
 
-/** One statement as it reached SQLite. */
+/** One statement as it reached the database. */
 export interface Traced {
   readonly sql: string;
-  readonly values: readonly SQLInputValue[];
+  readonly values: readonly (SQLInputValue | boolean | readonly string[])[];
+}
+
+/** A query of PostgreSQL's driver. */
+export function toTraced({
+  text,
+  values = [],
+}: {
+  readonly text: string;
+  readonly values?: readonly unknown[];
+}): Traced {
+  return { sql: normalise(text), values: values as Traced["values"] };
 }
 
 /**
- * Records every statement of this process from now on, whoever prepared it. Costs time: for counting, not for
+ * Records every statement that this process gives to SQLite from now on, whoever prepared it. Costs time: for counting, not for
  * measuring.
  */
 export function traceStatements(onStatement: (traced: Traced) => void): void {

@@ -7,7 +7,7 @@ const load = (folder, file) => import(pathToFileURL(join(folder, file)).href);
 const { Script, USER_TEXT, historyTurns } = await load(process.env.PEERS_LIB, "script.mjs");
 const { Agent, createLedger, Runner, tool } = await load(process.env.COUNTERSIGN_DIST, "index.js");
 
-export const meta = { name: "countersign", packages: [], stores: ["memory", "sqlite"] };
+export const meta = { name: "countersign", packages: [], stores: ["memory", "sqlite", "postgres"] };
 
 const APP = "bench";
 const USER = "bench";
@@ -15,7 +15,7 @@ const USER = "bench";
 export async function open(env) {
   const script = new Script();
   const agent = createAgent(script, env);
-  const ledger = await createLedger(env.store === "memory" ? "memory:" : `sqlite:${env.file}`);
+  const ledger = await openLedger(env);
   const runner = new Runner({ agent, ledger, maxModelCalls: 1000 });
   return {
     start: (sessionId) => start(runner, sessionId),
@@ -32,6 +32,11 @@ export async function open(env) {
     },
     close: () => runner.close(),
   };
+}
+
+function openLedger({ store, file, url }) {
+  if (store === "postgres") return createLedger(url, { migrate: true });
+  return createLedger(store === "memory" ? "memory:" : `sqlite:${file}`);
 }
 
 function createAgent(script, env) {

@@ -27,6 +27,7 @@ export function toPage(results: PeerResults, ownResults: string): string {
     ...cycles("On SQLite", results.W2),
     ...cycles("On PostgreSQL", results.W3),
     ...cycles("On PostgreSQL, 8 sessions in flight", results.W3c),
+    ...cycles("On PostgreSQL, 64 sessions in flight", results.W3d),
     ...growth(results.W4),
     ...safety(results.W5),
     ...ungated(results.W6),
@@ -53,8 +54,8 @@ ${packages.join(", ")}.`;
 }
 
 // Rounds are interleaved, so ratios survive some of it; but whoever waits for a disk that others use is measured with them.
-function busyness({ env, W1, W2 }: PeerResults): readonly string[] {
-  const load = Math.max(...[W1, W2].map((results) => results?.load[0] ?? 0));
+function busyness({ env, W1, W2, W3, W3c, W3d }: PeerResults): readonly string[] {
+  const load = Math.max(...[W1, W2, W3, W3c, W3d].map((results) => results?.load[0] ?? 0));
   if (load <= env.cores) return [];
   return [
     `**The machine was busy with other work (load average up to ${load.toFixed(1)} on ${env.cores} cores): do not quote these numbers.**`,

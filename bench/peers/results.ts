@@ -13,7 +13,9 @@ export interface PeerResults {
   readonly W1?: Cycles;
   readonly W2?: Cycles;
   readonly W3?: Cycles;
+  /** The same with 8 sessions in flight, and with 64. */
   readonly W3c?: Cycles;
+  readonly W3d?: Cycles;
   readonly W4?: { readonly [store: string]: Growth };
   readonly W5?: { readonly [contender: string]: { readonly [store: string]: Safety } };
   readonly W6?: Ungated;

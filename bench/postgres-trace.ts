@@ -1,0 +1,9 @@
+/** Is this sent beside the cycles, and not by each? Other processes are told of changes at intervals. */
+export function isBackground(text: string): boolean {
+  return /pg_notify|^listen |^select 1$/.test(text);
+}
+
+/** Does this commit something, as one plain statement or by the schema's function? */
+export function isCommit(text: string): boolean {
+  return text.startsWith("with moved as") || text.includes("countersign.commit(");
+}
