@@ -2,6 +2,8 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
+    // Its own default leaves one core to itself, and most of what takes long here waits for processes of its own.
+    maxWorkers: "100%",
     projects: [
       {
         test: {
@@ -36,8 +38,10 @@ export default defineConfig({
         test: {
           name: "cluster",
           include: ["test/cluster/**/*.test.ts"],
+          globalSetup: "test/support/postgres-setup.ts",
           testTimeout: 600_000,
           hookTimeout: 60_000,
+          maxConcurrency: 2,
           fileParallelism: false,
         },
       },

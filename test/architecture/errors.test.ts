@@ -55,6 +55,7 @@ const PINNED = [
   "unknown-app",
   "unknown-call",
   "unknown-confirmation",
+  "unknown-delivery",
   "unknown-model",
   "unknown-route",
   "unknown-session",

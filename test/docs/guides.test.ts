@@ -15,14 +15,18 @@ function blocks(page: string, language: string): readonly string[] {
 }
 
 test("the manifests of the guide are the example's, and its fields are understood where it says they stand", () => {
-  const [manifest = "", servers = "", fields = ""] = blocks("docs/guides/manifests.md", "yaml");
+  const [manifest = "", servers = "", agents = "", fields = ""] = blocks("docs/guides/manifests.md", "yaml");
   expect(manifest).toBe(read("examples/agents/file_manager/agent.yaml"));
   const folder = mkdtempSync(join(tmpdir(), "countersign-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   writeFileSync(join(folder, "mcp-servers.yaml"), servers);
-  writeFileSync(join(folder, "agent.yaml"), manifest.replace("spec:\n", fields));
+  writeFileSync(join(folder, "remote-agents.yaml"), agents);
+  const using = "    tools:\n    - { type: Agent, agent: { name: help-desk } }\n";
+  const text = manifest.replace("spec:\n", fields).replace("    tools:\n", using);
+  writeFileSync(join(folder, "agent.yaml"), text);
   expect(checkManifest(join(folder, "agent.yaml"))).toEqual({
     agents: ["file-manager"],
+    remoteAgents: ["help-desk"],
     problems: [],
     warnings: [],
   });

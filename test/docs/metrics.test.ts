@@ -17,9 +17,9 @@ test("the guide lists every metric, with its type, labels and meaning, and no ot
         .map((cell) => cell.trim()),
     );
   const expected = METRIC_NAMES.map((key) => {
-    const { name, kind, labels, ofLedger, help } = METRICS[key];
+    const { name, kind, labels, readFrom, help } = METRICS[key];
     const names = labels.map((label) => `\`${label}\``).join(", ");
-    return [`\`${name}\``, kind, names, ofLedger === true ? "ledger" : "process", help];
+    return [`\`${name}\``, kind, names, readFrom === "ledger" ? "ledger" : "process", help];
   });
   expect(rows).toEqual(expected);
 });

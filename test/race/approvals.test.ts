@@ -3,7 +3,7 @@ import { Engine } from "../../src/engine/index.ts";
 import { createLedger } from "../../src/stores/index.ts";
 import { SECRET } from "../crash/life.ts";
 import { useResources } from "../support/resources.ts";
-import { Race, type RacerHandle, soon } from "./race.ts";
+import { Race, type RacerHandle, roundsOf, soon } from "./race.ts";
 import type { Answer } from "./racing.ts";
 
 const PROCESSES = 4;
@@ -29,7 +29,7 @@ test("one approval from 50 callers in 4 processes runs once and is answered 50 t
   const race = await Race.on(resources);
   const racers = await race.racers(PROCESSES);
   const callers = [13, 13, 12, 12];
-  for (let round = 0; round < 20; round++) {
+  for (let round = 0; round < roundsOf(20); round++) {
     const { confirmation, call } = await race.open(racers[round % PROCESSES] as RacerHandle, "quick");
     const answers = await decideTogether(racers, confirmation, (index) => ({
       confirmed: true,
@@ -50,7 +50,7 @@ test("of an approval and a denial at the same moment one stands everywhere, and 
   const race = await Race.on(resources);
   const racers = await race.racers(PROCESSES);
   const outcomes = { approved: 0, denied: 0 };
-  for (let round = 0; round < 40; round++) {
+  for (let round = 0; round < roundsOf(40); round++) {
     const { confirmation, call } = await race.open(racers[round % PROCESSES] as RacerHandle, "quick");
     const answers = await decideTogether(racers, confirmation, (index) => ({
       // Whoever opened it is quickest, and is for it in some rounds and against it in others.
@@ -80,8 +80,8 @@ test("of an approval and the deadline at the same moment exactly one counts", as
   const race = await Race.on(resources);
   const racers = await race.racers(PROCESSES, { works: true });
   const outcomes = { succeeded: 0, expired: 0 };
-  for (let round = 0; round < 30; round++) {
-    const { confirmation, call } = await race.open(racers[round % PROCESSES] as RacerHandle, "brief");
+  for (let round = 0; round < roundsOf(30); round++) {
+    const { confirmation, call } = await race.openBrief(racers[round % PROCESSES] as RacerHandle);
     const deadline = await race.look((view) => view.deadlineOf(confirmation));
     const answers = await Promise.all(
       racers.map((racer, index) =>
@@ -95,14 +95,16 @@ test("of an approval and the deadline at the same moment exactly one counts", as
     outcomes[status] += 1;
   }
   expect(await race.check()).toEqual([]);
-  expect(outcomes.succeeded + outcomes.expired).toBe(30);
+  expect(outcomes.succeeded + outcomes.expired).toBe(roundsOf(30));
 });
 
 test("calls approved where nobody can run them are each run by one of 4 workers", async () => {
   const race = await Race.on(resources);
   const racers = await race.racers(PROCESSES, { works: true });
   const opened = await Promise.all(
-    Array.from({ length: 100 }, (_, index) => race.open(racers[index % PROCESSES] as RacerHandle, "quick")),
+    Array.from({ length: roundsOf(100) }, (_, index) =>
+      race.open(racers[index % PROCESSES] as RacerHandle, "quick"),
+    ),
   );
   // Hosts nothing, so that what it approves is left ready for all four at once.
   const decider = new Engine({ ledger: await createLedger(race.ledgerUrl), secret: SECRET });
@@ -121,7 +123,7 @@ test("calls approved where nobody can run them are each run by one of 4 workers"
 test("of messages to one session at the same moment one is answered, the others are told it is busy", async () => {
   const race = await Race.on(resources);
   const racers = await race.racers(PROCESSES);
-  for (let round = 0; round < 20; round++) {
+  for (let round = 0; round < roundsOf(20); round++) {
     const session = `s${round}`;
     await racers[0]?.ask({ do: "message", session, number: 0 });
     const at = soon();

@@ -38,7 +38,7 @@ export type Release = "finish" | "pause";
 
 /** `quick` ends at once, `slow` when it is told to, `brief` can be approved for a moment only. */
 export type GateName = "quick" | "slow" | "brief";
-export const BRIEF_MS = 60;
+export const BRIEF_MS = 100;
 
 /** One of the answers to a decision. */
 export interface Answer {
