@@ -93,7 +93,8 @@ async function planCancellation(
     return { value: { ok: false, code: "not-cancellable", message, confirmation, call } };
   }
   const owner = parts.hosts.size === 0 ? undefined : await parts.lease.hold();
-  const draft = new Draft(parts, now, session);
+  // Undone by lost power, the question would be open again, and could be approved.
+  const draft = new Draft(parts, now, session).sync();
   const closing = {
     how: "withdraw",
     reason: `${reason}${signatureOf(by)}`,

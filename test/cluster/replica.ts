@@ -12,10 +12,10 @@ export type Blow = (typeof BLOWS)[number];
 /** So short that replicas lose it all the time. */
 export const LEASE = { leaseMs: 500, heartbeatMs: 150 } as const;
 
-const LONGEST_LIFE_MS = 250;
+const LONGEST_LIFE_MS = 200;
 // Longer than a lease.
 const SHORTEST_ABSENCE_MS: number = LEASE.leaseMs * 1.1;
-const ABSENCE_SPREAD_MS = 300;
+const ABSENCE_SPREAD_MS = 200;
 
 /** One replica: a process that is started again when it is killed, and its line to the database. */
 export class Replica {
@@ -67,6 +67,11 @@ export class Replica {
         this.#proxy.thaw();
         return;
     }
+  }
+
+  /** Resolves when it has found nothing left to do of so many sessions. */
+  async done(sessions: number): Promise<void> {
+    await this.#child.line("done", (line) => line.sessions === sessions);
   }
 
   /** Ends it; what it has not done is left to others. */

@@ -25,6 +25,8 @@ export type FindingCode =
   | "lost-decision"
   | "lost-record"
   | "lost-answer"
+  /** A call was taken from a process whose lease still ran. */
+  | "early-takeover"
   /** A call's history is not a path through the lifecycle. */
   | "illegal-history"
   /** At rest, and neither answered nor shown to a person as unknown. */
@@ -75,6 +77,7 @@ export async function check(input: {
   const evidence = { effects, ledger, calls, histories: byCall(ledger.journal), promised };
   checkRuns(evidence, report);
   checkPromises(evidence, report);
+  checkTakeovers(evidence, report);
   checkHistories(evidence, report);
   if (input.moment === "running") return findings;
   checkRest(evidence, report);
@@ -181,6 +184,30 @@ function checkPromises({ ledger, calls, histories, promised }: Evidence, report:
       for (const record of line.records.filter((one) => !records.has(one)))
         report("lost-record", `${record} was acknowledged and is not in the journal`);
     }
+  }
+}
+
+/** Whoever said that its lease ran until some moment must have been left its calls until then. */
+function checkTakeovers({ ledger, promised }: Evidence, report: Report): void {
+  const leases = new Map<string, { readonly from: number; readonly until: number }[]>();
+  const retired = new Map(
+    promised.flatMap((line) => (line.type === "retiring" ? [[line.owner, line.at] as const] : [])),
+  );
+  for (const line of promised) {
+    if (line.type !== "beat") continue;
+    const until = Math.min(line.sentAt + line.leaseMs, retired.get(line.owner) ?? Number.POSITIVE_INFINITY);
+    const lease = { from: line.sentAt, until };
+    const others = leases.get(line.owner);
+    if (others === undefined) leases.set(line.owner, [lease]);
+    else others.push(lease);
+  }
+  for (const { at, kind, body } of ledger.journal) {
+    const { call, owner } = body;
+    if (kind !== "call-unknown" && kind !== "call-released") continue;
+    if (typeof call !== "string" || typeof owner !== "string") continue;
+    const lease = leases.get(owner)?.find(({ from, until }) => from <= at && at < until);
+    if (lease !== undefined)
+      report("early-takeover", `${call} was taken from ${owner} ${lease.until - at} ms too early`);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { CallStatus } from "../../src/engine/index.ts";
+import { CountersignError } from "../../src/protocol/index.ts";
 import type { Line } from "../support/child.ts";
 import type { LedgerPlace } from "../support/open-view.ts";
 import { say } from "../support/program.ts";
@@ -39,6 +40,8 @@ export interface LifeOptions {
   readonly share: { readonly index: number; readonly of: number };
   /** Settle calls whose outcome is unknown? */
   readonly settle: boolean;
+  /** About so much of it the people of different processes disagree, and say so at the same moment. */
+  readonly quarrel?: number;
   readonly strike?: Strike;
   /** How far the process's clock is off. */
   readonly skewMs?: number;
@@ -53,9 +56,21 @@ export type LifeLine =
   | (Line & { readonly type: "committed"; readonly records: readonly string[] })
   | (Line & { readonly type: "decided"; readonly confirmation: string; readonly confirmed: boolean })
   | (Line & { readonly type: "withdrawn"; readonly confirmation: string })
+  | (Line & { readonly type: "refused"; readonly confirmation: string; readonly code: string })
+  /** The lease of this owner was renewed, no earlier than then. */
+  | (Line & {
+      readonly type: "beat";
+      readonly owner: string;
+      readonly sentAt: number;
+      readonly leaseMs: number;
+    })
+  /** This owner gives up its lease. */
+  | (Line & { readonly type: "retiring"; readonly owner: string; readonly at: number })
   | (Line & { readonly type: "settled-call"; readonly call: string; readonly as: string })
   | (Line & { readonly type: "finished"; readonly call: string; readonly status: CallStatus })
-  | (Line & { readonly type: "at-approval"; readonly confirmation: string })
+  | (Line & { readonly type: "at-decision"; readonly confirmation: string })
+  /** It has come to where it is to be struck. */
+  | (Line & { readonly type: "struck" })
   | (Line & { readonly type: "error"; readonly message: string })
   /** Nothing is left to do of so many sessions. */
   | (Line & { readonly type: "done"; readonly sessions?: number });
@@ -71,6 +86,7 @@ export const SECRET = "the secret of the crash tests";
 export const LEASE_MS = 300;
 export const HEARTBEAT_MS = 100;
 export const SWEEP_MS = 50;
+export const SEAL_MS = 200;
 
 export const AGENT_APP = "agent";
 
@@ -107,6 +123,13 @@ export const TOOL_FAILURE = "the tool says no";
 /** Says a line to the test. */
 export function tell(line: LifeLine): void {
   say(line);
+}
+
+/** Says to the test what went wrong. */
+export function complain(error: unknown): void {
+  // Whoever was at work when the process was told to close.
+  if (CountersignError.isInstance(error) && error.code === "closed") return;
+  tell({ type: "error", message: describeError(error) });
 }
 
 /** An error as a test wants to read it. */

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import type { Child, End } from "../support/child.ts";
+import { readEffects } from "../support/effects.ts";
 import { type LedgerPlace, lookAt } from "../support/open-view.ts";
 import type { Resources } from "../support/resources.ts";
 import { check, type Finding, type Moment } from "./checker.ts";
@@ -8,11 +9,18 @@ import type { Kind, LifeLine, LifeOptions } from "./life.ts";
 import type { Strike } from "./points.ts";
 
 /** Far more than anything here takes, on a busy machine too. */
-const PATIENCE_MS = 30_000;
+export const PATIENCE_MS = 120_000;
+/** Nobody who has begun is silent for so long while there is something to do. */
+const STILL_MS = 1_500;
 const PROGRAM = new URL("./life.program.ts", import.meta.url);
 
 type Told = Pick<LifeOptions, "settle"> &
-  Partial<Pick<LifeOptions, "share" | "strike" | "sabotage" | "through" | "skewMs" | "lease" | "durability">>;
+  Partial<
+    Pick<
+      LifeOptions,
+      "share" | "strike" | "sabotage" | "through" | "skewMs" | "lease" | "durability" | "quarrel"
+    >
+  >;
 
 /**
  * One ledger, one world, and the processes that live and die on them one after another, or two at a time.
@@ -87,9 +95,27 @@ export class Lives {
   }
 
   /** Lets a process do everything that is left. What it cannot do in time is left to the checker to find. */
-  async untilDone(told: Told, patienceMs: number = PATIENCE_MS): Promise<void> {
+  async untilDone(told: Told): Promise<void> {
     const child = this.start(told);
-    const fate = await fateOf(child, patienceMs);
+    await this.#close(child, await fateOf(child, PATIENCE_MS));
+  }
+
+  /** Lets a process that may never be done go on for as long as it does anything. */
+  async untilStill(told: Told): Promise<void> {
+    const child = this.start(told);
+    let commits = 0;
+    child.onLine(({ type }) => {
+      if (type === "committed") commits += 1;
+    });
+    const fate = fateOf(child, PATIENCE_MS);
+    for (let before = 0; ; before = commits) {
+      const now = await Promise.race([fate, setTimeout(STILL_MS, "at work" as const)]);
+      if (now !== "at work") return this.#close(child, now);
+      if (commits > 0 && commits === before) return this.#close(child, "not done");
+    }
+  }
+
+  async #close(child: Child<LifeLine>, fate: Awaited<ReturnType<typeof fateOf>>): Promise<void> {
     if (fate === "done") child.send({ type: "close" });
     if (fate === "not done") child.signal("SIGKILL");
     const { code } = await child.ended;
@@ -98,13 +124,37 @@ export class Lives {
 
   /** The kinds of journal records that this run came to. */
   async journalKinds(): Promise<readonly string[]> {
+    return [...(await this.tally()).records.keys()];
+  }
+
+  /** What this run came to, in numbers. */
+  async tally(): Promise<Tally> {
     const contents = await lookAt(this.#place.ledger, (view) => view.contents());
-    return [...new Set(contents?.journal.map(({ kind }) => kind))];
+    const records = new Map<string, number>();
+    for (const { kind } of contents?.journal ?? []) records.set(kind, (records.get(kind) ?? 0) + 1);
+    return {
+      sessions: contents?.sessions.length ?? 0,
+      runs: readEffects(this.#place.effects).filter(({ what }) => what === "body").length,
+      refusals: this.#promised.filter((line) => line.type === "refused" && line.code === "already-decided")
+        .length,
+      records,
+    };
   }
 
   check(moment: Moment): Promise<readonly Finding[]> {
     return check({ ...this.#place, promised: this.#promised, moment });
   }
+}
+
+/** A run in numbers. */
+export interface Tally {
+  readonly sessions: number;
+  /** How often a body was entered. */
+  readonly runs: number;
+  /** Decisions that were refused because another one was first. */
+  readonly refusals: number;
+  /** Journal records by kind. */
+  readonly records: ReadonlyMap<string, number>;
 }
 
 /** What becomes of a process that has so long. */

@@ -1,12 +1,16 @@
+import { setTimeout } from "node:timers/promises";
 import type { CallRecord, ConfirmationRecord, Engine, Settlement } from "../../src/engine/index.ts";
 import type { LedgerView } from "../support/ledger-view.ts";
 import { fractionOf } from "../support/random.ts";
-import { describeError, tell } from "./life.ts";
+import { complain, type LifeOptions, tell } from "./life.ts";
 
 const BOSS = { by: { id: "boss" } };
 const MOST_RETRIES = 3;
+// So long after a question those who quarrel about it have all heard of it.
+const QUARREL_AFTER_MS = 60;
 
 type Verdict = "approve" | "deny" | "withdraw" | "ignore";
+type PeopleOptions = Pick<LifeOptions, "seed" | "settle" | "share" | "quarrel">;
 
 /**
  * The people of a run: they look at what is open and do what they always would have done about it. Nothing is
@@ -15,19 +19,13 @@ type Verdict = "approve" | "deny" | "withdraw" | "ignore";
 export class People {
   readonly #engine: Engine;
   readonly #view: LedgerView;
-  readonly #seed: number;
-  readonly #settle: boolean;
+  readonly #options: PeopleOptions;
   readonly #busyWith = new Set<string>();
 
-  constructor(
-    engine: Engine,
-    view: LedgerView,
-    { seed, settle }: { readonly seed: number; readonly settle: boolean },
-  ) {
+  constructor(engine: Engine, view: LedgerView, options: PeopleOptions) {
     this.#engine = engine;
     this.#view = view;
-    this.#seed = seed;
-    this.#settle = settle;
+    this.#options = options;
   }
 
   /** Takes up whatever is open and not in hand yet. Does not wait for it. */
@@ -35,7 +33,7 @@ export class People {
     const { ledger } = this.#engine;
     const open = await ledger.confirmations({ state: "open" }, { limit: 100 });
     for (const { confirmation } of open.items) this.#once(confirmation.id, () => this.#decide(confirmation));
-    if (!this.#settle) return;
+    if (!this.#options.settle) return;
     const unknown = await ledger.unknownCalls({ limit: 100 });
     for (const call of unknown.items) this.#once(`${call.id} ${call.attempt}`, () => this.#settleCall(call));
   }
@@ -44,7 +42,7 @@ export class People {
     if (this.#busyWith.has(id)) return;
     this.#busyWith.add(id);
     work()
-      .catch((error: unknown) => tell({ type: "error", message: describeError(error) }))
+      .catch(complain)
       .finally(() => this.#busyWith.delete(id))
       .catch(() => {});
   }
@@ -59,20 +57,24 @@ export class People {
       return;
     }
     // Some click twice.
-    const clicks = fractionOf(this.#seed, id, "clicks") < 0.3 ? 2 : 1;
+    const clicks = this.#fraction(id, "clicks") < 0.3 ? 2 : 1;
     await Promise.all(Array.from({ length: clicks }, () => this.#submit(id, verdict === "approve")));
   }
 
   async #submit(id: string, confirmed: boolean): Promise<void> {
     const receipt = await this.#engine.decide({ id, confirmed }, BOSS);
-    if (!receipt.ok) return;
+    if (!receipt.ok) {
+      tell({ type: "refused", confirmation: id, code: receipt.code });
+      return;
+    }
     tell({ type: "decided", confirmation: id, confirmed });
-    if (fractionOf(this.#seed, id, "waits") > 0.3) return;
+    if (this.#fraction(id, "waits") > 0.3) return;
     const call = await receipt.finished;
     tell({ type: "finished", call: call.id, status: call.status });
   }
 
-  async #verdict({ tool, call, round, session }: ConfirmationRecord): Promise<Verdict> {
+  async #verdict(confirmation: ConfirmationRecord): Promise<Verdict> {
+    const { tool, call, round, session } = confirmation;
     const number = numberOf(call);
     switch (tool) {
       case "deny":
@@ -89,8 +91,22 @@ export class People {
       case "asks":
         return number % 4 === 3 && round === 1 ? "deny" : "approve";
       default:
-        return "approve";
+        return this.#quarrel(confirmation);
     }
+  }
+
+  /** What these people say where others may say something else at the same moment. */
+  async #quarrel({ id, requestedAt }: ConfirmationRecord): Promise<Verdict> {
+    const { quarrel = 0, share } = this.#options;
+    if (this.#fraction(id, "quarrel") >= quarrel) return "approve";
+    // The ledger's clock is the machine's.
+    await setTimeout(Math.max(0, requestedAt + QUARREL_AFTER_MS - Date.now()));
+    const first = this.#fraction(id, "first side") < 0.5 ? 0 : 1;
+    return (share.index + first) % 2 === 0 ? "approve" : "deny";
+  }
+
+  #fraction(...words: readonly (string | number)[]): number {
+    return fractionOf(this.#options.seed, ...words);
   }
 
   async #settleCall(call: CallRecord): Promise<void> {
@@ -100,7 +116,7 @@ export class People {
   }
 
   #settlement({ id, attempt }: CallRecord): Settlement {
-    const mood = fractionOf(this.#seed, wordOf(id), attempt, "settle");
+    const mood = this.#fraction(wordOf(id), attempt, "settle");
     if (mood < 0.5 && attempt <= MOST_RETRIES) return { as: "retry" };
     return mood < 0.75 ? { as: "succeeded", result: "seen by a person" } : { as: "failed", error: "gone" };
   }

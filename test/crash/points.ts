@@ -108,25 +108,31 @@ function callPoint(
   }
 }
 
-/** When a process is to kill itself. */
+/** When a process is to kill or to stop itself. */
 export interface Strike {
   readonly point: Point;
+  /** Otherwise it is killed. */
+  readonly signal?: "SIGSTOP";
   /** At which passage; the first is 1. */
   readonly passage: number;
 }
 
-/** Kills its own process, for good, at the point it was given. */
+/** Kills or stops its own process at the point it was given; says so first. */
 export class Killer {
   readonly #strike: Strike | undefined;
+  readonly #say: () => void;
   #passages = 0;
 
-  constructor(strike: Strike | undefined) {
+  constructor(strike: Strike | undefined, say: () => void) {
     this.#strike = strike;
+    this.#say = say;
   }
 
   reach(point: Point): void {
     if (point !== this.#strike?.point) return;
     this.#passages += 1;
-    if (this.#passages === this.#strike.passage) process.kill(process.pid, "SIGKILL");
+    if (this.#passages !== this.#strike.passage) return;
+    this.#say();
+    process.kill(process.pid, this.#strike.signal ?? "SIGKILL");
   }
 }

@@ -1,10 +1,11 @@
 import type { Commit, CommitOutcome, Ledger, Write } from "../../src/engine/index.ts";
 import { wrapLedger } from "../support/ledger-proxy.ts";
+import type { LedgerPlace } from "../support/open-view.ts";
 import { pointsOf } from "./points.ts";
 
 /** Ways in which an engine could be broken. Each must be noticed by the checker. */
 export type Sabotage =
-  /** Nothing is broken, but approvals of two processes meet: the control of `claim-removed`. */
+  /** Nothing is broken, but decisions of two processes meet: the control of `claim-removed`. */
   | "none-but-meet"
   /** A claim that somebody else won is taken for one's own. */
   | "claim-removed"
@@ -15,10 +16,14 @@ export type Sabotage =
   /** A result is acknowledged and not written. */
   | "result-dropped"
   /** A call whose outcome is unknown is run again. */
-  | "unknown-retried";
+  | "unknown-retried"
+  /** On PostgreSQL: whoever looks for work takes everybody's lease first, whether it has run out or not. */
+  | "leases-taken";
 
 export interface SabotageParts {
   readonly inner: Ledger;
+  /** Where the ledger is. */
+  readonly place: LedgerPlace;
   /** Resolves when the test has seen every process arrive here. */
   readonly meet: (confirmation: string) => Promise<void>;
 }
@@ -28,7 +33,7 @@ const ran = async (): Promise<void> => {};
 /** A ledger that lies to its engine in one way. `ran` is called when a tool has run. */
 export function sabotaged(
   sabotage: Sabotage | undefined,
-  { inner, meet }: SabotageParts,
+  { inner, place, meet }: SabotageParts,
 ): { readonly ledger: Ledger; readonly ran: () => Promise<void> } {
   switch (sabotage) {
     case undefined:
@@ -45,6 +50,8 @@ export function sabotaged(
       return { ledger: wrapLedger(inner, { commit: dropResults(inner) }), ran };
     case "unknown-retried":
       return { ledger: wrapLedger(inner, { commit: (commit) => inner.commit(retryUnknown(commit)) }), ran };
+    case "leases-taken":
+      return { ledger: wrapLedger(inner, { due: takeLeases(inner, place) }), ran };
   }
 }
 
@@ -53,8 +60,9 @@ function meeting(
   { meet, lie }: { readonly meet: SabotageParts["meet"]; readonly lie: boolean },
 ): Ledger["commit"] {
   return async (commit) => {
-    if (!pointsOf(commit).has("approve")) return inner.commit(commit);
-    await meet(approvalOf(commit) ?? "");
+    const points = pointsOf(commit);
+    if (!points.has("approve") && !points.has("deny")) return inner.commit(commit);
+    await meet(decidedIn(commit) ?? "");
     const outcome = await inner.commit(commit);
     return lie ? { ok: true } : outcome;
   };
@@ -98,7 +106,16 @@ function retryUnknown(commit: Commit): Commit {
   return { ...commit, writes };
 }
 
-function approvalOf({ writes }: Commit): string | undefined {
+function takeLeases(inner: Ledger, place: LedgerPlace): Ledger["due"] {
+  return async (hosted, limit) => {
+    // Not needed by all the others, who start often.
+    const { execute } = await import("../support/postgres.ts");
+    await execute(place, "update countersign.owners set fenced = 1");
+    return inner.due(hosted, limit);
+  };
+}
+
+function decidedIn({ writes }: Commit): string | undefined {
   return writes.find(
     (write): write is Extract<Write, { kind: "confirmation-update" }> => write.kind === "confirmation-update",
   )?.id;

@@ -77,7 +77,7 @@ class Actor {
 
   #isOver(sessions: readonly SessionId[]): boolean {
     const file = this.#file;
-    const moving = file.movingCalls() + file.movingFrames() + file.unknownCalls();
+    const moving = file.unsettled();
     const begun = file.sessionIds();
     return moving === 0 && sessions.every((id) => begun.has(id));
   }
