@@ -14,7 +14,8 @@ Builds nothing: run \`npm run build\` first. Then, on a quiet machine:
   --harness FOLDER   the peer benchmark, installed: its run.mjs, contenders/ and lib/
   --node PATH        the Node that it was installed with (default: node). This package runs on the one that runs this:
                      the harness's lib/proc.mjs must start the contender "ours" with execPath process.env.OURS_NODE
-  --report FILE      run nothing; make the page of an earlier run's JSON
+  --report FILE      run nothing; make the page of an earlier run's JSON. Given several times: a later one's workloads
+                     stand instead of an earlier one's
   --help
 
 Without options for run.mjs everything is run: about half an hour. A subset makes a page with that subset.
@@ -31,7 +32,7 @@ function main(): void {
     options: {
       harness: { type: "string" },
       node: { type: "string", default: "node" },
-      report: { type: "string" },
+      report: { type: "string", multiple: true },
       help: { type: "boolean", default: false },
     },
   });
@@ -39,10 +40,12 @@ function main(): void {
     process.stdout.write(HELP);
     return;
   }
-  const file = values.report ?? measure(values.harness, values.node, positionals);
-  const results = JSON.parse(readFileSync(file, "utf8")) as PeerResults;
+  const files = values.report ?? [measure(values.harness, values.node, positionals)];
+  const [first, ...later] = files.map((file) => JSON.parse(readFileSync(file, "utf8")) as PeerResults);
+  if (first === undefined) throw new Error("There is no report to make a page of.");
+  const results: PeerResults = Object.assign({}, first, ...later, { env: first.env });
   writeFileSync(PAGE, toPage(results, readFileSync(join(ROOT, "bench", "RESULTS.md"), "utf8")));
-  process.stderr.write(`docs/benchmarks.md was made of ${file}\n`);
+  process.stderr.write(`docs/benchmarks.md was made of ${files.join(" and ")}\n`);
 }
 
 /** The file with what was found. */
