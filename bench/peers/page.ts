@@ -54,8 +54,9 @@ ${packages.join(", ")}.`;
 }
 
 // Rounds are interleaved, so ratios survive some of it; but whoever waits for a disk that others use is measured with them.
-function busyness({ env, W1, W2, W3, W3c, W3d }: PeerResults): readonly string[] {
-  const load = Math.max(...[W1, W2, W3, W3c, W3d].map((results) => results?.load[0] ?? 0));
+// On PostgreSQL the server's processes and the sessions in flight are themselves the load.
+function busyness({ env, W1, W2 }: PeerResults): readonly string[] {
+  const load = Math.max(...[W1, W2].map((results) => results?.load[0] ?? 0));
   if (load <= env.cores) return [];
   return [
     `**The machine was busy with other work (load average up to ${load.toFixed(1)} on ${env.cores} cores): do not quote these numbers.**`,
@@ -210,7 +211,7 @@ function byName<T>(record: { readonly [name: string]: T }): readonly (readonly [
 
 function number(value: number): string {
   if (!Number.isFinite(value)) return "–";
-  if (value >= 100) return Math.round(value).toLocaleString("en");
+  if (value >= 99.5) return Math.round(value).toLocaleString("en");
   return value.toPrecision(value < 0.1 ? 1 : 2);
 }
 
