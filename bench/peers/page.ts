@@ -48,8 +48,8 @@ peer: a loop of a hundred lines that claims the call and does nothing else; it b
 function conditions({ env }: PeerResults): string {
   const { node, cores, memGiB, postgres, packages, rounds, targetMs, date } = env;
   const server = postgres === undefined ? "" : ` PostgreSQL ${postgres.split(" ")[0]}.`;
-  return `${date.slice(0, 10)}, ${cores} cores, ${memGiB} GiB, Node ${node} (\`ours\`: ${process.version}).${server} ${rounds} interleaved
-rounds of about ${targetMs} ms, one process per contender. Read the ratios: absolutes are of one machine and one hour.
+  return `${date.slice(0, 10)}, ${cores} cores, ${memGiB} GiB, Node ${node} (\`ours\`: ${process.version}).${server} Interleaved
+rounds of about ${targetMs} ms (${rounds} where nothing else is said), one process per contender. Read the ratios: absolutes are of one machine and one hour.
 ${packages.join(", ")}.`;
 }
 
@@ -77,7 +77,7 @@ function cycles(where: string, results: Cycles | undefined): readonly string[] {
     "",
     table(["contender", "cycles/s", "of ours", "CPU ms per cycle"], rows),
     "",
-    `Load average ${(load[0] ?? 0).toFixed(1)}.${OURS in rates ? "" : " This package has no such store."}${failures(failed)}`,
+    `${rates[OURS]?.length ?? 0} rounds, load average ${(load[0] ?? 0).toFixed(1)}.${OURS in rates ? "" : " This package has no such store."}${failures(failed)}`,
     "",
   ];
 }
