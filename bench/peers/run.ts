@@ -43,7 +43,8 @@ function main(): void {
   const files = values.report ?? [measure(values.harness, values.node, positionals)];
   const [first, ...later] = files.map((file) => JSON.parse(readFileSync(file, "utf8")) as PeerResults);
   if (first === undefined) throw new Error("There is no report to make a page of.");
-  const results: PeerResults = Object.assign({}, first, ...later, { env: first.env });
+  const merged = later.reduce((before, after) => ({ ...before, ...after }), first);
+  const results: PeerResults = { ...merged, env: first.env };
   writeFileSync(PAGE, toPage(results, readFileSync(join(ROOT, "bench", "RESULTS.md"), "utf8")));
   process.stderr.write(`docs/benchmarks.md was made of ${files.join(" and ")}\n`);
 }
