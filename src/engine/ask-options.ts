@@ -1,5 +1,6 @@
 import { CountersignError, isJsonObject, toJsonValue } from "../protocol/index.ts";
 import type { AskOptions } from "./call-context.ts";
+import { flawOfName } from "./names.ts";
 import { isStandardSchema } from "./schema.ts";
 
 /** What a tool asks, if a ledger can keep it; else `invalid-option`, thrown where the tool asked. */
@@ -26,8 +27,8 @@ export function checkedAsk(given: unknown): AskOptions {
 
 /** The name of a step or question, if a ledger can keep it. */
 export function checkedName(name: string): string {
-  if (typeof name !== "string" || name === "" || name.includes("\0") || !name.isWellFormed())
-    throw unusable("The name of a step or question", "must be text without control characters", "name");
+  const flaw = typeof name === "string" && name !== "" ? flawOfName(name) : "must be text";
+  if (flaw !== undefined) throw unusable("The name of a step or question", flaw, "name");
   return name;
 }
 

@@ -426,6 +426,30 @@ describe("the outcome of a body", () => {
     expect(runs).toBe(1);
   });
 
+  test("is offered on and on where the ledger refuses everything, and brings nobody down", async () => {
+    const { engine: own, watched } = mortalEngine(ledger, clock);
+    const call = tool(
+      async () => {
+        watched.intercept("commit", async () => {
+          throw new Error("no room for anything");
+        });
+        return 1;
+      },
+      {},
+      own,
+    );
+    const outcome = call({}, use);
+    await until(clock, () => watched.count("commit") >= 2);
+    for (let turn = 0; turn < 20; turn++) {
+      await clock.advance(10_000);
+      await settle(clock);
+    }
+    expect(watched.count("commit")).toBeGreaterThan(12);
+    watched.lift("commit");
+    await clock.advance(10_000);
+    expect((await pumped(clock, outcome)).status).toBe("unknown");
+  });
+
   test("is unknown when how it ended can never be stored", async () => {
     let runs = 0;
     // As a runtime may that lets something through which is not JSON.
@@ -458,6 +482,7 @@ describe("the outcome of a body", () => {
         return 1;
       },
     ],
+    ["a name that no index holds", async ({ confirm }) => confirm("x".repeat(769)).then(() => 1)],
     ["under no name", async ({ confirm }) => confirm(undefined as unknown as string).then(() => 1)],
   ])("has failed, with the reason, when the tool asks with %s", async (_, body) => {
     expect(await tool(body)({}, use)).toMatchObject({ status: "failed" });

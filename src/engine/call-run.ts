@@ -19,6 +19,9 @@ import { saveStep } from "./save-step.ts";
 import { readConfirmation } from "./tool-confirmation.ts";
 import { untilStored } from "./until-stored.ts";
 
+/** How often the end of a call is offered to a ledger that refuses it: about ten seconds long. */
+const MOST_REFUSALS = 8;
+
 /** Puts the end of an entry into the ledger. */
 export type StoreEnd = (claimed: Claimed, outcome: EntryOutcome) => Promise<Ended>;
 
@@ -161,14 +164,16 @@ export class CallRun {
   }
 
   async #record(outcome: EntryOutcome): Promise<Ended> {
-    const stored = (what: EntryOutcome): Promise<Ended | undefined> =>
-      untilStored(this.#parts.clock, () => this.#store(this.#claimed, what));
+    const { clock } = this.#parts;
     try {
-      return (await stored(outcome)) ?? {};
+      return (await untilStored(clock, () => this.#store(this.#claimed, outcome), MOST_REFUSALS)) ?? {};
     } catch (error) {
       // How it ended cannot be written down; that it did not end well can.
-      const reason = `how it ended could not be stored: ${errorText(error)}`;
-      return (await stored({ kind: "unknown", reason })) ?? {};
+      const unknown = {
+        kind: "unknown",
+        reason: `how it ended could not be stored: ${errorText(error)}`,
+      } as const;
+      return (await untilStored(clock, () => this.#store(this.#claimed, unknown))) ?? {};
     }
   }
 }
