@@ -1,7 +1,9 @@
 import {
+  type CallRecord,
   errorText,
   type FrameEnd,
   type FrameRecord,
+  type Ledger,
   type PlannedCall,
   withoutTemporary,
 } from "../engine/index.ts";
@@ -137,17 +139,26 @@ async function sceneFor(
   prompt: Prompt,
 ): Promise<StepScene> {
   const { ledger } = base.run.engine;
-  const { session } = base.frame;
-  // Read now: the model may have thought for long.
-  const { open = 0 } = (await ledger.load({ sessionKey: session }))?.session ?? {};
-  const waiting =
-    open === 0 ? [] : (await ledger.confirmations({ state: "open", session }, { limit: open })).items;
   return {
     ...base,
     requesters: requestersOf(base.frame, base.ctx.userId),
-    open: waiting.map(({ call }) => call),
+    open: await openCallsBeside(ledger, base.frame, prompt),
     denied: await deniedCalls(ledger, base.frame, prompt.events),
   };
+}
+
+/** Calls of the session that wait for a person. Read now: the model may have thought for long. */
+async function openCallsBeside(
+  ledger: Ledger,
+  { session, branch }: FrameRecord,
+  { hasOpenCalls }: Prompt,
+): Promise<readonly CallRecord[]> {
+  // Nothing waited when the prompt was read, and outside of branches nobody else asks meanwhile. At worst a branch that
+  // an earlier message left behind asks for the same: then there are two questions.
+  if (!hasOpenCalls && branch === undefined) return [];
+  const { open = 0 } = (await ledger.load({ sessionKey: session }))?.session ?? {};
+  if (open === 0) return [];
+  return (await ledger.confirmations({ state: "open", session }, { limit: open })).items.map(({ call }) => call);
 }
 
 // Ids that begin so are given out here: a call that had one could be taken for the confirmation of another.

@@ -8,6 +8,8 @@ export interface Prompt {
   readonly events: readonly StoredEvent[];
   /** Every call id that the session has used. */
   readonly usedIds: ReadonlySet<string>;
+  /** Is there a call without an answer in the session? */
+  readonly hasOpenCalls: boolean;
 }
 
 const OPEN_ANSWERS: { readonly [status in CallStatus]?: string } = {
@@ -32,7 +34,12 @@ export async function buildPrompt(engine: Engine, frame: FrameRecord): Promise<P
     openAnswer: (id) => openAnswer(statuses.get(id)),
   });
   const news = newsFor(events, frame);
-  return { contents: news === undefined ? contents : [...contents, news], events, usedIds: asked };
+  return {
+    contents: news === undefined ? contents : [...contents, news],
+    events,
+    usedIds: asked,
+    hasOpenCalls: openIds.length > 0,
+  };
 }
 
 function openAnswer(status: CallStatus | undefined): JsonObject {

@@ -19,14 +19,16 @@ const STEPS = `select ${list(STEP_COLUMNS)} from countersign.steps where call = 
 export async function readCalls(database: Database, ids: readonly string[]): Promise<readonly CallRecord[]> {
   database.assertOpen();
   if (ids.length === 0) return [];
-  return (await database.all(SEVERAL, [ids])).map((row) => toCall(row));
+  return (await database.all(SEVERAL, [ids], { shared: true })).map((row) => toCall(row));
 }
 
 export async function readUnansweredCalls(
   database: Database,
   session: string,
 ): Promise<readonly CallRecord[]> {
-  return (await database.all(UNANSWERED, [...callRange(session), session])).map((row) => toCall(row));
+  return (await database.all(UNANSWERED, [...callRange(session), session], { shared: true })).map((row) =>
+    toCall(row),
+  );
 }
 
 export function listUnknownCalls(
@@ -40,5 +42,5 @@ export function listUnknownCalls(
 }
 
 export async function readSteps(database: Database, call: string): Promise<readonly StepRecord[]> {
-  return (await database.all(STEPS, [call])).map(toStep);
+  return (await database.all(STEPS, [call], { shared: true })).map(toStep);
 }

@@ -32,7 +32,7 @@ export async function applyCommit(
   if (await isDone(database, commit, { id, sync, onLost })) return { ok: true };
   const writes = toWrites(commit.writes, await erasedVotes(database, commit));
   const values = [id, sync, ...sessionValues(commit), writes];
-  const found = await database.get(COMMIT, values, { onLost }).then(
+  const found = await database.get(COMMIT, values, { onLost, shared: !sync && !erases(commit) }).then(
     (row) => row?.[0] as string,
     (error: unknown) => raisedConflict(error),
   );
@@ -56,7 +56,7 @@ async function isDone(
 ): Promise<boolean> {
   const direct = database.keepsSessions ? toDirect(commit, terms) : undefined;
   if (direct === undefined) return false;
-  const found = await database.get(direct.text, direct.values, { onLost }).then(
+  const found = await database.get(direct.text, direct.values, { onLost, shared: !terms.sync }).then(
     (row) => row?.[0],
     (error: unknown) => raisedConflict(error),
   );
@@ -68,6 +68,10 @@ function raisedConflict(error: unknown): string {
   const conflict = conflictOf(cause);
   if (conflict === undefined) throw error;
   return conflict;
+}
+
+function erases({ writes }: Commit): boolean {
+  return writes.some(({ kind }) => kind === "erase");
 }
 
 function isClaimWithoutRecord({ owner, writes }: Commit): boolean {

@@ -3,6 +3,7 @@ import type { LedgerStats } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import type { Row } from "../sql/row.ts";
 import type { ConnectionPool, Driver, LoneConnection, PostgresValue, Query, QueryResult } from "./driver.ts";
+import { Lanes } from "./lanes.ts";
 import { isGone, isTransient, toLedgerError } from "./postgres-errors.ts";
 import type { PostgresSettings } from "./settings.ts";
 
@@ -19,6 +20,8 @@ export interface RunOptions {
   readonly named?: boolean;
   /** False: a connection that is lost is an error at once. */
   readonly patient?: boolean;
+  /** True for one that is small and does not wait for the disk: others may follow it on its connection. */
+  readonly shared?: boolean;
   /** The connection was lost with the statement on it: it may have been done before it is sent again. */
   readonly onLost?: () => void;
 }
@@ -33,6 +36,7 @@ export class Database {
   readonly #driver: Driver;
   readonly #settings: PostgresSettings;
   readonly #pool: ConnectionPool;
+  readonly #lanes: Lanes | undefined;
   #statements = 0;
   #retries = 0;
   #reconnects = 0;
@@ -42,12 +46,16 @@ export class Database {
     this.name = settings.name;
     this.#driver = driver;
     this.#settings = settings;
+    // A pooler in between would have to give one of its connections to each statement.
+    const pipeline = driver.canPipeline && settings.prepare;
     this.#pool = new driver.Pool({
       ...settings.connection,
+      pipeline,
       max: settings.pool,
       idleTimeoutMillis: IDLE_MS,
       allowExitOnIdle: true,
     });
+    this.#lanes = pipeline ? new Lanes(this.#pool, settings.pool) : undefined;
     // Of a connection that was lost a statement on it hears too; one that was idle is simply replaced.
     this.#pool.on("error", () => {});
     this.#pool.on("connect", (connection) => connection.on("error", () => {}));
@@ -120,9 +128,9 @@ export class Database {
     }
   }
 
-  async #attempt(query: Query, { onLost }: RunOptions): Promise<QueryResult> {
+  async #attempt(query: Query, { onLost, shared = false }: RunOptions): Promise<QueryResult> {
     this.#statements += 1;
-    const connection = await this.#pool.connect();
+    const connection = await (shared && this.#lanes !== undefined ? this.#lanes : this.#pool).connect();
     let gone = false;
     try {
       return await connection.query(query);

@@ -33,6 +33,7 @@ export interface LoneConnection extends Connection {
 }
 
 export interface PooledConnection extends Connection {
+  readonly connection: { readonly stream: { cork(): unknown; uncork(): unknown } };
   /** Back into the pool, or with `true` closed for good. */
   release(destroy?: boolean): void;
 }
@@ -65,11 +66,14 @@ export interface ConnectionSettings {
 
 /** The part of the package `pg` that the store needs. */
 export interface Driver {
+  /** Can it send a statement before the one ahead of it is answered? Its older versions cannot. */
+  readonly canPipeline: boolean;
   readonly Pool: new (
     settings: ConnectionSettings & {
       readonly max: number;
       readonly idleTimeoutMillis: number;
       readonly allowExitOnIdle: true;
+      readonly pipeline: boolean;
     },
   ) => ConnectionPool;
   readonly Client: new (settings: ConnectionSettings) => LoneConnection;

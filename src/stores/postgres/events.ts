@@ -15,7 +15,7 @@ export async function readEvents(
   const after = range.after ?? BEFORE_ALL;
   // `limit null` is "all of them".
   if (range.last === undefined)
-    return (await database.all(FIRST, [session, after, range.limit ?? null])).map(toEvent);
+    return (await database.all(FIRST, [session, after, range.limit ?? null], { shared: true })).map(toEvent);
   const limit = Math.min(range.last, range.limit ?? range.last);
-  return (await database.all(LAST, [session, after, limit])).map(toEvent).reverse();
+  return (await database.all(LAST, [session, after, limit], { shared: true })).map(toEvent).reverse();
 }

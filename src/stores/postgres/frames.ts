@@ -7,9 +7,9 @@ const LIVE = `select ${list(FRAME_COLUMNS)} from countersign.frames where sessio
 const READY = "select id from countersign.frames where session = $1 and status = 'ready' order by id";
 
 export async function readLiveFrames(database: Database, session: string): Promise<readonly FrameRecord[]> {
-  return (await database.all(LIVE, [session])).map((row) => toFrame(row));
+  return (await database.all(LIVE, [session], { shared: true })).map((row) => toFrame(row));
 }
 
 export async function readReadyFrames(database: Database, session: string): Promise<readonly string[]> {
-  return (await database.all(READY, [session])).map(([id]) => id as string);
+  return (await database.all(READY, [session], { shared: true })).map(([id]) => id as string);
 }

@@ -5,7 +5,8 @@ import type { Driver } from "./driver.ts";
 export async function loadDriver(): Promise<Driver> {
   try {
     const { Pool, Client } = await import("pg");
-    return { Pool, Client } as unknown as Driver;
+    const canPipeline = "pipeline" in new Client();
+    return { Pool, Client, canPipeline } as unknown as Driver;
   } catch (cause) {
     throw new CountersignError(
       "missing-package",

@@ -40,7 +40,7 @@ export interface Loaded {
 
 export async function load(database: Database, target: Target): Promise<Loaded> {
   const [sql, values] = statementFor(target);
-  const row = (await database.get(sql, values)) ?? [];
+  const row = (await database.get(sql, values, { shared: true })) ?? [];
   const now = row[0] as number;
   if (row[SESSION_START] === null) return { now, snapshot: undefined };
   const session = toSession(row, SESSION_START);

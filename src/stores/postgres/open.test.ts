@@ -59,7 +59,7 @@ test("a pool is as large as the URL says, and says how it is used", async () => 
   const ledger = await openPostgresLedger({ url: `${url}?pool=3` });
   resources.add(() => ledger.close());
   const writers = Array.from({ length: 12 }, (_, i) => new SessionWriter(ledger, `s${i}`));
-  const commits = Promise.all(writers.map((writer) => writer.commit()));
+  const commits = Promise.all(writers.map((writer) => writer.commit([], { sync: true })));
   expect(ledger.stats().pool).toMatchObject({ size: 3, waiting: expect.any(Number) as unknown });
   await commits;
   const { pool, retries, reconnects } = ledger.stats();

@@ -6,6 +6,8 @@ const TRANSIENT: ReadonlySet<string> = new Set([
   "40001",
   "40P01",
   "55P03",
+  // invalid_sql_statement_name: whoever was to prepare it, ahead on the same connection, failed
+  "26000",
 ]);
 
 const GONE: ReadonlySet<string> = new Set([

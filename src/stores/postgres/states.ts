@@ -10,7 +10,7 @@ const STATES = `
 
 /** Keys stand as they were written, prefix included. */
 export async function readState(database: Database, session: string): Promise<JsonObject> {
-  const rows = await database.all(STATES, [session]);
+  const rows = await database.all(STATES, [session], { shared: true });
   // As text: a key called `__proto__` is data.
   return fromJson(
     `{${rows.map(([name, value]) => `${String(name)}:${String(value)}`).join()}}`,
