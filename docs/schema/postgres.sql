@@ -271,14 +271,15 @@ begin
   return query select * from countersign.journal where seq > p_after and seq <= v_end order by seq limit p_limit;
 end $$;
 
-create function countersign.next_position() returns bigint language plpgsql volatile as $$
-begin
-  perform pg_advisory_xact_lock_shared((17235::bigint << 48) | countersign.journal_top());
-  return nextval('countersign.journal_seq');
-end $$;
+create function countersign.next_position() returns bigint language sql volatile as $$
+  select case when pg_advisory_xact_lock_shared((17235::bigint << 48)
+      | coalesce(pg_sequence_last_value('countersign.journal_seq'::regclass), 0)) is null then null
+    else nextval('countersign.journal_seq'::regclass) end
+$$;
 
 create function countersign.add_records(p_commit bigint, p_rows jsonb) returns void language plpgsql volatile as $$
 begin
+  -- Once, however many there are: a server has room for so many locks.
   perform pg_advisory_xact_lock_shared((17235::bigint << 48) | countersign.journal_top());
   insert into countersign.journal (seq, stream, n, at, kind, body_digest, hash, body, commit_id)
     select nextval('countersign.journal_seq'), r.stream, r.n, r.at, r.kind, r.body_digest, r.hash, r.body, p_commit

@@ -11,7 +11,8 @@ $$;
  * How far the journal may be read without missing a record that is still on its way. Whoever adds records first
  * takes a shared advisory lock that names a position below all of theirs, and gets positions only then. So below the
  * lowest such lock, and up to the last position given out before the locks were looked at, everything that will ever
- * be committed is committed. The base of the locks is "CS" in the topmost of their 64 bits.
+ * be committed is committed. The base of the locks is "CS" in the topmost of their 64 bits. The lock comes first
+ * because a case looks before it answers; one expression, so that it becomes part of the statement that asks for it.
  */
 const JOURNAL_ORDER = `
 create function countersign.journal_top() returns bigint language sql volatile as $$
@@ -41,14 +42,15 @@ begin
   return query select * from countersign.journal where seq > p_after and seq <= v_end order by seq limit p_limit;
 end $$;
 
-create function countersign.next_position() returns bigint language plpgsql volatile as $$
-begin
-  perform pg_advisory_xact_lock_shared((17235::bigint << 48) | countersign.journal_top());
-  return nextval('countersign.journal_seq');
-end $$;
+create function countersign.next_position() returns bigint language sql volatile as $$
+  select case when pg_advisory_xact_lock_shared((17235::bigint << 48)
+      | coalesce(pg_sequence_last_value('countersign.journal_seq'::regclass), 0)) is null then null
+    else nextval('countersign.journal_seq'::regclass) end
+$$;
 
 create function countersign.add_records(p_commit bigint, p_rows jsonb) returns void language plpgsql volatile as $$
 begin
+  -- Once, however many there are: a server has room for so many locks.
   perform pg_advisory_xact_lock_shared((17235::bigint << 48) | countersign.journal_top());
   insert into countersign.journal (seq, stream, n, at, kind, body_digest, hash, body, commit_id)
     select nextval('countersign.journal_seq'), r.stream, r.n, r.at, r.kind, r.body_digest, r.hash, r.body, p_commit
