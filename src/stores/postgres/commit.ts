@@ -86,6 +86,10 @@ function inDoubt(name: string): CountersignError {
   );
 }
 
+// From a random start, lest two processes give out the same ones.
+let lastCommitId = randomBytes(8).readBigInt64BE();
+
 function newCommitId(): string {
-  return randomBytes(8).readBigInt64BE().toString();
+  lastCommitId = BigInt.asIntN(64, lastCommitId + 1n);
+  return lastCommitId.toString();
 }
