@@ -2,7 +2,7 @@ import { execute, type PostgresServer } from "../test/support/postgres.ts";
 import { contendersOn } from "./contender.ts";
 import { ContenderProcess } from "./contender-process.ts";
 import { boundBytes, compare } from "./cost.ts";
-import { isBackground, isCommit } from "./postgres-trace.ts";
+import { isBackground, isCommit, isSynced } from "./postgres-trace.ts";
 import type { Report } from "./report.ts";
 import type { Traced } from "./statement-trace.ts";
 
@@ -33,7 +33,7 @@ export async function measurePostgresCost(place: Place, report: Report): Promise
       name,
       String(trace.length),
       String(commits.length),
-      String(commits.filter(isSynced).length),
+      String(commits.filter(({ sql, values }) => isSynced(sql, values)).length),
       used.fsyncs.toFixed(2),
       number(boundBytes(trace)),
       number(used.kept),
@@ -61,11 +61,6 @@ function withoutItsId({ sql, values }: Traced): Traced {
 
 function isCommitId(value: Traced["values"][number]): boolean {
   return typeof value === "string" && /^-?\d{12,20}$/.test(value);
-}
-
-/** Must it be on disk before it is answered? */
-function isSynced({ sql, values }: Traced): boolean {
-  return sql.includes("set_config('synchronous_commit', 'on'") || values[1] === true;
 }
 
 interface Used {

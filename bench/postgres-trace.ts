@@ -7,3 +7,8 @@ export function isBackground(text: string): boolean {
 export function isCommit(text: string): boolean {
   return text.startsWith("with moved as") || text.includes("countersign.commit(");
 }
+
+/** Must it be on disk before it is answered? */
+export function isSynced(text: string, values: readonly unknown[]): boolean {
+  return text.includes("set_config('synchronous_commit', 'on'") || values[1] === true;
+}

@@ -1,10 +1,12 @@
 import pg from "pg";
 import { createIds, Engine } from "../../src/engine/index.ts";
 import { createLedger } from "../../src/stores/index.ts";
+import type { ConnectionPool, Query } from "../../src/stores/postgres/driver.ts";
+import { Lanes } from "../../src/stores/postgres/lanes.ts";
 import { parseUrl } from "../../src/stores/postgres/settings.ts";
 import { watchQueries } from "../../test/support/watch-queries.ts";
 import type { Contender, Setting } from "../contender.ts";
-import { isBackground, isCommit } from "../postgres-trace.ts";
+import { isBackground, isCommit, isSynced } from "../postgres-trace.ts";
 import { AMOUNT } from "../scenario.ts";
 import { ScriptedAgent } from "./engine.ts";
 
@@ -14,16 +16,21 @@ const newId = createIds();
 
 /**
  * The statements that the store sends in a cycle, recorded once and then sent again with other ids, in their order,
- * through the same driver and as many connections: no engine, nothing judged, hashed or decoded.
+ * through the same driver and as many connections, shared as the store shares them: no engine, nothing judged, hashed
+ * or decoded.
  */
 export const floorPostgres: Contender = {
   async open({ file: url, runBody }) {
     const recording = await record(url);
     const { connection, pool: max } = parseUrl(url);
-    const pool = new pg.Pool({ ...connection, types: pg.types, max });
+    const settings = { ...connection, types: pg.types, max, pipeline: true };
+    const pool = new pg.Pool(settings) as unknown as ConnectionPool;
+    const lanes = new Lanes(pool, max);
     const send = async (queries: readonly Template[], ids: Ids): Promise<void> => {
       for (const query of queries) {
-        const { rows } = (await pool.query(withIds(query, ids))) as { rows: string[][] };
+        const place = await (query.waits ? pool : lanes).connect();
+        const { rows } = await place.query(withIds(query, ids) as Query);
+        place.release();
         if (query.commits && rows[0]?.[0] !== "ok")
           throw new Error(`A commit was answered ${rows[0]?.[0] ?? "nothing"}.`);
       }
@@ -63,6 +70,8 @@ interface Template {
   readonly query: pg.QueryConfig;
   readonly values: readonly unknown[];
   readonly commits: boolean;
+  /** Is the disk waited for? */
+  readonly waits: boolean;
 }
 
 interface Recording {
@@ -120,7 +129,8 @@ function toTemplate(query: pg.QueryConfig, ids: Ids | undefined): Template {
       ? value
       : pieces.map((piece, i) => (i % 2 === 0 ? piece : (SLOTS[found.indexOf(piece)] ?? piece)));
   });
-  return { query, values, commits: isCommit(query.text) };
+  const commits = isCommit(query.text);
+  return { query, values, commits, waits: commits && isSynced(query.text, query.values ?? []) };
 }
 
 function withIds({ query, values }: Template, ids: Ids): pg.QueryConfig {
