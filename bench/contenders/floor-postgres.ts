@@ -32,7 +32,7 @@ export const floorPostgres: Contender = {
         const { rows } = await place.query(withIds(query, ids) as Query);
         place.release();
         if (query.commits && rows[0]?.[0] !== "ok")
-          throw new Error(`A commit was answered ${rows[0]?.[0] ?? "nothing"}.`);
+          throw new Error(`A commit was answered ${String(rows[0]?.[0])}.`);
       }
     };
     return {

@@ -17,6 +17,21 @@ export const loadCases: readonly LedgerCase[] = [
     },
   },
   {
+    name: "what has a NUL in its name is nothing that there is",
+    async run({ open }) {
+      const ledger = await open();
+      const writer = new SessionWriter(ledger, "s1");
+      await writer.commit([{ kind: "call-insert", call: buildCall("s1", "w") }]);
+      const name = { ...writer.name, user: "a\0" };
+      for (const target of [{ session: name }, { sessionKey: "s1\0" }, { call: "s1.w\0" }])
+        checkEqual(await ledger.load(target), undefined, Object.keys(target).join());
+      for (const target of [{ confirmation: "\0" }, { frame: "\0" }])
+        checkEqual(await ledger.load(target), undefined, Object.keys(target).join());
+      const ids = (await ledger.calls(["s1.w\0", "s1.w"])).map(({ id }) => id);
+      checkEqual(ids, ["s1.w"], "the calls that there are");
+    },
+  },
+  {
     name: "whatever is asked for comes with its session, its call, that call's question and frame",
     async run({ open, clock }) {
       const ledger = await open();

@@ -18,8 +18,10 @@ const STEPS = `select ${list(STEP_COLUMNS)} from countersign.steps where call = 
 
 export async function readCalls(database: Database, ids: readonly string[]): Promise<readonly CallRecord[]> {
   database.assertOpen();
-  if (ids.length === 0) return [];
-  return (await database.all(SEVERAL, [ids], { shared: true })).map((row) => toCall(row));
+  // No call has an id with a NUL, and the database cannot be asked for one.
+  const possible = ids.filter((id) => !id.includes("\0"));
+  if (possible.length === 0) return [];
+  return (await database.all(SEVERAL, [possible], { shared: true })).map((row) => toCall(row));
 }
 
 export async function readUnansweredCalls(

@@ -3,7 +3,6 @@ import { CALL_COLUMNS, CONFIRMATION_COLUMNS, FRAME_COLUMNS, list, SESSION_COLUMN
 import type { Row } from "../sql/row.ts";
 import { toCall, toConfirmation, toFrame, toSession } from "../sql/rows.ts";
 import type { Database } from "./database.ts";
-import type { PostgresValue } from "./driver.ts";
 
 /** What {@link toSession} reads. */
 export const SESSION_LIST: string = list(SESSION_COLUMNS, "s");
@@ -39,7 +38,9 @@ export interface Loaded {
 }
 
 export async function load(database: Database, target: Target): Promise<Loaded> {
-  const [sql, values] = statementFor(target);
+  const [sql, names] = statementFor(target);
+  // No text here can hold a NUL, so nothing is called so; null is nothing's name either.
+  const values = names.map((name) => (name.includes("\0") ? null : name));
   const row = (await database.get(sql, values, { shared: true })) ?? [];
   const now = row[0] as number;
   if (row[SESSION_START] === null) return { now, snapshot: undefined };
@@ -49,7 +50,7 @@ export async function load(database: Database, target: Target): Promise<Loaded> 
   return { now, snapshot: { now, session, ...whole(row) } };
 }
 
-function statementFor(target: Target): readonly [sql: string, values: readonly PostgresValue[]] {
+function statementFor(target: Target): readonly [sql: string, names: readonly string[]] {
   if ("session" in target) return [BY_NAME, [target.session.app, target.session.user, target.session.id]];
   if ("sessionKey" in target) return [BY_KEY, [target.sessionKey]];
   if ("confirmation" in target) return [BY_CONFIRMATION, [target.confirmation]];

@@ -97,7 +97,6 @@ test("a text with a NUL is a malformed request, not a fault", async () => {
   resources.add(() => ledger.close());
   const writer = new SessionWriter(ledger, "s1", { user: "a\u0000b" });
   await expect(writer.commit()).rejects.toMatchObject({ code: "malformed-request" });
-  await expect(ledger.load({ sessionKey: "\u0000" })).rejects.toMatchObject({ code: "malformed-request" });
   expect(await new SessionWriter(ledger, "s2").commit()).toEqual({ ok: true });
 });
 
