@@ -1,4 +1,4 @@
-import type { JournalRecord, Ledger } from "../engine/index.ts";
+import { type JournalPlace, type JournalRecord, type Ledger, recordsAfter } from "../engine/index.ts";
 import { noticeTypeOf } from "./notices.ts";
 
 const PAGE = 500;
@@ -12,7 +12,7 @@ export class JournalReader {
   /** As it was last known; wrong if another process has moved it since, which `enqueue` notices. */
   #place: number | undefined;
   /** The newest record that was read; between the place and it there was nothing to tell. */
-  #last: Pick<JournalRecord, "seq" | "hash"> | undefined;
+  #last: JournalPlace | undefined;
 
   constructor(ledger: Ledger, channel: string) {
     this.#ledger = ledger;
@@ -43,15 +43,11 @@ export class JournalReader {
     return records.length >= PAGE;
   }
 
-  /**
-   * What is new. A database that outlived a crash of its server may have lost its last unsynced commits and have given
-   * their numbers to others since: the last record is read once more, and where it is another one, undefined.
-   */
+  /** What is new; undefined where the last record is not the one that was read. */
   async #readAfter(place: number): Promise<readonly JournalRecord[] | undefined> {
     const last = this.#last;
-    if (last === undefined || last.seq < place) return this.#ledger.journal({ after: place, limit: PAGE });
-    const [known, ...news] = await this.#ledger.journal({ after: last.seq - 1, limit: PAGE + 1 });
-    return known?.seq === last.seq && known.hash === last.hash ? news : undefined;
+    const from = last === undefined || last.seq < place ? { seq: place } : last;
+    return recordsAfter(this.#ledger, from, { limit: PAGE });
   }
 
   #forget(): true {

@@ -15,16 +15,18 @@ async function follow(
   return reader;
 }
 
-async function journalSeqs(stage: Stage): Promise<readonly number[]> {
-  return (await stage.engine.ledger.journal({ after: 0, limit: 10_000 })).map(({ seq }) => seq);
+/** The ids of messages about the journal's records. */
+async function journalIds(stage: Stage): Promise<readonly string[]> {
+  const records = await stage.engine.ledger.journal({ after: 0, limit: 10_000 });
+  return records.map(({ seq, hash }) => `${seq}:${hash}`);
 }
 
 test("a new stream says where it begins, and then tells every change as it happens", async () => {
   const stage = await openStage(resources);
   await stage.say("ana", "pay 1");
   const reader = await follow(stage, "ana");
-  const latest = (await journalSeqs(stage)).at(-1);
-  expect(await reader.next()).toEqual({ id: String(latest), event: "ready", data: {} });
+  const id = (await journalIds(stage)).at(-1);
+  expect(await reader.next()).toEqual({ id, event: "ready", data: {} });
   const [asked] = await stage.say("ana", "pay 5");
   const told = await reader.next();
   expect(told).toMatchObject({ event: "confirmation", data: { id: asked?.id, status: "requested" } });
@@ -72,8 +74,8 @@ test("a client that was away sees every change since, in order, once per id, and
   for (const one of [reader, byQuery]) {
     const messages = await one.take(160);
     expect(messages.map((message) => confirmationIn(message).args["amount"])).toEqual(expected);
-    const seen = messages.map(({ id }) => Number(id));
-    expect(seen).toEqual((await journalSeqs(stage)).filter((seq) => seq > Number(lastEventId)));
+    const ids = await journalIds(stage);
+    expect(messages.map(({ id }) => id)).toEqual(ids.slice(ids.indexOf(lastEventId) + 1));
   }
   await writing;
 });
@@ -94,16 +96,19 @@ test("a client that was away while another server wrote misses nothing of that e
 });
 
 test.each([
-  ["too old", (latest: number) => String(latest - 6), "too-old"],
-  ["from the future", (latest: number) => String(latest + 1), "from-elsewhere"],
+  ["too old", (ids: readonly string[]) => ids.at(-7), "too-old"],
+  ["too old, and a number", (ids: readonly string[]) => String(ids.length - 6), "too-old"],
+  ["from the future", (ids: readonly string[]) => String(ids.length + 1), "from-elsewhere"],
+  ["of another record", (ids: readonly string[]) => `${ids.length - 1}:another`, "from-elsewhere"],
+  ["of another newest record", (ids: readonly string[]) => `${ids.length}:another`, "from-elsewhere"],
   ["no number", () => "abc", "unknown-id"],
 ])("an id that is %s gets a reset, what waits, and then what comes", async (_name, idFor, reason) => {
   const stage = await openStage(resources, { app: { feed: { mostBehind: 5 } } });
   for (let i = 0; i < 10; i += 1) await stage.say("ana", `pay ${i}`);
-  const latest = (await journalSeqs(stage)).at(-1) ?? 0;
-  const reader = await follow(stage, "ana", { lastEventId: idFor(latest) });
+  const ids = await journalIds(stage);
+  const reader = await follow(stage, "ana", { lastEventId: idFor(ids) ?? "" });
   const [reset, snapshot] = await reader.take(2);
-  expect(reset).toEqual({ id: String(latest), event: "reset", data: { reason } });
+  expect(reset).toEqual({ id: ids.at(-1), event: "reset", data: { reason } });
   expect(snapshot).toMatchObject({
     event: "snapshot",
     data: { items: Array.from({ length: 10 }, () => ({})) },
@@ -112,15 +117,22 @@ test.each([
   expect(confirmationIn(await reader.next()).id).toBe(asked?.id);
 });
 
+test("a number alone is a place too", async () => {
+  const stage = await openStage(resources);
+  const [, second] = [await stage.say("ana", "pay 1"), await stage.say("ana", "pay 2")];
+  const reader = await follow(stage, "ana", { lastEventId: "1" });
+  expect(confirmationIn(await reader.next()).id).toBe(second[0]?.id);
+});
+
 test("a heartbeat keeps a client's place even if nothing was for it", async () => {
   const stage = await openStage(resources, { app: { feed: { heartbeatMs: 20 } } });
   const reader = await follow(stage, "bob");
   const ready = await reader.next();
   await stage.say("ana", "pay 5");
-  const latest = (await journalSeqs(stage)).at(-1);
-  expect(Number(ready?.id)).toBeLessThan(latest ?? 0);
+  const latest = (await journalIds(stage)).at(-1);
+  expect(ready?.id).not.toBe(latest);
   const beats = reader.next().catch(() => undefined);
-  await expect.poll(() => reader.lastId, { timeout: 20_000 }).toBe(String(latest));
+  await expect.poll(() => reader.lastId, { timeout: 20_000 }).toBe(latest);
   await reader.close();
   await beats;
 });

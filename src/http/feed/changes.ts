@@ -7,10 +7,12 @@ import {
 } from "../../engine/index.ts";
 import { isJsonObject, type JsonObject, member, parseJson } from "../../protocol/index.ts";
 import { maySee, rightsHere } from "../approvals/visibility.ts";
+import { toEventId } from "./event-id.ts";
 
 /** One journal record about a confirmation, with the confirmation as it is now. */
 export interface Change {
-  readonly seq: number;
+  /** The id of the message that tells of it. */
+  readonly eventId: string;
   readonly subject: ConfirmationSubject;
   /** The confirmation as JSON, but for what the one who looks may do. */
   readonly told: string;
@@ -21,19 +23,19 @@ export async function readChanges(
   ledger: Pick<Ledger, "load" | "calls">,
   records: readonly JournalRecord[],
 ): Promise<readonly Change[]> {
-  const about = records.map((record) => ({ seq: record.seq, ...refersTo(record) }));
+  const about = records.map((record) => ({ eventId: toEventId(record), ...refersTo(record) }));
   const asked = await confirmationsOf(
     ledger,
     about.flatMap(({ call }) => call ?? []),
   );
-  const named = about.map(({ seq, confirmation, call }) => ({
-    seq,
+  const named = about.map(({ eventId, confirmation, call }) => ({
+    eventId,
     id: confirmation ?? asked.get(call ?? "") ?? "",
   }));
   const known = await readAll(ledger, new Set(named.map(({ id }) => id)));
-  return named.flatMap(({ seq, id }) => {
+  return named.flatMap(({ eventId, id }) => {
     const found = known.get(id);
-    return found === undefined ? [] : [{ seq, ...found }];
+    return found === undefined ? [] : [{ eventId, ...found }];
   });
 }
 
@@ -43,8 +45,8 @@ const AT_ONCE = 8;
 async function readAll(
   ledger: Pick<Ledger, "load">,
   ids: Iterable<string>,
-): Promise<ReadonlyMap<string, Omit<Change, "seq">>> {
-  const known = new Map<string, Omit<Change, "seq">>();
+): Promise<ReadonlyMap<string, Omit<Change, "eventId">>> {
+  const known = new Map<string, Omit<Change, "eventId">>();
   const left = [...ids].filter((id) => id !== "").values();
   const lane = async (): Promise<void> => {
     for (const id of left) {
@@ -59,10 +61,10 @@ async function readAll(
 /** The changes as messages for one viewer, empty if none is for them. */
 export function toMessages(changes: readonly Change[], viewer: Principal): string {
   let text = "";
-  for (const { seq, subject, told } of changes) {
+  for (const { eventId, subject, told } of changes) {
     if (!maySee(subject.confirmation, viewer)) continue;
     const can = JSON.stringify(rightsHere(subject, viewer));
-    text += `id: ${seq}\nevent: confirmation\ndata: ${told.slice(0, -1)},"can":${can}}\n\n`;
+    text += `id: ${eventId}\nevent: confirmation\ndata: ${told.slice(0, -1)},"can":${can}}\n\n`;
   }
   return text;
 }
@@ -90,7 +92,7 @@ async function confirmationsOf(
   );
 }
 
-async function read(ledger: Pick<Ledger, "load">, id: string): Promise<Omit<Change, "seq"> | undefined> {
+async function read(ledger: Pick<Ledger, "load">, id: string): Promise<Omit<Change, "eventId"> | undefined> {
   const { confirmation, call, session } = (await ledger.load({ confirmation: id })) ?? {};
   if (confirmation === undefined || call === undefined || session === undefined) return undefined;
   const subject = { confirmation, call, session };

@@ -1,13 +1,17 @@
-import type { Ledger, Principal } from "../../engine/index.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type JournalPlace, type Ledger, type Principal, recordsAfter } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import { list } from "../approvals/list.ts";
 import type { Site } from "../site.ts";
 import { type Change, readChanges, toMessages } from "./changes.ts";
+import { fromEventId, toEventId } from "./event-id.ts";
 import { FeedStream } from "./feed-stream.ts";
 import type { FeedSettings } from "./settings.ts";
 import { Tail } from "./tail.ts";
 
 const REPLAY_PAGE = 50;
+// An id of another ledger, or of a record that this one has lost.
+const ELSEWHERE = "from-elsewhere";
 const ENCODER = new TextEncoder();
 
 /** Who wants to read, and from where. */
@@ -65,6 +69,7 @@ export class Feed {
       ledger,
       batchMs: this.#settings.batchMs,
       onPage: (changes) => this.#fanOut(changes),
+      onLost: () => this.#startAnew(),
       onError: (error) => this.#site.log.warn({ err: error }, "the live feed cannot read the journal"),
     });
     await tail.start();
@@ -72,43 +77,52 @@ export class Feed {
     return tail;
   }
 
+  // Each client comes back with the last id that it was given. Whether that was lost too is seen there, and only there.
+  #startAnew(): void {
+    this.#site.log.warn({}, "the journal lost its newest records; streams of the live feed begin anew");
+    for (const stream of this.#streams) stream.end();
+  }
+
   /** Brings a stream to where the tail is. */
   async #begin(stream: FeedStream, tail: Tail, lastEventId: string | undefined): Promise<void> {
-    if (lastEventId === undefined) {
+    if (lastEventId !== undefined) {
+      const start = this.#startOf(lastEventId, tail.position);
+      await this.#catchUp(stream, tail, typeof start === "string" ? await reset(stream, tail, start) : start);
+    } else if (stream.isOpen) {
       stream.send(message("ready", "{}", tail.position));
       this.#live.add(stream);
-      return;
     }
-    const { after, reason } = this.#startOf(lastEventId, tail.position);
-    if (reason !== undefined) {
-      stream.send(message("reset", JSON.stringify({ reason }), after));
-      const page = await list(tail.ledger, {}, stream.viewer);
-      stream.send(message("snapshot", JSON.stringify(page)));
-    }
-    await this.#catchUp(stream, tail, after);
   }
 
-  #startOf(lastEventId: string, position: number): { readonly after: number; readonly reason?: string } {
-    const after = /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : undefined;
-    if (after === undefined) return { after: position, reason: "unknown-id" };
-    if (after > position) return { after: position, reason: "from-elsewhere" };
-    if (position - after > this.#settings.mostBehind) return { after: position, reason: "too-old" };
-    return { after };
+  /** Where the id is, or why it cannot be gone on from there. */
+  #startOf(lastEventId: string, position: JournalPlace): JournalPlace | string {
+    const place = fromEventId(lastEventId);
+    if (place === undefined) return "unknown-id";
+    if (place.seq > position.seq) return ELSEWHERE;
+    return position.seq - place.seq > this.#settings.mostBehind ? "too-old" : place;
   }
 
-  async #catchUp(stream: FeedStream, tail: Tail, start: number): Promise<void> {
+  async #catchUp(stream: FeedStream, tail: Tail, start: JournalPlace): Promise<void> {
     let after = start;
     while (stream.isOpen) {
       const until = tail.position;
-      if (after >= until) {
+      if (isAt(after, until)) {
         this.#live.add(stream);
         return;
       }
-      const records = await tail.ledger.journal({ after, until, limit: REPLAY_PAGE });
-      const text = toMessages(await readChanges(tail.ledger, records), stream.viewer);
-      if (text !== "") stream.send(text);
-      after = records.length < REPLAY_PAGE ? until : (records.at(-1)?.seq ?? until);
-      await stream.drained();
+      const records = await recordsAfter(tail.ledger, after, { until: until.seq, limit: REPLAY_PAGE });
+      const last = records?.at(-1);
+      if (records === undefined) {
+        after = await reset(stream, tail, ELSEWHERE);
+      } else if (last === undefined) {
+        // There is one at `until`; the store holds it back for a moment.
+        await sleep(this.#settings.batchMs, undefined, { ref: false });
+      } else {
+        const text = toMessages(await readChanges(tail.ledger, records), stream.viewer);
+        if (text !== "") stream.send(text);
+        after = last;
+        await stream.drained();
+      }
     }
   }
 
@@ -127,7 +141,7 @@ export class Feed {
 
   // The id tells a client where it is even if nothing was for it, so that it need not begin anew when it comes back.
   #beat({ position }: Tail): void {
-    const beat = ENCODER.encode(`:\nid: ${position}\n\n`);
+    const beat = ENCODER.encode(`:\nid: ${toEventId(position)}\n\n`);
     const now = performance.now();
     for (const stream of this.#streams) {
       if (now - stream.openedAt >= this.#settings.mostAgeMs) {
@@ -157,6 +171,21 @@ export class Feed {
   }
 }
 
-function message(event: string, data: string, id?: number): string {
-  return `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${data}\n\n`;
+/** Has a client forget what it knows and tells it what waits. Resolves to where it then is. */
+async function reset(stream: FeedStream, tail: Tail, reason: string): Promise<JournalPlace> {
+  const { position } = tail;
+  const page = await list(tail.ledger, {}, stream.viewer);
+  // Together: whoever has the id of the one, and comes back with it, has the other.
+  stream.send(
+    message("reset", JSON.stringify({ reason }), position) + message("snapshot", JSON.stringify(page)),
+  );
+  return position;
+}
+
+function isAt({ seq, hash }: JournalPlace, place: JournalPlace): boolean {
+  return seq === place.seq && (hash === undefined || hash === place.hash);
+}
+
+function message(event: string, data: string, place?: JournalPlace): string {
+  return `${place === undefined ? "" : `id: ${toEventId(place)}\n`}event: ${event}\ndata: ${data}\n\n`;
 }

@@ -1,9 +1,10 @@
-import type { Ledger } from "../../engine/index.ts";
+import { type JournalPlace, type JournalRecord, type Ledger, recordsAfter } from "../../engine/index.ts";
 import { type Change, readChanges } from "./changes.ts";
-import { latestSeq } from "./latest-seq.ts";
+import { latestRecord } from "./latest-record.ts";
 
 const PAGE = 500;
 const RETRY_MS = 1_000;
+const BEGINNING: JournalPlace = { seq: 0 };
 
 export interface TailOptions {
   readonly ledger: Ledger;
@@ -11,6 +12,8 @@ export interface TailOptions {
   readonly batchMs: number;
   /** Called with what a page of the journal tells, in the same moment in which `position` moves past it. */
   readonly onPage: (changes: readonly Change[]) => void;
+  /** Called when the record at `position` is gone, and with it the way on from there. This has stopped then. */
+  readonly onLost: () => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -18,7 +21,7 @@ export interface TailOptions {
 export class Tail {
   readonly ledger: Ledger;
   readonly #options: TailOptions;
-  #position = 0;
+  #last: JournalRecord | undefined;
   #unlisten: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
   #beat: NodeJS.Timeout | undefined;
@@ -32,8 +35,8 @@ export class Tail {
   }
 
   /** The record up to which everything was told. */
-  get position(): number {
-    return this.#position;
+  get position(): JournalPlace {
+    return this.#last ?? BEGINNING;
   }
 
   async start(): Promise<void> {
@@ -41,7 +44,7 @@ export class Tail {
     this.#unlisten = this.ledger.onChange(() => this.#wake(this.#options.batchMs));
     this.#reading = true;
     try {
-      this.#position = await latestSeq(this.ledger);
+      this.#last = await latestRecord(this.ledger);
     } catch (error) {
       this.stop();
       throw error;
@@ -89,12 +92,26 @@ export class Tail {
   }
 
   async #readPage(): Promise<boolean> {
-    const records = await this.ledger.journal({ after: this.#position, limit: PAGE });
+    const records = await recordsAfter(this.ledger, this.position, { limit: PAGE });
+    if (records === undefined) {
+      await this.#lookForLast();
+      return false;
+    }
     const changes = await readChanges(this.ledger, records);
     const last = records.at(-1);
     if (last === undefined || this.#stopped) return false;
-    this.#position = last.seq;
+    this.#last = last;
     this.#options.onPage(changes);
     return records.length === PAGE;
+  }
+
+  // In its session's chain nothing is held back: what is not there is lost, and its number may be another's.
+  async #lookForLast(): Promise<void> {
+    const last = this.#last;
+    if (last === undefined) return;
+    const [found] = await this.ledger.chain(last.stream, { after: last.n - 1, limit: 1 });
+    if ((found?.seq === last.seq && found.hash === last.hash) || this.#stopped) return;
+    this.stop();
+    this.#options.onLost();
   }
 }

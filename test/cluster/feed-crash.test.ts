@@ -1,0 +1,91 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { createClient, type StreamMessage } from "../../src/client/index.ts";
+import { createLedger } from "../../src/index.ts";
+import { openStage, type Stage } from "../e2e/approvals-stage.ts";
+import { execute, PostgresServer } from "../support/postgres.ts";
+import { useResources } from "../support/resources.ts";
+
+const resources = useResources();
+const TRIES = 10;
+
+/** Nothing but a synced commit puts on disk what was committed, or as little else as can be. */
+const LAZY = [
+  "autovacuum=off",
+  "bgwriter_lru_maxpages=0",
+  "wal_writer_delay=10s",
+  "wal_writer_flush_after=1GB",
+];
+
+/** Reads the live feed as the inbox does, through whatever happens. */
+async function watch(stage: Stage): Promise<readonly StreamMessage[]> {
+  const over = new AbortController();
+  const messages: StreamMessage[] = [];
+  const client = createClient({
+    baseUrl: "http://127.0.0.1",
+    headers: { authorization: "ana" },
+    fetch: (request) => stage.app.fetch(request),
+  });
+  const reading = (async () => {
+    for await (const message of client.stream({ signal: over.signal })) messages.push(message);
+  })();
+  resources.add(async () => {
+    over.abort();
+    await reading;
+  });
+  await until(() => messages.length > 0);
+  return messages;
+}
+
+async function until(satisfied: () => boolean): Promise<void> {
+  await expect.poll(satisfied, { timeout: 60_000 }).toBe(true);
+}
+
+function isTold(messages: readonly StreamMessage[], id: string): boolean {
+  return messages.some((message) =>
+    message.type === "snapshot"
+      ? message.page.items.some((item) => item.id === id)
+      : message.type === "confirmation" && message.confirmation.id === id,
+  );
+}
+
+/** Asks for something, as soon as the database is back. */
+async function ask(stage: Stage, amount: number): Promise<string> {
+  for (;;) {
+    try {
+      return (await stage.say("ana", `pay ${amount}`))[0]?.id ?? "";
+    } catch {
+      await sleep(100);
+    }
+  }
+}
+
+test("an inbox that stays open through a crash of the database is told of everything that was asked since", async () => {
+  const server = await PostgresServer.start(LAZY);
+  resources.add(() => server.stop());
+  const url = server.url("postgres");
+  const stage = await openStage(resources, {
+    engine: { ledger: await createLedger(url, { migrate: true }) },
+  });
+  const messages = await watch(stage);
+  const newest = async (): Promise<number> =>
+    (await stage.engine.ledger.journal({ after: 0, limit: 1_000 })).at(-1)?.seq ?? 0;
+  // A server may sync at any time, by itself. Then nothing is lost, and it is crashed again.
+  for (let tries = 1, reused = false; !reused; tries += 1) {
+    expect(tries).toBeLessThanOrEqual(TRIES);
+    await execute(url, "checkpoint");
+    const lost = [await ask(stage, 1), await ask(stage, 2)];
+    await until(() => lost.every((id) => isTold(messages, id)));
+    const before = await newest();
+    await server.restart("crash");
+    const since = await ask(stage, 3);
+    reused = (await newest()) < before;
+    await until(() => isTold(messages, since));
+    if (!reused) continue;
+    const anew = messages.slice(messages.findLastIndex(({ type }) => type === "reset"));
+    expect(anew[0]).toMatchObject({ type: "reset", reason: "from-elsewhere" });
+    expect(lost.some((id) => isTold(anew, id))).toBe(false);
+  }
+  const next = await ask(stage, 4);
+  await until(() => isTold(messages, next));
+});
