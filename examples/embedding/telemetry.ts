@@ -21,5 +21,6 @@ import { userOf } from "./shop.ts";
 const headers = { "x-demo-user": "prometheus" };
 const response = await approvals.fetch(new Request("http://localhost/metrics", { headers }));
 assert.match(await response.text(), /^countersign_pending_confirmations 0$/m);
-assert.equal(lines.length, 1, "one line a request");
+await approvals.fetch(new Request("http://localhost/v1/confirmations", { headers }));
+assert.equal(lines.length, 1, "one line a request, and none for what machines ask over and over");
 await shop.close();

@@ -1,5 +1,12 @@
 import type { AgentCard } from "@a2a-js/sdk";
-import { type Approvers, CallEnd, type CallRecord, checkAsking, type Shown } from "../engine/index.ts";
+import {
+  type Approvers,
+  CallEnd,
+  type CallRecord,
+  checkAsking,
+  type Shown,
+  storableText,
+} from "../engine/index.ts";
 import {
   CountersignError,
   isJsonObject,
@@ -135,7 +142,7 @@ export class RemoteAgent implements ForeignAgent {
     if (rest.state === "said") return { kind: "say", text: rest.text, remember: context };
     if (rest.state !== "asks") return { kind: "fail", message: rest.message };
     const questions = rest.asks.map((ask) => ({
-      tool: ask.name,
+      tool: storableText(ask.name),
       args: ask.args,
       shown: this.#shown(ask, note, rest),
       approvers: this.#approvers,

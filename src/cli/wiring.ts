@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { userInfo } from "node:os";
-import type { Engine, Principal } from "../engine/index.ts";
+import type { Engine, EngineOptions, Principal } from "../engine/index.ts";
 import { toPrincipal } from "../engine/index.ts";
 import { createEngine } from "../index.ts";
 import { CountersignError } from "../protocol/index.ts";
@@ -49,8 +49,11 @@ export function isKept(url: string): boolean {
 }
 
 /** Opens the ledger, and makes it where there is none. The secret is `COUNTERSIGN_SECRET`. */
-export async function openEngine(url: string): Promise<Engine> {
-  return createEngine({ ledger: url });
+export async function openEngine(
+  url: string,
+  limits: Pick<EngineOptions, "maxResultBytes"> = {},
+): Promise<Engine> {
+  return createEngine({ ...limits, ledger: url });
 }
 
 /** Whoever runs this process, as the machine knows them. Nobody checked a password: not authenticated. */

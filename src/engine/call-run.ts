@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonValue, type ToolConfirmation, toJsonValue } from "../protocol/index.ts";
+import type { JsonObject, JsonValue, ToolConfirmation } from "../protocol/index.ts";
 import { cancelledAnswer, deniedAnswer, EXPIRED_ANSWER } from "./answer.ts";
 import { checkedAsk } from "./ask-options.ts";
 import {
@@ -12,6 +12,7 @@ import { CallEnd } from "./call-end.ts";
 import type { Claimed } from "./claim.ts";
 import { errorText } from "./error-text.ts";
 import type { Ended } from "./executions.ts";
+import { keptResult } from "./kept-result.ts";
 import type { EngineParts } from "./parts.ts";
 import type { EntryOutcome } from "./record-entry.ts";
 import { askedAfterDenial, type Halt, Replay } from "./replay.ts";
@@ -97,13 +98,14 @@ export class CallRun {
   }
 
   async #body(run: () => Promise<JsonValue | undefined | CallEnd>): Promise<EntryOutcome> {
+    const { maxResultBytes } = this.#parts.settings;
     try {
       const end = await this.#unlessHalted(run());
       if (this.#asked !== undefined) return { kind: "asked", ask: { options: this.#asked } };
-      if (!(end instanceof CallEnd)) return { kind: "succeeded", result: toStored(end) };
+      if (!(end instanceof CallEnd)) return { kind: "succeeded", result: keptResult(end, maxResultBytes) };
       const { delegation, stateDelta, cursor, learned } = end;
       if (delegation !== undefined) return { kind: "delegated", delegation };
-      const result = toStored(end.result);
+      const result = keptResult(end.result, maxResultBytes);
       return {
         kind: "succeeded",
         result,
@@ -176,21 +178,6 @@ export class CallRun {
       return (await untilStored(clock, () => this.#store(this.#claimed, unknown))) ?? {};
     }
   }
-}
-
-// The tool did run; a result that cannot be kept does not make that a failure.
-function toStored(result: unknown): JsonValue {
-  if (result === undefined) return null;
-  const exact = toJsonValue(result);
-  if (exact.ok) return exact.value;
-  try {
-    const text: string | undefined = JSON.stringify(result);
-    const rounded = text === undefined ? undefined : toJsonValue(JSON.parse(text));
-    if (rounded?.ok) return rounded.value;
-  } catch {
-    // Cyclic, or a toJSON that throws: said below.
-  }
-  return { warning: `the result is not JSON and was not kept: ${exact.message}` };
 }
 
 // A tool that lets the rejection through leaves the wording to us.

@@ -41,7 +41,7 @@ export async function planClaim(
   { stored, last, draft = new Draft(parts, held.now, held.session) }: ClaimInput,
 ): Promise<Plan<Taken>> {
   const { call, confirmation, frame, session } = held;
-  const clearance = await clear(parts, call, confirmation);
+  const clearance = await clear(parts, held);
   if (!clearance.ok && clearance.elsewhere) return { value: { call } };
   const owner = await parts.lease.hold();
   if (!clearance.ok) {

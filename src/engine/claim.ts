@@ -19,6 +19,13 @@ export interface Claimed {
   readonly owner: string;
 }
 
+/** A call that is about to be claimed: whose it is, and the question about it where there was one. */
+interface Cleared {
+  readonly session: Pick<SessionRecord, "user">;
+  readonly call: CallRecord;
+  readonly confirmation?: ConfirmationRecord | undefined;
+}
+
 /** May the call start in this process, as things are now? */
 export type Clearance =
   | { readonly ok: true; readonly tool: LiveTool }
@@ -41,10 +48,10 @@ export interface Blocked {
  */
 export async function clear(
   parts: EngineParts,
-  call: CallRecord,
-  confirmation: ConfirmationRecord | undefined,
+  about: Cleared,
   { digested = false }: { readonly digested?: boolean } = {},
 ): Promise<Clearance> {
+  const { call, confirmation } = about;
   const host = hostOf(parts.hosts, call);
   if (host === undefined) return ELSEWHERE;
   if (!digested && valueDigest(parts.ledger.digestKey, call.args) !== call.argsDigest) {
@@ -55,21 +62,17 @@ export async function clear(
   const looked = lookUp(host, call);
   const found = looked instanceof Promise ? await looked : looked;
   // Nobody can say now what would run: the decision stands, and whoever can say it later runs it.
-  return found.ok ? judgeTool(found.tool, call, confirmation) : ELSEWHERE;
+  return found.ok ? judgeTool(found.tool, about) : ELSEWHERE;
 }
 
 const ELSEWHERE = { ok: false, elsewhere: true } as const;
 
-function judgeTool(
-  tool: LiveTool | undefined,
-  call: CallRecord,
-  confirmation: ConfirmationRecord | undefined,
-): Clearance {
+function judgeTool(tool: LiveTool | undefined, { call, session }: Cleared): Clearance {
   if (tool === undefined) return blocked("tool-gone", `the tool ${call.tool} no longer exists`);
   if (tool.definitionDigest !== call.definitionDigest) {
     return blocked("definition-changed", `the tool ${call.tool} is not the one that was shown`, tool);
   }
-  const denial = tool.denies?.(call, confirmation);
+  const denial = tool.denies?.(call, session.user);
   return denial === undefined ? { ok: true, tool } : blocked("policy-denied", denial, tool);
 }
 

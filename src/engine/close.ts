@@ -2,6 +2,7 @@ import type { JsonObject } from "../protocol/index.ts";
 import { cancelledAnswer, deniedAnswer, EXPIRED_ANSWER, moveCall, writeAnswer } from "./answer.ts";
 import type { Decider } from "./decision.ts";
 import type { Draft } from "./draft.ts";
+import { storableText } from "./names.ts";
 import type { EngineParts } from "./parts.ts";
 import type { CallRecord, ConfirmationRecord, FrameRecord, Vote } from "./records.ts";
 import type { Conflict } from "./transact.ts";
@@ -38,7 +39,7 @@ export function writeClosing(parts: EngineParts, draft: Draft, input: CloseInput
   const set = {
     status,
     ...(closing.how === "deny" ? { votes: [...confirmation.votes, closing.vote] } : {}),
-    ...(closing.how === "withdraw" ? { withdrawal: closing.reason } : {}),
+    ...(closing.how === "withdraw" ? { withdrawal: storableText(closing.reason) } : {}),
   };
   draft.write({
     kind: "confirmation-update",

@@ -109,9 +109,14 @@ export class Engine {
     return this.#parts.ledger;
   }
 
-  /** Can this process write here? Throws `invalid-option` if the ledger was begun with another secret. */
+  /**
+   * Can this process write here? Throws `invalid-option` if the ledger was begun with another secret, and whatever keeps
+   * this process's lease from being renewed (a full disk, a database that only reads) until that is over. Writes nothing
+   * while all is well.
+   */
   async ready(): Promise<void> {
     await this.#parts.ready();
+    await this.#parts.lease.check();
   }
 
   /** For what runtimes do beside the engine. */
@@ -300,6 +305,14 @@ export class Engine {
     await this.ledger.close();
   }
 
+  /**
+   * Leaves what still runs here to others, who then need not wait for the lease to run out: what may be repeated is run
+   * again, the rest is `unknown`. Only for a process that ends right after: a body that went on would do so unheard.
+   */
+  async abandon(): Promise<void> {
+    await this.#parts.lease.abandon();
+  }
+
   // `finished` is asked for seldom, and for a call that runs elsewhere it costs a watcher: made when read.
   #receipt(decided: Decided): DecisionReceipt {
     const finished = (): Promise<CallRecord> => {
@@ -369,11 +382,13 @@ function definedOf({
   heartbeatMs,
   maxOpen,
   maxRounds,
+  maxResultBytes,
 }: Partial<EngineSettings>): Partial<EngineSettings> {
   return {
     ...(leaseMs === undefined ? {} : { leaseMs }),
     ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
     ...(maxOpen === undefined ? {} : { maxOpen }),
     ...(maxRounds === undefined ? {} : { maxRounds }),
+    ...(maxResultBytes === undefined ? {} : { maxResultBytes }),
   };
 }

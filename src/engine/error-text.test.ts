@@ -10,6 +10,7 @@ test.each<[string, unknown, string]>([
   ["text", "out of paper", "out of paper"],
   ["nothing", undefined, "undefined"],
   ["half an emoji", new Error("\ud83d"), "\ufffd"],
+  ["a whole document", new Error("x".repeat(5_000_000)), `${"x".repeat(100_000)}…`],
   ["an error whose message is no text", Object.assign(new Error("x"), { message: 5n }), "5"],
   ["what has no text", Object.create(null), "something was thrown that cannot be read"],
   ["what throws when it is read", { toString: throwing }, "something was thrown that cannot be read"],

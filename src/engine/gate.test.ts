@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { RESERVED_NAMES } from "../protocol/index.ts";
+import { type JsonValue, RESERVED_NAMES } from "../protocol/index.ts";
 import { createLedger } from "../stores/index.ts";
 import { OutcomeUnknown } from "./call-context.ts";
 import type { Confirmation } from "./confirmation.ts";
@@ -390,6 +390,37 @@ describe("the outcome", () => {
     expect(await big({}, { key: "k", by: ana })).toMatchObject({
       status: "succeeded",
       result: { warning: expect.stringContaining("not JSON") as string },
+    });
+  });
+
+  test("of more bytes than are kept succeeded, says so, and does not run again", async () => {
+    const limited = new Engine({ ledger, clock, maxResultBytes: 10 });
+    let ran = 0;
+    const long = (name: string, result: JsonValue): Promise<GateOutcome<JsonValue>> => {
+      const gate = limited.gate(name, {}, async () => {
+        ran += 1;
+        return result;
+      });
+      return gate({}, { key: "k", by: ana }).then(() => gate({}, { key: "k", by: ana }));
+    };
+    expect(await long("fits", "12345678")).toEqual({ status: "succeeded", result: "12345678" });
+    for (const [name, result] of Object.entries({
+      text: "123456789",
+      bytes: "žžžžž",
+      list: [1, 2, 3, 4, 5],
+    })) {
+      expect(await long(name, result)).toEqual({
+        status: "succeeded",
+        result: {
+          warning: `the tool ran, but its result was not kept: it has ${Buffer.byteLength(JSON.stringify(result))} bytes of JSON, and the limit is 10.`,
+        },
+      });
+    }
+    expect(ran).toBe(4);
+    const usual = engine.gate("usual", {}, async () => "x".repeat(1_048_576));
+    expect(await usual({}, { key: "k", by: ana })).toMatchObject({
+      status: "succeeded",
+      result: { warning: expect.stringContaining("the limit is 1048576") as string },
     });
   });
 

@@ -8,6 +8,7 @@ import { openGateCall } from "./gate-call.ts";
 import { type GateOutcome, outcomeOf } from "./gate-outcome.ts";
 import type { Amendment, Host, LiveTool } from "./host.ts";
 import { refuseUnknown } from "./known-options.ts";
+import { flawOfName } from "./names.ts";
 import type { EngineParts } from "./parts.ts";
 import { type Approvers, type PrincipalInput, toPrincipal } from "./principal.ts";
 import type { CallRecord, Shown } from "./records.ts";
@@ -95,6 +96,9 @@ export function createGate<Args, Result extends JsonValue | undefined>(
   if (name === "" || isReservedName(name)) {
     throw new CountersignError("reserved-name", `"${name}" cannot be the name of a gated function.`);
   }
+  const flaw = flawOfName(name);
+  if (flaw !== undefined)
+    throw new CountersignError("invalid-option", `The name of a gated function ${flaw}.`);
   refuseUnknown("engine.gate", options, KNOWN_OPTIONS);
   checkAsking(`The gated function ${name}`, options);
   const shape = readShape(options.parameters);

@@ -3,7 +3,7 @@ import type { AskedCall } from "./ask.ts";
 import type { CallContext } from "./call-context.ts";
 import type { CallEnd } from "./call-end.ts";
 import type { Approvers } from "./principal.ts";
-import type { CallRecord, ConfirmationRecord, FrameRecord, Shown } from "./records.ts";
+import type { CallRecord, FrameRecord, Shown } from "./records.ts";
 import type { PayloadReading } from "./schema.ts";
 
 /** How a tool's own questions are put. */
@@ -17,8 +17,8 @@ export interface AskingRules {
 export interface LiveTool {
   readonly definitionDigest: string;
   readonly asking: AskingRules;
-  /** A deny rule that holds now; its sentence is the reason. Checked again at every claim. */
-  denies?(call: CallRecord, confirmation: ConfirmationRecord | undefined): string | undefined;
+  /** A deny rule that holds now for this user's call; its sentence is the reason. Checked again at every claim. */
+  denies?(call: CallRecord, user: string): string | undefined;
   /** How the call would be shown now that the definition changed; undefined if its arguments no longer fit. */
   showAgain?(call: CallRecord): Shown | undefined | Promise<Shown | undefined>;
   /** Judges arguments that a person changed, as if the model had sent them. Absent: they may not be changed. */

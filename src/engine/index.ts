@@ -71,7 +71,7 @@ export {
 } from "./lifecycle.ts";
 export { LOGIN_MODES, type LoginMode, loginModeOf, setLoginMode } from "./login-mode.ts";
 export { ManualClock } from "./manual-clock.ts";
-export { checkSessionName, checkStateKey, flawOfName } from "./names.ts";
+export { checkSessionName, checkStateKey, flawOfName, storableText } from "./names.ts";
 export { type Once, type Recalled, type RememberedRun, toRememberedRun } from "./once.ts";
 export type { Delivery, DeliveryEnd, Outbox } from "./outbox.ts";
 export { DEFAULT_SETTINGS, type EngineSettings } from "./parts.ts";
@@ -104,6 +104,7 @@ export type {
   StepStatus,
   Vote,
 } from "./records.ts";
+export { type JournalPlace, recordsAfter } from "./records-after.ts";
 export { redact } from "./redact.ts";
 export type { Tried } from "./refuse.ts";
 export type { Doubted } from "./restored.ts";

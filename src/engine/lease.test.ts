@@ -215,6 +215,31 @@ describe("retiring", () => {
     expect(await lease.renew(owner)).toBe(false);
   });
 
+  test("with work still under it: nothing is begun here any more, and nobody waits for it to run out", async () => {
+    const owner = await lease.hold();
+    lease.keep();
+    // Even before the ledger has heard of it.
+    const { promise: slow, resolve: answer } = Promise.withResolvers<void>();
+    watched.intercept("retire", async (pass) => {
+      await slow;
+      return pass();
+    });
+    const abandoned = lease.abandon();
+    expect(lease.isFresh(owner)).toBe(false);
+    expect(await lease.renew(owner)).toBe(false);
+    answer();
+    await abandoned;
+    expect(await ledger.owner(owner)).toMatchObject({ alive: false, fenced: true });
+    let next: unknown;
+    const held = (id: unknown): void => {
+      next = id;
+    };
+    lease.hold().then(held, held);
+    await clock.advance(LEASE_MS);
+    await settle(clock, 2);
+    expect([next, watched.count("beat")]).toEqual([undefined, 1]);
+  });
+
   test("writes nothing where no lease was ever taken", async () => {
     await lease.retire();
     expect(watched.calls).toEqual([]);

@@ -21,6 +21,9 @@ export class Lease {
   #beatAt = Number.NEGATIVE_INFINITY;
   #running = 0;
   #stopBeating: AbortController | undefined;
+  #abandoned = false;
+  /** Did the ledger not take the last beat? */
+  #failed = false;
 
   constructor(options: LeaseOptions) {
     this.#options = options;
@@ -29,6 +32,8 @@ export class Lease {
 
   /** The owner to claim under, with at least two thirds of its lease ahead. */
   async hold(): Promise<string> {
+    // The process is about to end: what would be claimed now is better left to others.
+    if (this.#abandoned) await new Promise(() => {});
     // A beat that comes back with a loss has made way for a new owner, whose first beat this then is. It must
     // not be replaced once more: others may have claimed under it by now.
     if (!this.#isFresh() && !(await this.#beat())) await this.#beat();
@@ -43,6 +48,11 @@ export class Lease {
   /** Renews this owner's lease; false if it is no longer ours. */
   async renew(owner: string): Promise<boolean> {
     return owner === this.#owner.id && this.#beat();
+  }
+
+  /** Throws while the ledger does not take a beat. Asks it only where the last one failed, until one succeeds. */
+  async check(): Promise<void> {
+    if (this.#failed && !this.#abandoned) await this.#beat();
   }
 
   /** The ledger refused this owner: do not use it again. */
@@ -68,8 +78,17 @@ export class Lease {
   async retire(): Promise<void> {
     this.#stopBeating?.abort();
     this.#stopBeating = undefined;
-    if (this.#beatAt !== Number.NEGATIVE_INFINITY) await this.#options.ledger.retire(this.#owner.id);
-    this.lost(this.#owner.id);
+    const { id } = this.#owner;
+    const wasHeld = this.#beatAt !== Number.NEGATIVE_INFINITY;
+    // Before the ledger knows: nobody here begins anything under it any more.
+    this.lost(id);
+    if (wasHeld) await this.#options.ledger.retire(id);
+  }
+
+  /** Gives the lease up with work still under it. For a process that ends right after: whoever asks for a lease now waits. */
+  async abandon(): Promise<void> {
+    this.#abandoned = true;
+    await this.retire();
   }
 
   #isFresh(): boolean {
@@ -80,7 +99,11 @@ export class Lease {
     const owner = this.#owner;
     // Taken before the statement: what is measured must be no shorter than what the ledger grants.
     const startedAt = this.#options.clock.monotonic();
-    const alive = await this.#options.ledger.beat(owner, this.#options.leaseMs);
+    const alive = await this.#options.ledger.beat(owner, this.#options.leaseMs).catch((error: unknown) => {
+      this.#failed = true;
+      throw error;
+    });
+    this.#failed = false;
     if (alive && owner === this.#owner) this.#beatAt = startedAt;
     if (!alive) this.lost(owner.id);
     return alive;

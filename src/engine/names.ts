@@ -15,6 +15,11 @@ export function flawOfName(name: string): string | undefined {
   return name.isWellFormed() ? undefined : "holds half of a character";
 }
 
+/** The text as every ledger can hold it outside of JSON: NULs and halves of characters are replaced by U+FFFD. */
+export function storableText(text: string): string {
+  return text.replaceAll("\0", "\ufffd").toWellFormed();
+}
+
 /** Throws `malformed-request`, with the part's name in the API, for a session that no ledger can hold. */
 export function checkSessionName({ app, user, id }: SessionName): void {
   check("appName", app);

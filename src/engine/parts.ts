@@ -17,6 +17,8 @@ export interface EngineSettings {
   readonly maxOpen: number;
   /** How many questions one call may ask. */
   readonly maxRounds: number;
+  /** How many bytes of JSON are kept of what a call or a step returns; of more, only that there was more. */
+  readonly maxResultBytes: number;
 }
 
 export const DEFAULT_SETTINGS: EngineSettings = {
@@ -24,6 +26,7 @@ export const DEFAULT_SETTINGS: EngineSettings = {
   heartbeatMs: 5_000,
   maxOpen: 20,
   maxRounds: 20,
+  maxResultBytes: 1_048_576,
 };
 
 /** What every command of the engine works with. */

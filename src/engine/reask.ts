@@ -5,6 +5,7 @@ import { subjectOf, writeClosingEvent } from "./close.ts";
 import { Draft } from "./draft.ts";
 import type { LiveTool } from "./host.ts";
 import type { Snapshot } from "./ledger.ts";
+import { storableText } from "./names.ts";
 import type { EngineParts } from "./parts.ts";
 import type { CallRecord, ConfirmationRecord, FrameRecord, Shown } from "./records.ts";
 import type { Conflict } from "./transact.ts";
@@ -76,7 +77,7 @@ function writeSuccessor(
     kind: "confirmation-update",
     id: before.id,
     from: before.status,
-    set: { status: "cancelled", withdrawal: reason },
+    set: { status: "cancelled", withdrawal: storableText(reason) },
   });
   if (before.status === "requested") writeClosingEvent(draft, { confirmation: before, call, frame, closing });
   draft.journal("confirmation-cancelled", { ...subjectOf(before, call), reason });

@@ -20,7 +20,7 @@ export async function recoverCall(parts: EngineParts, callId: string): Promise<T
       return { value: {} };
     const draft = new Draft(parts, snapshot.now, snapshot.session);
     const call: CallRecord = { ...stored, status: moveCall(stored, "release") };
-    const clearance = await clear(parts, call, snapshot.confirmation);
+    const clearance = await clear(parts, { ...snapshot, call });
     // Where it must not run again either, it cannot be withdrawn as if it had not begun.
     if (!stored.repeatable || (!clearance.ok && !clearance.elsewhere)) {
       const set = { status: moveCall(stored, "lose") };

@@ -122,12 +122,15 @@ describe("ctx.step", () => {
     expect(await kinds()).toContain("step-failed");
   });
 
-  test("refuses to remember what is not JSON; the work is not repeated for that", async () => {
+  test.each([
+    ["is not JSON", new Date(0), "it is not JSON"],
+    ["is too large", "x".repeat(1_048_576), "it has 1048578 bytes of JSON, and the limit is 1048576"],
+  ])("refuses to remember what %s; the work is not repeated for that", async (_, value, flaw) => {
     let tries = 0;
     const call = tool(async ({ step, confirm }) => {
-      const seen = await step("date", () => {
+      const seen = await step("charge", () => {
         tries += 1;
-        return new Date(0);
+        return value;
       }).catch((error: unknown) => (error as Error).message);
       await confirm("sure");
       return String(seen);
@@ -135,7 +138,9 @@ describe("ctx.step", () => {
     await call({}, use);
     await approve();
     expect(tries).toBe(1);
-    expect((await stored()).result).toContain('"date" must return JSON');
+    expect((await stored()).result).toContain(
+      `The step "charge" ran, but its result cannot be remembered: ${flaw}`,
+    );
   });
 
   test("whose work cannot tell makes the call unknown, whatever the tool catches", async () => {

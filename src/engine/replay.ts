@@ -1,4 +1,4 @@
-import { CountersignError, type JsonValue, toJsonValue } from "../protocol/index.ts";
+import { CountersignError, type JsonValue } from "../protocol/index.ts";
 import { checkedAsk, checkedName } from "./ask-options.ts";
 import {
   type AskOptions,
@@ -10,6 +10,7 @@ import {
 import { voteIsGenuine } from "./decision-mac.ts";
 import { valueDigest } from "./digest.ts";
 import { errorText } from "./error-text.ts";
+import { rememberedResult } from "./kept-result.ts";
 import type { EngineParts } from "./parts.ts";
 import type { ConfirmationRecord, StepKind, StepRecord, StepStatus } from "./records.ts";
 
@@ -103,10 +104,13 @@ export class Replay {
     from: StepStatus | undefined,
     run: (key: string) => Promise<T> | T,
   ): Promise<StepEnd<T>> {
-    const { callId, saveStep } = this.#options;
+    const { callId, saveStep, parts } = this.#options;
     if (from !== "started" && !(await saveStep(started, from))) return { halt: { kind: "lost" } };
     const suffix = started.occurrence === 0 ? started.name : `${started.name}:${started.occurrence}`;
-    const end = await endOf(run, `${callId}:${suffix}`, started.name);
+    const end = await endOf(
+      () => run(`${callId}:${suffix}`),
+      (value) => rememberedResult(value, started.name, parts.settings.maxResultBytes),
+    );
     if ("halt" in end) return end;
     const status = "error" in end ? "failed" : "done";
     const value = "error" in end ? errorText(end.error) : end.stored;
@@ -197,13 +201,12 @@ function forever(): Promise<never> {
 }
 
 async function endOf<T>(
-  run: (key: string) => Promise<T> | T,
-  key: string,
-  name: string,
+  run: () => Promise<T> | T,
+  store: (value: T) => JsonValue | undefined,
 ): Promise<StepEnd<T>> {
   try {
-    const value = await run(key);
-    return { value, stored: toStorable(value, name) };
+    const value = await run();
+    return { value, stored: store(value) };
   } catch (error) {
     if (!(error instanceof OutcomeUnknown)) return { error };
     return { halt: { kind: "unknown", message: error.message } };
@@ -216,14 +219,4 @@ function keyOf(step: Pick<StepRecord, "kind" | "name" | "occurrence">): string {
 
 function textOf({ value }: StepRecord): string {
   return typeof value === "string" ? value : JSON.stringify(value ?? null);
-}
-
-function toStorable(value: unknown, name: string): JsonValue | undefined {
-  if (value === undefined) return undefined;
-  const outcome = toJsonValue(value);
-  if (outcome.ok) return outcome.value;
-  throw new CountersignError(
-    "invalid-option",
-    `The step "${name}" must return JSON to be remembered: ${outcome.message}`,
-  );
 }

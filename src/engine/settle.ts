@@ -119,7 +119,7 @@ async function planRetry(
 ): Promise<Plan<Settled | Refusal>> {
   const stored = held.call;
   const call: CallRecord = { ...stored, status: moveCall(stored, "settle-retry") };
-  const clearance = await clear(parts, call, held.confirmation);
+  const clearance = await clear(parts, { ...held, call });
   if (!clearance.ok && !clearance.elsewhere) {
     const message = `It cannot be run again: ${clearance.reason}. Settle it as succeeded or failed.`;
     return { value: { ok: false, code: clearance.code, message, call: stored } };

@@ -1,5 +1,7 @@
 /** Where the server's log goes; a pino logger is one. */
 export interface Logger {
+  /** What is asked for by machines, over and over; dropped where the log has no such level. */
+  debug?(facts: object, message: string): void;
   info(facts: object, message: string): void;
   warn(facts: object, message: string): void;
   error(facts: object, message: string): void;

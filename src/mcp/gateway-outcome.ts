@@ -17,7 +17,7 @@ const ERASED: JsonObject = {
 export function outcomeResult(outcome: Outcome): JsonObject {
   switch (outcome.status) {
     case "succeeded":
-      return isJsonObject(outcome.result) ? outcome.result : ERASED;
+      return isJsonObject(outcome.result) ? keptOf(outcome.result) : ERASED;
     case "failed":
       return failure(outcome.error);
     case "denied":
@@ -29,6 +29,13 @@ export function outcomeResult(outcome: Outcome): JsonObject {
     default:
       return failure("the call was started and its outcome is not known; a person has to settle it");
   }
+}
+
+// The engine's word that the result could not be kept is no tool result, which always has content.
+function keptOf(result: JsonObject): JsonObject {
+  const warning = member(result, "warning");
+  if (typeof warning !== "string" || Object.hasOwn(result, "content")) return result;
+  return { content: [{ type: "text", text: warning }] };
 }
 
 export function failure(text: string): JsonObject {

@@ -4,6 +4,7 @@ import {
   type CallContext,
   checkAsking,
   type Engine,
+  flawOfName,
   type GatedFunction,
   type GateOutcome,
   OutcomeUnknown,
@@ -141,8 +142,10 @@ export class McpGateway {
   define(listed: readonly JsonObject[]): void {
     for (const tool of listed) {
       const name = textOf(tool, "name");
-      // A name of the protocol's own can be nobody's tool; a call of it finds none.
-      if (name === undefined || name === "" || isReservedName(name) || !this.isGated(name)) continue;
+      // A name of the protocol's own, or that no ledger can hold, can be nobody's tool; a call of it finds none.
+      if (name === undefined || name === "" || isReservedName(name) || flawOfName(name) !== undefined)
+        continue;
+      if (!this.isGated(name)) continue;
       this.#gates.set(name, this.#gate(name, tool));
     }
   }

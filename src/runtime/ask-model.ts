@@ -1,4 +1,4 @@
-import { errorText, type FrameRecord } from "../engine/index.ts";
+import { errorText, type FrameRecord, storableText } from "../engine/index.ts";
 import { CountersignError, type JsonObject, type Part, type StoredEvent } from "../protocol/index.ts";
 import type { Agent } from "./agent.ts";
 import { firstValue, type HookContext } from "./hooks.ts";
@@ -28,10 +28,18 @@ export async function askModel(question: ModelQuestion): Promise<ModelChunk> {
       instead ?? (await run.engine.trace({ name: "model", attributes }, () => generate(question)));
     const chunk = (await firstValue(hooks, "afterModel", { response, ctx })) ?? response;
     // Parts are JSON, as the model sent them or a hook made them.
-    return { ...chunk, parts: wellFormed(chunk.parts as readonly JsonObject[]) };
+    const parts: readonly Part[] = wellFormed(chunk.parts as readonly JsonObject[]);
+    return { ...chunk, parts: parts.map(withStorableName) };
   } catch (error) {
     return failure(error);
   }
+}
+
+// A name stands in the ledger by itself, where not every store has room for a NUL. No tool has one in its name.
+function withStorableName(part: Part): Part {
+  const { functionCall } = part;
+  if (functionCall?.name.includes("\0") !== true) return part;
+  return { ...part, functionCall: { ...functionCall, name: storableText(functionCall.name) } };
 }
 
 const NEVER = new AbortController().signal;

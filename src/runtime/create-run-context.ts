@@ -63,8 +63,9 @@ function engineOptions({
   heartbeatMs,
   maxOpen,
   maxRounds,
+  maxResultBytes,
   trace,
 }: RunnerOptions): object {
-  const given = { secret, hostName, leaseMs, heartbeatMs, maxOpen, maxRounds, trace };
+  const given = { secret, hostName, leaseMs, heartbeatMs, maxOpen, maxRounds, maxResultBytes, trace };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }

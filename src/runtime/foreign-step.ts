@@ -215,7 +215,7 @@ export function foreignTool(run: RunContext, agent: ForeignAgent, tool: string):
   return {
     definitionDigest: digestOf(agent, tool),
     asking: { approvers: "requester" },
-    denies: (call, confirmation) => deniesNow(run, call, confirmation?.user),
+    denies: (call, user) => deniesNow(run, call, user),
     run: (call, context) =>
       agent.perform(call, {
         ...context,

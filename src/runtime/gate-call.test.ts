@@ -93,6 +93,23 @@ describe("all sources are asked, the strictest wins", () => {
     ]);
   });
 
+  test("a rule whose approvers are misspelt leaves no card that nobody can decide: nothing runs, and the run is told", async () => {
+    const paid: number[] = [];
+    const model = play([call("pay", { amount: 5 })], "I may not.");
+    const agent = new Agent({ name: "a", model, tools: [payTool({ gated: true, paid })] });
+    const approvers = { anyOff: ["boss"] } as object;
+    const runner = makeRunner({ agent, policy: () => ({ outcome: "confirm", reason: "money", approvers }) });
+    const turn = await runner.send("pay", ana);
+    expect(turn).toMatchObject({ status: "completed", pending: [] });
+    expect(paid).toEqual([]);
+    expect(model.requests.slice(1).flatMap(resultsIn)).toEqual([
+      {
+        error: "tool call was denied by policy",
+        reason: expect.stringContaining('"money" cannot have approvers: {"anyOff":["boss"]}') as string,
+      },
+    ]);
+  });
+
   test("a rule sees the app, the agent, the tool, the parsed arguments and the user", async () => {
     const seen: unknown[] = [];
     const policy: Policy = (about) => void seen.push(about);

@@ -1,7 +1,11 @@
-import { describe, expect, test } from "vitest";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { call, play, resultsIn, type StrictModel, useRunners } from "../../test/seeds/stage.ts";
-import { Agent, type Policy, type Runner, type ToolOptions, tool } from "../index.ts";
+import { CallLeft } from "../engine/index.ts";
+import { Agent, type Policy, Runner, type ToolOptions, tool } from "../index.ts";
 import type { JsonObject } from "../protocol/index.ts";
 import { ManualClock } from "../testing.ts";
 
@@ -184,4 +188,33 @@ test("a deadline is the tool's: a call that nobody decides in time expires and i
   ]);
   await expect(runner.approve(String(turn.pending[0]?.id), byAna)).rejects.toMatchObject({ code: "expired" });
   expect(paid).toEqual([]);
+});
+
+test("a deny rule about a user holds for a call that nobody had to approve, when another process takes it up", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "countersign-live-tool-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const ledger = `sqlite:${join(folder, "ledger.db")}`;
+  const asked: string[] = [];
+  const entered: string[] = [];
+  // As a process does that ends while it is inside the tool.
+  const sync = (name: string): Agent => {
+    const execute = (): never => {
+      entered.push(name);
+      throw new CallLeft();
+    };
+    const made = tool({ name: "sync", description: "Syncs.", idempotent: true, execute });
+    return new Agent({ name: "a", model: play([call("sync")]), tools: [made] });
+  };
+  const first = new Runner({ agent: sync("first"), ledger });
+  first.send("sync", ana).catch(() => {});
+  await vi.waitUntil(() => entered.length === 1, { timeout: 20_000 });
+  await first.close();
+  const policy: Policy = ({ user }) => {
+    asked.push(user);
+    return user === "ana" ? { outcome: "deny", reason: "ana has left" } : undefined;
+  };
+  const second = makeRunner({ agent: sync("second"), ledger, policy });
+  await second.work({ once: true });
+  expect(asked).toEqual(["ana"]);
+  expect(entered).toEqual(["first"]);
 });

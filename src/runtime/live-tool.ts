@@ -27,7 +27,7 @@ export function toLiveTool(run: RunContext, agent: Agent, tool: Tool): LiveTool 
       ...(expiresInMs === undefined ? {} : { expiresInMs }),
       ...(onDenied === undefined ? {} : { onDenied }),
     },
-    denies: (call, confirmation) => deniesNow(run, call, confirmation?.user),
+    denies: (call, user) => deniesNow(run, call, user),
     ...(readPayload === undefined ? {} : { readPayload }),
     amend: (call, { args }) => amend(run, { agent, tool, call }, args),
     run: (call, context) => enterTool(run, { agent, tool, call }, context),
@@ -60,7 +60,7 @@ function toldChange(changes: readonly string[] = []): string {
 }
 
 /** A deny rule that holds for this call now, if there is one. */
-export function deniesNow(run: RunContext, call: CallRecord, user = ""): string | undefined {
+export function deniesNow(run: RunContext, call: CallRecord, user: string): string | undefined {
   const { app, agent, tool, args } = call;
   const verdict = verdictOf(run.policy, { app, agent, tool, args, user }, "deny");
   return verdict?.outcome === "deny" ? verdict.reason : undefined;

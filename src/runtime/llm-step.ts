@@ -158,7 +158,9 @@ async function openCallsBeside(
   if (!hasOpenCalls && branch === undefined) return [];
   const { open = 0 } = (await ledger.load({ sessionKey: session }))?.session ?? {};
   if (open === 0) return [];
-  return (await ledger.confirmations({ state: "open", session }, { limit: open })).items.map(({ call }) => call);
+  return (await ledger.confirmations({ state: "open", session }, { limit: open })).items.map(
+    ({ call }) => call,
+  );
 }
 
 // Ids that begin so are given out here: a call that had one could be taken for the confirmation of another.

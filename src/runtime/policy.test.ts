@@ -20,6 +20,28 @@ describe("a rule that gives no verdict has permitted nothing", () => {
   });
 });
 
+test.each<[string, unknown]>([
+  ["misspelt", { anyOff: ["boss"] }],
+  ["a name that is no rule", "boss"],
+  ["no list", { roles: "boss" }],
+  ["nobody", { users: [] }],
+  ["null", null],
+])("a rule that asks people whom nobody can be asks nobody, and says why: %s", (_, approvers) => {
+  const rule = (() => ({ outcome: "confirm", reason: "money", approvers })) as unknown as Policy;
+  const verdict = verdictOf(rule, call, "confirm");
+  expect(verdict?.outcome).toBe("deny");
+  expect(verdict?.reason).toContain(
+    `The policy rule "money" cannot have approvers: ${JSON.stringify(approvers)};`,
+  );
+  // What was approved by whom the rule did admit then is not its business any more.
+  expect(verdictOf(rule, call, "deny")?.outcome).toBe("confirm");
+});
+
+test("approvers are looked at only where somebody is asked", () => {
+  const rule = (() => ({ outcome: "allow", reason: "small", approvers: {} })) as unknown as Policy;
+  expect(verdictOf(rule, call, "confirm")?.outcome).toBe("allow");
+});
+
 test("no rules, and rules that say nothing, leave the call to the others", () => {
   expect(verdictOf(undefined, call, "confirm")).toBeUndefined();
   expect(verdictOf(() => undefined, call, "deny")).toBeUndefined();

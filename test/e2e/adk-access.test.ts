@@ -174,7 +174,7 @@ test("what every session of an app shares is set by an administrator, and by nob
     [
       "POST",
       "/api/reasoning_engine",
-      { input: client.body("s1", "hello", { stateDelta: shared }) },
+      { input: client.body("s3", "hello", { stateDelta: shared }) },
       "stateDelta.app:motd",
     ],
   ];
@@ -186,7 +186,8 @@ test("what every session of an app shares is set by an administrator, and by nob
       { code: "forbidden", field },
     ]);
   }
-  expect((await as("ana").json("GET", `${as("ana").sessions}/s1`))["state"]).toEqual({});
+  const listed: unknown = await as("ana").json("GET", as("ana").sessions);
+  expect(listed).toEqual([expect.objectContaining({ id: "s1", state: {} })]);
   const own = await as("ana").request("PATCH", `${as("ana").sessions}/s1`, {
     stateDelta: { "user:lang": "de" },
   });

@@ -243,3 +243,24 @@ test("asked to end, it lets what runs come to its end, and tells its client", as
   expect(await calling).toMatchObject({ content: text("did slow") });
   expect(await started.ended()).toMatchObject({ code: 0 });
 });
+
+test("asked to end, what still runs when its grace is over is unknown to whoever looks next", async () => {
+  const folder = makeFolder();
+  const peer = await scriptedPeer(folder, [toolNamed("hang")]);
+  const args = ["--name", "peer", "--grace", "0", "--", ...peer.command];
+  const { url, started } = await startHttpGateway(folder, args);
+  const client = await connectHttp(url);
+  const lost = client.callTool({ name: "hang", arguments: {} }).catch(() => "lost");
+  const [open] = await waiting(folder);
+  await approve(folder, open?.id ?? "");
+  await expect.poll(peer.calls, { timeout: 20_000 }).toHaveLength(1);
+  started.signal("SIGTERM");
+  expect(await started.ended()).toMatchObject({ code: 0 });
+  const call = await folder.withEngine(async (engine) => {
+    await engine.workOnce();
+    return (await engine.ledger.load({ confirmation: open?.id ?? "" }))?.call;
+  });
+  expect(call?.status).toBe("unknown");
+  await client.close();
+  await lost;
+});

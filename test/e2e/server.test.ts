@@ -1,6 +1,8 @@
 import { request as nodeRequest } from "node:http";
 import { expect, test } from "vitest";
+import { type AppOptions, createApp } from "../../src/http/index.ts";
 import { type NodeServer, type ServeOptions, serve } from "../../src/http/node/index.ts";
+import { Agent, Runner } from "../../src/index.ts";
 import { RawSocket } from "../support/raw-socket.ts";
 import { useResources } from "../support/resources.ts";
 
@@ -82,6 +84,27 @@ test.each([
   expect(received).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
   expect(received).toMatch(/content-type: application\/problem\+json/i);
   expect(received).toContain(`"code":"${code}"`);
+});
+
+test.each<[string, Partial<AppOptions>]>([
+  ["without a login", {}],
+  ["with one", { authenticate: () => ({ id: "ana", kind: "token" }) }],
+])("a load balancer's HTTP/1.0 without a host gets the probes and nothing else, %s", async (_, options) => {
+  const runner = new Runner({ agent: new Agent({ name: "shop" }), ledger: "memory:" });
+  resources.add(() => runner.close());
+  const app = createApp({ apps: { shop: runner }, ...options });
+  const server = await start((request, bindings) => app.fetch(request, bindings));
+  const statusOf = async (text: string): Promise<string | undefined> => {
+    const client = await open(server);
+    client.send(`${text}\r\n\r\n`);
+    return /^HTTP\/1.1 (\d+) /.exec(await client.until(/\r\n\r\n/))?.[1];
+  };
+  expect(await statusOf("GET /healthz HTTP/1.0")).toBe("200");
+  expect(await statusOf("HEAD /readyz HTTP/1.0")).toBe("200");
+  expect(await statusOf("GET /healthz HTTP/1.1")).toBe("400");
+  for (const path of ["/", "/metrics", "/v1/confirmations", "/list-apps"])
+    expect([path, await statusOf(`GET ${path} HTTP/1.0`)]).toEqual([path, "421"]);
+  expect(await statusOf("POST /run HTTP/1.0\r\nOrigin: http://no-host.invalid")).toBe("421");
 });
 
 test("a target that names another host by two slashes stays a path of this one", async () => {

@@ -1,5 +1,6 @@
 import { serve as listen } from "../../http/node/index.ts";
 import { McpEndpoint, McpGateway, StdioClient } from "../../mcp/index.ts";
+import { abandonWork } from "../abandon-work.ts";
 import { type Command, type Invocation, LEDGER_FLAG } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
 import { announceGateway } from "../mcp/announce-gateway.ts";
@@ -7,6 +8,9 @@ import { type GatewaySettings, MCP_FLAGS, readGatewaySettings } from "../mcp/gat
 import { inert, Output } from "../output.ts";
 import { listenForStop, type Stopping } from "../signals.ts";
 import { localPrincipal, openEngine } from "../wiring.ts";
+
+// As much as a server may answer at once: what passes through here is for a client, not only for a model.
+const LARGEST_RESULT = 16 * 1024 * 1024;
 
 export const mcp: Command = {
   name: "mcp",
@@ -37,7 +41,7 @@ export const mcp: Command = {
     const stopping = listenForStop(invocation.exitNow);
     const words = new Output(process.stderr, invocation.env);
     const { ledger, name, server, require, approvers, expiresInMs, timeoutMs } = settings;
-    const engine = await openEngine(ledger);
+    const engine = await openEngine(ledger, { maxResultBytes: LARGEST_RESULT });
     const gateway = new McpGateway({
       engine,
       name,
@@ -55,7 +59,10 @@ export const mcp: Command = {
       const serve = settings.listen === undefined ? serveStdio : serveHttp;
       const { code, close } = await serve({ invocation, settings, gateway, stopping, words });
       // What is left then is left to the ledger: it is told as unknown.
-      const late = setTimeout(() => invocation.exitNow(code), settings.graceMs);
+      const exit = (): never => invocation.exitNow(code);
+      const late = setTimeout(() => {
+        abandonWork(engine).then(exit, exit);
+      }, settings.graceMs);
       await worker.stop();
       await gateway.close();
       await close();

@@ -28,6 +28,8 @@ export interface OpenSite {
   runner(app: string): Runner | undefined;
   /** Takes no more work and finishes what runs. Resolves when nothing runs and the ledger is closed. */
   close(options: Required<CloseOptions>): Promise<void>;
+  /** Leaves what still runs to other processes. This one must end right after. */
+  abandon(): Promise<void>;
 }
 
 /** One engine for all apps: one lease, one worker. Nothing is taken up before the address is ours. */
@@ -98,6 +100,7 @@ async function openOn(engine: Engine, { options, loaded, log, lenient }: Opening
       await engine.close();
       await closeAgents(loaded.agents);
     },
+    abandon: () => engine.abandon(),
   };
 }
 

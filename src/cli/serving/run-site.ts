@@ -1,4 +1,5 @@
 import type { CloseOptions } from "../../http/node/index.ts";
+import { abandonWork } from "../abandon-work.ts";
 import type { Invocation } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
 import { Output } from "../output.ts";
@@ -10,8 +11,8 @@ const MARGIN_MS = 1_000;
 
 /**
  * Serves until the process is asked to end, then answers for another `drainMs` while it says that it is not ready, and
- * waits for what runs, no longer than `graceMs`. What still runs then is left to the ledger: its lease runs out, and it
- * is taken over or told as unknown. A second signal ends the process at once, with the same left behind.
+ * waits for what runs, no longer than `graceMs`. What still runs then is left to the ledger: the lease is given up,
+ * and it is taken over or told as unknown. A second signal ends the process at once; then the lease has to run out first.
  */
 export async function runUntilStopped(
   invocation: Invocation,
@@ -31,6 +32,7 @@ export async function runUntilStopped(
     output.prose(
       "Some of it still runs and is left to the ledger: another server takes it over, or `countersign pending` shows it as unknown.",
     );
+    await abandonWork(site);
     exitNow(EXIT.ok);
   }
   output.line("Stopped.");

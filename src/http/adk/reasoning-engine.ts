@@ -9,7 +9,7 @@ import type { Site } from "../site.ts";
 import { serveAdk } from "./document.ts";
 import { readBody, toBody } from "./read-body.ts";
 import { eventSchema, type RunBody, reasoningSchema, runSchema } from "./schemas.ts";
-import { eventsOf, prepareRun } from "./start-run.ts";
+import { admit, eventsOf, prepareRun } from "./start-run.ts";
 
 /** `/run` as Vertex AI's clients wrap it; the session is made if there is none. */
 export function serveReasoningEngine(routes: OpenAPIHono<HttpEnv>, site: Site): void {
@@ -31,6 +31,8 @@ export function serveReasoningEngine(routes: OpenAPIHono<HttpEnv>, site: Site): 
       return context.json({ error: "appName is required in input", code }, 400);
     }
     actingFor(context.get("principal"), userId);
+    // What is refused leaves no session behind.
+    await admit(site, context, body);
     const sessionId = await madeSession(site, context, body);
     const run = await prepareRun(site, context, { ...body, sessionId });
     const output: Event[] = [];

@@ -40,10 +40,8 @@ export interface PreparedRun {
 
 /** Finds the session and whoever speaks; what is refused here has a status of its own on both routes. */
 export async function prepareRun(site: Site, context: Context<HttpEnv>, body: RunBody): Promise<PreparedRun> {
-  const caller = context.get("principal");
   const { appName = "", userId = "", sessionId = "undefined" } = body;
-  const by = await speakerFor(site, caller, { user: userId, message: body.newMessage });
-  checkAppState(caller, body.stateDelta, "stateDelta");
+  const by = await admit(site, context, body);
   const runner = servedHere(site, appName, sessionId);
   const ledger = await site.ledger();
   const name = { app: appName, user: userId, id: sessionId };
@@ -52,6 +50,14 @@ export async function prepareRun(site: Site, context: Context<HttpEnv>, body: Ru
   if (session === undefined || session.deletedAt !== undefined) throw noSession(sessionId);
   const once = onceOf(context, { route: "adk.run", ledger, body: body as JsonObject });
   return { body, runner, session, by, ledger, once, headers: context.req.raw.headers };
+}
+
+/** Who speaks; throws for what is refused whatever session it is for. Nothing was written. */
+export async function admit(site: Site, context: Context<HttpEnv>, body: RunBody): Promise<Principal> {
+  const caller = context.get("principal");
+  const by = await speakerFor(site, caller, { user: body.userId ?? "", message: body.newMessage });
+  checkAppState(caller, body.stateDelta, "stateDelta");
+  return by;
 }
 
 /** The run's events as they leave. Whoever stops listening stops nothing. */

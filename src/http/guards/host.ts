@@ -12,6 +12,9 @@ export interface HostOptions {
   readonly exempt: (path: string) => boolean;
 }
 
+/** Stands for the host of a request that names none, as HTTP/1.0 allows: it is nobody's name. */
+export const NO_HOST = "no-host.invalid";
+
 /** The host that a request was sent to, with its port where it says one. */
 export function hostOf(request: Request): string {
   return request.headers.get("host") ?? new URL(request.url).host;
@@ -26,9 +29,8 @@ export function checkHost(options: HostOptions): MiddlewareHandler<HttpEnv> {
   const isOurs = ownHosts(options);
   return async (context, next) => {
     const name = nameOf(hostOf(context.req.raw));
-    if (isOurs === undefined || (name !== undefined && isOurs(name)) || options.exempt(context.req.path)) {
-      return next();
-    }
+    const isKnown = isOurs === undefined ? name !== NO_HOST : name !== undefined && isOurs(name);
+    if (isKnown || options.exempt(context.req.path)) return next();
     throw new CountersignError("foreign-host", `This server does not answer for "${name ?? ""}".`, {
       details: { hint: "Use the server's own address, or add the name to its allowed hosts." },
     });

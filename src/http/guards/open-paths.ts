@@ -9,6 +9,7 @@ const OPEN: ReadonlySet<string> = new Set([
 ]);
 const OPEN_BELOW = ["/auth/", "/assets/", "/.well-known/"] as const;
 const PROBES: ReadonlySet<string> = new Set(["/healthz", "/readyz"]);
+const ASKED_BY_MACHINES: ReadonlySet<string> = new Set([...PROBES, "/health", "/metrics"]);
 
 /** Does a path, without the base path, need nobody to be logged in? Everything that is not listed does. */
 export function isOpen(path: string): boolean {
@@ -23,4 +24,9 @@ export function isLogin(path: string): boolean {
 /** Is it what an orchestrator asks for, by address instead of name? */
 export function isProbe(path: string): boolean {
   return PROBES.has(path);
+}
+
+/** Is it asked for every few seconds, by machines, as long as the process lives? */
+export function isAskedByMachines(path: string): boolean {
+  return ASKED_BY_MACHINES.has(path);
 }

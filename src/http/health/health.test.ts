@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from "vitest";
 import { wrapLedger } from "../../../test/support/ledger-proxy.ts";
 import { Agent, createEngine, createLedger, type Ledger, Runner } from "../../index.ts";
+import { CountersignError } from "../../protocol/index.ts";
 import { type App, createApp } from "../app.ts";
 
 const releases: (() => Promise<unknown>)[] = [];
@@ -79,4 +80,29 @@ test("both are in the OpenAPI document, and under whatever name the server is as
   );
   const probe = await app.fetch(new Request("http://10.1.2.3/readyz"));
   expect(probe.status).toBe(200);
+});
+
+test("a process whose lease the ledger does not take is alive but not ready until it does; a probe of one that is well writes nothing", async () => {
+  const ledger = await createLedger("memory:");
+  let full = false;
+  let beats = 0;
+  const beat: Ledger["beat"] = async (...args) => {
+    beats += 1;
+    if (full) throw new CountersignError("ledger-unreachable", "The disk is full.");
+    return ledger.beat(...args);
+  };
+  const runner = new Runner({ agent: new Agent({ name: "shop" }), ledger: wrapLedger(ledger, { beat }) });
+  releases.push(() => runner.close());
+  const app = createApp({ apps: { shop: runner } });
+  expect(await ask(app, "/readyz")).toEqual([200, { status: "ok" }]);
+  expect(beats).toBe(0);
+  full = true;
+  await expect(runner.send("hello", { user: "ana" })).rejects.toMatchObject({ code: "ledger-unreachable" });
+  expect(await ask(app, "/readyz")).toMatchObject([503, { code: "ledger-unreachable" }]);
+  expect(await ask(app, "/healthz")).toEqual([200, { status: "ok" }]);
+  full = false;
+  expect(await ask(app, "/readyz")).toEqual([200, { status: "ok" }]);
+  const before = beats;
+  expect(await ask(app, "/readyz")).toEqual([200, { status: "ok" }]);
+  expect(beats).toBe(before);
 });

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { CountersignError } from "../../protocol/index.ts";
+import { NO_HOST } from "../guards/host.ts";
 
 /** What a body parser that ran before us leaves on a request, and what Express says of mounting. */
 export interface MountedMessage extends IncomingMessage {
@@ -41,8 +42,10 @@ export function toRequest(
   }
 }
 
-function hostOf({ headersDistinct }: IncomingMessage): string {
+function hostOf({ headersDistinct, httpVersion }: IncomingMessage): string {
   const hosts = headersDistinct["host"] ?? [];
+  // Load balancers check so; what is not for whoever asks, the app refuses.
+  if (hosts.length === 0 && httpVersion === "1.0") return NO_HOST;
   const [host] = hosts;
   if (host !== undefined && hosts.length === 1 && HOST.test(host)) return host;
   throw malformed("A request needs exactly one Host header, with a host name and nothing else.");

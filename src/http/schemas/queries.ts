@@ -8,7 +8,16 @@ const MAX_WAIT = 60;
 const LONGEST_NAME = 768;
 const LONGEST_NAMES = 2_400;
 
-const text = z.string().min(1).max(LONGEST_NAME);
+/** Nothing is called by a text with a NUL, and not every store can be asked for one. */
+function named(longest: number): z.ZodString {
+  return z
+    .string()
+    .min(1)
+    .max(longest)
+    .refine((value) => !value.includes("\0"), "must not hold a NUL character");
+}
+
+const text = named(LONGEST_NAME);
 const cursor = z.string().min(1).max(2_000).optional();
 
 /** A number in an address, within bounds; refused if it is anything else. */
@@ -78,10 +87,7 @@ export const waitQuerySchema: z.ZodType<{ readonly wait?: number | undefined }> 
 /** An id in an address. */
 export const idParamsSchema: z.ZodType<{ readonly id: string }> = z.object({
   // A call's is the key of its session and a name.
-  id: z
-    .string()
-    .min(1)
-    .max(LONGEST_NAME + 32),
+  id: named(LONGEST_NAME + 32),
 });
 
 const SEQUENCE = { type: "integer", minimum: 0 } as const;
@@ -110,12 +116,7 @@ export const auditQuerySchema: z.ZodType<AuditQuery> = z.object({
     .optional()
     .openapi({ type: "integer", minimum: 0, description: "Begin after this record's `seq`." }),
   limit,
-  session: z
-    .string()
-    .min(1)
-    .max(LONGEST_NAMES)
-    .optional()
-    .openapi({ description: "A session's key, or app/user/id." }),
+  session: named(LONGEST_NAMES).optional().openapi({ description: "A session's key, or app/user/id." }),
   confirmation: text.optional(),
   q: z.string().max(500).optional().openapi({ description: "Words in the record's kind and body." }),
 });

@@ -44,7 +44,7 @@ function watched(options: Partial<AppOptions> = {}) {
     (facts: object, message: string): void => {
       lines.push({ level, facts: { ...facts }, message });
     };
-  const logger = { info: note("info"), warn: note("warn"), error: note("error") };
+  const logger = { debug: note("debug"), info: note("info"), warn: note("warn"), error: note("error") };
   const app = createApp({ apps: { shop: newRunner() }, logger, ...options });
   const ask = (path: string, init?: RequestInit): Promise<Response> =>
     app.fetch(new Request(`http://localhost${path}`, init));
@@ -73,6 +73,24 @@ test("a request is one line of the log: the route's pattern, who, how long, and 
   ]);
   expect(JSON.stringify(lines)).not.toMatch(/secret|swordfish|hunter2|monkey/);
 });
+
+test.each(["/", "/approvals"])(
+  "what machines ask for is told to who debugs, unless it is refused; below %s",
+  async (basePath) => {
+    const { ask, lines } = watched({ basePath });
+    const base = basePath === "/" ? "" : basePath;
+    for (const path of ["/healthz", "/readyz", "/metrics"]) await ask(`${base}${path}`);
+    await ask(`${base}/healthz`, { method: "DELETE" });
+    await ask(`${base}/v1/confirmations`);
+    expect(lines.map(({ level, facts }) => [level, facts["route"]])).toEqual([
+      ["debug", `${base}/healthz`],
+      ["debug", `${base}/readyz`],
+      ["debug", `${base}/metrics`],
+      ["info", `${base}/healthz`],
+      ["info", `${base}/v1/confirmations`],
+    ]);
+  },
+);
 
 test("requests are counted by route and status, and what no route or method fits is one of a kind", async () => {
   const { ask, metrics } = watched();

@@ -5,11 +5,13 @@ import { matchedRoutes } from "hono/route";
 import { CountersignError } from "../../protocol/index.ts";
 import type { HttpEnv, RequestFacts } from "../env.ts";
 import { isEventStream } from "../event-stream.ts";
+import { isAskedByMachines } from "../guards/open-paths.ts";
 import type { Site } from "../site.ts";
 import { observeLedger } from "./observe-ledger.ts";
 import { inServerSpan } from "./tracing.ts";
 import { watchBody } from "./watch-body.ts";
 
+const BAD = 400;
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 /** What is told of an answer, in the log and in metrics. Nothing that a client wrote but its method. */
@@ -103,5 +105,7 @@ function log(site: Site, context: Context<HttpEnv>, { method, route, status, ms 
     requestId,
     ...(principal === undefined ? {} : { principal: { id: principal.id, kind: principal.kind } }),
   };
-  site.log.info(facts, "request");
+  const path = site.basePath === "/" ? route : route.slice(site.basePath.length);
+  if (status < BAD && isAskedByMachines(path)) site.log.debug?.(facts, "request");
+  else site.log.info(facts, "request");
 }
