@@ -11,10 +11,12 @@ export function median(samples: readonly number[]): number {
   return quantile(samples, 0.5);
 }
 
-/**
- * The median of the ratios of samples taken in the same round: what slows the whole machine down for a round
- * slows both, and cancels.
- */
+/** The ratios of samples taken in the same round: what slows the whole machine down for a round slows both, and cancels. */
+export function pairedRatios(samples: readonly number[], base: readonly number[]): readonly number[] {
+  return samples.map((sample, round) => sample / (base[round] ?? Number.NaN));
+}
+
+/** Their median. */
 export function pairedRatio(samples: readonly number[], base: readonly number[]): number {
-  return median(samples.map((sample, round) => sample / (base[round] ?? Number.NaN)));
+  return median(pairedRatios(samples, base));
 }
