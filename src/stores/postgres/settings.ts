@@ -95,8 +95,6 @@ function startOptions(queryTimeout: number): string {
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     default_transaction_isolation: "read\\ committed",
     jit: "off",
-    // A long statement takes longer to plan than to run, and is planned six times on each connection otherwise.
-    plan_cache_mode: "force_generic_plan",
   };
   return Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${value}`)
