@@ -76,7 +76,7 @@ export class Changes {
       this.#toTell = false;
       // What cannot be told now, others find at their floor.
       await this.#database.run(NOTIFY, [this.#own], { patient: false }).catch(() => {});
-      if (this.#stop?.signal.aborted !== true) await sleep(BREATH_MS, undefined, { ref: false });
+      if (this.#stop?.signal.aborted !== true) await sleep(BREATH_MS);
     }
   }
 

@@ -104,8 +104,11 @@ export class Database {
   async close(): Promise<void> {
     if (!this.#open) return;
     this.#open = false;
-    const ended = this.#pool.end().catch(() => {});
-    await Promise.race([ended, setTimeout(CLOSE_LIMIT_MS, undefined, { ref: false })]);
+    const timer = new AbortController();
+    // Keeps the process until then: idle connections do not, and whoever awaits this would never hear of it.
+    const late = setTimeout(CLOSE_LIMIT_MS, undefined, { signal: timer.signal }).catch(() => {});
+    await Promise.race([this.#pool.end().catch(() => {}), late]);
+    timer.abort();
   }
 
   /** Throws `closed` once the ledger is closed. */
