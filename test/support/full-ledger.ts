@@ -37,6 +37,8 @@ export const FULL = {
   otherApp: "hr",
   otherAgent: "hr_assistant",
   users: 5_000,
+  /** Of every fourth session. */
+  busyUser: "user-busy",
   channels: ["pager", "ticket"],
   args: { amount: 2500 },
   livingOwner: "owner-living",
@@ -55,7 +57,7 @@ export function fullSession(n: number): {
   return {
     key,
     id: `session-${n}`,
-    user: `user-${n % FULL.users}`,
+    user: n % 4 === 3 ? FULL.busyUser : `user-${n % FULL.users}`,
     frame: `${key}.f`,
     call: `${key}.${WIRE_ID}`,
     confirmation: `adk-00${String(n).padStart(24, "0")}`,
@@ -95,7 +97,7 @@ const OTHERS = "n % 20 = 0";
 const APP = `case when ${OTHERS} then '${FULL.otherApp}' else '${FULL.app}' end`;
 const AGENT = `case when ${OTHERS} then '${FULL.otherAgent}' else '${FULL.agent}' end`;
 const TOOL = `case when n % 1000 = 7 then '${FULL.rareTool}' when n % 2 = 0 then '${FULL.tool}' else '${FULL.otherTool}' end`;
-const USER = `'user-' || n % ${FULL.users}`;
+const USER = `case when n % 4 = 3 then '${FULL.busyUser}' else 'user-' || n % ${FULL.users} end`;
 
 /** SQL for some of the columns; the others have the same value everywhere, but for the number of the session. */
 type Varying = { readonly [column: string]: string };
