@@ -6,8 +6,6 @@ const TRANSIENT: ReadonlySet<string> = new Set([
   "40001",
   "40P01",
   "55P03",
-  // invalid_sql_statement_name: whoever was to prepare it, ahead on the same connection, failed
-  "26000",
 ]);
 
 const GONE: ReadonlySet<string> = new Set([
@@ -17,6 +15,9 @@ const GONE: ReadonlySet<string> = new Set([
   "57P03",
   "57P05",
   "25P03",
+  // invalid_sql_statement_name: the connection lacks what was prepared on it, because the statement ahead that was to do
+  // so failed, or because a pooler passed it on to another one
+  "26000",
   // too_many_connections
   "53300",
   // read_only_sql_transaction: a standby, while its primary is away
@@ -39,6 +40,7 @@ const UNTRUSTED =
   "its certificate is not from an authority that is trusted: name the right one with sslrootcert";
 
 const ADVICE: ReadonlyMap<string, string> = new Map([
+  ["26000", "a pooler in between cannot keep prepared statements: add ?prepare=false"],
   ["28P01", "the password is wrong: check the URL"],
   ["28000", "the role may not log in: check the URL and the server's pg_hba.conf"],
   ["3D000", "there is no such database: create it, or check the URL"],
