@@ -22,7 +22,10 @@ export const shop = new Runner({
 });
 
 /** Stands for the host's own session: undefined where nobody is logged in. */
-export function userOf({ headers }: Request): { readonly id: string } | undefined {
+export function userOf({
+  headers,
+}: Request): { readonly id: string; readonly scopes?: readonly string[] } | undefined {
   const id = headers.get("x-demo-user");
+  if (id === "prometheus") return { id, scopes: ["metrics"] };
   return id === null ? undefined : { id };
 }

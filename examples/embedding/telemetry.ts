@@ -21,6 +21,8 @@ import { userOf } from "./shop.ts";
 const headers = { "x-demo-user": "prometheus" };
 const response = await approvals.fetch(new Request("http://localhost/metrics", { headers }));
 assert.match(await response.text(), /^countersign_pending_confirmations 0$/m);
-await approvals.fetch(new Request("http://localhost/v1/confirmations", { headers }));
+await approvals.fetch(
+  new Request("http://localhost/v1/confirmations", { headers: { "x-demo-user": "ana" } }),
+);
 assert.equal(lines.length, 1, "one line a request, and none for what machines ask over and over");
 await shop.close();

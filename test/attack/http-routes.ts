@@ -39,7 +39,7 @@ export const ROUTES: { readonly [route: string]: Route } = {
   "GET /openapi.json": { request: at("/openapi.json"), scopes: [], open: true },
   "POST /auth/login": { request: at("/auth/login", { token: "cst_wrong" }), scopes: [], open: true },
   "POST /auth/logout": { request: at("/auth/logout", {}), scopes: [], open: true },
-  "GET /metrics": { request: at("/metrics"), scopes: ["read", "admin"] },
+  "GET /metrics": { request: at("/metrics"), scopes: ["metrics", "admin"] },
   "GET /v1/me": { request: at("/v1/me"), scopes: [] },
   "GET /v1/confirmations": { request: at("/v1/confirmations"), scopes: LOOK },
   "GET /v1/confirmations/stream": { request: at("/v1/confirmations/stream"), scopes: LOOK },

@@ -16,8 +16,8 @@ export const tokensCreate: Command = {
   usage: "--user NAME [--roles A,B] [--scopes A,B] [--expires AGE] [--label TEXT]",
   about:
     "Whoever has the token is that user on the servers of this ledger, with these roles and scopes: run (talk to " +
-    "agents), read, decide (answer confirmations that the user may decide), act-as (speak for other users), admin " +
-    "(see everybody's, and the audit trail). Only a hash of it is kept. A browser logs in with it at /auth/login.",
+    "agents), read, decide (answer confirmations that the user may decide), act-as (speak for other users), metrics " +
+    "(read /metrics), admin (see everybody's, and the audit trail). Only a hash of it is kept. A browser logs in with it at /auth/login.",
   flags: {
     user: { type: "string", value: "NAME", help: "whose it is; required" },
     roles: { type: "string", value: "A,B", help: "what rules know them as" },

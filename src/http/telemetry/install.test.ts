@@ -127,11 +127,11 @@ test("asking for nothing but the head of a stream leaves none open", async () =>
   expect(await metrics()).not.toMatch(/^countersign_http_open_streams\{.*\} 1$/m);
 });
 
-test("metrics are for whoever may read, where there is a login", async () => {
-  const scopes: string[] = [];
+test.each(["metrics", "admin"])("metrics take the scope %s, where there is a login", async (scope) => {
+  const scopes = ["run", "read", "decide", "act-as"];
   const { ask } = watched({ authenticate: () => ({ id: "ana", scopes }) });
   expect((await ask("/metrics")).status).toBe(403);
-  scopes.push("read");
+  scopes.push(scope);
   expect((await ask("/metrics")).status).toBe(200);
   const nobody = watched({ authenticate: () => undefined });
   expect((await nobody.ask("/metrics")).status).toBe(401);

@@ -19,7 +19,8 @@ export function serveMetrics(routes: OpenAPIHono<HttpEnv>, site: Site): void {
     problems: [503],
   } as const;
   serve(routes, operation, async (context) => {
-    requireScope(context, "read", "admin");
+    // It tells of everybody's work, so reading one's own is not enough.
+    requireScope(context, "metrics", "admin");
     const read = await readLedgerSamples(await site.ledger());
     const text = toPrometheus((metric) => {
       return METRICS[metric].readFrom === undefined ? site.metrics.samples(metric) : read(metric);
