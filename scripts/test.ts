@@ -42,6 +42,11 @@ async function missingTools(): Promise<readonly string[]> {
       "It needs strace, which counts the fsyncs of each command: install it (Debian: apt-get install strace) and try again.",
     );
   }
+  if (!ensureProgram("pgbouncer")) {
+    missing.push(
+      "It needs pgbouncer, behind which the ledger is tested: install it (Debian: apt-get install pgbouncer) and try again.",
+    );
+  }
   for (const ensure of [ensureChromium, ensureAdkWeb, async () => ensurePostgresTools()]) {
     await ensure().catch((error: unknown) => {
       missing.push(error instanceof Error ? error.message : String(error));

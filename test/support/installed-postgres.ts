@@ -45,16 +45,27 @@ export async function startInstalledPostgres(resources: Resources): Promise<Inst
   return { bin, url: (database) => `postgres://postgres@127.0.0.1:${port}/${database}` };
 }
 
-/** The server refuses to run as root: its own user gets the folder, and the user's ids are given. */
-async function giveToServer(data: string): Promise<{ readonly uid?: number; readonly gid?: number }> {
+/** The server's own user gets the folder, and the user's ids are given. */
+async function giveToServer(data: string): Promise<ServerUser> {
   await mkdir(data, { mode: 0o700 });
+  const user = serverUser();
+  if (user.uid !== undefined && user.gid !== undefined) await chown(data, user.uid, user.gid);
+  return user;
+}
+
+/** As whom a program runs that refuses to run as root; nothing where the tests do not run as root. */
+export interface ServerUser {
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
+export function serverUser(): ServerUser {
   if (process.getuid?.() !== 0) return {};
   const [uid, gid] = ["-u", "-g"].map((what) => {
     const { status, stdout } = spawnSync("id", [what, "postgres"], { encoding: "utf8" });
     if (status !== 0) throw new Error("There is no user postgres for the server to run as.");
     return Number(stdout);
   }) as [number, number];
-  await chown(data, uid, gid);
   return { uid, gid };
 }
 

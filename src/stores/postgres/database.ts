@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import type { LedgerStats } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
@@ -167,12 +168,16 @@ export class Database {
 }
 
 const NAMES = new Map<string, string>();
+const NAME_DIGITS = 40;
 
-/** The same name for the same text, in every connection of this process. */
+/**
+ * The same name for the same text, in every process: behind a pooler a connection may hold what another process
+ * prepared, and a name that it gave to another text would run that. Parameters have no types but those of the text.
+ */
 function nameOf(text: string): string {
   const known = NAMES.get(text);
   if (known !== undefined) return known;
-  const name = `countersign_${NAMES.size}`;
+  const name = `countersign_${createHash("sha256").update(text).digest("hex").slice(0, NAME_DIGITS)}`;
   NAMES.set(text, name);
   return name;
 }

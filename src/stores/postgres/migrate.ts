@@ -68,7 +68,7 @@ export async function migrate(
   connection.on("error", () => {});
   try {
     await connection.connect();
-    await connection.query({ text: "set statement_timeout = 0; set lock_timeout = 0; begin" });
+    await connection.query({ text: "begin; set local statement_timeout = 0; set local lock_timeout = 0" });
     await connection.query({ text: LOCK });
     const before = await lockedState(connection);
     if (before.breaking > NEWEST) throw newer(database.name, before.breaking);

@@ -39,8 +39,13 @@ const GONE_MESSAGE =
 const UNTRUSTED =
   "its certificate is not from an authority that is trusted: name the right one with sslrootcert";
 
+const FORGETFUL_POOLER =
+  "a pooler in between does not keep prepared statements apart: add ?prepare=false to the URL";
+
 const ADVICE: ReadonlyMap<string, string> = new Map([
-  ["26000", "a pooler in between cannot keep prepared statements: add ?prepare=false"],
+  // invalid_sql_statement_name, duplicate_prepared_statement
+  ["26000", FORGETFUL_POOLER],
+  ["42P05", FORGETFUL_POOLER],
   ["28P01", "the password is wrong: check the URL"],
   ["28000", "the role may not log in: check the URL and the server's pg_hba.conf"],
   ["3D000", "there is no such database: create it, or check the URL"],
