@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { searchableWords, wordsOf } from "./search-words.ts";
 
 test("a word is the same whatever its case, its accents and how they are written", () => {
@@ -28,4 +28,31 @@ test("endless arguments give no more than some thousand words, and the tool is a
   const words = searchableWords({ tool: "bulk", agent: "desk" }, { args, secrets: [] });
   expect(words).toHaveLength(4_000);
   expect(words).toContain("BULK");
+});
+
+describe("marks without end", () => {
+  const LONG = 400_000;
+
+  test.each([
+    ["in an order that normalizing has to sort", `a${"\u0301".repeat(LONG)}${"\u0316".repeat(LONG)}`],
+    ["two by two", `a${"\u0316\u0301".repeat(LONG)}`],
+    ["broken by a letter that becomes one", `a${`${"\u0301".repeat(30)}\uff9e`.repeat(LONG / 30)}`],
+  ])("take time in proportion to the text: %s", (_what, text) => {
+    const began = performance.now();
+    wordsOf(text);
+    // The square of this length would take an hour.
+    expect(performance.now() - began).toBeLessThan(5_000);
+  });
+
+  test("no other letters become marks when they are taken apart", () => {
+    const becomeMarks = Array.from({ length: 0x110000 }, (_, code) => code)
+      .filter((code) => code < 0xd800 || code > 0xdfff)
+      .map((code) => String.fromCodePoint(code))
+      .filter((letter) => !/\p{M}/u.test(letter) && /^\p{M}+$/u.test(letter.normalize("NFKD")));
+    expect(becomeMarks).toEqual(["\uff9e", "\uff9f"]);
+  });
+
+  test("a word keeps the marks that any language has", () => {
+    expect(wordsOf("हिन्दी ตั้ง ﾊﾞ")).toEqual(["हिन्दी", "ตั้ง", "バ"]);
+  });
 });

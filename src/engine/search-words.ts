@@ -5,12 +5,15 @@ import { redact } from "./redact.ts";
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;
 // What is left of an accented letter once it is taken apart; marks of other scripts are letters of their own.
 const ACCENTS = /[\u0300-\u036f]/g;
+// Normalizing sorts the marks of a letter, in time that grows with their square. No language puts so many on one.
+const TOO_MANY_MARKS = /([\p{M}\uff9e\uff9f]{30})[\p{M}\uff9e\uff9f]+/gu;
 const MOST_WORDS = 4_000;
 
 /** The words of a text, each once, alike whatever their case and accents. Nothing but letters and digits is left. */
 export function wordsOf(text: string): readonly string[] {
+  const bounded = text.replace(TOO_MANY_MARKS, "$1");
   // Upper case, because lower case has two forms of some letters.
-  const folded = text.normalize("NFKD").replace(ACCENTS, "").toUpperCase().normalize("NFKC");
+  const folded = bounded.normalize("NFKD").replace(ACCENTS, "").toUpperCase().normalize("NFKC");
   return [...new Set(folded.match(WORD))];
 }
 

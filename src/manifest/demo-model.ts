@@ -2,6 +2,10 @@ import { scripted } from "../models/scripted/index.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member, type Part } from "../protocol/index.ts";
 import type { Model, ModelRequest, ToolDeclaration } from "../runtime/index.ts";
 
+// Each begins only where a word does: begun at every letter, they would take the square of a word's length.
+const PAIR = /(?<![\w.-])([\w.-]+)=(?:"([^"]*)"|(\S+))/g;
+const VALUE = /"([^"]*)"|'([^']*)'|((?<![^\s"'])\S+\.\w+|\/\S+)|\b(\d+(?:\.\d+)?)\b/g;
+
 /**
  * A model without a mind, for trying an agent out without a key: it calls the tool whose name the message names,
  * with `name=value` pairs, file names and quoted texts as its arguments, and reads out what came back.
@@ -50,10 +54,7 @@ function argumentsIn(text: string, { name, parameters = {} }: ToolDeclaration): 
   const wanted = Array.isArray(required) ? required.map(String) : Object.keys(schemas);
   const loose = looseValues(text, name);
   const pairs = new Map(
-    Array.from(text.matchAll(/([\w.-]+)=(?:"([^"]*)"|(\S+))/g), ([, key = "", quoted, bare]) => [
-      key,
-      quoted ?? bare ?? "",
-    ]),
+    Array.from(text.matchAll(PAIR), ([, key = "", quoted, bare]) => [key, quoted ?? bare ?? ""]),
   );
   const entries = wanted.flatMap((parameter): readonly (readonly [string, JsonValue])[] => {
     const value = pairs.get(parameter) ?? loose.shift();
@@ -64,7 +65,7 @@ function argumentsIn(text: string, { name, parameters = {} }: ToolDeclaration): 
 
 function looseValues(text: string, toolName: string): string[] {
   const words = new Set(wordsOf(toolName));
-  const found = text.matchAll(/"([^"]*)"|'([^']*)'|(\S+\.\w+|\/\S+)|\b(\d+(?:\.\d+)?)\b/g);
+  const found = text.matchAll(VALUE);
   return Array.from(found, (match) => match.slice(1).find((group) => group !== undefined) ?? "").filter(
     (value) => value !== "" && !words.has(value.toLowerCase()),
   );

@@ -31,3 +31,12 @@ test.each(["reimburse", "transfer_to_agent", "adk_requests", "adk", "request_con
     expect(isReservedName(name)).toBe(false);
   },
 );
+
+test("a name of endless marks is judged in time in proportion to its length", () => {
+  const began = performance.now();
+  expect(
+    isReservedName(`adk${"\u0301".repeat(400_000)}${"\u0316".repeat(400_000)}_request_confirmation`),
+  ).toBe(true);
+  // The square of this length would take an hour.
+  expect(performance.now() - began).toBeLessThan(5_000);
+});

@@ -32,11 +32,12 @@ export function isReservedName(name: string): boolean {
   return folded.startsWith(FAMILY_PREFIX) || RUN_TOGETHER.has(folded.replaceAll("_", ""));
 }
 
+// The last two become marks when they are taken apart.
+const UNSEEN = /[\p{M}\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\uff9e\uff9f]/gu;
+
 function fold(name: string): string {
-  const letters = name
-    .normalize("NFKD")
-    .toLowerCase()
-    .replace(/[\p{M}\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu, "");
+  // Marks go first too: normalizing sorts them, in time that grows with their square.
+  const letters = name.replace(UNSEEN, "").normalize("NFKD").toLowerCase().replace(UNSEEN, "");
   const latin = Array.from(letters, (letter) => DRAWN_LIKE[LOOK_ALIKES.indexOf(letter)] ?? letter).join("");
   return latin.replace(/[^\p{L}\p{N}]+/gu, "_").replace(/^_|_$/g, "");
 }

@@ -24,7 +24,9 @@ const WORDS: { readonly [word: string]: Verdict["kind"] } = {
  * for everything else: whatever is not plainly a yes is none.
  */
 export function readVerdict(line: string): Verdict | undefined {
-  const [, word = "", rest = ""] = /^\s*(\S+)\s*(.*?)\s*$/s.exec(line) ?? [];
+  const said = line.trim();
+  const [word = ""] = said.split(/\s/, 1);
+  const rest = said.slice(word.length).trim();
   const key = word.toLowerCase();
   const kind = Object.hasOwn(WORDS, key) ? WORDS[key] : undefined;
   switch (kind) {

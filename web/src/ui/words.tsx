@@ -1,13 +1,9 @@
 import { displayText } from "countersign/protocol";
 import { memo, type ReactNode } from "react";
-import { mixedScripts } from "./scripts.ts";
+import { type MarkedStretch, markedStretches } from "./marked-stretches.ts";
 
 /** About this much text is laid out at once; the rest when it comes into view. */
 const CHUNK = 4000;
-
-/** A stretch of text that we or a reader must notice. */
-const MARKED =
-  /(⟨[^⟩]*⟩)|([\p{L}\p{M}\p{N}]*[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}][\p{L}\p{M}\p{N}]*)/gu;
 
 /** The same for places that take only text: labels, options, titles. */
 export function plainWords(text: string): string {
@@ -67,31 +63,25 @@ function chunksOf(text: string): readonly string[] {
 function marked(text: string): ReactNode {
   const pieces: ReactNode[] = [];
   let end = 0;
-  for (const match of text.matchAll(MARKED)) {
-    const [stretch, note] = match;
-    const mark = note === undefined ? mixedMark(stretch, match.index) : noteMark(stretch, match.index);
-    if (mark === undefined) continue;
-    pieces.push(text.slice(end, match.index), mark);
-    end = match.index + stretch.length;
+  for (const stretch of markedStretches(text)) {
+    pieces.push(text.slice(end, stretch.index), markOf(stretch));
+    end = stretch.index + stretch.text.length;
   }
   if (pieces.length === 0) return text;
   return [...pieces, text.slice(end)];
 }
 
-function noteMark(note: string, key: number): ReactNode {
+function markOf({ index, text, scripts }: MarkedStretch): ReactNode {
+  if (scripts === undefined) {
+    return (
+      <span className="words-note" key={index}>
+        {text}
+      </span>
+    );
+  }
   return (
-    <span className="words-note" key={key}>
-      {note}
-    </span>
-  );
-}
-
-function mixedMark(word: string, key: number): ReactNode {
-  const scripts = mixedScripts(word);
-  if (scripts.length === 0) return undefined;
-  return (
-    <mark className="words-mixed" key={key} title={`Mixes ${scripts.join(" and ")} letters`}>
-      {word}
+    <mark className="words-mixed" key={index} title={`Mixes ${scripts.join(" and ")} letters`}>
+      {text}
     </mark>
   );
 }
