@@ -37,6 +37,7 @@ export function askOf({ confirmation, call }: ConfirmationWithCall): Confirmatio
     hint,
     ...(payload === undefined ? {} : { payload }),
     ...(askedByTool === undefined ? {} : { askedByTool }),
+    ...(confirmation.round === 0 ? {} : { later: true }),
   };
 }
 

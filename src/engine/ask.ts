@@ -74,13 +74,14 @@ export function writeQuestions(
   });
 }
 
-function askOf(call: CallRecord, { id, shown }: ConfirmationRecord): ConfirmationAsk {
+function askOf(call: CallRecord, { id, shown, round }: ConfirmationRecord): ConfirmationAsk {
   return {
     id,
     call: { id: call.wireId, name: call.tool, args: redact(call.args, call.secrets) },
     hint: shown.hint,
     ...(shown.payload === undefined ? {} : { payload: shown.payload }),
     ...(shown.askedByTool === undefined ? {} : { askedByTool: shown.askedByTool }),
+    ...(round === 0 ? {} : { later: true }),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../protocol/index.ts";
+import type { ConfirmationClosing, JsonObject } from "../protocol/index.ts";
 import { cancelledAnswer, deniedAnswer, EXPIRED_ANSWER, moveCall, writeAnswer } from "./answer.ts";
 import type { Decider } from "./decision.ts";
 import type { Draft } from "./draft.ts";
@@ -88,36 +88,38 @@ function invokesOnDenial({ confirmation, call, closing }: CloseInput): boolean {
   );
 }
 
+interface ClosedQuestion {
+  readonly confirmation: ConfirmationRecord;
+  readonly call: CallRecord;
+  readonly frame: FrameRecord | undefined;
+  readonly closing: Closing | { readonly how: "approve"; readonly vote: Vote };
+}
+
 /** Tells the session that the question is closed, so that every client that reloads sees it resolved. */
-export function writeClosingEvent(
-  draft: Draft,
-  input: {
-    readonly confirmation: ConfirmationRecord;
-    readonly call: CallRecord;
-    readonly frame: FrameRecord | undefined;
-    readonly closing: Closing | { readonly how: "approve"; readonly vote: Vote };
-  },
-): void {
-  const { confirmation, call, frame, closing } = input;
+export function writeClosingEvent(draft: Draft, input: ClosedQuestion): void {
+  const { frame } = input;
   if (frame === undefined) return;
-  const vote = closing.how === "approve" || closing.how === "deny" ? closing.vote : undefined;
-  const reason = closing.how === "withdraw" ? closing.reason : vote?.reason;
   draft.event({
     author: "user",
     invocationId: frame.invocation,
     ...(frame.branch === undefined ? {} : { branch: frame.branch }),
-    closings: [
-      {
-        id: confirmation.id,
-        callId: call.wireId,
-        confirmed: closing.how === "approve",
-        ...(closing.how === "expire" ? { closedBy: "expiry" as const } : {}),
-        ...(closing.how === "withdraw" ? { closedBy: "withdrawal" as const } : {}),
-        ...(reason === undefined ? {} : { reason }),
-        ...(vote?.payload === undefined ? {} : { payload: vote.payload }),
-      },
-    ],
+    closings: [closingOf(input)],
   });
+}
+
+function closingOf({ confirmation, call, closing }: ClosedQuestion): ConfirmationClosing {
+  const vote = closing.how === "approve" || closing.how === "deny" ? closing.vote : undefined;
+  const reason = closing.how === "withdraw" ? closing.reason : vote?.reason;
+  return {
+    id: confirmation.id,
+    callId: call.wireId,
+    ...(confirmation.round === 0 ? {} : { later: true }),
+    confirmed: closing.how === "approve",
+    ...(closing.how === "expire" ? { closedBy: "expiry" } : {}),
+    ...(closing.how === "withdraw" ? { closedBy: "withdrawal" } : {}),
+    ...(reason === undefined ? {} : { reason }),
+    ...(vote?.payload === undefined ? {} : { payload: vote.payload }),
+  };
 }
 
 function closingBody({ confirmation, call, closing }: CloseInput): JsonObject {

@@ -29,6 +29,7 @@ export { definitionDigest, type ToolDefinition, valueDigest } from "./digest.ts"
 export type { EventDraft } from "./draft.ts";
 export { type Acting, type DecisionReceipt, Engine, type EngineOptions } from "./engine.ts";
 export { errorText } from "./error-text.ts";
+export { firstQuestion } from "./first-question.ts";
 export { type Asker, askerIn, type ChildInput, type FrameEnd } from "./frames.ts";
 export type { GateBody, GatedFunction, GateOptions, GateUse } from "./gate.ts";
 export type { GateOutcome } from "./gate-outcome.ts";

@@ -66,27 +66,32 @@ test("another request under the key is refused, whichever came first", async () 
   await engine.runs.receiveOnce(message(session, "hello"), once);
   const refusal = { ok: false, code: "key-reused" };
   expect(await engine.runs.receiveOnce(message(session, "bye", "i2"), another)).toMatchObject(refusal);
-  expect(await engine.runs.useKey(session, another)).toMatchObject(refusal);
+  expect(await engine.runs.useKey(session, { once: another, meaning: null })).toMatchObject(refusal);
   expect(await engine.createSession({ ...session, id: "s2" }, {}, { once: another })).toMatchObject(refusal);
-  expect(await engine.runs.useKey(session, once)).toEqual({ ok: true });
+  expect(await engine.runs.useKey(session, { once, meaning: "another" })).toMatchObject({
+    ok: true,
+    response: { invocation: "i1" },
+  });
 });
 
 test("keys are told apart by principal and route", async () => {
   await engine.createSession(session);
   const others = [once, { ...once, principal: "bob" }, { ...once, route: "decide" }];
   for (const [index, one] of others.entries()) {
-    expect(await engine.runs.useKey(session, { ...one, requestDigest: `${index}` })).toEqual({ ok: true });
+    const about = { once: { ...one, requestDigest: `${index}` }, meaning: index };
+    expect(await engine.runs.useKey(session, about)).toEqual({ ok: true, response: index });
   }
 });
 
 test("a key is forgotten after a day", async () => {
   await engine.createSession(session);
-  await engine.runs.useKey(session, once);
+  await engine.runs.useKey(session, { once, meaning: null });
   await clock.advance(DAY_MS - 1);
   expect(await engine.runs.recallOnce(once)).toMatchObject({ ok: true });
   await clock.advance(1);
   expect(await engine.runs.recallOnce(once)).toBeUndefined();
-  expect(await engine.runs.useKey(session, { ...once, requestDigest: "d2" })).toEqual({ ok: true });
+  const another = { ...once, requestDigest: "d2" };
+  expect(await engine.runs.useKey(session, { once: another, meaning: null })).toMatchObject({ ok: true });
 });
 
 test("a session made under a key is made once, under the first id", async () => {

@@ -51,9 +51,9 @@ export class Runs {
     return recallOnce(this.#parts.ledger, once);
   }
 
-  /** Uses up a key, so that another request under it is refused. */
-  async useKey(name: SessionName, once: Once): ReturnType<typeof useKey> {
-    return useKey(this.#parts, name, once);
+  /** Binds a key to what its request means; resolves to what it was bound to first. */
+  async useKey(name: SessionName, about: Parameters<typeof useKey>[2]): ReturnType<typeof useKey> {
+    return useKey(this.#parts, name, about);
   }
 
   /** Resolves when nothing of this invocation runs in this process any more, to what was committed meanwhile. */

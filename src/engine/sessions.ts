@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from "../protocol/index.ts";
 import type { Refusal } from "./decision.ts";
 import { Draft, type EventDraft } from "./draft.ts";
 import type { SessionName, Snapshot } from "./ledger.ts";
-import { type Once, onceWrite, recallOnce, textIn } from "./once.ts";
+import { type Once, onceWrite, type Recalled, recallOnce, textIn } from "./once.ts";
 import type { EngineParts } from "./parts.ts";
 import type { Principal } from "./principal.ts";
 import type { CallRecord, SessionRecord } from "./records.ts";
@@ -95,16 +95,23 @@ async function change(
 }
 
 /**
- * Uses up a key for a request to this session that cannot happen twice anyway, so that another request under
- * the same key is found out. Resolves to a refusal if this is that other one.
+ * Binds a key to what a request to this session means, before anything of it is done. Resolves to what the key was
+ * bound to first, whoever bound it, or to a refusal if that was another request.
  */
-export async function useKey(parts: EngineParts, name: SessionName, once: Once): Promise<Done> {
-  return transact<Done>(parts, { session: name }, async (snapshot) => {
+export async function useKey(
+  parts: EngineParts,
+  name: SessionName,
+  { once, meaning }: { readonly once: Once; readonly meaning: JsonValue },
+): Promise<Recalled> {
+  return transact<Recalled>(parts, { session: name }, async (snapshot) => {
     const known = await recallOnce(parts.ledger, once);
-    if (known !== undefined) return { value: known.ok ? { ok: true } : known };
+    if (known !== undefined) return { value: known };
     if (snapshot === undefined) return { value: noSession(name) };
     const draft = new Draft(parts, snapshot.now, snapshot.session);
-    return { draft: draft.write(onceWrite(once, null, snapshot.now)), value: { ok: true } };
+    return {
+      draft: draft.write(onceWrite(once, meaning, snapshot.now)),
+      value: { ok: true, response: meaning },
+    };
   });
 }
 

@@ -45,12 +45,16 @@ export interface ConfirmationAsk {
   readonly payload?: JsonValue;
   /** The tool asked while running; a declared gate otherwise. */
   readonly askedByTool?: boolean;
+  /** Not the call's first question: the call's id does not stand for it, on any wire. */
+  readonly later?: true;
 }
 
 /** How a question was closed: by a person, by its deadline or by withdrawal. */
 export interface ConfirmationClosing {
   readonly id: string;
   readonly callId: string;
+  /** Of a question that was not the call's first. */
+  readonly later?: true;
   readonly confirmed: boolean;
   /** Set when nobody decided. */
   readonly closedBy?: "expiry" | "withdrawal";

@@ -1,4 +1,11 @@
-import type { Decider, DecisionReceipt, Refusal, SessionRecord } from "../engine/index.ts";
+import {
+  type Decider,
+  type DecisionReceipt,
+  firstQuestion,
+  isAnswered,
+  type Refusal,
+  type SessionRecord,
+} from "../engine/index.ts";
 import {
   type AnsweredConfirmation,
   CountersignError,
@@ -28,23 +35,43 @@ export interface AnswersInput {
   readonly answers: readonly AnsweredConfirmation[];
   readonly decider: Decider;
   /** If the client named one, it must be the request's own. */
-  readonly invocation?: string;
+  readonly invocation?: string | undefined;
 }
 
-/** Commits every answer of a message as the decision it is, each on its own. */
-export async function takeAnswers(run: RunContext, input: AnswersInput): Promise<AnswersOutcome> {
+/** The question that an answer means, found once and then held on to; or why it means none. */
+export type Target =
+  | { readonly given: string; readonly id: string; readonly invocation: string; readonly byCall: boolean }
+  | ({ readonly given: string } & Pick<RefusedAnswer, "code" | "message">);
+
+/** Finds the question that each answer of a message means. Nothing is decided. */
+export async function findTargets(
+  run: RunContext,
+  { session, answers, invocation }: Omit<AnswersInput, "decider">,
+): Promise<readonly Target[]> {
+  const targets: Target[] = [];
+  for (const { id } of answers) targets.push(await findTarget(run, session, { given: id, invocation }));
+  return targets;
+}
+
+/** Commits every answer of a message as the decision it is on the question it means, each on its own. */
+export async function takeAnswers(
+  run: RunContext,
+  input: AnswersInput,
+  targets: readonly Target[],
+): Promise<AnswersOutcome> {
   const refused: RefusedAnswer[] = [];
   let resumed: AnswersOutcome["resumed"];
   for (const answer of input.answers) {
-    const outcome = await takeAnswer(run, input, answer);
-    if (outcome.ok) resumed ??= outcome;
+    const target = targets.find(({ given }) => given === answer.id);
+    const outcome = await takeAnswer(run, input, { answer, target });
+    if (outcome.ok) resumed ??= outcome.where;
     else refused.push({ id: answer.id, ...toRefusedAnswer(outcome) });
   }
   return { refused, ...(resumed === undefined ? {} : { resumed }) };
 }
 
 type Taken =
-  | { readonly ok: true; readonly invocation: string; readonly after: number }
+  | { readonly ok: true; readonly where: NonNullable<AnswersOutcome["resumed"]> }
   | Pick<Refusal, "ok" | "code" | "message" | "confirmation">;
 
 function toRefusedAnswer({ code, message, confirmation }: Extract<Taken, { ok: false }>): RefusedAnswer {
@@ -53,46 +80,60 @@ function toRefusedAnswer({ code, message, confirmation }: Extract<Taken, { ok: f
 
 async function takeAnswer(
   run: RunContext,
-  input: AnswersInput,
-  answer: AnsweredConfirmation,
+  { session, decider }: AnswersInput,
+  { answer, target }: { readonly answer: AnsweredConfirmation; readonly target: Target | undefined },
 ): Promise<Taken> {
-  const { session, decider } = input;
-  const [found, other] = await findConfirmation(run, session, answer.id);
-  if (other !== undefined)
-    return refuse("ambiguous", `The id ${answer.id} is that of a confirmation and of another one's call.`);
-  if (found === undefined)
-    return refuse("unknown-confirmation", `No confirmation of this session has the id ${answer.id}.`);
-  if (input.invocation !== undefined && input.invocation !== found.invocation) {
-    return refuse(
-      "wrong-invocation",
-      `The confirmation ${answer.id} belongs to the invocation ${found.invocation}.`,
-    );
-  }
+  if (target === undefined) return { ok: false, ...unknownTo(answer.id) };
+  if ("code" in target) return { ok: false, code: target.code, message: target.message };
   const { confirmed, payload, reason } = answer;
   const decision = {
-    id: found.id,
+    id: target.id,
     confirmed,
     ...(payload === undefined ? {} : { payload }),
     ...(reason === undefined ? {} : { reason }),
   };
   const before = session.nextSeq - 1;
   const receipt: DecisionReceipt | Refusal = await run.engine.decide(decision, decider);
-  if (!receipt.ok) return receipt;
-  const after = receipt.repeated ? await closedAt(run, session.key, found.id) : before;
-  return { ok: true, invocation: found.invocation, after };
+  if (!receipt.ok) return target.byCall ? withOpenQuestion(receipt) : receipt;
+  const after = receipt.repeated ? await closedAt(run, session.key, target.id) : before;
+  return { ok: true, where: { invocation: target.invocation, after } };
 }
 
-/** By the confirmation's own id, or by that of the call it is about; never one of another session. */
-async function findConfirmation(
+/** By the question's own id, or by that of the call whose first question it is; never one of another session. */
+async function findTarget(
   run: RunContext,
   session: SessionRecord,
-  id: string,
-): Promise<readonly { readonly id: string; readonly invocation: string }[]> {
+  { given, invocation }: { readonly given: string; readonly invocation: string | undefined },
+): Promise<Target> {
   const { ledger } = run.engine;
-  const direct = await ledger.load({ confirmation: id });
+  const direct = await ledger.load({ confirmation: given });
   const own = direct?.session.key === session.key ? direct.confirmation : undefined;
-  const byCall = (await ledger.load({ call: `${session.key}.${id}` }))?.confirmation;
-  return [own, byCall].filter((found) => found !== undefined);
+  const byCall = await firstQuestion(ledger, `${session.key}.${given}`);
+  if (own !== undefined && byCall !== undefined) {
+    const message = `The id ${given} is that of a confirmation and of another one's call.`;
+    return { given, code: "ambiguous", message };
+  }
+  const found = own ?? byCall;
+  if (found === undefined) return { given, ...unknownTo(given) };
+  if (invocation !== undefined && invocation !== found.invocation) {
+    const message = `The confirmation ${given} belongs to the invocation ${found.invocation}.`;
+    return { given, code: "wrong-invocation", message };
+  }
+  return { given, id: found.id, invocation: found.invocation, byCall: own === undefined };
+}
+
+function unknownTo(given: string): Pick<RefusedAnswer, "code" | "message"> {
+  return { code: "unknown-confirmation", message: `No confirmation of this session has the id ${given}.` };
+}
+
+// Whoever knows only the call must learn by which id its open question is answered.
+function withOpenQuestion(refusal: Refusal): Refusal {
+  const { call, confirmation, message } = refusal;
+  const open = call?.confirmation;
+  if (open === undefined || open === confirmation?.id || isAnswered(call?.status ?? "cancelled"))
+    return refusal;
+  const advice = `The call's id stands for its first question only; the latest one is ${open}.`;
+  return { ...refusal, message: `${message} ${advice}` };
 }
 
 /** Where a question was closed: the stored outcome of its decision is what the session says from there on. */
@@ -102,10 +143,6 @@ export async function closedAt(run: RunContext, session: string, id: string): Pr
     events.findIndex((event: StoredEvent) => event.closings?.some((closing) => closing.id === id) === true) +
     1
   );
-}
-
-function refuse(code: ErrorCode, message: string): Pick<Refusal, "ok" | "code" | "message"> {
-  return { ok: false, code, message };
 }
 
 /** The refusals of a message as one error, for callers that cannot show them one by one. */

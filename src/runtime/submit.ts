@@ -19,7 +19,8 @@ import {
   type Part,
 } from "../protocol/index.ts";
 import type { AnyAgent } from "./agent.ts";
-import { type RefusedAnswer, takeAnswers } from "./answers.ts";
+import { findTargets, type RefusedAnswer, takeAnswers } from "./answers.ts";
+import { takeAnswersOnce } from "./keyed-answers.ts";
 import type { HeaderSource } from "./request-headers.ts";
 import type { RunContext } from "./run-context.ts";
 import { closed, keepForLater, type LaterWords, type Say, sayKept } from "./said-later.ts";
@@ -61,14 +62,13 @@ export async function submit(run: RunContext, input: SubmitInput): Promise<Submi
   if (known === undefined) {
     throw new CountersignError("unknown-session", `There is no session ${input.session.id}.`);
   }
-  if (input.once !== undefined) await useKey(run, input.session, input.once);
   const { session } = known;
-  const outcome = await takeAnswers(run, {
-    session,
-    answers: decisions,
-    decider: input.decider,
-    ...(input.invocation === undefined ? {} : { invocation: input.invocation }),
-  });
+  const { decider, invocation, once } = input;
+  const answers = { session, answers: decisions, decider, invocation };
+  const outcome =
+    once === undefined
+      ? await takeAnswers(run, answers, await findTargets(run, answers))
+      : await takeAnswersOnce(run, { ...answers, name: input.session }, once);
   const all = [...refused.map(toRefused), ...outcome.refused];
   if (outcome.resumed === undefined && rest.length > 0) {
     return { ...(await begin(run, beside(input), { parts: rest, session })), refused: all, warnings };
@@ -136,12 +136,6 @@ function refuseReservedCalls(parts: readonly Part[]): void {
     `A message may not call ${reserved.name}: only the gate does, and a function response answers it.`,
     { details: { field: "newMessage.parts" } },
   );
-}
-
-// Decisions cannot be taken twice, so the key only has to be told from other requests'.
-async function useKey({ engine }: RunContext, session: SessionName, once: Once): Promise<void> {
-  const used = await engine.runs.useKey(session, once);
-  if (!used.ok) throw new CountersignError(used.code, used.message);
 }
 
 // The key itself is used up by the answers; the words beside them have one of their own.

@@ -1,9 +1,19 @@
 import { expect, test } from "vitest";
 import { rootAgent } from "../../examples/agents/hitl_demo/agent.ts";
 import { createApp } from "../../src/http/index.ts";
-import { Agent, type Model, Runner, type RunnerOptions } from "../../src/index.ts";
+import {
+  Agent,
+  CountersignError,
+  createLedger,
+  type Model,
+  Runner,
+  type RunnerOptions,
+  tool,
+} from "../../src/index.ts";
+import { scripted } from "../../src/models/scripted/index.ts";
 import type { JsonObject } from "../../src/protocol/index.ts";
 import { AdkClient, answer, asked, told } from "../support/adk-client.ts";
+import { watchCommits } from "../support/ledger-proxy.ts";
 import { useResources } from "../support/resources.ts";
 
 const resources = useResources();
@@ -192,4 +202,55 @@ test("a key that is empty or endless is refused", async () => {
     });
   }
   expect(await client.events("s1")).toEqual([]);
+});
+
+test("what a known key was refused stays refused, though it could be decided now", async () => {
+  const roles: string[] = [];
+  const send = tool({
+    name: "wire",
+    description: "Wires.",
+    requireConfirmation: true,
+    approvers: { roles: ["treasurer"] },
+    execute: () => ({ ok: true }),
+  });
+  const model = scripted(({ contents }) =>
+    contents.at(-1)?.parts.at(-1)?.functionResponse === undefined
+      ? [{ functionCall: { id: "call-1", name: "wire", args: {} } }]
+      : "Done.",
+  );
+  const runner = new Runner({
+    agent: new Agent({ name: "hitl_demo", model, tools: [send] }),
+    ledger: "memory:",
+  });
+  resources.add(() => runner.close());
+  const app = createApp({ apps: { hitl_demo: runner }, authenticate: () => ({ id: "user", roles }) });
+  const client = new AdkClient({ send: async (request) => app.fetch(request) }, { app: "hitl_demo" });
+  await client.createSession("s1");
+  const [id = ""] = asked((await client.run("s1", "wire it")).events);
+  const refused = await client.run("s1", answer(id, { confirmed: true }), key("k1"));
+  expect(refused.code).toBe("not-an-approver");
+  roles.push("treasurer");
+  expect(await client.run("s1", answer(id, { confirmed: true }), key("k1"))).toEqual(refused);
+  expect(await runner.pending()).toHaveLength(1);
+  expect((await client.run("s1", answer(id, { confirmed: true }), key("k2"))).code).toBeUndefined();
+  expect(await runner.pending()).toEqual([]);
+});
+
+test("a decision that was lost after its key was bound is made by the repeat, on that question", async () => {
+  let failing = true;
+  const ledger = watchCommits(await createLedger("memory:"), {
+    before: ({ writes }) => {
+      const decides = writes.some((write) => write.kind === "confirmation-update");
+      if (decides && failing) throw new CountersignError("ledger-unreachable", "The disk is gone.");
+    },
+  });
+  const client = start({ ledger }).client();
+  await client.createSession("s1");
+  const [id = ""] = asked((await client.run("s1", "reimburse 1500 for hotel")).events);
+  const message = answer(id, { confirmed: true });
+  expect((await client.run("s1", message, key("k1"))).code).toBe("ledger-unreachable");
+  failing = false;
+  const done = await client.run("s1", message, key("k1"));
+  expect(told(done.events).at(0)).toBe("reimburse!");
+  expect(await client.run("s1", message, key("k1"))).toEqual(done);
 });

@@ -54,11 +54,29 @@ test("a closing answers under the original call's id", () => {
   expect(decodeAnswers(event).decisions).toEqual([{ id: "call-1", confirmed: true }]);
 });
 
-test("a request about a call of another id is malformed", () => {
+test("a later question of a call, and its closing, have the confirmation's own id", () => {
+  const later = { ...ask, later: true } as const;
+  const event = encodeAdkRsEvent({ ...envelope, asks: [later] });
+  expect(event.longRunningToolIds).toEqual(["adk-c1"]);
+  expect(event.content?.parts).toMatchObject([
+    { functionResponse: { id: "adk-c1", response: { originalFunctionCall: { id: "call-1" } } } },
+  ]);
+  expect(event.actions).toMatchObject({ requestedToolConfirmations: { "call-1": {} } });
+  expect(decodeAdkRsRequest(event)).toEqual([later]);
+  const closings = [{ id: "adk-c1", callId: "call-1", later: true, confirmed: true }] as const;
+  const closed = encodeAdkRsEvent({ ...envelope, closings });
+  expect(decodeAnswers(closed).decisions).toEqual([{ id: "adk-c1", confirmed: true }]);
+});
+
+test("a request without an id is malformed", () => {
   const event = encodeAdkRsEvent({ ...envelope, asks: [ask] });
   const [part] = event.content?.parts ?? [];
-  const response = { ...part?.functionResponse, id: "call-2", name: "adk_request_confirmation" };
-  const forged = { ...event, content: { parts: [{ functionResponse: { response: {}, ...response } }] } };
+  const { id: _, ...nameless } = {
+    response: {},
+    name: "adk_request_confirmation",
+    ...part?.functionResponse,
+  };
+  const forged = { ...event, content: { parts: [{ functionResponse: nameless }] } };
   expect(() => decodeAdkRsRequest(forged)).toThrow(expect.objectContaining({ code: "malformed-call" }));
 });
 

@@ -8,9 +8,10 @@ import { readToolConfirmation, requestOf } from "../adk/request.ts";
 import { toWireEvent } from "../event-envelope.ts";
 
 /**
- * The event on adk-rs's wire. Each question is an unfinished response (`willContinue`) of
+ * The event on adk-rs's wire. A call's first question is an unfinished response (`willContinue`) of
  * `adk_request_confirmation` under the ORIGINAL call's id, which also stands in `longRunningToolIds`; its
- * closing is the user's response under that id. The confirmation's own id does not appear.
+ * closing is the user's response under that id. Later questions of the call have the confirmation's own id in all
+ * three places, so that an answer to the first one, sent again, cannot be taken for theirs.
  */
 export function encodeAdkRsEvent(stored: StoredEvent): Event {
   const asks = stored.asks ?? [];
@@ -18,17 +19,21 @@ export function encodeAdkRsEvent(stored: StoredEvent): Event {
   return toWireEvent(stored, {
     parts: [
       ...asks.map(encodeAsk),
-      ...closings.map((closing) => encodeAdkAnswer({ ...closing, id: closing.callId })),
+      ...closings.map((closing) => encodeAdkAnswer({ ...closing, id: wireIdOf(closing, closing.callId) })),
     ],
-    longRunningToolIds: asks.map((ask) => ask.call.id),
+    longRunningToolIds: asks.map((ask) => wireIdOf(ask, ask.call.id)),
   });
+}
+
+function wireIdOf({ id, later }: { readonly id: string; readonly later?: true }, callId: string): string {
+  return later === true ? id : callId;
 }
 
 function encodeAsk(ask: ConfirmationAsk): Part {
   const { originalFunctionCall, toolConfirmation } = requestOf(ask);
   return {
     functionResponse: {
-      id: ask.call.id,
+      id: wireIdOf(ask, ask.call.id),
       name: REQUEST_CONFIRMATION_FUNCTION_NAME,
       willContinue: true,
       response: {
@@ -40,8 +45,8 @@ function encodeAsk(ask: ConfirmationAsk): Part {
 }
 
 /**
- * The questions in an event on adk-rs's wire; each has the original call's id for its own. An event by `user`
- * asks nothing. Throws `malformed-call` when the original call cannot be read or its id is not the response's.
+ * The questions in an event on adk-rs's wire; a call's first has the original call's id for its own. An event by
+ * `user` asks nothing. Throws `malformed-call` when the original call cannot be read, or an id is missing.
  */
 export function decodeAdkRsRequest(event: Event): readonly ConfirmationAsk[] {
   if (event.author === "user") return [];
@@ -57,11 +62,17 @@ function isRequest(response: FunctionResponse): boolean {
 }
 
 function decodeAsk(request: FunctionResponse): ConfirmationAsk {
-  const { id, ...original } = originalCallFrom({ ...request, args: request.response });
-  if (id === undefined || id !== request.id) {
-    const message = `The request ${request.id ?? "(no id)"} is about a call with another id, ${id ?? "(no id)"}.`;
-    throw new CountersignError("malformed-call", message);
+  const { id: callId, ...original } = originalCallFrom({ ...request, args: request.response });
+  const { id } = request;
+  if (id === undefined || callId === undefined) {
+    throw new CountersignError("malformed-call", `The request ${id ?? "(no id)"} or its call lacks an id.`);
   }
   const { hint = "", payload } = readToolConfirmation(request.response);
-  return { id, call: { ...original, id }, hint, ...(payload !== undefined && { payload }) };
+  return {
+    id,
+    call: { ...original, id: callId },
+    hint,
+    ...(payload !== undefined && { payload }),
+    ...(id !== callId && { later: true }),
+  };
 }
