@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
-import { isRequester, mayDecide, mayWithdraw } from "./authority.ts";
+import { describe, expect, test } from "vitest";
+import { isRequester, mayDecide, mayJudge, mayWithdraw } from "./authority.ts";
 import { ANYBODY, type Approvers, type Principal, type PrincipalKind, toPrincipal } from "./principal.ts";
 
 const KINDS: readonly PrincipalKind[] = ["local", "token", "oidc", "channel", "provider", "agent", "author"];
@@ -157,4 +157,20 @@ test("whom a host names decides as the rule says, and so does a person called lo
   expect(mayDecide({ approvers: { roles: ["manager"] }, requesters: [ANA] }, host)).toBe(true);
   const known = principal({ id: "local" });
   expect(mayDecide({ approvers: { users: ["local"] }, requesters: [ANA] }, known)).toBe(true);
+});
+
+describe("before any rule is asked", () => {
+  test.each<[string, Partial<Principal>, boolean]>([
+    ["a login with the scope decide", { scopes: ["run", "decide"] }, true],
+    ["a login without it", { scopes: ["run", "read", "act-as", "admin"] }, false],
+    ["a login about which nothing is said", { scopes: [] }, false],
+    ["a token about which nothing is said", { kind: "token", scopes: [] }, false],
+    ["a channel about which nothing is said", { kind: "channel", scopes: [] }, false],
+    ["an agent with every scope", { kind: "agent", scopes: ["decide", "admin"] }, false],
+    ["the host program's word", { kind: "local", scopes: [], authenticated: false }, true],
+    ["somebody local who was given other scopes", { kind: "local", scopes: ["run"] }, false],
+    ["a provider", { kind: "provider", scopes: [] }, true],
+  ])("%s: %o may judge: %s", (_, given, may) => {
+    expect(mayJudge(principal(given))).toBe(may);
+  });
 });

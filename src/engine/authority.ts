@@ -10,6 +10,25 @@ export interface Ruled {
 // requester, so the rule that protects the requester from the model admits them.
 const VOUCHED_BY_HOST: ReadonlySet<PrincipalKind> = new Set(["local", "provider", "author"]);
 
+/** Kinds whose login says what they may use; without a word about it they may use nothing. */
+const SCOPED: ReadonlySet<PrincipalKind> = new Set(["token", "oidc", "channel"]);
+
+/**
+ * May this principal decide, settle or withdraw anything at all, before any rule is asked? An agent never may. Whoever
+ * logged in needs the scope `decide`, and so does everybody about whose scopes something is said.
+ */
+export function mayJudge({ kind, scopes }: Principal): boolean {
+  if (kind === "agent") return false;
+  return scopes.includes("decide") || (scopes.length === 0 && !SCOPED.has(kind));
+}
+
+/** Why {@link mayJudge} says no. */
+export function withoutRight({ id, kind }: Principal): string {
+  return kind === "agent"
+    ? `${id} is an agent; agents never decide, settle or withdraw.`
+    : `${id} does not have the scope "decide".`;
+}
+
 /**
  * May this principal decide? The one place that answers it, for every door. Anything not admitted by the
  * rule is refused; an agent is always refused, and where nobody logs in only the requester's own rule is open.

@@ -1,6 +1,6 @@
 import { toJsonValue } from "../protocol/index.ts";
 import { planApproval } from "./approve.ts";
-import { mayDecide } from "./authority.ts";
+import { mayDecide, mayJudge, withoutRight } from "./authority.ts";
 import { writeClosing } from "./close.ts";
 import {
   type Case,
@@ -57,6 +57,9 @@ async function judge(parts: EngineParts, whole: Whole, about: Case): Promise<Pla
   const { confirmation, call, now } = whole;
   const { input, decider } = about;
   if (!mayDecide(confirmation, decider.by)) return refuseStranger(parts, whole, about);
+  if (!mayJudge(decider.by)) {
+    return auditedRefusal(parts, whole, about, refusal("forbidden", withoutRight(decider.by)));
+  }
   if (confirmation.status !== "requested") return { value: judgeAgain(parts, whole, input) };
   const late = confirmation.expiresAt !== undefined && confirmation.expiresAt <= now;
   if (!late && input.version !== undefined && input.version !== confirmation.shownVersion) {

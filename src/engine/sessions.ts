@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "../protocol/index.ts";
+import { mayJudge, withoutRight } from "./authority.ts";
 import type { Refusal } from "./decision.ts";
 import { Draft, type EventDraft } from "./draft.ts";
 import type { SessionName, Snapshot } from "./ledger.ts";
@@ -6,6 +7,7 @@ import { type Once, onceWrite, type Recalled, recallOnce, textIn } from "./once.
 import type { EngineParts } from "./parts.ts";
 import type { Principal } from "./principal.ts";
 import type { CallRecord, SessionRecord } from "./records.ts";
+import { recordRefusal } from "./refuse.ts";
 import { stateWrites } from "./state-scopes.ts";
 import { type Plan, transact } from "./transact.ts";
 import { writeWithdrawal } from "./withdraw.ts";
@@ -89,7 +91,7 @@ async function change(
     if (known !== undefined) return { value: known.ok ? { ok: true } : known };
     if (snapshot === undefined || snapshot.session.deletedAt !== undefined) return { value: noSession(name) };
     const planned = await plan(snapshot);
-    if (once !== undefined) planned.draft?.write(onceWrite(once, null, snapshot.now));
+    if (once !== undefined && planned.value.ok) planned.draft?.write(onceWrite(once, null, snapshot.now));
     return planned;
   });
 }
@@ -129,9 +131,23 @@ export async function deleteSession(
   name: SessionName,
   { by, once }: { readonly by: Principal; readonly once?: Once },
 ): Promise<Done> {
-  return change(parts, name, once, (snapshot) =>
-    planErasure(parts, snapshot, { kind: "session-deleted", by: by.id }),
-  );
+  return change(parts, name, once, async (snapshot) => {
+    // With one's own session one's own questions go. To withdraw another's takes the right to.
+    const isOwn = by.onBehalfOf === undefined;
+    const [waiting] = isOwn || mayJudge(by) ? [] : await parts.ledger.unanswered(snapshot.session.key);
+    if (waiting !== undefined) {
+      const tried = { code: "forbidden", what: "cancel" } as const;
+      const draft = recordRefusal(
+        parts,
+        { ...snapshot, call: waiting },
+        { by, via: "session-delete" },
+        tried,
+      );
+      const message = `A call in it is open (${waiting.tool}), and would be withdrawn: ${withoutRight(by)}`;
+      return { draft, value: { ok: false, code: "forbidden", message } };
+    }
+    return planErasure(parts, snapshot, { kind: "session-deleted", by: by.id });
+  });
 }
 
 /** Erases one idle session, as deletion does. Nothing happens if it has become busy since it was listed. */

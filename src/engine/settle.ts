@@ -1,12 +1,13 @@
 import type { JsonObject, JsonValue } from "../protocol/index.ts";
 import { moveCall, wordingOf, writeAnswer } from "./answer.ts";
-import { mayDecide } from "./authority.ts";
+import { mayDecide, mayJudge, type Ruled, withoutRight } from "./authority.ts";
 import { clear } from "./claim.ts";
 import { planClaim, type Taken } from "./claim-ready.ts";
 import type { Decider, Refusal } from "./decision.ts";
 import { Draft } from "./draft.ts";
 import type { Snapshot, Target } from "./ledger.ts";
 import type { EngineParts } from "./parts.ts";
+import type { Principal } from "./principal.ts";
 import type { CallRecord } from "./records.ts";
 import { recordRefusal } from "./refuse.ts";
 import { type Conflict, type Plan, transact } from "./transact.ts";
@@ -47,11 +48,11 @@ export async function settle(
       approvers: "requester" as const,
       requesters: call.requesters ?? [snapshot.session.user],
     };
-    if (!mayDecide(rule, decider.by)) {
-      const code = "not-an-approver" as const;
+    const stranger = strangerTo(rule, decider.by);
+    if (stranger !== undefined) {
       return {
-        draft: recordRefusal(parts, { ...snapshot, call }, decider, { code, what: "settle" }),
-        value: { ok: false, code, message: `${decider.by.id} may not settle this.`, ...subject },
+        draft: recordRefusal(parts, { ...snapshot, call }, decider, { code: stranger.code, what: "settle" }),
+        value: { ok: false, ...stranger, ...subject },
       };
     }
     if (call.status !== "unknown") {
@@ -73,6 +74,11 @@ export async function settle(
       ? planRetry(parts, held, { decider, last })
       : planEnd(parts, held, { settlement, decider, last });
   });
+}
+
+function strangerTo(rule: Ruled, by: Principal): Pick<Refusal, "code" | "message"> | undefined {
+  if (!mayDecide(rule, by)) return { code: "not-an-approver", message: `${by.id} may not settle this.` };
+  return mayJudge(by) ? undefined : { code: "forbidden", message: withoutRight(by) };
 }
 
 // Whose word counts is a matter of the call's last question, whichever of them the caller names.

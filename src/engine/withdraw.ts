@@ -1,5 +1,5 @@
 import { cancelledAnswer, writeAnswer } from "./answer.ts";
-import { mayWithdraw } from "./authority.ts";
+import { mayJudge, mayWithdraw, withoutRight } from "./authority.ts";
 import { type Closed, writeClosing } from "./close.ts";
 import type { Decider, Refusal, Whole } from "./decision.ts";
 import { Draft } from "./draft.ts";
@@ -80,11 +80,12 @@ async function planCancellation(
   { by, via, reason, last }: Decider & { readonly reason: string; readonly last: Conflict | undefined },
 ): Promise<Plan<Cancelled | Refusal>> {
   const { confirmation, call, frame, session, now } = whole;
-  if (!mayWithdraw(confirmation, by)) {
+  if (!mayJudge(by) || !mayWithdraw(confirmation, by)) {
     const code = "forbidden" as const;
+    const message = mayJudge(by) ? `${by.id} may not withdraw this.` : withoutRight(by);
     return {
       draft: recordRefusal(parts, whole, { by, via }, { code, what: "cancel" }),
-      value: { ok: false, code, message: `${by.id} may not withdraw this.`, confirmation, call },
+      value: { ok: false, code, message, confirmation, call },
     };
   }
   const legal = nextConfirmation(confirmation.status, "withdraw") && nextCall(call.status, "cancel");

@@ -70,7 +70,7 @@ export const ROUTES: { readonly [route: string]: Route } = {
   },
   "POST /v1/confirmations/{id}/cancellation": {
     request: ({ pay }) => ({ path: `/v1/confirmations/${pay}/cancellation`, body: { reason: "off" } }),
-    scopes: ["decide", "run"],
+    scopes: ["decide"],
     audited: true,
     asAnother: [404],
   },

@@ -21,12 +21,16 @@ const SHORT_MS = 1_000;
 /** A server in the middle of its day: people with tokens, sessions of two users, questions of every kind. */
 export interface HttpScene {
   readonly engine: Engine;
+  readonly runner: Runner;
   /** One request, as a client would send it. */
   send(request: Sent): Promise<Response>;
   /** The whole credential of somebody; every one was used today already. */
   token(name: TokenName): string;
-  /** A token of ana's that has these scopes. */
-  scoped(scopes: readonly Scope[]): Promise<string>;
+  /** A token of ana's, or of another's, that has these scopes. */
+  scoped(
+    scopes: readonly Scope[],
+    whose?: { readonly user?: string; readonly kind?: "agent" },
+  ): Promise<string>;
   /** The cookie of a browser in which ana is logged in. */
   readonly cookie: string;
   readonly ids: Ids;
@@ -105,10 +109,12 @@ export async function openHttpScene(): Promise<HttpScene> {
   const login = await send({ method: "POST", path: "/auth/login", body: { token: secrets.ana } });
   return {
     engine,
+    runner,
     send,
     token: (name) => secrets[name],
-    scoped: async (scopes) => {
-      const made = await tokens.create({ user: "ana", roles: ["manager"], scopes, createdBy: "test" });
+    scoped: async (scopes, whose = {}) => {
+      const wanted = { user: "ana", roles: ["manager"], scopes, createdBy: "test", ...whose };
+      const made = await tokens.create(wanted);
       await tokens.read(made.secret);
       return made.secret;
     },

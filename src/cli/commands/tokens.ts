@@ -8,26 +8,33 @@ import { inert, type Output } from "../output.ts";
 import { localPrincipal, withEngine } from "../wiring.ts";
 
 const USUAL_SCOPES = "run,read,decide";
+const AGENT_SCOPES = "run,read";
 const USUAL_LIFE = "90d";
 
 export const tokensCreate: Command = {
   name: "tokens create",
   summary: "make an API token, shown once",
-  usage: "--user NAME [--roles A,B] [--scopes A,B] [--expires AGE] [--label TEXT]",
+  usage: "--user NAME [--kind agent] [--roles A,B] [--scopes A,B] [--expires AGE] [--label TEXT]",
   about:
     "Whoever has the token is that user on the servers of this ledger, with these roles and scopes: run (talk to " +
     "agents), read, decide (answer confirmations that the user may decide), act-as (speak for other users), metrics " +
     "(read /metrics), admin (see everybody's, and the audit trail). Only a hash of it is kept. A browser logs in with it at /auth/login.",
   flags: {
     user: { type: "string", value: "NAME", help: "whose it is; required" },
+    kind: { type: "string", value: "KIND", help: "person, or agent: never decides (person)" },
     roles: { type: "string", value: "A,B", help: "what rules know them as" },
-    scopes: { type: "string", value: "A,B", help: `what it is good for (${USUAL_SCOPES})` },
+    scopes: {
+      type: "string",
+      value: "A,B",
+      help: `what it is good for (${USUAL_SCOPES}; for an agent ${AGENT_SCOPES})`,
+    },
     expires: { type: "string", value: "AGE", help: `such as 12h or 30d, or never (${USUAL_LIFE})` },
     label: { type: "string", value: "TEXT", help: "what it is for" },
     ...LEDGER_FLAG,
   },
   examples: [
     { line: "tokens create --user ana --roles finance", says: "for a person" },
+    { line: "tokens create --user planner --kind agent", says: "for an agent, which never decides" },
     {
       line: "tokens create --user ci --scopes run,act-as --expires 12h",
       says: "for a program",
@@ -37,12 +44,14 @@ export const tokensCreate: Command = {
     const { flags, output } = invocation;
     const user = flags.text("user");
     if (user === undefined) throw malformed("user", "`tokens create` needs --user NAME.");
+    const kind = kindOf(flags.text("kind") ?? "person");
     const label = flags.text("label");
     const expiresAt = expiryOf(flags.text("expires") ?? USUAL_LIFE);
     const wanted = {
       user,
+      kind,
       roles: wordsOf(flags, "roles"),
-      scopes: scopesOf(wordsOf(flags, "scopes", USUAL_SCOPES)),
+      scopes: scopesOf(wordsOf(flags, "scopes", kind === "agent" ? AGENT_SCOPES : USUAL_SCOPES)),
       createdBy: localPrincipal().id,
       ...(label === undefined ? {} : { label }),
       ...(expiresAt === undefined ? {} : { expiresAt }),
@@ -122,6 +131,12 @@ function wordsOf(flags: GivenFlags, name: string, usual = ""): readonly string[]
   return words.filter((word) => word !== "");
 }
 
+function kindOf(text: string): Token["kind"] {
+  if (text === "agent") return "agent";
+  if (text === "person") return "token";
+  throw malformed("kind", `--kind is "${text}"; it is person or agent.`);
+}
+
 function scopesOf(words: readonly string[]): readonly Scope[] {
   const stranger = words.find((word) => !isScope(word));
   if (stranger === undefined) return words.filter(isScope);
@@ -133,7 +148,7 @@ function expiryOf(text: string): number | undefined {
 }
 
 function describe(output: Output, token: Token): string {
-  const { id, user, roles, scopes, label, expiresAt, revokedAt, lastUsedDay } = token;
+  const { id, user, kind, roles, scopes, label, expiresAt, revokedAt, lastUsedDay } = token;
   const state =
     revokedAt === undefined
       ? expiresAt === undefined
@@ -141,6 +156,7 @@ function describe(output: Output, token: Token): string {
         : `until ${absoluteTime(expiresAt)}`
       : `revoked ${absoluteTime(revokedAt)}`;
   const facts = [
+    ...(kind === "agent" ? ["agent"] : []),
     `scopes ${scopes.join(" ")}`,
     ...(roles.length === 0 ? [] : [`roles ${roles.map((role) => inert(role)).join(" ")}`]),
     state,

@@ -21,7 +21,7 @@ export async function cancelOne(
   const attempt = { principal, what: "cancel", target: { confirmation: id } } as const;
   const { session, confirmation } = await onRecord(site, attempt, async () => {
     const found = await find(ledger, id, principal);
-    checkScope(principal, "decide", "run");
+    checkScope(principal, "decide");
     return found;
   });
   await bindKey(context, ledger, {

@@ -23,12 +23,8 @@ export function rightsHere(
   principal: Principal,
 ): Confirmation["can"] {
   const { decide, amend, cancel } = rightsOf(subject, principal);
-  const mayDecideHere = hasScope(principal, "decide");
-  return {
-    decide: decide && mayDecideHere,
-    amend: amend && mayDecideHere,
-    cancel: cancel && hasScope(principal, "decide", "run"),
-  };
+  const mayHere = hasScope(principal, "decide");
+  return { decide: decide && mayHere, amend: amend && mayHere, cancel: cancel && mayHere };
 }
 
 /** A confirmation as it is told to this principal. */

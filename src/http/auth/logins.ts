@@ -14,7 +14,7 @@ const STEP_MS = 60 * 60 * 1000;
 const STORED = z.object({
   principal: z.object({
     id: z.string(),
-    kind: z.enum(["local", "token", "oidc"]),
+    kind: z.enum(["local", "token", "oidc", "agent"]),
     roles: z.array(z.string()),
     scopes: z.array(z.string()),
     authenticated: z.boolean(),

@@ -12,6 +12,7 @@ const PREFIX = "cst_";
 const ID_BYTES = 8;
 const STORED = z.object({
   user: z.string(),
+  kind: z.enum(["token", "agent"]),
   roles: z.array(z.string()),
   scopes: z.array(z.enum(SCOPES)),
   label: z.string().exactOptional(),
@@ -28,6 +29,8 @@ const FORM = /^cst_([0-9a-f]{16})_([\w-]{43})$/;
 export interface Token {
   readonly id: string;
   readonly user: string;
+  /** `agent`: for a program that must never decide, settle or withdraw anything, whatever its scopes and roles. */
+  readonly kind: "token" | "agent";
   readonly roles: readonly string[];
   readonly scopes: readonly Scope[];
   readonly label?: string;
@@ -40,7 +43,8 @@ export interface Token {
   readonly lastUsedDay?: number;
 }
 
-export type NewToken = Pick<Token, "user" | "roles" | "scopes" | "label" | "createdBy" | "expiresAt">;
+export type NewToken = Pick<Token, "user" | "roles" | "scopes" | "label" | "createdBy" | "expiresAt"> &
+  Partial<Pick<Token, "kind">>;
 
 /** The API tokens of a ledger. They are kept hashed, on the ledger, so every server of it knows the same ones. */
 export class Tokens {
@@ -57,7 +61,8 @@ export class Tokens {
     const flaw = flawOfUserId(wanted.user);
     if (flaw !== undefined) throw invalid("user", `The user "${wanted.user}" ${flaw}.`);
     if (wanted.scopes.length === 0) throw invalid("scopes", "A token without scopes is good for nothing.");
-    const token: Token = { ...wanted, id: randomBytes(ID_BYTES).toString("hex"), createdAt: this.#now() };
+    const id = randomBytes(ID_BYTES).toString("hex");
+    const token: Token = { kind: "token", ...wanted, id, createdAt: this.#now() };
     const secret = newSecret();
     const stored = { token, hash: hashSecret(token.id, secret) };
     if (!(await this.#keep(stored, 0)))
@@ -126,8 +131,8 @@ interface Stored {
   readonly hash: string;
 }
 
-function toKnown({ id, user, roles, scopes }: Token): Known {
-  return { principal: { id: user, kind: "token", roles, scopes, authenticated: true }, token: id };
+function toKnown({ id, user, kind, roles, scopes }: Token): Known {
+  return { principal: { id: user, kind, roles, scopes, authenticated: true }, token: id };
 }
 
 function fromItem({ id, value, expiresAt }: KeptItem): Stored {

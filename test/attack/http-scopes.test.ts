@@ -1,0 +1,184 @@
+import { describe, expect, test } from "vitest";
+import { createA2aApp } from "../../src/a2a/index.ts";
+import { SCOPES, type Scope } from "../../src/http/index.ts";
+import { type HttpScene, type Ids, ORIGIN, openHttpScene, type Sent } from "./http-scene.ts";
+
+/** Somebody who may do much and must not decide. */
+interface Caller {
+  readonly name: string;
+  readonly headers: (scene: HttpScene) => Promise<Record<string, string>>;
+}
+
+const ALL_BUT_DECIDE = SCOPES.filter((scope) => scope !== "decide");
+
+function withToken(scopes: readonly Scope[], whose?: Parameters<HttpScene["scoped"]>[1]): Caller["headers"] {
+  return async (scene) => ({ authorization: `Bearer ${await scene.scoped(scopes, whose)}` });
+}
+
+const CALLERS: readonly Caller[] = [
+  { name: "a token of hers to run", headers: withToken(["run"]) },
+  { name: "a token of hers to run and read", headers: withToken(["run", "read"]) },
+  { name: "a token of hers with every scope but decide", headers: withToken(ALL_BUT_DECIDE) },
+  { name: "a service that acts as anybody", headers: withToken(ALL_BUT_DECIDE, { user: "service" }) },
+  { name: "an agent under her name with every scope", headers: withToken(SCOPES, { kind: "agent" }) },
+  { name: "an agent that acts as her", headers: withToken(SCOPES, { user: "robot", kind: "agent" }) },
+  { name: "a browser that an agent's token logged in", headers: agentCookie },
+];
+
+async function agentCookie(scene: HttpScene): Promise<Record<string, string>> {
+  const token = await scene.scoped(SCOPES, { kind: "agent" });
+  const answer = await scene.send({ method: "POST", path: "/auth/login", body: { token } });
+  const cookie = answer.headers.getSetCookie()[0]?.split(";")[0] ?? "";
+  return { cookie, origin: ORIGIN };
+}
+
+/** One door, and one thing to do through it that only somebody with the scope may. */
+interface Act {
+  readonly name: string;
+  readonly sent: (ids: Ids) => Omit<Sent, "headers">;
+}
+
+function answerOf(confirmed: boolean, id: string): object {
+  const functionResponse = { id, name: "adk_request_confirmation", response: { confirmed } };
+  const newMessage = { role: "user", parts: [{ functionResponse }] };
+  return { appName: "desk", userId: "ana", sessionId: "s-pay", newMessage };
+}
+
+function post(path: string, body: unknown): Omit<Sent, "headers"> {
+  return { method: "POST", path, body };
+}
+
+const ACTS: readonly Act[] = [
+  ...[true, false].flatMap((confirmed): readonly Act[] => {
+    const verb = confirmed ? "approve" : "deny";
+    return [
+      {
+        name: `${verb} at /v1`,
+        sent: ({ pay }) => post(`/v1/confirmations/${pay}/decision`, { confirmed }),
+      },
+      {
+        name: `${verb} among many at /v1`,
+        sent: ({ pay }) => post("/v1/decisions", { decisions: [{ id: pay, confirmed, version: 1 }] }),
+      },
+      { name: `${verb} at /run`, sent: ({ pay }) => post("/run", answerOf(confirmed, pay)) },
+      { name: `${verb} at /run_sse`, sent: ({ pay }) => post("/run_sse", answerOf(confirmed, pay)) },
+      {
+        name: `${verb} at the reasoning engine`,
+        sent: ({ pay }) =>
+          post("/api/reasoning_engine", {
+            class_method: "async_stream_query",
+            input: answerOf(confirmed, pay),
+          }),
+      },
+    ];
+  }),
+  {
+    name: "amend at /v1",
+    sent: ({ pay }) => post(`/v1/confirmations/${pay}/decision`, { confirmed: true, args: { amount: 6 } }),
+  },
+  { name: "withdraw", sent: ({ pay }) => post(`/v1/confirmations/${pay}/cancellation`, {}) },
+  {
+    name: "settle a confirmed call",
+    sent: ({ lost }) => post(`/v1/confirmations/${lost}/settlement`, { as: "retry" }),
+  },
+  {
+    name: "settle a call nobody was asked about",
+    sent: ({ stray }) => post(`/v1/calls/${stray}/settlement`, { as: "retry" }),
+  },
+];
+
+describe.each(CALLERS)("$name", ({ headers }) => {
+  test.each(ACTS)("cannot $name; that it tried is on record", async ({ sent }) => {
+    const scene = await openHttpScene();
+    const said = { ...sent(scene.ids), headers: await headers(scene) };
+    expect(await recordsOf(scene, () => scene.send(said))).toEqual(["decision-refused"]);
+  });
+});
+
+/** Sees that a request came to nothing, now and after a worker's round; gives what it left in the journal. */
+async function recordsOf(scene: HttpScene, attack: () => Promise<Response>): Promise<readonly string[]> {
+  const before = { tables: scene.dump(), journal: await scene.journal(), runs: scene.runs() };
+  const told = await attack();
+  expect(await told.text()).toMatch(
+    /"code":"(?:forbidden|not-an-approver|unknown-\w+)"|An agent may not|have the scope \\"decide/,
+  );
+  expect(scene.dump()).toEqual(before.tables);
+  const added = (await scene.journal()).slice(before.journal.length);
+  await scene.engine.workOnce();
+  expect(scene.runs()).toBe(before.runs);
+  return added.map(({ kind }) => kind);
+}
+
+describe("over A2A, where the server takes decisions", () => {
+  test.each<[string, Parameters<HttpScene["scoped"]>]>([
+    ["a token without decide", [ALL_BUT_DECIDE]],
+    ["an agent's token with every scope", [SCOPES, { kind: "agent" }]],
+  ])("%s decides nothing", async (_, made) => {
+    const scene = await openHttpScene();
+    const a2a = createA2aApp({ apps: { desk: scene.runner }, decisions: true, security: "bearer" });
+    const send = scene.with({ mounts: [a2a] });
+    const headers = { authorization: `Bearer ${await scene.scoped(...made)}` };
+    const speak = (message: object): Promise<Response> => {
+      const params = {
+        message: { kind: "message", role: "user", messageId: crypto.randomUUID(), ...message },
+      };
+      const body = { jsonrpc: "2.0", id: 1, method: "message/send", params };
+      return send({ method: "POST", path: "/a2a/desk", headers, body });
+    };
+    const begun = await speak({ parts: [{ kind: "text", text: "pay" }] });
+    const { result } = (await begun.json()) as { result: { id: string; contextId: string } };
+    for (const decision_type of ["approve", "deny"]) {
+      const parts = [{ kind: "data", data: { decision_type } }];
+      const said = { parts, taskId: result.id, contextId: result.contextId };
+      expect(await recordsOf(scene, () => speak(said))).toEqual(["decision-refused"]);
+    }
+  });
+});
+
+test("an answer without the scope is refused alone: the words beside it are said", async () => {
+  const scene = await openHttpScene();
+  const { appName, userId, sessionId, newMessage } = answerOf(true, scene.ids.pay) as {
+    readonly newMessage: { readonly parts: readonly object[] };
+  } & Record<string, unknown>;
+  const parts = [...newMessage.parts, { text: "Are you there?" }];
+  const answered = await scene.send({
+    ...post("/run", { appName, userId, sessionId, newMessage: { role: "user", parts } }),
+    headers: { authorization: `Bearer ${await scene.scoped(["run"])}` },
+  });
+  const events = JSON.stringify(await answered.json());
+  expect([answered.status, events]).toMatchObject([200, expect.stringContaining("Done.") as string]);
+  expect(events).toContain('"forbidden"');
+  const { confirmation } = (await scene.engine.ledger.load({ confirmation: scene.ids.pay })) ?? {};
+  expect(confirmation?.status).toBe("requested");
+});
+
+test("whoever only decides answers by /run, and says nothing beside it", async () => {
+  const scene = await openHttpScene();
+  const headers = { authorization: `Bearer ${await scene.scoped(["decide"])}` };
+  const decided = await scene.send({ ...post("/run", answerOf(true, scene.ids.pay)), headers });
+  expect(decided.status).toBe(200);
+  const { confirmation } = (await scene.engine.ledger.load({ confirmation: scene.ids.pay })) ?? {};
+  expect(confirmation?.status).toBe("approved");
+});
+
+describe("deleting a session withdraws what is asked in it", () => {
+  const path = "/apps/desk/users/ana/sessions/s-pay";
+
+  test.each(CALLERS.filter(({ name }) => name.includes("acts as")))(
+    "$name: not of somebody else, while something waits",
+    async ({ headers }) => {
+      const scene = await openHttpScene();
+      const keyed = { ...(await headers(scene)), "idempotency-key": "k-1" };
+      const attack = { method: "DELETE", path, headers: keyed };
+      expect(await recordsOf(scene, () => scene.send(attack))).toEqual(["decision-refused"]);
+      const again = await scene.send(attack);
+      expect(again.status).toBe(403);
+    },
+  );
+
+  test("whoever asked may, with the scope run", async () => {
+    const scene = await openHttpScene();
+    const headers = { authorization: `Bearer ${await scene.scoped(["run"])}` };
+    expect((await scene.send({ method: "DELETE", path, headers })).status).toBe(204);
+  });
+});
