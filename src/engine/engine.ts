@@ -10,6 +10,7 @@ import { Executions } from "./executions.ts";
 import { createGate, type GateBody, type GatedFunction, GateHost, type GateOptions } from "./gate.ts";
 import type { Host } from "./host.ts";
 import { createIds, type NewId } from "./ids.ts";
+import { InFlight } from "./in-flight.ts";
 import { Lease } from "./lease.ts";
 import type { Ledger, SessionName } from "./ledger.ts";
 import { isAnswered } from "./lifecycle.ts";
@@ -19,6 +20,7 @@ import type { PayloadOutcome } from "./payload.ts";
 import { judgePayloadHere } from "./payload-here.ts";
 import { type PrincipalInput, toPrincipal } from "./principal.ts";
 import { prune } from "./prune.ts";
+import { Reconciler } from "./reconcile.ts";
 import type { CallRecord } from "./records.ts";
 import { noteRefusal, type Tried } from "./refuse.ts";
 import { type Doubted, restored } from "./restored.ts";
@@ -66,6 +68,7 @@ export class Engine {
   readonly #parts: EngineParts;
   readonly #hosts = new Map<string, Host>();
   readonly #executions: Executions;
+  readonly #reconciler: Reconciler;
   readonly #keyed: boolean;
   readonly #workers = new Set<Worker>();
   readonly #closed = Promise.withResolvers<never>();
@@ -83,6 +86,7 @@ export class Engine {
       host: options.hostName ?? "",
       pid: process.pid,
       newOwnerId: () => newId(clock.now()),
+      onBeat: (owner) => void this.#reconciler.look(owner),
     });
     this.#keyed = secret !== undefined;
     this.#parts = {
@@ -94,12 +98,14 @@ export class Engine {
       lease,
       hosts: this.#hosts,
       queue: new SessionQueue(),
+      inFlight: new InFlight(),
       settings,
       trace: options.trace ?? untraced,
       ready: onceDone(() => checkSecret(ledger, secret)),
       onCommitted: (draft) => this.#executions.committed(draft),
     };
     this.#executions = new Executions(this.#parts);
+    this.#reconciler = new Reconciler(this.#parts, this.#executions);
     this.runs = new Runs(this.#parts, this.#executions, (frames) => this.#worker().takeUpFrames(frames));
     // Nobody may be waiting when it closes.
     this.#closed.promise.catch(() => {});

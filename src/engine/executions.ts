@@ -1,12 +1,14 @@
 import type { AskedCall } from "./ask.ts";
-import { CallRun } from "./call-run.ts";
+import { CallRun, type StoreEnd } from "./call-run.ts";
 import type { Claimed } from "./claim.ts";
 import { claimReady } from "./claim-ready.ts";
 import type { Draft } from "./draft.ts";
 import { Endings } from "./endings.ts";
 import { errorText } from "./error-text.ts";
 import { finishFrame } from "./frames.ts";
+import { Outcomes } from "./outcomes.ts";
 import type { EngineParts } from "./parts.ts";
+import { recordEntry } from "./record-entry.ts";
 import type { CallRecord, FrameRecord } from "./records.ts";
 import { draftOf } from "./standing.ts";
 import { Trail } from "./trail.ts";
@@ -28,9 +30,15 @@ export class Executions {
   readonly #invocations = new Map<string, Run>();
   readonly #sessions = new Map<string, Set<Run>>();
   readonly #endings: Endings;
+  readonly #outcomes: Outcomes;
+  /** Calls that are between their claim and their stored end, and frames in their step; each with how often. */
+  readonly #atWork = new Map<string, number>();
+  /** Claims that were taken back before they began. */
+  readonly #forbidden = new Set<string>();
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
+    this.#outcomes = new Outcomes(parts.clock);
     this.#endings = new Endings(parts);
   }
 
@@ -40,8 +48,35 @@ export class Executions {
 
   /** Runs a claimed call to its end, and then the frame's next step if that fell to us. Never rejects. */
   start(claimed: Claimed): void {
-    const ended = new CallRun(this.#parts, claimed, this.#endings.store).toEnd();
-    this.#track(claimed.call.id, ended, { ...placeOf(claimed.call, claimed.frame), draft: draftOf(claimed) });
+    const { call, frame } = claimed;
+    if (this.#forbidden.has(`${call.id} ${call.attempt}`)) return;
+    const store: StoreEnd = (_claimed, outcome) => {
+      this.#outcomes.keep({ claimed, outcome });
+      return this.#endings.store(claimed, outcome);
+    };
+    const ended = this.#whileAtWork(call.id, () => new CallRun(this.#parts, claimed, store).toEnd());
+    this.#track(call.id, ended, { ...placeOf(call, frame), draft: draftOf(claimed) });
+  }
+
+  /** Records once more how this attempt ended, if that is known here: the ledger has lost it. */
+  recordAgain(callId: string, attempt: number): boolean {
+    const known = this.#outcomes.of({ id: callId, attempt });
+    if (known === undefined) return false;
+    const { claimed, outcome } = known;
+    const record = async (): Promise<Ended> =>
+      (await untilStored(this.#parts.clock, () => recordEntry(this.#parts, claimed, outcome))) ?? {};
+    this.#track(callId, this.#whileAtWork(callId, record), placeOf(claimed.call, claimed.frame));
+    return true;
+  }
+
+  /** Is this process at work on the call, or on the frame's step? */
+  isAtWork(id: string): boolean {
+    return this.#atWork.has(id);
+  }
+
+  /** An attempt that was taken back must not begin any more. */
+  forbid(callId: string, attempt: number): void {
+    this.#forbidden.add(`${callId} ${attempt}`);
   }
 
   /** Claims an approved call and runs it, if it is free and this process can. */
@@ -103,6 +138,17 @@ export class Executions {
     while (this.#running.size > 0) await Promise.all(this.#running.values());
   }
 
+  async #whileAtWork<T>(id: string, work: () => Promise<T>): Promise<T> {
+    this.#atWork.set(id, (this.#atWork.get(id) ?? 0) + 1);
+    try {
+      return await work();
+    } finally {
+      const left = (this.#atWork.get(id) ?? 1) - 1;
+      if (left === 0) this.#atWork.delete(id);
+      else this.#atWork.set(id, left);
+    }
+  }
+
   async #stepTo(frame: FrameRecord): Promise<void> {
     try {
       await this.#parts.hosts.get(frame.app)?.step?.(frame);
@@ -124,7 +170,7 @@ export class Executions {
     const release = this.#parts.lease.keep();
     const done = work.then(async ({ call, stepping, asked }) => {
       if (asked !== undefined) this.#parts.hosts.get(asked.call.app)?.asked?.(asked);
-      if (stepping !== undefined) await this.#stepTo(stepping);
+      if (stepping !== undefined) await this.#whileAtWork(stepping.id, () => this.#stepTo(stepping));
       // Given back unstarted, because the lease was lost: try once more under a new one.
       if (call?.status === "ready") this.pursue(call.id);
     });

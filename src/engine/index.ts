@@ -46,6 +46,7 @@ export type {
   ConfirmationWithCall,
   DueWork,
   FrameChange,
+  HeldWork,
   Ledger,
   Memo,
   Owner,

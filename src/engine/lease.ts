@@ -9,6 +9,8 @@ export interface LeaseOptions {
   readonly host: string;
   readonly pid: number;
   readonly newOwnerId: () => string;
+  /** Told of every beat that the ledger took. Must not throw; nothing waits for what it does. */
+  readonly onBeat?: (owner: string) => void;
 }
 
 /**
@@ -105,7 +107,8 @@ export class Lease {
     });
     this.#failed = false;
     if (alive && owner === this.#owner) this.#beatAt = startedAt;
-    if (!alive) this.lost(owner.id);
+    if (alive) this.#options.onBeat?.(owner.id);
+    else this.lost(owner.id);
     return alive;
   }
 

@@ -234,6 +234,14 @@ export interface Owner {
   readonly pid: number;
 }
 
+/** What an owner holds, by the ledger's word. */
+export interface HeldWork {
+  /** Calls that execute under it. */
+  readonly calls: readonly { readonly id: string; readonly attempt: number }[];
+  /** Frames whose step is its. */
+  readonly frames: readonly { readonly id: string; readonly turn: number }[];
+}
+
 /** What is known of whoever holds a claim: shown to the person who settles an unknown outcome. */
 export interface OwnerState extends Owner {
   readonly lastBeatAt: number;
@@ -290,6 +298,8 @@ export interface Ledger extends Shelf, Outbox {
   /** Ends a lease early; what it still holds becomes due at once. */
   retire(owner: string): Promise<void>;
   owner(id: string): Promise<OwnerState | undefined>;
+  /** What this owner holds, in no particular order. Asked with each heartbeat. */
+  held(owner: string): Promise<HeldWork>;
   /** What waits for a process that hosts these. An owner whose lease ran out is fenced by this look. */
   due(hosted: readonly HostedApp[], limit: number): Promise<DueWork>;
 

@@ -3,6 +3,7 @@ import type { Clock } from "./clock.ts";
 import type { Draft } from "./draft.ts";
 import type { Host } from "./host.ts";
 import type { NewId } from "./ids.ts";
+import type { InFlight } from "./in-flight.ts";
 import type { Lease } from "./lease.ts";
 import type { Ledger } from "./ledger.ts";
 import type { SessionQueue } from "./session-queue.ts";
@@ -39,6 +40,7 @@ export interface EngineParts {
   readonly lease: Lease;
   readonly hosts: ReadonlyMap<string, Host>;
   readonly queue: SessionQueue;
+  readonly inFlight: InFlight;
   readonly settings: EngineSettings;
   readonly trace: Trace;
   /** Resolves once the ledger is known to have been begun with our secret; asked before every command. */

@@ -8,15 +8,26 @@ import type { CallRecord, FrameRecord } from "./records.ts";
 import { transact } from "./transact.ts";
 
 const LOST_REASON = "the process that ran it was lost before it reported an outcome";
+const FORGOTTEN_REASON =
+  "the ledger lost the end that its process had reported, and the process does not know it any more";
+
+/** What the ledger says this very process does, and it does not. */
+export interface OwnIdle {
+  readonly owner: string;
+  /** Of a call: its attempt. */
+  readonly turn: number;
+  readonly isIdle: () => boolean;
+}
 
 /**
  * What a dead process left of a call. A call that may be repeated is run again under its key; any other
- * becomes `unknown`, because fencing protects our records and not the world.
+ * becomes `unknown`, because fencing protects our records and not the world. With `own`, what this process left of it.
  */
-export async function recoverCall(parts: EngineParts, callId: string): Promise<Taken> {
+export async function recoverCall(parts: EngineParts, callId: string, own?: OwnIdle): Promise<Taken> {
   return transact<Taken>(parts, { call: callId }, async (snapshot, last) => {
     const { call: stored } = snapshot ?? {};
-    if (snapshot === undefined || stored?.status !== "executing" || (await isHeld(parts, stored)))
+    if (snapshot === undefined || stored?.status !== "executing") return { value: {} };
+    if (own === undefined ? await isHeld(parts, stored) : !isOwn(own, stored, stored.attempt))
       return { value: {} };
     const draft = new Draft(parts, snapshot.now, snapshot.session);
     const call: CallRecord = { ...stored, status: moveCall(stored, "release") };
@@ -25,10 +36,10 @@ export async function recoverCall(parts: EngineParts, callId: string): Promise<T
     if (!stored.repeatable || (!clearance.ok && !clearance.elsewhere)) {
       const set = { status: moveCall(stored, "lose") };
       draft.write({ kind: "call-update", id: stored.id, from: stored.status, attempt: stored.attempt, set });
-      draft.journal("call-unknown", lostBody(stored));
+      draft.journal("call-unknown", lostBody(stored, own));
       return { draft, value: { call: { ...stored, ...set } } };
     }
-    draft.journal("call-released", lostBody(stored));
+    draft.journal("call-released", lostBody(stored, own));
     if (clearance.ok) return planClaim(parts, { ...snapshot, call }, { stored, last, draft });
     draft.write({
       kind: "call-update",
@@ -42,10 +53,14 @@ export async function recoverCall(parts: EngineParts, callId: string): Promise<T
 }
 
 /** Takes over a frame whose process died during a model step. Its event was not written, so it steps again. */
-export async function recoverFrame(parts: EngineParts, frameId: string): Promise<FrameRecord | undefined> {
+export async function recoverFrame(
+  parts: EngineParts,
+  frameId: string,
+  own?: OwnIdle,
+): Promise<FrameRecord | undefined> {
   return transact<FrameRecord | undefined>(parts, { frame: frameId }, async (snapshot, last) => {
     const { frame } = snapshot ?? {};
-    if (snapshot === undefined || frame === undefined || !(await isFree(parts, frame)))
+    if (snapshot === undefined || frame === undefined || !(await isFree(parts, frame, own)))
       return { value: undefined };
     const draft = new Draft(parts, snapshot.now, snapshot.session);
     const deleted = snapshot.session.deletedAt !== undefined;
@@ -65,7 +80,8 @@ export async function recoverFrame(parts: EngineParts, frameId: string): Promise
   });
 }
 
-async function isFree(parts: EngineParts, frame: FrameRecord): Promise<boolean> {
+async function isFree(parts: EngineParts, frame: FrameRecord, own?: OwnIdle): Promise<boolean> {
+  if (own !== undefined) return frame.status === "stepping" && isOwn(own, frame, frame.turn);
   return frame.status === "ready" || (frame.status === "stepping" && !(await isHeld(parts, frame)));
 }
 
@@ -75,11 +91,17 @@ async function isHeld(parts: EngineParts, { owner: id }: { readonly owner?: stri
   return owner?.fenced === false;
 }
 
-function lostBody(call: CallRecord): { readonly [key: string]: string | number } {
+function isOwn(own: OwnIdle, { owner }: { readonly owner?: string }, turn: number): boolean {
+  return owner === own.owner && turn === own.turn && own.isIdle();
+}
+
+function lostBody(call: CallRecord, own?: OwnIdle): { readonly [key: string]: string | number } {
+  const { id, tool, attempt } = call;
+  if (own !== undefined) return { call: id, tool, attempt, reason: FORGOTTEN_REASON };
   return {
-    call: call.id,
-    tool: call.tool,
-    attempt: call.attempt,
+    call: id,
+    tool,
+    attempt,
     reason: LOST_REASON,
     ...(call.owner === undefined ? {} : { owner: call.owner }),
   };

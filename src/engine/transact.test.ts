@@ -4,6 +4,7 @@ import { createLedger } from "../stores/index.ts";
 import { chainHasher } from "./chain.ts";
 import { Draft } from "./draft.ts";
 import { createIds } from "./ids.ts";
+import { InFlight } from "./in-flight.ts";
 import { Lease } from "./lease.ts";
 import type { Ledger } from "./ledger.ts";
 import { ManualClock } from "./manual-clock.ts";
@@ -35,6 +36,7 @@ beforeEach(async () => {
     lease: new Lease({ ledger, clock, leaseMs, heartbeatMs, host: "", pid: 1, newOwnerId }),
     hosts: new Map(),
     queue: new SessionQueue(),
+    inFlight: new InFlight(),
     settings: DEFAULT_SETTINGS,
     trace: untraced,
     ready: () => undefined,

@@ -104,6 +104,7 @@ describe.concurrent(`${REPLICAS} replicas killed, stopped, cut off and frozen ou
         await cluster.rounds(rounds, own, async () => {
           expect(intolerable(await lives.check("running")), "after a round").toEqual([]);
         });
+        await cluster.lastStrikes(own);
         expect(await cluster.rest(), "the replicas go on by themselves").toBe(true);
         expect(intolerable(await lives.check("rest")), "at rest").toEqual([]);
         await cluster.end();

@@ -6,7 +6,7 @@ import { databaseName, execute, type PostgresServer } from "../support/postgres.
 import { Random } from "../support/random.ts";
 import type { Resources } from "../support/resources.ts";
 import { TcpProxy } from "../support/tcp-proxy.ts";
-import { BLOWS, type Blow, LEASE, Replica } from "./replica.ts";
+import { BLOWS, type Blow, LEASE, LONG_LEASE, Replica } from "./replica.ts";
 
 export const REPLICAS = 3;
 
@@ -16,6 +16,9 @@ const SKEWS_MS = [0, 60_000, -60_000] as const;
 const QUARREL_SHARE = 0.4;
 /** One round in so many strikes the database. */
 const ROUNDS_PER_RESTART = 16;
+
+const LAST_STRIKES = 5;
+const LONGEST_WORK_MS = 400;
 
 /** How a cluster is set up. */
 export interface ClusterOptions {
@@ -57,6 +60,7 @@ export class Cluster {
       settle: false,
       quarrel: QUARREL_SHARE,
       lease: LEASE,
+      watch: true,
       ...(durability === undefined ? {} : { durability }),
     };
     const replicas: Replica[] = [];
@@ -93,6 +97,20 @@ export class Cluster {
         }
       }),
     );
+  }
+
+  /**
+   * Strikes the database and nobody else, amid work, a few times. It is back within a lease, and each replica goes on
+   * with other work: what the database lost, nobody takes over from it. The replica itself has to notice.
+   */
+  async lastStrikes(seed: number): Promise<void> {
+    const random = new Random(seed);
+    await Promise.all(this.#replicas.map((replica) => replica.begin({ lease: LONG_LEASE })));
+    for (let strike = 0; strike < LAST_STRIKES; strike += 1) {
+      this.#more();
+      await setTimeout(random.fraction() * LONGEST_WORK_MS);
+      await this.#restart();
+    }
   }
 
   /** Strikes no more; resolves when the replicas themselves have done what could be done, true if that was in time. */

@@ -12,6 +12,9 @@ export type Blow = (typeof BLOWS)[number];
 /** So short that replicas lose it all the time. */
 export const LEASE = { leaseMs: 500, heartbeatMs: 150 } as const;
 
+/** So long that a database that crashes is back by then. */
+export const LONG_LEASE = { leaseMs: 10_000, heartbeatMs: 200 } as const;
+
 const LONGEST_LIFE_MS = 200;
 // Longer than a lease.
 const SHORTEST_ABSENCE_MS: number = LEASE.leaseMs * 1.1;
@@ -31,6 +34,13 @@ export class Replica {
     this.#told = told;
     this.#child = lives.start(told);
     this.#ready = readyOf(this.#child);
+  }
+
+  /** Ends it and begins anew, with something said differently. Resolves when it is at work. */
+  async begin(told: Partial<Parameters<Lives["start"]>[0]>): Promise<void> {
+    await this.#child.kill();
+    this.#child = this.#lives.start({ ...this.#told, ...told });
+    await this.#child.line("ready");
   }
 
   /** There are more sessions to begin. */

@@ -60,8 +60,10 @@ export class Agent implements Host {
       event: { author: "user", invocationId, content: { role: "user", parts: [{ text: "Pay them." }] } },
       frame: { kind: "llm", agent: AGENT, path: [AGENT] },
     });
-    if (received.ok) await this.step(received.frame);
-    return received.ok;
+    if (!received.ok) return false;
+    this.#engine.runs.step(received.frame);
+    await this.#engine.runs.settledIn(invocationId);
+    return true;
   }
 
   tool({ tool }: { readonly tool: string }): LiveTool {

@@ -2,7 +2,7 @@ import { type CallStatus, Engine, isAnswered, valueDigest } from "../../src/engi
 import { isJsonObject, type JsonValue } from "../../src/protocol/index.ts";
 import { createLedger } from "../../src/stores/index.ts";
 import { type Effect, readEffects } from "../support/effects.ts";
-import type { CallRow, LedgerContents } from "../support/ledger-view.ts";
+import { type CallRow, type LedgerContents, WATCH } from "../support/ledger-view.ts";
 import { type LedgerPlace, lookAt, urlOf } from "../support/open-view.ts";
 import { byCall, type CallRecordLine, replay } from "./history.ts";
 import { type LifeLine, SECRET, TOOL_FAILURE } from "./life.ts";
@@ -235,7 +235,8 @@ function checkRest({ effects, ledger, histories }: Evidence, report: Report): vo
   const ran = new Set(effects.filter(({ what }) => what === "body").map(({ call }) => call));
   for (const call of ledger.calls) {
     const waits = call.status === "suspended" && blocked.has(call.session);
-    if (!isAnswered(call.status) && call.status !== "unknown" && !waits)
+    const watches = call.status === "executing" && call.tool === WATCH;
+    if (!isAnswered(call.status) && call.status !== "unknown" && !waits && !watches)
       report("stuck-call", `${call.id} (${call.tool}) is ${call.status}`);
     const settled = histories.get(call.id)?.some(({ kind }) => kind === "call-settled") === true;
     const returned = histories.get(call.id)?.some(({ kind }) => kind === "call-returned") === true;

@@ -6,6 +6,7 @@ import {
   OutcomeUnknown,
 } from "../../src/engine/index.ts";
 import type { JsonObject, JsonValue } from "../../src/protocol/index.ts";
+import { WATCH } from "../support/ledger-view.ts";
 import { isConversation, KINDS, type Kind, TOOL_FAILURE } from "./life.ts";
 import type { World } from "./world.ts";
 
@@ -41,6 +42,14 @@ export function defineGates(
     gates.set(kind, engine.gate(kind, OPTIONS[gate], bodyOf(gate, world)));
   }
   return gates;
+}
+
+/** Puts the function that does not end behind the gate. Run again by a person's word, it ends at once. */
+export function defineWatch(engine: Engine, world: World): GatedFunction<JsonObject, JsonValue> {
+  return engine.gate(WATCH, {}, async (args: JsonObject, context) => {
+    if (context.attempt === 1) await new Promise(() => {});
+    return perform(world, { tool: WATCH, args, approvals: 0 }, context);
+  });
 }
 
 function bodyOf(kind: GateKind, world: World): Body {

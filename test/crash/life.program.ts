@@ -1,13 +1,14 @@
+import { randomBytes } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { type Commit, Engine, type Ledger, systemClock } from "../../src/engine/index.ts";
 import { CountersignError, type JsonObject } from "../../src/protocol/index.ts";
 import { createLedger } from "../../src/stores/index.ts";
 import { nextChange, watchCommits, wrapLedger } from "../support/ledger-proxy.ts";
-import type { LedgerView } from "../support/ledger-view.ts";
+import { type LedgerView, WATCH } from "../support/ledger-view.ts";
 import { openView, urlOf } from "../support/open-view.ts";
 import { listen, programOptions } from "../support/program.ts";
 import { Agent } from "./agent.ts";
-import { defineGates } from "./gates.ts";
+import { defineGates, defineWatch } from "./gates.ts";
 import {
   complain,
   HEARTBEAT_MS,
@@ -60,8 +61,10 @@ async function main(options: LifeOptions): Promise<void> {
   const agent = new Agent(engine, world, view);
   engine.host(agent);
   const gates = defineGates(engine, world);
+  const watching = defineWatch(engine, world);
   tell({ type: "ready" });
   engine.work({ sweepMs: SWEEP_MS, sealMs: SEAL_MS, onError: complain });
+  if (options.watch === true) keepWatching(watching).catch(complain);
   const starting = new Set<string>();
   const start = async ({ kind, id }: { readonly kind: Kind; readonly id: string }): Promise<void> => {
     // Whoever is told of more sessions looks at the earlier ones again: a crash of the database may have undone them.
@@ -81,6 +84,17 @@ async function main(options: LifeOptions): Promise<void> {
   await engine.close();
   process.exitCode = 0;
   process.stdin.destroy();
+}
+
+/** Runs a call that ends with the process; another one, if its claim could not be had. */
+async function keepWatching(watching: ReturnType<typeof defineWatch>): Promise<void> {
+  for (let number = 0; ; number += 1) {
+    const key = `${WATCH}-${randomBytes(6).toString("hex")}-${number}`;
+    await watching({}, { key, by: { id: "ana" } }).catch((error: unknown) => {
+      if (!isAway(error)) throw error;
+    });
+    await setTimeout(RETRY_MS);
+  }
 }
 
 // A server may be away just now; a file never is.

@@ -48,6 +48,8 @@ export interface LifeOptions {
   readonly durability?: "full";
   readonly lease?: { readonly leaseMs: number; readonly heartbeatMs: number };
   readonly sabotage?: Sabotage;
+  /** Run a call that does not end, so that the process's owner beats for as long as it lives? */
+  readonly watch?: boolean;
 }
 
 /** What a process says. Each line is said only after the promise that it speaks of has resolved. */

@@ -18,7 +18,7 @@ type Told = Pick<LifeOptions, "settle"> &
   Partial<
     Pick<
       LifeOptions,
-      "share" | "strike" | "sabotage" | "through" | "skewMs" | "lease" | "durability" | "quarrel"
+      "share" | "strike" | "sabotage" | "through" | "skewMs" | "lease" | "durability" | "quarrel" | "watch"
     >
   >;
 

@@ -74,17 +74,20 @@ export interface LedgerView {
 
 const IN_DOUBT = "exists (select 1 from calls k where k.session = c.session and k.status = 'unknown')";
 
+/** The tool that a process runs for as long as it lives. Its sessions are nobody's, and it has nowhere to go. */
+export const WATCH = "watch";
+
 /** What the views ask; a `?` stands for a value. */
 export const QUERIES = {
-  sessionIds: "select id from sessions",
+  sessionIds: `select id from sessions where app <> 'gate:${WATCH}'`,
   sessionKey: "select key from sessions where id = ?",
   framesOf:
     "select id, session, status from frames where session = ? and parent_frame is null order by invocation",
   deadline: "select deadline from confirmations where id = ?",
   // In one statement, and so at one moment: what is no longer the one may be the other.
   moving:
-    "select (select count(*) from calls c where status in ('waiting', 'ready', 'executing') " +
-    `or (status = 'suspended' and not ${IN_DOUBT})) + ` +
+    `select (select count(*) from calls c where status in ('waiting', 'ready') ` +
+    `or (status = 'executing' and tool <> '${WATCH}') or (status = 'suspended' and not ${IN_DOUBT})) + ` +
     "(select count(*) from frames c where status in ('ready', 'stepping') " +
     `or (status = 'waiting' and not ${IN_DOUBT})) as count`,
   unsettled:

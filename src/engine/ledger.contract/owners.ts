@@ -94,6 +94,29 @@ export const ownerCases: readonly LedgerCase[] = [
     },
   },
   {
+    name: "tells what an owner holds: calls that execute and frames that step under it, and nothing else",
+    async run({ open }) {
+      const ledger = await open();
+      const writer = new SessionWriter(ledger, "s1");
+      for (const id of ["o1", "o2"]) await ledger.beat({ ...OWNER, id }, LEASE_MS);
+      await writer.commit([
+        { kind: "call-insert", call: buildCall("s1", "a", { status: "executing", attempt: 2, owner: "o1" }) },
+        { kind: "call-insert", call: buildCall("s1", "b", { status: "unknown", attempt: 1, owner: "o1" }) },
+        { kind: "call-insert", call: buildCall("s1", "c", { status: "executing", attempt: 1, owner: "o2" }) },
+        { kind: "frame-insert", frame: buildFrame("s1", "f", { status: "stepping", turn: 3, owner: "o1" }) },
+        { kind: "frame-insert", frame: buildFrame("s1", "g", { status: "stepping", owner: "o2" }) },
+      ]);
+      const both = { calls: [{ id: "s1.a", attempt: 2 }], frames: [{ id: "f", turn: 3 }] };
+      checkEqual(await ledger.held("o1"), both, "what it holds");
+      const from = { kind: "frame-update", id: "f", from: "stepping" } as const;
+      await writer.commit([{ ...from, set: { status: "waiting", owner: null } }]);
+      checkEqual(await ledger.held("o1"), { ...both, frames: [] }, "after its step");
+      await ledger.retire("o1");
+      checkEqual(await ledger.held("o1"), { ...both, frames: [] }, "when it is retired");
+      checkEqual(await ledger.held("o3"), { calls: [], frames: [] }, "an owner nobody knows");
+    },
+  },
+  {
     name: "tidying drops owners long gone that hold nothing, and keeps every other",
     async run({ open, clock }) {
       const ledger = await open();

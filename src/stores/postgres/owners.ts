@@ -1,6 +1,6 @@
-import type { Owner, OwnerState } from "../../engine/index.ts";
+import type { HeldWork, Owner, OwnerState } from "../../engine/index.ts";
 import { list, OWNER_COLUMNS } from "../sql/columns.ts";
-import { toOwner } from "../sql/rows.ts";
+import { toHeld, toOwner } from "../sql/rows.ts";
 import type { Database } from "./database.ts";
 import { NOW } from "./now.ts";
 
@@ -12,6 +12,9 @@ const BEAT =
   "where o.fenced = 0";
 const RETIRE = `update countersign.owners set fenced = 1, lease_until = least(lease_until, ${NOW}) where id = $1`;
 const OWNER = `select ${list(OWNER_COLUMNS)}, ${NOW} from countersign.owners where id = $1`;
+const HELD =
+  "select 1, id, attempt from countersign.calls where status = 'executing' and owner = $1 union all " +
+  "select 0, id, turn from countersign.frames where status = 'stepping' and owner = $1";
 const FENCE = `update countersign.owners set fenced = 1 where fenced = 0 and lease_until <= ${NOW}`;
 
 // A fenced owner that came back must still be told so, and whoever settles an unknown call asks who held it.
@@ -37,6 +40,10 @@ export async function retireOwner(database: Database, id: string): Promise<void>
 export async function readOwner(database: Database, id: string): Promise<OwnerState | undefined> {
   const row = await database.get(OWNER, [id]);
   return row && toOwner(row, row.at(-1) as number);
+}
+
+export async function readHeld(database: Database, owner: string): Promise<HeldWork> {
+  return toHeld(await database.all(HELD, [owner]));
 }
 
 export async function fenceOverdueOwners(database: Database): Promise<void> {

@@ -10,6 +10,7 @@ import type {
   DeliveryEnd,
   DueWork,
   FrameRecord,
+  HeldWork,
   HostedApp,
   JournalRecord,
   KeptItem,
@@ -51,7 +52,7 @@ import {
   reviveDead,
   takeDueDeliveries,
 } from "./outbox.ts";
-import { beatOwner, dropIdleOwners, readOwner, retireOwner } from "./owners.ts";
+import { beatOwner, dropIdleOwners, readHeld, readOwner, retireOwner } from "./owners.ts";
 import { pinValue } from "./pins.ts";
 import { searchOpen } from "./search.ts";
 import { catchUp } from "./search-index.ts";
@@ -169,6 +170,10 @@ export class PostgresLedger implements Ledger {
 
   owner(id: string): Promise<OwnerState | undefined> {
     return readOwner(this.#database, id);
+  }
+
+  held(owner: string): Promise<HeldWork> {
+    return readHeld(this.#database, owner);
   }
 
   due(hosted: readonly HostedApp[], limit: number): Promise<DueWork> {

@@ -3,6 +3,7 @@ import type {
   CheckpointRecord,
   ConfirmationRecord,
   FrameRecord,
+  HeldWork,
   JournalRecord,
   Memo,
   OwnerState,
@@ -297,4 +298,15 @@ export function toOwner(row: Row, now: number): OwnerState {
     alive: row[5] === 0 && (row[4] as number) > now,
     fenced: row[5] !== 0,
   };
+}
+
+/** From rows of: is it a call (or else a frame), its id, its attempt or turn. */
+export function toHeld(rows: readonly Row[]): HeldWork {
+  const calls: { readonly id: string; readonly attempt: number }[] = [];
+  const frames: { readonly id: string; readonly turn: number }[] = [];
+  for (const [isCall, id, turn] of rows as readonly (readonly [number, string, number])[]) {
+    if (isCall === 1) calls.push({ id, attempt: turn });
+    else frames.push({ id, turn });
+  }
+  return { calls, frames };
 }

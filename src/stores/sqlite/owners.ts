@@ -1,6 +1,6 @@
-import type { Owner, OwnerState } from "../../engine/index.ts";
+import type { HeldWork, Owner, OwnerState } from "../../engine/index.ts";
 import { list, OWNER_COLUMNS } from "../sql/columns.ts";
-import { toOwner } from "../sql/rows.ts";
+import { toHeld, toOwner } from "../sql/rows.ts";
 import type { Database } from "./database.ts";
 
 // The work of an owner is given away at the moment it is fenced. One whose lease ran out unnoticed may go on.
@@ -10,6 +10,9 @@ const BEAT =
   "where fenced = 0";
 const RETIRE = "update owners set fenced = 1, lease_until = min(lease_until, ?) where id = ?";
 const OWNER = `select ${list(OWNER_COLUMNS)} from owners where id = ?`;
+const HELD =
+  "select 1, id, attempt from calls where status = 'executing' and owner = ?1 union all " +
+  "select 0, id, turn from frames indexed by frames_held where owner = ?1 and status = 'stepping'";
 const OVERDUE = "select 1 from owners where fenced = 0 and lease_until <= ? limit 1";
 const FENCE = "update owners set fenced = 1 where fenced = 0 and lease_until <= ?";
 
@@ -37,6 +40,10 @@ export function retireOwner(database: Database, id: string, now: number): void {
 export function readOwner(database: Database, id: string, now: number): OwnerState | undefined {
   const row = database.get(OWNER, [id]);
   return row && toOwner(row, now);
+}
+
+export function readHeld(database: Database, owner: string): HeldWork {
+  return toHeld(database.all(HELD, [owner]));
 }
 
 /** Has a lease run out that is not fenced yet? Asked before the write lock is taken for it. */

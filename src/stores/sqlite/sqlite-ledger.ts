@@ -11,6 +11,7 @@ import type {
   DeliveryEnd,
   DueWork,
   FrameRecord,
+  HeldWork,
   HostedApp,
   JournalRecord,
   KeptItem,
@@ -56,6 +57,7 @@ import {
   dropIdleOwners,
   fenceOverdueOwners,
   hasOverdueOwner,
+  readHeld,
   readOwner,
   retireOwner,
 } from "./owners.ts";
@@ -166,6 +168,10 @@ export class SqliteLedger implements Ledger {
 
   owner(id: string): Promise<OwnerState | undefined> {
     return this.#read((database) => readOwner(database, id, this.#clock.now()));
+  }
+
+  held(owner: string): Promise<HeldWork> {
+    return this.#read((database) => readHeld(database, owner));
   }
 
   async due(hosted: readonly HostedApp[], limit: number): Promise<DueWork> {

@@ -1,0 +1,84 @@
+import type { Executions } from "./executions.ts";
+import type { HeldWork } from "./ledger.ts";
+import type { EngineParts } from "./parts.ts";
+import { recoverCall, recoverFrame } from "./recover.ts";
+
+/** Something that the ledger says this process does. `turn` is a frame's, or the attempt of a call. */
+interface Held {
+  readonly kind: "call" | "frame";
+  readonly id: string;
+  readonly turn: number;
+}
+
+/**
+ * Compares what the ledger says this process's owner holds with what the process really does. A database that crashed
+ * may have lost the commit that ended a call or a step; the owner beats on, so nobody else would ever take it up. What
+ * is idle here at two looks, a heartbeat or more apart, is taken back: the end that this process remembers is recorded
+ * again, or the call is recovered as that of a lost process; a step is taken again.
+ */
+export class Reconciler {
+  readonly #parts: EngineParts;
+  readonly #executions: Executions;
+  /** What was found idle, and when first. */
+  #idle = new Map<string, number>();
+  #owner = "";
+  #looking = false;
+
+  constructor(parts: EngineParts, executions: Executions) {
+    this.#parts = parts;
+    this.#executions = executions;
+  }
+
+  /** Looks once, unless a look is under way. What fails is left to the next look. Never rejects. */
+  async look(owner: string): Promise<void> {
+    if (this.#looking) return;
+    this.#looking = true;
+    try {
+      if (owner !== this.#owner) this.#idle.clear();
+      this.#owner = owner;
+      for (const held of await this.#longIdle(owner)) await this.#takeBack(owner, held);
+    } catch {
+      // The ledger is away; what is idle stays so.
+    } finally {
+      this.#looking = false;
+    }
+  }
+
+  async #longIdle(owner: string): Promise<readonly Held[]> {
+    const { clock, ledger, settings } = this.#parts;
+    const askedAt = clock.monotonic();
+    const idle = listed(await ledger.held(owner)).filter(({ id }) => this.#isIdle(id));
+    const before = this.#idle;
+    const now = clock.monotonic();
+    this.#idle = new Map(idle.map((held) => [keyOf(held), before.get(keyOf(held)) ?? now]));
+    return idle.filter((held) => askedAt - (before.get(keyOf(held)) ?? now) >= settings.heartbeatMs);
+  }
+
+  #isIdle(id: string): boolean {
+    return !this.#executions.isAtWork(id) && !this.#parts.inFlight.has(id);
+  }
+
+  async #takeBack(owner: string, { kind, id, turn }: Held): Promise<void> {
+    const own = { owner, turn, isIdle: () => this.#isIdle(id) };
+    if (kind === "frame") {
+      const frame = await recoverFrame(this.#parts, id, own);
+      if (frame !== undefined) this.#executions.step(frame);
+      return;
+    }
+    if (this.#executions.recordAgain(id, turn)) return;
+    this.#executions.forbid(id, turn);
+    const taken = await recoverCall(this.#parts, id, own);
+    if (taken.claimed !== undefined) this.#executions.start(taken.claimed);
+  }
+}
+
+function listed({ calls, frames }: HeldWork): readonly Held[] {
+  return [
+    ...calls.map(({ id, attempt }) => ({ kind: "call" as const, id, turn: attempt })),
+    ...frames.map(({ id, turn }) => ({ kind: "frame" as const, id, turn })),
+  ];
+}
+
+function keyOf({ id, turn }: Held): string {
+  return `${id} ${turn}`;
+}
