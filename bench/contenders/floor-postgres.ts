@@ -22,7 +22,10 @@ const newId = createIds();
 export const floorPostgres: Contender = {
   async open({ file: url, runBody }) {
     const recording = await record(url);
-    const { connection, pool: max } = parseUrl(url);
+    const {
+      hosts: [connection],
+      pool: max,
+    } = parseUrl(url);
     const settings = { ...connection, types: pg.types, max, pipeline: true };
     const pool = new pg.Pool(settings) as unknown as ConnectionPool;
     const lanes = new Lanes(pool, max);

@@ -51,7 +51,9 @@ export const LEDGER_FLAG: Flags = {
   db: {
     type: "string",
     value: "URL",
-    help: "the ledger, as in sqlite:path/to/file.db (COUNTERSIGN_DB, else sqlite:countersign.db)",
+    help:
+      "the ledger, as in sqlite:path/to/file.db or postgres://user@host,host/database " +
+      "(COUNTERSIGN_DB, else sqlite:countersign.db)",
   },
 };
 

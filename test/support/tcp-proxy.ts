@@ -3,18 +3,22 @@ import { createServer, connect as dial, type Server, type Socket } from "node:ne
 interface Pair {
   readonly client: Socket;
   readonly server: Socket;
+  /** Silent for good. */
+  isLost?: boolean;
 }
 
 /** Stands between a program and a server, and does to their connections what networks do. */
 export class TcpProxy {
   readonly #server: Server;
+  #targetPort: number;
   readonly #pairs = new Set<Pair>();
   #frozen = false;
   #toLose: { readonly text: string; readonly resolve: () => void; asked?: Pair } | undefined;
   #onDial: (() => void) | undefined;
 
   private constructor(targetPort: number) {
-    this.#server = createServer((client) => this.#connect(client, targetPort));
+    this.#targetPort = targetPort;
+    this.#server = createServer((client) => this.#connect(client));
   }
 
   static async to(targetPort: number): Promise<TcpProxy> {
@@ -26,6 +30,11 @@ export class TcpProxy {
   get port(): number {
     const address = this.#server.address();
     return typeof address === "object" && address !== null ? address.port : 0;
+  }
+
+  /** From now on new connections go there. */
+  pointTo(targetPort: number): void {
+    this.#targetPort = targetPort;
   }
 
   /** The same URL, through here. */
@@ -55,10 +64,17 @@ export class TcpProxy {
 
   thaw(): void {
     this.#frozen = false;
-    for (const { client, server } of this.#pairs) {
+    for (const { client, server, isLost } of this.#pairs) {
+      if (isLost === true) continue;
       client.resume();
       server.resume();
     }
+  }
+
+  /** New connections pass; those that were there stay silent for good, as after a failover behind one address. */
+  thawForNewOnly(): void {
+    for (const pair of this.#pairs) pair.isLost = true;
+    this.thaw();
   }
 
   /** Breaks the connection on which this is asked next, when the server has answered and before that has passed. */
@@ -80,9 +96,9 @@ export class TcpProxy {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  #connect(client: Socket, targetPort: number): void {
-    const server = dial(targetPort, "127.0.0.1");
-    const pair = { client, server };
+  #connect(client: Socket): void {
+    const server = dial(this.#targetPort, "127.0.0.1");
+    const pair: Pair = { client, server };
     this.#pairs.add(pair);
     client.on("data", (data) => {
       if (this.#toLose !== undefined && data.includes(this.#toLose.text)) this.#toLose.asked = pair;

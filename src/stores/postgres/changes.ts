@@ -13,7 +13,8 @@ const BREATH_MS = 10;
 const POLL_MS = 2_000;
 const RECONNECT_MS = 250;
 const LOOK = "select 1";
-const ANSWER_LIMIT_MS = 5_000;
+// What is asked waits for nothing: a connection that takes longer is dead, or no better than dead.
+const ANSWER_LIMIT_MS = 1_000;
 
 /**
  * Tells listeners that something was committed: by this handle at once, by others when they notify. Notifying is not
@@ -88,14 +89,15 @@ export class Changes {
 
   async #keepListening(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const connection = this.#database.loneConnection();
+      let connection: LoneConnection | undefined;
       try {
+        connection = await this.#database.loneConnection();
         await this.#listenOn(connection, signal);
       } catch {
         await pause(RECONNECT_MS, signal);
       } finally {
         // Not `end`, which waits for a server that may not answer.
-        connection.connection.stream.destroy();
+        connection?.connection.stream.destroy();
       }
       this.#tellListeners();
     }
@@ -109,7 +111,7 @@ export class Changes {
     connection.on("notification", ({ payload }: { readonly payload?: string }) => {
       if (payload !== this.#own) this.#tellListeners();
     });
-    await connection.connect();
+    await answered(connection.connect(), signal);
     connection.unref();
     const either = AbortSignal.any([signal, lost.signal]);
     // Behind a pooler it would be the pooler's connection that listens, for nobody: there is only the floor.

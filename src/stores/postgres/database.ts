@@ -3,16 +3,16 @@ import { setTimeout } from "node:timers/promises";
 import type { LedgerStats } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import type { Row } from "../sql/row.ts";
-import type { ConnectionPool, Driver, LoneConnection, PostgresValue, Query, QueryResult } from "./driver.ts";
-import { Lanes } from "./lanes.ts";
+import type { Driver, LoneConnection, PostgresValue, Query, QueryResult } from "./driver.ts";
+import type { Place } from "./lanes.ts";
 import { isGone, isTransient, toLedgerError } from "./postgres-errors.ts";
+import { Servers } from "./servers.ts";
 import type { PostgresSettings } from "./settings.ts";
 
 const BUSY_LIMIT_MS = 5_000;
 const GONE_LIMIT_MS = 10_000;
 const SHORTEST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 250;
-const IDLE_MS = 30_000;
 const CLOSE_LIMIT_MS = 2_000;
 
 /** How a statement is run. */
@@ -28,16 +28,14 @@ export interface RunOptions {
 }
 
 /**
- * The pool, and the one place where statements are tried again. Every statement is a transaction of its own, so no
+ * The connections, and the one place where statements are tried again. Every statement is a transaction of its own, so no
  * lock outlives its answer, whatever becomes of this process. One that is sent again because its answer was lost may
  * have been done: each is written so that doing it twice is as doing it once.
  */
 export class Database {
   readonly name: string;
-  readonly #driver: Driver;
   readonly #settings: PostgresSettings;
-  readonly #pool: ConnectionPool;
-  readonly #lanes: Lanes | undefined;
+  readonly #servers: Servers;
   #statements = 0;
   #retries = 0;
   #reconnects = 0;
@@ -45,28 +43,18 @@ export class Database {
 
   constructor(driver: Driver, settings: PostgresSettings) {
     this.name = settings.name;
-    this.#driver = driver;
     this.#settings = settings;
-    // A pooler in between would have to give one of its connections to each statement.
-    const pipeline = driver.canPipeline && settings.prepare;
-    this.#pool = new driver.Pool({
-      ...settings.connection,
-      pipeline,
-      max: settings.pool,
-      idleTimeoutMillis: IDLE_MS,
-      allowExitOnIdle: true,
-    });
-    this.#lanes = pipeline ? new Lanes(this.#pool, settings.pool) : undefined;
-    // Of a connection that was lost a statement on it hears too; one that was idle is simply replaced.
-    this.#pool.on("error", () => {});
-    this.#pool.on("connect", (connection) => connection.on("error", () => {}));
+    this.#servers = new Servers(driver, settings);
   }
 
   /** What the pool and the one place that tries again have seen. */
   get stats(): LedgerStats {
-    const { totalCount: open, idleCount: idle, waitingCount: waiting } = this.#pool;
-    const pool = { size: this.#settings.pool, open, idle, waiting };
-    return { pool, statements: this.#statements, retries: this.#retries, reconnects: this.#reconnects };
+    return {
+      pool: this.#servers.stats,
+      statements: this.#statements,
+      retries: this.#retries,
+      reconnects: this.#reconnects,
+    };
   }
 
   /** Is what one statement leaves on a connection there for the next? Not where a pooler is in between. */
@@ -96,9 +84,12 @@ export class Database {
   }
 
   /** A connection of its own, not yet connected. `patient`: its statements may take as long as they take. */
-  loneConnection({ patient = false }: { readonly patient?: boolean } = {}): LoneConnection {
-    const { connection } = this.#settings;
-    return new this.#driver.Client(patient ? { ...connection, query_timeout: 0 } : connection);
+  async loneConnection({ patient = false }: { readonly patient?: boolean } = {}): Promise<LoneConnection> {
+    try {
+      return (await this.#servers.current()).lone({ patient });
+    } catch (error) {
+      throw toLedgerError(error, this.name);
+    }
   }
 
   /** Waits for what is under way, but not for a server that does not answer. */
@@ -108,7 +99,7 @@ export class Database {
     const timer = new AbortController();
     // Keeps the process until then: idle connections do not, and whoever awaits this would never hear of it.
     const late = setTimeout(CLOSE_LIMIT_MS, undefined, { signal: timer.signal }).catch(() => {});
-    await Promise.race([this.#pool.end().catch(() => {}), late]);
+    await Promise.race([this.#servers.end().catch(() => {}), late]);
     timer.abort();
   }
 
@@ -121,12 +112,15 @@ export class Database {
     const name = this.#settings.prepare && options.named !== false ? { name: nameOf(text) } : {};
     const query: Query = { text, values, rowMode: "array", ...name };
     const startedAt = performance.now();
+    let losses = 0;
     for (let pauseMs = SHORTEST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
       this.assertOpen();
       try {
         return await this.#attempt(query, options);
       } catch (error) {
-        this.#judge(error, performance.now() - startedAt, options);
+        losses += isGone(error) ? 1 : 0;
+        this.#judge(error, { elapsedMs: performance.now() - startedAt, losses }, options);
+        if (isGone(error)) await this.#servers.lost();
       }
       await setTimeout(pauseMs * (0.5 + Math.random()));
     }
@@ -134,21 +128,22 @@ export class Database {
 
   async #attempt(query: Query, { onLost, shared = false }: RunOptions): Promise<QueryResult> {
     this.#statements += 1;
-    const connection = await (shared && this.#lanes !== undefined ? this.#lanes : this.#pool).connect();
-    let gone = false;
+    const asked = this.#servers.ask();
     try {
-      return await connection.query(query);
-    } catch (error) {
-      gone = isGone(error);
-      if (gone) onLost?.();
-      throw error;
+      const place = await (await this.#servers.current()).connect(shared);
+      asked.on = place.on;
+      return await onPlace(place, query, onLost);
     } finally {
-      connection.release(gone);
+      this.#servers.answered(asked);
     }
   }
 
   /** Throws unless the statement may be tried again. */
-  #judge(error: unknown, elapsedMs: number, { patient = true }: RunOptions): void {
+  #judge(
+    error: unknown,
+    { elapsedMs, losses }: { readonly elapsedMs: number; readonly losses: number },
+    { patient = true }: RunOptions,
+  ): void {
     this.assertOpen();
     if (isTransient(error)) {
       this.#retries += 1;
@@ -161,9 +156,23 @@ export class Database {
     }
     if (isGone(error) && patient) {
       this.#reconnects += 1;
-      if (elapsedMs < GONE_LIMIT_MS) return;
+      // However long the first one took to be lost, another connection is tried.
+      if (elapsedMs < GONE_LIMIT_MS || losses === 1) return;
     }
     throw toLedgerError(error, this.name);
+  }
+}
+
+async function onPlace(place: Place, query: Query, onLost: (() => void) | undefined): Promise<QueryResult> {
+  let gone = false;
+  try {
+    return await place.query(query);
+  } catch (error) {
+    gone = isGone(error);
+    if (gone) onLost?.();
+    throw error;
+  } finally {
+    place.release(gone);
   }
 }
 

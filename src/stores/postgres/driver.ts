@@ -25,7 +25,10 @@ export interface Connection {
 
 /** A connection of its own, outside the pool. */
 export interface LoneConnection extends Connection {
-  connect(): Promise<unknown>;
+  /** The server's process behind it, once it is connected; a pooler makes one up. */
+  readonly processID: number | null;
+  /** The pool passes a function instead of waiting for the promise. */
+  connect(done?: (error?: Error) => void): Promise<unknown>;
   end(): Promise<void>;
   /** Lets the process end although the connection is open. */
   unref(): void;
@@ -60,6 +63,7 @@ export interface ConnectionSettings {
   readonly connectionTimeoutMillis: number;
   readonly query_timeout: number;
   readonly keepAlive: true;
+  readonly keepAliveInitialDelayMillis: number;
   readonly types: TypeParsers;
   readonly options?: string;
 }
@@ -74,6 +78,7 @@ export interface Driver {
       readonly idleTimeoutMillis: number;
       readonly allowExitOnIdle: true;
       readonly pipeline: boolean;
+      readonly Client: Driver["Client"];
     },
   ) => ConnectionPool;
   readonly Client: new (settings: ConnectionSettings) => LoneConnection;

@@ -6,7 +6,10 @@ const DEPTH = 16;
 const STALLED_MS = 100;
 
 /** A place on a connection, given back with `true` if the connection was lost. */
-export type Place = Pick<PooledConnection, "query" | "release">;
+export interface Place extends Pick<PooledConnection, "query" | "release"> {
+  /** The connection, which others may share. */
+  readonly on: object;
+}
 
 /**
  * Connections on which statements follow each other without waiting for answers: many small ones cost few packets and
@@ -26,7 +29,7 @@ export class Lanes {
   /** Rejects where the pool has no connection to give. */
   async connect(): Promise<Place> {
     // The only connection there is could be kept for ever by those who share it.
-    if (this.#most === 0) return this.#pool.connect();
+    if (this.#most === 0) return toWhole(await this.#pool.connect());
     const lane = this.#choose();
     lane.underWay += 1;
     try {
@@ -85,8 +88,18 @@ function burdenOf({ underWay, answeredAt }: Lane, now: number): number {
   return now - answeredAt > STALLED_MS ? Number.POSITIVE_INFINITY : underWay;
 }
 
+/** A connection that is shared with nobody. */
+export function toWhole(connection: PooledConnection): Place {
+  return {
+    on: connection,
+    query: (query) => connection.query(query),
+    release: (isLost) => connection.release(isLost),
+  };
+}
+
 function toPlace(lane: Lane, connection: PooledConnection, leave: () => void): Place {
   return {
+    on: connection,
     query: (query: Query): Promise<QueryResult> => {
       cork(lane, connection);
       return connection.query(query);

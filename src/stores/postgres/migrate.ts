@@ -64,7 +64,7 @@ export async function migrate(
   database: Database,
   migrations: readonly Migration[] = MIGRATIONS,
 ): Promise<SchemaState> {
-  const connection = database.loneConnection({ patient: true });
+  const connection = await database.loneConnection({ patient: true });
   connection.on("error", () => {});
   try {
     await connection.connect();

@@ -3,12 +3,16 @@ import { CountersignError } from "../../protocol/index.ts";
 import { Database } from "./database.ts";
 import { loadDriver } from "./load-driver.ts";
 import { assertUsable, migrate, NEWEST, readSchema } from "./migrate.ts";
+import { READ_ONLY, toLedgerError } from "./postgres-errors.ts";
 import { PostgresLedger } from "./postgres-ledger.ts";
 import { parseUrl } from "./settings.ts";
 
 /** Where a PostgreSQL ledger is and how careful it is. */
 export interface PostgresOptions {
-  /** `postgres://user:password@host:port/database`, with `?pool=`, `?prepare=false` and what `pg` knows. */
+  /**
+   * `postgres://user:password@host:port/database`, with `?pool=`, `?prepare=false` and what `pg` knows; several hosts as
+   * `host:port,host:port`, of which the one that takes writes is used.
+   */
   readonly url: string;
   /** `"full"`: every commit is on disk before it is acknowledged, not only decisions and claims. */
   readonly durability?: "full";
@@ -17,7 +21,7 @@ export interface PostgresOptions {
 }
 
 const OPENING =
-  "select value, countersign.now_ms(), current_setting('transaction_isolation') " +
+  "select value, countersign.now_ms(), current_setting('transaction_isolation'), pg_is_in_recovery() " +
   "from countersign.meta where name = 'digest-key'";
 
 /**
@@ -45,8 +49,9 @@ export async function openPostgresLedger(
       schema = await readSchema(database);
     }
     assertUsable(schema, settings.name);
-    const [key, now, isolation] = (await database.get(OPENING)) ?? [];
+    const [key, now, isolation, isStandby] = (await database.get(OPENING)) ?? [];
     assertReadCommitted(isolation as string, settings.name);
+    if ((isStandby as unknown) === true) throw standby(settings.name);
     const digestKey = new Uint8Array(Buffer.from(key as string, "hex"));
     return new PostgresLedger(database, {
       digestKey,
@@ -78,6 +83,10 @@ export async function migratePostgres(
   } finally {
     await database.close();
   }
+}
+
+function standby(name: string): unknown {
+  return toLedgerError(Object.assign(new Error("The server is in recovery."), { code: READ_ONLY }), name);
 }
 
 // The connection asks for it; something in between may have kept that from the server.

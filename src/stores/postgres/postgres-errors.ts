@@ -8,6 +8,9 @@ const TRANSIENT: ReadonlySet<string> = new Set([
   "55P03",
 ]);
 
+/** read_only_sql_transaction: what a standby says to whoever writes. */
+export const READ_ONLY = "25006";
+
 const GONE: ReadonlySet<string> = new Set([
   // admin_shutdown, crash_shutdown, cannot_connect_now, database_dropped, idle_in_transaction_session_timeout
   "57P01",
@@ -20,8 +23,8 @@ const GONE: ReadonlySet<string> = new Set([
   "26000",
   // too_many_connections
   "53300",
-  // read_only_sql_transaction: a standby, while its primary is away
-  "25006",
+  // a standby, while its primary is away
+  READ_ONLY,
   "ECONNREFUSED",
   "ECONNRESET",
   "ECONNABORTED",
@@ -46,6 +49,10 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
   // invalid_sql_statement_name, duplicate_prepared_statement
   ["26000", FORGETFUL_POOLER],
   ["42P05", FORGETFUL_POOLER],
+  [
+    READ_ONLY,
+    "the server is a standby, which only reads: name the primary, or all hosts as HOST:PORT,HOST:PORT, and the one that takes writes is found",
+  ],
   ["28P01", "the password is wrong: check the URL"],
   ["28000", "the role may not log in: check the URL and the server's pg_hba.conf"],
   ["3D000", "there is no such database: create it, or check the URL"],

@@ -11,6 +11,9 @@ const IDLE_IN_TRANSACTION_MS = 5_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 // Longer than the server takes to give up by itself, so that only a connection that is dead gets there.
 const QUERY_TIMEOUT_MS = 12_000;
+const KEEP_ALIVE_MS = 10_000;
+
+const OWN_PARAMETERS = ["pool", "prepare", "query_timeout", "target_session_attrs"] as const;
 
 const PLAIN_MODE = "disable";
 // Encrypted, to whoever answers.
@@ -27,7 +30,8 @@ const BOOLEAN = 16;
 export interface PostgresSettings {
   /** The URL without the password, for messages. */
   readonly name: string;
-  readonly connection: ConnectionSettings;
+  /** The servers that may be the primary, in the order of the URL. */
+  readonly hosts: readonly [ConnectionSettings, ...ConnectionSettings[]];
   readonly pool: number;
   /** False where something between us and the server cannot keep prepared statements. */
   readonly prepare: boolean;
@@ -35,32 +39,55 @@ export interface PostgresSettings {
 
 /**
  * Reads `?pool=`, `?prepare=false` and `?sslmode=`; everything else is the driver's (`sslrootcert`, …).
- * `?query_timeout=` in milliseconds is how long an answer may take before its connection is given up. Throws
- * `invalid-option` for values that make no sense, and for files that cannot be read.
+ * `?query_timeout=` in milliseconds is how long an answer may take before its connection is given up. Several hosts are
+ * written as libpq has them, `postgres://user@one:5432,two:5433/database`. Throws `invalid-option` for values that make
+ * no sense, and for files that cannot be read.
  */
 export function parseUrl(url: string): PostgresSettings {
-  const parsed = toUrl(url);
-  const pool = toCount(parsed, "pool", { usual: DEFAULT_POOL, most: LARGEST_POOL });
-  const prepare = toFlag(parsed, "prepare");
-  const query_timeout = toCount(parsed, "query_timeout", { usual: QUERY_TIMEOUT_MS, most: 3_600_000 });
-  for (const own of ["pool", "prepare", "query_timeout"]) parsed.searchParams.delete(own);
-  settleTls(parsed);
-  const connectionString = parsed.href;
-  return {
-    name: nameOf(parsed),
-    pool,
-    prepare,
-    connection: {
-      connectionString,
+  const [first, ...others] = splitHosts(url).map(toUrl);
+  if (first === undefined) throw unreadable();
+  const pool = toCount(first, "pool", { usual: DEFAULT_POOL, most: LARGEST_POOL });
+  const prepare = toFlag(first, "prepare");
+  const query_timeout = toCount(first, "query_timeout", { usual: QUERY_TIMEOUT_MS, most: 3_600_000 });
+  checkSessionAttributes(first);
+  const toSettings = (parsed: URL): ConnectionSettings => {
+    for (const own of OWN_PARAMETERS) parsed.searchParams.delete(own);
+    settleTls(parsed);
+    return {
+      connectionString: parsed.href,
       application_name: "countersign",
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout,
       keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       types: { getTypeParser: parserOf },
       // A pooler that cannot keep statements cannot keep settings either: there they belong to the role.
       ...(prepare ? { options: startOptions(query_timeout) } : {}),
-    },
+    };
   };
+  const name = `postgres://${[first, ...others].map(({ host }) => host).join(",")}${first.pathname}`;
+  return { name, pool, prepare, hosts: [toSettings(first), ...others.map(toSettings)] };
+}
+
+/** One URL for each host that is named. */
+function splitHosts(url: string): readonly string[] {
+  const [, scheme = "", authority = "", rest = ""] = /^([a-z]+:\/\/)([^/?#]*)(.*)$/s.exec(url) ?? [];
+  const at = authority.lastIndexOf("@") + 1;
+  const hosts = authority.slice(at).split(",");
+  if (hosts.length === 1) return [url];
+  return hosts.map((host) => {
+    if (host === "") throw invalid("a host between the commas of the ledger's URL is missing");
+    return `${scheme}${authority.slice(0, at)}${host}${rest}`;
+  });
+}
+
+// The ledger is written to: what only reads is of no use, whatever the URL asks for.
+function checkSessionAttributes(url: URL): void {
+  const wanted = url.searchParams.get("target_session_attrs") ?? "read-write";
+  if (wanted === "read-write" || wanted === "primary") return;
+  throw invalid(
+    `target_session_attrs is ${JSON.stringify(wanted)}; leave it out or give read-write: a ledger is written to`,
+  );
 }
 
 /** Where TLS is asked for, the server's certificate is checked with its name, unless it is said that it need not be. */
@@ -111,15 +138,15 @@ function toUrl(url: string): URL {
   try {
     return new URL(url);
   } catch {
-    // Not as the cause: it would repeat the password.
-    throw invalid(
-      "the ledger's URL cannot be read; write postgres://USER:PASSWORD@HOST:PORT/DATABASE and escape what is special",
-    );
+    throw unreadable();
   }
 }
 
-function nameOf(url: URL): string {
-  return `postgres://${url.host}${url.pathname}`;
+// Without a cause: it would repeat the password.
+function unreadable(): CountersignError {
+  return invalid(
+    "the ledger's URL cannot be read; write postgres://USER:PASSWORD@HOST:PORT/DATABASE, several as HOST:PORT,HOST:PORT, and escape what is special",
+  );
 }
 
 function toCount(

@@ -1,0 +1,125 @@
+import { Connections, type Made } from "./connections.ts";
+import type { Driver } from "./driver.ts";
+import { findPrimary, type Look } from "./primary.ts";
+import type { PostgresSettings } from "./settings.ts";
+
+/** A new connection gets an answer within the first, or, where looks fail, within the next. */
+const LOOK_LIMITS_MS = [700, 1_400, 2_800, 5_000] as const;
+/** Whoever has not answered for so long is asked about. */
+const SILENT_MS = 300;
+const TICK_MS = 100;
+/** Servers that were found well are not asked again before. */
+const WELL_MS = 1_000;
+
+/** Something that was asked and is not answered yet. */
+export interface Asked {
+  readonly at: number;
+  /** The connection it was asked on, once there is one. */
+  on?: object;
+}
+
+/**
+ * Which server is asked, and whether its connections are alive. A dead connection does not say so: it is silent, as one
+ * whose statement waits for a lock is. So when something was not answered for a moment, a new connection is made, which
+ * finds the primary among the hosts and asks it which of our connections it knows. Those that it does not know, or on
+ * which it waits for us while we wait for it, are given up, and what was asked on them is asked again.
+ */
+export class Servers {
+  readonly #driver: Driver;
+  readonly #settings: PostgresSettings;
+  /** Oldest first. */
+  readonly #asked: Set<Asked> = new Set();
+  #current: Connections | undefined;
+  #looking: Promise<void> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #failedLooks = 0;
+  #nextLookAt = 0;
+
+  constructor(driver: Driver, settings: PostgresSettings) {
+    this.#driver = driver;
+    this.#settings = settings;
+    const [only, ...others] = settings.hosts;
+    if (others.length === 0) this.#current = new Connections(driver, settings, only);
+  }
+
+  get stats(): Connections["stats"] {
+    return this.#current?.stats ?? { size: this.#settings.pool, open: 0, idle: 0, waiting: 0 };
+  }
+
+  /** The connections to the primary. Rejects where none is found. */
+  async current(): Promise<Connections> {
+    if (this.#current === undefined) await this.#look();
+    if (this.#current === undefined) throw new Error("Connection terminated: no server was found");
+    return this.#current;
+  }
+
+  /** From now on an answer is waited for; call what this returns when it has come. */
+  ask(): Asked {
+    const asked: Asked = { at: performance.now() };
+    this.#asked.add(asked);
+    this.#timer ??= setInterval(() => this.#tick(), TICK_MS).unref();
+    return asked;
+  }
+
+  answered(asked: Asked): void {
+    this.#asked.delete(asked);
+  }
+
+  /** A connection was lost: another of the hosts may be the primary now. */
+  async lost(): Promise<void> {
+    if (this.#settings.hosts.length > 1) await this.#look().catch(() => {});
+  }
+
+  async end(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#current?.end();
+  }
+
+  #tick(): void {
+    const [oldest] = this.#asked;
+    if (oldest === undefined) {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+      return;
+    }
+    const now = performance.now();
+    if (now - oldest.at < SILENT_MS || now < this.#nextLookAt) return;
+    this.#look().catch(() => {});
+  }
+
+  /** One look at a time, for everybody who wants one. */
+  #look(): Promise<void> {
+    this.#looking ??= this.#lookOnce().finally(() => {
+      this.#looking = undefined;
+    });
+    return this.#looking;
+  }
+
+  async #lookOnce(): Promise<void> {
+    const startedAt = performance.now();
+    const limitMs = LOOK_LIMITS_MS[Math.min(this.#failedLooks, LOOK_LIMITS_MS.length - 1)] ?? 0;
+    this.#failedLooks += 1;
+    const pids = [...(this.#current?.made ?? [])].flatMap(({ connection }) => connection.processID ?? []);
+    const look = await findPrimary(this.#driver, this.#settings.hosts, { pids, limitMs });
+    this.#failedLooks = 0;
+    this.#nextLookAt = performance.now() + WELL_MS;
+    const before = this.#current;
+    if (look.host === before?.host) {
+      for (const made of this.#dead(before, look, startedAt)) made.connection.connection.stream.destroy();
+      return;
+    }
+    this.#current = new Connections(this.#driver, this.#settings, look.host);
+    before?.giveUp();
+  }
+
+  #dead(connections: Connections, { known, canTell }: Look, startedAt: number): readonly Made[] {
+    const silent = new Set([...this.#asked].filter(({ at }) => at < startedAt - TICK_MS).map(({ on }) => on));
+    return [...connections.made].filter(({ connection, dialledAt }) => {
+      // The new one was dialled later and is through.
+      if (connection.processID === null) return dialledAt < startedAt - SILENT_MS;
+      if (!canTell || dialledAt > startedAt) return false;
+      const isIdle = known.get(connection.processID);
+      return isIdle === undefined || (isIdle && silent.has(connection));
+    });
+  }
+}
