@@ -1,13 +1,5 @@
 import { median } from "../statistics.ts";
-import {
-  type Cycles,
-  type Growth,
-  hasOwnStore,
-  isPeer,
-  OURS,
-  type PeerResults,
-  type Safety,
-} from "./results.ts";
+import { type Cycles, type Growth, isPeer, OURS, type PeerResults, type Safety } from "./results.ts";
 
 /** A goal of this package, and what the run found. */
 export interface Goal {
@@ -16,58 +8,62 @@ export interface Goal {
   readonly met: boolean;
 }
 
-const TIMES_A_FRAMEWORK = 10;
 const MOST_GROWTH = 1.3;
 const KIB = 1_024;
 /** A paused session that is nowhere but in the ledger leaves no more than this behind. */
-const NEXT_TO_NOTHING_KIB = 1;
+const NEXT_TO_NOTHING_KIB = 0.1;
+
+type Workload = "memory" | "sqlite1" | "sqlite8" | "sqlite64" | "postgres1" | "postgres8" | "postgres64";
+
+/** How fast a full cycle must be, as a multiple of a contender's rate; without a name: of the fastest. */
+const RATES: readonly (readonly [Workload, string, number, string?])[] = [
+  ["memory", "in memory", 1],
+  ["sqlite1", "on SQLite, 1 in flight", 0.9, "aisdk-synced"],
+  ["sqlite8", "on SQLite, 8 in flight", 1.2, "aisdk-synced"],
+  ["sqlite64", "on SQLite, 64 in flight", 1.2, "aisdk-synced"],
+  ["sqlite8", "on SQLite, 8 in flight", 0.7, "aisdk"],
+  ["sqlite64", "on SQLite, 64 in flight", 0.7, "aisdk"],
+  ["postgres1", "on PostgreSQL, 1 in flight", 0.6, "aisdk"],
+  ["postgres8", "on PostgreSQL, 8 in flight", 1, "aisdk"],
+  ["postgres64", "on PostgreSQL, 64 in flight", 1.8, "aisdk"],
+  ["memory", "in memory", 10, "langgraph"],
+  ["sqlite1", "on SQLite, 1 in flight", 5, "langgraph"],
+  ["postgres1", "on PostgreSQL, 1 in flight", 6, "langgraph"],
+  ["postgres8", "on PostgreSQL, 8 in flight", 10, "langgraph"],
+  ["postgres64", "on PostgreSQL, 64 in flight", 10, "langgraph"],
+];
 
 /** Every goal that the run says something about. */
 export function goalsOf(results: PeerResults): readonly Goal[] {
-  const { W1, W4, W5, W6, W7 } = results;
+  const { growth, safety, ungated, paused } = results;
   return [
-    ...(W1 === undefined ? [] : [aheadOfAll("in memory", W1)]),
-    ...onDisk(results),
-    ...Object.entries(W4 ?? {}).map(([store, growth]) => flat(store, growth)),
-    ...(W6 === undefined
+    ...RATES.flatMap(([workload, where, least, peer]) =>
+      fastEnough(results[workload], { where, least, peer }),
+    ),
+    ...Object.entries(growth ?? {}).map(([store, grown]) => flat(store, grown)),
+    ...(ungated === undefined
       ? []
-      : [lightest("50 turns of 1 call", W6.seq), lightest("1 turn of 50 calls", W6.par)]),
-    ...(W5 === undefined ? [] : safe(W5)),
-    ...(W7 === undefined ? [] : [weightless(W7)]),
+      : [lightest("50 turns of 1 call", ungated.seq), lightest("1 turn of 50 calls", ungated.par)]),
+    ...(safety === undefined ? [] : safe(safety)),
+    ...(paused === undefined ? [] : [weightless(paused)]),
   ];
 }
 
-function onDisk({ W2, W3, W3c, W3d }: PeerResults): readonly Goal[] {
-  const places = {
-    "on SQLite": W2,
-    "on PostgreSQL": W3,
-    "on PostgreSQL, 8 in flight": W3c,
-    "on PostgreSQL, 64 in flight": W3d,
-  };
-  return Object.entries(places).flatMap(([where, cycles]) =>
-    cycles === undefined || !(OURS in cycles.rates)
-      ? []
-      : [aheadOfAll(where, cycles), ...aheadOfFrameworks(where, cycles)],
-  );
+interface RateGoal {
+  readonly where: string;
+  readonly least: number;
+  readonly peer: string | undefined;
 }
 
-function aheadOfAll(where: string, { rates }: Cycles): Goal {
-  const [best, ratio] = against(rates, isPeer);
-  return {
-    claim: `full cycle ${where}: ahead of every contender`,
-    found: `${ratio.toFixed(2)} times the rate of ${best}`,
-    met: ratio > 1,
-  };
-}
-
-function aheadOfFrameworks(where: string, { rates }: Cycles): readonly Goal[] {
-  if (!Object.keys(rates).some(hasOwnStore)) return [];
-  const [best, ratio] = against(rates, hasOwnStore);
+function fastEnough(cycles: Cycles | undefined, { where, least, peer }: RateGoal): readonly Goal[] {
+  if (cycles === undefined || (cycles.rates[OURS] ?? []).length === 0) return [];
+  if (peer !== undefined && (cycles.rates[peer] ?? []).length === 0) return [];
+  const [name, ratio] = against(cycles.rates, peer === undefined ? isPeer : (each) => each === peer);
   return [
     {
-      claim: `full cycle ${where}: at least ${TIMES_A_FRAMEWORK} times the fastest framework with a store of its own`,
-      found: `${ratio.toFixed(1)} times the rate of ${best}`,
-      met: ratio >= TIMES_A_FRAMEWORK,
+      claim: `full cycle ${where}: at least ${least} times the rate of ${peer ?? "the fastest contender"}`,
+      found: `${ratio.toFixed(2)} times the rate of ${name}`,
+      met: ratio >= least,
     },
   ];
 }
@@ -100,13 +96,13 @@ function lightest(how: string, samples: Samples): Goal {
   const [name = "nobody", theirs = []] =
     peers.toSorted(([, one], [, other]) => median(one) - median(other))[0] ?? [];
   return {
-    claim: `ungated call, ${how}: less overhead than every peer`,
+    claim: `ungated call, ${how}: no more overhead than the cheapest peer`,
     found: `${(ours / median(theirs)).toFixed(2)} times that of ${name}`,
-    met: ours < median(theirs),
+    met: ours <= median(theirs),
   };
 }
 
-function safe(results: NonNullable<PeerResults["W5"]>): readonly Goal[] {
+function safe(results: NonNullable<PeerResults["safety"]>): readonly Goal[] {
   const ours = Object.entries(results[OURS] ?? {});
   const wrong = ours.filter(([, safety]) => !isOnce(safety)).map(([store]) => store);
   const told = ours.flatMap(([, { crash }]) => (crash?.answer === undefined ? [] : [crash.answer]));
@@ -124,7 +120,7 @@ function safe(results: NonNullable<PeerResults["W5"]>): readonly Goal[] {
   ];
 }
 
-/** Did the tool run exactly once, however often and from wherever it was approved? */
+/** Did the tool run once and no more, however often and from wherever it was approved? */
 export function isOnce(safety: Safety): boolean {
   const { simultaneous, staggered, replay, twoProcesses = [], twoProcessesStaggered = [], crash } = safety;
   const runs = [...simultaneous, ...staggered, ...twoProcesses, ...twoProcessesStaggered];
@@ -132,7 +128,7 @@ export function isOnce(safety: Safety): boolean {
   return safety.error === undefined && killed && runs.every((n) => n === 1) && replay.every((n) => n === 0);
 }
 
-function weightless(results: NonNullable<PeerResults["W7"]>): Goal {
+function weightless(results: NonNullable<PeerResults["paused"]>): Goal {
   const kib = heapKib(results[OURS] ?? {});
   return {
     claim: `a paused session leaves next to nothing on the heap (at most ${NEXT_TO_NOTHING_KIB} KiB)`,

@@ -23,15 +23,17 @@ export function toPage(results: PeerResults, ownResults: string): string {
       goalsOf(results).map(({ claim, found, met }) => [claim, found, met ? "met" : "**missed**"]),
     ),
     "",
-    ...cycles("In memory", results.W1),
-    ...cycles("On SQLite", results.W2),
-    ...cycles("On PostgreSQL", results.W3),
-    ...cycles("On PostgreSQL, 8 sessions in flight", results.W3c),
-    ...cycles("On PostgreSQL, 64 sessions in flight", results.W3d),
-    ...growth(results.W4),
-    ...safety(results.W5),
-    ...ungated(results.W6),
-    ...memory(results.W7),
+    ...cycles("In memory", results.memory),
+    ...cycles("On SQLite", results.sqlite1),
+    ...cycles("On SQLite, 8 sessions in flight", results.sqlite8),
+    ...cycles("On SQLite, 64 sessions in flight", results.sqlite64),
+    ...cycles("On PostgreSQL", results.postgres1),
+    ...cycles("On PostgreSQL, 8 sessions in flight", results.postgres8),
+    ...cycles("On PostgreSQL, 64 sessions in flight", results.postgres64),
+    ...growth(results.growth),
+    ...safety(results.safety),
+    ...ungated(results.ungated),
+    ...memory(results.paused),
     "## The engine over its own SQL",
     "",
     "What the engine costs over the bare statements of its store, and whether a full ledger slows it down.",
@@ -40,23 +42,25 @@ export function toPage(results: PeerResults, ownResults: string): string {
   ].join("\n");
 }
 
-const INTRODUCTION = `A scripted model that answers at once calls one gated tool; the run pauses, a person approves, the tool runs, the
-model says a last sentence. \`ours\` is this package. \`openai\` and \`aisdk\` bring no store for a paused run: theirs is one row
-that their user writes, which claims nothing and syncs less (see the safety table for what that means). \`floor\` is no
-peer: a loop of a hundred lines that claims the call and does nothing else; it bounds what is attainable.`;
+const INTRODUCTION = `A scripted model answers at once and calls one gated tool; the run pauses, a person approves, the tool runs, the
+model says a last sentence. \`ours\` is this package. \`openai\` and \`aisdk\` have no store for a paused run: their users
+write one row, which claims nothing; on SQLite that row is never synced, except as \`aisdk-synced\`. The safety table shows
+what that means. \`floor\` is not a peer: a loop of a hundred lines that claims the call and does nothing else; it shows what is
+attainable.`;
 
 function conditions({ env }: PeerResults): string {
-  const { node, cores, memGiB, postgres, packages, rounds, targetMs, date } = env;
+  const { node, oldNode, cores, memGiB, postgres, packages, rounds, targetMs, date } = env;
   const server = postgres === undefined ? "" : ` PostgreSQL ${postgres.split(" ")[0]}.`;
-  return `${date.slice(0, 10)}, ${cores} cores, ${memGiB} GiB, Node ${node} (\`ours\`: ${process.version}).${server} Interleaved
+  return `${date.slice(0, 10)}, ${cores} cores, ${memGiB} GiB, Node ${node}; contenders with a native
+module that has to be built for its Node run on ${oldNode}, and their row says so.${server} Interleaved
 rounds of about ${targetMs} ms (${rounds} where nothing else is said), one process per contender. Read the ratios: absolutes are of one machine and one hour.
 ${packages.join(", ")}.`;
 }
 
 // Rounds are interleaved, so ratios survive some of it; but whoever waits for a disk that others use is measured with them.
 // On PostgreSQL the server's processes and the sessions in flight are themselves the load.
-function busyness({ env, W1, W2 }: PeerResults): readonly string[] {
-  const load = Math.max(...[W1, W2].map((results) => results?.load[0] ?? 0));
+function busyness({ env, memory: inMemory, sqlite1 }: PeerResults): readonly string[] {
+  const load = Math.max(...[inMemory, sqlite1].map((results) => results?.load[0] ?? 0));
   if (load <= env.cores) return [];
   return [
     `**The machine was busy with other work (load average up to ${load.toFixed(1)} on ${env.cores} cores): do not quote these numbers.**`,
@@ -66,11 +70,12 @@ function busyness({ env, W1, W2 }: PeerResults): readonly string[] {
 
 function cycles(where: string, results: Cycles | undefined): readonly string[] {
   if (results === undefined) return [];
-  const { rates, cpuMsPerCycle, failed, load } = results;
+  const { rates, cpuMsPerCycle, failed, load, nodes } = results;
   const rows = byName(rates).map(([name, samples]) => {
-    if (samples.length === 0) return [name, "failed", "", ""];
+    const label = nodes[name] === nodes[OURS] ? name : `${name} (Node ${nodes[name]})`;
+    if (samples.length === 0) return [label, "failed", "", ""];
     const ratio = samples.map((rate, round) => rate / (rates[OURS]?.[round] ?? Number.NaN));
-    return [name, number(median(samples)), number(median(ratio)), number(median(cpuMsPerCycle[name] ?? []))];
+    return [label, number(median(samples)), number(median(ratio)), number(median(cpuMsPerCycle[name] ?? []))];
   });
   return [
     `## ${where}: message, pause, approval, tool, last words`,
@@ -82,7 +87,7 @@ function cycles(where: string, results: Cycles | undefined): readonly string[] {
   ];
 }
 
-function growth(results: PeerResults["W4"]): readonly string[] {
+function growth(results: PeerResults["growth"]): readonly string[] {
   return Object.entries(results ?? {}).flatMap(([store, { toTool, toFinal, toPause, failed }]) => {
     const sizes = Object.keys(toTool[OURS] ?? {}).toSorted((one, other) => Number(one) - Number(other));
     const most = sizes.at(-1) ?? "";
@@ -117,7 +122,7 @@ function growthRow(
   ];
 }
 
-function safety(results: PeerResults["W5"]): readonly string[] {
+function safety(results: PeerResults["safety"]): readonly string[] {
   if (results === undefined) return [];
   const rows = byName(results).flatMap(([name, stores]) =>
     Object.entries(stores).map(([store, found]) => safetyRow(`${name}, ${store}`, found)),
@@ -159,7 +164,7 @@ function safetyRow(name: string, found: Safety): readonly string[] {
   return [name, ...cells, String(crash?.executions ?? "–"), isOnce(found) ? "" : "**more than once**"];
 }
 
-function ungated(results: PeerResults["W6"]): readonly string[] {
+function ungated(results: PeerResults["ungated"]): readonly string[] {
   if (results === undefined) return [];
   const { seq, par, direct, failed } = results;
   const rows = byName(seq).map(([name, samples]) => [
@@ -177,7 +182,7 @@ function ungated(results: PeerResults["W6"]): readonly string[] {
   ];
 }
 
-function memory(results: PeerResults["W7"]): readonly string[] {
+function memory(results: PeerResults["paused"]): readonly string[] {
   if (results === undefined) return [];
   const rows = byName(results).map(([name, found]) => {
     const { n = Number.NaN, rss0 = Number.NaN, rss1 = Number.NaN, error } = found;

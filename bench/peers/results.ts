@@ -2,6 +2,8 @@
 export interface PeerResults {
   readonly env: {
     readonly node: string;
+    /** What contenders with a native module run on. */
+    readonly oldNode: string;
     readonly cores: number;
     readonly memGiB: number;
     readonly postgres?: string;
@@ -10,16 +12,18 @@ export interface PeerResults {
     readonly targetMs: number;
     readonly date: string;
   };
-  readonly W1?: Cycles;
-  readonly W2?: Cycles;
-  readonly W3?: Cycles;
-  /** The same with 8 sessions in flight, and with 64. */
-  readonly W3c?: Cycles;
-  readonly W3d?: Cycles;
-  readonly W4?: { readonly [store: string]: Growth };
-  readonly W5?: { readonly [contender: string]: { readonly [store: string]: Safety } };
-  readonly W6?: Ungated;
-  readonly W7?: { readonly [contender: string]: Memory };
+  readonly memory?: Cycles;
+  /** With 1, 8 and 64 sessions in flight. */
+  readonly sqlite1?: Cycles;
+  readonly sqlite8?: Cycles;
+  readonly sqlite64?: Cycles;
+  readonly postgres1?: Cycles;
+  readonly postgres8?: Cycles;
+  readonly postgres64?: Cycles;
+  readonly growth?: { readonly [store: string]: Growth };
+  readonly safety?: { readonly [contender: string]: { readonly [store: string]: Safety } };
+  readonly ungated?: Ungated;
+  readonly paused?: { readonly [contender: string]: Memory };
 }
 
 type Samples = { readonly [contender: string]: readonly number[] };
@@ -30,6 +34,8 @@ export interface Cycles {
   readonly rates: Samples;
   readonly cpuMsPerCycle: Samples;
   readonly failed: Failures;
+  /** The Node of each contender. */
+  readonly nodes: { readonly [contender: string]: string };
   readonly load: readonly number[];
 }
 
@@ -72,19 +78,12 @@ export interface Memory {
   readonly error?: string;
 }
 
-/** What the harness calls this package. */
+/** The file of this package among the contenders. */
 export const OURS = "ours";
 
 /** By hand and without features: bounds of what is attainable, and no peers. */
 const BOUNDS: ReadonlySet<string> = new Set(["floor", "floor-full"]);
 
-/** Frameworks that bring a store for paused runs; the others keep a row that their user wrote. */
-const WITH_A_STORE: ReadonlySet<string> = new Set(["adk", "adk-wal", "langgraph", "langchain", "mastra"]);
-
 export function isPeer(contender: string): boolean {
   return contender !== OURS && !BOUNDS.has(contender);
-}
-
-export function hasOwnStore(contender: string): boolean {
-  return WITH_A_STORE.has(contender);
 }

@@ -1,11 +1,6 @@
-// Countersign as a contender of the peer benchmark: one file against its `open(env)` interface. The benchmark
-// is given the folder of its own library as PEERS_LIB and the built package as COUNTERSIGN_DIST.
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
-
-const load = (folder, file) => import(pathToFileURL(join(folder, file)).href);
-const { Script, USER_TEXT, historyTurns } = await load(process.env.PEERS_LIB, "script.mjs");
-const { Agent, createLedger, Runner, tool } = await load(process.env.COUNTERSIGN_DIST, "index.js");
+// Countersign, as it was built into dist/.
+import { Agent, createLedger, Runner, tool } from "../../../dist/index.js";
+import { historyTurns, Script, USER_TEXT } from "../lib/script.mjs";
 
 export const meta = { name: "countersign", packages: [], stores: ["memory", "sqlite", "postgres"] };
 
