@@ -6,24 +6,25 @@ const plain = chainHasher(undefined);
 const record = { stream: "s", n: 1, at: 2, kind: "k", bodyDigest: "d" };
 
 describe("a record's hash", () => {
-  test("is pinned: what was written by an older version still verifies", () => {
-    expect(recordHash(plain, CHAIN_START, record)).toBe("j7Lz0_JCIQyXApbkIatoQ1n6_n4vus-5nJjocq-BMIw");
-    expect(recordHash(chainHasher("secret"), CHAIN_START, record)).toBe(
-      "W3BpNvz3YgZNz0Jbfvra9EY2xfYsg5M8C-9lsaCgigw",
+  test("is pinned: what is written today still verifies tomorrow", () => {
+    expect(recordHash(plain, CHAIN_START, record, 0)).toBe("0-i5GBuPnGLhWJlGO1lUQl-FtkbMFhVConWpGat1_BaCA");
+    expect(recordHash(chainHasher("secret"), CHAIN_START, record, 0)).toBe(
+      "0-lX3W6Y1DeO72mWBDM1Da_3yTO1zJTQ0MDtSF6S0PFH8",
     );
   });
 
   test("changes with every member, with what came before, and with the secret", () => {
     const hashes = [
-      recordHash(plain, CHAIN_START, record),
-      recordHash(plain, "before", record),
-      recordHash(plain, CHAIN_START, { ...record, stream: "t" }),
-      recordHash(plain, CHAIN_START, { ...record, n: 2 }),
-      recordHash(plain, CHAIN_START, { ...record, at: 3 }),
-      recordHash(plain, CHAIN_START, { ...record, kind: "l" }),
-      recordHash(plain, CHAIN_START, { ...record, bodyDigest: "e" }),
-      recordHash(chainHasher("a"), CHAIN_START, record),
-      recordHash(chainHasher("b"), CHAIN_START, record),
+      recordHash(plain, CHAIN_START, record, 0),
+      recordHash(plain, "before", record, 0),
+      recordHash(plain, CHAIN_START, { ...record, stream: "t" }, 0),
+      recordHash(plain, CHAIN_START, { ...record, n: 2 }, 0),
+      recordHash(plain, CHAIN_START, { ...record, at: 3 }, 0),
+      recordHash(plain, CHAIN_START, { ...record, kind: "l" }, 0),
+      recordHash(plain, CHAIN_START, { ...record, bodyDigest: "e" }, 0),
+      recordHash(chainHasher("a"), CHAIN_START, record, 0),
+      recordHash(chainHasher("b"), CHAIN_START, record, 0),
+      recordHash(plain, CHAIN_START, record, 1),
     ];
     expect(new Set(hashes).size).toBe(hashes.length);
   });
@@ -39,7 +40,7 @@ describe("a record's hash", () => {
       fc.property(arbitrary, arbitrary, ({ previous: p, ...a }, { previous: q, ...b }) => {
         const same = JSON.stringify([p, a]) === JSON.stringify([q, b]);
         const hashed = (text: string, rest: typeof a): string =>
-          recordHash(plain, text, { ...record, ...rest });
+          recordHash(plain, text, { ...record, ...rest }, 0);
         return (hashed(p, a) === hashed(q, b)) === same;
       }),
     );

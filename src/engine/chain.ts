@@ -15,23 +15,27 @@ export function chainHasher(secret: string | undefined): ChainHasher {
 export const CHAIN_START = "";
 
 // A JSON array is injective: no two different records have the same text.
-/** The hash that ties a record to the one before it. */
+/**
+ * The hash that ties a record to the one before it, and to the newest checkpoint that its writer knew, 0 for none: a
+ * record that is left tells that the checkpoint was there. Its number stands before the hash itself.
+ */
 export function recordHash(
   hasher: ChainHasher,
   previous: string,
   record: Pick<JournalRecord, "stream" | "n" | "at" | "kind" | "bodyDigest">,
+  sealed: number,
 ): string {
-  return hasher(
-    JSON.stringify([
-      "record-v1",
-      previous,
-      record.stream,
-      record.n,
-      record.at,
-      record.kind,
-      record.bodyDigest,
-    ]),
-  );
+  const { stream, n, at, kind, bodyDigest } = record;
+  const text = JSON.stringify(["record-v2", previous, sealed, stream, n, at, kind, bodyDigest]);
+  return `${sealed}-${hasher(text)}`;
+}
+
+const RECORD_HASH = /^(0|[1-9]\d{0,14})-/;
+
+/** The number of the checkpoint that a record's hash names; undefined where it is none of ours. */
+export function sealedBefore(recordHashText: string): number | undefined {
+  const [, sealed] = RECORD_HASH.exec(recordHashText) ?? [];
+  return sealed === undefined ? undefined : Number(sealed);
 }
 
 /** The hash that ties a checkpoint to the one before it. */

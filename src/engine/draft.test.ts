@@ -18,7 +18,13 @@ let parts: EngineParts;
 beforeEach(async () => {
   const clock = new ManualClock(NOW);
   ledger = await createLedger("memory:", { clock });
-  parts = { ledger, clock, newId: createIds(), hasher: chainHasher(undefined) } as unknown as EngineParts;
+  parts = {
+    ledger,
+    clock,
+    newId: createIds(),
+    hasher: chainHasher(undefined),
+    knownSeal: { k: 0 },
+  } as unknown as EngineParts;
 });
 
 afterEach(async () => {
@@ -78,8 +84,8 @@ test("journal records are chained, each to the one before it, over the digest of
   const [first, second] = records as JournalRecord[];
   if (first === undefined || second === undefined) throw new Error("Two records.");
   expect(first.bodyDigest).toBe(bodyDigest(ledger.digestKey, '{"a":1}'));
-  expect(first.hash).toBe(recordHash(parts.hasher, CHAIN_START, first));
-  expect(second.hash).toBe(recordHash(parts.hasher, first.hash, second));
+  expect(first.hash).toBe(recordHash(parts.hasher, CHAIN_START, first, 0));
+  expect(second.hash).toBe(recordHash(parts.hasher, first.hash, second, 0));
   expect(change.chain).toEqual({ n: 2, hash: second.hash });
 });
 

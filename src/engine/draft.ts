@@ -139,7 +139,7 @@ export class Draft {
       kind,
       bodyDigest: bodyDigest(this.#parts.ledger.digestKey, text),
     };
-    const hash = recordHash(this.#parts.hasher, this.#chain.hash, unhashed);
+    const hash = recordHash(this.#parts.hasher, this.#chain.hash, unhashed, this.#parts.knownSeal.k);
     this.#writes.push({ kind: "journal", record: { ...unhashed, hash, body: text } });
     this.#chain = { n: unhashed.n, hash };
     return this;

@@ -1,6 +1,6 @@
 import { CountersignError, type JsonObject, type JsonValue } from "../protocol/index.ts";
 import type { AskedCall } from "./ask.ts";
-import { headText, seal, type Verification, type VerifyOptions, verify } from "./audit.ts";
+import { headText, seal } from "./audit.ts";
 import { cancelRun, type RunToCancel } from "./cancel-run.ts";
 import { chainHasher } from "./chain.ts";
 import { type Clock, systemClock } from "./clock.ts";
@@ -30,6 +30,7 @@ import { SessionQueue } from "./session-queue.ts";
 import { changeState, createSession, deleteSession, type SessionStart } from "./sessions.ts";
 import { type Settled, type SettlementInput, settle } from "./settle.ts";
 import { type Trace, untraced } from "./trace.ts";
+import { type Verification, type VerifyOptions, verify } from "./verify.ts";
 import { type Cancelled, cancel } from "./withdraw.ts";
 import { Worker, type WorkOptions } from "./worker.ts";
 
@@ -94,6 +95,7 @@ export class Engine {
       clock,
       newId,
       hasher: chainHasher(secret),
+      knownSeal: { k: 0 },
       ...(secret === undefined ? {} : { secret }),
       lease,
       hosts: this.#hosts,
@@ -340,8 +342,8 @@ export class Engine {
   }
 
   #auditParts(): Parameters<typeof verify>[0] {
-    const { ledger, clock, hasher, ready } = this.#parts;
-    return { ledger, clock, hasher, ready, keyed: this.#keyed };
+    const { ledger, clock, hasher, knownSeal, ready } = this.#parts;
+    return { ledger, clock, hasher, knownSeal, ready, keyed: this.#keyed };
   }
 
   #follow(result: Decided | Cancelled | Settled | Refusal): void {

@@ -1,7 +1,7 @@
 export type { AskedCall, Question } from "./ask.ts";
 export { checkedAsk } from "./ask-options.ts";
 export { type AskingOptions, checkAsking } from "./asking-options.ts";
-export type { Fault, Verification } from "./audit.ts";
+
 export { isRequester, mayDecide, type Ruled } from "./authority.ts";
 export {
   type AskOptions,
@@ -126,5 +126,6 @@ export { isEverybodys, withoutTemporary } from "./state-scopes.ts";
 export type { Trace, Traced } from "./trace.ts";
 export type { Rest, Trail } from "./trail.ts";
 export type { CallPlan, MessageInput, MessageOutcome, PlannedCall, Turn, TurnInput } from "./turns.ts";
+export type { Fault, Verification } from "./verify.ts";
 export { type Cancelled, isWithdrawnBy } from "./withdraw.ts";
 export type { Worker, WorkOptions } from "./worker.ts";

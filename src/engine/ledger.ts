@@ -260,6 +260,8 @@ export interface OwnerState extends Owner {
  * throws `ledger-busy`, `ledger-unreachable`, `closed`, or lets an `invalid` use surface as `internal`.
  */
 export interface Ledger extends Shelf, Outbox {
+  /** The journal's records are numbered from 1 without gaps, so that a gap is a loss. */
+  readonly gapless?: true;
   /** Made once per database; keys the digests of arguments. */
   readonly digestKey: Uint8Array;
   /**

@@ -1,3 +1,4 @@
+import type { KnownSeal } from "./audit.ts";
 import type { ChainHasher } from "./chain.ts";
 import type { Clock } from "./clock.ts";
 import type { Draft } from "./draft.ts";
@@ -36,6 +37,7 @@ export interface EngineParts {
   readonly clock: Clock;
   readonly newId: NewId;
   readonly hasher: ChainHasher;
+  readonly knownSeal: KnownSeal;
   readonly secret?: string;
   readonly lease: Lease;
   readonly hosts: ReadonlyMap<string, Host>;

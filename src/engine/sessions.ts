@@ -163,10 +163,15 @@ export async function pruneSession(parts: EngineParts, key: string, before: numb
   return outcome.ok;
 }
 
+type ErasureKind = "session-deleted" | "session-pruned";
+
+/** Records of these kinds say, as `erased`, up to which record of their session the content was erased. */
+export const ERASURE_KINDS: ReadonlySet<string> = new Set<ErasureKind>(["session-deleted", "session-pruned"]);
+
 async function planErasure(
   parts: EngineParts,
   snapshot: Snapshot,
-  { kind, ...body }: { readonly kind: string; readonly by?: string; readonly before?: number },
+  { kind, ...body }: { readonly kind: ErasureKind; readonly by?: string; readonly before?: number },
 ): Promise<Plan<Done>> {
   const { session, now } = snapshot;
   const open = await parts.ledger.unanswered(session.key);
@@ -175,10 +180,10 @@ async function planErasure(
     const message = `The call ${busy.wireId} (${busy.tool}) is ${busy.status}; wait for it, or settle it first.`;
     return { value: { ok: false, code: "call-executing", message, call: busy } };
   }
-  // Erased first: that it was done, by whom, and what was withdrawn for it stays on record.
+  // Erased first: that it was done, by whom, and what was withdrawn for it stays on record, and how far it reached.
   const draft = new Draft(parts, now, session).write({ kind: "erase" });
   for (const call of open) await withdrawForErasure(parts, draft, { snapshot, call });
-  draft.journal(kind, body).delete();
+  draft.journal(kind, { ...body, erased: session.chain.n }).delete();
   return { draft, value: { ok: true } };
 }
 

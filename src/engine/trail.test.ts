@@ -14,6 +14,7 @@ const parts = {
   clock: new ManualClock(NOW),
   newId: createIds(),
   hasher: chainHasher(undefined),
+  knownSeal: { k: 0 },
 } as unknown as EngineParts;
 
 let trail: Trail;

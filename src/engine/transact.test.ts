@@ -33,6 +33,7 @@ beforeEach(async () => {
     clock,
     newId,
     hasher: chainHasher(undefined),
+    knownSeal: { k: 0 },
     lease: new Lease({ ledger, clock, leaseMs, heartbeatMs, host: "", pid: 1, newOwnerId }),
     hosts: new Map(),
     queue: new SessionQueue(),

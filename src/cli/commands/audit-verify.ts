@@ -40,13 +40,15 @@ function printVerification(
   { output, env }: Pick<Invocation, "output" | "env">,
   verification: Verification,
 ): void {
-  const { ok, records, streams, checkpoints, faults, cannotDetect } = verification;
+  const { ok, records, erased, streams, checkpoints, faults, cannotDetect } = verification;
   const verdict = ok
     ? output.style(["bold", "green"], "The journal verifies")
     : output.style(["bold", "red"], "The journal does NOT verify");
   output.line(
     `${verdict}: ${count(records, "record")} in ${count(streams, "session")}, ${count(checkpoints, "checkpoint")}.`,
   );
+  if (erased > 0)
+    output.line(`Of ${count(erased, "record")} only digests are left: erased with their sessions.`);
   for (const { where, what } of faults) output.prose(`${inert(where)}: ${inert(what)}`, "  ");
   if (!ok) {
     const secret = env["COUNTERSIGN_SECRET"] ? "is set here" : "is not set here";

@@ -29,6 +29,10 @@ export const verificationSchema: z.ZodType = z
   .object({
     ok: z.boolean(),
     records: z.int(),
+    erased: z
+      .int()
+      .openapi({ description: "How many of them were erased with their sessions, as the journal says." }),
+    unsealed: z.int().openapi({ description: "How many of them no checkpoint covers yet." }),
     streams: z.int(),
     checkpoints: z.int(),
     faults: z.array(z.object({ where: z.string(), what: z.string() })),

@@ -73,6 +73,7 @@ const TIDIED_RECORDS = 20_000;
 
 /** The ledger on one SQLite connection; each method is one statement or one transaction. */
 export class SqliteLedger implements Ledger {
+  readonly gapless = true;
   readonly digestKey: Uint8Array;
   readonly #database: Database;
   readonly #clock: Clock;

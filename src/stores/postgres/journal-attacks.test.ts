@@ -1,0 +1,22 @@
+import { type JournalStage, testJournalAttacks } from "../../../test/support/journal-attacks.ts";
+import { connect, createDatabase } from "../../../test/support/postgres-database.ts";
+import { useResources } from "../../../test/support/resources.ts";
+import { createLedger } from "../index.ts";
+
+const resources = useResources();
+
+async function open(): Promise<JournalStage> {
+  const url = await createDatabase(resources);
+  const ledger = await createLedger(url);
+  resources.add(() => ledger.close());
+  const shell = await connect(resources, url);
+  await shell.query("set search_path = countersign");
+  return {
+    ledger,
+    store: "postgres",
+    run: (sql) => shell.query(sql),
+    rows: async (sql) => (await shell.query<Record<string, unknown>>(sql)).rows,
+  };
+}
+
+testJournalAttacks(open);
