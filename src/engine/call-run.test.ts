@@ -309,6 +309,30 @@ describe("between the claim and the body", () => {
     expect((await stored()).attempt).toBe(1);
   });
 
+  test("the time that passes while the ledger tells what the call has done already counts, too", async () => {
+    const { engine: other, watched } = mortalEngine(ledger, clock);
+    const entered: number[] = [];
+    const body = async ({ confirm, attempt }: CallContext): Promise<JsonValue> => {
+      entered.push(attempt);
+      await confirm("sure");
+      return attempt;
+    };
+    await tool(body, {}, other)({}, use);
+    // The host sleeps for an hour in the middle of it, and somebody else takes the call for lost.
+    watched.intercept("steps", async (pass) => {
+      const steps = await pass();
+      watched.lift("steps");
+      clock.shiftWall(60 * 60 * 1_000);
+      await ledger.due([], 10);
+      return steps;
+    });
+    const decided = await other.decide({ id: await openId(), confirmed: true }, { by: ana });
+    expect(decided.ok).toBe(true);
+    await until(clock, async () => (await stored()).status === "succeeded");
+    // The second attempt knew that it was late, and gave the call back.
+    expect(entered).toEqual([1, 3]);
+  });
+
   test("a claim that others have given up on is not started by the process that wakes up", async () => {
     const { engine: own, watched } = mortalEngine(ledger, clock);
     const entered: string[] = [];

@@ -20,6 +20,9 @@ import { saveStep } from "./save-step.ts";
 import { readConfirmation } from "./tool-confirmation.ts";
 import { untilStored } from "./until-stored.ts";
 
+/** How often a claim is looked after before it is given back, where each look takes longer than a lease is fresh. */
+const MOST_LOOKS = 3;
+
 /** How often the end of a call is offered to a ledger that refuses it: about ten seconds long. */
 const MOST_REFUSALS = 8;
 
@@ -59,7 +62,6 @@ export class CallRun {
     const { call, confirmation, tool } = this.#claimed;
     let entered = false;
     try {
-      if (!(await this.#stillHolds())) return { kind: "not-started" };
       const steps = call.attempt > 1 ? await this.#parts.ledger.steps(call.id) : [];
       const decision = await readConfirmation(tool, call, confirmation);
       if (!decision.ok) return { kind: "failed", error: decision.answer };
@@ -72,6 +74,8 @@ export class CallRun {
         mayAsk: !call.refused,
         onHalt: (halt) => this.#halt(halt),
       });
+      // Last of all: whatever came before may have taken any time.
+      if (!(await this.#stillHolds())) return { kind: "not-started" };
       entered = true;
       return await Promise.race([
         this.#body(() => tool.run(call, this.#context(replay, decision.shown))),
@@ -91,10 +95,12 @@ export class CallRun {
   async #stillHolds(): Promise<boolean> {
     const { call, owner } = this.#claimed;
     const { lease, ledger } = this.#parts;
-    if (lease.isFresh(owner)) return true;
-    if (!(await lease.renew(owner))) return false;
-    const [stored] = await ledger.calls([call.id]);
-    return stored?.status === "executing" && stored.attempt === call.attempt;
+    for (let looks = 0; !lease.isFresh(owner); looks += 1) {
+      if (looks === MOST_LOOKS || !(await lease.renew(owner))) return false;
+      const [stored] = await ledger.calls([call.id]);
+      if (stored?.status !== "executing" || stored.attempt !== call.attempt) return false;
+    }
+    return true;
   }
 
   async #body(run: () => Promise<JsonValue | undefined | CallEnd>): Promise<EntryOutcome> {

@@ -116,6 +116,32 @@ describe("holding a lease", () => {
   });
 });
 
+describe("a lease is fresh", () => {
+  // A host that sleeps stops the clock that only goes forward; the wall clock shows that it slept.
+  test("not after the host slept", async () => {
+    const owner = await lease.hold();
+    clock.shiftWall(LEASE_MS);
+    expect(lease.isFresh(owner)).toBe(false);
+    expect(await lease.hold()).toBe(owner);
+    expect(watched.count("beat")).toBe(2);
+  });
+
+  test("not after the wall clock was set back: it no longer tells how long it has been", async () => {
+    const owner = await lease.hold();
+    clock.shiftWall(-1);
+    expect(lease.isFresh(owner)).toBe(false);
+    await lease.renew(owner);
+    expect(lease.isFresh(owner)).toBe(true);
+  });
+
+  test("not because the wall clock was set back while the time ran out", async () => {
+    const owner = await lease.hold();
+    await clock.advance(LEASE_MS / 3);
+    clock.shiftWall(-LEASE_MS / 3);
+    expect(lease.isFresh(owner)).toBe(false);
+  });
+});
+
 describe("renewing", () => {
   test("keeps the same owner while the ledger still knows it", async () => {
     const owner = await lease.hold();

@@ -13,6 +13,14 @@ export interface LeaseOptions {
   readonly onBeat?: (owner: string) => void;
 }
 
+/** A moment by both clocks. */
+interface Moment {
+  readonly monotonic: number;
+  readonly wall: number;
+}
+
+const NEVER: Moment = { monotonic: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY };
+
 /**
  * This process's right to hold claims: one row in the ledger, kept alive by one statement for all of them.
  * A lease that was lost is never taken up again; the next claim is made under a new owner.
@@ -20,7 +28,7 @@ export interface LeaseOptions {
 export class Lease {
   readonly #options: LeaseOptions;
   #owner: Owner;
-  #beatAt = Number.NEGATIVE_INFINITY;
+  #beatAt = NEVER;
   #running = 0;
   #stopBeating: AbortController | undefined;
   #abandoned = false;
@@ -61,7 +69,7 @@ export class Lease {
   lost(owner: string): void {
     if (owner !== this.#owner.id) return;
     this.#owner = this.#newOwner();
-    this.#beatAt = Number.NEGATIVE_INFINITY;
+    this.#beatAt = NEVER;
   }
 
   /** Keeps the lease alive until the returned function is called. */
@@ -81,7 +89,7 @@ export class Lease {
     this.#stopBeating?.abort();
     this.#stopBeating = undefined;
     const { id } = this.#owner;
-    const wasHeld = this.#beatAt !== Number.NEGATIVE_INFINITY;
+    const wasHeld = this.#beatAt !== NEVER;
     // Before the ledger knows: nobody here begins anything under it any more.
     this.lost(id);
     if (wasHeld) await this.#options.ledger.retire(id);
@@ -93,14 +101,23 @@ export class Lease {
     await this.retire();
   }
 
+  // Both clocks must say so: one stands still while the host sleeps, the other can be set.
   #isFresh(): boolean {
-    return this.#options.clock.monotonic() - this.#beatAt < this.#options.leaseMs / 3;
+    const { monotonic, wall } = this.#read();
+    const longest = this.#options.leaseMs / 3;
+    const passed = [monotonic - this.#beatAt.monotonic, wall - this.#beatAt.wall];
+    return passed.every((ms) => ms >= 0 && ms < longest);
+  }
+
+  #read(): Moment {
+    const { clock } = this.#options;
+    return { monotonic: clock.monotonic(), wall: clock.now() };
   }
 
   async #beat(): Promise<boolean> {
     const owner = this.#owner;
     // Taken before the statement: what is measured must be no shorter than what the ledger grants.
-    const startedAt = this.#options.clock.monotonic();
+    const startedAt = this.#read();
     const alive = await this.#options.ledger.beat(owner, this.#options.leaseMs).catch((error: unknown) => {
       this.#failed = true;
       throw error;

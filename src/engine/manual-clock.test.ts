@@ -8,6 +8,12 @@ test("stands still until it is moved, and moves both of its times together", asy
   expect([clock.now(), clock.monotonic()]).toEqual([1_250, 250]);
 });
 
+test("lets the wall clock be set without any time passing", () => {
+  const clock = new ManualClock(1_000);
+  clock.shiftWall(-400);
+  expect([clock.now(), clock.monotonic()]).toEqual([600, 0]);
+});
+
 test("wakes those whose time has come, and no others", async () => {
   const clock = new ManualClock();
   const woken: number[] = [];

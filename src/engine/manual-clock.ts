@@ -39,6 +39,11 @@ export class ManualClock implements Clock {
     return () => {};
   }
 
+  /** Sets the wall clock on or back, as a person does, or as a host does that slept: nothing else moves. */
+  shiftWall(ms: number): void {
+    this.#now += ms;
+  }
+
   /** Moves time on, wakes whoever slept until then, and lets them run before it resolves. */
   async advance(ms: number): Promise<void> {
     this.#now += ms;

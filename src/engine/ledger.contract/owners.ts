@@ -52,6 +52,27 @@ export const ownerCases: readonly LedgerCase[] = [
     },
   },
   {
+    name: "an owner whose last beat is in the future, because the clock was set back, is overdue a lease later",
+    async run({ open, clock }) {
+      const ledger = await open();
+      const writer = new SessionWriter(ledger, "s1");
+      await ledger.beat({ ...OWNER, id: "dead" }, LEASE_MS);
+      await ledger.beat({ ...OWNER, id: "alive" }, LEASE_MS);
+      await writer.commit([
+        { kind: "call-insert", call: buildCall("s1", "a", { status: "executing", owner: "dead" }) },
+        { kind: "call-insert", call: buildCall("s1", "b", { status: "executing", owner: "alive" }) },
+      ]);
+      await clock.advance(-2 * 60 * 60 * 1_000);
+      checkEqual((await ledger.due([], 10)).lostCalls, [], "lost calls, right after");
+      await clock.advance(LEASE_MS - 1);
+      checkEqual(await ledger.beat({ ...OWNER, id: "alive" }, LEASE_MS), true, "a beat of the living one");
+      checkEqual((await ledger.due([], 10)).lostCalls, [], "lost calls, before the lease is over");
+      await clock.advance(1);
+      checkEqual((await ledger.due([], 10)).lostCalls, ["s1.a"], "lost calls, a lease later");
+      checkEqual(await ledger.beat({ ...OWNER, id: "dead" }, LEASE_MS), false, "a beat of the dead one");
+    },
+  },
+  {
     name: "looking for due work fences no owner whose lease is running",
     async run({ open, clock }) {
       const ledger = await open();

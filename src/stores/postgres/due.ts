@@ -22,7 +22,7 @@ const LOST = (table: string, status: string): string => `(
 // All of it in one statement, and so at one moment.
 const DUE = `
   select now_ms,
-    exists (select 1 from countersign.owners where fenced = 0 and lease_until <= now_ms),
+    exists (select 1 from countersign.owners where fenced = 0 and (lease_until <= now_ms or last_beat_at > now_ms)),
     (select json_agg(id order by deadline, id) from (
       select id, deadline from countersign.inbox where deadline <= now_ms order by deadline, id limit $2) expired),
     (select deadline from countersign.inbox where deadline > now_ms order by deadline limit 1),

@@ -16,6 +16,10 @@ const HELD =
   "select 1, id, attempt from countersign.calls where status = 'executing' and owner = $1 union all " +
   "select 0, id, turn from countersign.frames where status = 'stepping' and owner = $1";
 const FENCE = `update countersign.owners set fenced = 1 where fenced = 0 and lease_until <= ${NOW}`;
+// The clock was set back since. The lease counts from now on: who is alive beats before it is over.
+const REBASE =
+  "update countersign.owners o set lease_until = now_ms + o.lease_until - o.last_beat_at, last_beat_at = now_ms " +
+  `from ${NOW} clock (now_ms) where o.fenced = 0 and o.last_beat_at > now_ms`;
 
 // A fenced owner that came back must still be told so, and whoever settles an unknown call asks who held it.
 const KEPT_MS = 24 * 60 * 60 * 1_000;
@@ -47,6 +51,7 @@ export async function readHeld(database: Database, owner: string): Promise<HeldW
 }
 
 export async function fenceOverdueOwners(database: Database): Promise<void> {
+  await database.run(REBASE);
   await database.run(FENCE);
 }
 

@@ -13,7 +13,11 @@ const OWNER = `select ${list(OWNER_COLUMNS)} from owners where id = ?`;
 const HELD =
   "select 1, id, attempt from calls where status = 'executing' and owner = ?1 union all " +
   "select 0, id, turn from frames indexed by frames_held where owner = ?1 and status = 'stepping'";
-const OVERDUE = "select 1 from owners where fenced = 0 and lease_until <= ? limit 1";
+const OVERDUE = "select 1 from owners where fenced = 0 and (lease_until <= ?1 or last_beat_at > ?1) limit 1";
+// The clock was set back since. The lease counts from now on: who is alive beats before it is over.
+const REBASE =
+  "update owners set lease_until = ?1 + lease_until - last_beat_at, last_beat_at = ?1 " +
+  "where fenced = 0 and last_beat_at > ?1";
 const FENCE = "update owners set fenced = 1 where fenced = 0 and lease_until <= ?";
 
 // A fenced owner that came back must still be told so, and whoever settles an unknown call asks who held it.
@@ -46,12 +50,13 @@ export function readHeld(database: Database, owner: string): HeldWork {
   return toHeld(database.all(HELD, [owner]));
 }
 
-/** Has a lease run out that is not fenced yet? Asked before the write lock is taken for it. */
+/** Has a lease run out that is not fenced yet, or is a beat in the future? Asked before the write lock is taken for it. */
 export function hasOverdueOwner(database: Database, now: number): boolean {
   return database.get(OVERDUE, [now]) !== undefined;
 }
 
 export function fenceOverdueOwners(database: Database, now: number): void {
+  database.run(REBASE, [now]);
   database.run(FENCE, [now]);
 }
 
