@@ -49,7 +49,7 @@ export default defineConfig({
       {
         test: {
           name: "race-postgres",
-          include: ["test/race/{approvals,stopped,wake-up}.test.ts"],
+          include: ["test/race/{approvals,awaited,stopped,wake-up}.test.ts"],
           env: { COUNTERSIGN_TEST_STORE: "postgres" },
           globalSetup: "test/support/postgres-setup.ts",
           testTimeout: 120_000,

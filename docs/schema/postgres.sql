@@ -61,7 +61,8 @@ create table countersign.frames (
   calls text not null,
   open integer not null,
   owner text collate "C",
-  output text
+  output text,
+  lost integer not null
 ) with (fillfactor = 70);
 create index frames_ready on countersign.frames (app, id) where status = 'ready';
 create index frames_live on countersign.frames (session) where status in ('ready', 'stepping', 'waiting');
@@ -95,7 +96,8 @@ create table countersign.calls (
   result text,
   original_args text,
   permit text,
-  requesters text
+  requesters text,
+  lost integer not null
 ) with (fillfactor = 70);
 create index calls_ready on countersign.calls (app, id) where status = 'ready';
 create index calls_executing on countersign.calls (owner) where status = 'executing';
@@ -321,7 +323,7 @@ begin
   update countersign.calls set status = v.status, attempt = v.attempt, owner = v.owner, started_at = v.started_at,
     ended_at = v.ended_at, confirmation = v.confirmation, rounds = v.rounds, refused = v.refused, result = v.result,
     args = v.args, original_args = v.original_args, args_digest = v.args_digest,
-    definition_digest = v.definition_digest where id = v.id;
+    definition_digest = v.definition_digest, lost = v.lost where id = v.id;
   return true;
 end $$;
 
@@ -333,7 +335,8 @@ begin
   if v.status is distinct from w ->> 'from' then return false; end if;
   v := jsonb_populate_record(v, w -> 'set');
   update countersign.frames set status = v.status, turn = v.turn, calls = v.calls, open = v.open,
-    cursor = v.cursor, output = v.output, agent = v.agent, path = v.path, owner = v.owner where id = v.id;
+    cursor = v.cursor, output = v.output, agent = v.agent, path = v.path, owner = v.owner,
+    lost = v.lost where id = v.id;
   return true;
 end $$;
 

@@ -59,6 +59,7 @@ CREATE TABLE frames (
   open integer not null,
   owner text,
   output text,
+  lost integer not null,
   over integer not null
 ) without rowid, strict;
 
@@ -95,7 +96,8 @@ CREATE TABLE calls (
   result text,
   original_args text,
   permit text,
-  requesters text
+  requesters text,
+  lost integer not null
 ) without rowid, strict;
 
 CREATE INDEX calls_ready on calls (app) where status = 'ready';

@@ -90,13 +90,13 @@ export class ChannelDeliveries {
         this.#hasNews = true;
         onError(error);
       }
-      await clock.sleep(sleepMs, AbortSignal.any([this.#wake.signal, this.#stop.signal]));
+      await clock.sleepInBackground(sleepMs, AbortSignal.any([this.#wake.signal, this.#stop.signal]));
       unsubscribe?.();
       if (this.#hasRoom) continue;
       // Nobody listens while breath is taken, and a sweep trusts nobody to have said anything.
       this.#hasNews = true;
       const breathMs = BREATH_MS - (clock.monotonic() - lookedAt);
-      if (breathMs > 0) await clock.sleep(breathMs, this.#stop.signal);
+      if (breathMs > 0) await clock.sleepInBackground(breathMs, this.#stop.signal);
     }
   }
 

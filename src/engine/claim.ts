@@ -154,6 +154,7 @@ export function writeClaim(
     owner,
     startedAt: draft.now,
     ...(call.refused === stored.refused ? {} : { refused: call.refused }),
+    ...(call.lost === stored.lost ? {} : { lost: call.lost ?? 0 }),
     ...argumentsChange(stored, call),
   };
   draft

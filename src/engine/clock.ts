@@ -4,8 +4,10 @@ export interface Clock {
   now(): number;
   /** Milliseconds that only go forward, for measuring how long something took. */
   monotonic(): number;
-  /** Resolves after `ms`, or at once when the signal aborts; never keeps the process alive. */
+  /** Resolves after `ms`, or at once when the signal aborts. Keeps the process alive: whoever awaits it is not done. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** The same for loops that nobody awaits: it lets the process end. */
+  sleepInBackground(ms: number, signal?: AbortSignal): Promise<void>;
   /** Keeps the process alive until the returned function is called. */
   hold(): () => void;
 }
@@ -17,23 +19,30 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
-  sleep: (ms, signal) =>
-    new Promise((resolve) => {
-      if (signal?.aborted) return resolve();
-      const done = (): void => {
-        clearTimeout(timer);
-        signal?.removeEventListener("abort", done);
-        resolve();
-      };
-      const timer = setTimeout(done, Math.min(Math.max(ms, 0), LONGEST_TIMER_MS));
-      timer.unref();
-      signal?.addEventListener("abort", done, { once: true });
-    }),
+  sleep: (ms, signal) => sleepFor(ms, { signal, background: false }),
+  sleepInBackground: (ms, signal) => sleepFor(ms, { signal, background: true }),
   hold: () => {
     const timer = setInterval(() => {}, LONGEST_TIMER_MS);
     return () => clearInterval(timer);
   },
 };
+
+function sleepFor(
+  ms: number,
+  { signal, background }: { readonly signal: AbortSignal | undefined; readonly background: boolean },
+): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const done = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, Math.min(Math.max(ms, 0), LONGEST_TIMER_MS));
+    if (background) timer.unref();
+    signal?.addEventListener("abort", done, { once: true });
+  });
+}
 
 /** A random part of `maxMs`, so that those who collided do not collide again. */
 export function jitter(maxMs: number): number {

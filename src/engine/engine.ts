@@ -127,6 +127,11 @@ export class Engine {
     await this.#parts.lease.check();
   }
 
+  /** The limits that count here. */
+  get settings(): EngineSettings {
+    return this.#parts.settings;
+  }
+
   /** For what runtimes do beside the engine. */
   get trace(): Trace {
     return this.#parts.trace;
@@ -390,6 +395,7 @@ function definedOf({
   heartbeatMs,
   maxOpen,
   maxRounds,
+  maxLostAttempts,
   maxResultBytes,
 }: Partial<EngineSettings>): Partial<EngineSettings> {
   return {
@@ -397,6 +403,7 @@ function definedOf({
     ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
     ...(maxOpen === undefined ? {} : { maxOpen }),
     ...(maxRounds === undefined ? {} : { maxRounds }),
+    ...(maxLostAttempts === undefined ? {} : { maxLostAttempts }),
     ...(maxResultBytes === undefined ? {} : { maxResultBytes }),
   };
 }

@@ -35,6 +35,8 @@ export class Executions {
   readonly #atWork = new Map<string, number>();
   /** Claims that were taken back before they began. */
   readonly #forbidden = new Set<string>();
+  /** Lets the process end. What runs here has an end to record, whatever it waits for meanwhile. */
+  #release: (() => void) | undefined;
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
@@ -182,11 +184,18 @@ export class Executions {
     if (place.draft !== undefined) run.trail.add(place.draft);
     const tracked = work.finally(() => {
       if (this.#running.get(id) === tracked) this.#running.delete(id);
+      if (this.#running.size === 0) this.#letGo();
       run.running.delete(tracked);
       if (run.running.size === 0) this.#end(place, run);
     });
     this.#running.set(id, tracked);
+    this.#release ??= this.#parts.clock.hold();
     run.running.add(tracked);
+  }
+
+  #letGo(): void {
+    this.#release?.();
+    this.#release = undefined;
   }
 
   #begin({ session, invocation }: Place): Run {

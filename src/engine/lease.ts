@@ -140,7 +140,7 @@ export class Lease {
 
   async #beatWhileRunning(signal: AbortSignal): Promise<void> {
     for (;;) {
-      await this.#options.clock.sleep(this.#options.heartbeatMs, signal);
+      await this.#options.clock.sleepInBackground(this.#options.heartbeatMs, signal);
       if (signal.aborted) return;
       if (this.#running === 0) {
         // In the same breath as the look: a call that comes next must find that nobody beats for it.

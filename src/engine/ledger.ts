@@ -51,7 +51,7 @@ export interface Snapshot {
 }
 
 export type FrameChange = Partial<
-  Pick<FrameRecord, "status" | "turn" | "calls" | "open" | "cursor" | "output" | "agent" | "path">
+  Pick<FrameRecord, "status" | "turn" | "calls" | "open" | "cursor" | "output" | "agent" | "path" | "lost">
 > & { readonly owner?: string | null };
 
 export type CallChange = Partial<
@@ -69,6 +69,7 @@ export type CallChange = Partial<
     | "originalArgs"
     | "argsDigest"
     | "definitionDigest"
+    | "lost"
   >
 > & { readonly owner?: string | null };
 

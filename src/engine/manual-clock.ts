@@ -34,6 +34,10 @@ export class ManualClock implements Clock {
     });
   }
 
+  sleepInBackground(ms: number, signal?: AbortSignal): Promise<void> {
+    return this.sleep(ms, signal);
+  }
+
   /** A test's process lives as long as the test. */
   hold(): () => void {
     return () => {};

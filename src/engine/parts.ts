@@ -19,6 +19,8 @@ export interface EngineSettings {
   readonly maxOpen: number;
   /** How many questions one call may ask. */
   readonly maxRounds: number;
+  /** After so many attempts that were lost with their processes a call is not run again, nor a model asked again. */
+  readonly maxLostAttempts: number;
   /** How many bytes of JSON are kept of what a call or a step returns; of more, only that there was more. */
   readonly maxResultBytes: number;
 }
@@ -28,6 +30,7 @@ export const DEFAULT_SETTINGS: EngineSettings = {
   heartbeatMs: 5_000,
   maxOpen: 20,
   maxRounds: 20,
+  maxLostAttempts: 5,
   maxResultBytes: 1_048_576,
 };
 

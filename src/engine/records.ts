@@ -54,6 +54,8 @@ export interface FrameRecord {
   readonly open: number;
   readonly owner?: string;
   readonly output?: JsonValue;
+  /** How often in a row a process was lost during its step. */
+  readonly lost?: number;
 }
 
 export type CallStatus =
@@ -98,6 +100,8 @@ export interface CallRecord {
   readonly permit?: string;
   readonly status: CallStatus;
   readonly attempt: number;
+  /** How many of its attempts were lost with their processes. */
+  readonly lost?: number;
   readonly owner?: string;
   readonly startedAt?: number;
   readonly endedAt?: number;

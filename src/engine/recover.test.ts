@@ -39,6 +39,11 @@ afterEach(async () => {
 
 type Body = (context: CallContext) => Promise<JsonValue | undefined>;
 
+const askSixTimes: Body = async ({ confirm, attempt }) => {
+  for (const round of ["a", "b", "c", "d", "e", "f"]) await confirm(round);
+  return attempt;
+};
+
 async function stored(): Promise<CallRecord> {
   const snapshot = await ledger.load({ session: { app: "gate:tool", user: "gate", id: "k" } });
   const [call] = await ledger.calls([`${snapshot?.session.key}.k`]);
@@ -134,6 +139,54 @@ describe("a call whose process is gone", () => {
       expect(await records("call-released")).toHaveLength(1);
     },
   );
+
+  test("is unknown, with the reason, once it has taken five processes with it", async () => {
+    const { crash } = await dieInside({ idempotent: true });
+    crash();
+    for (let lost = 1; lost < 5; lost += 1) {
+      expect(await stored()).toMatchObject({ status: "executing", attempt: lost });
+      const { engine, crash: crashToo } = mortalEngine(ledger, clock);
+      let entered = 0;
+      engine.gate("tool", { idempotent: true }, async () => {
+        entered += 1;
+        return new Promise<never>(() => {});
+      });
+      await clock.advance(LEASE_MS);
+      engine.workOnce().catch(() => {});
+      await until(clock, () => entered === 1);
+      crashToo();
+    }
+    let runs = 0;
+    survivor.gate("tool", { idempotent: true }, async () => ++runs);
+    await clock.advance(LEASE_MS);
+    await survivor.workOnce();
+    expect(await stored()).toMatchObject({ status: "unknown", attempt: 5, lost: 5 });
+    const [record] = await records("call-unknown");
+    expect(record?.body).toContain("5 processes that ran it were lost");
+    await clock.advance(LEASE_MS);
+    await survivor.workOnce();
+    expect(runs).toBe(0);
+    // A person who wants it run again gets one more attempt.
+    await survivor.settle({ call: (await stored()).id }, { as: "retry" }, { by: ana });
+    await survivor.workOnce();
+    expect(await stored()).toMatchObject({ status: "succeeded", attempt: 6 });
+  });
+
+  test("counts as lost only what was lost: questions and attempts that were given back do not", async () => {
+    const { engine, crash } = mortalEngine(ledger, clock);
+    const call = engine.gate("tool", { idempotent: true }, async (_args: object, context) =>
+      askSixTimes(context),
+    );
+    await call({}, use);
+    for (let rounds = 0; rounds < 5; rounds += 1) {
+      const [open] = (await ledger.confirmations({ state: "open" })).items;
+      await engine.approve(open?.confirmation.id ?? "", { by: ana });
+      await until(clock, async () => (await stored()).rounds === rounds + 2);
+    }
+    crash();
+    expect(await stored()).toMatchObject({ status: "suspended", attempt: 6 });
+    expect(await stored()).not.toHaveProperty("lost");
+  });
 
   test("is given back by a process that cannot run it, for one that can", async () => {
     const { crash } = await dieInside({ idempotent: true });

@@ -30,13 +30,16 @@ export async function recoverCall(parts: EngineParts, callId: string, own?: OwnI
     if (own === undefined ? await isHeld(parts, stored) : !isOwn(own, stored, stored.attempt))
       return { value: {} };
     const draft = new Draft(parts, snapshot.now, snapshot.session);
-    const call: CallRecord = { ...stored, status: moveCall(stored, "release") };
+    // This process lives: no attempt was lost with it.
+    const loss = own === undefined ? lossOf(stored) : {};
+    const call: CallRecord = { ...stored, status: moveCall(stored, "release"), ...loss };
     const clearance = await clear(parts, { ...snapshot, call });
+    const reason = whyNotAgain(parts, call);
     // Where it must not run again either, it cannot be withdrawn as if it had not begun.
-    if (!stored.repeatable || (!clearance.ok && !clearance.elsewhere)) {
-      const set = { status: moveCall(stored, "lose") };
+    if (reason !== undefined || (!clearance.ok && !clearance.elsewhere)) {
+      const set = { status: moveCall(stored, "lose"), ...loss };
       draft.write({ kind: "call-update", id: stored.id, from: stored.status, attempt: stored.attempt, set });
-      draft.journal("call-unknown", lostBody(stored, own));
+      draft.journal("call-unknown", lostBody(stored, own, reason));
       return { draft, value: { call: { ...stored, ...set } } };
     }
     draft.journal("call-released", lostBody(stored, own));
@@ -46,7 +49,7 @@ export async function recoverCall(parts: EngineParts, callId: string, own?: OwnI
       id: stored.id,
       from: stored.status,
       attempt: stored.attempt,
-      set: { status: call.status, owner: null },
+      set: { status: call.status, owner: null, ...loss },
     });
     return { draft, value: { call } };
   });
@@ -64,15 +67,16 @@ export async function recoverFrame(
       return { value: undefined };
     const draft = new Draft(parts, snapshot.now, snapshot.session);
     const deleted = snapshot.session.deletedAt !== undefined;
+    const loss = stepLossOf(frame, own);
     if (deleted || last === "busy" || hostOf(parts.hosts, frame)?.step === undefined) {
       const status = deleted ? "cancelled" : "ready";
       if (frame.status === status) return { value: undefined };
-      const set = { status, owner: null } as const;
+      const set = { status, owner: null, ...loss } as const;
       draft.write({ kind: "frame-update", id: frame.id, from: frame.status, set });
       return { draft, value: undefined };
     }
     const owner = await parts.lease.hold();
-    const set = { status: "stepping", owner } as const;
+    const set = { status: "stepping", owner, ...loss } as const;
     // A frame that is stepping already holds its branch.
     const exclusive = frame.status === "ready";
     draft.claimedBy(owner).write({ kind: "frame-update", id: frame.id, from: frame.status, exclusive, set });
@@ -95,14 +99,32 @@ function isOwn(own: OwnIdle, { owner }: { readonly owner?: string }, turn: numbe
   return owner === own.owner && turn === own.turn && own.isIdle();
 }
 
-function lostBody(call: CallRecord, own?: OwnIdle): { readonly [key: string]: string | number } {
+/** One more process was lost with it. */
+function lossOf({ lost = 0 }: { readonly lost?: number }): { readonly lost: number } {
+  return { lost: lost + 1 };
+}
+
+function stepLossOf(frame: FrameRecord, own: OwnIdle | undefined): { readonly lost?: number } {
+  return frame.status === "stepping" && own === undefined ? lossOf(frame) : {};
+}
+
+/** Why a call whose process was lost is not run again; undefined if it may be. */
+function whyNotAgain(
+  { settings }: EngineParts,
+  { repeatable, lost = 0 }: Pick<CallRecord, "repeatable" | "lost">,
+): string | undefined {
+  if (!repeatable) return LOST_REASON;
+  // It may be what ends them: run again, it would end one process after another.
+  if (lost < settings.maxLostAttempts) return undefined;
+  return `${lost} processes that ran it were lost before they reported an outcome`;
+}
+
+function lostBody(
+  call: CallRecord,
+  own?: OwnIdle,
+  reason: string = LOST_REASON,
+): { readonly [key: string]: string | number } {
   const { id, tool, attempt } = call;
   if (own !== undefined) return { call: id, tool, attempt, reason: FORGOTTEN_REASON };
-  return {
-    call: id,
-    tool,
-    attempt,
-    reason: LOST_REASON,
-    ...(call.owner === undefined ? {} : { owner: call.owner }),
-  };
+  return { call: id, tool, attempt, reason, ...(call.owner === undefined ? {} : { owner: call.owner }) };
 }

@@ -184,7 +184,8 @@ function planTurn(parts: EngineParts, draft: Draft, scene: TurnScene): Plan<Turn
   for (const { call, result } of answered) draft.event(responseEvent(frame, call, result));
   writeQuestions(draft, frame, asked);
   const open = claimed.length + asked.length;
-  const set = { calls: calls.map(({ id }) => id), open, turn: frame.turn + 1 };
+  const told = frame.lost === undefined ? {} : { lost: 0 };
+  const set = { calls: calls.map(({ id }) => id), open, turn: frame.turn + 1, ...told };
   const status = open === 0 ? "stepping" : "waiting";
   draft.write({
     kind: "frame-update",

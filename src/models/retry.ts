@@ -37,12 +37,6 @@ function waitAfter(error: unknown, tried: number): number | undefined {
 }
 
 async function wait(ms: number, { clock, signal }: Patience): Promise<void> {
-  // The clock's timers do not keep a process alive, but one that waits here has an answer to give.
-  const alive = setInterval(() => {}, LONGEST_WAIT_MS);
-  try {
-    await clock.sleep(ms, signal);
-  } finally {
-    clearInterval(alive);
-  }
+  await clock.sleep(ms, signal);
   signal.throwIfAborted();
 }

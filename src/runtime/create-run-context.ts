@@ -42,6 +42,8 @@ export async function createRunContext(
     newId: () => newId(clock.now()),
     now: () => clock.now(),
     sleep: (ms, signal) => clock.sleep(ms, signal),
+    sleepInBackground: (ms, signal) => clock.sleepInBackground(ms, signal),
+    hold: () => clock.hold(),
   };
   engine.host(createRuntimeHost(run));
   return run;
@@ -63,9 +65,11 @@ function engineOptions({
   heartbeatMs,
   maxOpen,
   maxRounds,
+  maxLostAttempts,
   maxResultBytes,
   trace,
 }: RunnerOptions): object {
-  const given = { secret, hostName, leaseMs, heartbeatMs, maxOpen, maxRounds, maxResultBytes, trace };
+  const process = { secret, hostName, leaseMs, heartbeatMs, trace };
+  const given = { ...process, maxOpen, maxRounds, maxLostAttempts, maxResultBytes };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }

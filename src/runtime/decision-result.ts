@@ -26,13 +26,18 @@ export function decisionResult(run: RunContext, receipt: DecisionReceipt, turnOf
     const after = repeated ? await closedAt(run, call.session, confirmation.id) : session.nextSeq - 1;
     return turnOf(where, await collectRun(run, { ...where, after }));
   };
+  const finishAlive = (): Promise<Turn> => {
+    // Whoever waits for this is not done, even if nothing else keeps the process alive.
+    const release = run.hold();
+    return finish().finally(release);
+  };
   let finished: Promise<Turn> | undefined;
   return {
     confirmation: toConfirmation({ confirmation, call, session }, confirmation.votes.at(-1)?.by),
     repeated,
     get finished() {
       if (finished === undefined) {
-        finished = finish();
+        finished = finishAlive();
         // Whoever ignores it loses nothing, not even the process when the Runner is closed meanwhile.
         finished.catch(() => {});
       }

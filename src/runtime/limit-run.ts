@@ -41,7 +41,7 @@ async function stopInTime(
   { timeoutMs, watching }: { readonly timeoutMs: number; readonly watching: AbortSignal },
 ): Promise<void> {
   for (;;) {
-    await run.sleep(timeoutMs, watching);
+    await run.sleepInBackground(timeoutMs, watching);
     if (watching.aborted) return;
     const { state } = await activityOf(run.engine.ledger, about.session, about.invocation);
     if (state === "active") break;

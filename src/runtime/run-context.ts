@@ -38,6 +38,10 @@ export interface RunContext {
   newId(): string;
   now(): number;
   sleep(ms: number, signal: AbortSignal): Promise<void>;
+  /** As the engine's clock has it. */
+  sleepInBackground(ms: number, signal: AbortSignal): Promise<void>;
+  /** Keeps the process alive until the returned function is called. */
+  hold(): () => void;
 }
 
 /** The model of an agent: its own object, or whatever the Runner finds under its name. */

@@ -39,6 +39,7 @@ export const KNOWN_RUNNER_OPTIONS: ReadonlySet<string> = new Set<keyof RunnerOpt
   "maxModelCalls",
   "maxOpen",
   "maxRounds",
+  "maxLostAttempts",
   "maxResultBytes",
   "leaseMs",
   "heartbeatMs",

@@ -78,8 +78,13 @@ export class Runner {
     const run = await this.#open();
     const session = { app: this.app, user: options.user, id: options.session ?? `s-${run.newId()}` };
     const input = this.#submitInput({ ...options, session, message });
-    const submission = await submit(run, input);
-    return this.#toTurn(run, submission, options);
+    // Whoever waits for an answer is not done, even if nothing else keeps the process alive.
+    const release = run.hold();
+    try {
+      return await this.#toTurn(run, await submit(run, input), options);
+    } finally {
+      release();
+    }
   }
 
   /** A message in, events out, as ADK clients know them. Leaving the loop detaches; the run goes on. */

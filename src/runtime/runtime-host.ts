@@ -38,6 +38,13 @@ async function liveToolFor(run: RunContext, call: CallRecord): Promise<LiveTool 
 }
 
 async function step(run: RunContext, frame: FrameRecord): Promise<void> {
+  const { lost = 0 } = frame;
+  if (lost >= run.engine.settings.maxLostAttempts) {
+    // The step may be what ends them: taken again, it would end one process after another.
+    const message = `${lost} processes were lost in this step of ${frame.agent}; it is not taken again.`;
+    await run.engine.runs.finishFrame(frame, failureOf(frame, "step-lost", message));
+    return;
+  }
   const agent = run.agents.get(frame.agent);
   if (agent === undefined) {
     const message = `The agent ${frame.agent} no longer exists in ${frame.app}.`;

@@ -115,7 +115,8 @@ export async function* watchRun(run: RunContext, watched: WatchedRun): AsyncGene
         await run.engine.runs.settledIn(invocation);
         settled = true;
       } else {
-        await (beside === undefined ? wake.promise : Promise.race([wake.promise, beside]));
+        const release = run.hold();
+        await (beside === undefined ? wake.promise : Promise.race([wake.promise, beside])).finally(release);
       }
     }
   } finally {

@@ -40,6 +40,7 @@ const frame: Required<FrameRecord> = {
   open: 1,
   owner: "o",
   output: [difficultValues()],
+  lost: 2,
 };
 
 const call: Required<CallRecord> = {
@@ -70,6 +71,7 @@ const call: Required<CallRecord> = {
   rounds: 4,
   refused: true,
   result: difficultValues(),
+  lost: 3,
 };
 
 const shown: Required<Shown> = {

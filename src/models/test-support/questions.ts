@@ -32,14 +32,16 @@ export async function askLast(
 /** A clock on which every wait is over at once; what was waited for is written down. */
 export function createQuickClock(): Clock & { readonly waits: readonly number[] } {
   const waits: number[] = [];
+  const sleep = (ms: number): Promise<void> => {
+    waits.push(ms);
+    return Promise.resolve();
+  };
   return {
     waits,
     now: () => Date.UTC(2026, 0, 1),
     monotonic: () => 0,
-    sleep: (ms) => {
-      waits.push(ms);
-      return Promise.resolve();
-    },
+    sleep,
+    sleepInBackground: sleep,
     hold: () => () => {},
   };
 }

@@ -23,6 +23,7 @@ const FRAME_FIELDS: Fields<FrameChange> = {
   agent: ["agent", plain],
   path: ["path", toJson],
   owner: ["owner", plain],
+  lost: ["lost", plain],
 };
 
 const CALL_FIELDS: Fields<CallChange> = {
@@ -39,6 +40,7 @@ const CALL_FIELDS: Fields<CallChange> = {
   argsDigest: ["args_digest", plain],
   definitionDigest: ["definition_digest", plain],
   owner: ["owner", plain],
+  lost: ["lost", plain],
 };
 
 const CONFIRMATION_FIELDS: Fields<ConfirmationChange> = {

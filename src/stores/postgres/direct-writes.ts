@@ -23,6 +23,7 @@ const TYPES: { readonly [column: string]: string } = {
   ord: "integer",
   open: "integer",
   attempt: "integer",
+  lost: "integer",
   rounds: "integer",
   round: "integer",
   shown_version: "integer",

@@ -33,6 +33,7 @@ export const FRAME_COLUMNS = [
   "open",
   "owner",
   "output",
+  "lost",
 ] as const;
 
 export const CALL_COLUMNS = [
@@ -63,6 +64,7 @@ export const CALL_COLUMNS = [
   "original_args",
   "permit",
   "requesters",
+  "lost",
 ] as const;
 
 export const CONFIRMATION_COLUMNS = [

@@ -83,6 +83,7 @@ export function toFrame(row: Row, start = 0): FrameRecord {
   if (branch !== null) frame.branch = branch as string;
   if (row[i] !== null) frame.owner = row[i] as string;
   if (row[i + 1] !== null) frame.output = fromJson(row[i + 1]) as JsonValue;
+  if (row[i + 2] !== 0) frame.lost = row[i + 2] as number;
   return frame;
 }
 
@@ -105,6 +106,7 @@ export function fromFrame(frame: FrameRecord): SqlValue[] {
     frame.open,
     frame.owner ?? null,
     toJson(frame.output),
+    frame.lost ?? 0,
   ];
 }
 
@@ -143,6 +145,7 @@ export function toCall(row: Row, start = 0): CallRecord {
   if (row[i + 7] !== null) call.originalArgs = fromJson(row[i + 7]) as JsonObject;
   if (row[i + 8] !== null) call.permit = row[i + 8] as string;
   if (row[i + 9] !== null) call.requesters = fromJson(row[i + 9]) as readonly string[];
+  if (row[i + 10] !== 0) call.lost = row[i + 10] as number;
   return call;
 }
 
@@ -175,6 +178,7 @@ export function fromCall(call: CallRecord): SqlValue[] {
     toJson(call.originalArgs),
     call.permit ?? null,
     toJson(call.requesters),
+    call.lost ?? 0,
   ];
 }
 

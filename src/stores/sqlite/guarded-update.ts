@@ -23,6 +23,7 @@ const FRAME_FIELDS: Fields<StoredFrameChange> = {
   agent: ["agent", plain],
   path: ["path", toJson],
   owner: ["owner", plain],
+  lost: ["lost", plain],
   over: ["over", flag],
 };
 
@@ -40,6 +41,7 @@ const CALL_FIELDS: Fields<CallChange> = {
   argsDigest: ["args_digest", plain],
   definitionDigest: ["definition_digest", plain],
   owner: ["owner", plain],
+  lost: ["lost", plain],
 };
 
 const CONFIRMATION_FIELDS: Fields<ConfirmationChange> = {

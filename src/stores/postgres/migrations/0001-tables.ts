@@ -62,7 +62,8 @@ create table countersign.frames (
   calls text not null,
   open integer not null,
   owner text collate "C",
-  output text
+  output text,
+  lost integer not null
 ) with (fillfactor = 70);
 create index frames_ready on countersign.frames (app, id) where status = 'ready';
 create index frames_live on countersign.frames (session) where status in ('ready', 'stepping', 'waiting');
@@ -96,7 +97,8 @@ create table countersign.calls (
   result text,
   original_args text,
   permit text,
-  requesters text
+  requesters text,
+  lost integer not null
 ) with (fillfactor = 70);
 create index calls_ready on countersign.calls (app, id) where status = 'ready';
 create index calls_executing on countersign.calls (owner) where status = 'executing';

@@ -102,7 +102,7 @@ begin
   update countersign.calls set status = v.status, attempt = v.attempt, owner = v.owner, started_at = v.started_at,
     ended_at = v.ended_at, confirmation = v.confirmation, rounds = v.rounds, refused = v.refused, result = v.result,
     args = v.args, original_args = v.original_args, args_digest = v.args_digest,
-    definition_digest = v.definition_digest where id = v.id;
+    definition_digest = v.definition_digest, lost = v.lost where id = v.id;
   return true;
 end $$;
 
@@ -114,7 +114,8 @@ begin
   if v.status is distinct from w ->> 'from' then return false; end if;
   v := jsonb_populate_record(v, w -> 'set');
   update countersign.frames set status = v.status, turn = v.turn, calls = v.calls, open = v.open,
-    cursor = v.cursor, output = v.output, agent = v.agent, path = v.path, owner = v.owner where id = v.id;
+    cursor = v.cursor, output = v.output, agent = v.agent, path = v.path, owner = v.owner,
+    lost = v.lost where id = v.id;
   return true;
 end $$;
 

@@ -61,6 +61,7 @@ create table frames (
   open integer not null,
   owner text,
   output text,
+  lost integer not null,
   over integer not null
 ) without rowid, strict;
 -- Not by status where another column says it: each change of status would have to write their entries anew.
@@ -96,7 +97,8 @@ create table calls (
   result text,
   original_args text,
   permit text,
-  requesters text
+  requesters text,
+  lost integer not null
 ) without rowid, strict;
 create index calls_ready on calls (app) where status = 'ready';
 create index calls_executing on calls (owner) where status = 'executing';
