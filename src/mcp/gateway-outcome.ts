@@ -42,6 +42,11 @@ export function failure(text: string): JsonObject {
   return { isError: true, content: [{ type: "text", text }] };
 }
 
+/** The complaint about a name that could mean several tools. */
+export function ambiguous(tool: string): string {
+  return `the server lists more than one tool that could be meant by "${tool}"`;
+}
+
 /** The words of a result that says that the tool failed. */
 export function failureIn(result: JsonObject): string {
   const content = member(result, "content");

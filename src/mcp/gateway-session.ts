@@ -1,8 +1,16 @@
 /* oxlint-disable unicorn/prefer-add-event-listener -- a transport is no event target */
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { type JsonObject, type JsonValue, member } from "../protocol/index.ts";
+import {
+  type ClientAnswer,
+  type ClientNotification,
+  type ClientRequest,
+  toClientMessage,
+  toWire,
+} from "./client-message.ts";
+import { twinMember } from "./folding.ts";
 import type { GatedRequest } from "./gateway.ts";
-import { failure } from "./gateway-outcome.ts";
+import { ambiguous, failure } from "./gateway-outcome.ts";
 import {
   errorMessage,
   fieldsOf,
@@ -13,6 +21,7 @@ import {
   textOf,
   toErrorMessage,
 } from "./json-rpc.ts";
+import { ListedTools } from "./listed-tools.ts";
 import { isLostSession } from "./outcome.ts";
 import { Upstream, UpstreamError } from "./upstream.ts";
 import { WaitingNotice } from "./waiting-notice.ts";
@@ -21,7 +30,7 @@ import { withoutTasks } from "./without-tasks.ts";
 /** What a session asks of the gateway that it belongs to. */
 interface Gateway {
   isGated(tool: string): boolean;
-  define(tools: readonly JsonObject[]): void;
+  define(tools: ListedTools): void;
   call(request: GatedRequest, onOutcome: (result: JsonObject) => Promise<void>): Promise<void>;
 }
 
@@ -33,7 +42,10 @@ interface Held {
 const GONE = "the MCP server behind Countersign is gone";
 const STOPPING = "Countersign stops; what was asked stays open, and the same call again finds it";
 
-/** One client and the server behind it: a pipe in which calls of gated tools are taken out. */
+/**
+ * One client and the server behind it. What the client sends is judged and written anew, never passed on as it came:
+ * calls of gated tools are taken out, and what is not understood is refused.
+ */
 export class GatewaySession {
   readonly #client: Transport;
   readonly #upstream: Upstream;
@@ -41,14 +53,17 @@ export class GatewaySession {
   /** Requests of the client that the server has to answer, by method. */
   readonly #passed = new Map<RequestId, string>();
   readonly #held = new Map<RequestId, Held>();
+  /** What the server has asked of the client. */
+  readonly #asked = new Set<RequestId>();
   readonly #running = new Set<Promise<unknown>>();
   readonly #ended = Promise.withResolvers<string>();
   #initializing: RequestId | undefined;
   #ready = false;
-  /** The names of what the server lists for this client. */
-  #tools: ReadonlySet<string | undefined> = new Set();
-  /** What a tool is must be known before anybody is asked about it: not before the handshake is done. */
-  #learned: Promise<void> = new Promise(() => {});
+  /** What the server lists for this client. */
+  #tools = new ListedTools([]);
+  /** What a tool is must be known before it is called: undefined until the handshake is done. */
+  #learned: Promise<void> | undefined;
+  #listing: Promise<void> | undefined;
 
   constructor(client: Transport, upstream: Transport, gateway: Gateway) {
     this.#client = client;
@@ -63,8 +78,8 @@ export class GatewaySession {
 
   /** Resolves when either side is gone and what ran has ended. Rejects where the server cannot be started. */
   async run(): Promise<void> {
-    this.#client.onmessage = (message) => this.#take(message, () => this.#fromClient(message));
-    this.#upstream.onMessage = (message) => this.#take(undefined, () => this.#fromServer(message));
+    this.#client.onmessage = (message) => this.#fromClient(message);
+    this.#upstream.onMessage = (message) => this.#take(() => this.#fromServer(message));
     this.#client.onclose = () => this.#ended.resolve(STOPPING);
     this.#upstream.onClose = () => this.#ended.resolve(GONE);
     try {
@@ -114,49 +129,83 @@ export class GatewaySession {
   }
 
   // A request that cannot be passed on is answered so; anything else that cannot ends the session, and not silently.
-  #take(request: JSONRPCMessage | undefined, handle: () => Promise<void>): void {
+  #take(handle: () => Promise<void>, request?: ClientRequest): void {
     handle().catch(async (error: unknown) => {
-      const { id, method } = request === undefined ? {} : fieldsOf(request);
-      const isPassing = id !== undefined && method !== undefined && method !== "initialize";
-      if (!isPassing || isLostSession(error)) return this.#ended.resolve(GONE);
-      this.#passed.delete(id);
-      await this.#client.send(toErrorMessage(id, error)).catch(() => {});
+      if (request === undefined || request.method === "initialize" || isLostSession(error))
+        return this.#ended.resolve(GONE);
+      this.#passed.delete(request.id);
+      await this.#client.send(toErrorMessage(request.id, error)).catch(() => {});
     });
   }
 
-  async #fromClient(message: JSONRPCMessage): Promise<void> {
-    const { method, id, params } = fieldsOf(message);
-    if (method === "tools/call" && (await this.#judge(id, params))) return;
-    if (method === "notifications/cancelled" && this.#giveUp(params)) return;
-    if (method === "server/discover") {
-      // What comes after it is another protocol, that the gate does not read; clients go on with `initialize`.
-      await this.#refuse(id, RPC_CODES.unknownMethod, "server/discover is not offered here");
-      return;
+  #fromClient(given: unknown): void {
+    const message = toClientMessage(given);
+    switch (message.kind) {
+      case "refused":
+        return this.#take(() => this.#refuse(message.id, message.code, message.message));
+      case "answer":
+        return this.#take(() => this.#passAnswer(message));
+      case "notification":
+        return this.#take(() => this.#passNotification(message));
+      case "request":
+        return this.#take(() => this.#passRequest(message), message);
     }
-    if (method === "initialize") this.#initializing = id;
-    if (method !== undefined && id !== undefined) this.#passed.set(id, method);
-    // At once, and not when it was sent: a call may follow on its heels.
-    if (method === "notifications/initialized") return this.#relearn(this.#upstream.send(message));
-    await this.#upstream.send(message);
   }
 
-  /** Is this call not to be passed on? Whatever may mean a gated tool, and cannot be held, is refused. */
-  async #judge(id: RequestId | undefined, params: JsonObject): Promise<boolean> {
-    const tool = textOf(params, "name");
-    if (tool !== undefined && !this.#gateway.isGated(tool)) return false;
-    if (tool === undefined) await this.#refuse(id, RPC_CODES.invalidParams, "tools/call needs a name");
-    else if (member(params, "task") !== undefined)
-      await this.#refuse(id, RPC_CODES.invalidParams, `${tool} needs approval, and is not run as a task`);
-    else if (id !== undefined && this.#held.has(id))
-      await this.#refuse(id, RPC_CODES.invalidRequest, "this id is in use");
-    else if (id !== undefined) this.#hold(id, tool, params);
-    return true;
+  async #passAnswer(answer: ClientAnswer): Promise<void> {
+    // Only to what the server has asked, and once.
+    if (this.#asked.delete(answer.id)) await this.#upstream.send(toWire(answer));
+  }
+
+  async #passNotification(notification: ClientNotification): Promise<void> {
+    const { method, params = {} } = notification;
+    const sent = (): Promise<void> => this.#upstream.send(toWire(notification));
+    if (method === "notifications/cancelled" && !this.#giveUp(params)) return;
+    // At once, and not when it was sent: a call may follow on its heels.
+    if (method === "notifications/initialized") return this.#relearn(sent());
+    await sent();
+  }
+
+  async #passRequest(request: ClientRequest): Promise<void> {
+    const { id, method, params = {} } = request;
+    if (this.#held.has(id) || this.#passed.has(id))
+      return this.#refuse(id, RPC_CODES.invalidRequest, "this id is in use");
+    if (method === "tools/call") return this.#call(request, params);
+    if (method === "initialize") {
+      if (this.#initializing !== undefined)
+        return this.#refuse(id, RPC_CODES.invalidRequest, "this session was initialized already");
+      this.#initializing = id;
+    }
+    this.#passed.set(id, method);
+    await this.#upstream.send(toWire(request));
+  }
+
+  /** Holds a call that needs a person, passes on one that does not, and refuses what cannot be either. */
+  async #call(request: ClientRequest, params: JsonObject): Promise<void> {
+    const { id, method } = request;
+    const tool = textOf(params, "name") ?? "";
+    if (this.#learned === undefined)
+      return this.#refuse(id, RPC_CODES.invalidRequest, "send notifications/initialized before you call");
+    if (this.#gateway.isGated(tool)) {
+      const flaw = flawOfGated(tool, params);
+      if (flaw !== undefined) return this.#refuse(id, RPC_CODES.invalidParams, flaw);
+      return this.#hold(id, tool, params);
+    }
+    this.#passed.set(id, method);
+    await this.#learned;
+    const missing = await this.#whyMissing(tool);
+    // Cancelled meanwhile, or the session has ended.
+    if (!this.#passed.has(id)) return;
+    if (missing === undefined) return this.#upstream.send(toWire(request));
+    this.#passed.delete(id);
+    await this.#client.send({ jsonrpc: "2.0", id, result: failure(missing) });
   }
 
   async #fromServer(message: JSONRPCMessage): Promise<void> {
     const { method, id, result, params } = fieldsOf(message);
     if (method === undefined && id !== undefined) return this.#answer(id, result, message);
-    if (method === "notifications/tools/list_changed") await this.#relearn();
+    if (method === "notifications/tools/list_changed" && this.#learned !== undefined) await this.#relearn();
+    if (method !== undefined && id !== undefined) this.#asked.add(id);
     const token = method === "notifications/progress" ? member(params, "progressToken") : undefined;
     const notice = this.#noticeOf(token);
     await this.#client.send(
@@ -188,14 +237,26 @@ export class GatewaySession {
   }
 
   async #learn(): Promise<void> {
-    const tools = await this.#upstream.listTools().catch((error: unknown) => {
+    const listed = await this.#upstream.listTools().catch((error: unknown) => {
       // A server may have no tools at all, and much else.
       if (error instanceof UpstreamError) return [];
       throw error;
     });
-    this.#gateway.define(tools);
-    this.#tools = new Set(tools.map((tool) => textOf(tool, "name")));
+    this.#tools = new ListedTools(listed);
+    this.#gateway.define(this.#tools);
     this.#ready = true;
+  }
+
+  /** Why a call of this name reaches no tool; undefined if it does. A server may have a new one and not have said so. */
+  async #whyMissing(tool: string): Promise<string | undefined> {
+    if (this.#tools.get(tool) === undefined) {
+      this.#listing ??= this.#learn().finally(() => {
+        this.#listing = undefined;
+      });
+      await this.#listing;
+    }
+    if (this.#tools.get(tool) === undefined) return `there is no tool "${tool}"`;
+    return this.#tools.isAmbiguous(tool) ? ambiguous(tool) : undefined;
   }
 
   #hold(id: RequestId, tool: string, params: JsonObject): void {
@@ -214,12 +275,12 @@ export class GatewaySession {
     // Not awaited: others of this client's messages go on meanwhile.
     const tell = async (result: JsonObject): Promise<void> =>
       this.#client.send({ jsonrpc: "2.0", id, result });
-    this.#learned
-      .then(() =>
-        this.#tools.has(tool)
-          ? this.#gateway.call(request, tell)
-          : tell(failure(`there is no tool "${tool}"`)),
-      )
+    const ask = async (): Promise<void> => {
+      await this.#learned;
+      const missing = await this.#whyMissing(tool);
+      return missing === undefined ? this.#gateway.call(request, tell) : tell(failure(missing));
+    };
+    ask()
       .catch(async (error: unknown) => {
         if (!givenUp.signal.aborted) await this.#client.send(toErrorMessage(id, error));
       })
@@ -228,14 +289,23 @@ export class GatewaySession {
       .finally(() => this.#held.delete(id));
   }
 
-  async #refuse(id: RequestId | undefined, code: number, message: string): Promise<void> {
+  async #refuse(id: RequestId | null | undefined, code: number, message: string): Promise<void> {
     if (id !== undefined) await this.#client.send(errorMessage(id, code, message));
   }
 
+  /** Takes back what waits here. Is it the server that has to hear of it? */
   #giveUp(params: JsonObject): boolean {
     const id = member(params, "requestId");
-    const held = isRequestId(id) ? this.#held.get(id) : undefined;
-    held?.givenUp.abort();
-    return held !== undefined;
+    if (!isRequestId(id) || id === this.#initializing) return false;
+    this.#held.get(id)?.givenUp.abort();
+    return this.#passed.delete(id);
   }
+}
+
+/** Why a call cannot be put before a person; undefined if it can. */
+function flawOfGated(tool: string, params: JsonObject): string | undefined {
+  if (member(params, "task") !== undefined) return `${tool} needs approval, and is not run as a task`;
+  const twin = twinMember(objectOf(params, "arguments"), "arguments");
+  if (twin === undefined) return undefined;
+  return `${twin} and another member differ only in case; the server may take either, so say one of them`;
 }

@@ -14,9 +14,11 @@ import {
 import { CountersignError, isReservedName, type JsonObject, member, toJsonValue } from "../protocol/index.ts";
 import { type CallKey, CallKeys } from "./call-keys.ts";
 import { describeServer, type McpServer } from "./connection.ts";
-import { failure, failureIn, isFinal, outcomeResult } from "./gateway-outcome.ts";
+import { namesAlike } from "./folding.ts";
+import { ambiguous, failure, failureIn, isFinal, outcomeResult } from "./gateway-outcome.ts";
 import { GatewaySession } from "./gateway-session.ts";
 import { objectOf, type RequestId, textOf } from "./json-rpc.ts";
+import { ListedTools } from "./listed-tools.ts";
 import { leavesOpen } from "./outcome.ts";
 import { OwnUpstream } from "./own-upstream.ts";
 import { UpstreamError } from "./upstream.ts";
@@ -96,13 +98,12 @@ export class McpGateway {
    * Throws `invalid-option` where it cannot be reached, and for a name in `require` that it does not list.
    */
   async open(): Promise<void> {
-    const tools = await this.#own.listAll();
-    const names = new Set(tools.map((tool) => textOf(tool, "name")));
-    const missing = this.#options.require?.find((name) => !names.has(name));
+    const tools = new ListedTools(await this.#own.listAll());
+    const missing = this.#options.require?.find((name) => tools.get(name) === undefined);
     if (missing !== undefined) {
       throw new CountersignError(
         "invalid-option",
-        `${this.#options.name} lists no tool "${missing}", which needs approval; a misspelt name would leave its gate open. It lists ${[...names].join(", ")}.`,
+        `${this.#options.name} lists no tool "${missing}", which needs approval; a misspelt name would leave its gate open. It lists ${tools.names.join(", ")}.`,
         { details: { option: "require" } },
       );
     }
@@ -134,19 +135,20 @@ export class McpGateway {
     await this.#own.rest();
   }
 
+  /** Does it need a person? So does what a careless server could take for a tool that does. */
   isGated(tool: string): boolean {
-    return this.#options.require?.includes(tool) ?? true;
+    const { require } = this.#options;
+    return require === undefined || namesAlike(require, tool);
   }
 
   /** Learns what the server says of its tools, so that what a person is shown is what they approve. */
-  define(listed: readonly JsonObject[]): void {
-    for (const tool of listed) {
-      const name = textOf(tool, "name");
+  define(tools: ListedTools): void {
+    for (const name of tools.names) {
+      const tool = tools.get(name);
       // A name of the protocol's own, or that no ledger can hold, can be nobody's tool; a call of it finds none.
-      if (name === undefined || name === "" || isReservedName(name) || flawOfName(name) !== undefined)
+      if (tool === undefined || name === "" || isReservedName(name) || flawOfName(name) !== undefined)
         continue;
-      if (!this.isGated(name)) continue;
-      this.#gates.set(name, this.#gate(name, tool));
+      if (this.isGated(name) && !tools.isAmbiguous(name)) this.#gates.set(name, this.#gate(name, tool));
     }
   }
 
@@ -222,7 +224,7 @@ export class McpGateway {
     const { place, tools } = await this.#place(asker).catch((cause: unknown) => {
       throw new UpstreamError(`the server could not be asked, so ${tool} was not run`, { cause });
     });
-    this.#checkUnchanged(approved, tools);
+    this.#checkUnchanged(approved, new ListedTools(tools));
     const { timeoutMs = DEFAULT_TIMEOUT_MS } = this.#options;
     try {
       const { signal } = context;
@@ -250,11 +252,13 @@ export class McpGateway {
   }
 
   // A server need not say that it changed a tool; this is the last moment to find out.
-  #checkUnchanged(approved: JsonObject, tools: readonly JsonObject[]): void {
-    const name = textOf(approved, "name");
-    const now = tools.find((tool) => textOf(tool, "name") === name);
+  #checkUnchanged(approved: JsonObject, tools: ListedTools): void {
+    const name = textOf(approved, "name") ?? "";
+    if (tools.isAmbiguous(name))
+      throw new UpstreamError(`${ambiguous(name)}; it was approved when there was one, so it was not run`);
+    const now = tools.get(name);
     if (now !== undefined && this.#digest(now) === this.#digest(approved)) return;
-    if (now !== undefined) this.define([now]);
+    if (now !== undefined) this.define(new ListedTools([now]));
     throw new UpstreamError(
       `${name} is not what it was when it was approved, so it was not run; call it again to ask about what it is now`,
     );

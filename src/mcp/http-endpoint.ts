@@ -1,14 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { type JSONRPCMessage, SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/client";
-import { isJsonObject } from "../protocol/index.ts";
+import { type ClientMessage, MOST_BYTES, type Refusal, readClientMessage, toWire } from "./client-message.ts";
 import type { McpGateway } from "./gateway.ts";
 import { HttpClient } from "./http-client.ts";
-import { fieldsOf, RPC_CODES } from "./json-rpc.ts";
+import { errorMessage, RPC_CODES } from "./json-rpc.ts";
 
 const SESSION = "mcp-session-id";
 const VERSION = "mcp-protocol-version";
 const MOST_SESSIONS = 100;
-const MOST_BYTES = 16 * 1024 * 1024;
 const IDLE_MS = 30 * 60_000;
 const SWEEP_MS = 60_000;
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
@@ -54,14 +53,21 @@ export class McpEndpoint {
     if (!accepts(request, "application/json") || !accepts(request, "text/event-stream"))
       return refuse(406, "application/json and text/event-stream must both be accepted");
     const message = await readMessage(request);
-    if (message === undefined) return refuse(400, "the body must be one JSON-RPC message");
-    const { method, id } = fieldsOf(message);
-    if (method === "initialize" && id !== undefined) return this.#begin(request, message);
+    if (message === undefined) return refuse(400, "the message did not arrive whole, or is too large");
+    if (message.kind === "refused") return this.#refused(request, message);
+    if (message.kind === "request" && message.method === "initialize")
+      return this.#begin(request, toWire(message));
     return this.#within(request, (client) => {
-      if (method !== undefined && id !== undefined && client.isAnswering(id))
+      if (message.kind === "request" && client.isAnswering(message.id))
         return refuse(400, "a request with this id is being answered");
-      return answer(client, message);
+      return answer(client, toWire(message));
     });
+  }
+
+  /** What a client of a session asks for by an id is answered like any other request. */
+  async #refused(request: Request, { id, code, message }: Refusal): Promise<Response> {
+    if (id === null || id === undefined || !request.headers.has(SESSION)) return refuse(400, message, code);
+    return this.#within(request, () => Response.json(errorMessage(id, code, message)));
   }
 
   #get(request: Request): Promise<Response> {
@@ -145,8 +151,7 @@ function accepts({ headers }: Request, type: string): boolean {
   return accepted.includes(type) || accepted.includes("*/*") || accepted.includes(`${group}/*`);
 }
 
-// Several messages at once, as an older protocol had them, are not taken: none of them may pass unseen.
-async function readMessage(request: Request): Promise<JSONRPCMessage | undefined> {
+async function readMessage(request: Request): Promise<ClientMessage | undefined> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
   try {
@@ -155,14 +160,12 @@ async function readMessage(request: Request): Promise<JSONRPCMessage | undefined
       if (bytes > MOST_BYTES) return undefined;
       pieces.push(piece);
     }
-    const value: unknown = JSON.parse(Buffer.concat(pieces).toString("utf8"));
-    return isJsonObject(value) ? (value as unknown as JSONRPCMessage) : undefined;
   } catch {
     return undefined;
   }
+  return readClientMessage(Buffer.concat(pieces));
 }
 
-function refuse(status: number, message: string): Response {
-  const error = { code: RPC_CODES.invalidRequest, message };
-  return Response.json({ jsonrpc: "2.0", id: null, error }, { status });
+function refuse(status: number, message: string, code: number = RPC_CODES.invalidRequest): Response {
+  return Response.json(errorMessage(null, code, message), { status });
 }

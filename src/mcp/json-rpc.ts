@@ -12,6 +12,7 @@ export type RequestId = string | number;
 
 /** The codes of JSON-RPC, and the one of its free ones that means a connection which is gone. */
 export const RPC_CODES = {
+  unreadable: -32_700,
   invalidRequest: -32_600,
   unknownMethod: -32_601,
   invalidParams: -32_602,
@@ -40,7 +41,7 @@ export function fieldsOf(message: JSONRPCMessage): MessageFields {
 }
 
 export function isRequestId(value: unknown): value is RequestId {
-  return typeof value === "string" || typeof value === "number";
+  return typeof value === "string" || Number.isSafeInteger(value);
 }
 
 export function textOf(object: JsonObject, name: string): string | undefined {
@@ -54,9 +55,9 @@ export function objectOf(object: JsonObject, name: string): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-/** An error as the answer to a request. */
-export function errorMessage(id: RequestId, code: number, message: string): JSONRPCMessage {
-  return { jsonrpc: "2.0", id, error: { code, message } };
+/** An error as the answer to a request; `null` is for one whose id cannot be read. */
+export function errorMessage(id: RequestId | null, code: number, message: string): JSONRPCMessage {
+  return { jsonrpc: "2.0", id, error: { code, message } } as JSONRPCMessage;
 }
 
 /** What a client is told of an error of ours: its own mistakes by their code, anything else as internal. */

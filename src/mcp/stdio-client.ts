@@ -1,14 +1,13 @@
 import type { Readable, Writable } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
-import { isJsonObject } from "../protocol/index.ts";
+import { MOST_BYTES, readClientMessage, toWire } from "./client-message.ts";
+import { errorMessage } from "./json-rpc.ts";
 
-// One line longer than this ends the connection.
-const LONGEST_LINE = 16 * 1024 * 1024;
 const NEW_LINE = 10;
 
 /**
- * The client on our standard input and output: a message a line. Ends when the input does. A message counts as told
- * once the system has taken it.
+ * The client on our standard input and output: a message a line. Ends when the input does, or with a line that is too
+ * long. A message counts as told once the system has taken it.
  */
 export class StdioClient implements Transport {
   onmessage: Transport["onmessage"];
@@ -65,35 +64,24 @@ export class StdioClient implements Transport {
     for (let at = rest.indexOf(NEW_LINE); at !== -1; at = rest.indexOf(NEW_LINE)) {
       this.#pieces.push(rest.subarray(0, at));
       rest = rest.subarray(at + 1);
-      this.#receive(Buffer.concat(this.#pieces).toString("utf8"));
+      this.#receive(Buffer.concat(this.#pieces));
       this.#pieces = [];
       this.#length = 0;
     }
     this.#pieces.push(rest);
     this.#length += rest.length;
-    if (this.#length > LONGEST_LINE) this.#onEnd();
+    if (this.#length > MOST_BYTES) this.#onEnd();
   };
 
-  #receive(line: string): void {
-    if (this.#closed || line.trim() === "") return;
-    const message = parse(line);
-    if (message !== undefined) this.onmessage?.(message);
-    else this.send(UNREADABLE).catch(this.#onEnd);
+  #receive(line: Buffer): void {
+    if (this.#closed || isBlank(line)) return;
+    const message = readClientMessage(line);
+    if (message.kind !== "refused") this.onmessage?.(toWire(message));
+    else if (message.id !== undefined)
+      this.send(errorMessage(message.id, message.code, message.message)).catch(this.#onEnd);
   }
 }
 
-// Several at once, as an older protocol had them, are not taken: none of them may pass unseen.
-const UNREADABLE = {
-  jsonrpc: "2.0",
-  id: null,
-  error: { code: -32_700, message: "one JSON-RPC message a line is expected" },
-} as unknown as JSONRPCMessage;
-
-function parse(line: string): JSONRPCMessage | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isJsonObject(value) ? (value as unknown as JSONRPCMessage) : undefined;
-  } catch {
-    return undefined;
-  }
+function isBlank(line: Buffer): boolean {
+  return line.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
 }

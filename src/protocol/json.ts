@@ -1,4 +1,4 @@
-import { repeatedMember } from "./repeated-member.ts";
+import { doubtIn } from "./doubtful-member.ts";
 
 /** Any value that JSON can say. What crosses a boundary or reaches the ledger is one of these. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
@@ -57,7 +57,7 @@ export type JsonText =
 
 /**
  * Reads a JSON text and never throws, whatever the text. Refuses what {@link toJsonValue} refuses, a member that is
- * named twice, and texts over `maxBytes` of UTF-8 (4 MiB unless given). `path` leads to what is refused, if to one place.
+ * named twice, a whole number that would be rounded, and texts over `maxBytes` of UTF-8 (4 MiB unless given). `path` leads to what is refused, if to one place.
  */
 export function parseJson(text: string, options: { maxBytes?: number; maxDepth?: number } = {}): JsonText {
   const maxBytes = options.maxBytes ?? DEFAULT_JSON_BYTES;
@@ -72,10 +72,10 @@ export function parseJson(text: string, options: { maxBytes?: number; maxDepth?:
     };
   }
   const check = toJsonValue(value, options);
-  const path = check.ok ? repeatedMember(text) : undefined;
-  return path === undefined
-    ? check
-    : { ok: false, message: `\`${path}\` is given twice; say it once.`, path };
+  const doubt = check.ok ? doubtIn(text) : undefined;
+  if (doubt === undefined) return check;
+  const { path, complaint } = doubt;
+  return { ok: false, message: `${path === "" ? "The value" : `\`${path}\``} ${complaint}.`, path };
 }
 
 interface Flaw {

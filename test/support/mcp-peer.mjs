@@ -46,6 +46,15 @@ const handlers = {
       case "sneak":
         tools = tools.map((tool) => ({ ...tool, description: `${tool.description} And more.` }));
         return { content: [] };
+      case "clone":
+        tools = [...tools, ...tools];
+        return { content: [] };
+      case "add":
+        tools = [...tools, { ...tools[0], name: "added" }];
+        return { content: [] };
+      case "ask":
+        send({ id: "s1", method: "roots/list" });
+        return { content: [] };
       case "mutate":
         tools = tools.map((tool) => ({ ...tool, description: `${tool.description} And more.` }));
         send({ method: "notifications/tools/list_changed" });
@@ -58,7 +67,8 @@ const handlers = {
 };
 
 createInterface({ input: process.stdin }).on("line", (line) => {
-  const { id, method, params } = JSON.parse(line);
+  const { id, method, params, result: answer } = JSON.parse(line);
+  if (answer !== undefined) return note(`answer ${id} ${JSON.stringify(answer)}`);
   const handle = handlers[method];
   if (method === "notifications/cancelled") note("cancelled");
   // As a careless server would, it does what it is told also where nobody wants an answer.

@@ -61,30 +61,42 @@ function call({ name, arguments: args }) {
   return tool.run(args);
 }
 
-const METHODS = {
-  initialize: ({ protocolVersion }) => ({
-    protocolVersion,
-    capabilities: { tools: {} },
-    serverInfo: { name: "filesystem-server", version: "1.0.0" },
+const METHODS = new Map(
+  Object.entries({
+    initialize: ({ protocolVersion }) => ({
+      protocolVersion,
+      capabilities: { tools: {} },
+      serverInfo: { name: "filesystem-server", version: "1.0.0" },
+    }),
+    ping: () => ({}),
+    "tools/list": () => ({ tools: TOOLS.map(({ run: _run, ...tool }) => tool) }),
+    "tools/call": (params) => {
+      try {
+        return { content: [{ type: "text", text: call(params) }] };
+      } catch (error) {
+        return { isError: true, content: [{ type: "text", text: error.message }] };
+      }
+    },
   }),
-  ping: () => ({}),
-  "tools/list": () => ({ tools: TOOLS.map(({ run: _run, ...tool }) => tool) }),
-  "tools/call": (params) => {
-    try {
-      return { content: [{ type: "text", text: call(params) }] };
-    } catch (error) {
-      return { isError: true, content: [{ type: "text", text: error.message }] };
-    }
-  },
-};
+);
+
+// By the name as it is: a member of an object would also be found under ["tools/call"], or as toString.
+function answerTo(method, params) {
+  const handle = METHODS.get(method);
+  if (handle === undefined) return { error: { code: -32601, message: `no method ${method}` } };
+  return { result: handle(params) };
+}
+
+function read(line) {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
 
 createInterface({ input: process.stdin }).on("line", (line) => {
-  const { id, method, params = {} } = JSON.parse(line);
+  const { id, method, params = {} } = read(line) ?? {};
   if (id === undefined) return;
-  const handle = METHODS[method];
-  const answer =
-    handle === undefined
-      ? { error: { code: -32601, message: `no method ${method}` } }
-      : { result: handle(params) };
-  process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id, ...answer })}\n`);
+  process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id, ...answerTo(method, params) })}\n`);
 });

@@ -18,8 +18,8 @@ export const mcp: Command = {
   usage: "[--require TOOLS] [--name NAME] [--http PORT] [--db URL] (--url URL | -- COMMAND ARGS…)",
   about:
     "For any MCP client: put this in the place of the server's own command. Calls of the tools in --require, or of " +
-    "all if it is not given, become confirmations in the ledger and wait for a person; everything else passes " +
-    "through as it is. A client that gives up and calls again with the same arguments finds the same confirmation, " +
+    "all if it is not given, become confirmations in the ledger and wait for a person; everything else that the " +
+    "protocol has passes, and what is not understood is refused. A client that gives up and calls again with the same arguments finds the same confirmation, " +
     "and one that was approved meanwhile runs once. Approve with `countersign approve`, or in the inbox of " +
     "`countersign serve` on the same ledger. The server gets this process's environment, but for COUNTERSIGN_ " +
     "variables. Standard output carries only the protocol.",

@@ -5,6 +5,10 @@ const ARRAY_BEGINS = 0x5b;
 const ARRAY_ENDS = 0x5d;
 const OBJECT_BEGINS = 0x7b;
 const OBJECT_ENDS = 0x7d;
+const MINUS = 0x2d;
+const ZERO = 0x30;
+const NINE = 0x39;
+const NUMBER = /-?\d[\d.eE+-]*/y;
 
 /** An object or array that the scan is inside of. */
 interface Level {
@@ -16,29 +20,63 @@ interface Level {
   readonly names?: Set<string>;
 }
 
+/** What readers of a text may read differently: where it is, and why. */
+export interface Doubt {
+  /** As in `decisions[0].confirmed`. */
+  readonly path: string;
+  readonly complaint: string;
+}
+
+// A whole number of fewer digits is kept exactly.
+const MANY_DIGITS = 16;
+
 /**
- * The path of the first member that its object names twice, as in `decisions[0].confirmed`; undefined if there is none.
- * Readers differ in which of the two they believe, so such a text says nothing for certain. The text must be JSON; it is
- * read once, from its beginning to its end.
+ * The first place in a JSON text that two readers may read differently; undefined if there is none. A member that its
+ * object names twice: readers differ in which of the two they believe. A whole number that we would write in other
+ * digits: what is shown would not be what was sent. The text is read once, from its beginning to its end.
  */
-export function repeatedMember(text: string): string | undefined {
+export function doubtIn(text: string): Doubt | undefined {
   const levels: Level[] = [];
   for (let index = 0; index < text.length; index += 1) {
     const unit = text.charCodeAt(index);
-    if (unit === OBJECT_BEGINS) levels.push({ at: "", nameNext: true, names: new Set() });
-    else if (unit === ARRAY_BEGINS) levels.push({ at: 0, nameNext: false });
-    else if (unit === OBJECT_ENDS || unit === ARRAY_ENDS) levels.pop();
-    else if (unit === COMMA) goOn(levels.at(-1));
-    else if (unit === QUOTE) {
+    if (unit === QUOTE) {
       const end = endOfString(text, index);
       const level = levels.at(-1);
       if (level?.nameNext === true && isRepeated(level, nameIn(text.slice(index + 1, end)))) {
-        return pathOf(levels);
+        return { path: pathOf(levels), complaint: "is given twice; say it once" };
       }
       index = end;
-    }
+    } else if (beginsNumber(unit)) {
+      const end = endOfNumber(text, index);
+      if (isRounded(text.slice(index, end))) return { path: pathOf(levels), complaint: ROUNDED };
+      index = end - 1;
+    } else move(levels, unit);
   }
   return undefined;
+}
+
+function move(levels: Level[], unit: number): void {
+  if (unit === OBJECT_BEGINS) levels.push({ at: "", nameNext: true, names: new Set() });
+  else if (unit === ARRAY_BEGINS) levels.push({ at: 0, nameNext: false });
+  else if (unit === OBJECT_ENDS || unit === ARRAY_ENDS) levels.pop();
+  else if (unit === COMMA) goOn(levels.at(-1));
+}
+
+const ROUNDED = "is a whole number that cannot be kept exactly; send it as text";
+
+function beginsNumber(unit: number): boolean {
+  return unit === MINUS || (unit >= ZERO && unit <= NINE);
+}
+
+function endOfNumber(text: string, begin: number): number {
+  NUMBER.lastIndex = begin;
+  NUMBER.test(text);
+  return NUMBER.lastIndex;
+}
+
+// Only digits: with a point or an exponent nobody expects every digit to be kept.
+function isRounded(number: string): boolean {
+  return number.length >= MANY_DIGITS && /^-?\d+$/.test(number) && `${Number(number)}` !== number;
 }
 
 function goOn(level: Level | undefined): void {
