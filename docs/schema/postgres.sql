@@ -97,7 +97,10 @@ create table countersign.calls (
   original_args text,
   permit text,
   requesters text,
-  lost integer not null
+  lost integer not null,
+  -- what lists show of them, where they are long
+  args_cut text,
+  result_cut text
 ) with (fillfactor = 70);
 create index calls_ready on countersign.calls (app, id) where status = 'ready';
 create index calls_executing on countersign.calls (owner) where status = 'executing';
@@ -136,9 +139,21 @@ create table countersign.confirmations (
   requested_at bigint not null,
   deadline bigint not null,
   votes text not null,
-  withdrawal text
+  withdrawal text,
+  -- a JSON array of everyone to whom it is shown
+  viewers text not null,
+  -- what lists show of them, where they are long
+  shown_cut text,
+  votes_cut text
 ) with (fillfactor = 70);
 create index confirmations_session on countersign.confirmations (session, id);
+
+-- To whom each was ever shown. Written with the question and never again, so that no answer has to.
+create table countersign.viewers (
+  viewer text collate "C" not null,
+  id text collate "C" not null,
+  primary key (viewer, id)
+);
 
 -- The open confirmations and nothing else: it stays small, and is cheap to vacuum, whatever the history.
 create table countersign.inbox (
@@ -157,6 +172,13 @@ create index inbox_user on countersign.inbox ("user", deadline, id);
 create index inbox_tool on countersign.inbox (tool, deadline, id);
 create index inbox_agent on countersign.inbox (agent, deadline, id);
 create index inbox_app on countersign.inbox (app, deadline, id);
+-- The same, once for everyone to whom it is shown.
+create table countersign.inbox_viewers (
+  viewer text collate "C" not null,
+  deadline bigint not null,
+  id text collate "C" not null,
+  primary key (viewer, deadline, id)
+) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
 
 -- The words of open confirmations. A commit writes nothing of this: whoever searches, or tidies, first brings it up
 -- to the journal's end ('search-place' in meta).
@@ -288,6 +310,28 @@ begin
     from jsonb_populate_recordset(null::countersign.journal, p_rows) r;
 end $$;
 
+create function countersign.show_confirmation() returns trigger language plpgsql volatile as $$
+begin
+  insert into countersign.viewers (viewer, id) select v, new.id from json_array_elements_text(new.viewers::json) v;
+  if new.status = 'requested' then
+    insert into countersign.inbox_viewers (viewer, deadline, id)
+      select v, new.deadline, new.id from json_array_elements_text(new.viewers::json) v;
+  end if;
+  return null;
+end $$;
+create trigger confirmation_shown after insert on countersign.confirmations
+  for each row execute function countersign.show_confirmation();
+
+create function countersign.hide_confirmation() returns trigger language plpgsql volatile as $$
+begin
+  delete from countersign.inbox_viewers where deadline = old.deadline and id = old.id
+    and viewer in (select v from json_array_elements_text(old.viewers::json) v);
+  return null;
+end $$;
+create trigger confirmation_closed after update of status on countersign.confirmations
+  for each row when (old.status = 'requested' and new.status <> 'requested')
+  execute function countersign.hide_confirmation();
+
 create function countersign.erase(p_key text, p_shown text, p_votes jsonb) returns void language plpgsql volatile as $$
 declare
   -- The bounds, both exclusive, within which the session's calls and frames lie.
@@ -299,12 +343,13 @@ begin
   delete from countersign.states where scope = 'session' and app = '' and "user" = '' and session = p_key;
   update countersign.frames set cursor = 'null', output = null
     where id > v_after and id < v_before and session = p_key;
-  update countersign.calls set args = '{}', secrets = '[]', original_args = null, result = null
+  update countersign.calls set args = '{}', secrets = '[]', original_args = null, result = null,
+    args_cut = null, result_cut = null
     where id > v_after and id < v_before and session = p_key;
   update countersign.steps set value = null where call > v_after and call < v_before
     and exists (select 1 from countersign.calls where id = steps.call and session = p_key);
   update countersign.confirmations c set shown = p_shown, votes = coalesce(p_votes ->> c.id, c.votes),
-    withdrawal = case when withdrawal is null then null else '' end where session = p_key;
+    shown_cut = null, votes_cut = null, withdrawal = case when withdrawal is null then null else '' end where session = p_key;
   update countersign.journal set body = null where stream = p_key;
 end $$;
 
@@ -322,8 +367,8 @@ begin
   v := jsonb_populate_record(v, w -> 'set');
   update countersign.calls set status = v.status, attempt = v.attempt, owner = v.owner, started_at = v.started_at,
     ended_at = v.ended_at, confirmation = v.confirmation, rounds = v.rounds, refused = v.refused, result = v.result,
-    args = v.args, original_args = v.original_args, args_digest = v.args_digest,
-    definition_digest = v.definition_digest, lost = v.lost where id = v.id;
+    args = v.args, original_args = v.original_args, args_digest = v.args_digest, args_cut = v.args_cut,
+    result_cut = v.result_cut, definition_digest = v.definition_digest, lost = v.lost where id = v.id;
   return true;
 end $$;
 
@@ -350,7 +395,8 @@ begin
     then return 'deadline'; end if;
   v := jsonb_populate_record(v, w -> 'set');
   update countersign.confirmations set status = v.status, votes = v.votes, withdrawal = v.withdrawal,
-    shown = v.shown, shown_version = v.shown_version, args_digest = v.args_digest where id = v.id;
+    shown = v.shown, shown_version = v.shown_version, args_digest = v.args_digest, shown_cut = v.shown_cut,
+    votes_cut = v.votes_cut where id = v.id;
   if v.status <> 'requested' then delete from countersign.inbox where id = v.id; end if;
   return 'ok';
 end $$;

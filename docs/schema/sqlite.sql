@@ -97,7 +97,10 @@ CREATE TABLE calls (
   original_args text,
   permit text,
   requesters text,
-  lost integer not null
+  lost integer not null,
+  -- what lists show of them, where they are long
+  args_cut text,
+  result_cut text
 ) without rowid, strict;
 
 CREATE INDEX calls_ready on calls (app) where status = 'ready';
@@ -137,10 +140,25 @@ CREATE TABLE confirmations (
   requested_at integer not null,
   deadline integer not null,
   votes text not null,
-  withdrawal text
+  withdrawal text,
+  -- a JSON array of everyone to whom it is shown
+  viewers text not null,
+  -- what lists show of them, where they are long
+  shown_cut text,
+  votes_cut text
 ) without rowid, strict;
 
 CREATE INDEX confirmations_session on confirmations (session);
+
+CREATE TABLE viewers (
+  viewer text not null,
+  confirmation text not null,
+  primary key (viewer, confirmation)
+) without rowid, strict;
+
+CREATE TRIGGER confirmation_shown after insert on confirmations begin
+  insert into viewers (viewer, confirmation) select value, new.id from json_each(new.viewers);
+end;
 
 CREATE TABLE inbox (
   facet text not null,
@@ -158,6 +176,8 @@ CREATE TRIGGER confirmation_opened after insert on confirmations when new.status
     ('tool', new.tool, new.deadline, new.id),
     ('agent', new.agent, new.deadline, new.id),
     ('app', new.app, new.deadline, new.id);
+  insert into inbox (facet, value, deadline, confirmation)
+    select 'viewer', value, new.deadline, new.id from json_each(new.viewers);
 end;
 
 CREATE TRIGGER confirmation_closed after update of status on confirmations
@@ -168,6 +188,8 @@ when old.status = 'requested' and new.status <> 'requested' begin
   delete from inbox where facet = 'tool' and value = old.tool and deadline = old.deadline and confirmation = old.id;
   delete from inbox where facet = 'agent' and value = old.agent and deadline = old.deadline and confirmation = old.id;
   delete from inbox where facet = 'app' and value = old.app and deadline = old.deadline and confirmation = old.id;
+  delete from inbox where facet = 'viewer' and value in (select value from json_each(old.viewers))
+    and deadline = old.deadline and confirmation = old.id;
 end;
 
 CREATE TABLE memos (

@@ -13,6 +13,7 @@ type Kind = "malformed" | "not-found" | "unsupported" | "not-cancelable" | "inte
 const KINDS = {
   "malformed-json": "malformed",
   "malformed-request": "malformed",
+  "invalid-cursor": "malformed",
   "malformed-decision": "malformed",
   "malformed-call": "malformed",
   "unknown-confirmation": "malformed",

@@ -21,6 +21,7 @@ export const EXIT = {
 export const EXIT_CODES: Readonly<Record<ErrorCode, number>> = {
   "malformed-json": EXIT.usage,
   "malformed-request": EXIT.usage,
+  "invalid-cursor": EXIT.usage,
   "malformed-decision": EXIT.usage,
   "malformed-call": EXIT.failed,
   "unknown-confirmation": EXIT.notFound,

@@ -95,6 +95,8 @@ export interface Call {
   readonly startedAt?: string;
   readonly endedAt?: string;
   readonly result?: JsonValue;
+  /** Long values were cut to their beginning. */
+  readonly truncated?: true;
   readonly owner?: CallOwner;
 }
 
@@ -117,8 +119,10 @@ export interface AuditRecord {
 }
 
 export interface AuditOptions extends CallOptions {
-  /** A record's `seq`, or a page's `next`. */
-  readonly after?: number | string;
+  /** Begin after the record with this `seq`. */
+  readonly after?: number;
+  /** Of the page before: its `next`. */
+  readonly cursor?: string;
   readonly limit?: number;
   readonly session?: string;
   readonly confirmation?: string;

@@ -29,6 +29,11 @@ export function withoutRight({ id, kind }: Principal): string {
     : `${id} does not have the scope "decide".`;
 }
 
+/** Is this somebody for whom the host itself speaks? */
+export function isVouched({ kind }: Pick<Principal, "kind">): boolean {
+  return VOUCHED_BY_HOST.has(kind);
+}
+
 /**
  * May this principal decide? The one place that answers it, for every door. Anything not admitted by the
  * rule is refused; an agent is always refused, and where nobody logs in only the requester's own rule is open.
@@ -36,7 +41,7 @@ export function withoutRight({ id, kind }: Principal): string {
 export function mayDecide(rule: Ruled, principal: Principal): boolean {
   if (principal.kind === "agent") return false;
   if (rule.approvers === "requester") {
-    return VOUCHED_BY_HOST.has(principal.kind) || isRequester(rule, principal);
+    return isVouched(principal) || isRequester(rule, principal);
   }
   return !isAnybody(principal) && admits(rule.approvers, principal, isRequester(rule, principal));
 }

@@ -54,6 +54,8 @@ export interface Confirmation {
   readonly decision?: ConfirmationDecision;
   readonly execution?: { readonly startedAt: string; readonly endedAt?: string; readonly attempt: number };
   readonly result?: JsonValue;
+  /** Long values were cut to their beginning: what is decided on is what reading it by its id gives. */
+  readonly truncated?: true;
   /** Why it was withdrawn. */
   readonly withdrawal?: string;
   /** What the one who looks may do now. */
@@ -75,6 +77,8 @@ export interface ConfirmationSubject {
   readonly confirmation: ConfirmationRecord;
   readonly call: CallRecord;
   readonly session: { readonly id: string };
+  /** Long values of it were cut. */
+  readonly truncated?: true;
 }
 
 /** Shows a confirmation to somebody; without one, nothing `can` be done. */
@@ -111,6 +115,7 @@ export function toConfirmation(subject: ConfirmationSubject, viewer?: Principal)
     ...(confirmation.expiresAt === undefined ? {} : { expiresAt: iso(confirmation.expiresAt) }),
     ...(vote === undefined ? {} : { decision: toDecision(vote, call) }),
     ...executionOf(confirmation, call),
+    ...(subject.truncated === undefined ? {} : { truncated: subject.truncated }),
     ...(confirmation.withdrawal === undefined ? {} : { withdrawal: confirmation.withdrawal }),
     can: rightsOf(subject, viewer),
     version: confirmation.shownVersion,

@@ -1,8 +1,7 @@
 export type { AskedCall, Question } from "./ask.ts";
 export { checkedAsk } from "./ask-options.ts";
 export { type AskingOptions, checkAsking } from "./asking-options.ts";
-
-export { isRequester, mayDecide, type Ruled } from "./authority.ts";
+export { isRequester, isVouched, mayDecide, type Ruled } from "./authority.ts";
 export {
   type AskOptions,
   type CallContext,
@@ -45,9 +44,12 @@ export type {
   ConfirmationFilter,
   ConfirmationWithCall,
   DueWork,
+  EventRange,
   FrameChange,
   HeldWork,
+  JournalRange,
   Ledger,
+  ListRequest,
   Memo,
   Owner,
   OwnerState,
@@ -57,6 +59,7 @@ export type {
   SessionName,
   Snapshot,
   Target,
+  UnknownCallsRequest,
   Write,
 } from "./ledger.ts";
 export type { LedgerStats } from "./ledger-stats.ts";
@@ -78,6 +81,7 @@ export { type Once, type Recalled, type RememberedRun, toRememberedRun } from ".
 export type { Delivery, DeliveryEnd, Outbox } from "./outbox.ts";
 export { DEFAULT_SETTINGS, type EngineSettings } from "./parts.ts";
 export type { PayloadOutcome } from "./payload.ts";
+export { cutCall, cutShown, cutSubject, cutValue, cutVotes } from "./preview.ts";
 export {
   ANYBODY,
   type Approvers,
@@ -127,5 +131,6 @@ export type { Trace, Traced } from "./trace.ts";
 export type { Rest, Trail } from "./trail.ts";
 export type { CallPlan, MessageInput, MessageOutcome, PlannedCall, Turn, TurnInput } from "./turns.ts";
 export type { Fault, Verification } from "./verify.ts";
+export { looksAs, looksAsRequester, viewersOf } from "./viewers.ts";
 export { type Cancelled, isWithdrawnBy } from "./withdraw.ts";
 export type { Worker, WorkOptions } from "./worker.ts";

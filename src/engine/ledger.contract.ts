@@ -11,9 +11,11 @@ import { loadCases } from "./ledger.contract/load.ts";
 import { memoryCases } from "./ledger.contract/memory.ts";
 import { outboxCases } from "./ledger.contract/outbox.ts";
 import { ownerCases } from "./ledger.contract/owners.ts";
+import { previewCases } from "./ledger.contract/previews.ts";
 import { searchCases } from "./ledger.contract/search.ts";
 import { shelfCases } from "./ledger.contract/shelf.ts";
 import type { LedgerCase } from "./ledger.contract/subject.ts";
+import { viewerCases } from "./ledger.contract/viewers.ts";
 
 export type { LedgerCase, LedgerSubject } from "./ledger.contract/subject.ts";
 
@@ -30,6 +32,8 @@ export const ledgerContract: readonly LedgerCase[] = [
   ...listCases,
   ...filterCases,
   ...searchCases,
+  ...viewerCases,
+  ...previewCases,
   ...historyCases,
   ...memoryCases,
   ...shelfCases,

@@ -184,6 +184,23 @@ export interface PageRequest {
   readonly limit?: number;
 }
 
+/** What is listed for people to look through, where nobody acts on what the list alone says. */
+export interface ListRequest extends PageRequest {
+  /**
+   * Long arguments, results and texts are cut to their beginning, and never read whole; what was cut says so. The page
+   * ends early where it would hold more than a megabyte.
+   */
+  readonly preview?: true;
+}
+
+/** Which calls of unknown outcome. */
+export interface UnknownCallsRequest extends ListRequest {
+  /** Only those about which nobody was asked. */
+  readonly unasked?: true;
+  /** Only those that one of these asked for. */
+  readonly askedBy?: readonly string[];
+}
+
 /** `open` lists what waits for a person, nearest deadline first; `closed` the rest, newest first. */
 export interface ConfirmationFilter {
   readonly state: "open" | "closed";
@@ -192,6 +209,8 @@ export interface ConfirmationFilter {
   readonly tool?: string;
   readonly user?: string;
   readonly session?: string;
+  /** Only those that are shown to one of these: what somebody `looksAs`. How many others there are costs nothing. */
+  readonly viewers?: readonly string[];
   /** Only those that show one of these. */
   readonly status?: readonly ShownStatus[];
   /** Only those of one turn: what `Confirmation.turn` says. Reads the session's calls, so not for hot paths. */
@@ -209,6 +228,24 @@ export interface ConfirmationWithCall {
   readonly confirmation: ConfirmationRecord;
   readonly call: CallRecord;
   readonly session: Pick<SessionRecord, "id">;
+  /** Something of it was cut; see {@link ListRequest.preview}. */
+  readonly truncated?: true;
+}
+
+/** Which of a session's events. */
+export interface EventRange {
+  readonly after?: number;
+  readonly limit?: number;
+  readonly last?: number;
+  readonly bytes?: number;
+}
+
+/** Which records, by their number in the journal or in a chain. */
+export interface JournalRange {
+  readonly after: number;
+  readonly limit: number;
+  /** Their bodies are no more than this together; one is given at least, so that only the end gives none. */
+  readonly bytes?: number;
 }
 
 /** Work that nobody is doing. */
@@ -280,20 +317,20 @@ export interface Ledger extends Shelf, Outbox {
   /** A session's calls without a final answer. Reads the session's calls, so not for hot paths. */
   unanswered(session: string): Promise<readonly CallRecord[]>;
   steps(call: string): Promise<readonly StepRecord[]>;
-  /** In order of `seq`, from after `after`; or, with `last`, the newest so many, still in order. */
-  events(
-    session: string,
-    range?: { readonly after?: number; readonly limit?: number; readonly last?: number },
-  ): Promise<readonly StoredEvent[]>;
+  /**
+   * In order of `seq`, from after `after`; or, with `last`, the newest so many, still in order. With `bytes` fewer, so
+   * that they are no more than that together, as JSON; one at least.
+   */
+  events(session: string, range?: EventRange): Promise<readonly StoredEvent[]>;
   /** Session, `user:` and `app:` state as one object. */
   state(session: string): Promise<JsonObject>;
   sessions(
     owner: { readonly app: string; readonly user?: string },
     page?: PageRequest,
   ): Promise<Page<SessionRecord>>;
-  confirmations(filter: ConfirmationFilter, page?: PageRequest): Promise<Page<ConfirmationWithCall>>;
+  confirmations(filter: ConfirmationFilter, page?: ListRequest): Promise<Page<ConfirmationWithCall>>;
   /** Calls whose outcome is unknown, oldest first. */
-  unknownCalls(page?: PageRequest): Promise<Page<CallRecord>>;
+  unknownCalls(page?: UnknownCallsRequest): Promise<Page<CallRecord & { readonly truncated?: true }>>;
   recall(memo: Pick<Memo, "principal" | "route" | "key">): Promise<Memo | undefined>;
 
   /** Registers an owner or renews its lease. False: its lease ran out and its work was given away. */
@@ -312,16 +349,9 @@ export interface Ledger extends Shelf, Outbox {
   readyFrames(session: string): Promise<readonly string[]>;
 
   /** Journal records in commit order, for the feed, the outbox and sealing. */
-  journal(range: {
-    readonly after: number;
-    readonly limit: number;
-    readonly until?: number;
-  }): Promise<readonly JournalRecord[]>;
+  journal(range: JournalRange & { readonly until?: number }): Promise<readonly JournalRecord[]>;
   /** One session's chain, in order. */
-  chain(
-    stream: string,
-    range: { readonly after: number; readonly limit: number },
-  ): Promise<readonly JournalRecord[]>;
+  chain(stream: string, range: JournalRange): Promise<readonly JournalRecord[]>;
   /** Every session's key and chain head, deleted ones included, in key order. */
   streams(
     after: string,

@@ -41,6 +41,7 @@ export const ERROR_STATUSES: Readonly<Record<ErrorCode, number>> = {
   "outcome-unknown": 409,
   "not-settleable": 409,
   "not-cancellable": 409,
+  "invalid-cursor": 400,
   "key-reused": 422,
   "model-failed": 502,
   "agent-not-resumable": 500,

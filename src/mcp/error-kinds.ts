@@ -4,6 +4,7 @@ import type { ErrorCode } from "../protocol/index.ts";
 export const TOLD_AS: Readonly<Record<ErrorCode, "invalidParams" | "gone" | "internal">> = {
   "malformed-json": "invalidParams",
   "malformed-request": "invalidParams",
+  "invalid-cursor": "invalidParams",
   "malformed-decision": "internal",
   "malformed-call": "invalidParams",
   "unknown-confirmation": "internal",

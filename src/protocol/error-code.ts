@@ -40,6 +40,7 @@ export const ERROR_CODES = {
   "outcome-unknown": "The call started and its end is not known; a person must settle it.",
   "not-settleable": "Only a call whose outcome is unknown can be settled.",
   "not-cancellable": "The confirmation is closed already, or its call has started.",
+  "invalid-cursor": "The cursor is not one that this list gave out, or not to this caller.",
   "key-reused": "The key was used before with other arguments.",
   "model-failed": "The model could not be asked, or did not give a usable answer.",
   "unknown-model": "No model is known under this name.",

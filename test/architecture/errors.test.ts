@@ -18,6 +18,7 @@ const PINNED = [
   "foreign-origin",
   "forged-result",
   "internal",
+  "invalid-cursor",
   "invalid-option",
   "key-reused",
   "ledger-busy",

@@ -164,10 +164,10 @@ describe("the journal", () => {
     await stage.say("bob", "pay 6", "s-2");
     expect((await stage.ask("ana", "GET", "/v1/audit")).status).toBe(403);
     const seen: unknown[] = [];
-    for (let after = "0"; after !== ""; ) {
-      const { json } = await stage.ask("root", "GET", `/v1/audit?limit=1&after=${after}`);
+    for (let from = "after=0"; from !== "cursor="; ) {
+      const { json } = await stage.ask("root", "GET", `/v1/audit?limit=1&${from}`);
       seen.push(...(json["items"] as readonly JsonObject[]).map(({ kind }) => kind));
-      after = textOf(json["next"]);
+      from = `cursor=${textOf(json["next"])}`;
     }
     expect(seen).toEqual(["confirmation-requested", "confirmation-requested"]);
     const one = await stage.ask("root", "GET", "/v1/audit?session=bank/bob/s-2");

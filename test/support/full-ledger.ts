@@ -7,7 +7,11 @@ import {
   valueDigest,
 } from "../../src/engine/index.ts";
 import { openPostgresLedger } from "../../src/stores/postgres/index.ts";
-import { CALL_COLUMNS, CONFIRMATION_COLUMNS, FRAME_COLUMNS } from "../../src/stores/sql/columns.ts";
+import {
+  FRAME_COLUMNS,
+  STORED_CALL_COLUMNS,
+  STORED_CONFIRMATION_COLUMNS,
+} from "../../src/stores/sql/columns.ts";
 import type { SqlValue } from "../../src/stores/sql/row.ts";
 import { fromCall, fromConfirmation, fromFrame } from "../../src/stores/sql/rows.ts";
 
@@ -129,7 +133,7 @@ function* statements(filling: Filling, argsDigest: string): Generator<string> {
     status: `case when ${isOpen} then 'waiting' else ${FRAME_STATUS} end`,
     owner: `case when not ${isOpen} and n % 100 = 6 then 'owner-gone' end`,
   });
-  yield insert("calls", CALL_COLUMNS, fromCall(call(argsDigest, definitionDigest)), {
+  yield insert("calls", STORED_CALL_COLUMNS, fromCall(call(argsDigest, definitionDigest)), {
     app: APP,
     agent: AGENT,
     tool: TOOL,
@@ -144,6 +148,7 @@ function* statements(filling: Filling, argsDigest: string): Generator<string> {
     user: USER,
     path: `'["' || ${AGENT} || '"]'`,
     requesters: `'["' || ${USER} || '"]'`,
+    viewers: `'["asked:' || ${USER} || '","host"]'`,
     status: `case when ${isOpen} then 'requested' else 'approved' end`,
     deadline:
       overdueOneIn === undefined
@@ -152,7 +157,7 @@ function* statements(filling: Filling, argsDigest: string): Generator<string> {
   };
   yield insert(
     "confirmations",
-    CONFIRMATION_COLUMNS,
+    STORED_CONFIRMATION_COLUMNS,
     fromConfirmation(confirmation(argsDigest, now)),
     ofConfirmation,
   );

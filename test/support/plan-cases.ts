@@ -28,6 +28,7 @@ const inbox = (filter: Omit<Parameters<Ledger["confirmations"]>[0], "state">): P
 
 const SOME = 101;
 const some = fullSession(SOME);
+const shownTo = (user: string): readonly string[] => [`asked:${user}`, `user:${user}`, "role:none", "known"];
 const hosted = [{ app: FULL.app }, { app: FULL.otherApp, agents: [FULL.otherAgent] }];
 
 /** Everything that is read or written while a ledger serves people, agents and channels. */
@@ -54,6 +55,36 @@ export const PLAN_CASES: readonly PlanCase[] = [
     name: "the inbox, as it is gone through for whose it is",
     rows: ONE_PAGE,
     read: (ledger) => pages(20, (page) => ledger.confirmations({ state: "open" }, page)),
+  },
+  { name: "the inbox that somebody is shown", rows: ONE_PAGE, read: inbox({ viewers: shownTo(some.user) }) },
+  {
+    name: "the inbox that somebody with a quarter of everything is shown",
+    rows: ONE_PAGE,
+    read: inbox({ viewers: shownTo(FULL.busyUser) }),
+  },
+  {
+    name: "the inbox that the host's own people are shown",
+    rows: ONE_PAGE,
+    read: inbox({ viewers: ["host"] }),
+  },
+  { name: "the inbox that nobody is shown", rows: 1, read: inbox({ viewers: shownTo("nobody") }) },
+  {
+    name: "the inbox that somebody is shown, of a tool",
+    rows: NEARBY,
+    read: inbox({ viewers: shownTo(some.user), tool: FULL.rareTool }),
+  },
+  {
+    name: "the inbox that somebody is shown, by a word",
+    rows: NEARBY,
+    read: inbox({ viewers: shownTo(some.user), words: "reimburse" }),
+  },
+  {
+    name: "the history that somebody is shown",
+    rows: NEARBY,
+    read: (ledger) =>
+      twoPages((page) =>
+        ledger.confirmations({ state: "closed", viewers: shownTo(some.user) }, { ...page, preview: true }),
+      ),
   },
   { name: "the inbox by a common word", rows: NEARBY, read: inbox({ words: "reimburse" }) },
   { name: "the inbox by a rare word", rows: NEARBY, read: inbox({ words: "close acc" }) },

@@ -245,8 +245,8 @@ export const listCases: readonly LedgerCase[] = [
       const ledger = await open();
       for (const cursor of ["", "x", "e30", "WzFd", '["",""]']) {
         const what = JSON.stringify(cursor);
-        await checkRejected(ledger.confirmations({ state: "open" }, { cursor }), "malformed-request", what);
-        await checkRejected(ledger.sessions({ app: "bank" }, { cursor }), "malformed-request", what);
+        await checkRejected(ledger.confirmations({ state: "open" }, { cursor }), "invalid-cursor", what);
+        await checkRejected(ledger.sessions({ app: "bank" }, { cursor }), "invalid-cursor", what);
       }
     },
   },

@@ -1,6 +1,7 @@
 import {
   type CallRecord,
   type CallStatus,
+  isVouched,
   type Ledger,
   type Page,
   type Principal,
@@ -8,7 +9,8 @@ import {
   redact,
 } from "../../engine/index.ts";
 import type { JsonObject, JsonValue } from "../../protocol/index.ts";
-import { maySee } from "./visibility.ts";
+import { type CursorUse, openCursor, sealCursor } from "../cursors.ts";
+import { hasScope } from "../scopes.ts";
 
 /** Who holds, or last held, the claim on a call. */
 export interface CallOwner {
@@ -33,6 +35,8 @@ export interface CallView {
   readonly startedAt?: string;
   readonly endedAt?: string;
   readonly result?: JsonValue;
+  /** Long values were cut to their beginning. */
+  readonly truncated?: true;
   readonly owner?: CallOwner;
 }
 
@@ -44,23 +48,35 @@ export function ruleOf(call: Pick<CallRecord, "requesters">, user: string): Rule
 /** Calls of unknown outcome that no confirmation is about, oldest first, as far as the principal may see them. */
 export async function listUnknown(
   ledger: Ledger,
-  request: { readonly cursor?: string; readonly limit?: number },
+  { cursor, limit }: { readonly cursor?: string | undefined; readonly limit?: number | undefined },
   principal: Principal,
 ): Promise<Page<CallView>> {
-  const page = await ledger.unknownCalls(request);
+  const use: CursorUse = { list: "/v1/unknown", principal };
+  const page = await ledger.unknownCalls({
+    preview: true,
+    unasked: true,
+    ...requestersFor(principal),
+    ...(limit === undefined ? {} : { limit }),
+    ...(cursor === undefined ? {} : { cursor: openCursor(ledger, use, cursor) }),
+  });
   const items: CallView[] = [];
   for (const call of page.items) {
-    if (call.confirmation !== undefined) continue;
     const session = (await ledger.load({ sessionKey: call.session }))?.session;
-    if (session === undefined || !maySee(ruleOf(call, session.user), principal)) continue;
-    items.push(await showCall(ledger, call, session));
+    if (session !== undefined) items.push(await showCall(ledger, call, session));
   }
-  return page.next === undefined ? { items } : { items, next: page.next };
+  return page.next === undefined ? { items } : { items, next: sealCursor(ledger, use, page.next) };
+}
+
+/** Whose calls somebody may see where {@link ruleOf} is the rule. */
+function requestersFor(principal: Principal): { readonly askedBy?: readonly string[] } {
+  if (hasScope(principal, "admin") || isVouched(principal)) return {};
+  const { id, onBehalfOf } = principal;
+  return { askedBy: onBehalfOf === undefined ? [id] : [id, onBehalfOf] };
 }
 
 export async function showCall(
   ledger: Ledger,
-  call: CallRecord,
+  call: CallRecord & { readonly truncated?: true },
   session: { readonly id: string; readonly user: string },
 ): Promise<CallView> {
   return {
@@ -77,6 +93,7 @@ export async function showCall(
     ...(call.startedAt === undefined ? {} : { startedAt: iso(call.startedAt) }),
     ...(call.endedAt === undefined ? {} : { endedAt: iso(call.endedAt) }),
     ...(call.result === undefined ? {} : { result: call.result }),
+    ...(call.truncated === undefined ? {} : { truncated: call.truncated }),
     ...(await ownerOf(ledger, call)),
   };
 }

@@ -13,7 +13,7 @@ import {
 import { hasScope } from "../scopes.ts";
 import { type CallOwner, ownerOf } from "./calls.ts";
 import { conversationBefore, type Message } from "./conversation.ts";
-import { find, maySee, show } from "./visibility.ts";
+import { find, show, viewersFor } from "./visibility.ts";
 
 const MOST_OF_TURN = 50;
 const MOST_EARLIER = 10;
@@ -39,18 +39,16 @@ export async function contextOf(
   principal: Principal,
 ): Promise<ConfirmationContext> {
   const { confirmation, call } = await find(ledger, id, principal);
-  const others = (item: ConfirmationWithCall): boolean =>
-    item.confirmation.id !== id && maySee(item.confirmation, principal);
   const told = (items: readonly ConfirmationWithCall[]): readonly Confirmation[] =>
-    items.filter(others).map((item) => show(item, principal));
+    items.filter((item) => item.confirmation.id !== id).map((item) => show(item, principal));
   const { tool, user, app } = confirmation;
-  const turn = { session: confirmation.session, turn: turnOf(call) };
-  const limit = MOST_OF_TURN;
-  const open = await ledger.confirmations({ state: "open", ...turn }, { limit });
-  const closed = await ledger.confirmations({ state: "closed", ...turn }, { limit });
+  const turn = { session: confirmation.session, turn: turnOf(call), ...viewersFor(principal) };
+  const few = { preview: true, limit: MOST_OF_TURN } as const;
+  const open = await ledger.confirmations({ state: "open", ...turn }, few);
+  const closed = await ledger.confirmations({ state: "closed", ...turn }, few);
   const earlier = await ledger.confirmations(
-    { state: "closed", app, tool, user },
-    { limit: MOST_EARLIER + 1 },
+    { state: "closed", app, tool, user, ...viewersFor(principal) },
+    { preview: true, limit: MOST_EARLIER + 1 },
   );
   const { frame } = (await ledger.load({ confirmation: id })) ?? {};
   const asker = askerIn(frame?.cursor);

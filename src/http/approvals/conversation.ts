@@ -2,6 +2,9 @@ import { type CallRecord, type FrameRecord, type Ledger, redact } from "../../en
 import { isJsonArray, isJsonObject, type JsonValue, type StoredEvent } from "../../protocol/index.ts";
 
 const LOOK_BACK = 400;
+const LOOK_BACK_BYTES = 2_000_000;
+// Calls whose arguments are held at a time, to find their secrets.
+const CALLS_AT_ONCE = 10;
 const MOST_MESSAGES = 20;
 const LONGEST_TEXT = 4_000;
 const SHORTEST_SECRET = 3;
@@ -23,7 +26,7 @@ export async function conversationBefore(
   call: CallRecord,
   frame: Pick<FrameRecord, "branch"> | undefined,
 ): Promise<readonly Message[]> {
-  const events = await ledger.events(call.session, { last: LOOK_BACK });
+  const events = await ledger.events(call.session, { last: LOOK_BACK, bytes: LOOK_BACK_BYTES });
   const asked = events.findLastIndex((event) => callIds(event).includes(call.wireId));
   if (asked === -1) return [];
   // The event that makes the call may say why; it is part of what led there.
@@ -62,12 +65,15 @@ async function secretsIn(
   events: readonly StoredEvent[],
 ): Promise<readonly string[]> {
   const ids = events.flatMap(callIds).map((wireId) => `${session}.${wireId}`);
-  const calls = ids.length === 0 ? [] : await ledger.calls(ids);
-  return calls.flatMap(({ args, originalArgs, secrets }) =>
-    secrets.length === 0
-      ? []
-      : [args, originalArgs ?? {}].flatMap((given) => differing(given, redact(given, secrets))),
-  );
+  const found: string[] = [];
+  for (let start = 0; start < ids.length; start += CALLS_AT_ONCE) {
+    const calls = await ledger.calls(ids.slice(start, start + CALLS_AT_ONCE));
+    for (const { args, originalArgs, secrets } of calls) {
+      if (secrets.length === 0) continue;
+      for (const given of [args, originalArgs ?? {}]) found.push(...differing(given, redact(given, secrets)));
+    }
+  }
+  return found;
 }
 
 /** The scalars of a value that its redacted copy does not have. */

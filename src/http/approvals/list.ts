@@ -2,8 +2,9 @@ import {
   type Confirmation,
   type ConfirmationFilter,
   type ConfirmationWithCall,
-  isRequester,
   type Ledger,
+  looksAs,
+  looksAsRequester,
   type Page,
   type Principal,
   type ShownStatus,
@@ -11,43 +12,60 @@ import {
   wordsOf,
 } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
+import { type CursorUse, openCursor, sealCursor } from "../cursors.ts";
 import { STATUSES } from "../schemas/confirmation.ts";
 import type { ListQuery } from "../schemas/queries.ts";
-import { maySee, rightsHere, show } from "./visibility.ts";
+import { rightsHere, show, viewersFor } from "./visibility.ts";
 
 const DEFAULT_LIMIT = 50;
-// How often one request asks the ledger: where few rows are for this viewer, a page is short and has a next one.
+// How often one request asks the ledger: where few rows fit, a page is short and has a next one.
 const MOST_READS = 20;
+const MOST_BYTES = 1_000_000;
 
 type Leg = ConfirmationFilter["state"];
 type Wanted = (item: ConfirmationWithCall) => boolean;
 
 /**
- * What somebody may see of the confirmations, a page at a time. What waits comes with the nearest deadline first,
- * then what is closed, newest first.
+ * What somebody may see of the confirmations, a page at a time and with long values cut. What waits comes with the
+ * nearest deadline first, then what is closed, newest first. The ledger is asked only for what they may see, so that
+ * neither a page nor its cursor tells of anything else.
  */
 export async function list(
-  ledger: Pick<Ledger, "confirmations" | "load">,
+  ledger: Pick<Ledger, "confirmations" | "load" | "digestKey">,
   query: ListQuery,
   principal: Principal,
 ): Promise<Page<Confirmation>> {
   const statuses = readStatuses(query.status);
   const legs = legsOf(statuses);
-  const filter = await toFilter(ledger, query, statuses);
+  const filter = { ...(await toFilter(ledger, query, statuses)), ...viewersOf(query, principal) };
   const wanted = toWanted(query, principal);
+  const use = useOf(query, principal);
   const limit = query.limit ?? DEFAULT_LIMIT;
   const items: Confirmation[] = [];
-  let at: Position | undefined = readCursor(query.cursor, legs);
-  for (let reads = 0; at !== undefined && items.length < limit && reads < MOST_READS; reads += 1) {
-    const page: Page<ConfirmationWithCall> = await ledger.confirmations(
-      { ...filter, state: at.leg, ...(at.leg === "open" ? wordsIn(query) : {}) },
-      // Never more than still fit, so that the ledger's own cursor is where the next page begins.
-      { limit: limit - items.length, ...(at.cursor === undefined ? {} : { cursor: at.cursor }) },
-    );
-    for (const item of page.items) if (wanted(item)) items.push(show(item, principal));
+  let bytes = 0;
+  let at = startOf(query.cursor === undefined ? undefined : openCursor(ledger, use, query.cursor), legs);
+  for (let reads = 0; at !== undefined && reads < MOST_READS; reads += 1) {
+    if (items.length >= limit || bytes >= MOST_BYTES) break;
+    const words = at.leg === "open" ? wordsIn(query) : {};
+    // Never more than still fit, so that the ledger's own cursor is where the next page begins.
+    const page = await readFrom(ledger, { ...filter, ...words }, at, limit - items.length);
+    for (const shown of page.items.filter(wanted).map((item) => show(item, principal))) {
+      bytes += JSON.stringify(shown).length;
+      items.push(shown);
+    }
     at = page.next === undefined ? nextLeg(at.leg, legs) : { leg: at.leg, cursor: page.next };
   }
-  return at === undefined ? { items } : { items, next: toCursor(at) };
+  return at === undefined ? { items } : { items, next: sealCursor(ledger, use, toPlace(at)) };
+}
+
+function readFrom(
+  ledger: Pick<Ledger, "confirmations">,
+  filter: Omit<ConfirmationFilter, "state">,
+  { leg, cursor }: Position,
+  limit: number,
+): Promise<Page<ConfirmationWithCall>> {
+  const request = { preview: true, limit, ...(cursor === undefined ? {} : { cursor }) } as const;
+  return ledger.confirmations({ ...filter, state: leg }, request);
 }
 
 interface Position {
@@ -82,11 +100,18 @@ function nextLeg(leg: Leg, legs: readonly Leg[]): Position | undefined {
   return next === undefined ? undefined : { leg: next };
 }
 
+/** Who looks: an administrator sees everything, but asks for what is theirs as everybody does. */
+function viewersOf({ mine }: ListQuery, principal: Principal): Pick<ConfirmationFilter, "viewers"> {
+  if (mine === "true") return { viewers: looksAsRequester(principal) };
+  if (mine === "decidable") return { viewers: looksAs(principal) };
+  return viewersFor(principal);
+}
+
 async function toFilter(
   ledger: Pick<Ledger, "load">,
   { app, agent, tool, user, session, turn }: ListQuery,
   statuses: readonly ShownStatus[],
-): Promise<Omit<ConfirmationFilter, "state">> {
+): Promise<Omit<ConfirmationFilter, "state" | "viewers">> {
   const named =
     app === undefined || user === undefined || session === undefined
       ? undefined
@@ -102,14 +127,12 @@ async function toFilter(
   };
 }
 
-// What the ledger cannot compare: whose it is, and what the session calls itself.
+// What the ledger cannot compare; what is left out here, the principal may see.
 function toWanted({ session, mine, q }: ListQuery, principal: Principal): Wanted {
   const asked = wordsOf(q ?? "");
   return (item) => {
     const { confirmation, call } = item;
-    if (!maySee(confirmation, principal)) return false;
     if (session !== undefined && item.session.id !== session) return false;
-    if (mine === "true" && !isRequester(confirmation, principal)) return false;
     if (mine === "decidable" && !rightsHere(item, principal).decide) return false;
     if (asked.length === 0 || confirmation.status === "requested") return true;
     const words = searchableWords(confirmation, call);
@@ -121,20 +144,22 @@ function wordsIn({ q }: ListQuery): Pick<ConfirmationFilter, "words"> {
   return q === undefined || wordsOf(q).length === 0 ? {} : { words: q };
 }
 
-function toCursor({ leg, cursor = "" }: Position): string {
+/** A cursor goes with everything that says what is listed, and not with how many at a time. */
+function useOf({ cursor: _cursor, limit: _limit, ...rest }: ListQuery, principal: Principal): CursorUse {
+  const filter = Object.fromEntries(
+    Object.entries(rest).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+  return { list: "/v1/confirmations", principal, filter };
+}
+
+function toPlace({ leg, cursor = "" }: Position): string {
   return `${leg}.${cursor}`;
 }
 
-function readCursor(cursor: string | undefined, legs: readonly Leg[]): Position | undefined {
-  const [first] = legs;
-  if (cursor === undefined) return first === undefined ? undefined : { leg: first };
-  const dot = cursor.indexOf(".");
-  const leg = legs.find((name) => name === cursor.slice(0, dot));
-  if (leg === undefined) {
-    throw new CountersignError("malformed-request", "The cursor is not one that this list gave out.", {
-      details: { field: "cursor", hint: "Start again without a cursor." },
-    });
-  }
-  const rest = cursor.slice(dot + 1);
-  return rest === "" ? { leg } : { leg, cursor: rest };
+function startOf(place: string | undefined, legs: readonly Leg[]): Position | undefined {
+  if (place === undefined) return legs[0] === undefined ? undefined : { leg: legs[0] };
+  const dot = place.indexOf(".");
+  const leg = place.slice(0, dot) === "open" ? "open" : "closed";
+  const cursor = place.slice(dot + 1);
+  return cursor === "" ? { leg } : { leg, cursor };
 }

@@ -197,13 +197,9 @@ function serveCalls(routes: OpenAPIHono<HttpEnv>, site: Site): void {
       query: pageQuerySchema,
       answer: { description: "What you may see of them, oldest first", schema: callPageSchema },
     },
-    async (context, { query: { cursor, limit } }) => {
+    async (context, { query }) => {
       requireScope(context, "read", "decide", "admin");
-      const request = {
-        ...(cursor === undefined ? {} : { cursor }),
-        ...(limit === undefined ? {} : { limit }),
-      };
-      const page = await listUnknown(await site.ledger(), request, context.get("principal"));
+      const page = await listUnknown(await site.ledger(), query, context.get("principal"));
       return Response.json(page, { headers: NO_STORE });
     },
   );

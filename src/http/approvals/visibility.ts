@@ -3,6 +3,7 @@ import {
   type ConfirmationSubject,
   isRequester,
   type Ledger,
+  looksAs,
   mayDecide,
   type Principal,
   type Ruled,
@@ -15,6 +16,11 @@ import { hasScope } from "../scopes.ts";
 /** May somebody know of this question at all? Whoever may decide it, whoever asked, and administrators. */
 export function maySee(rule: Ruled, principal: Principal): boolean {
   return hasScope(principal, "admin") || mayDecide(rule, principal) || isRequester(rule, principal);
+}
+
+/** As whom somebody looks for what {@link maySee} lets them know of; undefined where that is everything. */
+export function viewersFor(principal: Principal): { readonly viewers?: readonly string[] } {
+  return hasScope(principal, "admin") ? {} : { viewers: looksAs(principal) };
 }
 
 /** What somebody may do with it through this API: what the rule allows, as far as their scopes reach. */

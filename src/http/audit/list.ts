@@ -1,11 +1,13 @@
 import type { JournalRecord, Ledger, Principal } from "../../engine/index.ts";
 import { CountersignError, isJsonObject, type JsonObject, member, parseJson } from "../../protocol/index.ts";
 import { find } from "../approvals/visibility.ts";
+import { type CursorUse, openCursor, sealCursor } from "../cursors.ts";
 import type { AuditQuery } from "../schemas/queries.ts";
 import { checkScope, hasScope } from "../scopes.ts";
 
 const DEFAULT_LIMIT = 50;
-const READ = 500;
+const READ = { limit: 500, bytes: 1_000_000 } as const;
+const MOST_BYTES = 1_000_000;
 // How often one request asks the ledger: where few records fit, a page is short and has a next one.
 const MOST_READS = 20;
 
@@ -32,40 +34,78 @@ export async function listAudit(
   principal: Principal,
 ): Promise<{ readonly items: readonly AuditRecord[]; readonly next?: string }> {
   const scope = await scopeOf(ledger, query, principal);
-  const wanted = (record: AuditRecord): boolean => scope.wanted(record) && hasWords(record, query.q);
-  const limit = query.limit ?? DEFAULT_LIMIT;
-  const items: AuditRecord[] = [];
-  let after = query.after ?? 0;
+  const use = useOf(query, principal);
+  const start =
+    query.cursor === undefined ? (query.after ?? 0) : Number(openCursor(ledger, use, query.cursor));
+  const page = new AuditPage(query, start);
   // Within one session records are counted by `n`; where to begin is said by `seq`, as everywhere.
   let n = 0;
-  for (let reads = 0; reads < MOST_READS; reads += 1) {
-    const page =
+  for (let reads = 0; reads < scope.mostReads && !page.isFull; reads += 1) {
+    const records =
       scope.stream === undefined
-        ? await ledger.journal({ after, limit: READ })
-        : await ledger.chain(scope.stream, { after: n, limit: READ });
-    for (const record of page) {
-      n = record.n;
-      if (record.seq <= after) continue;
-      after = record.seq;
-      const told = tell(record);
-      if (wanted(told)) items.push(told);
-      if (items.length === limit) return { items, next: String(after) };
-    }
-    if (page.length < READ) return { items };
+        ? await ledger.journal({ after: page.after, ...READ })
+        : await ledger.chain(scope.stream, { after: n, ...READ });
+    const last = records.at(-1);
+    if (last === undefined) return { items: page.items };
+    n = last.n;
+    page.take(records, scope.wanted);
   }
-  return { items, next: String(after) };
+  return { items: page.items, next: sealCursor(ledger, use, String(page.after)) };
+}
+
+/** Is full only when there is something for the next page. */
+class AuditPage {
+  readonly items: AuditRecord[] = [];
+  /** Up to here everything was looked at. */
+  after: number;
+  isFull = false;
+  readonly #query: AuditQuery;
+  #bytes = 0;
+
+  constructor(query: AuditQuery, after: number) {
+    this.#query = query;
+    this.after = after;
+  }
+
+  take(records: readonly JournalRecord[], wanted: Wanted): void {
+    const { limit = DEFAULT_LIMIT, q } = this.#query;
+    for (const record of records) {
+      if (record.seq <= this.after) continue;
+      const told = tell(record);
+      if (wanted(told) && hasWords(told, q)) {
+        this.isFull = this.items.length === limit || this.#bytes >= MOST_BYTES;
+        if (this.isFull) return;
+        this.items.push(told);
+        this.#bytes += record.body?.length ?? 0;
+      }
+      this.after = record.seq;
+    }
+  }
+}
+
+function useOf({ session, confirmation, q }: AuditQuery, principal: Principal): CursorUse {
+  return { list: "/v1/audit", principal, filter: [session ?? null, confirmation ?? null, q ?? null] };
+}
+
+/** Which records are looked through, and which of them are told. */
+interface AuditScope {
+  readonly stream?: string;
+  readonly mostReads: number;
+  readonly wanted: Wanted;
 }
 
 async function scopeOf(
   ledger: Ledger,
   { session, confirmation }: AuditQuery,
   principal: Principal,
-): Promise<{ readonly stream?: string; readonly wanted: Wanted }> {
+): Promise<AuditScope> {
   if (confirmation !== undefined) {
     checkScope(principal, "admin", "read", "decide");
     const found = await find(ledger, confirmation, principal);
     return {
       stream: found.session.key,
+      // All of the session's: where to stop must not depend on records that the principal may not see.
+      mostReads: Number.POSITIVE_INFINITY,
       wanted: ({ body }) =>
         body !== null &&
         (member(body, "confirmation") === confirmation ||
@@ -77,8 +117,8 @@ async function scopeOf(
       details: { hint: "Name a confirmation of yours with ?confirmation=, or use a token that has it." },
     });
   }
-  if (session === undefined) return { wanted: () => true };
-  return { stream: await streamOf(ledger, session), wanted: () => true };
+  const all = { mostReads: MOST_READS, wanted: () => true };
+  return session === undefined ? all : { ...all, stream: await streamOf(ledger, session) };
 }
 
 async function streamOf(ledger: Ledger, given: string): Promise<string> {

@@ -1,5 +1,6 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { listGivenUp } from "../../engine/index.ts";
+import { openCursor, sealCursor } from "../cursors.ts";
 import type { HttpEnv } from "../env.ts";
 import { IDEMPOTENCY_HEADER } from "../idempotency.ts";
 import { serve } from "../operation.ts";
@@ -27,11 +28,14 @@ export function serveDeliveries(routes: OpenAPIHono<HttpEnv>, site: Site): void 
     },
     async (context, { query: { cursor, limit } }) => {
       requireScope(context, "admin");
-      const request = {
-        ...(cursor === undefined ? {} : { cursor }),
+      const ledger = await site.ledger();
+      const use = { list: "/v1/deliveries", principal: context.get("principal") };
+      const { items, next } = await listGivenUp(ledger, {
+        ...(cursor === undefined ? {} : { cursor: openCursor(ledger, use, cursor) }),
         ...(limit === undefined ? {} : { limit }),
-      };
-      return Response.json(await listGivenUp(await site.ledger(), request), { headers: NO_STORE });
+      });
+      const page = next === undefined ? { items } : { items, next: sealCursor(ledger, use, next) };
+      return Response.json(page, { headers: NO_STORE });
     },
   );
   serve(

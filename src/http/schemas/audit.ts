@@ -20,7 +20,10 @@ export const auditPageSchema: z.ZodType = z
         })
         .openapi("JournalRecord"),
     ),
-    next: z.string().optional().openapi({ description: "Where the next page begins: as `after`." }),
+    next: z
+      .string()
+      .optional()
+      .openapi({ description: "The cursor of the next page, good for these filters and this caller." }),
   })
   .openapi("AuditPage");
 

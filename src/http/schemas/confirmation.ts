@@ -78,6 +78,10 @@ export const confirmationSchema: z.ZodType = z
     decision: decision.optional(),
     execution: z.object({ startedAt: time, endedAt: time.optional(), attempt: z.int() }).optional(),
     result: json.optional(),
+    truncated: z.literal(true).optional().openapi({
+      description:
+        "Long values were cut to their beginning, as lists and the stream do. Read it by its id before deciding.",
+    }),
     withdrawal: z.string().optional(),
     can: z
       .object({ decide: z.boolean(), amend: z.boolean(), cancel: z.boolean() })
@@ -90,9 +94,14 @@ export const confirmationSchema: z.ZodType = z
 export const confirmationPageSchema: z.ZodType = z
   .object({
     items: z.array(confirmationSchema),
-    next: z.string().optional().openapi({
-      description: "The cursor of the next page. A page may be short, or empty, and still have a next one.",
-    }),
+    next: z
+      .string()
+      .optional()
+      .openapi({
+        description:
+          "The cursor of the next page, good for this list, these filters and this caller. A page may be short, or " +
+          "empty, and still have a next one.",
+      }),
   })
   .openapi("ConfirmationPage");
 
@@ -129,6 +138,7 @@ export const callSchema: z.ZodType = z
     startedAt: time.optional(),
     endedAt: time.optional(),
     result: json.optional(),
+    truncated: z.literal(true).optional().openapi({ description: "Long values were cut." }),
     owner: z.object({ host: z.string(), pid: z.int(), lastBeatAt: time, alive: z.boolean() }).optional(),
   })
   .openapi("Call");

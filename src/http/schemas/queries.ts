@@ -105,6 +105,7 @@ export const streamQuerySchema: z.ZodType<{ readonly lastEventId?: string | unde
 /** What an address says about the journal. */
 export interface AuditQuery {
   readonly after?: number | undefined;
+  readonly cursor?: string | undefined;
   readonly limit?: number | undefined;
   readonly session?: string | undefined;
   readonly confirmation?: string | undefined;
@@ -115,6 +116,7 @@ export const auditQuerySchema: z.ZodType<AuditQuery> = z.object({
   after: whole(0, LARGEST_RECORD)
     .optional()
     .openapi({ type: "integer", minimum: 0, description: "Begin after this record's `seq`." }),
+  cursor,
   limit,
   session: named(LONGEST_NAMES).optional().openapi({ description: "A session's key, or app/user/id." }),
   confirmation: text.optional(),

@@ -1,7 +1,9 @@
-import type { CallRecord, Page, PageRequest, StepRecord } from "../../engine/index.ts";
+import type { CallRecord, Page, StepRecord, UnknownCallsRequest } from "../../engine/index.ts";
 import { callRange } from "../sql/call-range.ts";
+import { BY_CALL, callOf } from "../sql/call-rows.ts";
 import { CALL_COLUMNS, list, STEP_COLUMNS } from "../sql/columns.ts";
 import { toCall, toStep } from "../sql/rows.ts";
+import { Values } from "./confirmation-filter.ts";
 import type { Database } from "./database.ts";
 import { readPage } from "./read-page.ts";
 
@@ -9,7 +11,14 @@ const COLUMNS = list(CALL_COLUMNS, "k");
 const SEVERAL =
   `select ${COLUMNS} from unnest($1::text[]) with ordinality wanted (id, place) ` +
   "join countersign.calls k on k.id = wanted.id order by wanted.place";
-const UNKNOWN = `select ${COLUMNS} from countersign.calls k where k.status = 'unknown' and k.id > $1 order by k.id limit $2`;
+// As many as wait for a person to settle them.
+const UNKNOWN =
+  "from countersign.calls k join countersign.sessions s on s.key = k.session where k.status = 'unknown'";
+const UNASKED = " and k.confirmation is null";
+// A NUL cannot be read from JSON here, and nobody is called so.
+const ASKED_BY = (askedBy: string): string =>
+  ' and case when k.requesters is null then s."user" = any(' +
+  `${askedBy}) when strpos(k.requesters, '\\u0000') > 0 then false else k.requesters::jsonb ?| ${askedBy} end`;
 // Answered: see `isAnswered` of the lifecycle.
 const UNANSWERED =
   `select ${COLUMNS} from countersign.calls k where k.id > $1 and k.id < $2 and k.session = $3 ` +
@@ -35,12 +44,16 @@ export async function readUnansweredCalls(
 
 export function listUnknownCalls(
   database: Database,
-  request: PageRequest | undefined,
+  request: UnknownCallsRequest | undefined,
 ): Promise<Page<CallRecord>> {
-  return readPage(
-    { request, start: [""], item: (row) => toCall(row), position: (call) => [call.id] },
-    (after, limit) => database.all(UNKNOWN, [...after, limit]),
-  );
+  const { unasked, askedBy } = request ?? {};
+  return readPage({ ...BY_CALL, request }, ([after = ""], limit) => {
+    const values = new Values();
+    const place = ` and k.id > ${values.add(after)}`;
+    const by = askedBy === undefined ? "" : ASKED_BY(`${values.add(askedBy)}::text[]`);
+    const rest = `${unasked === true ? UNASKED : ""}${by} order by k.id limit ${limit}`;
+    return database.all(`select ${callOf(request)} ${UNKNOWN}${place}${rest}`, values.all, { named: false });
+  });
 }
 
 export async function readSteps(database: Database, call: string): Promise<readonly StepRecord[]> {

@@ -1,6 +1,12 @@
 import type { CallChange, ConfirmationChange, FrameChange } from "../../engine/index.ts";
+import {
+  type StoredCallChange,
+  type StoredConfirmationChange,
+  withCutCall,
+  withCutConfirmation,
+} from "../sql/changes.ts";
 import type { SqlValue } from "../sql/row.ts";
-import { toJson } from "../sql/rows.ts";
+import { toJson, toJsonOrNull } from "../sql/rows.ts";
 
 /** Columns by name, as the schema's functions take them. */
 export interface Columns {
@@ -26,7 +32,7 @@ const FRAME_FIELDS: Fields<FrameChange> = {
   lost: ["lost", plain],
 };
 
-const CALL_FIELDS: Fields<CallChange> = {
+const CALL_FIELDS: Fields<StoredCallChange> = {
   status: ["status", plain],
   attempt: ["attempt", plain],
   startedAt: ["started_at", plain],
@@ -41,21 +47,26 @@ const CALL_FIELDS: Fields<CallChange> = {
   definitionDigest: ["definition_digest", plain],
   owner: ["owner", plain],
   lost: ["lost", plain],
+  argsCut: ["args_cut", toJsonOrNull],
+  resultCut: ["result_cut", toJsonOrNull],
 };
 
-const CONFIRMATION_FIELDS: Fields<ConfirmationChange> = {
+const CONFIRMATION_FIELDS: Fields<StoredConfirmationChange> = {
   status: ["status", plain],
   votes: ["votes", toJson],
   withdrawal: ["withdrawal", plain],
   shown: ["shown", toJson],
   shownVersion: ["shown_version", plain],
   argsDigest: ["args_digest", plain],
+  shownCut: ["shown_cut", toJsonOrNull],
+  votesCut: ["votes_cut", toJsonOrNull],
 };
 
 /** The columns that a change names; those it leaves out stay as they are. */
 export const frameColumns = (set: FrameChange): Columns => encode(FRAME_FIELDS, set);
-export const callColumns = (set: CallChange): Columns => encode(CALL_FIELDS, set);
-export const confirmationColumns = (set: ConfirmationChange): Columns => encode(CONFIRMATION_FIELDS, set);
+export const callColumns = (set: CallChange): Columns => encode(CALL_FIELDS, withCutCall(set));
+export const confirmationColumns = (set: ConfirmationChange): Columns =>
+  encode(CONFIRMATION_FIELDS, withCutConfirmation(set));
 
 function encode<Change extends object>(fields: Fields<Change>, set: Change): Columns {
   const columns: Record<string, SqlValue> = {};

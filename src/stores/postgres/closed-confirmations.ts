@@ -1,23 +1,32 @@
 import type {
   ConfirmationFilter,
   ConfirmationWithCall,
+  ListRequest,
   Page,
-  PageRequest,
   ShownStatus,
 } from "../../engine/index.ts";
-import { BOTH, NEWEST_FIRST } from "../sql/confirmation-rows.ts";
+import { bothOf, NEWEST_FIRST } from "../sql/confirmation-rows.ts";
+import type { Position } from "../sql/pages.ts";
 import type { Row } from "../sql/row.ts";
-import { conditionsOn, type Narrowing, narrow, ofStatus, Values } from "./confirmation-filter.ts";
+import {
+  conditionsOn,
+  isOfOneSession,
+  type Narrowing,
+  narrow,
+  ofStatus,
+  Values,
+} from "./confirmation-filter.ts";
 import type { Database } from "./database.ts";
 import { readPage } from "./read-page.ts";
+import { readShown } from "./shown-confirmations.ts";
 
 const TABLES =
   "countersign.confirmations c join countersign.calls k on k.id = c.call " +
   "join countersign.sessions s on s.key = c.session";
-const CLOSED = `select ${BOTH} from ${TABLES} where c.status <> 'requested'`;
+const CLOSED = `from ${TABLES} where c.status <> 'requested'`;
 // An index holds the calls that are in such a status; the questions about one are among its session's.
 const UNDER_WAY =
-  `select ${BOTH} from countersign.calls k join countersign.confirmations c on c.session = k.session and c.call = k.id ` +
+  "from countersign.calls k join countersign.confirmations c on c.session = k.session and c.call = k.id " +
   "join countersign.sessions s on s.key = c.session where c.status = 'approved'";
 const UNDER_WAY_STATUSES: ReadonlySet<ShownStatus> = new Set(["executing", "unknown"]);
 const WINDOW_END =
@@ -35,14 +44,13 @@ interface Range {
 export async function listClosed(
   database: Database,
   filter: ConfirmationFilter,
-  request: PageRequest | undefined,
+  request: ListRequest | undefined,
 ): Promise<Page<ConfirmationWithCall>> {
   const narrowing = await narrow(database, filter);
   const wanted = filter.status?.filter((status) => status !== "requested");
-  return readPage({ ...NEWEST_FIRST, request }, async ([before = ""], limit) => {
+  return readPage({ ...NEWEST_FIRST, request }, async (after, limit) => {
     if (narrowing === undefined || wanted?.length === 0) return [];
-    const look = new ClosedLook(database, narrowing, wanted);
-    return look.read({ before: String(before), limit });
+    return new ClosedLook(database, narrowing, { statuses: wanted, request }).read(after, limit);
   });
 }
 
@@ -50,17 +58,39 @@ class ClosedLook {
   readonly #database: Database;
   readonly #narrowing: Narrowing;
   readonly #wanted: readonly ShownStatus[] | undefined;
+  readonly #request: ListRequest | undefined;
+  readonly #select: string;
 
-  constructor(database: Database, narrowing: Narrowing, wanted: readonly ShownStatus[] | undefined) {
+  constructor(
+    database: Database,
+    narrowing: Narrowing,
+    {
+      statuses,
+      request,
+    }: { readonly statuses: readonly ShownStatus[] | undefined; readonly request: ListRequest | undefined },
+  ) {
     this.#database = database;
     this.#narrowing = narrowing;
-    this.#wanted = wanted;
+    this.#wanted = statuses;
+    this.#request = request;
+    this.#select = `select ${bothOf(request)} `;
   }
 
-  read(range: Range): Promise<readonly Row[]> {
+  read(after: Position, limit: number): Promise<readonly Row[]> {
+    const range = { before: String(after[0] ?? ""), limit };
     if (this.#wanted?.every((status) => UNDER_WAY_STATUSES.has(status))) return this.#underWay(range);
-    const ofSession = this.#narrowing.facets.some(([column]) => column === '"session"');
-    return ofSession ? this.#closed(range) : this.#walk(range);
+    if (isOfOneSession(this.#narrowing)) return this.#closed(range);
+    const { viewers } = this.#narrowing;
+    if (viewers === undefined) return this.#walk(range);
+    return readShown(this.#database, {
+      state: "closed",
+      viewers,
+      narrowing: this.#narrowing,
+      and: (values) => ofStatus(this.#wanted, values),
+      request: this.#request,
+      after,
+      wanted: limit,
+    });
   }
 
   /** As many as run at this moment, or wait to be settled. */
@@ -68,7 +98,7 @@ class ClosedLook {
     const values = new Values();
     const status = this.#wanted?.map((word) => `'${word}'`).join();
     const rest = this.#rest({ before, limit }, values);
-    return this.#database.all(`${UNDER_WAY} and k.status in (${status})${rest}`, values.all, {
+    return this.#database.all(`${this.#select}${UNDER_WAY} and k.status in (${status})${rest}`, values.all, {
       named: false,
     });
   }
@@ -77,7 +107,7 @@ class ClosedLook {
     const values = new Values();
     const window = ` and c.id >= ${values.add(from)}::text`;
     const rest = ofStatus(this.#wanted, values) + this.#rest({ before, limit }, values);
-    return this.#database.all(CLOSED + window + rest, values.all, { named: false });
+    return this.#database.all(this.#select + CLOSED + window + rest, values.all, { named: false });
   }
 
   /**

@@ -34,6 +34,7 @@ export class Values {
 export interface Narrowing {
   readonly facets: readonly (readonly [column: string, value: string])[];
   readonly calls: readonly string[] | undefined;
+  readonly viewers: readonly string[] | undefined;
 }
 
 export async function narrow(database: Database, filter: ConfirmationFilter): Promise<Narrowing | undefined> {
@@ -47,14 +48,23 @@ export async function narrow(database: Database, filter: ConfirmationFilter): Pr
     const value = named[facet];
     return value === undefined ? [] : [[`"${facet}"`, value] as const];
   });
-  return { facets, calls: turn?.calls };
+  return { facets, calls: turn?.calls, viewers: filter.viewers };
 }
 
 /** As conditions on a row of `inbox` or `confirmations` under this alias. */
-export function conditionsOn(alias: string, { facets, calls }: Narrowing, values: Values): string {
+export function conditionsOn(alias: string, { facets, calls, viewers }: Narrowing, values: Values): string {
   const parts = facets.map(([column, value]) => ` and ${alias}.${column} = ${values.add(value)}`);
   if (calls !== undefined) parts.push(` and ${alias}.call = any(${values.add(calls)}::text[])`);
+  if (viewers !== undefined) {
+    const shown = `select 1 from countersign.viewers v where v.id = ${alias}.id`;
+    parts.push(` and exists (${shown} and v.viewer = any(${values.add(viewers)}::text[]))`);
+  }
   return parts.join("");
+}
+
+/** Is all of it in one session? */
+export function isOfOneSession({ facets }: Narrowing): boolean {
+  return facets.some(([column]) => column === '"session"');
 }
 
 /** Of a call `k` and its confirmation `c`, as they are shown together. */

@@ -1,5 +1,10 @@
 import type { Write } from "../../engine/index.ts";
-import { CALL_COLUMNS, CONFIRMATION_COLUMNS, FRAME_COLUMNS, JOURNAL_COLUMNS } from "../sql/columns.ts";
+import {
+  FRAME_COLUMNS,
+  JOURNAL_COLUMNS,
+  STORED_CALL_COLUMNS,
+  STORED_CONFIRMATION_COLUMNS,
+} from "../sql/columns.ts";
 import type { SqlValue } from "../sql/row.ts";
 import { fromCall, fromConfirmation, fromFrame, fromJournal, NO_DEADLINE, toJson } from "../sql/rows.ts";
 import { type Columns, callColumns, confirmationColumns, frameColumns } from "./changed-columns.ts";
@@ -49,7 +54,7 @@ export type WriteOf<Kind extends Write["kind"]> = Extract<Write, { kind: Kind }>
 export function toPieces(write: Exclude<Write, { kind: "event" | "journal" }>): readonly Piece[] | undefined {
   switch (write.kind) {
     case "call-insert":
-      return [insertPiece("calls", CALL_COLUMNS, fromCall(write.call))];
+      return [insertPiece("calls", STORED_CALL_COLUMNS, fromCall(write.call))];
     case "frame-insert":
       return [insertPiece("frames", FRAME_COLUMNS, fromFrame(write.frame))];
     case "confirmation-insert":
@@ -101,7 +106,7 @@ function insertPiece(table: string, columns: readonly string[], values: readonly
 
 function confirmationPieces(confirmation: Parameters<typeof fromConfirmation>[0]): readonly Piece[] {
   const values = fromConfirmation(confirmation);
-  const row = insertPiece("confirmations", CONFIRMATION_COLUMNS, values);
+  const row = insertPiece("confirmations", STORED_CONFIRMATION_COLUMNS, values);
   if (confirmation.status !== "requested") return [row];
   const { id, call, session, app, agent, user, tool, expiresAt = NO_DEADLINE } = confirmation;
   return [row, insertPiece("inbox", INBOX_COLUMNS, [id, call, session, app, agent, user, tool, expiresAt])];

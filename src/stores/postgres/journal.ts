@@ -1,9 +1,13 @@
-import type { CheckpointRecord, JournalRecord } from "../../engine/index.ts";
+import type { CheckpointRecord, JournalRange, JournalRecord } from "../../engine/index.ts";
 import { CHECKPOINT_COLUMNS, JOURNAL_COLUMNS, list } from "../sql/columns.ts";
 import { toCheckpoint, toJournal } from "../sql/rows.ts";
+import { lastWithin } from "../sql/within-bytes.ts";
 import type { Database } from "./database.ts";
 
 const JOURNAL = `select ${list(JOURNAL_COLUMNS)} from countersign.journal_page($1, $2, $3)`;
+const SIZES = "select seq, octet_length(body) from countersign.journal_page($1, $2, $3)";
+const CHAIN_SIZES =
+  "select n, octet_length(body) from countersign.journal where stream = $1 and n > $2 order by n limit $3";
 const CHAIN = `select ${list(JOURNAL_COLUMNS)} from countersign.journal where stream = $1 and n > $2 order by n limit $3`;
 const CHECKPOINTS = `select ${list(CHECKPOINT_COLUMNS)} from countersign.checkpoints where k > $1 order by k limit $2`;
 const LAST_CHECKPOINT = `select ${list(CHECKPOINT_COLUMNS)} from countersign.checkpoints order by k desc limit 1`;
@@ -11,17 +15,30 @@ const SEAL = `insert into countersign.checkpoints (${list(CHECKPOINT_COLUMNS)}) 
 
 export async function readJournal(
   database: Database,
-  { after, until, limit }: { readonly after: number; readonly limit: number; readonly until?: number },
+  {
+    after,
+    until = Number.MAX_SAFE_INTEGER,
+    limit,
+    bytes,
+  }: JournalRange & {
+    readonly until?: number;
+  },
 ): Promise<readonly JournalRecord[]> {
-  return (await database.all(JOURNAL, [after, until ?? Number.MAX_SAFE_INTEGER, limit])).map(toJournal);
+  const end =
+    bytes === undefined ? until : lastWithin(await database.all(SIZES, [after, until, limit]), bytes);
+  return end === undefined ? [] : (await database.all(JOURNAL, [after, end, limit])).map(toJournal);
 }
 
 export async function readChain(
   database: Database,
   stream: string,
-  { after, limit }: { readonly after: number; readonly limit: number },
+  { after, limit, bytes }: JournalRange,
 ): Promise<readonly JournalRecord[]> {
-  return (await database.all(CHAIN, [stream, after, limit])).map(toJournal);
+  const end =
+    bytes === undefined
+      ? undefined
+      : lastWithin(await database.all(CHAIN_SIZES, [stream, after, limit]), bytes);
+  return (await database.all(CHAIN, [stream, after, end === undefined ? limit : end - after])).map(toJournal);
 }
 
 export async function readCheckpoints(

@@ -38,9 +38,11 @@ test("the ledger is full enough that a table without its index would be read fro
     "events",
     "frames",
     "inbox",
+    "inbox_viewers",
     "journal",
     "searchable",
     "sessions",
+    "viewers",
   ]);
 });
 

@@ -9,13 +9,16 @@ import type {
   Delivery,
   DeliveryEnd,
   DueWork,
+  EventRange,
   FrameRecord,
   HeldWork,
   HostedApp,
+  JournalRange,
   JournalRecord,
   KeptItem,
   Ledger,
   LedgerStats,
+  ListRequest,
   Memo,
   Outbox,
   Owner,
@@ -26,6 +29,7 @@ import type {
   Snapshot,
   StepRecord,
   Target,
+  UnknownCallsRequest,
 } from "../../engine/index.ts";
 import { CountersignError, type JsonObject, type StoredEvent } from "../../protocol/index.ts";
 import { listUnknownCalls, readCalls, readSteps, readUnansweredCalls } from "./calls.ts";
@@ -120,10 +124,7 @@ export class PostgresLedger implements Ledger {
     return readSteps(this.#database, call);
   }
 
-  events(
-    session: string,
-    range: { readonly after?: number; readonly limit?: number; readonly last?: number } = {},
-  ): Promise<readonly StoredEvent[]> {
+  events(session: string, range: EventRange = {}): Promise<readonly StoredEvent[]> {
     return readEvents(this.#database, session, range);
   }
 
@@ -138,7 +139,7 @@ export class PostgresLedger implements Ledger {
     return listSessions(this.#database, owner, page);
   }
 
-  async confirmations(filter: ConfirmationFilter, page?: PageRequest): Promise<Page<ConfirmationWithCall>> {
+  async confirmations(filter: ConfirmationFilter, page?: ListRequest): Promise<Page<ConfirmationWithCall>> {
     const { words } = filter;
     if (filter.state === "closed") {
       if (words === undefined) return listClosed(this.#database, filter, page);
@@ -151,7 +152,7 @@ export class PostgresLedger implements Ledger {
       : searchOpen(this.#database, { ...filter, words }, page);
   }
 
-  unknownCalls(page?: PageRequest): Promise<Page<CallRecord>> {
+  unknownCalls(page?: UnknownCallsRequest): Promise<Page<CallRecord>> {
     return listUnknownCalls(this.#database, page);
   }
 
@@ -188,18 +189,11 @@ export class PostgresLedger implements Ledger {
     return readReadyFrames(this.#database, session);
   }
 
-  journal(range: {
-    readonly after: number;
-    readonly limit: number;
-    readonly until?: number;
-  }): Promise<readonly JournalRecord[]> {
+  journal(range: JournalRange & { readonly until?: number }): Promise<readonly JournalRecord[]> {
     return readJournal(this.#database, range);
   }
 
-  chain(
-    stream: string,
-    range: { readonly after: number; readonly limit: number },
-  ): Promise<readonly JournalRecord[]> {
+  chain(stream: string, range: JournalRange): Promise<readonly JournalRecord[]> {
     return readChain(this.#database, stream, range);
   }
 

@@ -1,25 +1,28 @@
 import {
   type ConfirmationFilter,
   type ConfirmationWithCall,
+  type ListRequest,
   type Page,
-  type PageRequest,
   wordsOf,
 } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
-import { BOTH, BY_DEADLINE } from "../sql/confirmation-rows.ts";
+import { BY_DEADLINE, bothOf } from "../sql/confirmation-rows.ts";
 import { askedFor, type Position, toPage } from "../sql/pages.ts";
 import type { Row } from "../sql/row.ts";
 import { conditionsOn, type Narrowing, narrow, Values } from "./confirmation-filter.ts";
+import { WITH_CALL_AND_SESSION } from "./confirmation-joins.ts";
 import type { Database } from "./database.ts";
-import { mayBeOpen, WITH_CALL_AND_SESSION } from "./open-confirmations.ts";
+import { mayBeOpen } from "./open-confirmations.ts";
 import { catchUp } from "./search-index.ts";
 import { toQuery } from "./search-terms.ts";
+import { readShown } from "./shown-confirmations.ts";
 
 const MOST_WORDS = 20;
 // How much of the inbox is looked through before the index of words is asked.
 const WINDOW = 2_000;
 
 interface Look {
+  readonly request: ListRequest | undefined;
   readonly narrowing: Narrowing;
   readonly query: string;
   readonly after: Position;
@@ -33,7 +36,7 @@ interface Look {
 export async function searchOpen(
   database: Database,
   filter: ConfirmationFilter & { readonly words: string },
-  request: PageRequest | undefined,
+  request: ListRequest | undefined,
 ): Promise<Page<ConfirmationWithCall>> {
   const words = wordsOf(filter.words);
   checkCount(words);
@@ -42,7 +45,14 @@ export async function searchOpen(
   await catchUp(database);
   const narrowing = mayBeOpen(filter) ? await narrow(database, filter) : undefined;
   if (words.length === 0 || narrowing === undefined) return toPage(paging, [], wanted);
-  const look = { narrowing, query: toQuery(words), after, wanted };
+  const look = { request, narrowing, query: toQuery(words), after, wanted };
+  const { viewers } = filter;
+  if (viewers !== undefined) {
+    // Not by the index of words: how much of it there is, and so how long that takes, others decide.
+    const and = (values: Values): string => itsWords(look, values);
+    const shown = await readShown(database, { ...look, state: "open", viewers, and });
+    return toPage(paging, shown, wanted);
+  }
   const near = await read(database, look, nearby);
   const isAll = near.length === wanted || !(await goesOn(database, look));
   return toPage(paging, isAll ? near : await read(database, look, byWords), wanted);
@@ -56,6 +66,11 @@ function nearby(look: Look, values: Values): string {
     `and e.words @@ ${values.add(look.query)}::tsquery offset 0) fits ` +
     `order by i.deadline, i.id limit ${look.wanted}`
   );
+}
+
+function itsWords({ query }: Look, values: Values): string {
+  const fits = `e.words @@ ${values.add(query)}::tsquery`;
+  return ` and exists (select 1 from countersign.searchable e where e.confirmation = c.id and ${fits} offset 0)`;
 }
 
 /** Is there more of the inbox than was looked through? */
@@ -93,7 +108,7 @@ function read(
   page: (look: Look, values: Values) => string,
 ): Promise<readonly Row[]> {
   const values = new Values();
-  const sql = `select ${BOTH} from (${page(look, values)}) i ${WITH_CALL_AND_SESSION} order by i.deadline, i.id`;
+  const sql = `select ${bothOf(look.request)} from (${page(look, values)}) i ${WITH_CALL_AND_SESSION} order by i.deadline, i.id`;
   return database.all(sql, values.all, { named: false });
 }
 

@@ -1,11 +1,11 @@
 import type { Write } from "../../engine/index.ts";
 import {
-  CALL_COLUMNS,
-  CONFIRMATION_COLUMNS,
   FRAME_COLUMNS,
   JOURNAL_COLUMNS,
   MEMO_COLUMNS,
   STEP_COLUMNS,
+  STORED_CALL_COLUMNS,
+  STORED_CONFIRMATION_COLUMNS,
 } from "../sql/columns.ts";
 import type { SqlValue } from "../sql/row.ts";
 import { fromCall, fromConfirmation, fromFrame, fromJournal, toJson } from "../sql/rows.ts";
@@ -55,9 +55,9 @@ function insertedRow(write: Write): Columns | undefined {
     case "journal":
       return named(JOURNAL_COLUMNS, fromJournal(write.record));
     case "call-insert":
-      return named(CALL_COLUMNS, fromCall(write.call));
+      return named(STORED_CALL_COLUMNS, fromCall(write.call));
     case "confirmation-insert":
-      return named(CONFIRMATION_COLUMNS, fromConfirmation(write.confirmation));
+      return named(STORED_CONFIRMATION_COLUMNS, fromConfirmation(write.confirmation));
     case "frame-insert":
       return write.exclusive ? undefined : named(FRAME_COLUMNS, fromFrame(write.frame));
     default:

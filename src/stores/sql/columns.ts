@@ -90,6 +90,15 @@ export const CONFIRMATION_COLUMNS = [
   "withdrawal",
 ] as const;
 
+/** With those that are written, and read only by lists and by the database itself. */
+export const STORED_CALL_COLUMNS: readonly string[] = [...CALL_COLUMNS, "args_cut", "result_cut"];
+export const STORED_CONFIRMATION_COLUMNS: readonly string[] = [
+  ...CONFIRMATION_COLUMNS,
+  "viewers",
+  "shown_cut",
+  "votes_cut",
+];
+
 export const STEP_COLUMNS = ["call", "kind", "name", "occurrence", "status", "digest", "value"] as const;
 export const JOURNAL_COLUMNS = ["seq", "stream", "n", "at", "kind", "body_digest", "hash", "body"] as const;
 export const CHECKPOINT_COLUMNS = ["k", "last_seq", "count", "root", "hash", "at"] as const;

@@ -1,16 +1,18 @@
-import type { Page, PageRequest } from "../../engine/index.ts";
+import type { ListRequest, Page } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import type { Row } from "./row.ts";
 
 const DEFAULT_LIMIT = 50;
 const LARGEST_LIMIT = 1_000;
+// Of what is listed with long values cut.
+const MOST_BYTES = 1_000_000;
 
 /** The sort key of the last row of a page: the next one begins after it, whatever was inserted meanwhile. */
 export type Position = readonly (string | number)[];
 
 /** What a list says about its pages. */
 export interface Paging<T> {
-  readonly request: PageRequest | undefined;
+  readonly request: ListRequest | undefined;
   /** Where the first page starts; also tells the length and types of a position. */
   readonly start: Position;
   readonly item: (row: Row) => T;
@@ -38,10 +40,25 @@ export function askedFor(paging: Pick<Paging<unknown>, "request" | "start">): {
   };
 }
 
-export function toPage<T>({ item, position }: Paging<T>, found: readonly Row[], wanted: number): Page<T> {
-  const items = found.slice(0, wanted - 1).map(item);
+export function toPage<T>(
+  { request, item, position }: Paging<T>,
+  found: readonly Row[],
+  wanted: number,
+): Page<T> {
+  const most = Math.min(wanted - 1, request?.preview === true ? countWithin(found, MOST_BYTES) : wanted);
+  const items = found.slice(0, most).map(item);
   const last = items.at(-1);
-  return found.length < wanted || last === undefined ? { items } : { items, next: toCursor(position(last)) };
+  return found.length <= most || last === undefined ? { items } : { items, next: toCursor(position(last)) };
+}
+
+/** How many of the first rows are no more than this together; at least one. */
+function countWithin(rows: readonly Row[], bytes: number): number {
+  let left = bytes;
+  for (const [index, row] of rows.entries()) {
+    for (const value of row) if (typeof value === "string") left -= Buffer.byteLength(value);
+    if (left < 0) return Math.max(index, 1);
+  }
+  return rows.length;
 }
 
 function toCursor(position: Position): string {
@@ -65,7 +82,7 @@ function parseCursor(cursor: string, start: Position): Position {
 
 function malformed(cursor: string, cause?: unknown): CountersignError {
   return new CountersignError(
-    "malformed-request",
+    "invalid-cursor",
     `The cursor "${cursor}" is not one that this list gave out; start again without a cursor.`,
     { details: { cursor }, cause },
   );

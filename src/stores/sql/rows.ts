@@ -1,14 +1,18 @@
-import type {
-  CallRecord,
-  CheckpointRecord,
-  ConfirmationRecord,
-  FrameRecord,
-  HeldWork,
-  JournalRecord,
-  Memo,
-  OwnerState,
-  SessionRecord,
-  StepRecord,
+import {
+  type CallRecord,
+  type CheckpointRecord,
+  type ConfirmationRecord,
+  cutShown,
+  cutValue,
+  cutVotes,
+  type FrameRecord,
+  type HeldWork,
+  type JournalRecord,
+  type Memo,
+  type OwnerState,
+  type SessionRecord,
+  type StepRecord,
+  viewersOf,
 } from "../../engine/index.ts";
 import type { JsonObject, JsonValue, StoredEvent } from "../../protocol/index.ts";
 import type { Row, SqlValue } from "./row.ts";
@@ -25,6 +29,11 @@ export function fromJson(value: SqlValue | undefined): unknown {
 /** Absent is SQL's null; JSON's own null is the text `null`. */
 export function toJson(value: unknown): SqlValue {
   return value === undefined ? null : JSON.stringify(value);
+}
+
+/** Where JSON's null cannot be meant. */
+export function toJsonOrNull(value: unknown): SqlValue {
+  return value === null ? null : toJson(value);
 }
 
 export function toSession(row: Row, start = 0): SessionRecord {
@@ -149,6 +158,7 @@ export function toCall(row: Row, start = 0): CallRecord {
   return call;
 }
 
+/** As {@link STORED_CALL_COLUMNS} has them. */
 export function fromCall(call: CallRecord): SqlValue[] {
   return [
     call.id,
@@ -179,6 +189,8 @@ export function fromCall(call: CallRecord): SqlValue[] {
     call.permit ?? null,
     toJson(call.requesters),
     call.lost ?? 0,
+    toJson(cutValue(call.args)),
+    call.result === undefined ? null : toJson(cutValue(call.result)),
   ];
 }
 
@@ -209,6 +221,7 @@ export function toConfirmation(row: Row, start = 0): ConfirmationRecord {
   return confirmation;
 }
 
+/** As {@link STORED_CONFIRMATION_COLUMNS} has them. */
 export function fromConfirmation(confirmation: ConfirmationRecord): SqlValue[] {
   return [
     confirmation.id,
@@ -231,6 +244,9 @@ export function fromConfirmation(confirmation: ConfirmationRecord): SqlValue[] {
     confirmation.expiresAt ?? NO_DEADLINE,
     toJson(confirmation.votes),
     confirmation.withdrawal ?? null,
+    toJson(viewersOf(confirmation)),
+    toJson(cutShown(confirmation.shown)),
+    toJson(cutVotes(confirmation.votes)),
   ];
 }
 

@@ -1,7 +1,6 @@
 import type { Commit, CommitOutcome, FrameStatus, Memo, Write } from "../../engine/index.ts";
+import { withCutCall, withCutConfirmation } from "../sql/changes.ts";
 import {
-  CALL_COLUMNS,
-  CONFIRMATION_COLUMNS,
   FRAME_COLUMNS,
   insertInto,
   JOURNAL_COLUMNS,
@@ -9,6 +8,8 @@ import {
   MEMO_COLUMNS,
   SESSION_COLUMNS,
   STEP_COLUMNS,
+  STORED_CALL_COLUMNS,
+  STORED_CONFIRMATION_COLUMNS,
 } from "../sql/columns.ts";
 import type { SqlValue } from "../sql/row.ts";
 import { fromCall, fromConfirmation, fromFrame, fromJournal, toJson } from "../sql/rows.ts";
@@ -35,8 +36,8 @@ const VERSION = "select version from sessions where key = ?";
 const INSERT_EVENT = "insert into events (session, seq, body) values (?, ?, ?)";
 const INSERT_JOURNAL = insertInto("journal", JOURNAL_COLUMNS);
 const INSERT_FRAME = insertInto("frames", [...FRAME_COLUMNS, "over"]);
-const INSERT_CALL = insertInto("calls", CALL_COLUMNS);
-const INSERT_CONFIRMATION = insertInto("confirmations", CONFIRMATION_COLUMNS);
+const INSERT_CALL = insertInto("calls", STORED_CALL_COLUMNS);
+const INSERT_CONFIRMATION = insertInto("confirmations", STORED_CONFIRMATION_COLUMNS);
 const INSERT_STEP = `${insertInto("steps", STEP_COLUMNS)} on conflict do nothing`;
 const UPDATE_STEP =
   "update steps set status = ?, digest = ?, value = ? " +
@@ -183,14 +184,15 @@ function isOver(status: FrameStatus): boolean {
 function changeCall(database: Database, write: WriteOf<"call-update">): Conflict | undefined {
   const { id, from, attempt, set } = write;
   const guard = "id = ? and status = ? and attempt = ?";
-  return updateCall.run(database, set, guard, [id, from, attempt]) ? undefined : "row";
+  return updateCall.run(database, withCutCall(set), guard, [id, from, attempt]) ? undefined : "row";
 }
 
 function changeConfirmation(
   database: Database,
-  { id, from, deadline, set }: WriteOf<"confirmation-update">,
+  { id, from, deadline, set: change }: WriteOf<"confirmation-update">,
   now: number,
 ): Conflict | undefined {
+  const set = withCutConfirmation(change);
   if (deadline === undefined) {
     return updateConfirmation.run(database, set, "id = ? and status = ?", [id, from]) ? undefined : "row";
   }

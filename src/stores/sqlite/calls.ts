@@ -1,15 +1,21 @@
-import type { CallRecord, Page, PageRequest, StepRecord } from "../../engine/index.ts";
+import type { CallRecord, Page, StepRecord, UnknownCallsRequest } from "../../engine/index.ts";
 import { callRange } from "../sql/call-range.ts";
+import { BY_CALL, callOf } from "../sql/call-rows.ts";
 import { CALL_COLUMNS, list, STEP_COLUMNS } from "../sql/columns.ts";
-import { type Paging, readPage } from "../sql/pages.ts";
+import { readPage } from "../sql/pages.ts";
 import { toCall, toStep } from "../sql/rows.ts";
 import type { Database } from "./database.ts";
 
 const ONE = `select ${list(CALL_COLUMNS)} from calls where id = ?`;
 const SEVERAL = `select ${list(CALL_COLUMNS, "k")} from json_each(?) wanted cross join calls k on k.id = wanted.value order by wanted.key`;
+// As many as wait for a person to settle them.
 const UNKNOWN =
-  `select ${list(CALL_COLUMNS)} from calls indexed by calls_unknown ` +
-  "where status = 'unknown' and id > ? order by id limit ?";
+  "from calls k indexed by calls_unknown cross join sessions s on s.key = k.session " +
+  "where k.status = 'unknown' and k.id > ?";
+const UNASKED = " and k.confirmation is null";
+const ASKED_BY =
+  " and exists (select 1 from json_each(coalesce(k.requesters, json_array(s.user))) asked " +
+  "where asked.value in (select value from json_each(?) wanted))";
 // Answered: see `isAnswered` of the lifecycle.
 const UNANSWERED =
   `select ${list(CALL_COLUMNS)} from calls where id > ? and id < ? and session = ? ` +
@@ -27,14 +33,15 @@ export function readUnansweredCalls(database: Database, session: string): readon
   return database.all(UNANSWERED, [...callRange(session), session]).map((row) => toCall(row));
 }
 
-export function listUnknownCalls(database: Database, request: PageRequest | undefined): Page<CallRecord> {
-  const paging: Paging<CallRecord> = {
-    request,
-    start: [""],
-    item: (row) => toCall(row),
-    position: (call) => [call.id],
-  };
-  return readPage(paging, (after, limit) => database.all(UNKNOWN, [...after, limit]));
+export function listUnknownCalls(
+  database: Database,
+  request: UnknownCallsRequest | undefined,
+): Page<CallRecord> {
+  const { unasked, askedBy } = request ?? {};
+  const conditions = (unasked === true ? UNASKED : "") + (askedBy === undefined ? "" : ASKED_BY);
+  const sql = `select ${callOf(request)} ${UNKNOWN}${conditions} order by k.id limit ?`;
+  const given = askedBy === undefined ? [] : [JSON.stringify(askedBy)];
+  return readPage({ ...BY_CALL, request }, (after, limit) => database.all(sql, [...after, ...given, limit]));
 }
 
 export function readSteps(database: Database, call: string): readonly StepRecord[] {

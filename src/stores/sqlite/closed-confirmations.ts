@@ -2,28 +2,29 @@ import { setImmediate } from "node:timers/promises";
 import type {
   ConfirmationFilter,
   ConfirmationWithCall,
+  ListRequest,
   Page,
-  PageRequest,
   ShownStatus,
 } from "../../engine/index.ts";
-import { BOTH, NEWEST_FIRST } from "../sql/confirmation-rows.ts";
+import { bothOf, NEWEST_FIRST } from "../sql/confirmation-rows.ts";
 import { askedFor, readPage, toPage } from "../sql/pages.ts";
 import type { Row } from "../sql/row.ts";
 import { type Conditions, type Narrowing, narrow, ofStatus } from "./confirmation-filter.ts";
 import { CALL_AND_SESSION } from "./confirmation-joins.ts";
 import type { Database } from "./database.ts";
+import { readShown } from "./shown-confirmations.ts";
 
-const CLOSED = `select ${BOTH} from confirmations c ${CALL_AND_SESSION}where c.status <> 'requested' and c.id < ?`;
+const CLOSED = `from confirmations c ${CALL_AND_SESSION}where c.status <> 'requested' and c.id < ?`;
 const IN_WINDOW = " and c.id >= ?";
 const OF_SESSION =
-  `select ${BOTH} from confirmations c indexed by confirmations_session ${CALL_AND_SESSION}` +
+  `from confirmations c indexed by confirmations_session ${CALL_AND_SESSION}` +
   "where c.status <> 'requested' and c.id < ?";
 const ORDER = " order by c.id desc limit ?";
 const WINDOW_END = "select id from confirmations where id < ? order by id desc limit 1 offset ?";
 
 // An index holds the calls that are in such a status; the questions about one are among its session's.
 const UNDER_WAY = (status: string): string =>
-  `select ${BOTH} from calls k indexed by calls_${status} ` +
+  `from calls k indexed by calls_${status} ` +
   "cross join confirmations c indexed by confirmations_session on c.session = k.session and c.call = k.id " +
   `cross join sessions s on s.key = c.session where k.status = '${status}' and c.status = 'approved' and c.id < ?`;
 const UNDER_WAY_SQL: { readonly [status in ShownStatus]?: string } = {
@@ -38,29 +39,40 @@ const WINDOW = 1_000;
 export async function listClosed(
   database: Database,
   filter: ConfirmationFilter,
-  request: PageRequest | undefined,
+  request: ListRequest | undefined,
 ): Promise<Page<ConfirmationWithCall>> {
   const narrowing = await database.read(() => narrow(database, filter));
   const paging = { ...NEWEST_FIRST, request };
+  const columns = bothOf(request);
   const wanted = filter.status?.filter((status) => status !== "requested");
   if (narrowing === undefined || wanted?.length === 0) return readPage(paging, () => []);
   const statements = wanted?.map((status) => UNDER_WAY_SQL[status]);
   if (statements?.every((sql) => sql !== undefined)) {
     return database.read(() =>
-      readPage(paging, (after, limit) => readUnderWay(database, statements, { narrowing, after, limit })),
+      readPage(paging, (after, limit) =>
+        readUnderWay(
+          database,
+          statements.map((sql) => `select ${columns} ${sql}`),
+          { narrowing, after, limit },
+        ),
+      ),
     );
   }
   if (narrowing.session !== undefined) {
     const { sql, values } = both(narrowing.all, ofStatus(wanted));
     return database.read(() =>
       readPage(paging, (after, limit) =>
-        database.all(OF_SESSION + sql + ORDER, [...after, ...values, limit]),
+        database.all(`select ${columns} ${OF_SESSION}${sql}${ORDER}`, [...after, ...values, limit]),
       ),
     );
   }
   const { after, wanted: limit } = askedFor(paging);
-  const conditions = both(narrowing.all, ofStatus(wanted));
-  const found = await walk(database, conditions, { before: after[0] as string, limit });
+  const conditions = both(narrowing.facets, ofStatus(wanted));
+  const { viewers } = filter;
+  const found =
+    viewers === undefined
+      ? await walk(database, conditions, { columns, before: after[0] as string, limit })
+      : await readShown(database, { state: "closed", viewers, conditions, request, after, wanted: limit });
   return toPage(paging, found, limit);
 }
 
@@ -88,7 +100,7 @@ function readUnderWay(
 async function walk(
   database: Database,
   { sql, values }: Conditions,
-  range: { readonly before: string; readonly limit: number },
+  range: { readonly columns: string; readonly before: string; readonly limit: number },
 ): Promise<readonly Row[]> {
   const found: Row[] = [];
   let { before } = range;
@@ -96,7 +108,8 @@ async function walk(
     const end = await database.read(() => {
       const last = database.get(WINDOW_END, [before, WINDOW - 1])?.[0];
       const left = range.limit - found.length;
-      found.push(...database.all(CLOSED + IN_WINDOW + sql + ORDER, [before, last ?? "", ...values, left]));
+      const text = `select ${range.columns} ${CLOSED}${IN_WINDOW}${sql}${ORDER}`;
+      found.push(...database.all(text, [before, last ?? "", ...values, left]));
       return last;
     });
     if (end === undefined || found.length === range.limit) return found;

@@ -17,6 +17,8 @@ const CALLS_OF_TURN =
   "select id from calls where id > ? and id < ? and session = ? and frame = ? and turn = ? order by id";
 const LONE_CALL = "select session from calls where id = ? and frame is null";
 const OF_TURN = " and c.call in (select value from json_each(?) wanted)";
+const SHOWN_TO =
+  " and exists (select 1 from json_each(?) wanted cross join viewers v on v.viewer = wanted.value and v.confirmation = c.id)";
 const OF_STATUS = " and c.status || ' ' || k.status in (select value from json_each(?) wanted)";
 
 /** From the one that leaves the fewest rows: the first that is given leads, the others are compared. */
@@ -33,6 +35,7 @@ export interface Conditions {
 export class Narrowing {
   readonly #facets: ReadonlyMap<Facet, string>;
   readonly #calls: readonly string[] | undefined;
+  readonly #viewers: readonly string[] | undefined;
 
   constructor(filter: ConfirmationFilter, turn: TurnCalls | undefined) {
     const named = turn === undefined ? filter : { ...filter, session: turn.session };
@@ -40,6 +43,7 @@ export class Narrowing {
       FACETS.flatMap((facet) => (named[facet] === undefined ? [] : [[facet, named[facet]] as const])),
     );
     this.#calls = turn?.calls;
+    this.#viewers = filter.viewers;
   }
 
   get session(): string | undefined {
@@ -53,11 +57,21 @@ export class Narrowing {
 
   /** What is left to compare for those that the lead gives. */
   get besideLead(): Conditions {
-    return this.#conditions([...this.#facets].slice(1));
+    return this.#shownToViewers(this.#conditions([...this.#facets].slice(1)));
   }
 
   get all(): Conditions {
+    return this.#shownToViewers(this.facets);
+  }
+
+  /** All but who may see it. */
+  get facets(): Conditions {
     return this.#conditions([...this.#facets]);
+  }
+
+  #shownToViewers({ sql, values }: Conditions): Conditions {
+    if (this.#viewers === undefined) return { sql, values };
+    return { sql: sql + SHOWN_TO, values: [...values, JSON.stringify(this.#viewers)] };
   }
 
   #conditions(facets: readonly (readonly [Facet, string])[]): Conditions {

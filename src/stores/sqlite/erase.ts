@@ -11,14 +11,16 @@ const DELETE_STATE = "delete from states where scope = 'session' and app = '' an
 const ERASE_FRAMES =
   "update frames set cursor = 'null', output = null where id > ? and id < ? and session = ?";
 const ERASE_CALLS =
-  "update calls set args = '{}', secrets = '[]', original_args = null, result = null where id > ? and id < ? and session = ?";
+  "update calls set args = '{}', secrets = '[]', original_args = null, result = null, args_cut = null, result_cut = null " +
+  "where id > ? and id < ? and session = ?";
 const ERASE_STEPS =
   "update steps set value = null where call > ? and call < ? and exists " +
   "(select 1 from calls where id = steps.call and session = ?)";
 const ERASE_JOURNAL = "update journal set body = null where stream = ?";
 const VOTES = "select id, votes from confirmations where session = ?";
 const ERASE_CONFIRMATION =
-  "update confirmations set shown = ?, votes = ?, withdrawal = case when withdrawal is null then null else '' end where id = ?";
+  "update confirmations set shown = ?, votes = ?, shown_cut = null, votes_cut = null, " +
+  "withdrawal = case when withdrawal is null then null else '' end where id = ?";
 
 /** Removes what was said and done, and keeps that it was: ids, statuses, digests, who decided and when. */
 export function eraseSession(database: Database, session: string): void {

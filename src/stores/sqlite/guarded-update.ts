@@ -1,6 +1,7 @@
-import type { CallChange, ConfirmationChange, FrameChange } from "../../engine/index.ts";
+import type { FrameChange } from "../../engine/index.ts";
+import type { StoredCallChange, StoredConfirmationChange } from "../sql/changes.ts";
 import type { SqlValue } from "../sql/row.ts";
-import { toJson } from "../sql/rows.ts";
+import { toJson, toJsonOrNull } from "../sql/rows.ts";
 import type { Database } from "./database.ts";
 
 /** How a member of a change is written: its column and its encoding. */
@@ -27,7 +28,7 @@ const FRAME_FIELDS: Fields<StoredFrameChange> = {
   over: ["over", flag],
 };
 
-const CALL_FIELDS: Fields<CallChange> = {
+const CALL_FIELDS: Fields<StoredCallChange> = {
   status: ["status", plain],
   attempt: ["attempt", plain],
   startedAt: ["started_at", plain],
@@ -42,15 +43,19 @@ const CALL_FIELDS: Fields<CallChange> = {
   definitionDigest: ["definition_digest", plain],
   owner: ["owner", plain],
   lost: ["lost", plain],
+  argsCut: ["args_cut", toJsonOrNull],
+  resultCut: ["result_cut", toJsonOrNull],
 };
 
-const CONFIRMATION_FIELDS: Fields<ConfirmationChange> = {
+const CONFIRMATION_FIELDS: Fields<StoredConfirmationChange> = {
   status: ["status", plain],
   votes: ["votes", toJson],
   withdrawal: ["withdrawal", plain],
   shown: ["shown", toJson],
   shownVersion: ["shown_version", plain],
   argsDigest: ["args_digest", plain],
+  shownCut: ["shown_cut", toJsonOrNull],
+  votesCut: ["votes_cut", toJsonOrNull],
 };
 
 /**
@@ -103,8 +108,8 @@ class GuardedUpdate<Change extends object> {
 }
 
 export const updateFrame: GuardedUpdate<StoredFrameChange> = new GuardedUpdate("frames", FRAME_FIELDS);
-export const updateCall: GuardedUpdate<CallChange> = new GuardedUpdate("calls", CALL_FIELDS);
-export const updateConfirmation: GuardedUpdate<ConfirmationChange> = new GuardedUpdate(
+export const updateCall: GuardedUpdate<StoredCallChange> = new GuardedUpdate("calls", CALL_FIELDS);
+export const updateConfirmation: GuardedUpdate<StoredConfirmationChange> = new GuardedUpdate(
   "confirmations",
   CONFIRMATION_FIELDS,
 );

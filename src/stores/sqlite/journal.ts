@@ -1,9 +1,12 @@
-import type { CheckpointRecord, JournalRecord } from "../../engine/index.ts";
+import type { CheckpointRecord, JournalRange, JournalRecord } from "../../engine/index.ts";
 import { CHECKPOINT_COLUMNS, insertInto, JOURNAL_COLUMNS, list } from "../sql/columns.ts";
 import { toCheckpoint, toJournal } from "../sql/rows.ts";
+import { lastWithin } from "../sql/within-bytes.ts";
 import type { Database } from "./database.ts";
 
 const JOURNAL = `select ${list(JOURNAL_COLUMNS)} from journal where seq > ? and seq <= ? order by seq limit ?`;
+const SIZES = "select seq, octet_length(body) from journal where seq > ? and seq <= ? order by seq limit ?";
+const CHAIN_SIZES = "select n, octet_length(body) from journal where stream = ? and n > ? order by n limit ?";
 const CHAIN = `select ${list(JOURNAL_COLUMNS)} from journal where stream = ? and n > ? order by n limit ?`;
 const CHECKPOINTS = `select ${list(CHECKPOINT_COLUMNS)} from checkpoints where k > ? order by k limit ?`;
 const LAST_CHECKPOINT = `select ${list(CHECKPOINT_COLUMNS)} from checkpoints order by k desc limit 1`;
@@ -11,17 +14,27 @@ const SEAL = `${insertInto("checkpoints", CHECKPOINT_COLUMNS)} on conflict do no
 
 export function readJournal(
   database: Database,
-  { after, until, limit }: { readonly after: number; readonly limit: number; readonly until?: number },
+  {
+    after,
+    until = Number.MAX_SAFE_INTEGER,
+    limit,
+    bytes,
+  }: JournalRange & {
+    readonly until?: number;
+  },
 ): readonly JournalRecord[] {
-  return database.all(JOURNAL, [after, until ?? Number.MAX_SAFE_INTEGER, limit]).map(toJournal);
+  const end = bytes === undefined ? until : lastWithin(database.all(SIZES, [after, until, limit]), bytes);
+  return end === undefined ? [] : database.all(JOURNAL, [after, end, limit]).map(toJournal);
 }
 
 export function readChain(
   database: Database,
   stream: string,
-  { after, limit }: { readonly after: number; readonly limit: number },
+  { after, limit, bytes }: JournalRange,
 ): readonly JournalRecord[] {
-  return database.all(CHAIN, [stream, after, limit]).map(toJournal);
+  const end =
+    bytes === undefined ? undefined : lastWithin(database.all(CHAIN_SIZES, [stream, after, limit]), bytes);
+  return database.all(CHAIN, [stream, after, end === undefined ? limit : end - after]).map(toJournal);
 }
 
 export function readCheckpoints(

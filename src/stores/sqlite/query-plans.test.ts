@@ -24,6 +24,8 @@ const SMALL = [
   /^SCAN few$/,
   // The ids that were asked for.
   /^SCAN wanted VIRTUAL TABLE/,
+  // As many as asked for one call.
+  /^SCAN asked EXISTS VIRTUAL TABLE/,
   // From the end, one row.
   /^SCAN checkpoints$/,
   /^SCAN sqlite_schema$/,

@@ -1,5 +1,4 @@
 import { setImmediate } from "node:timers/promises";
-import { BOTH } from "../sql/confirmation-rows.ts";
 import type { Position } from "../sql/pages.ts";
 import type { Row, SqlValue } from "../sql/row.ts";
 import { CALL_AND_SESSION } from "./confirmation-joins.ts";
@@ -16,7 +15,7 @@ const IN_CHUNK =
   `and (e.deadline, e.confirmation) > (?, ?) and ${FITS}`;
 const IN_ORDER = " order by e.deadline, e.confirmation limit ?";
 const STILL_OPEN =
-  `select ${BOTH} from json_each(?) wanted cross join confirmations c on c.id = wanted.value ` +
+  `from json_each(?) wanted cross join confirmations c on c.id = wanted.value ` +
   `${CALL_AND_SESSION}where c.status = 'requested' order by wanted.key`;
 
 // How many entries are read at a time: about a millisecond.
@@ -41,7 +40,9 @@ export async function readEntries(database: Database, search: Search, part: Part
   const closed = new Set<string>();
   for (;;) {
     const hits = await readHits(database, search, { ...part, closed });
-    const rows = await database.read(() => database.all(STILL_OPEN, [JSON.stringify(hits)]));
+    const rows = await database.read(() =>
+      database.all(`select ${search.columns} ${STILL_OPEN}`, [JSON.stringify(hits)]),
+    );
     if (rows.length === hits.length) return rows;
     const open = new Set(rows.map(([id]) => id));
     for (const id of hits) if (!open.has(id)) closed.add(id);

@@ -3,6 +3,8 @@ import type { Narrowing } from "./confirmation-filter.ts";
 
 /** What is searched for: takes the two values of {@link FITS}. */
 export interface Search {
+  /** What is read of each that fits. */
+  readonly columns: string;
   readonly patterns: readonly [first: string, others: string];
   readonly narrowing: Narrowing;
 }

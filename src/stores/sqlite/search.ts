@@ -2,12 +2,12 @@ import { setImmediate } from "node:timers/promises";
 import {
   type ConfirmationFilter,
   type ConfirmationWithCall,
+  type ListRequest,
   type Page,
-  type PageRequest,
   wordsOf,
 } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
-import { BOTH, BY_DEADLINE, PAST_ALL_IDS } from "../sql/confirmation-rows.ts";
+import { BY_DEADLINE, bothOf, PAST_ALL_IDS } from "../sql/confirmation-rows.ts";
 import { askedFor, type Position, readPage, toPage } from "../sql/pages.ts";
 import type { Row } from "../sql/row.ts";
 import { NO_DEADLINE } from "../sql/rows.ts";
@@ -18,16 +18,18 @@ import { mayBeOpen } from "./open-confirmations.ts";
 import { readEntries } from "./search-entries.ts";
 import { catchUp } from "./search-index.ts";
 import { beginningWith, FITS, type Search, toPatterns } from "./search-terms.ts";
+import { readShown } from "./shown-confirmations.ts";
 
 const COUNT = "select count(*) from (select 1 from search_words where word >= ? and word < ? limit ?) few";
 const WINDOW_END =
   "select deadline, confirmation from inbox where facet = ? and value = ? and (deadline, confirmation) > (?, ?) " +
   "order by deadline, confirmation limit 1 offset ?";
 const IN_WINDOW =
-  `select ${BOTH} from inbox i cross join searchable e on e.confirmation = i.confirmation ` +
+  `from inbox i cross join searchable e on e.confirmation = i.confirmation ` +
   `cross join confirmations c on c.id = i.confirmation ${CALL_AND_SESSION}` +
   "where i.facet = ? and i.value = ? and (i.deadline, i.confirmation) > (?, ?) " +
   `and (i.deadline, i.confirmation) <= (?, ?) and ${FITS}`;
+const ITS_WORDS = "cross join searchable e on e.confirmation = c.id ";
 const IN_ORDER = " order by i.deadline, i.confirmation limit ?";
 
 const MOST_WORDS = 20;
@@ -45,7 +47,7 @@ const ENTRIES_PER_ROW = 4;
 export async function searchOpen(
   database: Database,
   filter: ConfirmationFilter & { readonly words: string },
-  request: PageRequest | undefined,
+  request: ListRequest | undefined,
 ): Promise<Page<ConfirmationWithCall>> {
   const words = wordsOf(filter.words);
   checkCount(words);
@@ -54,7 +56,15 @@ export async function searchOpen(
   await catchUp(database);
   const narrowing = mayBeOpen(filter) ? await database.read(() => narrow(database, filter)) : undefined;
   if (words.length === 0 || narrowing === undefined) return readPage(paging, () => []);
-  const search: Search = { patterns: toPatterns(words), narrowing };
+  const search: Search = { columns: bothOf(request), patterns: toPatterns(words), narrowing };
+  const { viewers } = filter;
+  if (viewers !== undefined) {
+    // Not by the words' entries: how many of those there are, and so how long that takes, others decide.
+    const { sql, values } = narrowing.facets;
+    const conditions = { sql: ` and ${FITS}${sql}`, values: [...search.patterns, ...values] };
+    const look = { state: "open", viewers, conditions, beside: ITS_WORDS, request, after, wanted } as const;
+    return toPage(paging, await readShown(database, look), wanted);
+  }
   return toPage(paging, await findPage(database, { search, words }, { after, wanted }), wanted);
 }
 
@@ -97,14 +107,14 @@ async function findPage(
 /** What fits in the next window; `end` is where it ended, if more rows are behind it and wanted. */
 function lookThrough(
   database: Database,
-  { patterns, narrowing }: Search,
+  { columns, patterns, narrowing }: Search,
   { after, wanted }: Range,
 ): { readonly found: readonly Row[]; readonly end?: Position } {
   const { lead, besideLead } = narrowing;
   const end = database.get(WINDOW_END, [...lead, ...after, WINDOW - 1]) as Position | undefined;
   const until = end ?? [NO_DEADLINE, PAST_ALL_IDS];
   const given = [...lead, ...after, ...until, ...patterns, ...besideLead.values, wanted];
-  const found = database.all(IN_WINDOW + besideLead.sql + IN_ORDER, given);
+  const found = database.all(`select ${columns} ${IN_WINDOW}${besideLead.sql}${IN_ORDER}`, given);
   return end === undefined || found.length === wanted ? { found } : { found, end };
 }
 

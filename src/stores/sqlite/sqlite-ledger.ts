@@ -10,12 +10,15 @@ import type {
   Delivery,
   DeliveryEnd,
   DueWork,
+  EventRange,
   FrameRecord,
   HeldWork,
   HostedApp,
+  JournalRange,
   JournalRecord,
   KeptItem,
   Ledger,
+  ListRequest,
   Memo,
   Outbox,
   Owner,
@@ -26,6 +29,7 @@ import type {
   Snapshot,
   StepRecord,
   Target,
+  UnknownCallsRequest,
 } from "../../engine/index.ts";
 import { CountersignError, type JsonObject, type StoredEvent } from "../../protocol/index.ts";
 import { applyCommit } from "./apply-writes.ts";
@@ -116,10 +120,7 @@ export class SqliteLedger implements Ledger {
     return this.#read((database) => readSteps(database, call));
   }
 
-  events(
-    session: string,
-    range: { readonly after?: number; readonly limit?: number; readonly last?: number } = {},
-  ): Promise<readonly StoredEvent[]> {
+  events(session: string, range: EventRange = {}): Promise<readonly StoredEvent[]> {
     return this.#read((database) => readEvents(database, session, range));
   }
 
@@ -134,7 +135,7 @@ export class SqliteLedger implements Ledger {
     return this.#read((database) => listSessions(database, owner, page));
   }
 
-  async confirmations(filter: ConfirmationFilter, page?: PageRequest): Promise<Page<ConfirmationWithCall>> {
+  async confirmations(filter: ConfirmationFilter, page?: ListRequest): Promise<Page<ConfirmationWithCall>> {
     const { words } = filter;
     if (filter.state === "closed") {
       if (words === undefined) return listClosed(this.#database, filter, page);
@@ -143,11 +144,11 @@ export class SqliteLedger implements Ledger {
       });
     }
     return words === undefined
-      ? this.#read((database) => listOpen(database, filter, page))
+      ? listOpen(this.#database, filter, page)
       : searchOpen(this.#database, { ...filter, words }, page);
   }
 
-  unknownCalls(page?: PageRequest): Promise<Page<CallRecord>> {
+  unknownCalls(page?: UnknownCallsRequest): Promise<Page<CallRecord>> {
     return this.#read((database) => listUnknownCalls(database, page));
   }
 
@@ -190,18 +191,11 @@ export class SqliteLedger implements Ledger {
     return this.#read((database) => readReadyFrames(database, session));
   }
 
-  journal(range: {
-    readonly after: number;
-    readonly limit: number;
-    readonly until?: number;
-  }): Promise<readonly JournalRecord[]> {
+  journal(range: JournalRange & { readonly until?: number }): Promise<readonly JournalRecord[]> {
     return this.#read((database) => readJournal(database, range));
   }
 
-  chain(
-    stream: string,
-    range: { readonly after: number; readonly limit: number },
-  ): Promise<readonly JournalRecord[]> {
+  chain(stream: string, range: JournalRange): Promise<readonly JournalRecord[]> {
     return this.#read((database) => readChain(database, stream, range));
   }
 

@@ -98,7 +98,10 @@ create table countersign.calls (
   original_args text,
   permit text,
   requesters text,
-  lost integer not null
+  lost integer not null,
+  -- what lists show of them, where they are long
+  args_cut text,
+  result_cut text
 ) with (fillfactor = 70);
 create index calls_ready on countersign.calls (app, id) where status = 'ready';
 create index calls_executing on countersign.calls (owner) where status = 'executing';
@@ -137,9 +140,21 @@ create table countersign.confirmations (
   requested_at bigint not null,
   deadline bigint not null,
   votes text not null,
-  withdrawal text
+  withdrawal text,
+  -- a JSON array of everyone to whom it is shown
+  viewers text not null,
+  -- what lists show of them, where they are long
+  shown_cut text,
+  votes_cut text
 ) with (fillfactor = 70);
 create index confirmations_session on countersign.confirmations (session, id);
+
+-- To whom each was ever shown. Written with the question and never again, so that no answer has to.
+create table countersign.viewers (
+  viewer text collate "C" not null,
+  id text collate "C" not null,
+  primary key (viewer, id)
+);
 
 -- The open confirmations and nothing else: it stays small, and is cheap to vacuum, whatever the history.
 create table countersign.inbox (
@@ -158,6 +173,13 @@ create index inbox_user on countersign.inbox ("user", deadline, id);
 create index inbox_tool on countersign.inbox (tool, deadline, id);
 create index inbox_agent on countersign.inbox (agent, deadline, id);
 create index inbox_app on countersign.inbox (app, deadline, id);
+-- The same, once for everyone to whom it is shown.
+create table countersign.inbox_viewers (
+  viewer text collate "C" not null,
+  deadline bigint not null,
+  id text collate "C" not null,
+  primary key (viewer, deadline, id)
+) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
 
 -- The words of open confirmations. A commit writes nothing of this: whoever searches, or tidies, first brings it up
 -- to the journal's end ('search-place' in meta).

@@ -58,6 +58,31 @@ begin
 end $$;
 `;
 
+/** Who is shown a question: for ever, and in the inbox for as long as it is open. */
+const VIEWERS = `
+create function countersign.show_confirmation() returns trigger language plpgsql volatile as $$
+begin
+  insert into countersign.viewers (viewer, id) select v, new.id from json_array_elements_text(new.viewers::json) v;
+  if new.status = 'requested' then
+    insert into countersign.inbox_viewers (viewer, deadline, id)
+      select v, new.deadline, new.id from json_array_elements_text(new.viewers::json) v;
+  end if;
+  return null;
+end $$;
+create trigger confirmation_shown after insert on countersign.confirmations
+  for each row execute function countersign.show_confirmation();
+
+create function countersign.hide_confirmation() returns trigger language plpgsql volatile as $$
+begin
+  delete from countersign.inbox_viewers where deadline = old.deadline and id = old.id
+    and viewer in (select v from json_array_elements_text(old.viewers::json) v);
+  return null;
+end $$;
+create trigger confirmation_closed after update of status on countersign.confirmations
+  for each row when (old.status = 'requested' and new.status <> 'requested')
+  execute function countersign.hide_confirmation();
+`;
+
 /** Removes what was said and done, and keeps that it was: ids, statuses, digests, who decided and when. */
 const ERASE = `
 create function countersign.erase(p_key text, p_shown text, p_votes jsonb) returns void language plpgsql volatile as $$
@@ -71,12 +96,13 @@ begin
   delete from countersign.states where scope = 'session' and app = '' and "user" = '' and session = p_key;
   update countersign.frames set cursor = 'null', output = null
     where id > v_after and id < v_before and session = p_key;
-  update countersign.calls set args = '{}', secrets = '[]', original_args = null, result = null
+  update countersign.calls set args = '{}', secrets = '[]', original_args = null, result = null,
+    args_cut = null, result_cut = null
     where id > v_after and id < v_before and session = p_key;
   update countersign.steps set value = null where call > v_after and call < v_before
     and exists (select 1 from countersign.calls where id = steps.call and session = p_key);
   update countersign.confirmations c set shown = p_shown, votes = coalesce(p_votes ->> c.id, c.votes),
-    withdrawal = case when withdrawal is null then null else '' end where session = p_key;
+    shown_cut = null, votes_cut = null, withdrawal = case when withdrawal is null then null else '' end where session = p_key;
   update countersign.journal set body = null where stream = p_key;
 end $$;
 `;
@@ -101,8 +127,8 @@ begin
   v := jsonb_populate_record(v, w -> 'set');
   update countersign.calls set status = v.status, attempt = v.attempt, owner = v.owner, started_at = v.started_at,
     ended_at = v.ended_at, confirmation = v.confirmation, rounds = v.rounds, refused = v.refused, result = v.result,
-    args = v.args, original_args = v.original_args, args_digest = v.args_digest,
-    definition_digest = v.definition_digest, lost = v.lost where id = v.id;
+    args = v.args, original_args = v.original_args, args_digest = v.args_digest, args_cut = v.args_cut,
+    result_cut = v.result_cut, definition_digest = v.definition_digest, lost = v.lost where id = v.id;
   return true;
 end $$;
 
@@ -129,7 +155,8 @@ begin
     then return 'deadline'; end if;
   v := jsonb_populate_record(v, w -> 'set');
   update countersign.confirmations set status = v.status, votes = v.votes, withdrawal = v.withdrawal,
-    shown = v.shown, shown_version = v.shown_version, args_digest = v.args_digest where id = v.id;
+    shown = v.shown, shown_version = v.shown_version, args_digest = v.args_digest, shown_cut = v.shown_cut,
+    votes_cut = v.votes_cut where id = v.id;
   if v.status <> 'requested' then delete from countersign.inbox where id = v.id; end if;
   return 'ok';
 end $$;
@@ -275,6 +302,6 @@ end $$;
 export const functions: Migration = {
   version: 2,
   async apply(client) {
-    for (const text of [CLOCK, JOURNAL_ORDER, ERASE, COMMIT]) await client.query({ text });
+    for (const text of [CLOCK, JOURNAL_ORDER, VIEWERS, ERASE, COMMIT]) await client.query({ text });
   },
 };

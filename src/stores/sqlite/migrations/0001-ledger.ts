@@ -98,7 +98,10 @@ create table calls (
   original_args text,
   permit text,
   requesters text,
-  lost integer not null
+  lost integer not null,
+  -- what lists show of them, where they are long
+  args_cut text,
+  result_cut text
 ) without rowid, strict;
 create index calls_ready on calls (app) where status = 'ready';
 create index calls_executing on calls (owner) where status = 'executing';
@@ -136,12 +139,28 @@ create table confirmations (
   requested_at integer not null,
   deadline integer not null,
   votes text not null,
-  withdrawal text
+  withdrawal text,
+  -- a JSON array of everyone to whom it is shown
+  viewers text not null,
+  -- what lists show of them, where they are long
+  shown_cut text,
+  votes_cut text
 ) without rowid, strict;
 create index confirmations_session on confirmations (session);
 
+-- To whom each was ever shown. Written with the question and never again, so that no answer has to.
+create table viewers (
+  viewer text not null,
+  confirmation text not null,
+  primary key (viewer, confirmation)
+) without rowid, strict;
+
+create trigger confirmation_shown after insert on confirmations begin
+  insert into viewers (viewer, confirmation) select value, new.id from json_each(new.viewers);
+end;
+
 -- The open confirmations, once for every way to look for them: all of them (facet and value empty) and those
--- of one session, user, tool, agent or app. One b-tree, where as many indexes would be a page each to write.
+-- of one session, user, tool, agent, app or viewer. One b-tree, where as many indexes would be a page each to write.
 create table inbox (
   facet text not null,
   value text not null,
@@ -158,6 +177,8 @@ create trigger confirmation_opened after insert on confirmations when new.status
     ('tool', new.tool, new.deadline, new.id),
     ('agent', new.agent, new.deadline, new.id),
     ('app', new.app, new.deadline, new.id);
+  insert into inbox (facet, value, deadline, confirmation)
+    select 'viewer', value, new.deadline, new.id from json_each(new.viewers);
 end;
 
 create trigger confirmation_closed after update of status on confirmations
@@ -168,6 +189,8 @@ when old.status = 'requested' and new.status <> 'requested' begin
   delete from inbox where facet = 'tool' and value = old.tool and deadline = old.deadline and confirmation = old.id;
   delete from inbox where facet = 'agent' and value = old.agent and deadline = old.deadline and confirmation = old.id;
   delete from inbox where facet = 'app' and value = old.app and deadline = old.deadline and confirmation = old.id;
+  delete from inbox where facet = 'viewer' and value in (select value from json_each(old.viewers))
+    and deadline = old.deadline and confirmation = old.id;
 end;
 
 create table memos (

@@ -1,0 +1,72 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { isRequester, mayDecide } from "./authority.ts";
+import { ANYBODY, type Approvers, type Principal } from "./principal.ts";
+import { looksAs, looksAsRequester, viewersOf } from "./viewers.ts";
+
+const LONG = "x".repeat(5_000);
+const name = fc.constantFrom(
+  "ana",
+  "bob",
+  "local",
+  "manager",
+  "host",
+  "known",
+  "user:ana",
+  "a\0",
+  "\ud800",
+  LONG,
+);
+const names = fc.uniqueArray(name, { maxLength: 3 });
+const rule = fc.record({
+  approvers: fc.oneof(
+    fc.constant<Approvers>("requester"),
+    fc.record(
+      { roles: names, users: names, notRequester: fc.boolean() },
+      { requiredKeys: [] },
+    ) as fc.Arbitrary<Approvers>,
+  ),
+  requesters: names,
+});
+const principal: fc.Arbitrary<Principal> = fc.oneof(
+  fc.constant(ANYBODY),
+  fc
+    .record({
+      id: name,
+      kind: fc.constantFrom("local", "token", "oidc", "channel", "provider", "agent", "author"),
+      roles: names,
+      scopes: fc.constant([]),
+      authenticated: fc.boolean(),
+      onBehalfOf: fc.option(name, { nil: undefined }),
+    })
+    .map(({ onBehalfOf, ...rest }) => ({
+      ...rest,
+      ...(onBehalfOf === undefined ? {} : { onBehalfOf }),
+    })) as fc.Arbitrary<Principal>,
+);
+
+function meet(shownTo: readonly string[], as: readonly string[]): boolean {
+  return shownTo.some((word) => as.includes(word));
+}
+
+test("somebody looks as a viewer of a question exactly if they may decide it or asked for it", () => {
+  fc.assert(
+    fc.property(rule, principal, (ruled, who) => {
+      const shownTo = viewersOf(ruled);
+      expect(meet(shownTo, looksAs(who))).toBe(mayDecide(ruled, who) || isRequester(ruled, who));
+      expect(meet(shownTo, looksAsRequester(who))).toBe(isRequester(ruled, who));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test("every word fits an index of any store", () => {
+  for (const word of viewersOf({
+    approvers: { users: [LONG, "a\0"], roles: ["\ud800"] },
+    requesters: [LONG],
+  })) {
+    expect(word.length).toBeLessThan(210);
+    expect(word).not.toContain("\0");
+    expect(word.isWellFormed()).toBe(true);
+  }
+});

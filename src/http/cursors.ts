@@ -1,0 +1,76 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
+import type { Ledger, Principal } from "../engine/index.ts";
+import { CountersignError, canonicalJson, type JsonValue } from "../protocol/index.ts";
+
+const CIPHER = "aes-256-gcm";
+const KEY_BYTES = 32;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** What a cursor is good for: this list, with this filter, read by this caller. */
+export interface CursorUse {
+  /** As in `/v1/confirmations`. */
+  readonly list: string;
+  readonly principal: Principal;
+  readonly filter?: JsonValue;
+}
+
+/**
+ * Makes a cursor that nobody can read, change, or use for anything else: places in the ledger tell of rows that
+ * their reader may not see. Every server on the same ledger can open it.
+ */
+export function sealCursor(ledger: Pick<Ledger, "digestKey">, use: CursorUse, place: string): string {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv(CIPHER, keyOf(ledger.digestKey), nonce, { authTagLength: TAG_BYTES });
+  cipher.setAAD(boundTo(use));
+  const sealed = Buffer.concat([cipher.update(place, "utf8"), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString("base64url");
+}
+
+/** The place that a cursor stands for; throws `invalid-cursor` where it was not made for this use. */
+export function openCursor(ledger: Pick<Ledger, "digestKey">, use: CursorUse, cursor: string): string {
+  const place = unseal(ledger, use, cursor);
+  if (place !== undefined) return place;
+  throw new CountersignError(
+    "invalid-cursor",
+    "The cursor is not one that this list, with these filters, gave to you.",
+    { details: { field: "cursor", hint: "Begin again without a cursor." } },
+  );
+}
+
+/** As {@link openCursor}; undefined where it would throw. */
+export function unseal(
+  ledger: Pick<Ledger, "digestKey">,
+  use: CursorUse,
+  cursor: string,
+): string | undefined {
+  const bytes = Buffer.from(cursor, "base64url");
+  const start = NONCE_BYTES + TAG_BYTES;
+  // Only one spelling of each, so that an altered one is never the same.
+  if (bytes.length < start || bytes.toString("base64url") !== cursor) return undefined;
+  const decipher = createDecipheriv(CIPHER, keyOf(ledger.digestKey), bytes.subarray(0, NONCE_BYTES), {
+    authTagLength: TAG_BYTES,
+  });
+  decipher.setAAD(boundTo(use));
+  decipher.setAuthTag(bytes.subarray(NONCE_BYTES, start));
+  try {
+    return decipher.update(bytes.subarray(start), undefined, "utf8") + decipher.final("utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+function boundTo({ list, principal: { kind, id, onBehalfOf }, filter = null }: CursorUse): Buffer {
+  return Buffer.from(canonicalJson([list, kind, id, onBehalfOf ?? null, filter]));
+}
+
+const keys = new WeakMap<Uint8Array, Buffer>();
+
+function keyOf(digestKey: Uint8Array): Buffer {
+  let key = keys.get(digestKey);
+  if (key === undefined) {
+    key = Buffer.from(hkdfSync("sha256", digestKey, "", "countersign cursors", KEY_BYTES));
+    keys.set(digestKey, key);
+  }
+  return key;
+}
