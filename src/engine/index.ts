@@ -81,7 +81,7 @@ export { type Once, type Recalled, type RememberedRun, toRememberedRun } from ".
 export type { Delivery, DeliveryEnd, Outbox } from "./outbox.ts";
 export { DEFAULT_SETTINGS, type EngineSettings } from "./parts.ts";
 export type { PayloadOutcome } from "./payload.ts";
-export { cutCall, cutShown, cutSubject, cutValue, cutVotes } from "./preview.ts";
+export { cutShown, cutSubject, cutValue, cutVotes } from "./preview.ts";
 export {
   ANYBODY,
   type Approvers,

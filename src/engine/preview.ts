@@ -63,7 +63,7 @@ export function cutVotes(votes: readonly Vote[]): readonly Vote[] | undefined {
 }
 
 /** A call with its long values cut; `truncated` where one was. */
-export function cutCall(call: CallRecord): CallRecord & { readonly truncated?: true } {
+function cutCall(call: CallRecord): CallRecord & { readonly truncated?: true } {
   const args = cutValue(call.args);
   const result = call.result === undefined ? undefined : cutValue(call.result);
   if (args === undefined && result === undefined) return call;

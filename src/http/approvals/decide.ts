@@ -1,5 +1,11 @@
 import type { Context } from "hono";
-import type { Confirmation, DecisionInput, Principal } from "../../engine/index.ts";
+import {
+  type Confirmation,
+  type ConfirmationSubject,
+  cutSubject,
+  type DecisionInput,
+  type Principal,
+} from "../../engine/index.ts";
 import type { Problem } from "../../protocol/index.ts";
 import type { HttpEnv } from "../env.ts";
 import { bindKey } from "../idempotency.ts";
@@ -29,7 +35,7 @@ export async function decideOne(
     route: `/v1/confirmations/${about.id}/decision`,
     said: { ...input },
   });
-  const decided = await commit(site, input, { principal, app: call.app });
+  const decided = show(await commit(site, input, { principal, app: call.app }), principal);
   if (about.wait === 0) return decided;
   await waitForEnd(ledger, call.id, {
     seconds: about.wait,
@@ -67,8 +73,8 @@ export async function decideMany(
 async function entryOf(site: Site, input: DecisionInput, principal: Principal): Promise<DecisionEntry> {
   try {
     const { call } = await permitted(site, input.id, principal);
-    const confirmation = await commit(site, input, { principal, app: call.app });
-    return { id: input.id, status: 200, confirmation };
+    const decided = await commit(site, input, { principal, app: call.app });
+    return { id: input.id, status: 200, confirmation: show(cutSubject(decided), principal) };
   } catch (error) {
     const status = statusOf(error);
     // Thrown before this one was committed, so it is this one's and leaves the others theirs.
@@ -95,10 +101,10 @@ async function commit(
   site: Site,
   input: DecisionInput,
   { principal, app }: { readonly principal: Principal; readonly app: string },
-): Promise<Confirmation> {
+): Promise<ConfirmationSubject> {
   const engine = await site.engine(app);
   const outcome = await engine.decide(input, { by: principal, via: DOOR });
-  if (outcome.ok) return show(outcome, principal);
+  if (outcome.ok) return outcome;
   // Its rule may have changed since it was looked at.
   const { confirmation } = outcome;
   if (confirmation !== undefined && !maySee(confirmation, principal)) throw unknown(input.id);

@@ -1,5 +1,6 @@
 import {
   type ConfirmationSubject,
+  cutSubject,
   type JournalRecord,
   type Ledger,
   type Principal,
@@ -95,7 +96,8 @@ async function confirmationsOf(
 async function read(ledger: Pick<Ledger, "load">, id: string): Promise<Omit<Change, "eventId"> | undefined> {
   const { confirmation, call, session } = (await ledger.load({ confirmation: id })) ?? {};
   if (confirmation === undefined || call === undefined || session === undefined) return undefined;
-  const subject = { confirmation, call, session };
+  // As lists have it: a page of the journal may tell of hundreds, and of each to everybody who listens.
+  const subject = cutSubject({ confirmation, call, session: { id: session.id } });
   const { can: _viewers, ...told } = toConfirmation(subject);
   return { subject, told: JSON.stringify(told) };
 }

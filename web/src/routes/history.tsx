@@ -123,5 +123,7 @@ async function readAll(query: ListOptions): Promise<readonly Confirmation[]> {
     tell(`The export ends after ${MOST_EXPORTED.toLocaleString()} rows; narrow the filters for the rest.`);
     break;
   }
+  const cut = items.filter(({ truncated }) => truncated === true).length;
+  if (cut > 0) tell(`In ${cut.toLocaleString()} rows long values are cut to their beginning; they say so.`);
   return items;
 }

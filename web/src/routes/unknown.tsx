@@ -44,6 +44,11 @@ export function UnknownPage(): ReactNode {
               <Words text={call.tool} maxLength={120} />
             </h2>
             <ArgumentsView args={call.args} />
+            {call.truncated === true ? (
+              <p className="small muted">
+                Long values are cut here; <code>countersign show</code> prints all of them.
+              </p>
+            ) : null}
             <SettleForm
               owner={call.owner}
               startedAt={call.startedAt}

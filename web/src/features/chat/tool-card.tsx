@@ -11,6 +11,7 @@ import { SeenScope, type Unseen, useUnseen } from "../confirmation/seen.tsx";
 import { decisionSentence } from "../confirmation/status-words.ts";
 import { useAnswer } from "../confirmation/use-answer.ts";
 import { Voice } from "../confirmation/voice.tsx";
+import { useConfirmation } from "../inbox/use-confirmation.ts";
 import type { ToolItem } from "./talk.ts";
 import { toolState } from "./tool-state.ts";
 
@@ -34,7 +35,7 @@ export function ToolCard({ item, confirmation, isWorking }: ToolCardProps): Reac
           <ArgumentsView args={item.args} />
         </Voice>
       ) : (
-        <Asked confirmation={confirmation} />
+        <WholeAsked id={confirmation.id} />
       )}
       {item.result === undefined ? null : (
         <details>
@@ -68,6 +69,14 @@ function Heading({ item, confirmation }: Pick<ToolCardProps, "item" | "confirmat
       )}
     </h2>
   );
+}
+
+/** Read whole first: nobody decides on a beginning. */
+function WholeAsked({ id }: { readonly id: string }): ReactNode {
+  const confirmation = useConfirmation(id);
+  if (confirmation === undefined) return <p className="small muted">Loading all of it…</p>;
+  if ("detail" in confirmation) return <p className="small muted">{confirmation.detail}</p>;
+  return <Asked confirmation={confirmation} />;
 }
 
 /** What a person was asked about the call, and what they said. */

@@ -28,6 +28,11 @@ test("approving is on only when everything was seen, is settled, complete, in ti
   expect(approveOff(ready({}, { status: "denied" }))).toBe("It has been answered.");
 });
 
+test("what is shown only in part cannot be approved, but can be rejected", () => {
+  expect(approveOff(ready({}, { truncated: true }))).toContain("Only its beginning is shown");
+  expect(decideOff(ready({}, { truncated: true }))).toBeUndefined();
+});
+
 test("whoever may not decide is told who may", () => {
   const can = { decide: false, amend: false, cancel: false };
   expect(decideOff(ready({}, { can }))).toBe(

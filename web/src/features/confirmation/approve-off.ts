@@ -28,5 +28,7 @@ export function decideOff({ confirmation, now, online, settled }: Readiness): st
 export function approveOff(readiness: Readiness): string | undefined {
   const off = decideOff(readiness);
   if (off !== undefined) return off;
+  if (readiness.confirmation.truncated === true)
+    return "Only its beginning is shown here; open its own card.";
   return unseenSentence(readiness.unseen) ?? readiness.fault;
 }

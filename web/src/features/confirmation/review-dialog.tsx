@@ -88,7 +88,8 @@ function ReviewItem({ confirmation }: { readonly confirmation: Confirmation }): 
 }
 
 /** Why it cannot be approved among others. */
-function ownCard({ schema, payload, layout }: Confirmation): string | undefined {
+function ownCard({ schema, payload, layout, truncated }: Confirmation): string | undefined {
+  if (truncated === true) return "it is too long to be shown here; approve it on its own card.";
   if (schema !== undefined || payload !== undefined) return "it wants an answer, on its own card.";
   return layout?.hold === true ? "it is approved by holding, on its own card." : undefined;
 }

@@ -20,6 +20,7 @@ const COLUMNS: readonly (readonly [string, (item: Confirmation) => string | bool
   ["ran with", ({ decision }) => (decision?.args === undefined ? "" : JSON.stringify(decision.args))],
   ["started at", ({ execution }) => execution?.startedAt],
   ["ended at", ({ execution }) => execution?.endedAt],
+  ["long values cut", ({ truncated }) => (truncated === true ? "yes" : "")],
   ["result", ({ result }) => (result === undefined ? "" : JSON.stringify(result))],
 ];
 

@@ -4,6 +4,7 @@ import { type Connection, follow } from "../../api/feed.ts";
 import { pages } from "../../api/pages.ts";
 import type { Confirmation, Me } from "../../api/types.ts";
 import { Store } from "../../ui/store.ts";
+import { keepWhole } from "./keep-whole.ts";
 
 /** Everything this page knows of confirmations. A new object with every change; the map is one and the same. */
 export interface BoardState {
@@ -61,13 +62,17 @@ class Board extends Store<BoardState> {
    */
   put(confirmation: Confirmation, mark: number): void {
     if ((this.#toldAt.get(confirmation.id) ?? 0) > mark) return;
-    this.#confirmations.set(confirmation.id, confirmation);
-    this.#publishSoon();
+    this.#keep(confirmation);
   }
 
   #tell(confirmation: Confirmation): void {
     this.#toldAt.set(confirmation.id, ++this.#tellings);
-    this.#confirmations.set(confirmation.id, confirmation);
+    this.#keep(confirmation);
+  }
+
+  #keep(confirmation: Confirmation): void {
+    const known = this.#confirmations.get(confirmation.id);
+    this.#confirmations.set(confirmation.id, keepWhole(known, confirmation));
     this.#publishSoon();
   }
 

@@ -19,7 +19,7 @@ export interface InboxRowProps {
 /** One line of the inbox: what, how much, on what; from whom; how long there is. */
 export const InboxRow = memo(function InboxRow(props: InboxRowProps): ReactNode {
   const { confirmation, position, count, isOpen, isPicked, onPick } = props;
-  const { id, tool, agent, user, args, status, can } = confirmation;
+  const { id, tool, agent, user, args, status, can, truncated } = confirmation;
   const { amount, target } = headline(args);
   const isWaiting = status === "requested";
   return (
@@ -62,6 +62,7 @@ export const InboxRow = memo(function InboxRow(props: InboxRowProps): ReactNode 
           )}
           <span className="row-from">
             <Words text={user} maxLength={40} /> · <Words text={agent} maxLength={40} />
+            {truncated === true ? " · long, open it to see all" : null}
           </span>
         </span>
         <span className="row-side">

@@ -1,0 +1,12 @@
+import type { Confirmation } from "../../api/types.ts";
+
+/** What to keep where lists and the stream tell of it again with long values cut: the whole, if it is still the same. */
+export function keepWhole(known: Confirmation | undefined, told: Confirmation): Confirmation {
+  if (told.truncated !== true || known === undefined || known.truncated === true) return told;
+  const isSame =
+    known.version === told.version &&
+    known.digest === told.digest &&
+    known.status === told.status &&
+    known.execution?.attempt === told.execution?.attempt;
+  return isSame ? { ...known, can: told.can } : told;
+}
