@@ -1,3 +1,4 @@
+import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
@@ -39,6 +40,18 @@ describe("doctor", () => {
     const { code, stdout } = folder.run(["doctor"], env);
     expect(code).toBe(0);
     for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+  });
+
+  test("says which of the ledger's files others can read, and how to change it", async () => {
+    const folder = makeFolder();
+    await folder.withEngine(async () => {});
+    const file = join(folder.path, "countersign.db");
+    expect(about(findings(folder), "private")).toMatchObject({ status: "ok" });
+    chmodSync(file, 0o644);
+    const found = about(findings(folder), "private");
+    expect(found).toMatchObject({ status: "warn" });
+    expect(found?.message).toContain("countersign.db (mode 644)");
+    expect(found?.advice).toContain("chmod 600 ");
   });
 
   test("makes nothing by looking", () => {

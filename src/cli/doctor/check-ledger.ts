@@ -4,7 +4,7 @@ import { type Engine, systemClock } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import { inspectLedger, type LedgerState } from "../../stores/index.ts";
 import { shortDuration } from "../duration.ts";
-import { fileOf, isKept, openEngine } from "../wiring.ts";
+import { fileOf, isKept, openEngine, shellWord } from "../wiring.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 const MOST_SKEW_MS = 5_000;
@@ -21,7 +21,7 @@ export async function checkLedger(url: string): Promise<readonly Finding[]> {
   const writable = file === undefined ? [] : [checkWritable(file, state.exists)];
   if (!state.exists) return [...writable, absent(url, file)];
   const whole = file === undefined ? [] : [checkDamage(state.damage ?? [])];
-  const findings = [...writable, checkSchema(state, file), ...whole];
+  const findings = [...writable, ...checkPrivate(state), checkSchema(state, file), ...whole];
   // Opening it would migrate it, and only looks are taken here.
   if (state.version !== state.newest || findings.some(({ status }) => status === "fail")) return findings;
   return [...findings, ...(await checkInside(url))];
@@ -49,6 +49,21 @@ function checkWritable(file: string, exists: boolean): Finding {
       `Give this user the right to write to ${folder}.`,
     );
   }
+}
+
+/** Whoever can read the file reads every argument; whoever can write it can approve. */
+function checkPrivate({ exposed }: LedgerState): readonly Finding[] {
+  if (exposed === undefined) return [];
+  if (exposed.length === 0) return [ok("private", "its files are this user's alone")];
+  const files = exposed.map(({ file, mode }) => `${file} (mode ${mode})`).join(", ");
+  const advice = `chmod 600 ${exposed.map(({ file }) => shellWord(file)).join(" ")}`;
+  return [
+    warn(
+      "private",
+      `Others may read or write ${files}.`,
+      `Run \`${advice}\`; a process of the files' own user that opens the ledger does it too.`,
+    ),
+  ];
 }
 
 function checkSchema({ version, newest }: LedgerState, file: string | undefined): Finding {

@@ -2,6 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { CountersignError } from "../../protocol/index.ts";
 import type { Row, SqlValue } from "../sql/row.ts";
 import type { Driver, Statement } from "./driver.ts";
+import { makePrivate } from "./private-files.ts";
 import { isBusy, toLedgerError } from "./sqlite-errors.ts";
 
 /** The path of a database that lives and dies with its handle. */
@@ -12,6 +13,7 @@ const SHORTEST_PAUSE_MS = 0.2;
 const LONGEST_PAUSE_MS = 2;
 const CACHE_KIB = 65_536;
 const CHECKPOINT_PAGES = 8_000;
+const TRUNCATE_LOG = "pragma wal_checkpoint(truncate)";
 
 /** How a connection behaves. */
 export interface DatabaseOptions {
@@ -88,6 +90,18 @@ export class Database {
     });
   }
 
+  /**
+   * Moves the log into the file and empties it: it holds what rows were, also of those that are erased by now. Rejects
+   * with `ledger-busy` if others read or write all the while.
+   */
+  async truncateLog(): Promise<void> {
+    if (this.path === MEMORY_PATH) return;
+    await this.#untilFree(() => {
+      const attempt = this.#guarded(() => this.get(TRUNCATE_LOG)?.[0] === 0);
+      return attempt === "busy" || attempt.value ? attempt : "busy";
+    });
+  }
+
   close(): void {
     if (!this.#open) return;
     this.#open = false;
@@ -152,6 +166,7 @@ export class Database {
 /** Opens the file, or makes it, and sets the connection up; the schema is the migrations' affair. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { path } = options;
+  if (path !== MEMORY_PATH) makePrivate(path);
   let driver: Driver;
   try {
     // No busy handler: see the class.
@@ -170,7 +185,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 }
 
 function configure(database: Database): void {
-  database.exec(`pragma cache_size = -${CACHE_KIB}; pragma temp_store = memory`);
+  // What is erased is overwritten: else it could be read in the file for as long as nothing else took its place.
+  database.exec(`pragma cache_size = -${CACHE_KIB}; pragma temp_store = memory; pragma secure_delete = on`);
   if (database.path === MEMORY_PATH) return;
   database.exec("pragma journal_mode = wal; pragma synchronous = normal");
   database.exec(`pragma wal_autocheckpoint = ${CHECKPOINT_PAGES}`);

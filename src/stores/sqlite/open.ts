@@ -1,8 +1,9 @@
 import { type Clock, type Ledger, systemClock } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
-import { openDatabase } from "./database.ts";
+import { MEMORY_PATH, openDatabase } from "./database.ts";
 import { migrate } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
+import { tighten } from "./private-files.ts";
 import { SqliteLedger } from "./sqlite-ledger.ts";
 
 /** Where a SQLite ledger lives and how careful it is. */
@@ -34,6 +35,8 @@ export async function openSqliteLedger(options: SqliteOptions): Promise<Ledger> 
   const database = await openDatabase({ path, alwaysSync: durability === "full" });
   try {
     await migrate(database, MIGRATIONS);
+    // Only now: before, it could be anybody's file.
+    if (path !== MEMORY_PATH) tighten(path);
     const row = await database.read(() => database.get("select value from meta where name = 'digest-key'"));
     return new SqliteLedger(database, row?.[0] as Uint8Array, clock);
   } catch (error) {

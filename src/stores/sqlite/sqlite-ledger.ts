@@ -74,6 +74,7 @@ import { readState } from "./states.ts";
 
 // About a second's work at worst; what is left over, the next search or the next tidying does.
 const TIDIED_RECORDS = 20_000;
+const TRUNCATE_AFTER_MS = 100;
 
 /** The ledger on one SQLite connection; each method is one statement or one transaction. */
 export class SqliteLedger implements Ledger {
@@ -82,6 +83,7 @@ export class SqliteLedger implements Ledger {
   readonly #database: Database;
   readonly #clock: Clock;
   readonly #changes: Changes;
+  #truncation: NodeJS.Timeout | undefined;
 
   constructor(database: Database, digestKey: Uint8Array, clock: Clock) {
     this.#database = database;
@@ -104,7 +106,10 @@ export class SqliteLedger implements Ledger {
       () => applyCommit(this.#database, commit, this.#clock.now()),
       ({ ok }) => ok,
     );
-    if (outcome.ok) this.#changes.announce();
+    if (outcome.ok) {
+      this.#changes.announce();
+      if (commit.writes.some(({ kind }) => kind === "erase")) this.#truncateSoon();
+    }
     return outcome;
   }
 
@@ -295,6 +300,7 @@ export class SqliteLedger implements Ledger {
       dropIdleOwners(this.#database, now);
     });
     await catchUp(this.#database, TIDIED_RECORDS);
+    await this.#truncateLog();
   }
 
   onChange(listener: () => void): () => void {
@@ -302,8 +308,24 @@ export class SqliteLedger implements Ledger {
   }
 
   async close(): Promise<void> {
+    clearTimeout(this.#truncation);
     this.#changes.close();
     this.#database.close();
+  }
+
+  // Soon, not at once: whoever erases one session may be about to erase thousands.
+  #truncateSoon(): void {
+    this.#truncation ??= setTimeout(() => {
+      this.#truncation = undefined;
+      this.#truncateLog().catch(() => {});
+    }, TRUNCATE_AFTER_MS).unref();
+  }
+
+  // Whoever tidies next tries again.
+  async #truncateLog(): Promise<void> {
+    await this.#database.truncateLog().catch((error: unknown) => {
+      if (!CountersignError.isInstance(error) || error.code !== "ledger-busy") throw error;
+    });
   }
 
   #read<T>(body: (database: Database) => T): Promise<T> {
