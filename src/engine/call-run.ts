@@ -98,7 +98,8 @@ export class CallRun {
     for (let looks = 0; !lease.isFresh(owner); looks += 1) {
       if (looks === MOST_LOOKS || !(await lease.renew(owner))) return false;
       const [stored] = await ledger.calls([call.id]);
-      if (stored?.status !== "executing" || stored.attempt !== call.attempt) return false;
+      if (stored?.status !== "executing" || stored.attempt !== call.attempt || stored.owner !== owner)
+        return false;
     }
     return true;
   }

@@ -85,7 +85,12 @@ async function storeTogether(
 }
 
 function isStillRunning(call: CallRecord, made: CallRecord | undefined): boolean {
-  return call.id === made?.id && call.status === "executing" && call.attempt === made.attempt;
+  return (
+    call.id === made?.id &&
+    call.status === "executing" &&
+    call.attempt === made.attempt &&
+    call.owner === made.owner
+  );
 }
 
 function writeEnd(

@@ -26,10 +26,10 @@ cancelled   -         -       -        -
 
 const CALLS_BEFORE = `
             approve  reask    refuse  deny    expire   cancel     claim      doubt
-waiting     ready    waiting  -       denied  expired  cancelled  -          -
+waiting     ready    waiting  -       denied  expired  cancelled  -          unknown
 ready       -        waiting  -       -       -        cancelled  executing  unknown
 executing   -        -        -       -       -        -          -          -
-suspended   ready    -        ready   denied  expired  cancelled  -          -
+suspended   ready    -        ready   denied  expired  cancelled  -          unknown
 unknown     -        -        -       -       -        -          -          -
 succeeded   -        -        -       -       -        -          -          -
 failed      -        -        -       -       -        -          -          -

@@ -46,8 +46,15 @@ export const CONFIRMATION_TRANSITIONS: Table<ConfirmationStatus, ConfirmationCom
 
 export const CALL_TRANSITIONS: Table<CallStatus, CallCommand> = {
   // `reask`: the tool is not the one that was shown; the question is put again.
-  waiting: { approve: "ready", reask: "waiting", deny: "denied", expire: "expired", cancel: "cancelled" },
-  // `doubt`: the ledger is an earlier state of itself, and it may have run since.
+  // `doubt`: the ledger is an earlier state of itself, and it may have run since, or did.
+  waiting: {
+    approve: "ready",
+    reask: "waiting",
+    deny: "denied",
+    expire: "expired",
+    cancel: "cancelled",
+    doubt: "unknown",
+  },
   ready: { claim: "executing", reask: "waiting", cancel: "cancelled", doubt: "unknown" },
   executing: {
     succeed: "succeeded",
@@ -70,6 +77,7 @@ export const CALL_TRANSITIONS: Table<CallStatus, CallCommand> = {
     deny: "denied",
     expire: "expired",
     cancel: "cancelled",
+    doubt: "unknown",
   },
   unknown: {
     // A late result of the last attempt, while nobody has settled.

@@ -5,6 +5,7 @@ import type { Commit, Ledger } from "./ledger.ts";
 import { ManualClock } from "./manual-clock.ts";
 import type { CallRecord, FrameRecord, JournalRecord } from "./records.ts";
 import { hostOf, message, modelSays, mortalEngine, until, type WatchedLedger } from "./testing/execution.ts";
+import { loseCommit, setsStatus } from "./testing/forgetful.ts";
 
 const HEARTBEAT_MS = 5_000;
 const ana = { id: "ana" };
@@ -36,18 +37,8 @@ async function runForLong(): Promise<void> {
   await until(clock, () => entered);
 }
 
-/** The next commit that this is said of is acknowledged, and then gone: the database crashed before it was on disk. */
 function lose(isLost: (commit: Commit) => boolean): void {
-  watched.intercept("commit", (pass, [commit]) => {
-    if (!isLost(commit as Commit)) return pass();
-    watched.lift("commit");
-    return Promise.resolve({ ok: true });
-  });
-}
-
-function setsStatus(kind: "call-update" | "frame-update", ...statuses: readonly string[]) {
-  return ({ writes }: Commit): boolean =>
-    writes.some((write) => write.kind === kind && statuses.includes(write.set.status ?? ""));
+  loseCommit(watched, isLost);
 }
 
 /** The claim is done, and the process never hears that it was. */

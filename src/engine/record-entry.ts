@@ -1,11 +1,12 @@
 import { canonicalJson, type JsonObject, type JsonValue } from "../protocol/index.ts";
-import { moveCall, toResponse, wordingOf, writeAnswer } from "./answer.ts";
+import { moveCall, wordingOf, writeAnswer } from "./answer.ts";
 import { newConfirmation, writeQuestions } from "./ask.ts";
 import { type Delegation, delegateFrameId } from "./call-end.ts";
 import type { Claimed } from "./claim.ts";
 import { bodyDigest } from "./digest.ts";
 import { Draft } from "./draft.ts";
 import type { Ended } from "./executions.ts";
+import { doubtForgotten, endOf, isForgotten } from "./forgotten.ts";
 import { newFrame } from "./frames.ts";
 import type { Snapshot } from "./ledger.ts";
 import type { EngineParts } from "./parts.ts";
@@ -38,7 +39,8 @@ type Held = Snapshot & { readonly call: CallRecord };
 
 /**
  * Records how an entry ended, if this attempt still holds the call, or lost it to `unknown` and nobody has
- * settled it since. A result that comes later than that is kept in the journal and changes nothing.
+ * settled it since. A result of a call that has not begun, by the ledger's word, makes that `unknown`: it did run. Any
+ * other is kept in the journal and changes nothing.
  */
 export async function recordEntry(
   parts: EngineParts,
@@ -50,8 +52,11 @@ export async function recordEntry(
     const { call } = snapshot ?? {};
     if (snapshot === undefined || call === undefined) return { value: {} };
     const held: Held = { ...snapshot, call };
-    const ours = call.attempt === attempt && (call.status === "executing" || call.status === "unknown");
-    if (!ours) return recordTooLate(parts, held, { attempt, outcome });
+    const ours =
+      call.attempt === attempt &&
+      call.owner === claimed.owner &&
+      (call.status === "executing" || call.status === "unknown");
+    if (!ours) return recordTooLate(parts, held, { claimed, outcome });
     return plan(parts, claimed, held, { outcome, last });
   };
   return transact(parts, { call: id }, judge, endStanding(parts, claimed, outcome));
@@ -316,19 +321,15 @@ async function tooMany(
 
 function recordTooLate(
   parts: EngineParts,
-  { call, session, now }: Held,
-  { attempt, outcome }: { readonly attempt: number; readonly outcome: EntryOutcome },
+  held: Held,
+  { claimed, outcome }: { readonly claimed: Claimed; readonly outcome: EntryOutcome },
 ): Plan<Ended> {
+  const { attempt } = claimed.call;
+  if (isForgotten(held.call, claimed.call) && outcome.kind !== "not-started")
+    return doubtForgotten(parts, held, { attempt, outcome });
   if (outcome.kind !== "succeeded" && outcome.kind !== "failed") return { value: {} };
-  const result = outcome.kind === "succeeded" ? outcome.result : outcome.error;
+  const { call, session, now } = held;
   const draft = new Draft(parts, now, session);
-  draft.journal("late-result", {
-    call: call.id,
-    tool: call.tool,
-    attempt,
-    outcome: outcome.kind,
-    result: toResponse(result),
-    standing: call.status,
-  });
-  return { draft, value: {} };
+  const late = { call: call.id, tool: call.tool, attempt, ...endOf(outcome), standing: call.status };
+  return { draft: draft.journal("late-result", late), value: {} };
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../protocol/index.ts";
-import { moveCall } from "./answer.ts";
 import { subjectOf } from "./close.ts";
 import type { Decider } from "./decision.ts";
+import { writeDoubt } from "./doubt.ts";
 import { Draft } from "./draft.ts";
 import type { EngineParts } from "./parts.ts";
 import type { CallRecord, ConfirmationRecord } from "./records.ts";
@@ -77,17 +77,15 @@ async function doubt(
     const { call, confirmation } = snapshot ?? {};
     if (snapshot === undefined || call === undefined) return { value: undefined };
     const draft = new Draft(parts, snapshot.now, snapshot.session).sync();
-    if (call.status === "ready") return { draft: doubtCall(draft, call, decider), value: "calls" };
+    if (call.status === "ready") {
+      const { reason, ...more } = told(MAY_HAVE_RUN, decider);
+      writeDoubt(draft, { call }, { reason, attempt: call.attempt, more });
+      return { draft, value: "calls" };
+    }
     if (confirmation?.status !== "requested") return { value: undefined };
     if (confirmation.shown.why.includes(MAY_BE_DECIDED)) return { value: "waiting" };
     return { draft: doubtQuestion(draft, { call, confirmation }, decider), value: "waiting" };
   });
-}
-
-function doubtCall(draft: Draft, call: CallRecord, decider: Decider): Draft {
-  const { id, attempt, status: from, tool } = call;
-  draft.write({ kind: "call-update", id, from, attempt, set: { status: moveCall(call, "doubt") } });
-  return draft.journal("call-unknown", { call: id, tool, attempt, ...told(MAY_HAVE_RUN, decider) });
 }
 
 function doubtQuestion(
@@ -108,7 +106,7 @@ function doubtQuestion(
   });
 }
 
-function told(reason: string, { by, via }: Decider): JsonObject {
+function told(reason: string, { by, via }: Decider): JsonObject & { readonly reason: string } {
   const { id, kind, authenticated } = by;
   return { reason, by: { id, kind, authenticated }, via };
 }

@@ -16,8 +16,8 @@ export async function saveStep(
   const { id, attempt } = claimed.call;
   return transact(parts, { call: id }, (snapshot) => {
     const { call } = snapshot ?? {};
-    if (snapshot === undefined || call?.status !== "executing" || call.attempt !== attempt)
-      return { value: false };
+    const ours = call?.attempt === attempt && call.owner === claimed.owner;
+    if (snapshot === undefined || call?.status !== "executing" || !ours) return { value: false };
     const draft = new Draft(parts, snapshot.now, snapshot.session);
     draft.write({ kind: "step", ...change });
     if (change.step.status === "started") draft.sync();

@@ -55,13 +55,11 @@ export function replay(lines: readonly CallRecordLine[]): Replayed {
 }
 
 const COMMANDS: { readonly [kind: string]: CallCommand } = {
-  "confirmation-cancelled": "cancel",
   "call-cancelled": "cancel",
   "call-succeeded": "succeed",
   "call-failed": "fail",
   "call-denied": "word-denial",
   "call-expired": "word-expiry",
-  "call-unknown": "lose",
   "call-released": "release",
   "call-delegated": "delegate",
 };
@@ -72,6 +70,11 @@ function follow(place: Place, { kind, body }: CallRecordLine): Place | undefined
     case "late-result":
     case "decision-refused":
       return place;
+    case "confirmation-cancelled":
+      // Taken back because its call ran, which then is `unknown`.
+      return body["doubted"] === true ? place : move(place, "cancel");
+    case "call-unknown":
+      return body["standing"] === undefined ? command(place, "lose", attempt) : doubt(place, attempt);
     case "step-started":
     case "step-done":
     case "step-failed":
@@ -94,9 +97,8 @@ function follow(place: Place, { kind, body }: CallRecordLine): Place | undefined
     case "call-settled":
       return attempt === place.attempt ? move(place, settlement(body)) : undefined;
     default: {
-      const command = COMMANDS[kind];
-      if (command === undefined || (attempt !== undefined && attempt !== place.attempt)) return undefined;
-      return move(place, command);
+      const given = COMMANDS[kind];
+      return given === undefined ? undefined : command(place, given, attempt);
     }
   }
 }
@@ -112,6 +114,18 @@ function settlement(body: JsonObject): CallCommand {
 
 function refuses({ status }: Place, body: JsonObject): boolean {
   return status === "suspended" && wordsDenial(textOf(body["tool"]));
+}
+
+function command(place: Place, given: CallCommand, attempt: JsonValue | undefined): Place | undefined {
+  return attempt !== undefined && attempt !== place.attempt ? undefined : move(place, given);
+}
+
+// By a process that knows of an attempt that the ledger may have lost.
+function doubt(place: Place, attempt: JsonValue | undefined): Place | undefined {
+  const doubted = move(place, "doubt");
+  return doubted === undefined || typeof attempt !== "number" || attempt < place.attempt
+    ? undefined
+    : { ...doubted, attempt };
 }
 
 function claim(place: Place, attempt: JsonValue | undefined): Place | undefined {
