@@ -74,7 +74,7 @@ function follow(place: Place, { kind, body }: CallRecordLine): Place | undefined
       // Taken back because its call ran, which then is `unknown`.
       return body["doubted"] === true ? place : move(place, "cancel");
     case "call-unknown":
-      return body["standing"] === undefined ? command(place, "lose", attempt) : doubt(place, attempt);
+      return body["standing"] === undefined ? inAttempt(place, "lose", attempt) : doubt(place, attempt);
     case "step-started":
     case "step-done":
     case "step-failed":
@@ -98,7 +98,7 @@ function follow(place: Place, { kind, body }: CallRecordLine): Place | undefined
       return attempt === place.attempt ? move(place, settlement(body)) : undefined;
     default: {
       const given = COMMANDS[kind];
-      return given === undefined ? undefined : command(place, given, attempt);
+      return given === undefined ? undefined : inAttempt(place, given, attempt);
     }
   }
 }
@@ -116,7 +116,7 @@ function refuses({ status }: Place, body: JsonObject): boolean {
   return status === "suspended" && wordsDenial(textOf(body["tool"]));
 }
 
-function command(place: Place, given: CallCommand, attempt: JsonValue | undefined): Place | undefined {
+function inAttempt(place: Place, given: CallCommand, attempt: JsonValue | undefined): Place | undefined {
   return attempt !== undefined && attempt !== place.attempt ? undefined : move(place, given);
 }
 
