@@ -28,7 +28,9 @@ type Instead<T> = T | undefined | void | Promise<T | undefined | void>;
 
 /**
  * Code around the loop. A value that is not undefined takes the place of what would have happened: the
- * agent's answer, the model's, the tool's. Hooks run once; a resumed run does not fire them again.
+ * agent's answer, the model's, the tool's. Hooks run once; a resumed run does not fire them again. But where an approver
+ * changes a call's arguments, or its tool has changed since it was asked about, `beforeTool` judges what would run now:
+ * an answer or a change of `args` then refuses it.
  */
 export interface Hooks {
   readonly beforeAgent?: (input: { readonly ctx: HookContext }) => Instead<Content>;

@@ -1,18 +1,13 @@
-import {
-  type Amendment,
-  type CallRecord,
-  definitionDigest,
-  type LiveTool,
-  parseChanged,
-} from "../engine/index.ts";
+import { type Amendment, type CallRecord, definitionDigest, type LiveTool } from "../engine/index.ts";
 import type { JsonObject } from "../protocol/index.ts";
 import type { Agent } from "./agent.ts";
 import { enterTool, type ToolCall } from "./enter-tool.ts";
-import { type GatedCall, shownFor, verdictsOn } from "./gate-call.ts";
+import { shownFor } from "./gate-call.ts";
+import { asksForMore, judgeAgain } from "./judge-again.ts";
 import { verdictOf } from "./policy.ts";
 import type { RunContext } from "./run-context.ts";
 import type { Tool } from "./tool.ts";
-import { type Ruling, rule, strictest } from "./verdict.ts";
+import { strictest } from "./verdict.ts";
 
 /** A tool of an agent as the engine runs it: with the app's rules, hooks and state around its body. */
 export function toLiveTool(run: RunContext, agent: Agent, tool: Tool): LiveTool {
@@ -42,7 +37,7 @@ export async function toLiveToolFor(run: RunContext, about: ToolCall): Promise<L
   const { agent, tool, call } = about;
   const live = toLiveTool(run, agent, tool);
   if (live.definitionDigest === call.definitionDigest || call.unparsed) return live;
-  const judged = await judge(run, about, call.args);
+  const judged = await judgeAgain(run, about, call.args);
   if (!judged.ok || judged.ruling.outcome === "deny") return live;
   const changes = await run.definitions.differenceSince(call.definitionDigest, tool.definition);
   await run.definitions.keep(tool.definition);
@@ -50,7 +45,7 @@ export async function toLiveToolFor(run: RunContext, about: ToolCall): Promise<L
   return {
     ...live,
     asking: { ...live.asking, approvers: strictest(live.asking.approvers, judged.ruling.approvers) },
-    showAgain: () => shownFor(tool, call.args, { why }),
+    showAgain: () => shownFor(tool, call.args, { ...judged.card, why }),
   };
 }
 
@@ -66,30 +61,14 @@ export function deniesNow(run: RunContext, call: CallRecord, user: string): stri
   return verdict?.outcome === "deny" ? verdict.reason : undefined;
 }
 
+const MORE_ASKED = "With these arguments a beforeTool hook asks for a payload that nobody was asked for.";
+
 async function amend(run: RunContext, about: ToolCall, args: JsonObject): Promise<Amendment> {
-  const judged = await judge(run, about, args);
-  if (!judged.ok) {
-    return { ok: false, code: "arguments-mismatch", field: judged.field, message: judged.message };
-  }
+  const judged = await judgeAgain(run, about, args);
+  if (!judged.ok) return judged;
+  if (asksForMore(judged)) return { ok: false, code: "arguments-mismatch", message: MORE_ASKED };
   const { outcome, why } = judged.ruling;
   const approvers = strictest(about.tool.confirmation.approvers, judged.ruling.approvers);
   if (outcome === "deny") return { ok: false, code: "policy-denied", message: why.join("; ") };
   return { ok: true, args: judged.args, approvers };
-}
-
-type Judged =
-  | { readonly ok: true; readonly args: JsonObject; readonly ruling: Ruling }
-  | { readonly ok: false; readonly field: string; readonly message: string };
-
-/** Gates a stored call's tool with these arguments, as if the model had just sent them, unless they would not run as they are. */
-async function judge(run: RunContext, { agent, tool, call }: ToolCall, args: JsonObject): Promise<Judged> {
-  const parsed = await parseChanged(call, args, (changed) => tool.parse(changed));
-  if (!parsed.ok) return parsed;
-  const session = (await run.engine.ledger.load({ call: call.id }))?.session;
-  const where: GatedCall["where"] = {
-    agentName: agent.name,
-    userId: session?.user ?? "",
-    sessionId: session?.id ?? "",
-  };
-  return { ok: true, args: parsed.args, ruling: rule(await verdictsOn(run, { tool, parsed, where })) };
 }
