@@ -55,9 +55,14 @@ function readHitl(payload: unknown, open: Asked["open"]): readonly DecisionInput
   );
 }
 
-// The older form names no question, or only its call: it can mean what was shown and nothing else.
+// The older form names no question, or only its call: it can mean what was shown and nothing else, and of a call only
+// the first question.
 function readDecisionData(data: unknown, { open, shown }: Asked): readonly DecisionInput[] {
-  const questions = open.map(({ confirmation, call }) => ({ id: confirmation.id, callId: call.wireId }));
+  const questions = open.map(({ confirmation: { id, round }, call }) => ({
+    id,
+    callId: call.wireId,
+    ...(round === 0 ? {} : { later: true as const }),
+  }));
   const isAsShown = shown.length === open.length && questions.every(({ id }) => shown.includes(id));
   if (!isAsShown) {
     throw refused(

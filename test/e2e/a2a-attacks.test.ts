@@ -1,5 +1,5 @@
-import { describe, expect, test } from "vitest";
-import type { PrincipalInput } from "../../src/index.ts";
+import { describe, expect, test, vi } from "vitest";
+import type { JsonObject, PrincipalInput } from "../../src/index.ts";
 import { KAGENT_HITL_EXTENSION } from "../../src/protocol/index.ts";
 import { useResources } from "../support/resources.ts";
 import {
@@ -17,6 +17,7 @@ import {
 const resources = useResources();
 const ANA: PrincipalInput = { id: "ana" };
 const DELETE = { id: "call-1", name: "delete_file", args: { path: "a" } };
+const DELETE2 = { id: "call-2", name: "delete_file", args: { path: "a" } };
 const WRITE = { id: "call-2", name: "write_file", args: { path: "b" } };
 
 /** What the audit trail has of refusals: who, and with which code. */
@@ -234,9 +235,51 @@ describe("the older form decides what was shown, and nothing else", () => {
     await isWaiting(desk, new Wire(desk, { hitl: true }), task);
     // It is answered once it has been looked at; the extension's form does not count as that.
     expect(codeOf(await wire.decide(task, { decision_type: "approve" }))).toBe("stale-version");
-    await wire.get(task.id);
-    expect(stateOf(taskIn(await wire.decide(task, { decision_type: "approve" })))).toBe("completed");
+    const [second = ""] = askedIn(taskIn(await wire.get(task.id)));
+    const named = { decision_type: "batch", decisions: { [second]: "approve" } };
+    expect(stateOf(taskIn(await wire.decide(task, named)))).toBe("completed");
     expect(desk.ran).toHaveLength(1);
+  });
+
+  const looser: readonly (readonly [string, JsonObject])[] = [
+    ["approve", { decision_type: "approve" }],
+    ["deny", { decision_type: "deny" }],
+    ["reject", { decision_type: "reject", rejection_reason: "no" }],
+    ["a batch by the call's id", { decision_type: "batch", decisions: { "call-1": "approve" } }],
+  ];
+  test.each(looser)("%s decides no later question of a call, though it was shown", async (_, data) => {
+    const desk = await openDesk(resources);
+    const wire = new Wire(desk);
+    const task = await wire.order({ id: "call-1", name: "twice", args: {} });
+    const word = { decision_type: "approve" };
+    const paused = taskIn(await wire.decide(task, word, { messageId: "m-1" }));
+    const [second = ""] = askedIn(paused);
+    // The same message again has its outcome; under a new id it would be for a question that its sender never saw.
+    expect(askedIn(taskIn(await wire.decide(task, word, { messageId: "m-1" })))).toEqual([second]);
+    for (let repeat = 0; repeat < 2; repeat++) {
+      expect((await wire.decide(task, data)).error?.code).toBe(-32602);
+      await isWaiting(desk, wire, task);
+    }
+    const response = { name: "adk_request_confirmation", id: second, response: { confirmed: true } };
+    const part = wire.data(response, { adk_type: "function_response" });
+    const answer = { taskId: task.id, contextId: task.contextId, parts: [part] };
+    expect(stateOf(taskIn(await wire.send(answer)))).toBe("completed");
+    expect(desk.ran).toHaveLength(1);
+  });
+
+  test("a later question beside a first one keeps a bare word from both", async () => {
+    const desk = await openDesk(resources);
+    const wire = new Wire(desk);
+    const task = await wire.order({ id: "call-1", name: "twice", args: {} }, DELETE2);
+    const asked = await desk.runner.pending();
+    const first = asked.find((one) => one.tool === "twice")?.id ?? "";
+    await desk.runner.approve(first, { by: { id: "boss" } });
+    const isAskedAgain = async (): Promise<boolean> =>
+      (await desk.runner.pending()).some(({ tool, round }) => tool === "twice" && round === 1);
+    await vi.waitUntil(isAskedAgain, { timeout: 20_000 });
+    expect(askedIn(taskIn(await wire.get(task.id)))).toHaveLength(2);
+    expect((await wire.decide(task, { decision_type: "approve" })).error?.code).toBe(-32602);
+    expect(desk.ran).toEqual([]);
   });
 
   test("a batch that does not name every call decides nothing", async () => {

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../json.ts";
 import { decodeDecisionData, encodeDataPart } from "./data-part.ts";
 
@@ -76,4 +76,21 @@ test.each<[string, unknown]>([
 test("with nothing open nothing is decided", () => {
   expect(decodeDecisionData({ decision_type: "approve" }, [])).toMatchObject({ ok: false });
   expect(decodeDecisionData(batch({}), [])).toMatchObject({ ok: false });
+});
+
+describe("a later question of a call", () => {
+  const later = [{ id: "adk-2", callId: "call-1", later: true }] as const;
+
+  test.each(["approve", "deny", "reject"])("is not decided by a bare %s", (decision_type) => {
+    expect(decodeDecisionData({ decision_type }, later)).toMatchObject({ code: "malformed-decision" });
+  });
+
+  test("is named in a batch by its own id, not by its call's", () => {
+    const batch = (name: string) => ({ decision_type: "batch", decisions: { [name]: "approve" } });
+    expect(decodeDecisionData(batch("call-1"), later)).toMatchObject({ code: "malformed-decision" });
+    expect(decodeDecisionData(batch("adk-2"), later)).toEqual({
+      ok: true,
+      value: [{ id: "adk-2", callId: "call-1", confirmed: true }],
+    });
+  });
 });

@@ -16,12 +16,14 @@ export interface DataPart {
 export interface OpenQuestion {
   /** The confirmation's id. */
   readonly id: string;
-  /** The gated call's id: batches are keyed by it. */
+  /** The gated call's id: batches name its first question by it. */
   readonly callId: string;
+  /** Not the call's first question: only its own id names it. */
+  readonly later?: true;
 }
 
 /** One decision of the older form. */
-export interface DataPartDecision extends OpenQuestion {
+export interface DataPartDecision extends Pick<OpenQuestion, "id" | "callId"> {
   readonly confirmed: boolean;
   readonly reason?: string;
 }
@@ -59,9 +61,10 @@ const MEMBERS: { readonly [decisionType: string]: readonly string[] } = {
 
 /**
  * The decisions in the `data` of an older answer, `{decision_type}`. The bare words decide exactly the open
- * questions; a batch names each open call exactly once. Refuses the whole answer (`malformed-decision`)
- * when nothing is open, for an unknown word, a member that does not belong, or a batch that fits the
- * open calls not exactly. `undefined` when the data is no such answer at all.
+ * questions, if each is the first of its call; a batch names each open question exactly once, by its call or, where it
+ * is a later one, by its own id. Refuses the whole answer (`malformed-decision`) when nothing is open, for an unknown
+ * word, a member that does not belong, or a batch that does not fit exactly. `undefined` when the data is no such
+ * answer at all.
  */
 export function decodeDecisionData(
   data: unknown,
@@ -75,35 +78,44 @@ export function decodeDecisionData(
   if (!object.ok) return object;
   if (open.length === 0) return undecided("decision_type", "decides nothing: no question is open");
   if (type === "batch") return decodeBatch(object.value, open);
+  const later = open.find((question) => question.later);
+  if (later !== undefined) return undecided("decision_type", `must be batch, and name ${later.id}: ${LATER}`);
   const reason = reasonIn(object.value);
   if (!reason.ok) return reason;
   return parsed(open.map((question) => decision(question, type === "approve", reason.value)));
 }
+
+// The word may have been meant for the question before, and be sent again.
+const LATER = "the call has asked before";
 
 function decodeBatch(batch: JsonObject, open: readonly OpenQuestion[]): Parsed<readonly DataPartDecision[]> {
   const words = member(batch, "decisions");
   const reasons = member(batch, "rejection_reasons") ?? {};
   if (!isJsonObject(words)) return undecided("decisions", "must be an object keyed by call id");
   if (!isJsonObject(reasons)) return undecided("rejection_reasons", "must be an object keyed by call id");
-  const callIds = open.map((question) => question.callId);
-  const wrong = mismatch(callIds, Object.keys(words), "decisions");
+  const names = open.map(nameOf);
+  const wrong = mismatch(names, Object.keys(words), "decisions");
   if (wrong !== undefined) return wrong;
-  const stray = Object.keys(reasons).find((callId) => !callIds.includes(callId));
+  const stray = Object.keys(reasons).find((name) => !names.includes(name));
   if (stray !== undefined) return undecided("rejection_reasons", `names ${stray}, which was not asked`);
   const decisions: DataPartDecision[] = [];
   for (const question of open) {
-    const word = member(words, question.callId);
-    const reason = member(reasons, question.callId) ?? "";
-    if (!isVerdict(word)) return undecided(`decisions.${question.callId}`, "must be approve, deny or reject");
-    if (typeof reason !== "string")
-      return undecided(`rejection_reasons.${question.callId}`, "must be a string");
+    const name = nameOf(question);
+    const word = member(words, name);
+    const reason = member(reasons, name) ?? "";
+    if (!isVerdict(word)) return undecided(`decisions.${name}`, "must be approve, deny or reject");
+    if (typeof reason !== "string") return undecided(`rejection_reasons.${name}`, "must be a string");
     decisions.push(decision(question, word === "approve", reason));
   }
   return parsed(decisions);
 }
 
-function decision(question: OpenQuestion, confirmed: boolean, reason: string): DataPartDecision {
-  return { ...question, confirmed, ...(!confirmed && reason !== "" && { reason }) };
+function nameOf({ id, callId, later }: OpenQuestion): string {
+  return later === true ? id : callId;
+}
+
+function decision({ id, callId }: OpenQuestion, confirmed: boolean, reason: string): DataPartDecision {
+  return { id, callId, confirmed, ...(!confirmed && reason !== "" && { reason }) };
 }
 
 function isVerdict(word: JsonValue | undefined): boolean {
