@@ -11,7 +11,7 @@ import {
 } from "../engine/index.ts";
 import type { JsonValue } from "../protocol/index.ts";
 import { describeTime } from "./duration.ts";
-import { type FoundCall, shortId } from "./find-confirmation.ts";
+import { type FoundCall, idToDecide, shortId } from "./find-confirmation.ts";
 import { inert, type Output, type Style } from "./output.ts";
 import { textWidth, wrapTo } from "./text-width.ts";
 
@@ -82,13 +82,23 @@ export function printWhatToDo(
   for (const line of lines) output.line(commandLine(line));
 }
 
+/** What follows `approve` or `deny` to decide what is shown, and nothing that came since. */
+export function wordsToDecide(confirmation: ConfirmationRecord): string {
+  const { shownVersion: version } = confirmation;
+  return `${idToDecide(confirmation)}${version === 1 ? "" : ` --shown-version ${version}`}`;
+}
+
 function waysOn(call: CallRecord, confirmation: ConfirmationRecord | undefined): readonly string[] {
-  const id = confirmation === undefined ? call.id : shortId(confirmation.id);
   if (confirmation?.status === "requested") {
-    const payload = confirmation.shown.schema === undefined ? "" : " --payload JSON";
-    return [`approve ${id}${payload}`, `deny ${id} --reason TEXT`];
+    const { shown } = confirmation;
+    const payload = shown.schema === undefined ? "" : " --payload JSON";
+    return [
+      `approve ${wordsToDecide(confirmation)}${payload}`,
+      `deny ${wordsToDecide(confirmation)} --reason TEXT`,
+    ];
   }
   if (call.status !== "unknown") return [];
+  const id = confirmation === undefined ? call.id : shortId(confirmation.id);
   return ["--succeeded JSON", "--failed TEXT", "--retry"].map((word) => `settle ${id} ${word}`);
 }
 

@@ -4,7 +4,7 @@ import { printValue, statusOf, statusText } from "./card.ts";
 import type { Invocation } from "./command.ts";
 import { absoluteTime } from "./duration.ts";
 import { EXIT } from "./exit-codes.ts";
-import { type FoundConfirmation, findConfirmation, shortId } from "./find-confirmation.ts";
+import { type FoundConfirmation, findToDecide, shortId } from "./find-confirmation.ts";
 import { inert, type Output } from "./output.ts";
 import { reload, toError, toJson } from "./report.ts";
 import { withEngine } from "./wiring.ts";
@@ -12,10 +12,19 @@ import { withEngine } from "./wiring.ts";
 const ADVICE: { readonly [code: string]: string } = {
   "payload-mismatch": "Give one with --payload JSON; `countersign show` prints the schema.",
   "already-decided": "The first decision stands.",
+  "stale-version": "`countersign show` prints it as it is now, and how to decide that.",
   "arguments-altered": "Look at `countersign audit verify`.",
 };
 
 const MS = 1_000;
+
+export const SHOWN_VERSION_FLAG = {
+  "shown-version": {
+    type: "string",
+    value: "N",
+    help: "the version that you saw, where `show` names one; 1 if nothing is said",
+  },
+} as const;
 
 /** Decides one confirmation for whoever sits here, and tells what came of it. */
 export async function decideHere(
@@ -24,11 +33,13 @@ export async function decideHere(
 ): Promise<number> {
   const [given = ""] = invocation.words;
   const waitSeconds = invocation.flags.number("wait", 0);
+  // A question is shown in its first version unless `show` says otherwise.
+  const shownVersion = invocation.flags.number("shown-version", 1) ?? 1;
   return withEngine(invocation, async (engine) => {
-    const found = await findConfirmation(engine.ledger, given);
+    const found = await findToDecide(engine.ledger, given);
     const { id } = found.confirmation;
     const acting = await actingHere(engine, invocation, { found, what: "decide" });
-    const decided = await engine.decide({ ...verdict, id }, acting);
+    const decided = await engine.decide({ ...verdict, id, version: shownVersion }, acting);
     if (!decided.ok) throw toError(decided, ADVICE[decided.code]);
     const ended = waitSeconds === undefined ? undefined : await endOf(engine, found.call.id, waitSeconds);
     const now = (await reload(engine, found)) as FoundConfirmation;

@@ -1,4 +1,10 @@
-import type { CallRecord, ConfirmationRecord, Ledger, Snapshot } from "../engine/index.ts";
+import {
+  type CallRecord,
+  type ConfirmationRecord,
+  firstQuestion,
+  type Ledger,
+  type Snapshot,
+} from "../engine/index.ts";
 import { CountersignError } from "../protocol/index.ts";
 
 /** A call, with the question about it where one was asked. */
@@ -30,6 +36,38 @@ export async function findConfirmation(ledger: Ledger, given: string): Promise<F
     "unknown-confirmation",
     `The call ${found.call.id} was never asked about; \`countersign settle\` takes calls too.`,
   );
+}
+
+/**
+ * The question that a word names for deciding it. Its whole id names any; whatever is looser names only a call's first
+ * question, and nothing where it could also mean one that was decided: it may have been typed for that, and come again.
+ */
+export async function findToDecide(ledger: Ledger, given: string): Promise<FoundConfirmation> {
+  const exact = await ledger.load({ confirmation: given.toLowerCase() });
+  if (hasCall(exact) && hasConfirmation(exact)) return exact;
+  const first = await firstQuestion(ledger, given);
+  const found = await findConfirmation(ledger, first?.id ?? (await onlyFit(ledger, given)) ?? given);
+  const { id, round } = found.confirmation;
+  if (round === 0) return found;
+  throw new CountersignError(
+    "ambiguous",
+    `"${given}" fits a question of a call that has asked before. Look at it with \`countersign show\`, and give its whole id: ${id}`,
+    { details: { candidates: [id] } },
+  );
+}
+
+/** The one question, open or closed, that an end of an id fits; undefined if none does, or it is too short. */
+async function onlyFit(ledger: Ledger, given: string): Promise<string | undefined> {
+  const word = given.toLowerCase();
+  if (word.length < LEAST_CHARACTERS) return undefined;
+  const fits = new Set([...(await openIds(ledger, word)), ...(await closedIds(ledger, word))]);
+  if (fits.size > 1) throw ambiguous(given, [...fits]);
+  return [...fits][0];
+}
+
+/** What to type of a question's id to decide it: of a call's first question, the end will do. */
+export function idToDecide({ id, round }: ConfirmationRecord): string {
+  return round === 0 ? shortId(id) : id;
 }
 
 /** As {@link findConfirmation}; a call that nobody was asked about is found by its own id. */

@@ -264,6 +264,17 @@ describe("ids", () => {
     expect(folder.run(["approve", "bsame1234"]).code).toBe(0);
   });
 
+  test("that fit an open confirmation and one that was decided decide nothing", async () => {
+    const folder = makeFolder();
+    const ids = ["adk-0000000000aaaaaaaasame1234", "adk-0000000000bbbbbbbbsame1234"];
+    await askUnder(folder, ids);
+    expect(folder.run(["approve", ids[0] ?? ""]).code).toBe(0);
+    const { code, stderr } = folder.run(["approve", "same1234"]);
+    expect(code).toBe(2);
+    for (const id of ids) expect(stderr).toContain(id);
+    expect((folder.json(["pending"]) as Listed).items).toHaveLength(1);
+  });
+
   test("of a closed confirmation still lead to what was decided", async () => {
     const folder = makeFolder();
     const [id = ""] = await askFor(folder, 1);

@@ -1,6 +1,6 @@
 import { BREAK_GLASS_FLAG } from "../acting-here.ts";
 import { type Command, LEDGER_FLAG } from "../command.ts";
-import { decideHere } from "../decide.ts";
+import { decideHere, SHOWN_VERSION_FLAG } from "../decide.ts";
 import { parseFlag } from "../report.ts";
 
 export const approve: Command = {
@@ -10,7 +10,8 @@ export const approve: Command = {
   about:
     "Commits the decision as local:<your user name>. The call runs where its app is hosted: if no such " +
     "process is up, as soon as one is. Approving again changes nothing and runs nothing. <id> may be the " +
-    "end of an id, at least four characters. With --wait, the exit code is 0 only if the call succeeded.",
+    "end of an id, at least four characters, or the call's id: both decide only the first question of a call. One " +
+    "that asks again is decided by its whole id. With --wait, the exit code is 0 only if the call succeeded.",
   words: { names: ["<id>"] },
   flags: {
     payload: { type: "string", value: "JSON", help: "what the tool asked for; `show` prints its schema" },
@@ -19,6 +20,7 @@ export const approve: Command = {
       value: "SECONDS",
       help: "wait so long for the call to end, and print its result",
     },
+    ...SHOWN_VERSION_FLAG,
     ...BREAK_GLASS_FLAG,
     ...LEDGER_FLAG,
   },

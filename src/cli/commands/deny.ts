@@ -1,6 +1,6 @@
 import { BREAK_GLASS_FLAG } from "../acting-here.ts";
 import { type Command, LEDGER_FLAG } from "../command.ts";
-import { decideHere } from "../decide.ts";
+import { decideHere, SHOWN_VERSION_FLAG } from "../decide.ts";
 
 export const deny: Command = {
   name: "deny",
@@ -12,6 +12,7 @@ export const deny: Command = {
   words: { names: ["<id>"] },
   flags: {
     reason: { type: "string", value: "TEXT", help: "why; the model reads it" },
+    ...SHOWN_VERSION_FLAG,
     ...BREAK_GLASS_FLAG,
     ...LEDGER_FLAG,
   },

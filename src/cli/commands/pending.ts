@@ -1,6 +1,7 @@
 import type { CallRecord, ConfirmationWithCall, Ledger } from "../../engine/index.ts";
 import { mayDecide, redact } from "../../engine/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
+import { wordsToDecide } from "../card.ts";
 import { type Command, type Invocation, LEDGER_FLAG } from "../command.ts";
 import { relativeTime } from "../duration.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -110,7 +111,7 @@ function print(invocation: Invocation, { items, next, unknown }: Pending, now: n
       );
     output.line(line(`show ${shortId(first.confirmation.id)}`));
     if (mayDecide(first.confirmation, localPrincipal()))
-      output.line(line(`approve ${shortId(first.confirmation.id)}`));
+      output.line(line(`approve ${wordsToDecide(first.confirmation)}`));
   }
   if (unknown.length > 0) printUnknown(output, unknown, line);
 }

@@ -37,7 +37,8 @@ export const settle: Command = {
     return withEngine(invocation, async (engine) => {
       const found = await findCall(engine.ledger, given);
       const acting = await actingHere(engine, invocation, { found, what: "settle" });
-      const settled = await engine.settle({ call: found.call.id }, settlement, acting);
+      const { id: call, attempt } = found.call;
+      const settled = await engine.settle({ call }, { ...settlement, attempt }, acting);
       if (!settled.ok) throw toError(settled);
       const now = await reload(engine, found);
       const id = now.confirmation === undefined ? now.call.id : shortId(now.confirmation.id);
