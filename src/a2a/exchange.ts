@@ -62,23 +62,31 @@ export class Exchange {
   async #message({ id, args }: CallRecord): Promise<Exchanged> {
     const place = { taskId: "", contextId: textIn(args, "context") };
     const draft: MessageDraft = { id, role: "user", parts: [textPart(textIn(args, "message"))] };
-    const sent = await this.#send(place, draft);
+    const sent = await this.#reach(() => this.#sendNow(place, draft));
     if (!isTask(sent)) return { task: "", context: sent.contextId, rest: saidIn(sent) };
     return this.#follow(sent, []);
   }
 
-  /** Hands decisions over where the child still asks for them. Where it does not, what was decided there stands. */
+  /**
+   * Hands decisions over where the child still asks for them. Where it does not, what was decided there stands. It is
+   * looked at before each try: one whose answer got lost may have been taken, and the child asks something else by now.
+   */
   async #answer({ id, args }: CallRecord): Promise<Exchanged> {
     this.#task = textIn(args, "task");
     const ids = idsIn(args);
-    const task = await this.#read();
-    if (!isPause(restOf(task), ids)) {
-      const took = this.#context.attempt > 1 && ids.length > 0 ? "perhaps" : "no";
-      return { ...(await this.#follow(task, [])), took };
-    }
+    const place = { taskId: this.#task, contextId: textIn(args, "context") };
+    let tries = this.#context.attempt - 1;
     try {
-      const place = { taskId: this.#task, contextId: textIn(args, "context") };
-      const sent = await this.#send(place, answerDraft(id, args));
+      const { task, sent } = await this.#reach(async () => {
+        const now = await this.#read();
+        if (!isPause(restOf(now), ids)) return { task: now };
+        tries += 1;
+        return { sent: await this.#sendNow(place, answerDraft(id, args)) };
+      });
+      if (task !== undefined) {
+        const took = tries > 0 && ids.length > 0 ? "perhaps" : "no";
+        return { ...(await this.#follow(task, [])), took };
+      }
       if (!isTask(sent)) return { task: "", context: sent.contextId, rest: saidIn(sent), took: "yes" };
       return { ...(await this.#follow(sent, ids)), took: "yes" };
     } catch (error) {
@@ -89,10 +97,9 @@ export class Exchange {
 
   // A message that is under way is not broken off when the run is stopped: without its answer nobody knows the task that
   // it began, and so nobody could call it off.
-  async #send(place: MessagePlace, draft: MessageDraft): Promise<Task | Message> {
+  async #sendNow(place: MessagePlace, draft: MessageDraft): Promise<Task | Message> {
     const { closing, signal } = this.#context;
-    const leaving = AbortSignal.any([closing, signal]);
-    return this.#reach(() => this.#peer.send(toMessage(place, draft), leaving));
+    return this.#peer.send(toMessage(place, draft), AbortSignal.any([closing, signal]));
   }
 
   /** Somebody may have decided where the child runs in this very moment. Then that stands. */
@@ -142,7 +149,7 @@ export class Exchange {
       try {
         return await work();
       } catch (error) {
-        if (isRefusal(error)) throw error;
+        if (isRefusal(error) || error instanceof OutcomeUnknown) throw error;
         this.#checkGoing();
         if (Date.now() - since > this.#lostAfterMs) {
           const why = error instanceof Error ? error.message : String(error);

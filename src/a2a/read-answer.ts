@@ -10,6 +10,7 @@ import { toAnswersPayload } from "../runtime/index.ts";
 import { refused } from "./errors.ts";
 import type { Incoming } from "./incoming.ts";
 import { askOf, pausesOf } from "./pause.ts";
+import { shownAs } from "./shown.ts";
 
 /** An answer, in whichever form. */
 export type Answer = Exclude<Incoming, { kind: "words" }>;
@@ -18,7 +19,7 @@ export type Answer = Exclude<Incoming, { kind: "words" }>;
 export interface Asked {
   /** All that is open in the task. */
   readonly open: readonly ConfirmationWithCall[];
-  /** The ids in the task's latest `input-required` message, where one was given in the older form. */
+  /** What the task's latest `input-required` message showed, by `shownAs`, where one was given in the older form. */
   readonly shown: readonly string[];
 }
 
@@ -63,7 +64,8 @@ function readDecisionData(data: unknown, { open, shown }: Asked): readonly Decis
     callId: call.wireId,
     ...(round === 0 ? {} : { later: true as const }),
   }));
-  const isAsShown = shown.length === open.length && questions.every(({ id }) => shown.includes(id));
+  const isAsShown =
+    shown.length === open.length && open.every(({ confirmation }) => shown.includes(shownAs(confirmation)));
   if (!isAsShown) {
     throw refused(
       "stale-version",

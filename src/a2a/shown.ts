@@ -1,4 +1,4 @@
-import type { Ledger } from "../engine/index.ts";
+import type { ConfirmationRecord, Ledger } from "../engine/index.ts";
 import { isJsonArray } from "../protocol/index.ts";
 import type { TaskView } from "./read-task.ts";
 import { type TaskRef, taskIdOf } from "./task-id.ts";
@@ -12,7 +12,7 @@ const REMEMBERED_MS = 30 * 24 * 60 * 60 * 1000;
  */
 export async function rememberShown(ledger: Ledger, { ref, open, now }: TaskView): Promise<void> {
   if (open.length === 0) return;
-  const ids = open.map(({ confirmation }) => confirmation.id);
+  const ids = open.map(({ confirmation }) => shownAs(confirmation));
   const id = taskIdOf(ref);
   for (;;) {
     const kept = await ledger.kept(KIND, id);
@@ -22,7 +22,12 @@ export async function rememberShown(ledger: Ledger, { ref, open, now }: TaskView
   }
 }
 
-/** The questions that were last shown of a task in the older form. */
+/** Names a question as it is shown now: shown otherwise, it has another name. */
+export function shownAs({ id, shownVersion }: ConfirmationRecord): string {
+  return `${id}@${shownVersion}`;
+}
+
+/** The names of the questions, as they were last shown of a task in the older form. */
 export async function shownIn(ledger: Ledger, ref: TaskRef): Promise<readonly string[]> {
   return textsIn((await ledger.kept(KIND, taskIdOf(ref)))?.value);
 }

@@ -267,6 +267,16 @@ describe("the older form decides what was shown, and nothing else", () => {
     expect(desk.ran).toHaveLength(1);
   });
 
+  test("a question that is shown otherwise since is looked at again first", async () => {
+    const desk = await openDesk(resources);
+    const wire = new Wire(desk);
+    const task = await wire.order(DELETE);
+    await desk.engine.restored({ by: { id: "operator" }, via: "test" });
+    expect(codeOf(await wire.decide(task, { decision_type: "approve" }))).toBe("stale-version");
+    await isWaiting(desk, wire, task);
+    expect(stateOf(taskIn(await wire.decide(task, { decision_type: "approve" })))).toBe("completed");
+  });
+
   test("a later question beside a first one keeps a bare word from both", async () => {
     const desk = await openDesk(resources);
     const wire = new Wire(desk);

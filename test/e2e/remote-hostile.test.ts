@@ -30,6 +30,18 @@ interface Peer {
 
 /** An agent that is not ours and answers each message with what it is told to. */
 async function openPeer(...statuses: readonly JsonObject[]): Promise<Peer> {
+  return openForgetfulPeer({ statuses });
+}
+
+interface Forgetful {
+  readonly statuses: readonly JsonObject[];
+  /** Takes a message that it got before for a new one. */
+  readonly forgets?: true;
+  /** Whether the answer to this message gets lost on the way back. */
+  readonly loses?: (nth: number) => boolean;
+}
+
+async function openForgetfulPeer({ statuses, forgets, loses = () => false }: Forgetful): Promise<Peer> {
   const got: Got[] = [];
   const answer = (body: string): JsonObject => {
     const { id, method, params } = JSON.parse(body) as {
@@ -37,14 +49,22 @@ async function openPeer(...statuses: readonly JsonObject[]): Promise<Peer> {
       method: string;
       params: { message: Got };
     };
-    const known = got.some(({ messageId }) => messageId === params.message?.messageId);
+    const known = !forgets && got.some(({ messageId }) => messageId === params.message?.messageId);
     if (method === "SendMessage" && !known) got.push(params.message);
+    if (method === "SendMessage" && loses(got.length)) throw new Error("The line went dead.");
     const status = statuses[Math.min(got.length, statuses.length) - 1] ?? {};
     const task = { id: "task-1", contextId: "context-1", status, artifacts: [], history: [] };
     return { jsonrpc: "2.0", id, result: method === "SendMessage" ? { task } : task };
   };
   const fetch = async (request: Request): Promise<Response> => {
-    if (request.method !== "GET") return Response.json(answer(await request.text()));
+    if (request.method !== "GET") {
+      const body = await request.text();
+      try {
+        return Response.json(answer(body));
+      } catch {
+        return new Response("Bad gateway", { status: 502 });
+      }
+    }
     const url = new URL("/a2a", request.url).href;
     const supportedInterfaces = [{ url, protocolBinding: "JSONRPC", protocolVersion: "1.0" }];
     return Response.json({
@@ -211,6 +231,28 @@ describe("a decision", () => {
       data: { name: RESERVED, id: "c-1", response: { confirmed: true } },
       metadata: { adk_type: "function_response" },
     });
+  });
+
+  test.each([
+    ["an older kagent", { adk_type: "function_call", kagent_type: "function_call" }],
+    ["an ADK agent", { adk_type: "function_call" }],
+  ])("that %s took before its answer got lost is not sent for what it asks next", async (_, metadata) => {
+    const first = part(metadata) as { readonly data: JsonObject } & JsonObject;
+    // The same call asks again: a batch names both questions alike.
+    const second = { ...first, data: { ...first.data, id: "c-2" } };
+    const peer = await openForgetfulPeer({
+      statuses: [waits({ parts: [first] }), waits({ parts: [second] }), DONE],
+      forgets: true,
+      loses: (nth) => nth === 2,
+    });
+    const office = await openOffice(resources, peer.url);
+    const { pending } = await office.runner.send("go", ANA);
+    const turn = await (await office.runner.approve(pending[0]?.id ?? "", BOSS)).finished;
+    expect(peer.got).toHaveLength(2);
+    expect([turn.status, turn.pending.length]).toEqual(["paused", 1]);
+    const done = await (await office.runner.approve(turn.pending[0]?.id ?? "", BOSS)).finished;
+    expect(done.text).toContain("All done.");
+    expect(peer.got).toHaveLength(3);
   });
 
   test("is told an older kagent as a batch", async () => {
