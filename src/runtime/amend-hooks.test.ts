@@ -45,6 +45,11 @@ async function scene(
   return { runner, paid, id: String(pending[0]?.id) };
 }
 
+interface Refused {
+  readonly code: string;
+  readonly message: string;
+}
+
 /** What became of an amendment: the code it was refused with, or what ran. */
 async function amend({ runner, id, paid }: Scene, args: JsonObject): Promise<unknown> {
   try {
@@ -53,7 +58,7 @@ async function amend({ runner, id, paid }: Scene, args: JsonObject): Promise<unk
   } catch (error) {
     expect(paid).toEqual([]);
     expect(await runner.pending()).toHaveLength(1);
-    const { code, message } = error as { readonly code: string; readonly message: string };
+    const { code, message } = error as Refused;
     return { code, message };
   }
 }
@@ -65,6 +70,23 @@ const fail: BeforeTool = ({ args }) => {
   if (large(args)) throw new Error("the limits are not there");
 };
 
+const strict: BeforeTool = ({ args }) =>
+  typeof args["amount"] === "number" && args["amount"] > 1000 ? { error: "too much" } : undefined;
+const cap: BeforeTool = ({ args }) => {
+  if (large(args)) args["amount"] = 1000;
+  args["tenant"] = "acme";
+};
+const ask: BeforeTool = ({ args, ctx }) => {
+  if (large(args)) ctx.requestConfirmation({ hint: "A lot." });
+};
+const TICKET = { type: "object", properties: { ticket: { type: "string" } }, required: ["ticket"] };
+const askForTicket: BeforeTool = ({ args, ctx }) => {
+  if (large(args)) ctx.requestConfirmation({ schema: TICKET });
+};
+const count: BeforeTool = ({ ctx }) => {
+  ctx.state.set("judged", Number(ctx.state.get("judged") ?? 0) + 1);
+};
+
 describe.each(["ofRunner", "ofAgent"] as const)("amended arguments, with the hook %s", (place) => {
   test.each<[string, BeforeTool, string]>([
     ["denies them", deny, "above the limit"],
@@ -72,30 +94,22 @@ describe.each(["ofRunner", "ofAgent"] as const)("amended arguments, with the hoo
     ["fails at them", fail, "the limits are not there"],
   ])("do not run where it %s", async (_, hook, words) => {
     const made = await scene({ [place]: hook });
-    expect(await amend(made, { to: "bo", amount: 5000 })).toEqual({
-      code: "policy-denied",
-      message: expect.stringContaining(words),
-    });
+    const refused = (await amend(made, { to: "bo", amount: 5000 })) as Refused;
+    expect(refused.code).toBe("policy-denied");
+    expect(refused.message).toContain(words);
     expect(await amend(made, { to: "bo", amount: 900 })).toEqual([{ to: "bo", amount: 900 }]);
   });
 
   test("are judged as they would run, not as they were spelled", async () => {
-    const strict: BeforeTool = ({ args }) =>
-      typeof args["amount"] === "number" && args["amount"] > 1000 ? { error: "too much" } : undefined;
     const made = await scene({ [place]: strict });
     expect(await amend(made, { to: "bo", amount: "5000" })).toMatchObject({ code: "policy-denied" });
   });
 
   test("never run as a hook rewrote them: what it makes of them has to be sent", async () => {
-    const cap: BeforeTool = ({ args }) => {
-      if (large(args)) args["amount"] = 1000;
-      args["tenant"] = "acme";
-    };
     const made = await scene({ [place]: cap });
-    expect(await amend(made, { to: "bo", amount: 5000, tenant: "acme" })).toEqual({
-      code: "arguments-mismatch",
-      message: expect.stringContaining("amount"),
-    });
+    const refused = (await amend(made, { to: "bo", amount: 5000, tenant: "acme" })) as Refused;
+    expect(refused.code).toBe("arguments-mismatch");
+    expect(refused.message).toContain("amount");
     expect(await amend(made, { to: "bo", amount: 900, tenant: "evil" })).toMatchObject({
       code: "arguments-mismatch",
     });
@@ -104,33 +118,21 @@ describe.each(["ofRunner", "ofAgent"] as const)("amended arguments, with the hoo
   });
 
   test("may be asked about by a hook: the approver has been", async () => {
-    const ask: BeforeTool = ({ args, ctx }) => {
-      if (large(args)) ctx.requestConfirmation({ hint: "A lot." });
-    };
     const made = await scene({ [place]: ask });
     const args = { to: "bo", amount: 5000 };
     expect(await amend(made, args)).toEqual([args]);
   });
 
   test("do not run where a hook would ask for something that nobody was asked for", async () => {
-    const ask: BeforeTool = ({ args, ctx }) => {
-      if (large(args)) {
-        const schema = { type: "object", properties: { ticket: { type: "string" } }, required: ["ticket"] };
-        ctx.requestConfirmation({ schema });
-      }
-    };
-    const made = await scene({ [place]: ask });
+    const made = await scene({ [place]: askForTicket });
     expect(await amend(made, { to: "bo", amount: 5000 })).toMatchObject({ code: "arguments-mismatch" });
   });
 });
 
 test("what a hook writes down while it judges an amendment is not kept", async () => {
-  const count: BeforeTool = ({ ctx }) => {
-    ctx.state.set("judged", Number(ctx.state.get("judged") ?? 0) + 1);
-  };
   const made = await scene({ ofAgent: count });
   expect(await amend(made, { to: "bo", amount: 5 })).toEqual([{ to: "bo", amount: 5 }]);
-  const [{ id: sessionId = "" } = {}] = await made.runner.sessionService.listSessions({ userId: "ana" });
+  const [{ id: sessionId } = { id: "" }] = await made.runner.sessionService.listSessions({ userId: "ana" });
   const session = await made.runner.sessionService.getSession({ userId: "ana", sessionId });
   expect(session?.state).toEqual({ judged: 1 });
 });

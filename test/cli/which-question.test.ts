@@ -68,7 +68,7 @@ test.each(["approve", "deny"])("%s takes a later question by its whole id only",
   const folder = makeFolder();
   folder.run(["approve", (await ask(folder)).id]);
   await work(folder);
-  const [{ id = "" } = {}] = open(folder);
+  const [{ id } = { id: "" }] = open(folder);
   const refused = folder.run([verdict, id.slice(-8)]);
   expect(refused).toMatchObject({ code: 2, stdout: "" });
   expect(refused.stderr).toContain(id);

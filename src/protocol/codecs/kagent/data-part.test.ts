@@ -86,9 +86,10 @@ describe("a later question of a call", () => {
   });
 
   test("is named in a batch by its own id, not by its call's", () => {
-    const batch = (name: string) => ({ decision_type: "batch", decisions: { [name]: "approve" } });
-    expect(decodeDecisionData(batch("call-1"), later)).toMatchObject({ code: "malformed-decision" });
-    expect(decodeDecisionData(batch("adk-2"), later)).toEqual({
+    expect(decodeDecisionData(batch({ "call-1": "approve" }), later)).toMatchObject({
+      code: "malformed-decision",
+    });
+    expect(decodeDecisionData(batch({ "adk-2": "approve" }), later)).toEqual({
       ok: true,
       value: [{ id: "adk-2", callId: "call-1", confirmed: true }],
     });
