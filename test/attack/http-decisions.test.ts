@@ -277,6 +277,38 @@ describe("without a login", () => {
   });
 });
 
+describe("a form of a page elsewhere", () => {
+  const WAYS = [
+    { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" },
+    { "sec-fetch-site": "same-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" },
+    { "sec-fetch-site": "none", "sec-fetch-mode": "navigate" },
+    { referer: "http://localhost:3000/" },
+  ];
+  test.each(WAYS)("%o: writes nothing, whatever type its body has", async (headers) => {
+    const { scene, send } = await openUnguarded();
+    const before = scene.dump();
+    for (const type of ["application/json", "text/plain", "application/x-www-form-urlencoded"]) {
+      for (const sent of [decision(scene.ids.pay), answerTo(scene.ids.pay)]) {
+        const answer = await send({ method: "POST", ...sent, headers: { ...headers, "content-type": type } });
+        expect([type, answer.status]).toEqual([type, 403]);
+      }
+    }
+    expect(scene.dump()).toEqual(before);
+  });
+
+  test.each([
+    "text/plain",
+    "multipart/form-data; boundary=x",
+    "application/json, text/plain",
+    "text/plain; application/json",
+    "application/jsonp",
+  ])("a body that calls itself %s is not read", async (type) => {
+    const { scene, send } = await openUnguarded();
+    const headers = { "content-type": type };
+    expect((await send({ method: "POST", ...decision(scene.ids.pay), headers })).status).toBe(415);
+  });
+});
+
 async function callOf({ engine }: HttpScene, confirmation: string): Promise<string> {
   return (await engine.ledger.load({ confirmation }))?.call?.id ?? "";
 }

@@ -54,3 +54,11 @@ test("a credential that the page had to know counts wherever the page is from", 
   const headers = { origin: "http://evil.test", authorization: "Bearer x" };
   expect((await get(known, "/v1", headers)).status).toBe(200);
 });
+
+test.each<[string, Auth]>([
+  ["where nobody logs in", noAuth],
+  ["where the host's login may have gone by a cookie", { name: "host", authenticate: async () => ANA }],
+])("a header that proves nothing does not make a page elsewhere ours: %s", async (_, auth) => {
+  const headers = { origin: "http://evil.test", authorization: "Bearer anything" };
+  expect((await get(auth, "/v1", headers)).status).toBe(403);
+});

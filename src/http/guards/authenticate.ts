@@ -45,9 +45,11 @@ async function identify(
 }
 
 function isMisused(options: AuthenticateOptions, request: Request): boolean {
-  if (request.headers.has("authorization")) return false;
+  const { name, login } = options.auth;
+  // Our own logins go by that header alone where it is sent; a host's may have gone by a cookie beside it.
+  if (name !== "none" && name !== "host" && request.headers.has("authorization")) return false;
   const from = originOf(request, options);
-  return from === "foreign" || (from === "allowed" && options.auth.login !== undefined);
+  return from === "foreign" || (from === "allowed" && login !== undefined);
 }
 
 function unauthenticated({ login }: Auth, request: Request): CountersignError {

@@ -41,13 +41,6 @@ test.each<[string, Record<string, string>, OriginOptions, string]>([
     CLOSED,
     "foreign",
   ],
-  [
-    "a link that was followed",
-    { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" },
-    CLOSED,
-    "own",
-  ],
-  ["an address that was typed", { "sec-fetch-site": "none" }, CLOSED, "own"],
   ["an allowed page", { origin: "https://ui.test", "sec-fetch-site": "cross-site" }, OPEN, "allowed"],
   ["another page where one is allowed", { origin: "https://ui.test.evil" }, OPEN, "foreign"],
   [

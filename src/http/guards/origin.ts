@@ -4,7 +4,8 @@ import type { HttpEnv } from "../env.ts";
 import { addHeaders } from "./answer-headers.ts";
 import { hostOf } from "./host.ts";
 
-const WRITES: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH", "DELETE"]);
+/** Whatever is not one of these writes, however it is spelled. */
+const READS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
 export interface OriginOptions {
   readonly publicUrl: string | undefined;
@@ -15,26 +16,47 @@ export interface OriginOptions {
 /** Where a request comes from, as the browser says it. Whoever is no browser says nothing. */
 export type From = "own" | "allowed" | "foreign";
 
-/** Does a request come from a page of ours, of one that is allowed, or of another? */
+/**
+ * Does a request come from a page of ours, of one that is allowed, or of another? Everything that is said of it has to
+ * agree: one word that speaks of another page makes it foreign.
+ */
 export function originOf(request: Request, { publicUrl, allowOrigins }: OriginOptions): From {
   const origin = request.headers.get("origin");
-  if (origin === null) return isForeignFetch(request) ? "foreign" : "own";
-  if (isOwnOrigin(origin, hostOf(request), publicUrl)) return "own";
+  const isOwn = (said: string): boolean => isOwnOrigin(said, hostOf(request), publicUrl);
+  if (origin === null) return isBegunHere(request, isOwn) ? "own" : "foreign";
+  if (isOwn(origin)) return isSaidOfOurs(request) && isFromOurPage(request, isOwn) ? "own" : "foreign";
   return allowOrigins.some((allowed) => allowed === "*" || allowed === origin) ? "allowed" : "foreign";
 }
 
 function isOwnOrigin(origin: string, host: string, publicUrl: string | undefined): boolean {
-  if (!URL.canParse(origin)) return false;
-  const { host: from } = new URL(origin);
+  const { protocol, host: from, origin: written } = URL.parse(origin) ?? {};
+  if (from === undefined || written !== origin || !/^https?:$/.test(protocol ?? "")) return false;
   const ours = publicUrl === undefined ? undefined : new URL(publicUrl);
-  return from !== "" && from === ours?.host ? origin === ours.origin : from === host;
+  return from === ours?.host ? origin === ours.origin : from === host;
 }
 
-// Following a link sends no origin, and is how people get here; everything else that a foreign page starts is not.
-function isForeignFetch({ headers }: Request): boolean {
+// Browsers name the origin of every write, but not of every read: following a link is how people get here.
+function isBegunHere(request: Request, isOwn: (origin: string) => boolean): boolean {
+  if (!READS.has(request.method)) return isSaidOfOurs(request) && isFromOurPage(request, isOwn);
+  const site = request.headers.get("sec-fetch-site");
+  return isSaidOfOurs(request) || site === "none" || isFollowedLink(request);
+}
+
+/** Does the browser say that a page of ours sends this? Whoever is no browser says nothing of it. */
+function isSaidOfOurs({ headers }: Request): boolean {
   const site = headers.get("sec-fetch-site");
-  if (site === null || site === "same-origin" || site === "none") return false;
-  return headers.get("sec-fetch-mode") !== "navigate";
+  return site === null || site === "same-origin";
+}
+
+/** Opens it in a tab of its own: what is in a frame, an image or a script shows nothing to a person. */
+function isFollowedLink({ headers }: Request): boolean {
+  const dest = headers.get("sec-fetch-dest");
+  return headers.get("sec-fetch-mode") === "navigate" && (dest === null || dest === "document");
+}
+
+function isFromOurPage({ headers }: Request, isOwn: (origin: string) => boolean): boolean {
+  const referer = headers.get("referer");
+  return referer === null || isOwn(URL.parse(referer)?.origin ?? "");
 }
 
 /** Refuses writes of foreign pages, and answers the questions of browsers about pages that are allowed. */
@@ -43,7 +65,7 @@ export function checkOrigin(options: OriginOptions): MiddlewareHandler<HttpEnv> 
     const { raw } = context.req;
     const from = originOf(raw, options);
     const isPreflight = raw.method === "OPTIONS" && raw.headers.has("access-control-request-method");
-    if (from === "foreign" && (isPreflight || WRITES.has(raw.method))) throw foreignOrigin(raw);
+    if (from === "foreign" && (isPreflight || !READS.has(raw.method))) throw foreignOrigin(raw);
     if (from === "allowed" && isPreflight) return preflightAnswer(raw, options);
     await next();
     if (from === "allowed") admitOrigin(context, options);
