@@ -17,7 +17,7 @@ export {
   type DeliveriesClient,
 } from "./client.ts";
 export { CountersignProblem } from "./problem.ts";
-export type { ClientOptions } from "./transport.ts";
+export { type ClientOptions, PROOF_HEADER } from "./transport.ts";
 export type {
   AuditOptions,
   AuditRecord,

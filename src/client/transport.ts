@@ -5,6 +5,11 @@ export interface ClientOptions {
   readonly baseUrl: string;
   /** Sent as a bearer token, or asked for anew each time. */
   readonly token?: string | (() => string | undefined | Promise<string | undefined>);
+  /**
+   * For a page that is logged in by cookie: what the login answered as `proof`, or asked for anew each time. The cookie
+   * does not count without it.
+   */
+  readonly proof?: string | (() => string | undefined);
   readonly fetch?: (request: Request) => Promise<Response>;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -20,6 +25,8 @@ export interface Call {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** The header that carries a page's proof. */
+export const PROOF_HEADER = "countersign-proof";
 const TRIES = 4;
 const FIRST_PAUSE_MS = 200;
 
@@ -62,8 +69,9 @@ export class Transport {
   }
 
   async #request(call: Call): Promise<Request> {
-    const { token, headers = {}, baseUrl } = this.#options;
+    const { token, proof, headers = {}, baseUrl } = this.#options;
     const bearer = typeof token === "function" ? await token() : token;
+    const proven = typeof proof === "function" ? proof() : proof;
     const { method = "GET", body, idempotencyKey, signal } = call;
     return new Request(addressOf(baseUrl, call), {
       method,
@@ -71,6 +79,7 @@ export class Transport {
         accept: "application/json",
         ...headers,
         ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
+        ...(proven === undefined ? {} : { [PROOF_HEADER]: proven }),
         ...(body === undefined ? {} : { "content-type": "application/json" }),
         ...(idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey }),
         ...call.headers,

@@ -56,7 +56,7 @@ export function createApp(options: AppOptions): App {
       mount.fetch(context.req.raw, { principal: context.get("principal"), closing: site.closing }),
     );
   }
-  serveOpenApi(app);
+  serveOpenApi(app, site);
   return {
     // Hono takes whatever a host calls it with for bindings; of a host's own second argument nothing is ours.
     fetch: async (request, { remoteAddress, takesEncoded = false } = {}) =>

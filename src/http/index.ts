@@ -3,6 +3,7 @@ export type { AppOptions, Authenticate, Mount, RouteGroup } from "./app-options.
 export type { Auth } from "./auth/auth.ts";
 export { type AuthOptions, createAuth, type OidcOptions } from "./auth/create-auth.ts";
 export { createLoginLink, type LoginLinkOptions } from "./auth/login-links.ts";
+export { type Login, Logins } from "./auth/logins.ts";
 export { assertSafeBind } from "./auth/safe-bind.ts";
 export { type NewToken, type Token, Tokens } from "./auth/tokens.ts";
 export type { RequestLimits } from "./guards/limits.ts";

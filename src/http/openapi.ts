@@ -1,14 +1,18 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "@hono/zod-openapi";
+import { LOGIN_COOKIE } from "./auth/login-routes.ts";
+import { PROOF_HEADER } from "./auth/proof.ts";
 import type { HttpEnv } from "./env.ts";
+import { isOpen } from "./guards/open-paths.ts";
 import { serve } from "./operation.ts";
+import type { Site } from "./site.ts";
 
 const ABOUT =
   "The approval layer for AI agents: what waits for a person, decisions on it, and what became of it. Errors are " +
   "application/problem+json with a stable `code`; the ADK's own routes answer as the ADK does.";
 
 /** Serves the document that describes every route of this app. Call it after the last of them is mounted. */
-export function serveOpenApi(app: OpenAPIHono<HttpEnv>): void {
+export function serveOpenApi(app: OpenAPIHono<HttpEnv>, { auth, basePath }: Site): void {
   // Made when it is first asked for: most servers never are.
   let text: string | undefined;
   serve(
@@ -22,14 +26,67 @@ export function serveOpenApi(app: OpenAPIHono<HttpEnv>): void {
     },
     () => {
       text ??= JSON.stringify(
-        app.getOpenAPI31Document({
-          openapi: "3.1.0",
-          info: { title: "Countersign", version: "1", description: ABOUT },
-        }),
+        withSecurity(
+          app.getOpenAPI31Document({
+            openapi: "3.1.0",
+            info: { title: "Countersign", version: "1", description: ABOUT },
+          }),
+          { hasLogin: auth.login !== undefined, basePath },
+        ),
       );
       return new Response(text, {
         headers: { "content-type": "application/json", "cache-control": "no-cache" },
       });
     },
   );
+}
+
+type Document = ReturnType<OpenAPIHono<HttpEnv>["getOpenAPI31Document"]>;
+
+const SCHEMES = {
+  bearer: {
+    type: "http",
+    scheme: "bearer",
+    description: "An API token of `countersign tokens create`, or an access token of the issuer.",
+  },
+  cookie: {
+    type: "apiKey",
+    in: "cookie",
+    name: LOGIN_COOKIE,
+    description:
+      "Of a browser that logged in; where the public URL is https, `__Host-` stands before its name.",
+  },
+  proof: {
+    type: "apiKey",
+    in: "header",
+    name: PROOF_HEADER,
+    description: "What the login answered as `proof`. The cookie does not count without it.",
+  },
+} as const;
+
+/** Says how callers prove who they are, and which routes need nobody. A host's own login is the host's to describe. */
+function withSecurity(
+  document: Document,
+  { hasLogin, basePath }: { readonly hasLogin: boolean; readonly basePath: string },
+): Document {
+  if (!hasLogin) return document;
+  const base = basePath === "/" ? 0 : basePath.length;
+  const paths: Record<string, PathItem> = {};
+  for (const [path, item] of Object.entries(document.paths ?? {}) as [string, PathItem][]) {
+    const isForAll = isOpen(path.slice(base) || "/");
+    paths[path] = isForAll ? withoutLogin(item) : item;
+  }
+  return {
+    ...document,
+    paths,
+    components: { ...document.components, securitySchemes: SCHEMES },
+    security: [{ bearer: [] }, { cookie: [], proof: [] }],
+  };
+}
+
+type PathItem = Readonly<Record<string, object>>;
+
+function withoutLogin(item: PathItem): PathItem {
+  const methods = Object.entries(item).map(([method, operation]) => [method, { ...operation, security: [] }]);
+  return Object.fromEntries(methods) as PathItem;
 }

@@ -12,6 +12,16 @@ export type Scope = (typeof SCOPES)[number];
 /** What somebody may use who is known and about whose scopes nothing is said. */
 export const USUAL_SCOPES: readonly Scope[] = ["run", "read", "decide"];
 
+/** Before our scopes where they stand among those of other programs, as in an issuer's tokens. */
+const NAMESPACE = "countersign:";
+
+/** Which of our scopes an issuer's list names; undefined where it says nothing of ours. */
+export function scopesNamedIn(list: string): readonly Scope[] | undefined {
+  const named = list.split(" ").filter((word) => word.startsWith(NAMESPACE));
+  if (named.length === 0) return undefined;
+  return named.map((word) => word.slice(NAMESPACE.length)).filter(isScope);
+}
+
 export function isScope(text: string): text is Scope {
   return SCOPES.some((scope) => scope === text);
 }

@@ -12,6 +12,7 @@ import { Agent, createEngine, createLedger, Runner, tool } from "../../src/index
 import { scripted } from "../../src/models/scripted/index.ts";
 import type { JsonObject } from "../../src/protocol/index.ts";
 import { giveUp, requestsIn } from "../support/given-up.ts";
+import { loginIn } from "../support/served.ts";
 import { createDatabaseFile, type Dump } from "./support/database.ts";
 
 /** What people's browsers call the server. */
@@ -33,6 +34,8 @@ export interface HttpScene {
   ): Promise<string>;
   /** The cookie of a browser in which ana is logged in. */
   readonly cookie: string;
+  /** What a page of that browser sends: the cookie, and its proof. */
+  readonly page: Readonly<Record<string, string>>;
   readonly ids: Ids;
   /** How often any tool's body was entered. */
   readonly runs: () => number;
@@ -107,6 +110,7 @@ export async function openHttpScene(): Promise<HttpScene> {
   // Their first use of the day is on record already, so nothing of that moves later.
   for (const secret of Object.values(secrets)) await tokens.read(secret);
   const login = await send({ method: "POST", path: "/auth/login", body: { token: secrets.ana } });
+  const page = await loginIn(login);
   return {
     engine,
     runner,
@@ -118,7 +122,8 @@ export async function openHttpScene(): Promise<HttpScene> {
       await tokens.read(made.secret);
       return made.secret;
     },
-    cookie: login.headers.getSetCookie()[0]?.split(";")[0] ?? "",
+    cookie: page["cookie"] ?? "",
+    page,
     ids,
     runs: () => runs,
     journal: async () => (await engine.ledger.journal({ after: 0, limit: 10_000 })).map(toLine),

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createA2aApp } from "../../src/a2a/index.ts";
 import { SCOPES, type Scope } from "../../src/http/index.ts";
+import { loginIn } from "../support/served.ts";
 import { type HttpScene, type Ids, ORIGIN, openHttpScene, type Sent } from "./http-scene.ts";
 
 /** Somebody who may do much and must not decide. */
@@ -28,8 +29,7 @@ const CALLERS: readonly Caller[] = [
 async function agentCookie(scene: HttpScene): Promise<Record<string, string>> {
   const token = await scene.scoped(SCOPES, { kind: "agent" });
   const answer = await scene.send({ method: "POST", path: "/auth/login", body: { token } });
-  const cookie = answer.headers.getSetCookie()[0]?.split(";")[0] ?? "";
-  return { cookie, origin: ORIGIN };
+  return { ...(await loginIn(answer)), origin: ORIGIN };
 }
 
 /** One door, and one thing to do through it that only somebody with the scope may. */

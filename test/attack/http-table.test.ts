@@ -65,6 +65,22 @@ const UNKNOWN: readonly Attack[] = [
     statuses: () => [401],
   },
   {
+    name: "the cookie alone, as every port of its host gets it",
+    change: ({ cookie }, honest) => withHeaders(honest, { cookie, origin: ORIGIN }),
+    statuses: () => [401],
+  },
+  {
+    name: "the cookie with a proof that somebody made up",
+    change: ({ cookie }, honest) =>
+      withHeaders(honest, { cookie, origin: ORIGIN, "countersign-proof": "x".repeat(43) }),
+    statuses: () => [401],
+  },
+  {
+    name: "the proof alone",
+    change: ({ page: { cookie: _, ...proof } }, honest) => withHeaders(honest, proof),
+    statuses: () => [401],
+  },
+  {
     name: "a token in the address",
     change: (scene, honest) => ({ ...honest, path: `${honest.path}?access_token=${scene.token("ana")}` }),
     statuses: () => [401],
@@ -124,23 +140,23 @@ const FROM_ELSEWHERE: readonly Attack[] = [
   },
   {
     name: "the cookie, from a page elsewhere",
-    change: ({ cookie }, honest) => withHeaders(honest, { cookie, origin: "https://evil.test" }),
+    change: ({ page }, honest) => withHeaders(honest, { ...page, origin: "https://evil.test" }),
     statuses: () => [403],
   },
   {
     name: "the cookie, from a page that is only called like ours",
-    change: ({ cookie }, honest) => withHeaders(honest, { cookie, origin: "http://approvals.test" }),
+    change: ({ page }, honest) => withHeaders(honest, { ...page, origin: "http://approvals.test" }),
     statuses: () => [403],
   },
   {
     name: "the cookie, from a frame without an origin",
-    change: ({ cookie }, honest) => withHeaders(honest, { cookie, origin: "null" }),
+    change: ({ page }, honest) => withHeaders(honest, { ...page, origin: "null" }),
     statuses: () => [403],
   },
   {
     name: "the cookie, with what a browser says of a page elsewhere instead of an origin",
-    change: ({ cookie }, honest) =>
-      withHeaders(honest, { cookie, "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" }),
+    change: ({ page }, honest) =>
+      withHeaders(honest, { ...page, "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" }),
     statuses: () => [403],
   },
   {
@@ -155,8 +171,8 @@ const FROM_ELSEWHERE: readonly Attack[] = [
 const MALFORMED: readonly Attack[] = [
   {
     name: "a form instead of JSON",
-    change: onBodies(({ cookie }, honest) =>
-      withHeaders(honest, { cookie, origin: ORIGIN, "content-type": "application/x-www-form-urlencoded" }),
+    change: onBodies(({ page }, honest) =>
+      withHeaders(honest, { ...page, origin: ORIGIN, "content-type": "application/x-www-form-urlencoded" }),
     ),
     statuses: () => [415],
   },

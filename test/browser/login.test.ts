@@ -12,6 +12,27 @@ import { cookiesOf, type Served, startServed } from "../support/served.ts";
 const resources = useResources();
 const newPage = useBrowser();
 
+/** Asks who is logged in, in a page: with what a page of this origin can read, and the cookie that the browser adds. */
+const STATUS_AS_PAGE = `(async () => {
+  const proof = localStorage.getItem("countersign.proof") ?? "";
+  return (await fetch("/v1/me", { headers: { "countersign-proof": proof } })).status;
+})()`;
+
+/** Another program on this machine: a page on another port, and what the browser sent to it. */
+async function otherPort(): Promise<{ readonly url: string; readonly cookies: readonly string[] }> {
+  const cookies: string[] = [];
+  const server = createServer(({ headers }, response) => {
+    if (headers.cookie !== undefined) cookies.push(headers.cookie);
+    response.writeHead(200, { "content-type": "text/html" }).end("<title>another program</title>");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  resources.add(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, cookies };
+}
+
 /** Somebody else's page: another origin of the same site, so that browsers do send our cookie along. */
 async function foreignPage(): Promise<string> {
   const server = createServer((_, response) => {
@@ -52,8 +73,7 @@ test("opening a login link does nothing; a click on its page logs this browser i
   expect(await page.context().cookies()).toEqual([]);
   await page.getByRole("button", { name: "Log in" }).click();
   await page.waitForURL(`${served.url}/`);
-  const status = await page.evaluate(async () => (await fetch("/v1/me")).status);
-  expect(status).toBe(200);
+  expect(await page.evaluate(STATUS_AS_PAGE)).toBe(200);
   expect(await page.evaluate("document.cookie")).toBe("");
   const other = await newPage();
   await other.page.goto(link);
@@ -72,7 +92,12 @@ test("a token that is typed in logs in, and a wrong one says so", async () => {
   await page.getByLabel("Token").fill(await served.tokenFor("ana"));
   await page.getByRole("button", { name: "Log in" }).click();
   await page.waitForURL(`${served.url}/`);
-  expect(await page.evaluate(async () => (await fetch("/v1/me")).status)).toBe(200);
+  expect(await page.evaluate(STATUS_AS_PAGE)).toBe(200);
+  await page.reload();
+  expect(await page.evaluate(STATUS_AS_PAGE)).toBe(200);
+  const tab = await page.context().newPage();
+  await tab.goto(served.url);
+  expect(await tab.evaluate(STATUS_AS_PAGE)).toBe(200);
 });
 
 test("a page of another origin, in a browser in which ana is logged in, neither decides nor reads", async () => {
@@ -107,11 +132,45 @@ test("a page of another origin, in a browser in which ana is logged in, neither 
     }
     return told;
   }, target);
-  // The browser keeps the answers from it, and there was nothing in them: a write, a preflight, a read.
+  // The browser keeps the answers from it, and there was nothing in them: a write, a preflight, a read without proof.
   expect(outcomes).toEqual(["blocked", "blocked", "blocked"]);
-  expect(answered).toEqual([403, 403, 403]);
+  expect(answered).toEqual([403, 403, 401]);
   const { confirmation } = (await served.ledger.load({ confirmation: id })) ?? {};
   expect(confirmation?.status).toBe("requested");
+});
+
+test("another program on this machine gets the cookie, and can do nothing with it", async () => {
+  const served = await startServed(resources, { mode: "local" });
+  const link = await createLoginLink({ ledger: served.ledger, publicUrl: served.url, user: "local:ana" });
+  const { page } = await newPage();
+  await page.goto(link);
+  await page.getByRole("button", { name: "Log in" }).click();
+  await page.waitForURL(`${served.url}/`);
+  const program = await otherPort();
+  // By a link or an address: it is the same site, so the browser sends what it has for the host.
+  await page.evaluate(`location.assign(${JSON.stringify(program.url)})`);
+  await page.waitForURL(program.url);
+  const [cookie = ""] = program.cookies;
+  expect(cookie).toMatch(/^countersign=[\w-]{43}$/);
+  expect(await page.evaluate("localStorage.length")).toBe(0);
+  const id = await askAna(served);
+  const tries: readonly (readonly [string, object?])[] = [
+    ["/v1/me"],
+    ["/v1/confirmations"],
+    ["/v1/confirmations/stream"],
+    ["/list-apps"],
+    [`/v1/confirmations/${id}/decision`, { confirmed: true }],
+    ["/run", { appName: "desk", userId: "local:ana", sessionId: "s1", newMessage: { parts: [] } }],
+  ];
+  for (const [path, body] of tries)
+    for (const origin of [undefined, served.url]) {
+      const headers = { cookie, ...(origin === undefined ? {} : { origin }) };
+      const answer = await served.send(path, { headers, ...(body === undefined ? {} : { body }) });
+      expect([path, answer.status]).toEqual([path, 401]);
+    }
+  // The page itself goes on.
+  await page.goto(served.url);
+  expect(await page.evaluate(STATUS_AS_PAGE)).toBe(200);
 });
 
 const LUNCH = { name: "reimburse", args: { amount: 2500, purpose: "lunch" } };

@@ -34,6 +34,8 @@ async function listApps(url: string): Promise<unknown> {
   return response.json();
 }
 
+const OIDC = ["--auth", "oidc", "--oidc-audience", "api", "--oidc-issuer"];
+
 test("every folder with an agent is served under its name, on the ledger that was named", async () => {
   const folder = makeFolder();
   writePayer(folder);
@@ -150,6 +152,9 @@ describe("a server that cannot start says why in one line, and exits 2", () => {
     [["--port", "65536"], "give a number from 0 to 65535."],
     [["--auth", "password"], '--auth is "password"; it is one of none, local, tokens, oidc.'],
     [["--auth", "oidc"], "--auth oidc needs --oidc-issuer URL"],
+    [[...OIDC, "https://id.test", "--oidc-default-scopes", "read,root"], 'has "root"; there are run, read'],
+    [[...OIDC, "https://id.test", "--oidc-login-age", "soon"], "--oidc-login-age"],
+    [[...OIDC, "http://id.test"], "is not https"],
     [["--db", "mysql://x"], 'no store is called "mysql:"'],
     [["--public-url", "example.com"], "begins with http:// or https://"],
     [["--allow-origin", "https://a.example/path"], "and no path"],

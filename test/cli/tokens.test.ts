@@ -58,6 +58,18 @@ test("without flags a token may run, read and decide, for 90 days", async () => 
   );
 });
 
+test("a token for an agent may run and read unless more is said, and is shown as an agent's", async () => {
+  const folder = await makeLedger();
+  const made = folder.json(["tokens", "create", "--user", "planner", "--kind", "agent"]) as Made;
+  expect(made).toMatchObject({ kind: "agent", scopes: ["run", "read"] });
+  await folder.withEngine(async ({ ledger }) => {
+    expect(await new Tokens(ledger).read(made.token)).toMatchObject({
+      principal: { id: "planner", kind: "agent", authenticated: true },
+    });
+  });
+  expect(folder.run(["tokens", "list"]).stdout).toMatch(/planner {2}agent, scopes run read/);
+});
+
 test("a revoked token is worth nothing, by its id or by itself", async () => {
   const folder = await makeLedger();
   const [one, two] = [
@@ -77,6 +89,7 @@ test.each([
   [["tokens", "create", "--user", "local"], "reserved"],
   [["tokens", "create", "--user", "ana", "--scopes", "run,root"], `"root"`],
   [["tokens", "create", "--user", "ana", "--scopes", ","], "good for nothing"],
+  [["tokens", "create", "--user", "ana", "--kind", "robot"], "person or agent"],
   [["tokens", "create", "--user", "ana", "--expires", "soon"], "--expires"],
   [["tokens", "revoke", "0123456789abcdef"], "There is no token"],
 ])("%j is refused with what is wrong", async (args, words) => {

@@ -3,6 +3,7 @@ import { GROUPS } from "../../src/http/app.ts";
 import { Site } from "../../src/http/site.ts";
 import { isJsonObject, type JsonObject } from "../../src/protocol/index.ts";
 import { useResources } from "../support/resources.ts";
+import { startServed } from "../support/served.ts";
 import { openStage } from "./approvals-stage.ts";
 
 const resources = useResources();
@@ -64,4 +65,22 @@ test("every route that is mounted is described, with its method", async () => {
     .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)(?:\{[^}]*\})?/g, "{$1}")}`);
   expect(mounted.length).toBeGreaterThan(15);
   expect([...new Set(mounted)].filter((route) => !described.has(route))).toEqual([]);
+});
+
+test("with a login the document says how callers prove who they are, and where nobody has to", async () => {
+  const served = await startServed(resources, { mode: "tokens" });
+  const document = (await (await served.send("/openapi.json")).json()) as {
+    readonly security: unknown;
+    readonly components: { readonly securitySchemes: object };
+    readonly paths: Record<string, Record<string, { readonly security?: unknown }>>;
+  };
+  expect(document.security).toEqual([{ bearer: [] }, { cookie: [], proof: [] }]);
+  expect(document.components.securitySchemes).toMatchObject({
+    bearer: { type: "http", scheme: "bearer" },
+    cookie: { type: "apiKey", in: "cookie", name: "countersign" },
+    proof: { type: "apiKey", in: "header", name: "countersign-proof" },
+  });
+  expect(document.paths["/auth/login"]?.["post"]?.security).toEqual([]);
+  expect(document.paths["/healthz"]?.["get"]?.security).toEqual([]);
+  expect(document.paths["/run"]?.["post"]?.security).toBeUndefined();
 });

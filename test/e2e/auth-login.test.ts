@@ -1,18 +1,19 @@
 import { describe, expect, test } from "vitest";
+import { PROOF_HEADER } from "../../src/client/index.ts";
 import { createLoginLink, type RequestLimits } from "../../src/http/index.ts";
 import { createLedger } from "../../src/index.ts";
 import { TestIssuer } from "../support/issuer.ts";
 import { useResources } from "../support/resources.ts";
-import { cookiesOf, type Served, startServed } from "../support/served.ts";
+import { cookiesOf, loginIn, type Served, startServed } from "../support/served.ts";
 
 const resources = useResources();
 const CLIENT = { id: "countersign-web" };
 
-/** Logs a browser in with a token, and gives its cookie. */
-async function logIn(served: Served, token: string): Promise<string> {
+/** Logs a browser in with a token, and gives what its pages send from then on. */
+async function logIn(served: Served, token: string): Promise<Record<string, string>> {
   const answer = await served.send("/auth/login", { body: { token } });
   expect(answer.status).toBe(200);
-  return cookiesOf(answer);
+  return loginIn(answer);
 }
 
 describe("with tokens", () => {
@@ -47,10 +48,10 @@ describe("with tokens", () => {
   test("a browser logs in once with a token, and its cookie counts on the ADK's routes too", async () => {
     const served = await startServed(resources, { mode: "tokens" });
     const answer = await served.send("/auth/login", { body: { token: await served.tokenFor("ana") } });
-    expect(await answer.json()).toMatchObject({ principal: { id: "ana" } });
+    expect(await answer.clone().json()).toMatchObject({ principal: { id: "ana" } });
     const [line = ""] = answer.headers.getSetCookie();
     expect(line).toMatch(/^countersign=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=604800$/);
-    const headers = { cookie: cookiesOf(answer), origin: served.url };
+    const headers = { ...(await loginIn(answer)), origin: served.url };
     expect((await served.send("/v1/me", { headers })).status).toBe(200);
     const session = "/apps/desk/users/ana/sessions/s1";
     expect((await served.send(session, { headers, body: {} })).status).toBe(200);
@@ -78,9 +79,10 @@ describe("with tokens", () => {
       /^__Host-countersign=\S+; Path=\/; HttpOnly; SameSite=Strict; Secure; /,
     );
     expect(answer.headers.get("strict-transport-security")).toBeTruthy();
-    expect((await served.send("/v1/me", { headers: { cookie: cookiesOf(answer) } })).status).toBe(200);
-    const plain = cookiesOf(answer).replace("__Host-", "");
-    expect((await served.send("/v1/me", { headers: { cookie: plain } })).status).toBe(401);
+    const headers = await loginIn(answer);
+    expect((await served.send("/v1/me", { headers })).status).toBe(200);
+    const plain = { ...headers, cookie: cookiesOf(answer).replace("__Host-", "") };
+    expect((await served.send("/v1/me", { headers: plain })).status).toBe(401);
   });
 
   test("the cookie counts for pages of this origin only, reads included", async () => {
@@ -88,9 +90,9 @@ describe("with tokens", () => {
       mode: "tokens",
       app: { allowOrigins: ["http://ui.test"] },
     });
-    const cookie = await logIn(served, await served.tokenFor("ana"));
+    const login = await logIn(served, await served.tokenFor("ana"));
     const statusOf = async (headers: Record<string, string>): Promise<number> =>
-      (await served.send("/v1/me", { headers: { cookie, ...headers } })).status;
+      (await served.send("/v1/me", { headers: { ...login, ...headers } })).status;
     expect(await statusOf({})).toBe(200);
     expect(await statusOf({ origin: served.url, "sec-fetch-site": "same-origin" })).toBe(200);
     expect(await statusOf({ origin: "http://evil.test" })).toBe(403);
@@ -120,9 +122,39 @@ describe("with tokens", () => {
 
   test("a bad bearer is not made good by a cookie", async () => {
     const served = await startServed(resources, { mode: "tokens" });
-    const cookie = await logIn(served, await served.tokenFor("ana"));
+    const login = await logIn(served, await served.tokenFor("ana"));
     for (const authorization of ["Bearer cst_nobody", "Basic eA=="])
-      expect((await served.send("/v1/me", { headers: { cookie, authorization } })).status).toBe(401);
+      expect((await served.send("/v1/me", { headers: { ...login, authorization } })).status).toBe(401);
+  });
+
+  test("the cookie counts with the proof of its own login, and neither half alone", async () => {
+    const served = await startServed(resources, { mode: "tokens" });
+    const [ana, bob] = [
+      await logIn(served, await served.tokenFor("ana")),
+      await logIn(served, await served.tokenFor("bob")),
+    ];
+    const { cookie = "", [PROOF_HEADER]: proof = "" } = ana;
+    const halves = [
+      { cookie },
+      { cookie, [PROOF_HEADER]: "" },
+      { cookie, [PROOF_HEADER]: bob[PROOF_HEADER] ?? "" },
+      { cookie, [PROOF_HEADER]: cookie.split("=")[1] ?? "" },
+      { cookie: `${cookie}; ${PROOF_HEADER}=${proof}` },
+      { [PROOF_HEADER]: proof },
+      { cookie: bob["cookie"] ?? "", [PROOF_HEADER]: proof },
+    ];
+    for (const headers of halves)
+      for (const path of ["/v1/me", "/v1/confirmations", "/list-apps", "/v1/confirmations/stream"])
+        expect((await served.send(path, { headers })).status, JSON.stringify(headers)).toBe(401);
+    expect((await served.send("/v1/me", { headers: ana })).status).toBe(200);
+  });
+
+  test("whoever has the cookie alone cannot log its owner out", async () => {
+    const served = await startServed(resources, { mode: "tokens" });
+    const login = await logIn(served, await served.tokenFor("ana"));
+    const { cookie = "" } = login;
+    await served.send("/auth/logout", { method: "POST", headers: { cookie, origin: served.url } });
+    expect((await served.send("/v1/me", { headers: login })).status).toBe(200);
   });
 
   test("two cookies of one name are nobody's", async () => {
@@ -131,28 +163,29 @@ describe("with tokens", () => {
       await logIn(served, await served.tokenFor("ana")),
       await logIn(served, await served.tokenFor("bob")),
     ];
-    expect((await served.send("/v1/me", { headers: { cookie: `${ana}; ${bob}` } })).status).toBe(401);
+    const headers = { ...ana, cookie: `${ana["cookie"]}; ${bob["cookie"]}` };
+    expect((await served.send("/v1/me", { headers })).status).toBe(401);
   });
 
   test("logging out ends the cookie here and on the ledger", async () => {
     const served = await startServed(resources, { mode: "tokens" });
-    const cookie = await logIn(served, await served.tokenFor("ana"));
+    const login = await logIn(served, await served.tokenFor("ana"));
     const out = await served.send("/auth/logout", {
       method: "POST",
-      headers: { cookie, origin: served.url },
+      headers: { ...login, origin: served.url },
     });
     expect(out.headers.getSetCookie()[0]).toMatch(/^countersign=;.*Max-Age=0$/);
-    expect((await served.send("/v1/me", { headers: { cookie } })).status).toBe(401);
+    expect((await served.send("/v1/me", { headers: login })).status).toBe(401);
   });
 
   test("another page can neither log a browser in nor out", async () => {
     const served = await startServed(resources, { mode: "tokens" });
-    const cookie = await logIn(served, await served.tokenFor("ana"));
-    const headers = { cookie, origin: "http://evil.test" };
+    const login = await logIn(served, await served.tokenFor("ana"));
+    const headers = { ...login, origin: "http://evil.test" };
     expect((await served.send("/auth/logout", { method: "POST", headers })).status).toBe(403);
     const body = { token: await served.tokenFor("eve") };
     expect((await served.send("/auth/login", { body, headers })).status).toBe(403);
-    expect((await served.send("/v1/me", { headers: { cookie } })).status).toBe(200);
+    expect((await served.send("/v1/me", { headers: login })).status).toBe(200);
   });
 
   test("nobody logs in as somebody whom the body names", async () => {
@@ -176,11 +209,10 @@ describe("with tokens", () => {
       scopes: ["read"],
       createdBy: "local:test",
     });
-    const cookie = await logIn(here, secret);
-    expect((await there.send("/v1/me", { headers: { cookie } })).status).toBe(200);
+    const headers = await logIn(here, secret);
+    expect((await there.send("/v1/me", { headers })).status).toBe(200);
     await there.tokens.revoke(token.id, "local:test");
-    for (const served of [here, there])
-      expect((await served.send("/v1/me", { headers: { cookie } })).status).toBe(401);
+    for (const served of [here, there]) expect((await served.send("/v1/me", { headers })).status).toBe(401);
   });
 });
 
@@ -231,8 +263,9 @@ describe("with a local login", () => {
     const body = { link: new URL(link).hash.slice(1) };
     const clicks = await Promise.all([1, 2, 3].map(() => served.send("/auth/login", { body })));
     expect(clicks.map(({ status }) => String(status)).toSorted()).toEqual(["200", "401", "401"]);
-    const cookie = clicks.map(cookiesOf).find((text) => text !== "") ?? "";
-    expect(await (await served.send("/v1/me", { headers: { cookie } })).json()).toMatchObject({
+    const clicked = clicks.find(({ status }) => status === 200);
+    const headers = clicked === undefined ? {} : await loginIn(clicked);
+    expect(await (await served.send("/v1/me", { headers })).json()).toMatchObject({
       auth: "local",
       principal: { id: "local:ana", kind: "local", authenticated: true },
     });
@@ -247,8 +280,10 @@ describe("through an issuer", () => {
     const returned = await served.send(back, {
       headers: { cookie, "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" },
     });
-    expect([returned.status, returned.headers.get("location")]).toEqual([302, "../"]);
-    const headers = { cookie: cookiesOf(returned) };
+    expect(returned.status).toBe(200);
+    const [, proof = ""] = /data-proof="([\w-]{43})"/.exec(await returned.text()) ?? [];
+    expect(returned.headers.get("cache-control")).toBe("no-store");
+    const headers = { cookie: cookiesOf(returned), "countersign-proof": proof };
     expect(await (await served.send("/v1/me", { headers })).json()).toMatchObject({
       auth: "oidc",
       principal: { id: "ana", kind: "oidc", roles: ["finance"] },
@@ -261,7 +296,7 @@ describe("through an issuer", () => {
     const [one, other] = [await leave(served), await leave(served)];
     expect((await served.send(one.back, { headers: { cookie: other.cookie } })).status).toBe(401);
     expect((await served.send(one.back)).status).toBe(401);
-    expect((await served.send(one.back, { headers: { cookie: one.cookie } })).status).toBe(302);
+    expect((await served.send(one.back, { headers: { cookie: one.cookie } })).status).toBe(200);
     expect((await served.send(one.back, { headers: { cookie: one.cookie } })).status).toBe(401);
   });
 
@@ -296,6 +331,67 @@ describe("through an issuer", () => {
         200,
       );
     expect((await served.send("/auth/login", { body: { token: await issuer.token() } })).status).toBe(200);
+  });
+
+  test("a cookie that a token of the issuer was exchanged for ends with that token", async () => {
+    const { served, issuer } = await start();
+    const token = await issuer.token({ expiresIn: 90 });
+    const answer = await served.send("/auth/login", { body: { token } });
+    const [, maxAge] = /Max-Age=(\d+)/.exec(answer.headers.getSetCookie()[0] ?? "") ?? [];
+    expect(Number(maxAge)).toBeLessThanOrEqual(90);
+    const { items } = await served.ledger.keptOf("login");
+    expect(items[0]?.expiresAt).toBeLessThanOrEqual(Date.now() + 90_000);
+    // It is good for a minute longer as a bearer, for clocks that are off; a login is not made of that minute.
+    const late = await served.send("/auth/login", {
+      body: { token: await issuer.token({ expiresIn: -30 }) },
+    });
+    expect((await served.send("/v1/me", { headers: await loginIn(late) })).status).toBe(401);
+  });
+
+  test("who somebody is, and their roles, is asked of the issuer again after an hour", async () => {
+    let now = Date.now();
+    const issuer = await TestIssuer.open();
+    resources.add(() => issuer.close());
+    const oidc = { issuer: issuer.url, audience: "countersign", client: CLIENT };
+    const served = await startServed(resources, { mode: "oidc", oidc, now: () => now });
+    const { back, cookie } = await leave(served);
+    const returned = await served.send(back, { headers: { cookie } });
+    const [, proof = ""] = /data-proof="([\w-]{43})"/.exec(await returned.text()) ?? [];
+    const headers = { cookie: cookiesOf(returned), [PROOF_HEADER]: proof };
+    now += 3_599_000;
+    expect((await served.send("/v1/me", { headers })).status).toBe(200);
+    now += 1_000;
+    expect((await served.send("/v1/me", { headers })).status).toBe(401);
+  });
+
+  test("a browser's login may use what people come for; an issuer that names our scopes decides instead", async () => {
+    const { served, issuer } = await start();
+    const scopesAfter = async (): Promise<unknown> => {
+      const { back, cookie } = await leave(served);
+      const returned = await served.send(back, { headers: { cookie } });
+      const [, proof = ""] = /data-proof="([\w-]{43})"/.exec(await returned.text()) ?? [];
+      const headers = { cookie: cookiesOf(returned), [PROOF_HEADER]: proof };
+      const me = (await (await served.send("/v1/me", { headers })).json()) as {
+        readonly principal: { readonly scopes: unknown };
+      };
+      return me.principal.scopes;
+    };
+    expect(await scopesAfter()).toEqual(["run", "read", "decide"]);
+    issuer.claims = { ...issuer.claims, scope: "openid countersign:read" };
+    expect(await scopesAfter()).toEqual(["read"]);
+  });
+
+  test.each([
+    ["a logout token", { typ: "logout+jwt" }],
+    ["an access token", { typ: "at+jwt" }],
+    ["one of several audiences that was asked for by another", { audience: ["countersign-web", "other"] }],
+    ["one that was asked for by another", { claims: { azp: "other" } }],
+  ])("%s, where the issuer has to say who came, logs nobody in", async (_, idToken) => {
+    const { served, issuer } = await start();
+    issuer.idToken = idToken;
+    const { back, cookie } = await leave(served);
+    const answer = await served.send(back, { headers: { cookie } });
+    expect([answer.status, cookiesOf(answer)]).toEqual([401, ""]);
   });
 });
 

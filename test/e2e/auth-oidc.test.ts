@@ -30,14 +30,96 @@ test("a token of the issuer is its subject, with the roles that it claims", asyn
     id: "ana",
     kind: "oidc",
     roles: ["finance"],
-    scopes: ["run", "read", "decide"],
+    scopes: [],
     authenticated: true,
   });
 });
 
+describe("scopes", () => {
+  test.each<[string, unknown, readonly string[]]>([
+    ["what a login asks for", "openid profile", []],
+    ["our words without our name in front", "run read decide admin act-as", []],
+    ["none", undefined, []],
+    ["a list where a text belongs", ["countersign:admin"], []],
+    ["ours", "openid countersign:run countersign:decide", ["run", "decide"]],
+    ["one that there is not", "countersign:everything", []],
+    ["another program's", "countersign-prod:decide xcountersign:decide COUNTERSIGN:decide", []],
+  ])("a token that names %s", async (_, scope, scopes) => {
+    const auth = await open();
+    const person = await auth.authenticate(asking(await issuer.token({ claims: { scope } })));
+    expect(person?.scopes).toEqual(scopes);
+  });
+
+  test("whoever is given none of ours has what the settings say, and nobody else", async () => {
+    const auth = await open({ defaultScopes: ["read"] });
+    const scopesOf = async (scope: string): Promise<unknown> =>
+      (await auth.authenticate(asking(await issuer.token({ claims: { scope } }))))?.scopes;
+    expect(await scopesOf("openid profile")).toEqual(["read"]);
+    expect(await scopesOf("openid countersign:run")).toEqual(["run"]);
+    expect(await scopesOf("openid countersign:typo")).toEqual([]);
+  });
+});
+
+test.each(["at+jwt", "AT+JWT", "application/at+jwt", "JWT", "jwt"])(
+  "an access token of the type %s counts",
+  async (typ) => {
+    const auth = await open();
+    expect(await auth.authenticate(asking(await issuer.token({ typ })))).toBeDefined();
+  },
+);
+
+describe("a token that was made for another use opens nothing", () => {
+  const OTHERS: readonly (readonly [string, Parameters<TestIssuer["token"]>[0]])[] = [
+    ...["logout+jwt", "refresh+jwt", "dpop+jwt", "secevent+jwt", "id+jwt", "JOSE", "", "at+jwt2"].map(
+      (typ) => [`of the type "${typ}"`, { typ }] as const,
+    ),
+    ["without a type", { typ: undefined }],
+    ["that says who logged in: nonce", { claims: { nonce: "n" } }],
+    ["that says who logged in: at_hash", { claims: { at_hash: "h" } }],
+    ["that says who logged in: c_hash", { claims: { c_hash: "h" } }],
+    ["that Keycloak calls an ID token", { claims: { typ: "ID" } }],
+    ["that Keycloak calls a refresh token", { claims: { typ: "Refresh" } }],
+    ["that Cognito calls an ID token", { claims: { token_use: "id" } }],
+    ["that tells of a logout", { typ: "at+jwt", claims: { events: {} } }],
+    ["that counts with a proof only", { typ: "at+jwt", claims: { cnf: { jkt: "k" } } }],
+  ];
+  test.each(OTHERS)("one %s", async (_, wishes) => {
+    const auth = await open();
+    expect(await auth.authenticate(asking(await issuer.token(wishes)))).toBeUndefined();
+  });
+});
+
+describe("an issuer is asked over TLS, or on this machine", () => {
+  test.each(["http://id.test", "http://10.0.0.7:8080/realms/x", "ftp://id.test", "id.test"])(
+    "not %s",
+    async (url) => {
+      await expect(open({ issuer: url })).rejects.toMatchObject({ code: "invalid-option" });
+    },
+  );
+
+  test.each(["jwks_uri", "authorization_endpoint", "token_endpoint"])(
+    "nor one whose %s is elsewhere without",
+    async (name) => {
+      issuer.configuration = { [name]: "http://keys.test/x" };
+      const auth = await open();
+      await expect(auth.authenticate(asking(await issuer.token()))).rejects.toMatchObject({
+        code: "invalid-option",
+      });
+    },
+  );
+});
+
+test("the audience of the API is not the client's id: what says who logged in would open everything", async () => {
+  const ledger = await createLedger("memory:");
+  resources.add(() => ledger.close());
+  const oidc = { issuer: issuer.url, audience: ["api", "web"], client: { id: "web" } };
+  const auth = createAuth({ mode: "oidc", ledger, oidc, publicUrl: "http://127.0.0.1:8000" });
+  await expect(auth).rejects.toMatchObject({ code: "invalid-option" });
+});
+
 test("the id may be the verified email, and the roles stand where the settings say", async () => {
   const auth = await open({ idClaim: "email", rolesClaim: "realm_access.roles" });
-  const claims = { realm_access: { roles: ["manager"] }, scope: "openid read" };
+  const claims = { realm_access: { roles: ["manager"] }, scope: "openid countersign:read" };
   const person = await auth.authenticate(asking(await issuer.token({ claims })));
   expect(person).toMatchObject({ id: "ana@corp.test", roles: ["manager"], scopes: ["read"] });
   const unverified = await issuer.token({ claims: { ...claims, email_verified: false } });

@@ -8,7 +8,9 @@ import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from "j
 export interface TokenWishes {
   readonly claims?: Record<string, unknown>;
   readonly issuer?: string;
-  readonly audience?: string;
+  readonly audience?: string | string[];
+  /** What kind of token its header says that it is. */
+  readonly typ?: string | undefined;
   /** Seconds from now. */
   readonly expiresIn?: number;
   readonly notBefore?: number;
@@ -31,6 +33,10 @@ export class TestIssuer {
   };
   /** Takes a code as often as it comes, and whoever brings it. */
   careless = false;
+  /** What is unusual in what it says of itself. */
+  configuration: Record<string, string> = {};
+  /** What is unusual in the tokens that say who logged in. */
+  idToken: TokenWishes = {};
   /** Puts this into tokens instead of what the login asked for. */
   nonce: string | undefined;
   readonly url: string;
@@ -80,17 +86,13 @@ export class TestIssuer {
     return this.#key().jwk;
   }
 
-  async token({
-    claims = {},
-    issuer = this.url,
-    audience = "countersign",
-    expiresIn = 300,
-    notBefore,
-  }: TokenWishes = {}): Promise<string> {
+  async token({ claims = {}, issuer = this.url, ...wishes }: TokenWishes = {}): Promise<string> {
+    const { audience = "countersign", expiresIn = 300, notBefore } = wishes;
+    const typ = "typ" in wishes ? wishes.typ : "JWT";
     const { id, key } = this.#key();
     const now = Math.floor(Date.now() / 1000);
     const signing = new SignJWT({ ...this.claims, ...claims })
-      .setProtectedHeader({ alg: "ES256", kid: id })
+      .setProtectedHeader({ alg: "ES256", kid: id, ...(typ === undefined ? {} : { typ }) })
       .setIssuer(issuer)
       .setAudience(audience)
       .setIssuedAt(now)
@@ -108,6 +110,7 @@ export class TestIssuer {
           jwks_uri: `${this.url}/keys`,
           authorization_endpoint: `${this.url}/authorize`,
           token_endpoint: `${this.url}/token`,
+          ...this.configuration,
         });
       case "/keys":
         this.keyReads += 1;
@@ -142,9 +145,8 @@ export class TestIssuer {
     if (left === undefined || !(isRight || this.careless))
       return Response.json({ error: "invalid_grant" }, { status: 400 });
     const audience = form.get("client_id") ?? "";
-    return Response.json({
-      id_token: await this.token({ audience, claims: { nonce: this.nonce ?? left.nonce } }),
-    });
+    const claims = { nonce: this.nonce ?? left.nonce, ...this.idToken.claims };
+    return Response.json({ id_token: await this.token({ audience, ...this.idToken, claims }) });
   }
 
   #key(): SigningKey {

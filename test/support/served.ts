@@ -1,3 +1,4 @@
+import { PROOF_HEADER } from "../../src/client/index.ts";
 import { type AppOptions, type AuthOptions, createApp, createAuth, Tokens } from "../../src/http/index.ts";
 import { type NodeServer, serve } from "../../src/http/node/index.ts";
 import { Agent, createEngine, type Ledger, Runner, tool } from "../../src/index.ts";
@@ -72,6 +73,12 @@ async function sendTo(
     redirect: "manual",
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
+}
+
+/** What a page of this server sends of the login that an answer began: the cookie, and its proof. */
+export async function loginIn(answer: Response): Promise<Record<string, string>> {
+  const { proof = "" } = (await answer.clone().json()) as { readonly proof?: string };
+  return { cookie: cookiesOf(answer), [PROOF_HEADER]: proof };
 }
 
 /** What a browser would send back of the cookies that an answer sets. */

@@ -8,6 +8,7 @@ import { deliveries, deliveriesRetry } from "./deliveries.ts";
 import { demo } from "./demo.ts";
 import { deny } from "./deny.ts";
 import { doctor } from "./doctor.ts";
+import { loginsList, loginsRevoke } from "./logins.ts";
 import { mcp } from "./mcp.ts";
 import { migrate } from "./migrate.ts";
 import { pending } from "./pending.ts";
@@ -40,6 +41,8 @@ export const COMMANDS: readonly Command[] = [
   tokensCreate,
   tokensList,
   tokensRevoke,
+  loginsList,
+  loginsRevoke,
   validate,
   migrate,
   prune,

@@ -1,13 +1,15 @@
 import { LOGIN_MODES, type LoginMode } from "../../engine/index.ts";
-import { assertSafeBind, type OidcOptions } from "../../http/index.ts";
+import { assertSafeBind, isScope, type OidcOptions, SCOPES, type Scope } from "../../http/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import type { Flags, Invocation } from "../command.ts";
+import { parseDuration } from "../duration.ts";
 import { ledgerUrl } from "../wiring.ts";
 
 const DEFAULT_HOST = "127.0.0.1";
 const DEFAULT_PORT = 8000;
 const DEFAULT_DRAIN_SECONDS = 0;
 const DEFAULT_GRACE_SECONDS = 25;
+const DEFAULT_LOGIN_AGE = "1h";
 const MOST_SECONDS = 86_400;
 const MOST_PORT = 65_535;
 
@@ -70,6 +72,16 @@ export const SERVE_FLAGS: Flags = {
     help: "lets browsers log in there too (its secret: COUNTERSIGN_OIDC_CLIENT_SECRET)",
   },
   "oidc-roles-claim": { type: "string", value: "PATH", help: "where the roles are (roles)" },
+  "oidc-default-scopes": {
+    type: "string",
+    value: "A,B",
+    help: `what a person may use whose token names no countersign:… scope (a bearer nothing, a browser's login run,read,decide)`,
+  },
+  "oidc-login-age": {
+    type: "string",
+    value: "AGE",
+    help: `how long a browser's login lasts before the issuer is asked again for its roles (${DEFAULT_LOGIN_AGE})`,
+  },
   drain: {
     type: "string",
     value: "SECONDS",
@@ -154,12 +166,25 @@ function oidcOf(invocation: Invocation): OidcOptions {
   const id = settingOf(invocation, "oidc-client-id");
   const secret = invocation.env["COUNTERSIGN_OIDC_CLIENT_SECRET"];
   const rolesClaim = settingOf(invocation, "oidc-roles-claim");
+  const scopes = settingOf(invocation, "oidc-default-scopes");
   return {
     issuer,
     audience,
     ...(id === undefined ? {} : { client: { id, ...(secret ? { secret } : {}) } }),
     ...(rolesClaim === undefined ? {} : { rolesClaim }),
+    ...(scopes === undefined ? {} : { defaultScopes: scopesOf("oidc-default-scopes", scopes) }),
+    loginMaxAgeMs: parseDuration(
+      settingOf(invocation, "oidc-login-age") ?? DEFAULT_LOGIN_AGE,
+      "oidc-login-age",
+    ),
   };
+}
+
+function scopesOf(name: string, text: string): readonly Scope[] {
+  const words = text.split(",").map((word) => word.trim());
+  const stranger = words.find((word) => !isScope(word));
+  if (stranger === undefined) return words.filter(isScope);
+  throw invalid(name, `--${name} has "${stranger}"; there are ${SCOPES.join(", ")}.`);
 }
 
 function numberOf(name: string, text: string | undefined, most: number): number | undefined {

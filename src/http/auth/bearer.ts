@@ -5,6 +5,8 @@ export interface Known {
   readonly principal: Principal;
   /** The id of the API token that proved it: a login made with it ends with it. */
   readonly token?: string;
+  /** Nothing that is known by this counts longer; as long as a login does, if nothing is said. */
+  readonly until?: number;
 }
 
 /** Tells whose a credential is; undefined where it is none of its kind, or does not count any more. */

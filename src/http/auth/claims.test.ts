@@ -20,10 +20,12 @@ test("an email is an identity only where the issuer verified it", () => {
   expect(toPerson({ sub: "boss@corp", email_verified: true }, { idClaim })).toBeUndefined();
 });
 
-test("scopes are ours where the token names any of them, and the usual ones where it does not", () => {
-  expect(toPerson({ sub: "ana", scope: "openid read" }, {})?.scopes).toEqual(["read"]);
-  for (const scope of ["openid profile", ["admin"], undefined])
-    expect(toPerson({ sub: "ana", scope }, {})?.scopes).toEqual(["run", "read", "decide"]);
+test("scopes are those that the token names as ours, and else what the settings say, which is none", () => {
+  expect(toPerson({ sub: "ana", scope: "openid countersign:read" }, {}, ["run"])?.scopes).toEqual(["read"]);
+  for (const scope of ["openid profile", "read decide", ["countersign:admin"], undefined]) {
+    expect(toPerson({ sub: "ana", scope }, {})?.scopes).toEqual([]);
+    expect(toPerson({ sub: "ana", scope }, {}, ["read"])?.scopes).toEqual(["read"]);
+  }
 });
 
 test.each(["local", "local:root", "provider:clerk", "", " ", "a\u202eb"])(

@@ -1,6 +1,6 @@
 import type { Principal } from "../../engine/index.ts";
 import { isJsonObject, member } from "../../protocol/index.ts";
-import { isScope, USUAL_SCOPES } from "../scopes.ts";
+import { type Scope, scopesNamedIn } from "../scopes.ts";
 import { flawOfUserId } from "./user-id.ts";
 
 /** Which of an issuer's claims say who somebody is. */
@@ -11,10 +11,14 @@ export interface ClaimNames {
   readonly rolesClaim?: string;
 }
 
-/** Whom verified claims tell of; undefined where they do not say it as they have to. */
+/**
+ * Whom verified claims tell of; undefined where they do not say it as they have to. Whoever is given none of our scopes
+ * has `unnamed`.
+ */
 export function toPerson(
   claims: { readonly [name: string]: unknown },
   { idClaim = "sub", rolesClaim = "roles" }: ClaimNames,
+  unnamed: readonly Scope[] = [],
 ): Principal | undefined {
   const id = member(claims, idClaim);
   if (typeof id !== "string" || flawOfUserId(id) !== undefined) return undefined;
@@ -23,7 +27,7 @@ export function toPerson(
     id,
     kind: "oidc",
     roles: textsOf(claimAt(claims, rolesClaim)),
-    scopes: scopesOf(member(claims, "scope")),
+    scopes: scopesOf(member(claims, "scope")) ?? unnamed,
     authenticated: true,
   };
 }
@@ -41,7 +45,6 @@ function textsOf(value: unknown): readonly string[] {
   return list.filter((entry) => typeof entry === "string");
 }
 
-function scopesOf(value: unknown): readonly string[] {
-  const ours = typeof value === "string" ? value.split(" ").filter(isScope) : [];
-  return ours.length > 0 ? ours : USUAL_SCOPES;
+function scopesOf(value: unknown): readonly Scope[] | undefined {
+  return typeof value === "string" ? scopesNamedIn(value) : undefined;
 }

@@ -1,5 +1,6 @@
 import type { LoginMode, Shelf } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
+import { type Scope, USUAL_SCOPES } from "../scopes.ts";
 import type { Auth } from "./auth.ts";
 import { type BearerReader, bearerOf, type Known } from "./bearer.ts";
 import { type ClaimNames, toPerson } from "./claims.ts";
@@ -10,7 +11,10 @@ import { LOGIN_COOKIE, loginRoutes, type Proof } from "./login-routes.ts";
 import { Logins } from "./logins.ts";
 import { noAuth } from "./no-auth.ts";
 import { OidcLogin } from "./oidc-login.ts";
+import { proofOf } from "./proof.ts";
 import { Tokens } from "./tokens.ts";
+
+const HOUR_MS = 3_600_000;
 
 export interface OidcOptions extends ClaimNames {
   /** As the issuer writes itself; its configuration is found below it. */
@@ -19,6 +23,13 @@ export interface OidcOptions extends ClaimNames {
   readonly audience: string | readonly string[];
   /** What the issuer knows this server as; with it people can log in by browser. Needs `publicUrl`. */
   readonly client?: { readonly id: string; readonly secret?: string };
+  /**
+   * What somebody may use to whom the issuer gives none of our scopes (`countersign:run`, `countersign:decide` and so
+   * on). If nothing is said: whoever brings a token may use nothing, whoever logs in here by browser run, read and decide.
+   */
+  readonly defaultScopes?: readonly Scope[];
+  /** How long a login by browser lasts before the issuer is asked anew who that is, with which roles; an hour. */
+  readonly loginMaxAgeMs?: number;
   /** How long keys that an issuer did not have are not asked for again. */
   readonly keysCooldownMs?: number;
 }
@@ -48,7 +59,7 @@ export async function createAuth({
 }: AuthOptions): Promise<Auth> {
   if (mode === "none") return noAuth;
   const tokens = new Tokens(ledger, now);
-  const logins = new Logins(ledger, tokens, now);
+  const logins = new Logins(ledger, now);
   const readers: BearerReader[] = [(credential) => tokens.read(credential)];
   let browserLogin: OidcLogin | undefined;
   if (mode === "oidc") {
@@ -77,22 +88,22 @@ export async function createAuth({
       // A credential that was sent is the one that counts: a bad one is not made good by a cookie.
       if (request.headers.has("authorization")) return (await read(bearerOf(request) ?? ""))?.principal;
       const secret = cookieOf(request, cookie);
-      return secret === undefined ? undefined : logins.find(secret);
+      return secret === undefined ? undefined : logins.find({ cookie: secret, proof: proofOf(request) });
     },
-    login: loginRoutes({ logins, publicUrl, prove, ...(browserLogin && { oidc: browserLogin }) }),
+    login: loginRoutes({ logins, publicUrl, prove, now, ...(browserLogin && { oidc: browserLogin }) }),
   };
 }
 
 async function readSigned(issuer: Issuer, oidc: OidcOptions, credential: string): Promise<Known | undefined> {
   if (!/^[\w-]+\.[\w-]+\.[\w-]*$/.test(credential)) return undefined;
-  const claims = await issuer.verify(credential, oidc.audience);
-  const principal = claims && toPerson(claims, oidc);
-  return principal && { principal };
+  const claims = await issuer.verify(credential, { audience: oidc.audience, use: "access" });
+  const principal = claims && toPerson(claims, oidc, oidc.defaultScopes ?? []);
+  return principal && { principal, until: (claims.exp ?? 0) * 1000 };
 }
 
 function loginAt(
   issuer: Issuer,
-  { client, ...claims }: OidcOptions,
+  { client, audience, defaultScopes: scopes = USUAL_SCOPES, loginMaxAgeMs, ...claims }: OidcOptions,
   {
     ledger,
     publicUrl,
@@ -102,8 +113,13 @@ function loginAt(
   if (client === undefined) return undefined;
   if (publicUrl === undefined)
     throw invalid("publicUrl", "To log in by browser the issuer must know the public URL.");
+  if ([audience].flat().includes(client.id)) {
+    const message = `The audience "${client.id}" is the client's id, so what says who logged in would open everything; give the API another one.`;
+    throw invalid("audience", message);
+  }
+  const maxAgeMs = loginMaxAgeMs ?? HOUR_MS;
   const returnTo = `${publicUrl.replace(/\/+$/, "")}/auth/callback`;
-  return new OidcLogin({ shelf: ledger, issuer, client, returnTo, claims, now });
+  return new OidcLogin({ shelf: ledger, issuer, client, returnTo, claims, scopes, maxAgeMs, now });
 }
 
 function invalid(field: string, message: string): CountersignError {

@@ -1,6 +1,8 @@
 import type * as Jose from "jose";
 import { z } from "zod";
 import { CountersignError } from "../../protocol/index.ts";
+import { isLoopback } from "./safe-bind.ts";
+import { isMadeFor, type TokenUse } from "./token-use.ts";
 
 /** Only those that a public key checks: with a shared-secret one, whoever knows the public key could sign. */
 const ALGORITHMS = [
@@ -41,7 +43,9 @@ export class Issuer {
   #configuration: Promise<IssuerConfiguration> | undefined;
   #keys: { readonly from: string; readonly find: ReturnType<typeof Jose.createRemoteJWKSet> } | undefined;
 
+  /** Throws `invalid-option` for one that is reached over plain http on another machine. */
   constructor(url: string, keysCooldownMs = 30_000) {
+    if (!isSafeAddress(url)) throw plainHttp(url);
     this.#url = url.replace(/\/+$/, "");
     this.#keysCooldownMs = keysCooldownMs;
   }
@@ -56,10 +60,13 @@ export class Issuer {
   }
 
   /**
-   * The claims of a token that this issuer signed for this audience and that counts now, give or take a minute;
-   * undefined for any other. Throws where the issuer cannot be asked.
+   * The claims of a token that this issuer signed for this use and this audience and that counts now, give or take a
+   * minute; undefined for any other. Throws where the issuer cannot be asked.
    */
-  async verify(token: string, audience: string | readonly string[]): Promise<Jose.JWTPayload | undefined> {
+  async verify(
+    token: string,
+    { audience, use }: { readonly audience: string | readonly string[]; readonly use: TokenUse },
+  ): Promise<Jose.JWTPayload | undefined> {
     const { issuer, jwks_uri } = await this.configuration();
     const { createRemoteJWKSet, errors, jwtVerify } = await loadJose();
     if (this.#keys?.from !== jwks_uri) {
@@ -67,14 +74,14 @@ export class Issuer {
       this.#keys = { from: jwks_uri, find };
     }
     try {
-      const { payload } = await jwtVerify(token, this.#keys.find, {
+      const { payload, protectedHeader } = await jwtVerify(token, this.#keys.find, {
         issuer,
         audience: [audience].flat(),
         algorithms: ALGORITHMS,
         clockTolerance: CLOCK_SKEW_SECONDS,
         requiredClaims: ["exp", "sub"],
       });
-      return payload;
+      return isMadeFor(use, protectedHeader.typ, payload) ? payload : undefined;
     } catch (error) {
       // These tell of the token; what tells of the issuer (it is down, it is slow) is not its bearer's fault.
       const aboutToken =
@@ -94,10 +101,13 @@ export class Issuer {
     });
     const read = CONFIGURATION.safeParse(await answer.json().catch(() => undefined));
     if (!answer.ok || !read.success) throw unreachable(this.#url, read.error);
-    if (read.data.issuer.replace(/\/+$/, "") === this.#url) return read.data;
+    const { issuer, ...addresses } = read.data;
+    const unsafe = Object.values(addresses).find((named) => !isSafeAddress(named));
+    if (unsafe !== undefined) throw plainHttp(unsafe);
+    if (issuer.replace(/\/+$/, "") === this.#url) return read.data;
     throw new CountersignError(
       "invalid-option",
-      `The issuer at "${this.#url}" calls itself "${read.data.issuer}"; configure that name.`,
+      `The issuer at "${this.#url}" calls itself "${issuer}"; configure that name.`,
     );
   }
 }
@@ -111,6 +121,19 @@ export async function loadJose(): Promise<typeof Jose> {
       cause,
     });
   }
+}
+
+function isSafeAddress(address: string): boolean {
+  const { protocol, hostname = "" } = URL.parse(address) ?? {};
+  return protocol === "https:" || (protocol === "http:" && isLoopback(hostname));
+}
+
+function plainHttp(address: string): CountersignError {
+  return new CountersignError(
+    "invalid-option",
+    `"${address}" of the issuer is not https, so anybody on the way could name people; http is for this machine only.`,
+    { details: { field: "oidc-issuer" } },
+  );
 }
 
 function unreachable(url: string, cause: unknown): CountersignError {

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { PROOF_PLACE } from "./proof.ts";
 
 // Everything is relative to /auth/login, wherever the server is mounted.
 const SCRIPT = `
@@ -20,9 +21,18 @@ form.addEventListener("submit", async (event) => {
   const body = link ? { link } : { token: field.value.trim() };
   const headers = { "content-type": "application/json" };
   const answer = await fetch("login", { method: "POST", headers, body: JSON.stringify(body) });
-  if (answer.ok) location.replace("../");
-  else told.textContent = (await answer.json()).detail;
+  const said = await answer.json();
+  if (!answer.ok) told.textContent = said.detail;
+  else {
+    localStorage.setItem("${PROOF_PLACE}", said.proof);
+    location.replace("../");
+  }
 });`;
+
+// The proof stands in the page instead of the address, where histories and logs would have it.
+const COME_BACK = `
+localStorage.setItem("${PROOF_PLACE}", document.documentElement.dataset.proof);
+location.replace("../");`;
 
 const STYLE = `
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 24rem; margin: 20vh auto; padding: 0 1rem; color-scheme: light dark; }
@@ -45,15 +55,32 @@ export const LOGIN_PAGE: string = `<!doctype html>
 <script>${SCRIPT}</script>
 `;
 
-export const LOGIN_PAGE_POLICY: string = [
-  "default-src 'none'",
-  `script-src '${hashOf(SCRIPT)}'`,
-  `style-src '${hashOf(STYLE)}'`,
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
+/** What a browser that comes back from an issuer gets: it keeps the proof, and goes to the inbox. */
+export function loggedInPage(proof: string): string {
+  return `<!doctype html>
+<html lang="en" data-proof="${proof}">
+<meta charset="utf-8">
+<title>Logged in · Countersign</title>
+<style>${STYLE}</style>
+<p>Logged in. <a href="../">Go to the inbox</a></p>
+<script>${COME_BACK}</script>
+`;
+}
+
+export const LOGIN_PAGE_POLICY: string = policyFor(SCRIPT, "connect-src 'self'");
+export const LOGGED_IN_PAGE_POLICY: string = policyFor(COME_BACK);
+
+function policyFor(script: string, ...more: readonly string[]): string {
+  return [
+    "default-src 'none'",
+    `script-src '${hashOf(script)}'`,
+    `style-src '${hashOf(STYLE)}'`,
+    ...more,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+}
 
 function hashOf(text: string): string {
   return `sha256-${createHash("sha256").update(text).digest("base64")}`;

@@ -1,13 +1,15 @@
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import type { Principal } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import type { HttpEnv } from "../env.ts";
 import { newRoutes, serve } from "../operation.ts";
 import type { Known } from "./bearer.ts";
-import { clearCookie, cookieForm, cookieOf, LONGEST_LOGIN_MS, setCookie } from "./cookie.ts";
-import { LOGIN_PAGE, LOGIN_PAGE_POLICY } from "./login-page.ts";
+import { clearCookie, cookieForm, cookieOf, setCookie } from "./cookie.ts";
+import { LOGGED_IN_PAGE_POLICY, LOGIN_PAGE, LOGIN_PAGE_POLICY, loggedInPage } from "./login-page.ts";
 import type { Logins } from "./logins.ts";
 import { AWAY_MS, type OidcLogin } from "./oidc-login.ts";
+import { PROOF_HEADER, proofOf } from "./proof.ts";
 
 /** What somebody logs in with: a token, or the secret of a login link. */
 export type Proof = { readonly token: string } | { readonly link: string };
@@ -27,10 +29,17 @@ const PERSON = z.object({
 const LOG_IN = {
   method: "post",
   path: "/auth/login",
-  summary: "Log a browser in: the answer sets a cookie that counts on this origin",
+  summary:
+    "Log a browser in: the answer sets a cookie, which counts on this origin and with the proof beside it",
   tag: "identity",
   body: PROOF,
-  answer: { description: "Who that is", schema: z.object({ principal: PERSON }) },
+  answer: {
+    description: "Who that is, and what the page proves itself with",
+    schema: z.object({
+      principal: PERSON,
+      proof: z.string().openapi({ description: `Send it as ${PROOF_HEADER} with every request.` }),
+    }),
+  },
 } as const;
 const LOG_OUT = {
   method: "post",
@@ -46,6 +55,7 @@ export interface LoginRoutesOptions {
   /** Whom a token or a link belongs to. */
   readonly prove: (proof: Proof) => Promise<Known | undefined>;
   readonly oidc?: OidcLogin;
+  readonly now: () => number;
 }
 
 /** The name of the cookie of a browser that is logged in, before the prefix that https adds. */
@@ -53,16 +63,25 @@ export const LOGIN_COOKIE = "countersign";
 const AWAY_COOKIE = "countersign-away";
 
 /** Where a browser logs in and out. */
-export function loginRoutes({ logins, publicUrl, prove, oidc }: LoginRoutesOptions): OpenAPIHono<HttpEnv> {
+export function loginRoutes({
+  logins,
+  publicUrl,
+  prove,
+  oidc,
+  now,
+}: LoginRoutesOptions): OpenAPIHono<HttpEnv> {
   const form = cookieForm(publicUrl, LOGIN_COOKIE, "Strict");
   // It has to come along when the issuer sends the browser back, which Strict would not let it.
   const away = cookieForm(publicUrl, AWAY_COOKIE, "Lax");
-  const admit = async (context: Context<HttpEnv>, known: Known | undefined): Promise<Known> => {
+  const admit = async (
+    context: Context<HttpEnv>,
+    known: Known | undefined,
+  ): Promise<{ readonly principal: Principal; readonly proof: string }> => {
     if (known === undefined)
       throw new CountersignError("unauthenticated", "This does not, or not any more, log anybody in.");
-    const cookie = await logins.begin(known);
-    context.header("set-cookie", setCookie(form, cookie, LONGEST_LOGIN_MS), { append: true });
-    return known;
+    const { cookie, proof, until } = await logins.begin(known);
+    context.header("set-cookie", setCookie(form, cookie, until - now()), { append: true });
+    return { principal: known.principal, proof };
   };
   const app = newRoutes();
   app.get("/auth/login", async (context) => {
@@ -75,17 +94,16 @@ export function loginRoutes({ logins, publicUrl, prove, oidc }: LoginRoutesOptio
   app.get("/auth/callback", async (context) => {
     if (oidc === undefined) throw new CountersignError("unknown-route", "Nobody is sent back here.");
     const { searchParams } = new URL(context.req.url);
-    await admit(context, await oidc.finish(searchParams, cookieOf(context.req.raw, away)));
+    const { proof } = await admit(context, await oidc.finish(searchParams, cookieOf(context.req.raw, away)));
     context.header("set-cookie", clearCookie(away), { append: true });
-    return context.redirect("../", 302);
+    return context.html(loggedInPage(proof), 200, { "content-security-policy": LOGGED_IN_PAGE_POLICY });
   });
   serve(app, LOG_IN, async (context, { body }) => {
-    const { principal } = await admit(context, await prove(body));
-    return context.json({ principal });
+    return context.json(await admit(context, await prove(body)));
   });
   serve(app, LOG_OUT, async (context) => {
     const cookie = cookieOf(context.req.raw, form);
-    if (cookie !== undefined) await logins.end(cookie);
+    if (cookie !== undefined) await logins.end({ cookie, proof: proofOf(context.req.raw) });
     return context.json({}, 200, { "set-cookie": clearCookie(form) });
   });
   return app;

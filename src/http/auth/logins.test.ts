@@ -3,6 +3,7 @@ import { type Ledger, ManualClock, type Principal } from "../../engine/index.ts"
 import { createLedger } from "../../stores/index.ts";
 import { createLoginLink, takeLoginLink } from "./login-links.ts";
 import { Logins } from "./logins.ts";
+import { hashSecret } from "./secrets.ts";
 import { Tokens } from "./tokens.ts";
 
 const HOUR_MS = 3_600_000;
@@ -18,16 +19,22 @@ async function open(): Promise<{
   const ledger = await createLedger("memory:", { clock });
   onTestFinished(() => ledger.close());
   const tokens = new Tokens(ledger, () => clock.now());
-  return { logins: new Logins(ledger, tokens, () => clock.now()), tokens, clock, ledger };
+  return { logins: new Logins(ledger, () => clock.now()), tokens, clock, ledger };
 }
 
-test("a login is known by its cookie, which is nowhere on the ledger", async () => {
+test("a login is known by its cookie and its proof, which are nowhere on the ledger", async () => {
   const { logins, ledger } = await open();
-  const cookie = await logins.begin({ principal: ANA });
-  expect(Buffer.from(cookie, "base64url")).toHaveLength(32);
-  expect(await logins.find(cookie)).toEqual(ANA);
-  expect(JSON.stringify(await ledger.keptOf("login"))).not.toContain(cookie);
-  for (const other of ["", `${cookie}x`, "x".repeat(43)]) expect(await logins.find(other)).toBeUndefined();
+  const secrets = await logins.begin({ principal: ANA });
+  const { cookie, proof } = secrets;
+  for (const secret of [cookie, proof]) {
+    expect(Buffer.from(secret, "base64url")).toHaveLength(32);
+    expect(JSON.stringify(await ledger.keptOf("login"))).not.toContain(secret);
+  }
+  expect(await logins.find(secrets)).toEqual(ANA);
+  for (const other of ["", `${cookie}x`, "x".repeat(43), proof])
+    expect(await logins.find({ cookie: other, proof })).toBeUndefined();
+  for (const other of ["", `${proof}x`, "x".repeat(43), cookie])
+    expect(await logins.find({ cookie, proof: other })).toBeUndefined();
 });
 
 test("a login lasts while it is used, and 12 hours beyond", async () => {
@@ -61,6 +68,35 @@ test("a busy page costs a write an hour", async () => {
     await logins.find(cookie);
   }
   expect((await ledger.keptOf("login")).items[0]?.version).toBe(3);
+});
+
+test("a login lasts no longer than what proved it", async () => {
+  const { logins, clock } = await open();
+  const login = await logins.begin({ principal: ANA, until: clock.now() + HOUR_MS });
+  expect(login.until).toBe(clock.now() + HOUR_MS);
+  await clock.advance(HOUR_MS - 1);
+  expect(await logins.find(login)).toBeDefined();
+  await clock.advance(1);
+  expect(await logins.find(login)).toBeUndefined();
+});
+
+test("a login that is listed can be ended, while it is used too", async () => {
+  const { logins, clock, ledger } = await open();
+  const [one, other] = [await logins.begin({ principal: ANA }), await logins.begin({ principal: ANA })];
+  const { items } = await logins.list();
+  expect(items).toMatchObject([
+    { user: "ana", kind: "oidc" },
+    { user: "ana", kind: "oidc" },
+  ]);
+  await clock.advance(2 * HOUR_MS);
+  const id = items
+    .map((login) => login.id)
+    .find((shown) => hashSecret("login", one.cookie).startsWith(shown));
+  await Promise.all([logins.find(one), logins.revoke(id ?? ""), logins.find(one)]);
+  expect(await logins.find(one)).toBeUndefined();
+  expect(await logins.find(other)).toEqual(ANA);
+  expect((await ledger.keptOf("login")).items).toHaveLength(1);
+  expect(await logins.revoke(id ?? "")).toBeUndefined();
 });
 
 test("logging out ends it, and again is no error", async () => {

@@ -1,12 +1,13 @@
 import { z } from "zod";
-import type { Principal, Shelf } from "../../engine/index.ts";
+import type { KeptItem, Page, PageRequest, Principal, Shelf } from "../../engine/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
 import type { Known } from "./bearer.ts";
 import { LONGEST_LOGIN_MS } from "./cookie.ts";
-import { hashSecret, newSecret } from "./secrets.ts";
-import type { Tokens } from "./tokens.ts";
+import { hashSecret, isSameSecret, newSecret } from "./secrets.ts";
+import { Tokens } from "./tokens.ts";
 
 const KIND = "login";
+const PROOF = "login-proof";
 const IDLE_MS = 12 * 60 * 60 * 1000;
 /** It slides in steps, so that a busy page does not write at every request. */
 const STEP_MS = 60 * 60 * 1000;
@@ -21,7 +22,32 @@ const STORED = z.object({
   }),
   token: z.string().exactOptional(),
   createdAt: z.number(),
+  /** Whatever is done with it, it ends then. */
+  until: z.number(),
+  /** The hash of what the page proves itself with, beside the cookie. */
+  proof: z.string(),
 });
+
+/** How many letters of a login's id are shown. */
+const SHOWN_LETTERS = 16;
+
+/** What a browser is given at a login. Neither half counts without the other. */
+export interface LoginSecrets {
+  readonly cookie: string;
+  /** For the page, to be sent as a header; never a cookie. */
+  readonly proof: string;
+}
+
+/** A browser that is logged in, as people see it. */
+export interface Login {
+  readonly id: string;
+  readonly user: string;
+  readonly kind: Principal["kind"];
+  /** The id of the API token that it was made with; it ends with that. */
+  readonly token?: string;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+}
 
 /** Browsers that logged in. Kept on the ledger, so a restart or another server knows them too. */
 export class Logins {
@@ -29,50 +55,116 @@ export class Logins {
   readonly #tokens: Tokens;
   readonly #now: () => number;
 
-  constructor(shelf: Shelf, tokens: Tokens, now: () => number) {
+  constructor(shelf: Shelf, now: () => number = Date.now) {
     this.#shelf = shelf;
-    this.#tokens = tokens;
+    this.#tokens = new Tokens(shelf, now);
     this.#now = now;
   }
 
-  /** Begins a login, and gives the cookie's value; only its hash is kept. */
-  async begin({ principal, token }: Known): Promise<string> {
-    const secret = newSecret();
+  /** Begins a login, and gives its secrets; only hashes of them are kept. `until` is when it ends at the latest. */
+  async begin({
+    principal,
+    token,
+    until: latest = Infinity,
+  }: Known): Promise<LoginSecrets & { until: number }> {
+    const [cookie, proof] = [newSecret(), newSecret()];
     const now = this.#now();
-    const value = { principal, createdAt: now, ...(token === undefined ? {} : { token }) };
+    const until = Math.min(now + LONGEST_LOGIN_MS, latest);
+    const value = {
+      principal,
+      createdAt: now,
+      until,
+      proof: hashSecret(PROOF, proof),
+      ...(token === undefined ? {} : { token }),
+    };
+    const expiresAt = Math.min(now + IDLE_MS, until);
     await this.#shelf.keep(
-      { kind: KIND, id: idOf(secret), value: value as unknown as JsonObject, expiresAt: now + IDLE_MS },
+      { kind: KIND, id: idOf(cookie), value: value as unknown as JsonObject, expiresAt },
       0,
     );
-    return secret;
+    return { cookie, proof, until };
   }
 
-  /** Who logged in with this cookie; undefined if nobody, if it was idle for 12 hours, or is over 7 days old. */
-  async find(secret: string): Promise<Principal | undefined> {
-    const item = await this.#shelf.kept(KIND, idOf(secret));
-    const login = STORED.safeParse(item?.value);
-    if (item === undefined || !login.success) return undefined;
-    const { principal, token, createdAt } = login.data;
+  /** Who logged in with these; undefined if nobody, if it was idle for 12 hours, or is over. */
+  async find(secrets: LoginSecrets): Promise<Principal | undefined> {
+    const { item, login } = (await this.#read(secrets)) ?? {};
+    if (item === undefined || login === undefined) return undefined;
     // What a token allows may have changed since, and a revoked one allows nothing.
-    const known = token === undefined ? { principal } : await this.#tokens.holder(token);
+    const { token } = login;
+    const known = token === undefined ? login : await this.#tokens.holder(token);
     if (known === undefined) return undefined;
-    const now = this.#now();
-    const until = Math.min(now + IDLE_MS, createdAt + LONGEST_LOGIN_MS);
+    const expiresAt = Math.min(this.#now() + IDLE_MS, login.until);
     // Somebody else may have moved it at the same moment; then it was moved.
-    if (until - (item.expiresAt ?? 0) >= STEP_MS)
-      await this.#shelf.keep({ ...item, expiresAt: until }, item.version);
+    if (expiresAt - (item.expiresAt ?? 0) >= STEP_MS)
+      await this.#shelf.keep({ ...item, expiresAt }, item.version);
     return known.principal;
   }
 
-  /** Ends a login. */
-  async end(secret: string): Promise<void> {
+  /** Ends a login; without its proof nothing happens. */
+  async end(secrets: LoginSecrets): Promise<void> {
     for (;;) {
-      const item = await this.#shelf.kept(KIND, idOf(secret));
+      const { item } = (await this.#read(secrets)) ?? {};
       if (item === undefined || (await this.#shelf.discard(item))) return;
     }
   }
+
+  async list(page?: PageRequest): Promise<Page<Login>> {
+    const { items, next } = await this.#shelf.keptOf(KIND, page);
+    return { items: items.flatMap(toLogin), ...(next === undefined ? {} : { next }) };
+  }
+
+  /** Ends the login that is listed under this id, on every server; undefined if there is none. */
+  async revoke(id: string): Promise<Login | undefined> {
+    for (let cursor: string | undefined; ; ) {
+      const { items, next } = await this.#shelf.keptOf(KIND, cursor === undefined ? {} : { cursor });
+      for (const item of items) {
+        const [login] = toLogin(item);
+        if (login?.id === id && (await this.#discard(item))) return login;
+      }
+      if (next === undefined) return undefined;
+      cursor = next;
+    }
+  }
+
+  async #read({ cookie, proof }: LoginSecrets): Promise<Found | undefined> {
+    const item = await this.#shelf.kept(KIND, idOf(cookie));
+    const login = STORED.safeParse(item?.value);
+    if (item === undefined || !login.success) return undefined;
+    if (!isSameSecret(login.data.proof, hashSecret(PROOF, proof))) return undefined;
+    return login.data.until > this.#now() ? { item, login: login.data } : undefined;
+  }
+
+  // It may be in use, and be moved meanwhile.
+  async #discard(listed: KeptItem): Promise<boolean> {
+    for (let item: KeptItem | undefined = listed; item !== undefined; ) {
+      if (await this.#shelf.discard(item)) return true;
+      item = await this.#shelf.kept(KIND, listed.id);
+    }
+    return false;
+  }
 }
 
-function idOf(secret: string): string {
-  return hashSecret(KIND, secret);
+interface Found {
+  readonly item: KeptItem;
+  readonly login: z.infer<typeof STORED>;
+}
+
+function idOf(cookie: string): string {
+  return hashSecret(KIND, cookie);
+}
+
+function toLogin({ id, value, expiresAt }: KeptItem): readonly Login[] {
+  const read = STORED.safeParse(value);
+  if (!read.success) return [];
+  const { principal, token, createdAt, until } = read.data;
+  return [
+    {
+      id: id.slice(0, SHOWN_LETTERS),
+      user: principal.id,
+      kind: principal.kind,
+      createdAt,
+      expiresAt: expiresAt ?? until,
+      ...(token === undefined ? {} : { token }),
+    },
+  ];
 }

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { Shelf } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
+import type { Scope } from "../scopes.ts";
 import type { Known } from "./bearer.ts";
 import { type ClaimNames, toPerson } from "./claims.ts";
 import type { Issuer } from "./issuer.ts";
@@ -22,6 +23,10 @@ export interface OidcLoginOptions {
   /** Where the issuer sends the browser back to. */
   readonly returnTo: string;
   readonly claims: ClaimNames;
+  /** What somebody may use to whom the issuer gives none of our scopes. */
+  readonly scopes: readonly Scope[];
+  /** How long what the issuer said of somebody is believed; then they have to go there again. */
+  readonly maxAgeMs: number;
   readonly now: () => number;
 }
 
@@ -61,15 +66,17 @@ export class OidcLogin {
 
   /** Who came back; undefined for a state that is not ours, was used before, or is another browser's. */
   async finish(query: URLSearchParams, browser: string | undefined): Promise<Known | undefined> {
-    const { issuer, client, claims } = this.#options;
+    const { issuer, client, claims, scopes, maxAgeMs, now } = this.#options;
     const left = await this.#take(query.get("state") ?? "", browser ?? "");
     const code = query.get("code");
     if (left === undefined || code === null) return undefined;
     const token = await this.#exchange(code, left.verifier);
-    const verified = token === undefined ? undefined : await issuer.verify(token, client.id);
+    const wanted = { audience: client.id, use: "identity" } as const;
+    const verified = token === undefined ? undefined : await issuer.verify(token, wanted);
     if (verified === undefined || verified["nonce"] !== left.nonce) return undefined;
-    const principal = toPerson(verified, claims);
-    return principal && { principal };
+    if (!isForClient(verified, client.id)) return undefined;
+    const principal = toPerson(verified, claims, scopes);
+    return principal && { principal, until: now() + maxAgeMs };
   }
 
   // Once, and only by the browser that left: for any other it stays.
@@ -99,6 +106,11 @@ export class OidcLogin {
     const read = GRANTED.safeParse(await answer.json().catch(() => undefined));
     return answer.ok && read.success ? read.data.id_token : undefined;
   }
+}
+
+// Made for several, it says for which of them it was asked.
+function isForClient({ aud, azp }: { readonly [name: string]: unknown }, client: string): boolean {
+  return azp === undefined ? !Array.isArray(aud) || aud.length === 1 : azp === client;
 }
 
 function noLogin(what: string): CountersignError {

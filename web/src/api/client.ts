@@ -1,6 +1,7 @@
 import { type Client, CountersignProblem, createClient } from "countersign/client";
 import { setServerTime } from "../ui/clock.ts";
 import { loggedIn } from "./login-wall.ts";
+import { proofHeaders } from "./proof.ts";
 
 /** The folder of the server that this page came from, without a slash at its end: it may be mounted anywhere. */
 export const base: string = new URL(".", document.baseURI).href.replace(/\/$/, "");
@@ -13,7 +14,10 @@ export const client: Client = createClient({ baseUrl: base, fetch: fetchKnown })
  */
 async function fetchKnown(request: Request): Promise<Response> {
   for (;;) {
-    const response = await fetch(request.clone());
+    const sent = request.clone();
+    // Asked for each time: whoever logged in meanwhile has another one.
+    for (const [name, value] of Object.entries(proofHeaders())) sent.headers.set(name, value);
+    const response = await fetch(sent);
     if (response.status !== 401) {
       // Once is enough to know how far this machine's clock is off.
       if (request.url === `${base}/v1/me`) setServerTime(Date.parse(response.headers.get("date") ?? ""));

@@ -1,5 +1,6 @@
 import { base } from "../../api/client.ts";
 import { loginWall } from "../../api/login-wall.ts";
+import { forgetProof, keepProof, proofHeaders } from "../../api/proof.ts";
 import { board } from "../inbox/board.ts";
 
 /** Where the server itself logs people in, as by OIDC or with a link. */
@@ -15,8 +16,13 @@ export async function logIn(text: string): Promise<string | undefined> {
       headers: { "content-type": "application/json" },
       body: JSON.stringify(body),
     });
-    const told = (await response.json()) as { readonly detail?: string; readonly principal?: Person };
+    const told = (await response.json()) as {
+      readonly detail?: string;
+      readonly principal?: Person;
+      readonly proof?: string;
+    };
     if (!response.ok) return told.detail ?? `The server answered ${response.status}.`;
+    if (told.proof !== undefined) keepProof(told.proof);
     admit(told.principal);
     return undefined;
   } catch {
@@ -26,7 +32,7 @@ export async function logIn(text: string): Promise<string | undefined> {
 
 /** Looks who is logged in now: somebody may have done so in another tab, or have become somebody else there. */
 export async function lookAgain(): Promise<void> {
-  const response = await fetch(`${base}/v1/me`).catch(() => undefined);
+  const response = await fetch(`${base}/v1/me`, { headers: proofHeaders() }).catch(() => undefined);
   if (response?.ok !== true) return;
   const { principal } = (await response.json()) as { readonly principal: Person };
   admit(principal);
@@ -49,8 +55,9 @@ function admit(person: Person | undefined): void {
 export async function logOut(): Promise<void> {
   await fetch(`${base}/auth/logout`, {
     method: "POST",
-    headers: { "content-type": "application/json" },
+    headers: { "content-type": "application/json", ...proofHeaders() },
     body: "{}",
   }).catch(() => undefined);
+  forgetProof();
   window.location.reload();
 }

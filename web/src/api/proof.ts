@@ -1,0 +1,38 @@
+import { PROOF_HEADER } from "countersign/client";
+
+/** The server's own login page writes it there, too. */
+const PLACE = "countersign.proof";
+let held: string | undefined;
+
+/** Keeps what this page proves itself with, for every tab of this origin and for no other port of the host. */
+export function keepProof(proof: string): void {
+  held = proof;
+  try {
+    window.localStorage.setItem(PLACE, proof);
+  } catch {
+    // A browser that keeps nothing has it until the page is loaded again.
+  }
+}
+
+/** The proof of the login that is the newest in any tab. */
+export function keptProof(): string | undefined {
+  try {
+    return window.localStorage.getItem(PLACE) ?? held;
+  } catch {
+    return held;
+  }
+}
+
+export function proofHeaders(): Record<string, string> {
+  const proof = keptProof();
+  return proof === undefined ? {} : { [PROOF_HEADER]: proof };
+}
+
+export function forgetProof(): void {
+  held = undefined;
+  try {
+    window.localStorage.removeItem(PLACE);
+  } catch {
+    // There is none.
+  }
+}
