@@ -69,6 +69,14 @@ async function decide(
   await until(clock, async () => !["executing", "ready"].includes((await stored()).status));
 }
 
+/** Time goes on, second by second. */
+async function passes(ms: number): Promise<void> {
+  for (let passed = 0; passed < ms; passed += 1_000) {
+    await clock.advance(1_000);
+    await settle(clock, 5);
+  }
+}
+
 describe("what a body is given", () => {
   test("is one key for every attempt and round, and the number of the attempt", async () => {
     const seen: unknown[] = [];
@@ -451,7 +459,7 @@ describe("the outcome of a body", () => {
   });
 
   test("is offered on and on where the ledger refuses everything, and brings nobody down", async () => {
-    const { engine: own, watched } = mortalEngine(ledger, clock);
+    const { engine: own, watched } = mortalEngine(ledger, clock, { onError: () => {} });
     const call = tool(
       async () => {
         watched.intercept("commit", async () => {
@@ -472,6 +480,52 @@ describe("the outcome of a body", () => {
     watched.lift("commit");
     await clock.advance(10_000);
     expect((await pumped(clock, outcome)).status).toBe("unknown");
+  });
+
+  test("that the ledger does not take in time is told, makes the process unready, and does not keep it from closing", async () => {
+    const errors: unknown[] = [];
+    const onError = (error: unknown): void => void errors.push(error);
+    const { engine: own, watched } = mortalEngine(ledger, clock, { onError });
+    const body: Body = async () => {
+      watched.intercept("commit", () => Promise.reject(new CountersignError("ledger-busy", "Locked.")));
+      return 1;
+    };
+    const outcome = tool(body, {}, own)({}, use).catch((error: unknown) => error);
+    await until(clock, () => watched.count("commit") >= 2);
+    await own.ready();
+    await passes(31_000);
+    expect(errors).toMatchObject([{ code: "ledger-unreachable" }]);
+    expect(String(errors[0])).toContain("Locked.");
+    await expect(own.ready()).rejects.toThrow("does not take how the call");
+    let open = true;
+    const closing = own.close().then(() => {
+      open = false;
+    });
+    await passes(9_000);
+    expect(open).toBe(true);
+    await passes(2_000);
+    await closing;
+    expect(await outcome).toMatchObject({ status: "executing" });
+  });
+
+  test("that the ledger does not take in time is shown as unknown where that can be written, and stands once it is taken", async () => {
+    const { engine: own, watched } = mortalEngine(ledger, clock, { onError: () => {} });
+    const body: Body = async () => {
+      watched.intercept("commit", (pass, [commit]) =>
+        JSON.stringify(commit).includes("call-succeeded")
+          ? Promise.reject(new CountersignError("ledger-busy", "Locked."))
+          : pass(),
+      );
+      return "paid";
+    };
+    const outcome = tool(body, {}, own)({}, use);
+    await until(clock, () => watched.count("commit") >= 2);
+    await passes(31_000);
+    expect(await stored()).toMatchObject({ status: "unknown", attempt: 1 });
+    watched.lift("commit");
+    await passes(5_000);
+    expect(await outcome).toEqual({ status: "succeeded", result: "paid" });
+    await own.ready();
   });
 
   test("is unknown when how it ended can never be stored", async () => {

@@ -14,7 +14,7 @@ import { errorText } from "./error-text.ts";
 import type { Ended } from "./executions.ts";
 import { keptResult } from "./kept-result.ts";
 import type { EngineParts } from "./parts.ts";
-import type { EntryOutcome } from "./record-entry.ts";
+import { type EntryOutcome, recordEntry } from "./record-entry.ts";
 import { askedAfterDenial, type Halt, Replay } from "./replay.ts";
 import { saveStep } from "./save-step.ts";
 import { readConfirmation } from "./tool-confirmation.ts";
@@ -173,16 +173,21 @@ export class CallRun {
   }
 
   async #record(outcome: EntryOutcome): Promise<Ended> {
-    const { clock } = this.#parts;
+    const { call } = this.#claimed;
+    const what = `how the call ${call.id} of ${call.tool} ended`;
+    const store = (): Promise<Ended> => this.#store(this.#claimed, outcome);
+    const whenLate = (): Promise<unknown> =>
+      recordEntry(this.#parts, this.#claimed, { kind: "unknown", reason: "how it ended is not stored yet" });
     try {
-      return (await untilStored(clock, () => this.#store(this.#claimed, outcome), MOST_REFUSALS)) ?? {};
+      return (await untilStored(this.#parts, { what, store, whenLate, mostRefusals: MOST_REFUSALS })) ?? {};
     } catch (error) {
       // How it ended cannot be written down; that it did not end well can.
       const unknown = {
         kind: "unknown",
         reason: `how it ended could not be stored: ${errorText(error)}`,
       } as const;
-      return (await untilStored(clock, () => this.#store(this.#claimed, unknown))) ?? {};
+      const doubt = (): Promise<Ended> => this.#store(this.#claimed, unknown);
+      return (await untilStored(this.#parts, { what, store: doubt })) ?? {};
     }
   }
 }

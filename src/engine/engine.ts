@@ -30,6 +30,7 @@ import { SessionQueue } from "./session-queue.ts";
 import { changeState, createSession, deleteSession, type SessionStart } from "./sessions.ts";
 import { type Settled, type SettlementInput, settle } from "./settle.ts";
 import { type Trace, untraced } from "./trace.ts";
+import { Unstored } from "./unstored.ts";
 import { type Verification, type VerifyOptions, verify } from "./verify.ts";
 import { type Cancelled, cancel } from "./withdraw.ts";
 import { Worker, type WorkOptions } from "./worker.ts";
@@ -42,6 +43,8 @@ export interface EngineOptions extends Partial<EngineSettings> {
   readonly secret?: string;
   /** How this process calls itself where a person has to find it. */
   readonly hostName?: string;
+  /** Told of what nobody waits for: the end of a call that the ledger does not take. A process warning if nothing is said. */
+  readonly onError?: (error: unknown) => void;
   /** Called around decisions, claims, tools and models, for tracing. */
   readonly trace?: Trace;
 }
@@ -72,7 +75,8 @@ export class Engine {
   readonly #reconciler: Reconciler;
   readonly #keyed: boolean;
   readonly #workers = new Set<Worker>();
-  readonly #closed = Promise.withResolvers<never>();
+  readonly #gaveUp = new AbortController();
+  readonly #closed = new AbortController();
 
   constructor(options: EngineOptions) {
     const { ledger, clock = systemClock, newId = createIds(), secret } = options;
@@ -103,14 +107,15 @@ export class Engine {
       inFlight: new InFlight(),
       settings,
       trace: options.trace ?? untraced,
+      unstored: new Unstored(options.onError ?? warn),
+      gaveUp: this.#gaveUp.signal,
+      closed: this.#closed.signal,
       ready: onceDone(() => checkSecret(ledger, secret)),
       onCommitted: (draft) => this.#executions.committed(draft),
     };
     this.#executions = new Executions(this.#parts);
     this.#reconciler = new Reconciler(this.#parts, this.#executions);
     this.runs = new Runs(this.#parts, this.#executions, (frames) => this.#worker().takeUpFrames(frames));
-    // Nobody may be waiting when it closes.
-    this.#closed.promise.catch(() => {});
   }
 
   get ledger(): Ledger {
@@ -124,6 +129,7 @@ export class Engine {
    */
   async ready(): Promise<void> {
     await this.#parts.ready();
+    this.#parts.unstored.check();
     await this.#parts.lease.check();
   }
 
@@ -243,7 +249,7 @@ export class Engine {
         change.forget();
         return call;
       }
-      await Promise.race([change.happened, this.#closed.promise]).finally(change.forget);
+      await change.happened;
     }
   }
 
@@ -309,13 +315,25 @@ export class Engine {
     await this.#executions.idle();
   }
 
-  /** Finishes what runs here, gives up the lease and closes the ledger. */
+  /**
+   * Finishes what runs here, gives up the lease and closes the ledger; whoever still waits for something is told. What the
+   * ledger does not take is given up after `closeWithinMs`, and found by recovery.
+   */
   async close(): Promise<void> {
-    await Promise.all([...this.#workers].map((worker) => worker.stop()));
-    await this.#executions.idle();
-    await this.#parts.lease.retire();
-    this.#closed.reject(new CountersignError("closed", "The engine was closed while a call was waited for."));
-    await this.ledger.close();
+    const { clock, lease, settings } = this.#parts;
+    const done = new AbortController();
+    const grace = clock.sleep(settings.closeWithinMs, done.signal).then(() => this.#gaveUp.abort());
+    try {
+      await Promise.all([...this.#workers].map((worker) => worker.stop()));
+      await this.#executions.idle();
+      // A ledger that is away is no reason to stay open: the lease runs out by itself.
+      await lease.retire().catch(() => {});
+      await this.ledger.close();
+    } finally {
+      this.#closed.abort();
+      done.abort();
+      await grace;
+    }
   }
 
   /**
@@ -369,6 +387,10 @@ export class Engine {
   }
 }
 
+function warn(error: unknown): void {
+  process.emitWarning(error instanceof Error ? error : String(error));
+}
+
 /** Runs until it succeeds, and from then on costs nothing. */
 function onceDone(work: () => Promise<void>): () => Promise<void> | undefined {
   let done = false;
@@ -393,6 +415,8 @@ function toDecider({ by, via = HOST_DOOR }: Acting): Decider {
 function definedOf({
   leaseMs,
   heartbeatMs,
+  storeWithinMs,
+  closeWithinMs,
   maxOpen,
   maxRounds,
   maxLostAttempts,
@@ -401,6 +425,8 @@ function definedOf({
   return {
     ...(leaseMs === undefined ? {} : { leaseMs }),
     ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
+    ...(storeWithinMs === undefined ? {} : { storeWithinMs }),
+    ...(closeWithinMs === undefined ? {} : { closeWithinMs }),
     ...(maxOpen === undefined ? {} : { maxOpen }),
     ...(maxRounds === undefined ? {} : { maxRounds }),
     ...(maxLostAttempts === undefined ? {} : { maxLostAttempts }),

@@ -12,6 +12,7 @@ import { recordEntry } from "./record-entry.ts";
 import type { CallRecord, FrameRecord } from "./records.ts";
 import { draftOf } from "./standing.ts";
 import { Trail } from "./trail.ts";
+import { unlessClosed } from "./unless-closed.ts";
 import { untilStored } from "./until-stored.ts";
 
 /** How one entry into a call's body ended, as committed. */
@@ -66,7 +67,10 @@ export class Executions {
     if (known === undefined) return false;
     const { claimed, outcome } = known;
     const record = async (): Promise<Ended> =>
-      (await untilStored(this.#parts.clock, () => recordEntry(this.#parts, claimed, outcome))) ?? {};
+      (await untilStored(this.#parts, {
+        what: `how the call ${callId} ended`,
+        store: () => recordEntry(this.#parts, claimed, outcome),
+      })) ?? {};
     this.#track(callId, this.#whileAtWork(callId, record), placeOf(claimed.call, claimed.frame));
     return true;
   }
@@ -105,10 +109,10 @@ export class Executions {
     this.#track(frame.id, Promise.resolve({ stepping: frame }), place);
   }
 
-  /** Resolves when the call, and what followed from it here, is done; at once if it does not run here. */
+  /** Resolves when the call, and what followed from it here, is done; at once if it does not run here. Rejects if the engine closes. */
   async settled(id: string): Promise<void> {
     for (let running = this.#running.get(id); running !== undefined; running = this.#running.get(id))
-      await running;
+      await unlessClosed(this.#parts.closed, running);
   }
 
   /** Resolves when nothing of this invocation runs here any more, to what was committed here while it ran. */
@@ -120,7 +124,7 @@ export class Executions {
       work = this.#invocations.get(invocation)
     ) {
       ({ trail } = work);
-      await Promise.all(work.running);
+      await unlessClosed(this.#parts.closed, Promise.all(work.running));
     }
     return trail;
   }
@@ -162,9 +166,10 @@ export class Executions {
         errorCode: "internal",
         errorMessage: errorText(error),
       };
-      await untilStored(this.#parts.clock, () =>
-        finishFrame(this.#parts, frame, { event, status: "failed" }),
-      );
+      await untilStored(this.#parts, {
+        what: `that the step of ${frame.agent} failed (${frame.id})`,
+        store: () => finishFrame(this.#parts, frame, { event, status: "failed" }),
+      });
     }
   }
 

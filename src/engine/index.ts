@@ -130,6 +130,7 @@ export { isEverybodys, withoutTemporary } from "./state-scopes.ts";
 export type { Trace, Traced } from "./trace.ts";
 export type { Rest, Trail } from "./trail.ts";
 export type { CallPlan, MessageInput, MessageOutcome, PlannedCall, Turn, TurnInput } from "./turns.ts";
+export { unlessClosed } from "./unless-closed.ts";
 export type { Fault, Verification } from "./verify.ts";
 export { looksAs, looksAsRequester, viewersOf } from "./viewers.ts";
 export { type Cancelled, isWithdrawnBy } from "./withdraw.ts";

@@ -372,7 +372,10 @@ export interface Ledger extends Shelf, Outbox {
   /** Only of a ledger that keeps connections to a server. */
   stats?(): LedgerStats;
 
-  /** Called soon after any commit, in this process or another. Spurious calls are allowed, missed ones not. */
+  /**
+   * Called soon after any commit, in this process or another, and once when the ledger is closed. Spurious calls are
+   * allowed, missed ones not.
+   */
   onChange(listener: () => void): () => void;
   close(): Promise<void>;
 }

@@ -9,12 +9,17 @@ import type { Lease } from "./lease.ts";
 import type { Ledger } from "./ledger.ts";
 import type { SessionQueue } from "./session-queue.ts";
 import type { Trace } from "./trace.ts";
+import type { Unstored } from "./unstored.ts";
 
 /** Limits and intervals; every one can be set, so that tests need not wait. */
 export interface EngineSettings {
   /** After this long without a heartbeat a process's claims are taken for lost. */
   readonly leaseMs: number;
   readonly heartbeatMs: number;
+  /** After so long without the ledger taking how a call ended, the process says so and is not ready. */
+  readonly storeWithinMs: number;
+  /** How long `close()` goes on offering the ledger what it does not take. */
+  readonly closeWithinMs: number;
   /** How many confirmations one session may have open. */
   readonly maxOpen: number;
   /** How many questions one call may ask. */
@@ -28,6 +33,8 @@ export interface EngineSettings {
 export const DEFAULT_SETTINGS: EngineSettings = {
   leaseMs: 15_000,
   heartbeatMs: 5_000,
+  storeWithinMs: 30_000,
+  closeWithinMs: 10_000,
   maxOpen: 20,
   maxRounds: 20,
   maxLostAttempts: 5,
@@ -48,6 +55,11 @@ export interface EngineParts {
   readonly inFlight: InFlight;
   readonly settings: EngineSettings;
   readonly trace: Trace;
+  readonly unstored: Unstored;
+  /** Aborts when the engine is being closed and has waited long enough for the ledger. */
+  readonly gaveUp: AbortSignal;
+  /** Aborts when the engine is closed. */
+  readonly closed: AbortSignal;
   /** Resolves once the ledger is known to have been begun with our secret; asked before every command. */
   readonly ready: () => Promise<void> | undefined;
   /** Told of every draft that this process has committed. */

@@ -13,6 +13,7 @@ import { SessionQueue } from "./session-queue.ts";
 import { pumped, type WatchedLedger, watch } from "./testing/execution.ts";
 import { untraced } from "./trace.ts";
 import { type Conflict, transact } from "./transact.ts";
+import { Unstored } from "./unstored.ts";
 
 const name = { app: "bank", user: "ana", id: "s1" };
 
@@ -39,6 +40,9 @@ beforeEach(async () => {
     queue: new SessionQueue(),
     inFlight: new InFlight(),
     settings: DEFAULT_SETTINGS,
+    unstored: new Unstored(() => {}),
+    gaveUp: new AbortController().signal,
+    closed: new AbortController().signal,
     trace: untraced,
     ready: () => undefined,
   };

@@ -16,7 +16,7 @@ const DEFAULT_MODEL_CALLS = 500;
 export async function createRunContext(
   app: string,
   options: RunnerOptions,
-  closing: AbortSignal,
+  { closing, closed }: Pick<RunContext, "closing" | "closed">,
 ): Promise<RunContext> {
   const { agent, models, policy, clock = systemClock, newId = createIds(), maxModelCalls, maxOpen } = options;
   const engine = options.engine ?? (await openEngine(options, { clock, newId }));
@@ -39,6 +39,7 @@ export async function createRunContext(
     cancellation: new Cancellation(),
     background: new Background(),
     closing,
+    closed,
     newId: () => newId(clock.now()),
     now: () => clock.now(),
     sleep: (ms, signal) => clock.sleep(ms, signal),
@@ -63,13 +64,16 @@ function engineOptions({
   hostName,
   leaseMs,
   heartbeatMs,
+  storeWithinMs,
+  closeWithinMs,
   maxOpen,
   maxRounds,
   maxLostAttempts,
   maxResultBytes,
   trace,
+  onError,
 }: RunnerOptions): object {
-  const process = { secret, hostName, leaseMs, heartbeatMs, trace };
+  const process = { secret, hostName, leaseMs, heartbeatMs, storeWithinMs, closeWithinMs, trace, onError };
   const given = { ...process, maxOpen, maxRounds, maxLostAttempts, maxResultBytes };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }

@@ -35,6 +35,8 @@ export interface RunContext {
   readonly background: Background;
   /** Aborts when the Runner is being closed. */
   readonly closing: AbortSignal;
+  /** Aborts when the Runner is closed: whatever is still waited for does not come. */
+  readonly closed: AbortSignal;
   newId(): string;
   now(): number;
   sleep(ms: number, signal: AbortSignal): Promise<void>;

@@ -61,6 +61,7 @@ export class Runner {
   readonly sessionService: Sessions;
   readonly #options: RunnerOptions;
   readonly #closing = new AbortController();
+  readonly #closed = new AbortController();
   #opened: Promise<RunContext> | undefined;
 
   constructor(options: RunnerOptions) {
@@ -229,23 +230,29 @@ export class Runner {
     return (await this.#open()).engine;
   }
 
+  /** Ends the Runner, and its engine where it has one of its own. Whatever still waits for a run is told `closed`. */
   async close(): Promise<void> {
-    if (this.#opened === undefined) return;
-    const run = await this.#opened;
     this.#closing.abort();
-    await run.background.settled();
-    // A shared engine is closed by whoever made it.
-    if (this.#options.engine === undefined) await run.engine.close();
+    try {
+      const run = await this.#opened;
+      await run?.background.settled();
+      // A shared engine is closed by whoever made it.
+      if (this.#options.engine === undefined) await run?.engine.close();
+    } finally {
+      this.#closed.abort();
+    }
   }
 
-  #open(): Promise<RunContext> {
+  async #open(): Promise<RunContext> {
+    if (this.#closed.signal.aborted) throw new CountersignError("closed", "The Runner was closed.");
     // What kept it from opening may be over by the next use.
-    this.#opened ??= createRunContext(this.app, this.#options, this.#closing.signal).catch(
-      (error: unknown) => {
-        this.#opened = undefined;
-        throw error;
-      },
-    );
+    this.#opened ??= createRunContext(this.app, this.#options, {
+      closing: this.#closing.signal,
+      closed: this.#closed.signal,
+    }).catch((error: unknown) => {
+      this.#opened = undefined;
+      throw error;
+    });
     return this.#opened;
   }
 

@@ -1,4 +1,11 @@
-import { type Asker, type KeptItem, type Once, type SessionName, valueDigest } from "../engine/index.ts";
+import {
+  type Asker,
+  type KeptItem,
+  type Once,
+  type SessionName,
+  unlessClosed,
+  valueDigest,
+} from "../engine/index.ts";
 import {
   CountersignError,
   isJsonObject,
@@ -47,7 +54,7 @@ export async function sayKept(run: RunContext, item: KeptItem, say: Say): Promis
     try {
       const said = await sayNow(run, item, say);
       if (said !== undefined) return said;
-      await Promise.race([changed, closed(run.closing)]);
+      await unlessClosed(run.closing, changed);
     } finally {
       forget();
     }
@@ -89,15 +96,6 @@ async function sayNow(run: RunContext, item: KeptItem, say: Say): Promise<Submis
     if (code === "session-deleted") await engine.ledger.discard(item);
     throw error;
   }
-}
-
-/** Rejects when the Runner is being closed; what waits stays where it is kept. */
-export async function closed(closing: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const onClose = (): void => reject(new CountersignError("closed", "The Runner was closed."));
-    if (closing.aborted) onClose();
-    else closing.addEventListener("abort", onClose, { once: true });
-  });
 }
 
 function kindOf(app: string): string {

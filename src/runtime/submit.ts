@@ -7,6 +7,7 @@ import {
   type SessionRecord,
   toPrincipal,
   toRememberedRun,
+  unlessClosed,
   withoutTemporary,
 } from "../engine/index.ts";
 import {
@@ -23,7 +24,7 @@ import { findTargets, type RefusedAnswer, takeAnswers } from "./answers.ts";
 import { takeAnswersOnce } from "./keyed-answers.ts";
 import type { HeaderSource } from "./request-headers.ts";
 import type { RunContext } from "./run-context.ts";
-import { closed, keepForLater, type LaterWords, type Say, sayKept } from "./said-later.ts";
+import { keepForLater, type LaterWords, type Say, sayKept } from "./said-later.ts";
 import { collectRun } from "./watch-run.ts";
 
 /** A message for a session: words, answers to confirmations, or both. */
@@ -107,7 +108,7 @@ async function sayAfterwards(
   };
   const item = await keepForLater(run, words, once);
   const atRest = collectRun(run, { session: session.key, ...resumed });
-  const said = Promise.race([atRest, closed(run.closing)]).then(() => sayKept(run, item, sayer(run)));
+  const said = unlessClosed(run.closing, atRest).then(() => sayKept(run, item, sayer(run)));
   // Nobody may be waiting; what fails here stays kept, and any worker says it.
   said.catch(() => {});
   return { afterwards: said };

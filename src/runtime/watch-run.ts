@@ -1,4 +1,4 @@
-import type { CallRecord, Ledger, Rest } from "../engine/index.ts";
+import { type CallRecord, type Ledger, type Rest, unlessClosed } from "../engine/index.ts";
 import type { StoredEvent } from "../protocol/index.ts";
 import { activityOf } from "./activity.ts";
 import type { RunContext } from "./run-context.ts";
@@ -34,7 +34,7 @@ export async function collectRun(run: RunContext, watched: Omit<WatchedRun, "pie
   const { session, invocation, after } = watched;
   const { engine, background } = run;
   for (;;) {
-    const trail = await engine.runs.settledIn(invocation);
+    const trail = await unlessClosed(run.closed, engine.runs.settledIn(invocation));
     const beside = background.of(session);
     const rest = beside === undefined ? trail?.restAfter(after) : undefined;
     if (rest !== undefined) return { events: eventsOf(rest.events, invocation), unknown: [], standing: rest };
@@ -47,8 +47,8 @@ export async function collectRun(run: RunContext, watched: Omit<WatchedRun, "pie
       return { events: eventsOf(events, invocation), unknown };
     }
     // Another process has it, or a provider is being asked: its next commit is worth another look.
-    await (beside === undefined ? change.happened : Promise.race([change.happened, beside]));
-    change.forget();
+    const stirred = beside === undefined ? change.happened : Promise.race([change.happened, beside]);
+    await unlessClosed(run.closed, stirred).finally(change.forget);
   }
 }
 
@@ -112,11 +112,12 @@ export async function* watchRun(run: RunContext, watched: WatchedRun): AsyncGene
         return;
       } else if (over) {
         // Whoever stored what was read last may be about to ask a provider: one more look when they are done.
-        await run.engine.runs.settledIn(invocation);
+        await unlessClosed(run.closed, run.engine.runs.settledIn(invocation));
         settled = true;
       } else {
         const release = run.hold();
-        await (beside === undefined ? wake.promise : Promise.race([wake.promise, beside])).finally(release);
+        const stirred = beside === undefined ? wake.promise : Promise.race([wake.promise, beside]);
+        await unlessClosed(run.closed, stirred).finally(release);
       }
     }
   } finally {

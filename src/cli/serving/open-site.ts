@@ -39,7 +39,11 @@ export async function openSite(
   { log, lenient }: Pick<Opening, "log" | "lenient">,
 ): Promise<OpenSite> {
   const ledger = await createLedger(options.ledger, { migrate: options.migrate });
-  const engine = await createEngine({ ledger, trace: openTelemetry });
+  const engine = await createEngine({
+    ledger,
+    trace: openTelemetry,
+    onError: (err) => log.error({ err }, "the end of a call could not be stored"),
+  });
   try {
     return await openOn(engine, { options, loaded, log, lenient });
   } catch (error) {

@@ -53,6 +53,26 @@ export const handleCases: readonly LedgerCase[] = [
     },
   },
   {
+    name: "closing calls every listener once: who waits for a change looks again, and is told that it is closed",
+    async run({ open }) {
+      const ledger = await open();
+      let calls = 0;
+      ledger.onChange(() => {
+        throw new Error("a listener's fault");
+      });
+      const stop = ledger.onChange(() => {
+        calls += 1;
+      });
+      const changed = nextChange(ledger);
+      await ledger.close();
+      await changed;
+      stop();
+      checkEqual(calls, 1, "calls of a listener");
+      await ledger.close();
+      checkEqual(calls, 1, "calls after closing again");
+    },
+  },
+  {
     name: "after close every method is refused as closed, and closing again is harmless",
     async run({ open }) {
       const ledger = await open();

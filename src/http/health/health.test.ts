@@ -106,3 +106,32 @@ test("a process whose lease the ledger does not take is alive but not ready unti
   expect(await ask(app, "/readyz")).toEqual([200, { status: "ok" }]);
   expect(beats).toBe(before);
 });
+
+test("a process that holds a result which the ledger does not take is alive but not ready", async () => {
+  const ledger = await createLedger("memory:");
+  let full = false;
+  const commit: Ledger["commit"] = async (one) => {
+    if (full && !one.sync) throw new CountersignError("ledger-busy", "Locked.");
+    return ledger.commit(one);
+  };
+  const engine = await createEngine({
+    ledger: wrapLedger(ledger, { commit }),
+    storeWithinMs: 1,
+    closeWithinMs: 1,
+    onError: () => {},
+  });
+  const runner = new Runner({ agent: new Agent({ name: "shop" }), engine });
+  releases.push(() => engine.close());
+  const app = createApp({ apps: { shop: runner }, engine });
+  const greet = engine.gate("greet", {}, async () => {
+    full = true;
+    return "Hello.";
+  });
+  const greeted = greet({}, { key: "k", by: { id: "ana" } });
+  await expect.poll(async () => (await ask(app, "/readyz"))[0]).toBe(503);
+  expect(await ask(app, "/readyz")).toMatchObject([503, { code: "ledger-unreachable" }]);
+  expect(await ask(app, "/healthz")).toEqual([200, { status: "ok" }]);
+  full = false;
+  expect(await greeted).toMatchObject({ status: "succeeded" });
+  expect(await ask(app, "/readyz")).toEqual([200, { status: "ok" }]);
+});

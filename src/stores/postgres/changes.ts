@@ -57,9 +57,15 @@ export class Changes {
 
   /** Resolves when whatever was announced has been told. */
   async close(): Promise<void> {
-    this.#listeners.clear();
     this.#stop?.abort();
     await this.#telling;
+  }
+
+  /** The ledger is closed: whoever listens looks once more, and finds that. */
+  wakeAll(): void {
+    const listeners = [...this.#listeners];
+    this.#listeners.clear();
+    for (const listener of listeners) tell(listener);
   }
 
   // Many commits in one turn of the event loop are one announcement.

@@ -292,5 +292,6 @@ export class PostgresLedger implements Ledger {
   async close(): Promise<void> {
     await this.#changes.close();
     await this.#database.close();
+    this.#changes.wakeAll();
   }
 }

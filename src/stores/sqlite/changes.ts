@@ -26,7 +26,7 @@ export class Changes {
     if (this.#poll === undefined) this.#startPolling();
     return () => {
       this.#listeners.delete(own);
-      if (this.#listeners.size === 0) this.close();
+      if (this.#listeners.size === 0) this.#stopPolling();
     };
   }
 
@@ -40,10 +40,17 @@ export class Changes {
     });
   }
 
+  /** Whoever listens looks once more, and finds the ledger closed. */
   close(): void {
+    this.#stopPolling();
+    const listeners = [...this.#listeners];
+    this.#listeners.clear();
+    for (const listener of listeners) tell(listener);
+  }
+
+  #stopPolling(): void {
     clearInterval(this.#poll);
     this.#poll = undefined;
-    this.#listeners.clear();
   }
 
   #startPolling(): void {

@@ -309,8 +309,8 @@ export class SqliteLedger implements Ledger {
 
   async close(): Promise<void> {
     clearTimeout(this.#truncation);
-    this.#changes.close();
     this.#database.close();
+    this.#changes.close();
   }
 
   // Soon, not at once: whoever erases one session may be about to erase thousands.
