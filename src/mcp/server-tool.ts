@@ -4,6 +4,7 @@ import { CountersignError, type JsonObject } from "../protocol/index.ts";
 import { type Tool, type ToolContext, tool } from "../runtime/index.ts";
 import { isRepeatable } from "./annotations.ts";
 import type { McpConnection } from "./connection.ts";
+import { namesAlike, twinMember } from "./folding.ts";
 import { leavesOpen } from "./outcome.ts";
 import { passedHeaders } from "./passed-headers.ts";
 import { gateOf, type McpConfirmation } from "./policy.ts";
@@ -18,7 +19,7 @@ export interface ServerFacts {
   readonly place: string;
   readonly prefix: string;
   readonly confirmation: McpConfirmation;
-  readonly requireApproval: ReadonlySet<string>;
+  readonly requireApproval: readonly string[];
   /** Headers of the request that began a run, which its calls go out with. */
   readonly allowedHeaders: readonly string[];
   readonly timeoutMs: number;
@@ -40,7 +41,7 @@ export function toTool(facts: ServerFacts, given: ServerTool): Tool {
     ...facts.asking,
     execute: (args: JsonObject, ctx) => call(facts, given.name, { args, ctx, repeatable }),
   });
-  const approval = facts.requireApproval.has(given.name);
+  const approval = namesAlike(facts.requireApproval, given.name);
   return {
     ...made,
     source: facts.prefix === "" ? facts.server : `${facts.server}: ${given.name}`,
@@ -49,12 +50,18 @@ export function toTool(facts: ServerFacts, given: ServerTool): Tool {
       ...(given.annotations === undefined ? {} : { annotations: given.annotations as JsonObject }),
       server: `${facts.server} (${facts.place})`,
     },
+    parse: async (args) => {
+      const twin = twinMember(args);
+      return twin === undefined ? made.parse(args) : { ok: false, field: twin, message: TWIN };
+    },
     gates: async (args, context) => {
       const own = (await made.gates(args, context)).map(() => "mcp" as const);
       return approval ? [...own, "manifest"] : own;
     },
   };
 }
+
+const TWIN = "differs only in case from another member, and the server may take either; say one of them";
 
 interface Entry {
   readonly args: JsonObject;

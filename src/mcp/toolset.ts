@@ -3,6 +3,7 @@ import { type Approvers, checkAsking } from "../engine/index.ts";
 import { CountersignError, isReservedName } from "../protocol/index.ts";
 import type { Tool, Toolset } from "../runtime/index.ts";
 import { describeServer, McpConnection, type McpServer } from "./connection.ts";
+import { foldName } from "./folding.ts";
 import { checkAllowedHeaders } from "./passed-headers.ts";
 import { checkPolicy, type McpConfirmation } from "./policy.ts";
 import { type ServerFacts, toTool } from "./server-tool.ts";
@@ -135,7 +136,7 @@ export class McpToolset implements Toolset {
     const kept = listed.filter((given) => {
       const reason = refusalOf(given, seen);
       if (reason !== undefined) this.#warn(`${this.name}: the tool "${given.name}" is left out: ${reason}.`);
-      seen.add(given.name);
+      seen.add(foldName(given.name));
       return reason === undefined;
     });
     if (kept.length > MOST_TOOLS)
@@ -155,7 +156,7 @@ export class McpToolset implements Toolset {
       place: describeServer(server),
       prefix,
       confirmation: this.#confirmation,
-      requireApproval: new Set(requireApproval),
+      requireApproval,
       allowedHeaders: this.requestHeaders,
       timeoutMs: this.#timeoutMs,
     };
@@ -177,7 +178,7 @@ export class McpToolset implements Toolset {
 function refusalOf(given: ServerTool, seen: ReadonlySet<string>): string | undefined {
   if (isReservedName(given.name)) return "its name belongs to the protocol";
   if (!/^[\w.:/-]{1,128}$/.test(given.name)) return "its name is not one that a model can call";
-  if (seen.has(given.name)) return "another one has its name";
+  if (seen.has(foldName(given.name))) return "another one has its name, or one that could be taken for it";
   if (JSON.stringify(given.inputSchema).length > LARGEST_SCHEMA) return "its schema is too large";
   return undefined;
 }

@@ -234,6 +234,29 @@ describe("a hostile server", () => {
     expect(warnings).toHaveLength(4);
   });
 
+  test("cannot slip a tool past its gate by spelling it differently, or beside it", async () => {
+    const { set: alone, calls } = await peer([{ name: "Wipe" }], { confirmation: { named: ["wipe"] } });
+    const turn = await runnerWith(alone, play([call("Wipe")], "Done.")).send("go", ana);
+    expect(turn.pending).toMatchObject([{ tool: "Wipe" }]);
+    expect(await calls()).toEqual([]);
+    const warnings: string[] = [];
+    const { set: both } = await peer([{ name: "wipe" }, { name: "Wipe" }], {
+      onWarning: (message) => void warnings.push(message),
+    });
+    expect((await both.tools()).map(({ name }) => name)).toEqual(["wipe"]);
+    expect(warnings).toEqual([expect.stringContaining("could be taken for it")]);
+  });
+
+  test("is sent no arguments of which it could take another than was shown", async () => {
+    const { set, calls } = await peer([{ name: "wipe" }], { confirmation: "all" });
+    const turn = await runnerWith(set, play([call("wipe", { path: "a", Path: "/etc" })], "Done.")).send(
+      "go",
+      ana,
+    );
+    expect(turn).toMatchObject({ status: "completed", pending: [] });
+    expect(await calls()).toEqual([]);
+  });
+
   test("whose list is huge is cut to what can be used", async () => {
     const { set } = await peer(Array.from({ length: 3_000 }, (_, i) => ({ name: `t${i}` })));
     expect(await set.tools()).toHaveLength(1_000);
