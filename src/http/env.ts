@@ -6,6 +6,8 @@ export interface RequestFacts {
   readonly principal: Principal;
   /** Names this request in the log, in the answer's header and in problems. */
   readonly requestId: string;
+  /** The token that a login was tried with, where the request's headers do not say it. */
+  readonly triedToken?: string;
   /** Where a guard made the caller wait. */
   readonly retryAfterSeconds?: number;
 }

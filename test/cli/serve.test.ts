@@ -158,6 +158,7 @@ describe("a server that cannot start says why in one line, and exits 2", () => {
     [["--db", "mysql://x"], 'no store is called "mysql:"'],
     [["--public-url", "example.com"], "begins with http:// or https://"],
     [["--allow-origin", "https://a.example/path"], "and no path"],
+    [["--trust-proxy", "all"], '--trust-proxy is "all"; give a number from 0 to 10.'],
     [["--prot", "1"], "Did you mean --port?"],
   ])("%j", (args, message) => {
     const folder = makeFolder();

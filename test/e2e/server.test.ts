@@ -198,6 +198,19 @@ test("the address of the client is known to the app, and a header changes that o
   expect(await asked(2)).toEqual({ remoteAddress: "9.9.9.9", scheme: "https:" });
 });
 
+test("a proxy that nobody told of is warned of, once", async () => {
+  const warned: string[] = [];
+  const logger = {
+    info: () => {},
+    error: () => {},
+    warn: (_: object, text: string) => void warned.push(text),
+  };
+  const [untold, told] = [await start(echo, { logger }), await start(echo, { logger, trustProxy: 1 })];
+  for (const { url } of [told, told, untold, untold])
+    await (await fetch(url, { headers: { "x-forwarded-for": "192.0.2.1" } })).text();
+  expect(warned).toEqual([expect.stringContaining("--trust-proxy 1")]);
+});
+
 test("more connections than allowed are turned away, and the others are served", async () => {
   const server = await start(echo, { limits: { connections: 2 } });
   const [one, two, three] = [await open(server), await open(server), await open(server)];

@@ -79,7 +79,7 @@ async function openOn(engine: Engine, { options, loaded, log, lenient }: Opening
     ...(allowOrigins.length === 0 ? {} : { allowOrigins }),
     ...auth.appOptions,
   });
-  const server = await listen(options, app);
+  const server = await listen(options, app, log);
   const channels = await openChannels(engine, {
     webhook: options.webhook,
     webhookSecret: options.webhookSecret,
@@ -136,11 +136,12 @@ async function hostAll(engine: Engine, { agents, broken }: LoadedAgents): Promis
 
 // The server's own words do not know our flags.
 async function listen(
-  { host, port }: ServeOptions,
+  { host, port, trustProxy }: ServeOptions,
   app: ReturnType<typeof createApp>,
+  logger: Logger,
 ): ReturnType<typeof serve> {
   try {
-    return await serve({ app, host, port });
+    return await serve({ app, host, port, trustProxy, logger });
   } catch (error) {
     if (codeOf(error) !== "EADDRINUSE") throw error;
     throw new CountersignError(

@@ -12,6 +12,7 @@ const DEFAULT_GRACE_SECONDS = 25;
 const DEFAULT_LOGIN_AGE = "1h";
 const MOST_SECONDS = 86_400;
 const MOST_PORT = 65_535;
+const MOST_PROXIES = 10;
 
 /** What `serve` and `demo` are told. */
 export interface ServeOptions {
@@ -25,6 +26,8 @@ export interface ServeOptions {
   /** Ends the login of a ledger that has one. */
   readonly breakGlass: boolean;
   readonly publicUrl?: string;
+  /** How many proxies stand in front, each of which adds whom it heard to X-Forwarded-For. */
+  readonly trustProxy: number;
   readonly webhook?: string;
   readonly webhookSecret?: string;
   readonly allowOrigins: readonly string[];
@@ -50,6 +53,11 @@ export const SERVE_FLAGS: Flags = {
   },
   "break-glass": { type: "boolean", help: "serve without a login a ledger that has had one" },
   "public-url": { type: "string", value: "URL", help: "what browsers call this server, for links" },
+  "trust-proxy": {
+    type: "string",
+    value: "N",
+    help: "how many proxies of yours stand in front and write X-Forwarded-For (0); callers are told apart by what the first of them says",
+  },
   webhook: {
     type: "string",
     value: "URL",
@@ -117,6 +125,7 @@ export function readServeOptions(invocation: Invocation, usualLedger?: string): 
     ...(publicUrl === undefined ? {} : { publicUrl }),
     ...(webhook === undefined ? {} : { webhook }),
     ...(webhookSecret ? { webhookSecret } : {}),
+    trustProxy: numberOf("trust-proxy", settingOf(invocation, "trust-proxy"), MOST_PROXIES) ?? 0,
     allowOrigins: origins === undefined ? [] : origins.split(",").map((origin) => originOf(origin.trim())),
     a2aDecisions: switchOf(invocation, "a2a-decisions"),
     drainMs: millisecondsOf(invocation, "drain") ?? 1_000 * DEFAULT_DRAIN_SECONDS,

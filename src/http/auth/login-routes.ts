@@ -10,6 +10,7 @@ import { LOGGED_IN_PAGE_POLICY, LOGIN_PAGE, LOGIN_PAGE_POLICY, loggedInPage } fr
 import type { Logins } from "./logins.ts";
 import { AWAY_MS, type OidcLogin } from "./oidc-login.ts";
 import { PROOF_HEADER, proofOf } from "./proof.ts";
+import { tokenIdOf } from "./tokens.ts";
 
 /** What somebody logs in with: a token, or the secret of a login link. */
 export type Proof = { readonly token: string } | { readonly link: string };
@@ -99,6 +100,8 @@ export function loginRoutes({
     return context.html(loggedInPage(proof), 200, { "content-security-policy": LOGGED_IN_PAGE_POLICY });
   });
   serve(app, LOG_IN, async (context, { body }) => {
+    const tried = "token" in body ? tokenIdOf(body.token) : undefined;
+    if (tried !== undefined) context.set("triedToken", tried);
     return context.json(await admit(context, await prove(body)));
   });
   serve(app, LOG_OUT, async (context) => {

@@ -126,6 +126,11 @@ export class Tokens {
   }
 }
 
+/** The part of a credential that is no secret: which token it claims to be. Undefined where it claims none. */
+export function tokenIdOf(credential: string): string | undefined {
+  return FORM.exec(credential)?.[1];
+}
+
 interface Stored {
   readonly token: Token;
   readonly hash: string;

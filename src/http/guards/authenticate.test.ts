@@ -9,16 +9,24 @@ import { authenticate } from "./authenticate.ts";
 
 const ANA = { id: "ana", kind: "token", roles: [], scopes: ["read"], authenticated: true } as const;
 
+const isUnlimited = (at: string): boolean => at === "/probe";
+
 async function get(auth: Auth, path: string, headers: Record<string, string> = {}) {
   const warned: object[] = [];
   const app = new Hono<HttpEnv>().onError(onError(SILENT));
   const log = { ...SILENT, warn: (facts: object) => warned.push(facts) };
   const origins = { publicUrl: undefined, allowOrigins: ["http://ui.test"] };
-  app.use(authenticate({ ...origins, auth, log, isOpen: (at) => at === "/open" }));
+  app.use(authenticate({ ...origins, auth, log, isOpen: (at) => at !== "/v1", isUnlimited }));
   app.get("*", (context) => context.json(context.get("principal")));
   const answer = await app.request(`http://localhost${path}`, { headers });
   return { status: answer.status, body: (await answer.json()) as object, warned };
 }
+
+test("nothing is looked up for what everybody may ask for as often as they like", async () => {
+  const auth: Auth = { name: "tokens", authenticate: () => Promise.reject(new Error("it was looked up")) };
+  const { status, warned } = await get(auth, "/probe", { authorization: "Bearer x" });
+  expect([status, warned]).toEqual([200, []]);
+});
 
 test("a route knows who asks, and one that needs nobody gets somebody without any right", async () => {
   const known: Auth = { name: "tokens", authenticate: async () => ANA };

@@ -11,6 +11,8 @@ export interface AuthenticateOptions extends OriginOptions {
   readonly log: Logger;
   /** Paths that need nobody to be logged in. */
   readonly isOpen: (path: string) => boolean;
+  /** Paths of which everybody gets the same: what a flood says of itself there is not looked up. */
+  readonly isUnlimited: (path: string) => boolean;
 }
 
 /**
@@ -18,10 +20,14 @@ export interface AuthenticateOptions extends OriginOptions {
  * this machine, counts only where the page that made it send that is ours; the cookie on no other origin at all.
  */
 export function authenticate(options: AuthenticateOptions): MiddlewareHandler<HttpEnv> {
-  const { auth, isOpen } = options;
+  const { auth, isOpen, isUnlimited } = options;
   return async (context, next) => {
-    const { raw } = context.req;
-    const open = isOpen(context.req.path);
+    const { raw, path } = context.req;
+    if (isOpen(path) && isUnlimited(path)) {
+      context.set("principal", ANYBODY);
+      return next();
+    }
+    const open = isOpen(path);
     const principal = await identify(options, raw, context.get("requestId"));
     if (principal === undefined && !open) throw unauthenticated(auth, raw);
     if (principal !== undefined && !open && isMisused(options, raw)) throw foreignOrigin(raw);

@@ -7,7 +7,7 @@ import { readBody } from "./body.ts";
 import { needJson } from "./content-type.ts";
 import { checkHost } from "./host.ts";
 import { requestLimits } from "./limits.ts";
-import { isLogin, isOpen, isProbe } from "./open-paths.ts";
+import { isLogin, isOpen, isProbe, isUnlimited } from "./open-paths.ts";
 import { checkOrigin } from "./origin.ts";
 import { nameRequest } from "./request-id.ts";
 import { secureAnswers } from "./security-headers.ts";
@@ -37,10 +37,16 @@ export function installGuards(app: OpenAPIHono<HttpEnv>, site: Site, options: Ap
   app.use(checkOrigin(origins));
   app.use(needJson);
   const { failedLoginsPerMinute, requestsPerMinute } = limits;
-  if (auth.name !== "none") app.use(throttleFailures(newBuckets(failedLoginsPerMinute), within(isLogin)));
+  const failures = {
+    addresses: newBuckets(failedLoginsPerMinute),
+    tokens: newBuckets(failedLoginsPerMinute),
+  };
+  const callers = { known: newBuckets(requestsPerMinute), unknown: newBuckets(requestsPerMinute) };
+  if (auth.name !== "none") app.use(throttleFailures(failures, within(isLogin)));
   if (auth.name === "oidc") app.use(throttleLogins(newBuckets(failedLoginsPerMinute), within(isLogin)));
-  app.use(authenticate({ ...origins, auth, log: site.log, isOpen: within(isOpenHere) }));
-  if (Number.isFinite(requestsPerMinute)) app.use(throttleCallers(newBuckets(requestsPerMinute)));
+  const [open, unlimited] = [within(isOpenHere), within(isUnlimited)];
+  app.use(authenticate({ ...origins, auth, log: site.log, isOpen: open, isUnlimited: unlimited }));
+  if (Number.isFinite(requestsPerMinute)) app.use(throttleCallers(callers, unlimited));
   app.use(readBody({ maxBytes: limits.bodyBytes, timeoutMs: limits.bodyTimeoutMs }));
 }
 

@@ -5,9 +5,9 @@ export interface RequestLimits {
   readonly bodyBytes: number;
   /** From the end of the headers to the end of the body. */
   readonly bodyTimeoutMs: number;
-  /** Of one principal, on one process; `Infinity` is no limit. */
+  /** Of one principal, or of one address that has not said who it is, on one process; `Infinity` is no limit. */
   readonly requestsPerMinute: number;
-  /** Of one address, on one process. */
+  /** Of one address, and with one token, on one process. */
   readonly failedLoginsPerMinute: number;
 }
 

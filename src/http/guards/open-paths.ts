@@ -26,6 +26,14 @@ export function isProbe(path: string): boolean {
   return PROBES.has(path);
 }
 
+/**
+ * Is it answered to anybody as often as they like? It tells everybody the same, and if it were refused in a flood, an
+ * orchestrator would end a process that is well.
+ */
+export function isUnlimited(path: string): boolean {
+  return PROBES.has(path) || path === "/health" || path.startsWith("/assets/");
+}
+
 /** Is it asked for every few seconds, by machines, as long as the process lives? */
 export function isAskedByMachines(path: string): boolean {
   return ASKED_BY_MACHINES.has(path);

@@ -12,7 +12,9 @@ function makeApp(
 ): (from: string | undefined, headers?: Record<string, string>) => Promise<Response> {
   const app = new Hono<HttpEnv>().onError(onError(SILENT));
   app.use(secureAnswers(undefined));
-  app.use(throttleFailures(new TokenBuckets(perMinute, () => 0), (path) => path === "/auth/login"));
+  const buckets = () => new TokenBuckets(perMinute, () => 0);
+  const failures = { addresses: buckets(), tokens: buckets() };
+  app.use(throttleFailures(failures, (path) => path === "/auth/login"));
   app.get("*", (context) =>
     context.body(null, context.req.header("authorization") === "Bearer right" ? 204 : 401),
   );

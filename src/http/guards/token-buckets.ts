@@ -1,4 +1,4 @@
-/** Beyond so many keys, those that are full again are forgotten. */
+/** Of so many callers the one that has been quiet for longest is forgotten when another comes. */
 const MANY = 10_000;
 const MINUTE_MS = 60_000;
 
@@ -30,10 +30,9 @@ export class TokenBuckets {
   take(key: string): number {
     const now = this.#now();
     const left = this.#leftIn(this.#buckets.get(key), now);
-    if (left < 1) return Math.ceil(((1 - left) * MINUTE_MS) / this.#perMinute);
-    if (this.#buckets.size >= MANY && !this.#buckets.has(key)) this.#forgetFull(now);
-    this.#buckets.set(key, { left: left - 1, at: now });
-    return 0;
+    const isEmpty = left < 1;
+    this.#remember(key, { left: isEmpty ? left : left - 1, at: now });
+    return isEmpty ? Math.ceil(((1 - left) * MINUTE_MS) / this.#perMinute) : 0;
   }
 
   #leftIn(bucket: Bucket | undefined, now: number): number {
@@ -41,11 +40,12 @@ export class TokenBuckets {
     return Math.min(this.#perMinute, bucket.left + ((now - bucket.at) * this.#perMinute) / MINUTE_MS);
   }
 
-  // If none is, somebody sends from very many addresses; then all begin anew, which is better than running out of memory.
-  #forgetFull(now: number): void {
-    for (const [key, bucket] of this.#buckets) {
-      if (this.#leftIn(bucket, now) >= this.#perMinute) this.#buckets.delete(key);
-    }
-    if (this.#buckets.size >= MANY) this.#buckets.clear();
+  // Whoever goes on is the last of them, and so is never forgotten for others' sake.
+  #remember(key: string, bucket: Bucket): void {
+    this.#buckets.delete(key);
+    this.#buckets.set(key, bucket);
+    if (this.#buckets.size <= MANY) return;
+    const [quietest] = this.#buckets.keys();
+    if (quietest !== undefined) this.#buckets.delete(quietest);
   }
 }

@@ -17,10 +17,15 @@ export function healthRoutes(site: Site): OpenAPIHono<HttpEnv> {
   serve(routes, { ...about, path: "/healthz", summary: "Is the process alive?", answer: alive }, (context) =>
     context.json({ status: "ok" }),
   );
+  let checking: Promise<void> | undefined;
   const ready = { description: "It takes requests", schema: statusSchema };
   const summary = "Can it serve: does its database answer, and is it not about to end?";
   serve(routes, { ...about, path: "/readyz", summary, answer: ready, problems: [503] }, async (context) => {
-    await checkReady(site);
+    // A flood of them costs the database one look at a time.
+    checking ??= checkReady(site).finally(() => {
+      checking = undefined;
+    });
+    await checking;
     return context.json({ status: "ok" });
   });
   serveMetrics(routes, site);

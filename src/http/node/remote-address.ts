@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { isIP } from "node:net";
 
 /** Where a request comes from, as far as that can be known. */
 export interface Origin {
@@ -12,7 +13,7 @@ export interface Origin {
  */
 export function originOf(incoming: IncomingMessage, proxies: number): Origin {
   const { socket } = incoming;
-  const forwarded = entriesOf(incoming.headers["x-forwarded-for"], proxies).at(-proxies);
+  const forwarded = addressIn(entriesOf(incoming.headers["x-forwarded-for"], proxies).at(-proxies) ?? "");
   const schemes = entriesOf(incoming.headers["x-forwarded-proto"], proxies);
   // Many proxies write the scheme anew instead of adding theirs.
   const scheme = schemes.at(-proxies) ?? schemes[0];
@@ -26,5 +27,12 @@ export function originOf(incoming: IncomingMessage, proxies: number): Origin {
 function entriesOf(header: string | readonly string[] | undefined, proxies: number): readonly string[] {
   if (proxies === 0) return [];
   const entries = [header ?? []].flat().flatMap((line) => line.split(","));
-  return entries.map((entry) => entry.trim()).filter((entry) => entry !== "");
+  return entries.map((entry) => entry.trim());
+}
+
+// Some proxies write the port, too. What is no address, such as `unknown`, says nothing.
+function addressIn(entry: string): string | undefined {
+  const [, bracketed] = /^\[([^\]]+)\](?::\d+)?$/.exec(entry) ?? [];
+  const address = bracketed ?? (/^[\d.]+:\d+$/.test(entry) ? entry.replace(/:\d+$/, "") : entry);
+  return isIP(address) === 0 ? undefined : address;
 }

@@ -77,6 +77,7 @@ class Listening {
   /** Every connection, with what is being answered on it. */
   readonly #connections = new Map<Socket, Set<Answering>>();
   #closed: Promise<void> | undefined;
+  #warned = false;
   /** Is nothing new taken any more? */
   #closing = false;
 
@@ -173,9 +174,20 @@ class Listening {
       if (this.#closing && answers?.size === 0) incoming.socket.destroySoon();
     });
     const { app, trustProxy = 0 } = this.#options;
+    if (trustProxy === 0 && incoming.headers["x-forwarded-for"] !== undefined) this.#warnOfProxy();
     answerOf({ fetch: app.fetch, proxies: trustProxy, log: this.#log }, incoming, outgoing).then(
       (response) => this.#send(answering, response),
       () => outgoing.destroy(),
+    );
+  }
+
+  // Once. It may also be a client that only says so; nothing is believed either way.
+  #warnOfProxy(): void {
+    if (this.#warned) return;
+    this.#warned = true;
+    this.#log.warn(
+      {},
+      "a request says X-Forwarded-For, which is not believed: if a proxy stands in front, say so (--trust-proxy 1), or all callers share one limit",
     );
   }
 
