@@ -76,8 +76,9 @@ async function sessionsOf(
 async function tasksIn(ledger: Ledger, { key }: SessionRecord): Promise<readonly TaskRef[]> {
   const seen = new Set<string>();
   const refs: TaskRef[] = [];
-  for (const [index, { invocationId, author }] of (await ledger.events(key)).entries()) {
-    if (seen.has(invocationId)) continue;
+  for (const [index, { invocationId, author, imported }] of (await ledger.events(key)).entries()) {
+    // Nothing was run here of what was brought along.
+    if (imported !== undefined || seen.has(invocationId)) continue;
     seen.add(invocationId);
     if (author === "user") refs.push({ session: key, seq: index + 1, invocation: invocationId });
   }

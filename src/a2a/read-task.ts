@@ -46,7 +46,7 @@ async function readOnce(
   const since = await ledger.events(ref.session, { after: ref.seq - 1 });
   const [message] = since;
   if (message?.invocationId !== ref.invocation || message.content === undefined) return undefined;
-  if (message.author !== "user") return undefined;
+  if (message.author !== "user" || message.imported !== undefined) return undefined;
   const events = since.filter(({ invocationId }) => invocationId === ref.invocation);
   const open = state === "ended" ? [] : await openIn(ledger, session, ref.invocation);
   const waits = state === "paused" && open.length + unknown.length > 0;

@@ -66,6 +66,8 @@ export interface ConfirmationContext {
     readonly author: string;
     readonly at: string;
     readonly text: string;
+    /** Who brought it along; the author need not have said it. Absent for what was said here. */
+    readonly imported?: { readonly by: string };
   }[];
   /** Who sent the message that led to it, as they were known then. */
   readonly asker?: Pick<Principal, "id" | "kind" | "authenticated">;

@@ -17,6 +17,8 @@ export interface SessionStart {
   readonly state?: JsonObject;
   /** An earlier conversation. Whatever it says of confirmations is talk: none is made or answered by it. */
   readonly events?: readonly EventDraft[];
+  /** Who brings it along; the session's user unless named. Each of its events says so from then on. */
+  readonly importedBy?: string;
   /** Sent again under the same key, the session that was made then is named, whatever id is asked for. */
   readonly once?: Once;
 }
@@ -32,7 +34,7 @@ export interface CreatedSession {
 export async function createSession(
   parts: EngineParts,
   name: SessionName,
-  { state = {}, events = [], once }: SessionStart = {},
+  { state = {}, events = [], importedBy = name.user, once }: SessionStart = {},
 ): Promise<CreatedSession | Refusal> {
   return transact<CreatedSession | Refusal>(parts, { session: name }, async (snapshot) => {
     const known = await recallOnce(parts.ledger, once);
@@ -41,7 +43,9 @@ export async function createSession(
     const { now } = parts.ledger;
     const draft = new Draft(parts, now, { key: parts.newId(now), create: name });
     for (const write of stateWrites(state)) draft.write(write);
-    for (const { asks: _asks, closings: _closings, ...event } of events) draft.event(event);
+    for (const { asks: _asks, closings: _closings, ...event } of events)
+      draft.event({ ...event, imported: { by: importedBy } });
+    if (events.length > 0) draft.journal("session-imported", { by: importedBy, events: events.length });
     const made = { key: draft.sessionKey, id: name.id };
     if (once !== undefined) draft.write(onceWrite(once, made, now));
     return { draft, value: { ok: true, ...made } };

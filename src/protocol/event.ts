@@ -62,11 +62,19 @@ export interface ConfirmationClosing {
   readonly payload?: JsonValue;
 }
 
+/** Where an event comes from that was not made here. */
+export interface Imported {
+  /** Who brought it, by the id that they were known by then. Whoever it names as its author need not have said it. */
+  readonly by: string;
+}
+
 /**
  * An event as the ledger keeps it. Confirmation traffic stands in `asks` and `closings`, not in `content`,
  * so that it is encoded per wire at the edge and can never slip into a prompt.
  */
 export interface StoredEvent extends EventEnvelope {
+  /** Set on every event of a conversation that somebody brought along, and by nobody but the engine. */
+  readonly imported?: Imported;
   readonly actions?: EventActions;
   readonly asks?: readonly ConfirmationAsk[];
   readonly closings?: readonly ConfirmationClosing[];

@@ -51,7 +51,15 @@ export type {
 export { CountersignError } from "./countersign-error.ts";
 export { type DisplayTextOptions, displayText } from "./display-text.ts";
 export { ERROR_CODES, type ErrorCode } from "./error-code.ts";
-export type { ConfirmationAsk, ConfirmationClosing, Event, EventActions, StoredEvent } from "./event.ts";
+export type {
+  ConfirmationAsk,
+  ConfirmationClosing,
+  Event,
+  EventActions,
+  Imported,
+  StoredEvent,
+} from "./event.ts";
+export { importedBy } from "./imported.ts";
 export {
   DEFAULT_JSON_DEPTH,
   isJsonArray,

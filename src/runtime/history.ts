@@ -27,9 +27,12 @@ const ISOLATED = "~";
  */
 export function toContents(events: readonly StoredEvent[], view: HistoryView): Content[] {
   const seen = events.filter((event) => isVisible(event, view.branch));
-  const answers = collectAnswers(seen);
+  // What was brought along answers only calls that were brought along.
+  const imported = collectAnswers(seen.filter((event) => event.imported !== undefined));
+  const made = collectAnswers(seen.filter((event) => event.imported === undefined));
   const contents: Content[] = [];
   for (const event of seen) {
+    const answers = event.imported === undefined ? made : imported;
     const content = withoutProtocol(event.content, answers);
     if (content === undefined || content.parts.length === 0 || isOnlyAnswers(content)) continue;
     if (event.author === "user") {
@@ -95,8 +98,7 @@ function withoutProtocol(
 }
 
 function isProtocol({ functionCall, functionResponse }: Part): boolean {
-  const name = functionCall?.name ?? functionResponse?.name;
-  return name !== undefined && isReservedName(name);
+  return isReservedName(functionCall?.name ?? "") || isReservedName(functionResponse?.name ?? "");
 }
 
 // A model that tried such a call itself is shown what it got for it.

@@ -1,5 +1,5 @@
 import type { CallRecord, CallStatus, Engine, FrameRecord, Ledger } from "../engine/index.ts";
-import type { Content, JsonObject, StoredEvent } from "../protocol/index.ts";
+import type { Content, JsonObject, Part, StoredEvent } from "../protocol/index.ts";
 import { isVisible, toContents } from "./history.ts";
 
 /** What a model is told, and what was read to tell it. */
@@ -24,7 +24,7 @@ const OPEN_ANSWERS: { readonly [status in CallStatus]?: string } = {
 export async function buildPrompt(engine: Engine, frame: FrameRecord): Promise<Prompt> {
   const { ledger } = engine;
   const events = await engine.runs.history(frame);
-  const { asked, answered } = callIdsOf(events);
+  const { used, asked, answered } = callIdsOf(events);
   const openIds = [...asked].filter((id) => !answered.has(id));
   const open = openIds.length === 0 ? [] : await ledger.calls(openIds.map((id) => `${frame.session}.${id}`));
   const statuses = new Map(open.map(({ wireId, status }) => [wireId, status]));
@@ -37,7 +37,7 @@ export async function buildPrompt(engine: Engine, frame: FrameRecord): Promise<P
   return {
     contents: news === undefined ? contents : [...contents, news],
     events,
-    usedIds: asked,
+    usedIds: used,
     hasOpenCalls: openIds.length > 0,
   };
 }
@@ -46,19 +46,27 @@ function openAnswer(status: CallStatus | undefined): JsonObject {
   return { status: "pending", message: (status && OPEN_ANSWERS[status]) ?? "there is no result yet" };
 }
 
-function callIdsOf(events: readonly StoredEvent[]): {
-  readonly asked: Set<string>;
-  readonly answered: Set<string>;
-} {
-  const asked = new Set<string>();
-  const answered = new Set<string>();
-  for (const { content } of events) {
-    for (const { functionCall, functionResponse } of content?.parts ?? []) {
-      if (functionCall?.id !== undefined) asked.add(functionCall.id);
-      if (functionResponse?.id !== undefined) answered.add(functionResponse.id);
-    }
-  }
-  return { asked, answered };
+interface CallIds {
+  /** Of any call or answer, so that no call is made here under an id that an imported answer has. */
+  readonly used: ReadonlySet<string>;
+  readonly asked: ReadonlySet<string>;
+  readonly answered: ReadonlySet<string>;
+}
+
+function callIdsOf(events: readonly StoredEvent[]): CallIds {
+  const made = events.filter(({ imported }) => imported === undefined);
+  const used = partsOf(events).flatMap(({ functionCall, functionResponse }) =>
+    [functionCall?.id, functionResponse?.id].filter((id) => id !== undefined),
+  );
+  return {
+    used: new Set(used),
+    asked: new Set(partsOf(made).flatMap(({ functionCall }) => functionCall?.id ?? [])),
+    answered: new Set(partsOf(made).flatMap(({ functionResponse }) => functionResponse?.id ?? [])),
+  };
+}
+
+function partsOf(events: readonly StoredEvent[]): readonly Part[] {
+  return events.flatMap(({ content }) => content?.parts ?? []);
 }
 
 // Answers stand in their calls' places. If people talked on meanwhile, those are far above the end, and a

@@ -1,12 +1,6 @@
-import type { EventDraft, Once, PrincipalInput, SessionRecord } from "../engine/index.ts";
-import {
-  CountersignError,
-  type Event,
-  encodeEvent,
-  isReservedName,
-  type JsonObject,
-  type Wire,
-} from "../protocol/index.ts";
+import type { Once, PrincipalInput, SessionRecord } from "../engine/index.ts";
+import { CountersignError, type Event, encodeEvent, type JsonObject, type Wire } from "../protocol/index.ts";
+import { toImported } from "./imported.ts";
 import type { RunContext } from "./run-context.ts";
 
 /** A session as the ADK's clients know it. */
@@ -40,17 +34,10 @@ interface NewSession extends Owned {
   readonly state?: JsonObject;
   /** An earlier conversation, to go on with. Its confirmations are not: none is open, or answered, by it. */
   readonly events?: readonly Event[];
+  /** Who brings the conversation along: it is shown as theirs, whomever it names. The user, unless named. */
+  readonly by?: PrincipalInput;
   /** Sent again under the same key, the session that was made then is given. */
   readonly once?: Once;
-}
-
-// Whoever asked, or answered, did so elsewhere: a client that found the request here would offer to answer it.
-function toImported({ longRunningToolIds: _asked, actions, content, ...event }: Event): EventDraft {
-  const { requestedToolConfirmations: _requests, ...others } = actions;
-  const parts = content?.parts.filter(({ functionCall, functionResponse }) => {
-    return !isReservedName((functionCall ?? functionResponse)?.name ?? "");
-  });
-  return { ...event, actions: others, ...(parts === undefined ? {} : { content: { ...content, parts } }) };
 }
 
 /** The ADK's session service over the ledger. */
@@ -66,9 +53,10 @@ export class Sessions {
   /** Makes a session; refuses an id that is taken. */
   async createSession(input: NewSession): Promise<Session> {
     const run = await this.#of(input);
-    const { userId, sessionId = `s-${run.newId()}`, state, events, once } = input;
+    const { userId, sessionId = `s-${run.newId()}`, state, events, by, once } = input;
     const created = await run.engine.createSession({ app: run.app, user: userId, id: sessionId }, state, {
       ...(events === undefined ? {} : { events: events.map(toImported) }),
+      ...(by === undefined ? {} : { importedBy: by.id }),
       ...(once === undefined ? {} : { once }),
     });
     if (!created.ok) throw new CountersignError(created.code, created.message);

@@ -21,6 +21,7 @@ import {
 } from "../protocol/index.ts";
 import type { AnyAgent } from "./agent.ts";
 import { findTargets, type RefusedAnswer, takeAnswers } from "./answers.ts";
+import { refuseCalls } from "./imported.ts";
 import { takeAnswersOnce } from "./keyed-answers.ts";
 import type { HeaderSource } from "./request-headers.ts";
 import type { RunContext } from "./run-context.ts";
@@ -57,6 +58,7 @@ export interface Submission {
 export async function submit(run: RunContext, input: SubmitInput): Promise<Submission> {
   const { decisions, refused, warnings, rest } = decodeAnswers(input.message);
   refuseReservedCalls(rest);
+  refuseCalls(rest, "newMessage.parts");
   const known = await run.engine.ledger.load({ session: input.session });
   const answersOnly = decisions.length + refused.length + warnings.length > 0;
   if (!answersOnly) return begin(run, input, { parts: input.message.parts, session: known?.session });

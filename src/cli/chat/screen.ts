@@ -1,5 +1,5 @@
 import type { Event, JsonObject, Part } from "../../protocol/index.ts";
-import { isReservedName } from "../../protocol/index.ts";
+import { importedBy, isReservedName } from "../../protocol/index.ts";
 import { printCard, printValue } from "../card.ts";
 import type { FoundConfirmation } from "../find-confirmation.ts";
 import { inert, type Output } from "../output.ts";
@@ -39,6 +39,8 @@ export class TextScreen implements Screen {
   }
 
   event(event: Event): void {
+    const importer = importedBy(event);
+    if (importer !== undefined) this.note(`Imported by ${inert(importer)}; not said here:`);
     const text = spokenText(event);
     if (event.partial === true) {
       if (text !== "") this.#writerFor(event.author).add(text);

@@ -9,6 +9,8 @@ import { toJson } from "../report.ts";
 import { commandLineFor, localPrincipal, withEngine } from "../wiring.ts";
 
 const PAGE = 500;
+/** What was said before the call may have been brought along, and by whom. */
+const IMPORTED = "session-imported";
 
 export const show: Command = {
   name: "show",
@@ -50,7 +52,8 @@ async function printHistory(output: Output, ledger: Ledger, { call, session }: F
   output.line(output.style("bold", "history"));
   for (let after = 0; ; ) {
     const page = await ledger.chain(session.key, { after, limit: PAGE });
-    for (const record of page) if (isAbout(record, call.id)) printRecord(output, record, [call.tool]);
+    for (const record of page)
+      if (isAbout(record, call.id) || record.kind === IMPORTED) printRecord(output, record, [call.tool]);
     const last = page.at(-1);
     if (last === undefined || page.length < PAGE) return;
     after = last.n;

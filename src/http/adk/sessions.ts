@@ -124,6 +124,7 @@ async function createSession(site: Site, context: Context<HttpEnv>): Promise<Res
       ...(sessionId ? { sessionId } : {}),
       ...(body.state ? { state: body.state as JsonObject } : {}),
       ...(body.events ? { events: body.events.map(toEvent).filter(({ partial }) => partial !== true) } : {}),
+      by: context.get("principal"),
       ...(once === undefined ? {} : { once }),
     })
     .catch(inAdkWords(sessionId ?? ""));

@@ -1,5 +1,13 @@
 import { type CallRecord, type FrameRecord, type Ledger, redact } from "../../engine/index.ts";
-import { isJsonArray, isJsonObject, type JsonValue, type StoredEvent } from "../../protocol/index.ts";
+import {
+  type Imported,
+  isJsonArray,
+  isJsonObject,
+  type JsonValue,
+  type StoredEvent,
+} from "../../protocol/index.ts";
+
+import { hideSecrets } from "./hide-secrets.ts";
 
 const LOOK_BACK = 400;
 const LOOK_BACK_BYTES = 2_000_000;
@@ -7,14 +15,14 @@ const LOOK_BACK_BYTES = 2_000_000;
 const CALLS_AT_ONCE = 10;
 const MOST_MESSAGES = 20;
 const LONGEST_TEXT = 4_000;
-const SHORTEST_SECRET = 3;
-const HIDDEN = "[redacted]";
 
 /** One thing that was said. */
 export interface Message {
   readonly author: string;
   readonly at: string;
   readonly text: string;
+  /** Of a conversation that somebody brought along: whoever it names need not have said it. */
+  readonly imported?: Imported;
 }
 
 /**
@@ -27,19 +35,23 @@ export async function conversationBefore(
   frame: Pick<FrameRecord, "branch"> | undefined,
 ): Promise<readonly Message[]> {
   const events = await ledger.events(call.session, { last: LOOK_BACK, bytes: LOOK_BACK_BYTES });
-  const asked = events.findLastIndex((event) => callIds(event).includes(call.wireId));
+  const asked = events.findLastIndex(
+    (event) => event.imported === undefined && callIds(event).includes(call.wireId),
+  );
   if (asked === -1) return [];
   // The event that makes the call may say why; it is part of what led there.
   const before = events.slice(0, asked + 1).filter((event) => leadsTo(event, frame?.branch));
-  const hide = hider(await secretsIn(ledger, call.session, events));
+  const secrets = await secretsIn(ledger, call.session, events);
   return before
-    .flatMap((event) => {
-      const text = textOf(event);
-      if (text === "") return [];
-      const { author, timestamp } = event;
-      return [{ author, at: new Date(timestamp).toISOString(), text: hide(text).slice(0, LONGEST_TEXT) }];
-    })
-    .slice(-MOST_MESSAGES);
+    .map((event) => ({ event, text: textOf(event) }))
+    .filter(({ text }) => text !== "")
+    .slice(-MOST_MESSAGES)
+    .map(({ event: { author, timestamp, imported }, text }) => ({
+      author,
+      at: new Date(timestamp).toISOString(),
+      text: hideSecrets(text, secrets).slice(0, LONGEST_TEXT),
+      ...(imported === undefined ? {} : { imported }),
+    }));
 }
 
 function callIds({ content }: StoredEvent): readonly string[] {
@@ -87,11 +99,4 @@ function differing(value: JsonValue, redacted: JsonValue | undefined): readonly 
     );
   }
   return value === redacted || value === null || typeof value === "boolean" ? [] : [String(value)];
-}
-
-function hider(secrets: readonly string[]): (text: string) => string {
-  const words = secrets
-    .filter(({ length }) => length >= SHORTEST_SECRET)
-    .toSorted((a, b) => b.length - a.length);
-  return (text) => words.reduce((said, word) => said.replaceAll(word, HIDDEN), text);
 }

@@ -110,7 +110,19 @@ export const contextSchema: z.ZodType = z
   .object({
     turn: z.array(confirmationSchema),
     earlier: z.array(confirmationSchema),
-    conversation: z.array(z.object({ author: z.string(), at: time, text: z.string() })).optional(),
+    conversation: z
+      .array(
+        z.object({
+          author: z.string(),
+          at: time,
+          text: z.string(),
+          imported: z.object({ by: z.string() }).optional().openapi({
+            description:
+              "Who brought it along; the author need not have said it. Absent for what was said here.",
+          }),
+        }),
+      )
+      .optional(),
     asker: z
       .object({ id: z.string(), kind: z.string(), authenticated: z.boolean() })
       .optional()

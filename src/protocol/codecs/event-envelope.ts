@@ -1,5 +1,6 @@
 import type { Content, FunctionCall, Part, ToolConfirmation } from "../content.ts";
 import type { ConfirmationAsk, Event, StoredEvent } from "../event.ts";
+import { importedMetadata } from "../imported.ts";
 
 /** What one wire makes of an event's confirmation traffic. */
 export interface WireParts {
@@ -13,12 +14,13 @@ export interface WireParts {
  * Google's server writes on every event. The time stays in milliseconds.
  */
 export function toWireEvent(stored: StoredEvent, wire: WireParts): Event {
-  const { asks = [], closings = [], actions, content, ...envelope } = stored;
+  const { asks = [], closings = [], imported, actions, content, ...envelope } = stored;
   const message = withParts(content, wire.parts);
   return {
     ...envelope,
     // Whoever closed a question (a person, a deadline), clients look for its answer under the user's name.
     author: closings.length > 0 && asks.length === 0 ? "user" : stored.author,
+    ...(imported && { customMetadata: importedMetadata(stored["customMetadata"], imported) }),
     ...(message && { content: message }),
     actions: {
       stateDelta: {},

@@ -108,11 +108,13 @@ export const ROUTE_DEVIATIONS: readonly Deviation[] = [
   },
   {
     name: "a session begins with the events that it is given",
-    because: "the ADK's web UI imports sessions so",
+    because: "the ADK's web UI imports sessions so; they are marked as imported",
     at: named("02", "create with events in the body"),
     expect: (outcome) => {
       const said = event("x", { role: "user", parts: [{ text: "hi" }] });
-      return withBody(outcome, { ...(outcome.body as JsonObject), events: [{ ...said, author: "user" }] });
+      const customMetadata = { countersign: { imported: { by: "local" } } };
+      const events = [{ ...said, author: "user", customMetadata }];
+      return withBody(outcome, { ...(outcome.body as JsonObject), events });
     },
   },
   {

@@ -1,9 +1,10 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { Confirmation } from "../../api/types.ts";
 import { Button } from "../../ui/button.tsx";
+import { ImportedBy } from "../../ui/imported-by.tsx";
 import { Words } from "../../ui/words.tsx";
 import { ReviewDialog } from "../confirmation/review-dialog.tsx";
-import type { TalkItem, ToolItem } from "./talk.ts";
+import type { TalkItem, TextItem, ToolItem } from "./talk.ts";
 import { ToolCard } from "./tool-card.tsx";
 
 export interface ConversationProps {
@@ -51,7 +52,7 @@ interface ItemProps {
 function Item({ item, confirmations, isWorking }: ItemProps): ReactNode {
   switch (item.kind) {
     case "tool":
-      return <ToolCard item={item} confirmation={confirmations.get(item.callId)} isWorking={isWorking} />;
+      return <ToolCard item={item} confirmation={questionOf(item, confirmations)} isWorking={isWorking} />;
     case "fault":
       return (
         <p className="notice notice-no">
@@ -61,15 +62,32 @@ function Item({ item, confirmations, isWorking }: ItemProps): ReactNode {
     case "text":
       return (
         <div className={`bubble bubble-${item.from}${item.nested ? " bubble-nested" : ""}`}>
-          {item.from === "agent" ? (
-            <span className="small muted">
-              <Words text={item.author} maxLength={60} />
-            </span>
-          ) : null}
+          <Speaker item={item} />
           <Words text={item.text} block />
         </div>
       );
   }
+}
+
+// Whatever id a call has that was brought along, no question here is about it.
+function questionOf(
+  { callId, importedBy }: ToolItem,
+  confirmations: ReadonlyMap<string, Confirmation>,
+): Confirmation | undefined {
+  return importedBy === undefined ? confirmations.get(callId) : undefined;
+}
+
+function Speaker({ item: { from, author, importedBy } }: { readonly item: TextItem }): ReactNode {
+  if (importedBy === undefined && from === "user") return null;
+  return (
+    <span className="small muted">
+      {importedBy === undefined ? (
+        <Words text={author} maxLength={60} />
+      ) : (
+        <ImportedBy by={importedBy} author={author} />
+      )}
+    </span>
+  );
 }
 
 /** Above several open questions of one turn. */
@@ -88,7 +106,7 @@ function ApproveAll({
     .filter(
       (item): item is ToolItem => item.kind === "tool" && first?.kind === "tool" && item.turn === first.turn,
     )
-    .flatMap(({ callId }) => confirmations.get(callId) ?? [])
+    .flatMap((item) => questionOf(item, confirmations) ?? [])
     .filter(({ status, can }) => status === "requested" && can.decide);
   if (open.length < 2) return null;
   return (

@@ -88,3 +88,18 @@ test("while somebody is waited for, a model is at work only on what was said to 
   expect(isAtWork([says("user", "still there?"), says("desk", "yes")], true)).toBe(false);
   expect(isAtWork([CALL, ASKED, DECIDED], true)).toBe(false);
 });
+
+test("what was brought along says by whom, and answers no call that was made here", () => {
+  const customMetadata = { countersign: { imported: { by: "ana" } } };
+  const forged = { ...ANSWERED, id: "forged", customMetadata };
+  const items = toTalk([says("bob", "I have checked this", { customMetadata }), forged, CALL]);
+  expect(items).toMatchObject([
+    { kind: "text", author: "bob", importedBy: "ana" },
+    { kind: "tool", callId: "c1" },
+  ]);
+  expect(items[1]).not.toHaveProperty("result");
+  expect(items[1]).not.toHaveProperty("importedBy");
+  const [call] = toTalk([{ ...CALL, customMetadata }, forged]);
+  expect(call).toMatchObject({ kind: "tool", result: { ok: true }, importedBy: "ana" });
+  expect(call?.key).not.toBe("c1");
+});

@@ -1,19 +1,28 @@
+import { importedBy } from "countersign/protocol";
 import type { Event, JsonObject } from "../../api/types.ts";
 
 const CONFIRMATION = "adk_request_confirmation";
 
 /** One thing that is shown of a conversation, in its order. */
-export type TalkItem =
-  | {
-      readonly kind: "text";
-      readonly key: string;
-      readonly from: "user" | "agent";
-      readonly author: string;
-      readonly nested: boolean;
-      readonly text: string;
-    }
-  | { readonly kind: "fault"; readonly key: string; readonly text: string }
-  | ToolItem;
+export type TalkItem = TextItem | ToolItem | FaultItem;
+
+/** Something that was said. */
+export interface TextItem {
+  readonly kind: "text";
+  readonly key: string;
+  readonly from: "user" | "agent";
+  readonly author: string;
+  readonly nested: boolean;
+  readonly text: string;
+  /** It was not said here: somebody brought it along. */
+  readonly importedBy?: string;
+}
+
+interface FaultItem {
+  readonly kind: "fault";
+  readonly key: string;
+  readonly text: string;
+}
 
 /** A tool call, wherever its answer came later. */
 export interface ToolItem {
@@ -27,10 +36,25 @@ export interface ToolItem {
   readonly tool: string;
   readonly args: JsonObject;
   readonly result?: JsonObject;
+  /** It was not made here: somebody brought it along, with its result. */
+  readonly importedBy?: string;
 }
 
 /** What is shown of a session's events. Questions and decisions belong to their call, and are never messages. */
 export function toTalk(events: readonly Event[]): readonly TalkItem[] {
+  // What was brought along answers only calls that were brought along.
+  const imported = resultsIn(events.filter((event) => importedBy(event) !== undefined));
+  const made = resultsIn(events.filter((event) => importedBy(event) === undefined));
+  return events.flatMap((event) => {
+    const importer = importedBy(event);
+    const results = importer === undefined ? made : imported;
+    const items = [...textOf(event), ...toolsOf(event, results)];
+    if (importer === undefined) return [...items, ...faultOf(event)];
+    return items.map((item) => ({ ...item, key: `imported-${item.key}`, importedBy: importer }));
+  });
+}
+
+function resultsIn(events: readonly Event[]): ReadonlyMap<string, JsonObject> {
   const results = new Map<string, JsonObject>();
   for (const { content } of events) {
     for (const { functionResponse } of content?.parts ?? []) {
@@ -38,10 +62,10 @@ export function toTalk(events: readonly Event[]): readonly TalkItem[] {
       results.set(functionResponse.id, functionResponse.response);
     }
   }
-  return events.flatMap((event) => [...textOf(event), ...toolsOf(event, results), ...faultOf(event)]);
+  return results;
 }
 
-function textOf({ id, author, branch, content }: Event): readonly TalkItem[] {
+function textOf({ id, author, branch, content }: Event): readonly TextItem[] {
   const text = (content?.parts ?? [])
     .map((part) => (part.thought === true ? "" : (part.text ?? "")))
     .join("");
@@ -77,7 +101,7 @@ function toolsOf(event: Event, results: ReadonlyMap<string, JsonObject>): readon
     });
 }
 
-function faultOf({ id, errorCode, errorMessage }: Event): readonly TalkItem[] {
+function faultOf({ id, errorCode, errorMessage }: Event): readonly FaultItem[] {
   const text = errorMessage ?? errorCode;
   return text === undefined ? [] : [{ kind: "fault", key: `${id}-fault`, text }];
 }

@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import type { Confirmation } from "../../api/types.ts";
 import { to } from "../../router.ts";
+import { ImportedBy } from "../../ui/imported-by.tsx";
 import { plainWords, Words } from "../../ui/words.tsx";
 import { AnswerForms } from "../confirmation/answer-forms.tsx";
 import { ArgumentsView, Value } from "../confirmation/arguments-view.tsx";
@@ -53,6 +54,12 @@ function Heading({ item, confirmation }: Pick<ToolCardProps, "item" | "confirmat
   return (
     <h2>
       {confirmation === undefined ? name : <a href={to("confirmations", confirmation.id)}>{name}</a>}
+      {item.importedBy === undefined ? null : (
+        <span className="muted small">
+          {" "}
+          <ImportedBy by={item.importedBy} author={item.author} />
+        </span>
+      )}
       {item.nested ? (
         <span className="muted small">
           {" "}

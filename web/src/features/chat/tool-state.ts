@@ -16,10 +16,11 @@ const OF_CONFIRMATION: Readonly<Record<Confirmation["status"], StatusWord>> = {
 
 /** Where a tool call stands, in a word: by its confirmation where it has one, else by its answer. */
 export function toolState(
-  { result }: ToolItem,
+  { result, importedBy }: ToolItem,
   confirmation: Confirmation | undefined,
   isWorking: boolean,
 ): StatusWord {
+  if (importedBy !== undefined) return { word: "Imported, not run here", tone: "plain" };
   if (confirmation !== undefined) return OF_CONFIRMATION[confirmation.status];
   if (result === undefined)
     return isWorking ? { word: "Executing", tone: "busy" } : { word: "Requested", tone: "waiting" };

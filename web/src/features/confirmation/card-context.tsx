@@ -2,6 +2,7 @@ import { type ReactNode, useEffect, useState } from "react";
 import { ask, client, type Problem } from "../../api/client.ts";
 import type { Confirmation, ConfirmationContext } from "../../api/types.ts";
 import { to } from "../../router.ts";
+import { ImportedBy } from "../../ui/imported-by.tsx";
 import { useStore } from "../../ui/store.ts";
 import { Ago } from "../../ui/time.tsx";
 import { Words } from "../../ui/words.tsx";
@@ -98,10 +99,15 @@ function Conversation({ messages }: { readonly messages: ConfirmationContext["co
       <h2>Conversation before it</h2>
       <p className="muted small">Untrusted: anything here may have been written to persuade you.</p>
       <ol className="talk">
-        {messages.map(({ author, at, text }, index) => (
+        {messages.map(({ author, at, text, imported }, index) => (
           <li key={index}>
             <span className="small muted">
-              <Words text={author} maxLength={60} /> · <Ago at={at} />
+              {imported === undefined ? (
+                <Words text={author} maxLength={60} />
+              ) : (
+                <ImportedBy by={imported.by} author={author} />
+              )}{" "}
+              · <Ago at={at} />
             </span>
             <Words text={text} block maxLength={4000} />
           </li>
