@@ -31,7 +31,14 @@ export default defineConfig({
           name: "cross",
           include: ["test/**/*.test.ts"],
           // The programs that we are tested inside of have packages of their own, with tests of their own.
-          exclude: ["test/peers/**", "test/crash/**", "test/race/**", "test/browser/**", "test/cluster/**"],
+          exclude: [
+            "test/peers/**",
+            "test/crash/**",
+            "test/race/**",
+            "test/browser/**",
+            "test/cluster/**",
+            "test/failover/**",
+          ],
           testTimeout: 60_000,
         },
       },
@@ -43,6 +50,15 @@ export default defineConfig({
           testTimeout: 600_000,
           hookTimeout: 60_000,
           maxConcurrency: 2,
+          fileParallelism: false,
+        },
+      },
+      {
+        test: {
+          name: "failover",
+          include: ["test/failover/**/*.test.ts"],
+          testTimeout: 120_000,
+          hookTimeout: 60_000,
           fileParallelism: false,
         },
       },
