@@ -24,17 +24,9 @@ async function dumpSqlite(): Promise<string> {
   return `${HEADER("SQLite")}\npragma user_version = ${String(version)};\n\n${statements.join("\n")}`;
 }
 
-/** What the migrations say to a server, but for the key that each ledger makes for itself. */
+/** What the migrations say to a server. */
 async function dumpPostgres(): Promise<string> {
-  const said: string[] = [MAKE_META];
-  for (const migration of POSTGRES_MIGRATIONS) {
-    await migration.apply({
-      query({ text }) {
-        if (!text.includes("digest-key")) said.push(text);
-        return Promise.resolve({ rows: [], rowCount: 0 });
-      },
-    });
-  }
+  const said = [MAKE_META, ...POSTGRES_MIGRATIONS.flatMap(({ texts }) => texts)];
   const version = POSTGRES_MIGRATIONS.at(-1)?.version ?? 0;
   return `${HEADER("PostgreSQL")}-- Schema ${version}.\n\n${said.map((text) => text.trim()).join("\n\n")}\n`;
 }

@@ -66,6 +66,7 @@ const KINDS = {
   "rate-limited": "unsupported",
   "too-large": "malformed",
   "ledger-busy": "internal",
+  "ledger-mismatch": "internal",
   "ledger-newer": "internal",
   "ledger-older": "internal",
   "ledger-unreachable": "internal",

@@ -74,6 +74,7 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, number>> = {
   "rate-limited": EXIT.unavailable,
   "too-large": EXIT.usage,
   "ledger-busy": EXIT.unavailable,
+  "ledger-mismatch": EXIT.unavailable,
   "ledger-newer": EXIT.unavailable,
   "ledger-older": EXIT.unavailable,
   "ledger-unreachable": EXIT.unavailable,

@@ -40,8 +40,10 @@ async function sealWhatIsNew({
   const last = await ledger.lastCheckpoint();
   const from = last ?? NOTHING_SEALED;
   const fold = { root: from.root, lastSeq: from.lastSeq, count: from.count };
+  let newest = "";
   for await (const record of journalRecords(ledger, fold.lastSeq)) {
     fold.root = foldRoot(hasher, fold.root, record);
+    newest = record.hash;
     fold.lastSeq = record.seq;
     fold.count += 1;
   }
@@ -50,7 +52,8 @@ async function sealWhatIsNew({
   await ready();
   const unhashed = { k: from.k + 1, ...fold, at: clock.now() };
   const checkpoint = { ...unhashed, hash: checkpointHash(hasher, from.hash, unhashed) };
-  return (await ledger.seal(checkpoint)) ? checkpoint : ledger.lastCheckpoint();
+  const upon = { record: newest, ...(last === undefined ? {} : { previous: last.hash }) };
+  return (await ledger.seal(checkpoint, upon)) ? checkpoint : ledger.lastCheckpoint();
 }
 
 /** A head to keep elsewhere: with it, `verify` also finds that the end of the journal was cut off. */

@@ -55,6 +55,7 @@ export type {
   OwnerState,
   Page,
   PageRequest,
+  SealedUpon,
   SessionChange,
   SessionName,
   Snapshot,

@@ -173,6 +173,14 @@ export type CommitOutcome =
   | { readonly ok: true }
   | { readonly ok: false; readonly conflict: "version" | "row" | "deadline" | "owner" | "busy" };
 
+/** What a checkpoint was made of. */
+export interface SealedUpon {
+  /** The hash of the checkpoint before it; absent for the first. */
+  readonly previous?: string;
+  /** The hash of the last record that it covers. */
+  readonly record: string;
+}
+
 /** A page of a list; `next` is absent on the last one. */
 export interface Page<T> {
   readonly items: readonly T[];
@@ -359,8 +367,11 @@ export interface Ledger extends Shelf, Outbox {
   ): Promise<readonly { readonly key: string; readonly chain: ChainHead }[]>;
   checkpoints(after: number, limit: number): Promise<readonly CheckpointRecord[]>;
   lastCheckpoint(): Promise<CheckpointRecord | undefined>;
-  /** False when another process sealed first. */
-  seal(checkpoint: CheckpointRecord): Promise<boolean>;
+  /**
+   * False when another process sealed first, or when what it was made of is not there any more: a database that crashed
+   * or failed over since may have lost it, and made other records of the same numbers.
+   */
+  seal(checkpoint: CheckpointRecord, upon?: SealedUpon): Promise<boolean>;
 
   /** Sessions untouched since `before` in which nothing is open, for pruning. */
   idleSessions(before: number, limit: number): Promise<readonly string[]>;

@@ -57,6 +57,7 @@ export const ERROR_STATUSES: Readonly<Record<ErrorCode, number>> = {
   "rate-limited": 429,
   "too-large": 413,
   "ledger-busy": 503,
+  "ledger-mismatch": 503,
   "ledger-newer": 503,
   "ledger-older": 503,
   "ledger-unreachable": 503,

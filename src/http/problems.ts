@@ -7,6 +7,7 @@ import type { Logger } from "./log.ts";
 /** Their sentences are for whoever runs the server: they name its files, packages and settings. */
 const OPERATORS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "ledger-unreachable",
+  "ledger-mismatch",
   "ledger-newer",
   "invalid-option",
   "missing-package",

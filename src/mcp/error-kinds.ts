@@ -57,6 +57,7 @@ export const TOLD_AS: Readonly<Record<ErrorCode, "invalidParams" | "gone" | "int
   "rate-limited": "internal",
   "too-large": "invalidParams",
   "ledger-busy": "internal",
+  "ledger-mismatch": "internal",
   "ledger-newer": "internal",
   "ledger-older": "internal",
   "ledger-unreachable": "internal",

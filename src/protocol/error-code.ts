@@ -60,6 +60,7 @@ export const ERROR_CODES = {
   "ledger-busy": "Other processes kept the database locked for too long.",
   "ledger-newer": "The database was written by a newer version of Countersign.",
   "ledger-older": "The database has an older schema than this version of Countersign needs.",
+  "ledger-mismatch": "The database has a schema of this number that another build of Countersign made.",
   "ledger-unreachable": "The database cannot be opened or reached.",
   "chain-broken": "The journal does not verify.",
   "invalid-option": "An option has a value that makes no sense.",

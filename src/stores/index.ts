@@ -2,6 +2,7 @@ import type { Clock, Ledger } from "../engine/index.ts";
 import { CountersignError } from "../protocol/index.ts";
 import type { InspectOptions, LedgerState } from "./sqlite/index.ts";
 
+export { otherBuild } from "./sql/other-build.ts";
 export type { InspectOptions, LedgerState } from "./sqlite/index.ts";
 
 /** What every store takes beside its place. */

@@ -22,6 +22,7 @@ const PINNED = [
   "invalid-option",
   "key-reused",
   "ledger-busy",
+  "ledger-mismatch",
   "ledger-newer",
   "ledger-older",
   "ledger-unreachable",

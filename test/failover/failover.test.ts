@@ -5,7 +5,8 @@ import { useResources } from "../support/resources.ts";
 import { Stage, type World } from "./stage.ts";
 
 const seed = runSeed();
-const ROUNDS = Number(process.env["COUNTERSIGN_FAILOVERS"] ?? 2);
+const USUAL_ROUNDS = 2;
+const ROUNDS = Number(process.env["COUNTERSIGN_FAILOVERS"] ?? USUAL_ROUNDS);
 const TIMEOUT_MS = 900_000;
 /** For whoever is not struck any more: a busy machine does not take it away. */
 const PATIENT = { leaseMs: 3_000, heartbeatMs: 500 };
@@ -50,7 +51,8 @@ const EXPECTED =
 describe(`the database's server is killed under three replicas (COUNTERSIGN_SEED=${seed})`, () => {
   const resources = useResources();
 
-  test.each(WORLDS)(
+  // Those in which nothing that was synced is lost are struck within every run of the suite.
+  test.each(ROUNDS > USUAL_ROUNDS ? WORLDS : WORLDS.slice(0, 2))(
     `$title, ${ROUNDS} times: nothing runs twice, nothing is stuck, and who must know is told`,
     async (world) => {
       const stage = await Stage.start(resources, { world, seed });
@@ -63,7 +65,7 @@ describe(`the database's server is killed under three replicas (COUNTERSIGN_SEED
       await stage.end();
       await lives.untilDone({ settle: true, lease: PATIENT });
       const settled = (await lives.check("rest")).filter((finding) => !isTolerated(world, finding));
-      if (ROUNDS > 2) console.log(`${world.title}: ${JSON.stringify(countsOf(atRest))}`);
+      if (ROUNDS > USUAL_ROUNDS) console.log(`${world.title}: ${JSON.stringify(countsOf(atRest))}`);
       expect(atRest, "at rest").toEqual([]);
       expect(rested, "the replicas go on by themselves").toBe(true);
       expect(settled, "settled").toEqual([]);

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
+import { FINGERPRINT, fingerprints } from "../../src/stores/sql/fingerprint.ts";
 import { type Database, openDatabase } from "../../src/stores/sqlite/database.ts";
 import { migrate } from "../../src/stores/sqlite/migrate.ts";
 import { MIGRATIONS } from "../../src/stores/sqlite/migrations/index.ts";
@@ -44,7 +45,12 @@ function afterLooks(database: Database, looks: number, then: () => void): void {
 function makeLedger(path: string): void {
   const other = new DatabaseSync(path);
   other.exec("begin immediate");
-  for (const migration of MIGRATIONS) migration.apply(other);
+  for (const migration of MIGRATIONS) {
+    for (const text of migration.texts) other.exec(text);
+    migration.fill?.(other);
+  }
+  const keep = other.prepare("insert into meta (name, value) values (?, ?)");
+  for (const [version, hash] of fingerprints(MIGRATIONS)) keep.run(`${FINGERPRINT}${version}`, hash);
   other.exec(`pragma user_version = ${MIGRATIONS.length}; pragma application_id = ${OUR_MARK}; commit`);
   other.close();
 }

@@ -1,4 +1,4 @@
-import { inspectLedger, migrateLedger } from "../../stores/index.ts";
+import { inspectLedger, migrateLedger, otherBuild } from "../../stores/index.ts";
 import { type Command, LEDGER_FLAG } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
 import { inert } from "../output.ts";
@@ -26,8 +26,9 @@ export const migrate: Command = {
     const { output, flags } = invocation;
     const url = ledgerUrl(invocation);
     const dryRun = flags.has("dry-run");
-    const { exists, version, newest } = await inspectLedger(url);
+    const { exists, version, newest, isSameBuild } = await inspectLedger(url);
     if (!dryRun) await migrateLedger(url);
+    else if (!isSameBuild) throw otherBuild(withoutPassword(url), Math.min(version, newest));
     if (flags.has("json")) {
       output.json({
         ledger: withoutPassword(url),

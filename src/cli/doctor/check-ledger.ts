@@ -66,7 +66,14 @@ function checkPrivate({ exposed }: LedgerState): readonly Finding[] {
   ];
 }
 
-function checkSchema({ version, newest }: LedgerState, file: string | undefined): Finding {
+function checkSchema({ version, newest, isSameBuild }: LedgerState, file: string | undefined): Finding {
+  if (!isSameBuild) {
+    return fail(
+      "schema",
+      `It has version ${Math.min(version, newest)} of another build of Countersign, in which that number means other tables.`,
+      "Use the build that made it, or begin a new ledger with this one: `countersign migrate` cannot convert it.",
+    );
+  }
   if (version === newest) return ok("schema", `version ${version}, the newest`);
   if (version < newest) {
     return warn(

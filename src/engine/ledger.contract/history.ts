@@ -135,6 +135,25 @@ export const historyCases: readonly LedgerCase[] = [
     },
   },
   {
+    name: "a seal upon a record or a checkpoint that is not there any more is refused",
+    async run({ open }) {
+      const ledger = await open();
+      const writer = new SessionWriter(ledger, "s1");
+      await writer.commit([writer.journal("noted")]);
+      const [record] = await ledger.journal({ after: 0, limit: 1 });
+      const first = { ...seal(1, "one"), lastSeq: record?.seq ?? 0 };
+      checkEqual(await ledger.seal(first, { record: "another" }), false, "another record of the number");
+      const later = { ...first, lastSeq: first.lastSeq + 1 };
+      checkEqual(await ledger.seal(later, { record: record?.hash ?? "" }), false, "a number that none has");
+      checkEqual(await ledger.seal(first, { record: record?.hash ?? "" }), true, "the record that was read");
+      const next = { ...seal(2, "two"), lastSeq: first.lastSeq };
+      const upon = { record: record?.hash ?? "" };
+      checkEqual(await ledger.seal(next, { ...upon, previous: "another" }), false, "another checkpoint");
+      checkEqual(await ledger.seal({ ...next, k: 3 }, { ...upon, previous: first.hash }), false, "a gap");
+      checkEqual(await ledger.seal(next, { ...upon, previous: first.hash }), true, "the one before");
+    },
+  },
+  {
     name: "of seals with one number through two handles one stands",
     needs: "reopen",
     async run({ open, reopen }) {

@@ -5,7 +5,7 @@ import { CountersignError } from "../../protocol/index.ts";
 import type { Row } from "../sql/row.ts";
 import type { Driver, LoneConnection, PostgresValue, Query, QueryResult } from "./driver.ts";
 import type { Place } from "./lanes.ts";
-import { isGone, isTransient, toLedgerError } from "./postgres-errors.ts";
+import { isGone, isTransient, isUndefined, toLedgerError } from "./postgres-errors.ts";
 import { Servers } from "./servers.ts";
 import type { PostgresSettings } from "./settings.ts";
 
@@ -40,6 +40,8 @@ export class Database {
   #retries = 0;
   #reconnects = 0;
   #open = true;
+  #refusal: Error | undefined;
+  #whenUndefined: () => Promise<void> = async () => {};
 
   constructor(driver: Driver, settings: PostgresSettings) {
     this.name = settings.name;
@@ -103,9 +105,20 @@ export class Database {
     timer.abort();
   }
 
-  /** Throws `closed` once the ledger is closed. */
+  /** Called when the server does not know what a statement names; it may throw what is to be said instead. */
+  onUndefined(listener: () => Promise<void>): void {
+    this.#whenUndefined = listener;
+  }
+
+  /** From now on nothing is asked any more; whoever asks gets this error. */
+  refuse(error: Error): void {
+    this.#refusal = error;
+  }
+
+  /** Throws `closed` once the ledger is closed, or why it must not be used. */
   assertOpen(): void {
     if (!this.#open) throw new CountersignError("closed", `The ledger "${this.name}" was closed.`);
+    if (this.#refusal !== undefined) throw this.#refusal;
   }
 
   async #send(text: string, values: readonly PostgresValue[], options: RunOptions): Promise<QueryResult> {
@@ -119,6 +132,7 @@ export class Database {
         return await this.#attempt(query, options);
       } catch (error) {
         losses += isGone(error) ? 1 : 0;
+        if (isUndefined(error)) await this.#whenUndefined();
         this.#judge(error, { elapsedMs: performance.now() - startedAt, losses }, options);
         if (isGone(error)) await this.#servers.lost();
       }

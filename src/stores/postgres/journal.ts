@@ -1,4 +1,4 @@
-import type { CheckpointRecord, JournalRange, JournalRecord } from "../../engine/index.ts";
+import type { CheckpointRecord, JournalRange, JournalRecord, SealedUpon } from "../../engine/index.ts";
 import { CHECKPOINT_COLUMNS, JOURNAL_COLUMNS, list } from "../sql/columns.ts";
 import { toCheckpoint, toJournal } from "../sql/rows.ts";
 import { lastWithin } from "../sql/within-bytes.ts";
@@ -11,7 +11,12 @@ const CHAIN_SIZES =
 const CHAIN = `select ${list(JOURNAL_COLUMNS)} from countersign.journal where stream = $1 and n > $2 order by n limit $3`;
 const CHECKPOINTS = `select ${list(CHECKPOINT_COLUMNS)} from countersign.checkpoints where k > $1 order by k limit $2`;
 const LAST_CHECKPOINT = `select ${list(CHECKPOINT_COLUMNS)} from countersign.checkpoints order by k desc limit 1`;
-const SEAL = `insert into countersign.checkpoints (${list(CHECKPOINT_COLUMNS)}) values ($1, $2, $3, $4, $5, $6) on conflict do nothing`;
+const SEAL =
+  `insert into countersign.checkpoints (${list(CHECKPOINT_COLUMNS)}) ` +
+  "select $1::bigint, $2::bigint, $3::bigint, $4, $5, $6::bigint " +
+  "where ($7::text is null or exists (select 1 from countersign.journal where seq = $2::bigint and hash = $7)) " +
+  "and ($8::text is null or exists (select 1 from countersign.checkpoints where k = $1::bigint - 1 and hash = $8)) " +
+  "on conflict do nothing";
 
 export async function readJournal(
   database: Database,
@@ -54,7 +59,11 @@ export async function readLastCheckpoint(database: Database): Promise<Checkpoint
   return row && toCheckpoint(row);
 }
 
-export async function insertCheckpoint(database: Database, checkpoint: CheckpointRecord): Promise<boolean> {
-  const { k, lastSeq, count, root, hash, at } = checkpoint;
-  return (await database.run(SEAL, [k, lastSeq, count, root, hash, at])) === 1;
+export async function insertCheckpoint(
+  database: Database,
+  { k, lastSeq, count, root, hash, at }: CheckpointRecord,
+  upon: SealedUpon | undefined,
+): Promise<boolean> {
+  const values = [k, lastSeq, count, root, hash, at, upon?.record ?? null, upon?.previous ?? null];
+  return (await database.run(SEAL, values)) === 1;
 }

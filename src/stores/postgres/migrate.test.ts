@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { execute } from "../../../test/support/postgres.ts";
 import { connect, createDatabase, createEmptyDatabase } from "../../../test/support/postgres-database.ts";
 import { useResources } from "../../../test/support/resources.ts";
@@ -34,14 +34,24 @@ test("a database without the schema is refused, with what to do, and left as it 
     message: expect.stringContaining("countersign migrate") as unknown,
     details: { found: 0, needed: NEWEST },
   });
-  expect(await inspectPostgresLedger(url)).toEqual({ exists: false, version: 0, newest: NEWEST });
+  expect(await inspectPostgresLedger(url)).toEqual({
+    exists: false,
+    version: 0,
+    newest: NEWEST,
+    isSameBuild: true,
+  });
 });
 
 test("ten replicas that may migrate start at once and find one schema and one digest key", async () => {
   const url = await createEmptyDatabase(resources);
   const ledgers = await Promise.all(Array.from({ length: REPLICAS }, () => open(url, { migrate: true })));
   expect(new Set(ledgers.map(({ digestKey }) => Buffer.from(digestKey).toString("hex"))).size).toBe(1);
-  expect(await inspectPostgresLedger(url)).toEqual({ exists: true, version: NEWEST, newest: NEWEST });
+  expect(await inspectPostgresLedger(url)).toEqual({
+    exists: true,
+    version: NEWEST,
+    newest: NEWEST,
+    isSameBuild: true,
+  });
 });
 
 test("a dry run says from where to where, and does nothing; a second run finds nothing to do", async () => {
@@ -63,7 +73,7 @@ test("a schema that is behind is refused unless it may be migrated", async () =>
 const next = (step: number, breaking: boolean): Migration => ({
   version: NEWEST + step,
   ...(breaking ? { breaking } : {}),
-  apply: async () => {},
+  texts: [],
 });
 
 test("a newer schema is used while nothing in it is breaking, and refused once something is", async () => {
@@ -90,10 +100,7 @@ test("a migration that fails leaves nothing of itself or of those before it", as
   const url = await createEmptyDatabase(resources);
   const broken: Migration = {
     version: NEWEST + 1,
-    async apply(client) {
-      await client.query({ text: "create table countersign.half (x integer)" });
-      await client.query({ text: "insert into countersign.missing values (1)" });
-    },
+    texts: ["create table countersign.half (x integer)", "insert into countersign.missing values (1)"],
   };
   const failing = migrate(await openDatabase(url), [...MIGRATIONS, broken]);
   await expect(failing).rejects.toMatchObject({ code: "internal" });
@@ -111,4 +118,60 @@ test("whoever waits for another's migration finds it done, however long it takes
   await holder.query("commit");
   expect(await waiting).toEqual({ from: 0, to: NEWEST });
   expect((await execute(url, SCHEMA))[0]?.rows).toEqual([{ version: NEWEST }]);
+});
+
+const OTHERS = { code: "ledger-mismatch", message: expect.stringContaining("another build") as unknown };
+const forge = (version: number): string =>
+  `update countersign.meta set value = 'other' where name = 'fingerprint-${version}'`;
+
+test("a schema of the same number that another build made is refused, by whoever opens and by whoever migrates", async () => {
+  const url = await createEmptyDatabase(resources);
+  await migratePostgres(url);
+  await execute(url, forge(NEWEST));
+  await expect(open(url)).rejects.toMatchObject(OTHERS);
+  await expect(open(url, { migrate: true })).rejects.toMatchObject(OTHERS);
+  await expect(migratePostgres(url)).rejects.toMatchObject(OTHERS);
+  expect(await inspectPostgresLedger(url)).toMatchObject({ version: NEWEST, isSameBuild: false });
+  await execute(url, `delete from countersign.meta where name like 'fingerprint-%'`);
+  await expect(open(url)).rejects.toMatchObject(OTHERS);
+});
+
+test("a schema that is behind and of another build is not migrated", async () => {
+  const url = await createEmptyDatabase(resources);
+  await migrate(await openDatabase(url), MIGRATIONS.slice(0, 1));
+  await execute(url, forge(1));
+  await expect(migratePostgres(url)).rejects.toMatchObject(OTHERS);
+  expect((await execute(url, SCHEMA))[0]?.rows).toEqual([{ version: 1 }]);
+});
+
+test("a process that runs while a breaking migration is made stops, and says why", async () => {
+  const url = await createEmptyDatabase(resources);
+  await migratePostgres(url);
+  const ledger = await open(url);
+  const writer = new SessionWriter(ledger, "s1");
+  await writer.commit([writer.journal("made")]);
+  const breaking: Migration = {
+    version: NEWEST + 1,
+    breaking: true,
+    texts: ["alter table countersign.journal rename column body to text"],
+  };
+  await migrate(await openDatabase(url), [...MIGRATIONS, breaking]);
+  const newer = { code: "ledger-newer", details: { found: NEWEST + 1 } };
+  await expect(writer.commit([writer.journal("next")])).rejects.toMatchObject(newer);
+  // Also what would still work is refused: nothing is claimed, and the process is not ready.
+  await expect(ledger.beat({ id: "o", host: "h", pid: 1 }, 1_000)).rejects.toMatchObject(newer);
+  await expect(ledger.lastCheckpoint()).rejects.toMatchObject(newer);
+});
+
+test("it is noticed also where no statement fails, at a heartbeat", async () => {
+  const url = await createEmptyDatabase(resources);
+  await migratePostgres(url);
+  const ledger = await open(url);
+  await migrate(await openDatabase(url), [...MIGRATIONS, next(1, true)]);
+  const owner = { id: "o", host: "h", pid: 1 };
+  expect(await ledger.beat(owner, 1_000)).toBe(true);
+  vi.spyOn(performance, "now").mockReturnValue(performance.now() + 11_000);
+  resources.add(() => vi.restoreAllMocks());
+  await expect(ledger.beat(owner, 1_000)).rejects.toMatchObject({ code: "ledger-newer" });
+  await expect(ledger.due([], 1)).rejects.toMatchObject({ code: "ledger-newer" });
 });

@@ -1,4 +1,6 @@
 import { CountersignError } from "../../protocol/index.ts";
+import { FINGERPRINT, fingerprints, isSameBuild } from "../sql/fingerprint.ts";
+import { otherBuild } from "../sql/other-build.ts";
 import type { Database } from "./database.ts";
 import type { LoneConnection } from "./driver.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
@@ -10,8 +12,10 @@ export interface Migration {
   readonly version: number;
   /** Code that does not know this step must not use what it leaves behind. */
   readonly breaking?: true;
-  /** Runs inside the transaction that also records the version. */
-  apply(client: Pick<LoneConnection, "query">): Promise<void>;
+  /** What it says to the server, inside the transaction that also records the version. */
+  readonly texts: readonly string[];
+  /** Puts in what differs from ledger to ledger. */
+  fill?(client: Pick<LoneConnection, "query">): Promise<void>;
 }
 
 /** What a database says of its schema. */
@@ -20,12 +24,16 @@ export interface SchemaState {
   readonly version: number;
   /** The newest version that code must know to use it. */
   readonly breaking: number;
+  /** By the version that had it. */
+  readonly fingerprints: ReadonlyMap<number, string>;
 }
+
+const NO_SCHEMA: SchemaState = { version: 0, breaking: 0, fingerprints: new Map() };
 
 // "countersign", as PostgreSQL's own function would hash it, does not matter; that nobody else takes it does.
 const LOCK = "select pg_advisory_xact_lock(4849336966747728)";
 const HAS_META = "select to_regclass('countersign.meta') is not null";
-const STATE = "select name, value from countersign.meta where name in ('schema', 'breaking')";
+const STATE = `select name, value from countersign.meta where name in ('schema', 'breaking') or name like '${FINGERPRINT}%'`;
 /** What every other step stands on. */
 export const MAKE_META = `
 create schema if not exists countersign;
@@ -39,13 +47,17 @@ export async function readSchema(database: Database): Promise<SchemaState> {
   // Not patient: a server that is not there is said at once to whoever opens the ledger.
   const unnamed = { named: false, patient: false };
   const made = await database.get(HAS_META, [], unnamed);
-  if ((made?.[0] as unknown) !== true) return { version: 0, breaking: 0 };
+  if ((made?.[0] as unknown) !== true) return NO_SCHEMA;
   return toState(await database.all(STATE, [], unnamed));
 }
 
-/** Throws `ledger-older` where the schema is behind, and `ledger-newer` where this code must not use it. */
-export function assertUsable({ version, breaking }: SchemaState, name: string): void {
-  if (breaking > NEWEST) throw newer(name, breaking);
+/**
+ * Throws `ledger-older` where the schema is behind, `ledger-newer` where this code must not use it, and `ledger-mismatch`
+ * where another build made it.
+ */
+export function assertUsable(state: SchemaState, name: string): void {
+  const { version } = state;
+  assertOurs(state, name);
   if (version >= NEWEST) return;
   const found = version === 0 ? "has no schema" : `has schema ${version}`;
   throw new CountersignError(
@@ -71,7 +83,7 @@ export async function migrate(
     await connection.query({ text: "begin; set local statement_timeout = 0; set local lock_timeout = 0" });
     await connection.query({ text: LOCK });
     const before = await lockedState(connection);
-    if (before.breaking > NEWEST) throw newer(database.name, before.breaking);
+    assertOurs(before, database.name);
     await apply(connection, before, migrations);
     await connection.query({ text: "commit" });
     return before;
@@ -84,7 +96,7 @@ export async function migrate(
 
 async function lockedState(connection: LoneConnection): Promise<SchemaState> {
   const made = await connection.query({ text: HAS_META, rowMode: "array" });
-  if ((made.rows[0]?.[0] as unknown) !== true) return { version: 0, breaking: 0 };
+  if ((made.rows[0]?.[0] as unknown) !== true) return NO_SCHEMA;
   return toState((await connection.query({ text: STATE, rowMode: "array" })).rows);
 }
 
@@ -97,18 +109,40 @@ async function apply(
   const last = missing.at(-1);
   if (last === undefined) return;
   if (version === 0) await connection.query({ text: MAKE_META });
-  for (const migration of missing) await migration.apply(connection);
+  for (const migration of missing) {
+    for (const text of migration.texts) await connection.query({ text });
+    await migration.fill?.(connection);
+  }
   const broken = missing.findLast((migration) => migration.breaking)?.version ?? breaking;
+  const own = [...fingerprints(migrations)].filter(([made]) => made > version);
+  const rows = [
+    ["schema", last.version],
+    ["breaking", broken],
+    ...own.map(([made, fingerprint]) => [`${FINGERPRINT}${made}`, fingerprint]),
+  ];
   await connection.query({
     text:
-      `insert into countersign.meta (name, value) values ('schema', '${last.version}'), ('breaking', '${broken}') ` +
+      `insert into countersign.meta (name, value) values ${rows.map(([name, value]) => `('${name}', '${value}')`).join(", ")} ` +
       "on conflict (name) do update set value = excluded.value",
   });
 }
 
 function toState(rows: readonly (readonly unknown[])[]): SchemaState {
-  const values = new Map(rows.map(([name, value]) => [name, Number(value)]));
-  return { version: values.get("schema") ?? 0, breaking: values.get("breaking") ?? 0 };
+  const values = new Map(rows.map(([name, value]) => [String(name), String(value)]));
+  return {
+    version: Number(values.get("schema") ?? 0),
+    breaking: Number(values.get("breaking") ?? 0),
+    fingerprints: new Map(
+      [...values].flatMap(([name, value]) =>
+        name.startsWith(FINGERPRINT) ? [[Number(name.slice(FINGERPRINT.length)), value] as const] : [],
+      ),
+    ),
+  };
+}
+
+function assertOurs(state: SchemaState, name: string): void {
+  if (state.breaking > NEWEST) throw newer(name, state.breaking);
+  if (!isSameBuild(state, MIGRATIONS)) throw otherBuild(name, Math.min(state.version, NEWEST));
 }
 
 function newer(name: string, found: number): CountersignError {

@@ -88,6 +88,8 @@ const ADVICE_BY_WORDS: readonly (readonly [RegExp, string])[] = [
 ];
 
 const CONFLICT = "CS001";
+// invalid_schema_name, undefined_table, undefined_column, undefined_function
+const UNDEFINED: ReadonlySet<string> = new Set(["3F000", "42P01", "42703", "42883"]);
 const CANCELLED = "57014";
 // character_not_in_repertoire, untranslatable_character: a NUL, which no text here can hold
 const UNSTORABLE: ReadonlySet<string> = new Set(["22021", "22P05"]);
@@ -107,6 +109,11 @@ function adviceInWords(error: unknown): string | undefined {
 /** Was nothing done, and may the same statement succeed a moment later? */
 export function isTransient(error: unknown): boolean {
   return TRANSIENT.has(codeOf(error));
+}
+
+/** Does the server not know a table, a column or a function that the statement names? */
+export function isUndefined(error: unknown): boolean {
+  return UNDEFINED.has(codeOf(error));
 }
 
 /** Is the connection gone? Whether the statement was done is then not known. */

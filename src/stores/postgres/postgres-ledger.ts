@@ -25,6 +25,7 @@ import type {
   OwnerState,
   Page,
   PageRequest,
+  SealedUpon,
   SessionRecord,
   Snapshot,
   StepRecord,
@@ -58,6 +59,7 @@ import {
 } from "./outbox.ts";
 import { beatOwner, dropIdleOwners, readHeld, readOwner, retireOwner } from "./owners.ts";
 import { pinValue } from "./pins.ts";
+import { SchemaWatch } from "./schema-watch.ts";
 import { searchOpen } from "./search.ts";
 import { catchUp } from "./search-index.ts";
 import { listIdleSessions, listSessions, listStreams } from "./sessions.ts";
@@ -79,6 +81,7 @@ export class PostgresLedger implements Ledger {
   readonly digestKey: Uint8Array;
   readonly #database: Database;
   readonly #changes: Changes;
+  readonly #schema: SchemaWatch;
   readonly #alwaysSync: boolean;
   readonly #outbox: OutboxDatabase;
   readonly #time: LedgerTime;
@@ -90,6 +93,7 @@ export class PostgresLedger implements Ledger {
     this.#outbox = { database, sync: alwaysSync };
     this.#time = new LedgerTime(now);
     this.#changes = new Changes(database);
+    this.#schema = new SchemaWatch(database);
   }
 
   stats(): LedgerStats {
@@ -160,7 +164,8 @@ export class PostgresLedger implements Ledger {
     return recallMemo(this.#database, memo);
   }
 
-  beat(owner: Owner, leaseMs: number): Promise<boolean> {
+  async beat(owner: Owner, leaseMs: number): Promise<boolean> {
+    await this.#schema.lookIfDue();
     return beatOwner(this.#database, owner, leaseMs);
   }
 
@@ -177,7 +182,8 @@ export class PostgresLedger implements Ledger {
     return readHeld(this.#database, owner);
   }
 
-  due(hosted: readonly HostedApp[], limit: number): Promise<DueWork> {
+  async due(hosted: readonly HostedApp[], limit: number): Promise<DueWork> {
+    await this.#schema.lookIfDue();
     return readDue(this.#database, hosted, limit);
   }
 
@@ -212,8 +218,8 @@ export class PostgresLedger implements Ledger {
     return readLastCheckpoint(this.#database);
   }
 
-  seal(checkpoint: CheckpointRecord): Promise<boolean> {
-    return insertCheckpoint(this.#database, checkpoint);
+  seal(checkpoint: CheckpointRecord, upon?: SealedUpon): Promise<boolean> {
+    return insertCheckpoint(this.#database, checkpoint, upon);
   }
 
   idleSessions(before: number, limit: number): Promise<readonly string[]> {

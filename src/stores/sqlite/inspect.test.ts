@@ -19,7 +19,12 @@ function makeFolder(): string {
 
 test("a ledger that is not there is not made by looking", () => {
   const folder = makeFolder();
-  expect(inspectSqliteLedger(join(folder, "a.db"))).toEqual({ exists: false, version: 0, newest: NEWEST });
+  expect(inspectSqliteLedger(join(folder, "a.db"))).toEqual({
+    exists: false,
+    version: 0,
+    newest: NEWEST,
+    isSameBuild: true,
+  });
   expect(inspectSqliteLedger(":memory:")).toMatchObject({ exists: false });
   expect(readdirSync(folder)).toEqual([]);
 });
@@ -29,7 +34,7 @@ test("an old schema is told, and not migrated by looking", async () => {
   const database = await openDatabase({ path });
   await migrate(database, MIGRATIONS.slice(0, 1));
   database.close();
-  const state = { exists: true, version: 1, newest: NEWEST, exposed: [], damage: [] };
+  const state = { exists: true, version: 1, newest: NEWEST, isSameBuild: true, exposed: [], damage: [] };
   expect(inspectSqliteLedger(path, { check: true })).toEqual(state);
   expect(inspectSqliteLedger(path, { check: true })).toEqual(state);
 });
@@ -37,7 +42,13 @@ test("an old schema is told, and not migrated by looking", async () => {
 test("a ledger can be looked at while a process writes it", async () => {
   const path = join(makeFolder(), "a.db");
   const ledger = await openSqliteLedger({ path });
-  expect(inspectSqliteLedger(path)).toEqual({ exists: true, version: NEWEST, newest: NEWEST, exposed: [] });
+  expect(inspectSqliteLedger(path)).toEqual({
+    exists: true,
+    version: NEWEST,
+    newest: NEWEST,
+    isSameBuild: true,
+    exposed: [],
+  });
   await ledger.close();
 });
 

@@ -1,8 +1,9 @@
 import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { CountersignError } from "../../protocol/index.ts";
+import { isSameBuild } from "../sql/fingerprint.ts";
 import { MEMORY_PATH } from "./database.ts";
-import { APPLICATION_ID } from "./migrate.ts";
+import { APPLICATION_ID, FINGERPRINTS, toFingerprints } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
 import { openToOthers } from "./private-files.ts";
 import { toLedgerError } from "./sqlite-errors.ts";
@@ -15,6 +16,8 @@ export interface LedgerState {
   readonly version: number;
   /** The schema that this version of Countersign makes of it. */
   readonly newest: number;
+  /** False where its schema has a number that this build knows, and another build made it. */
+  readonly isSameBuild: boolean;
   /** Its files that others than their user may read or write, with their modes, such as `644`; absent for a server's. */
   readonly exposed?: readonly { readonly file: string; readonly mode: string }[];
   /** What a quick check of the file found; absent where none was asked for. */
@@ -30,14 +33,22 @@ export interface InspectOptions {
 /** Looks at a file without making, migrating or writing it. Throws `ledger-unreachable` where it is no ledger. */
 export function inspectSqliteLedger(path: string, { check = false }: InspectOptions = {}): LedgerState {
   const newest = MIGRATIONS.at(-1)?.version ?? 0;
-  if (path === MEMORY_PATH || isAbsent(path)) return { exists: false, version: 0, newest };
+  if (path === MEMORY_PATH || isAbsent(path)) return { exists: false, version: 0, newest, isSameBuild: true };
   let driver: DatabaseSync | undefined;
   try {
     driver = new DatabaseSync(path, { readOnly: true, timeout: 1_000 });
     const version = Number(readValue(driver, "pragma user_version"));
     if (Number(readValue(driver, "pragma application_id")) !== APPLICATION_ID) throw noLedger(path);
     const exposed = openToOthers(path);
-    return { exists: true, version, newest, exposed, ...(check ? { damage: damageOf(driver) } : {}) };
+    const isOurs = isSameBuild({ version, fingerprints: fingerprintsIn(driver) }, MIGRATIONS);
+    return {
+      exists: true,
+      version,
+      newest,
+      isSameBuild: isOurs,
+      exposed,
+      ...(check ? { damage: damageOf(driver) } : {}),
+    };
   } catch (error) {
     throw toLedgerError(error, path);
   } finally {
@@ -48,6 +59,11 @@ export function inspectSqliteLedger(path: string, { check = false }: InspectOpti
 // A process that is about to make one, or that died over it, leaves an empty file.
 function isAbsent(path: string): boolean {
   return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
+}
+
+function fingerprintsIn(driver: DatabaseSync): ReadonlyMap<number, string> {
+  const rows = driver.prepare(FINGERPRINTS).all();
+  return toFingerprints(rows.map(({ name, value }) => [name, value]));
 }
 
 function damageOf(driver: DatabaseSync): readonly string[] {

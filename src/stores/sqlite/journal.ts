@@ -1,4 +1,4 @@
-import type { CheckpointRecord, JournalRange, JournalRecord } from "../../engine/index.ts";
+import type { CheckpointRecord, JournalRange, JournalRecord, SealedUpon } from "../../engine/index.ts";
 import { CHECKPOINT_COLUMNS, insertInto, JOURNAL_COLUMNS, list } from "../sql/columns.ts";
 import { toCheckpoint, toJournal } from "../sql/rows.ts";
 import { lastWithin } from "../sql/within-bytes.ts";
@@ -11,6 +11,8 @@ const CHAIN = `select ${list(JOURNAL_COLUMNS)} from journal where stream = ? and
 const CHECKPOINTS = `select ${list(CHECKPOINT_COLUMNS)} from checkpoints where k > ? order by k limit ?`;
 const LAST_CHECKPOINT = `select ${list(CHECKPOINT_COLUMNS)} from checkpoints order by k desc limit 1`;
 const SEAL = `${insertInto("checkpoints", CHECKPOINT_COLUMNS)} on conflict do nothing`;
+const HAS_RECORD = "select 1 from journal where seq = ? and hash = ?";
+const HAS_CHECKPOINT = "select 1 from checkpoints where k = ? and hash = ?";
 
 export function readJournal(
   database: Database,
@@ -50,7 +52,13 @@ export function readLastCheckpoint(database: Database): CheckpointRecord | undef
   return row && toCheckpoint(row);
 }
 
-export function insertCheckpoint(database: Database, checkpoint: CheckpointRecord): boolean {
-  const { k, lastSeq, count, root, hash, at } = checkpoint;
+/** Inside a write transaction. */
+export function insertCheckpoint(
+  database: Database,
+  { k, lastSeq, count, root, hash, at }: CheckpointRecord,
+  { record, previous }: Partial<SealedUpon> = {},
+): boolean {
+  if (record !== undefined && database.get(HAS_RECORD, [lastSeq, record]) === undefined) return false;
+  if (previous !== undefined && database.get(HAS_CHECKPOINT, [k - 1, previous]) === undefined) return false;
   return database.run(SEAL, [k, lastSeq, count, root, hash, at]) === 1;
 }

@@ -4,6 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { useResources } from "../../../test/support/resources.ts";
 import { openDatabase } from "./database.ts";
+import { inspectSqliteLedger } from "./inspect.ts";
 import { type Migration, migrate } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
 import { openSqliteLedger } from "./open.ts";
@@ -53,26 +54,25 @@ test("a migration that fails leaves nothing of itself or of those before it", as
   const database = await openDatabase({ path: ":memory:" });
   const broken: Migration = {
     version: 2,
-    apply(driver) {
-      driver.exec("create table half (x)");
-      driver.exec("insert into missing values (1)");
-    },
+    texts: ["create table half (x)", "insert into missing values (1)"],
   };
-  const first: Migration = { version: 1, apply: (driver) => driver.exec("create table whole (x)") };
+  const first: Migration = { version: 1, texts: ["create table whole (x)"] };
   await expect(migrate(database, [first, broken])).rejects.toMatchObject({ code: "internal" });
   expect(database.all("select name from sqlite_schema")).toEqual([]);
   expect(database.get("pragma user_version")).toEqual([0]);
   database.close();
 });
 
+const MAKE_META = "create table meta (name text primary key, value any)";
+
 test("only migrations newer than the file are applied", async () => {
   const database = await openDatabase({ path: ":memory:" });
   const applied: number[] = [];
   const step = (version: number): Migration => ({
     version,
-    apply(driver) {
+    texts: [version === 1 ? MAKE_META : `create table t${version} (x)`],
+    fill: () => {
       applied.push(version);
-      driver.exec(`create table t${version} (x)`);
     },
   });
   await migrate(database, [step(1)]);
@@ -80,6 +80,32 @@ test("only migrations newer than the file are applied", async () => {
   await migrate(database, [step(1), step(2), step(3)]);
   expect(applied).toEqual([1, 2, 3]);
   database.close();
+});
+
+test("a file whose schema has the same number and is another build's is refused, and says so to whoever looks", async () => {
+  const path = join(await resources.folder(), "ledger.db");
+  await (await openSqliteLedger({ path })).close();
+  expect(inspectSqliteLedger(path)).toMatchObject({ version: newest, isSameBuild: true });
+  const raw = new DatabaseSync(path);
+  raw.exec(`update meta set value = 'other' where name = 'fingerprint-${newest}'`);
+  await expect(openSqliteLedger({ path })).rejects.toMatchObject({
+    code: "ledger-mismatch",
+    message: expect.stringContaining("another build") as unknown,
+  });
+  expect(inspectSqliteLedger(path)).toMatchObject({ version: newest, isSameBuild: false });
+  raw.close();
+});
+
+test("a process that runs while a newer one migrates the file loses its lease", async () => {
+  const path = join(await resources.folder(), "ledger.db");
+  const ledger = await openSqliteLedger({ path });
+  resources.add(() => ledger.close());
+  const owner = { id: "o", host: "h", pid: 1 };
+  expect(await ledger.beat(owner, 1_000)).toBe(true);
+  const raw = new DatabaseSync(path);
+  raw.exec(`pragma user_version = ${newest + 1}`);
+  raw.close();
+  await expect(ledger.beat(owner, 1_000)).rejects.toMatchObject({ code: "ledger-newer" });
 });
 
 test("another program's database is refused and left as it is", async () => {

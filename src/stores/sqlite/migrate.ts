@@ -1,4 +1,6 @@
 import { CountersignError } from "../../protocol/index.ts";
+import { FINGERPRINT, fingerprints, isSameBuild } from "../sql/fingerprint.ts";
+import { otherBuild } from "../sql/other-build.ts";
 import type { Database } from "./database.ts";
 import type { Driver } from "./driver.ts";
 
@@ -6,8 +8,10 @@ import type { Driver } from "./driver.ts";
 export interface Migration {
   /** Counts up from one, without gaps. */
   readonly version: number;
-  /** Runs inside the transaction that also records the version. */
-  apply(driver: Pick<Driver, "exec" | "prepare">): void;
+  /** What it says to the database, inside the transaction that also records the version. */
+  readonly texts: readonly string[];
+  /** Puts in what differs from ledger to ledger. */
+  fill?(driver: Pick<Driver, "prepare">): void;
 }
 
 /** "CSGN": marks the file as ours, so that another program's database is left alone. */
@@ -20,18 +24,27 @@ export const APPLICATION_ID = 0x4353474e;
  */
 export async function migrate(database: Database, migrations: readonly Migration[]): Promise<void> {
   const newest = migrations.at(-1)?.version ?? 0;
-  if ((await database.read(() => checkedVersion(database, newest))) === newest) return;
+  if ((await database.read(() => checkedVersion(database, migrations))) === newest) return;
   await database.write(true, (driver) => {
     // Again, now that nobody else can change it.
-    const version = checkedVersion(database, newest);
-    for (const migration of migrations) if (migration.version > version) migration.apply(driver);
+    const version = checkedVersion(database, migrations);
+    for (const migration of migrations) {
+      if (migration.version <= version) continue;
+      for (const text of migration.texts) driver.exec(text);
+      migration.fill?.(driver);
+    }
     if (version < newest) {
+      const keep = driver.prepare("insert or replace into meta (name, value) values (?, ?)");
+      for (const [made, fingerprint] of fingerprints(migrations))
+        if (made > version) keep.run(`${FINGERPRINT}${made}`, fingerprint);
       driver.exec(`pragma user_version = ${newest}; pragma application_id = ${APPLICATION_ID}`);
     }
   });
 }
 
-function checkedVersion(database: Database, newest: number): number {
+/** Throws `ledger-newer`, `ledger-mismatch` or `ledger-unreachable` where these migrations are not the file's. */
+export function checkedVersion(database: Database, migrations: readonly Migration[]): number {
+  const newest = migrations.at(-1)?.version ?? 0;
   const version = Number(database.get("pragma user_version")?.[0]);
   // In this order: another process may be making the ledger, and its mark comes with its tables.
   const isMade = database.get("select 1 from sqlite_schema limit 1") !== undefined;
@@ -51,5 +64,20 @@ function checkedVersion(database: Database, newest: number): number {
       { details: { path: database.path, found: version, known: newest } },
     );
   }
+  const state = {
+    version,
+    fingerprints: version === 0 ? new Map() : toFingerprints(database.all(FINGERPRINTS)),
+  };
+  if (!isSameBuild(state, migrations)) throw otherBuild(database.path, version);
   return version;
+}
+
+// `.` follows `-`.
+export const FINGERPRINTS =
+  "select name, value from meta where name > 'fingerprint-' and name < 'fingerprint.'";
+
+export function toFingerprints(rows: readonly (readonly unknown[])[]): ReadonlyMap<number, string> {
+  return new Map(
+    rows.map(([name, value]) => [Number(String(name).slice(FINGERPRINT.length)), String(value)]),
+  );
 }

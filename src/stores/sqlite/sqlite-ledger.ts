@@ -25,6 +25,7 @@ import type {
   OwnerState,
   Page,
   PageRequest,
+  SealedUpon,
   SessionRecord,
   Snapshot,
   StepRecord,
@@ -43,6 +44,8 @@ import { readLiveFrames, readReadyFrames } from "./frames.ts";
 import { insertCheckpoint, readChain, readCheckpoints, readJournal, readLastCheckpoint } from "./journal.ts";
 import { load } from "./load.ts";
 import { dropExpiredMemos, recallMemo } from "./memos.ts";
+import { checkedVersion } from "./migrate.ts";
+import { MIGRATIONS } from "./migrations/index.ts";
 import { listOpen } from "./open-confirmations.ts";
 import {
   endAttempt,
@@ -163,6 +166,8 @@ export class SqliteLedger implements Ledger {
 
   beat(owner: Owner, leaseMs: number): Promise<boolean> {
     return this.#database.write(false, () => {
+      // Another process may have brought the file to a schema that this build does not know.
+      checkedVersion(this.#database, MIGRATIONS);
       const now = this.#clock.now();
       return beatOwner(this.#database, owner, now + leaseMs, now);
     });
@@ -219,8 +224,8 @@ export class SqliteLedger implements Ledger {
     return this.#read(readLastCheckpoint);
   }
 
-  seal(checkpoint: CheckpointRecord): Promise<boolean> {
-    return this.#database.write(false, () => insertCheckpoint(this.#database, checkpoint));
+  seal(checkpoint: CheckpointRecord, upon?: SealedUpon): Promise<boolean> {
+    return this.#database.write(false, () => insertCheckpoint(this.#database, checkpoint, upon));
   }
 
   idleSessions(before: number, limit: number): Promise<readonly string[]> {

@@ -270,8 +270,8 @@ const DIGEST_KEY_BYTES = 32;
 
 export const tables: Migration = {
   version: 1,
-  async apply(client) {
-    await client.query({ text: TABLES });
+  texts: [TABLES],
+  async fill(client) {
     const key = randomBytes(DIGEST_KEY_BYTES).toString("hex");
     await client.query({
       text: `insert into countersign.meta (name, value) values ('digest-key', '${key}')`,

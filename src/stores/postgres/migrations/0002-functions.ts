@@ -301,7 +301,5 @@ end $$;
 
 export const functions: Migration = {
   version: 2,
-  async apply(client) {
-    for (const text of [CLOCK, JOURNAL_ORDER, VIEWERS, ERASE, COMMIT]) await client.query({ text });
-  },
+  texts: [CLOCK, JOURNAL_ORDER, VIEWERS, ERASE, COMMIT],
 };

@@ -240,8 +240,8 @@ const DIGEST_KEY_BYTES = 32;
 
 export const ledgerTables: Migration = {
   version: 1,
-  apply(driver) {
-    driver.exec(TABLES);
+  texts: [TABLES],
+  fill(driver) {
     driver
       .prepare("insert into meta (name, value) values ('digest-key', ?)")
       .run(randomBytes(DIGEST_KEY_BYTES));

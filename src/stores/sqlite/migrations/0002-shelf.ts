@@ -16,7 +16,5 @@ create index shelf_expiry on shelf (expires_at) where expires_at is not null;
 
 export const shelfTable: Migration = {
   version: 2,
-  apply(driver) {
-    driver.exec(TABLES);
-  },
+  texts: [TABLES],
 };

@@ -24,7 +24,5 @@ insert into meta (name, value) values ('search-place', 0);
 
 export const searchTables: Migration = {
   version: 3,
-  apply(driver) {
-    driver.exec(TABLES);
-  },
+  texts: [TABLES],
 };

@@ -20,7 +20,5 @@ create index deliveries_dead on deliveries (channel) where dead_at is not null;
 
 export const outboxTables: Migration = {
   version: 4,
-  apply(driver) {
-    driver.exec(TABLES);
-  },
+  texts: [TABLES],
 };
