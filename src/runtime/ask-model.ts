@@ -2,7 +2,7 @@ import { errorText, type FrameRecord, storableText } from "../engine/index.ts";
 import { CountersignError, type JsonObject, type Part, type StoredEvent } from "../protocol/index.ts";
 import type { Agent } from "./agent.ts";
 import { firstValue, type HookContext } from "./hooks.ts";
-import type { ModelChunk, ModelRequest } from "./model.ts";
+import type { Model, ModelChunk, ModelRequest } from "./model.ts";
 import { modelOf, type RunContext } from "./run-context.ts";
 import { wellFormed } from "./well-formed.ts";
 
@@ -42,9 +42,8 @@ function withStorableName(part: Part): Part {
   return { ...part, functionCall: { ...functionCall, name: storableText(functionCall.name) } };
 }
 
-const NEVER = new AbortController().signal;
-
-async function generate({ run, agent, frame, request, after }: ModelQuestion): Promise<ModelChunk> {
+async function generate(question: ModelQuestion): Promise<ModelChunk> {
+  const { run, agent, frame, after } = question;
   if (agent.model === undefined) {
     throw new CountersignError(
       "unknown-model",
@@ -52,12 +51,9 @@ async function generate({ run, agent, frame, request, after }: ModelQuestion): P
     );
   }
   const model = await modelOf(run, agent.model);
-  const options = {
-    signal: run.cancellation.signalOf(frame.invocation) ?? NEVER,
-    stream: run.feed.wantsPieces(frame.session),
-  };
+  const stream = run.feed.wantsPieces(frame.session);
   let last: ModelChunk | undefined;
-  for await (const chunk of model.generate(request, options)) {
+  for await (const chunk of chunksInTime(question, model, stream)) {
     last = chunk;
     if (chunk.partial !== true) continue;
     const event = partialEvent(run, frame, chunk.parts);
@@ -68,6 +64,40 @@ async function generate({ run, agent, frame, request, after }: ModelQuestion): P
     throw new CountersignError("model-failed", `The model ${model.name} ended without a whole answer.`);
   }
   return last;
+}
+
+/** The model's chunks, as long as it is never silent for too long and the run goes on. What comes later is not waited for. */
+async function* chunksInTime(
+  { run, frame, request }: ModelQuestion,
+  model: Model,
+  stream: boolean,
+): AsyncGenerator<ModelChunk> {
+  const { modelTimeoutMs } = run.settings;
+  const stopped = run.cancellation.signalOf(frame.invocation);
+  const late = new AbortController();
+  const signal = stopped === undefined ? late.signal : AbortSignal.any([late.signal, stopped]);
+  const chunks = model.generate(request, { signal, stream })[Symbol.asyncIterator]();
+  for (;;) {
+    const done = new AbortController();
+    const silence = run.sleepInBackground(modelTimeoutMs, AbortSignal.any([done.signal, signal]));
+    const next = await Promise.race([chunks.next(), silence]).finally(() => done.abort());
+    if (next === undefined) {
+      // It may not listen to the signal either.
+      late.abort(tooSlow(model, modelTimeoutMs));
+      throw stopped?.aborted === true
+        ? new CountersignError("model-failed", "The run was stopped.")
+        : late.signal.reason;
+    }
+    if (next.done === true) return;
+    yield next.value;
+  }
+}
+
+function tooSlow({ name }: Model, ms: number): CountersignError {
+  return new CountersignError(
+    "timed-out",
+    `The model ${name} gave nothing for ${ms / 1_000} seconds; ask again, or set \`modelTimeoutMs\` of the Runner.`,
+  );
 }
 
 function partialEvent(run: RunContext, frame: FrameRecord, parts: readonly Part[]): StoredEvent {

@@ -11,6 +11,7 @@ import { createRuntimeHost } from "./runtime-host.ts";
 import { SessionNames } from "./session-names.ts";
 
 const DEFAULT_MODEL_CALLS = 500;
+const DEFAULT_MODEL_TIMEOUT_MS = 10 * 60_000;
 
 /** Opens the ledger, makes the engine and says that this process hosts the app. */
 export async function createRunContext(
@@ -34,6 +35,7 @@ export async function createRunContext(
     requestHeaders: new RequestHeaders(agents, () => clock.now()),
     settings: {
       maxModelCalls: maxModelCalls ?? DEFAULT_MODEL_CALLS,
+      modelTimeoutMs: options.modelTimeoutMs ?? DEFAULT_MODEL_TIMEOUT_MS,
       maxOpen: maxOpen ?? DEFAULT_SETTINGS.maxOpen,
     },
     cancellation: new Cancellation(),

@@ -37,6 +37,7 @@ export const KNOWN_RUNNER_OPTIONS: ReadonlySet<string> = new Set<keyof RunnerOpt
   "whilePending",
   "wire",
   "maxModelCalls",
+  "modelTimeoutMs",
   "maxOpen",
   "maxRounds",
   "maxLostAttempts",
