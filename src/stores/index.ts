@@ -1,5 +1,6 @@
 import type { Clock, Ledger } from "../engine/index.ts";
 import { CountersignError } from "../protocol/index.ts";
+import type { Risk } from "./postgres/index.ts";
 import type { InspectOptions, LedgerState } from "./sqlite/index.ts";
 
 export { otherBuild } from "./sql/other-build.ts";
@@ -51,6 +52,13 @@ export async function inspectLedger(url: string, options: InspectOptions = {}): 
   const path = sqlitePath(url);
   const { inspectSqliteLedger } = await import("./sqlite/index.ts");
   return inspectSqliteLedger(path, options);
+}
+
+/** What may take acknowledged commits from a ledger on a server; of a file there is nothing to say. */
+export async function listRisks(url: string): Promise<readonly Risk[]> {
+  if (!isPostgres(url)) return [];
+  const { listPostgresRisks } = await import("./postgres/index.ts");
+  return listPostgresRisks(url);
 }
 
 /** Makes a ledger's schema, or brings it up to date. Any number of processes may do this at once. */

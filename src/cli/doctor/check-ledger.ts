@@ -2,7 +2,7 @@ import { accessSync, constants } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { type Engine, systemClock } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
-import { inspectLedger, type LedgerState } from "../../stores/index.ts";
+import { inspectLedger, type LedgerState, listRisks } from "../../stores/index.ts";
 import { shortDuration } from "../duration.ts";
 import { fileOf, isKept, openEngine, shellWord } from "../wiring.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
@@ -24,7 +24,15 @@ export async function checkLedger(url: string): Promise<readonly Finding[]> {
   const findings = [...writable, ...checkPrivate(state), checkSchema(state, file), ...whole];
   // Opening it would migrate it, and only looks are taken here.
   if (state.version !== state.newest || findings.some(({ status }) => status === "fail")) return findings;
-  return [...findings, ...(await checkInside(url))];
+  return [...findings, ...(await checkRisks(url)), ...(await checkInside(url))];
+}
+
+/** A server's settings and standbys; a file has none. */
+async function checkRisks(url: string): Promise<readonly Finding[]> {
+  if (fileOf(url) !== undefined || !isKept(url)) return [];
+  const risks = await listRisks(url);
+  if (risks.length === 0) return [ok("durability", "commits are synced, and no standby may lack them")];
+  return risks.map(({ about, message, advice }) => warn(about, message, advice));
 }
 
 function absent(url: string, file: string | undefined): Finding {

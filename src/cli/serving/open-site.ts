@@ -3,6 +3,7 @@ import { createApp, type Logger, Metrics, openTelemetry } from "../../http/index
 import { type CloseOptions, serve } from "../../http/node/index.ts";
 import { createEngine, createLedger, Runner } from "../../index.ts";
 import { CountersignError } from "../../protocol/index.ts";
+import { listRisks } from "../../stores/index.ts";
 import {
   type BrokenAgent,
   brokenError,
@@ -44,6 +45,9 @@ export async function openSite(
     trace: openTelemetry,
     onError: (err) => log.error({ err }, "the end of a call could not be stored"),
   });
+  // Only told: whoever runs the server knows best, and a look that fails says less than the ledger that was opened.
+  for (const risk of await listRisks(options.ledger).catch(() => []))
+    log.warn({ about: risk.about, advice: risk.advice }, risk.message);
   try {
     return await openOn(engine, { options, loaded, log, lenient });
   } catch (error) {

@@ -4,6 +4,7 @@ import { databaseName, execute, PostgresServer } from "../../../test/support/pos
 import { useResources } from "../../../test/support/resources.ts";
 import { SessionWriter } from "../../engine/ledger.contract/build.ts";
 import { migratePostgres, openPostgresLedger } from "./open.ts";
+import { listPostgresRisks } from "./risks.ts";
 
 const resources = useResources();
 let server: PostgresServer;
@@ -60,4 +61,14 @@ test("a server that is told not to sync does so for decisions and claims all the
   resources.add(() => ledger.close());
   const writer = new SessionWriter(ledger, "s-off");
   expect(await isFlushedBy(() => writer.commit([writer.event("made")], { sync: true }))).toBe(true);
+});
+
+test("a server that does not sync, or may tear pages, is told, and one with no faults and no standby is not", async () => {
+  expect(await listPostgresRisks(url)).toEqual([]);
+  const careless = await PostgresServer.start(["fsync=off", "full_page_writes=off"]);
+  resources.add(() => careless.stop());
+  expect(await listPostgresRisks(careless.url("postgres"))).toMatchObject([
+    { about: "durability", message: expect.stringContaining("fsync off") as unknown },
+    { about: "durability", message: expect.stringContaining("full_page_writes off") as unknown },
+  ]);
 });

@@ -1,0 +1,119 @@
+import { Database } from "./database.ts";
+import { loadDriver } from "./load-driver.ts";
+import { parseUrl } from "./settings.ts";
+
+/** What may take acknowledged commits from a ledger: a setting of its server, or a standby that is behind. */
+export interface Risk {
+  /** In a word. */
+  readonly about: "durability" | "standby" | "promotion";
+  readonly message: string;
+  readonly advice: string;
+}
+
+// Whoever is not allowed to see more of a standby sees that there is one.
+const ASK = `
+  select current_setting('fsync'), current_setting('full_page_writes'), current_setting('synchronous_commit'),
+    (select coalesce(json_agg(coalesce(sync_state, '')), '[]') from pg_stat_replication
+      where coalesce(state, 'streaming') in ('streaming', 'catchup'))::text,
+    case when pg_is_in_recovery() then 0
+      else ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::integer end`;
+
+type Facts = readonly [
+  fsync: string,
+  fullPageWrites: string,
+  commit: string,
+  standbys: string,
+  timeline: number,
+];
+
+/** Looks at the server's settings and standbys. Throws `ledger-unreachable` where it cannot. */
+export async function listPostgresRisks(url: string): Promise<readonly Risk[]> {
+  const database = new Database(await loadDriver(), parseUrl(url));
+  try {
+    const row = await database.get(ASK, [], { named: false, patient: false });
+    const [fsync, fullPageWrites, commit, standbys, timeline] = row as unknown as Facts;
+    const states = JSON.parse(standbys) as readonly string[];
+    return [
+      ...settingRisks({ fsync, fullPageWrites }),
+      ...commitRisks(commit, states.length),
+      ...standbyRisks(states),
+      ...promotionRisks(timeline),
+    ];
+  } finally {
+    await database.close();
+  }
+}
+
+function settingRisks({
+  fsync,
+  fullPageWrites,
+}: {
+  readonly fsync: string;
+  readonly fullPageWrites: string;
+}): readonly Risk[] {
+  const off = [
+    ...(fsync === "off" ? ["fsync"] : []),
+    ...(fullPageWrites === "off" ? ["full_page_writes"] : []),
+  ];
+  return off.map((name) => ({
+    about: "durability",
+    message: `The server has ${name} off: a crash of its machine may take acknowledged decisions and claims, or damage the database.`,
+    advice: `Switch ${name} on in the server's settings.`,
+  }));
+}
+
+function commitRisks(commit: string, standbys: number): readonly Risk[] {
+  const advice = "Set synchronous_commit to on, for the server and for the role that serves.";
+  if (commit === "off") {
+    return [
+      {
+        about: "durability",
+        message:
+          "synchronous_commit is off: decisions and claims are synced all the same, whatever else this role writes is not.",
+        advice,
+      },
+    ];
+  }
+  if (commit !== "local" || standbys === 0) return [];
+  return [
+    {
+      about: "durability",
+      message:
+        "synchronous_commit is local: decisions and claims do not wait for any standby, also not for a synchronous one.",
+      advice,
+    },
+  ];
+}
+
+function standbyRisks(states: readonly string[]): readonly Risk[] {
+  if (states.length === 0 || states.some((state) => state === "sync" || state === "quorum")) return [];
+  if (states.includes("")) {
+    return [
+      {
+        about: "standby",
+        message: "The server has a standby, and this role may not see whether it is synchronous.",
+        advice: "Grant the role pg_monitor, or ask as one that has it.",
+      },
+    ];
+  }
+  return [
+    {
+      about: "standby",
+      message:
+        "No standby of the server is synchronous: a failover may lose decisions and claims that were acknowledged.",
+      advice: "Set synchronous_standby_names, or expect calls to be shown as unknown after a failover.",
+    },
+  ];
+}
+
+function promotionRisks(timeline: number): readonly Risk[] {
+  if (timeline <= 1) return [];
+  return [
+    {
+      about: "promotion",
+      message: `The server was promoted or restored before (it is on timeline ${timeline}): what its predecessor acknowledged last may be missing.`,
+      advice:
+        "Look for calls that are unknown, and compare `countersign audit verify` with a head that was kept elsewhere.",
+    },
+  ];
+}
