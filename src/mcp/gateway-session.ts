@@ -1,5 +1,9 @@
 /* oxlint-disable unicorn/prefer-add-event-listener -- a transport is no event target */
-import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import {
+  type JSONRPCMessage,
+  SUPPORTED_PROTOCOL_VERSIONS,
+  type Transport,
+} from "@modelcontextprotocol/client";
 import { type JsonObject, type JsonValue, member } from "../protocol/index.ts";
 import {
   type ClientAnswer,
@@ -219,7 +223,16 @@ export class GatewaySession {
     // Nobody asked it this; least of all may it answer a call that waits for a person.
     if (method === undefined) return;
     this.#passed.delete(id);
-    if (id === this.#initializing) this.#upstream.adopt(result);
+    if (id === this.#initializing) {
+      const version = textOf(result, "protocolVersion");
+      if (version !== undefined && !SUPPORTED_PROTOCOL_VERSIONS.includes(version))
+        return this.#refuse(
+          id,
+          RPC_CODES.invalidRequest,
+          `the server speaks ${version}, which the gate does not`,
+        );
+      this.#upstream.adopt(result);
+    }
     const told =
       method === "tools/list" ? withoutTasks(message, (tool) => this.#gateway.isGated(tool)) : message;
     // A client that no longer reads this answer has given it up.

@@ -31,10 +31,17 @@ interface Scene {
   readonly log: () => Promise<readonly string[]>;
 }
 
+interface SceneOptions {
+  readonly require?: readonly string[];
+  readonly handshake?: boolean;
+  /** Of the protocol; the server takes any. */
+  readonly version?: string;
+}
+
 /** A client without manners, the gateway, and a server with these tools. */
 async function scene(
   tools: readonly object[],
-  { require, handshake = true }: { readonly require?: readonly string[]; readonly handshake?: boolean } = {},
+  { require, handshake = true, version = "2025-06-18" }: SceneOptions = {},
 ): Promise<Scene> {
   const folder = await resources.folder();
   const [path, script] = [join(folder, "log"), join(folder, "script.json")];
@@ -71,7 +78,7 @@ async function scene(
   const log = async (): Promise<readonly string[]> => (await readFile(path, "utf8")).split("\n");
   const calls = async () => (await log()).filter((line) => line.startsWith("call"));
   const clientInfo = { name: "bare", version: "1" };
-  const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo };
+  const params = { protocolVersion: version, capabilities: {}, clientInfo };
   await ask({ id: 0, method: "initialize", params });
   if (handshake) send({ method: "notifications/initialized" });
   return { engine, received, send, ask, calls, log };
@@ -186,6 +193,13 @@ describe("a gated call", () => {
     await expect.poll(() => received.filter(({ error }) => error !== undefined)).toHaveLength(2);
     await expect.poll(() => open(engine)).toHaveLength(1);
   });
+});
+
+test("a protocol that the gateway does not know is not agreed on", async () => {
+  const { received } = await scene([toolNamed("write")], { version: "2099-01-01", handshake: false });
+  expect(received).toMatchObject([
+    { id: 0, error: { message: expect.stringContaining("2099-01-01") as string } },
+  ]);
 });
 
 test("an answer goes to the server only if it asked, and once", async () => {
