@@ -12,7 +12,7 @@ export interface AuthenticateOptions extends OriginOptions {
   /** Paths that need nobody to be logged in. */
   readonly isOpen: (path: string) => boolean;
   /** Paths of which everybody gets the same: what a flood says of itself there is not looked up. */
-  readonly isUnlimited: (path: string) => boolean;
+  readonly isUnlimited: (path: string, method: string) => boolean;
 }
 
 /**
@@ -22,8 +22,8 @@ export interface AuthenticateOptions extends OriginOptions {
 export function authenticate(options: AuthenticateOptions): MiddlewareHandler<HttpEnv> {
   const { auth, isOpen, isUnlimited } = options;
   return async (context, next) => {
-    const { raw, path } = context.req;
-    if (isOpen(path) && isUnlimited(path)) {
+    const { raw, path, method } = context.req;
+    if (isOpen(path) && isUnlimited(path, method)) {
       context.set("principal", ANYBODY);
       return next();
     }

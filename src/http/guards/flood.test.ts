@@ -60,6 +60,12 @@ test("a flood by somebody unknown keeps neither a probe nor a page's files waiti
     expect(await times(30, () => send(path, { from: "192.0.2.1" })), path).not.toContain(429);
 });
 
+test("what is sent to a probe, with a body to read, is limited like anything else", async () => {
+  const { send } = await server();
+  const statuses = await times(20, () => send("/healthz", { from: "192.0.2.1", body: { large: true } }));
+  expect(statuses.filter((status) => status === 429)).toHaveLength(10);
+});
+
 test("callers who have not said who they are do not share what they may take", async () => {
   const { send, secret } = await server();
   await times(20, () => send("/version", { from: "192.0.2.1" }));

@@ -25,9 +25,9 @@ export function installGuards(app: OpenAPIHono<HttpEnv>, site: Site, options: Ap
   const limits = requestLimits(auth, options.limits);
   const base = site.basePath === "/" ? 0 : site.basePath.length;
   const within =
-    (test: (path: string) => boolean) =>
-    (path: string): boolean =>
-      test(path.slice(base) || "/");
+    <More extends readonly string[]>(test: (path: string, ...more: More) => boolean) =>
+    (path: string, ...more: More): boolean =>
+      test(path.slice(base) || "/", ...more);
   const isOpenHere = (path: string): boolean =>
     isOpen(path) || mounts.some((mount) => mount.isOpen?.(path) === true);
   const origins = { publicUrl, allowOrigins };

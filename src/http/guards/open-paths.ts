@@ -27,10 +27,11 @@ export function isProbe(path: string): boolean {
 }
 
 /**
- * Is it answered to anybody as often as they like? It tells everybody the same, and if it were refused in a flood, an
- * orchestrator would end a process that is well.
+ * Is it answered to anybody as often as they like? It tells everybody the same, there is no body to read, and if it were
+ * refused in a flood, an orchestrator would end a process that is well.
  */
-export function isUnlimited(path: string): boolean {
+export function isUnlimited(path: string, method: string): boolean {
+  if (method !== "GET" && method !== "HEAD") return false;
   return PROBES.has(path) || path === "/health" || path.startsWith("/assets/");
 }
 

@@ -19,10 +19,10 @@ export interface CallerBuckets {
  */
 export function throttleCallers(
   { known, unknown }: CallerBuckets,
-  isUnlimited: (path: string) => boolean,
+  isUnlimited: (path: string, method: string) => boolean,
 ): MiddlewareHandler<HttpEnv> {
   return async (context, next) => {
-    if (isUnlimited(context.req.path)) return next();
+    if (isUnlimited(context.req.path, context.req.method)) return next();
     const principal = context.get("principal");
     const { remoteAddress } = context.env;
     if (!isAnybody(principal)) spend(context, known, `${principal.kind} ${principal.id}`);
