@@ -16,9 +16,11 @@ export interface JournalPlace {
 export async function recordsAfter(
   ledger: Pick<Ledger, "journal">,
   { seq, hash }: JournalPlace,
-  range: { readonly limit: number; readonly until?: number },
+  range: { readonly limit: number; readonly until?: number; readonly bytes?: number },
 ): Promise<readonly JournalRecord[] | undefined> {
   if (hash === undefined) return ledger.journal({ ...range, after: seq });
   const [known, ...news] = await ledger.journal({ ...range, after: seq - 1, limit: range.limit + 1 });
-  return known?.seq === seq && known.hash === hash ? news : undefined;
+  if (known?.seq !== seq || known.hash !== hash) return undefined;
+  // The known one may have been all that there was room for.
+  return news.length === 0 && range.bytes !== undefined ? ledger.journal({ ...range, after: seq }) : news;
 }

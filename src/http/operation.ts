@@ -114,7 +114,7 @@ function queriesOf(context: Context<HttpEnv>): Record<string, string | string[]>
 const EVERY_ROUTE = [401, 403, 422, 429, 500] as const;
 
 const PROBLEM_TITLES: Readonly<Record<number, string>> = {
-  400: "The body is not JSON",
+  400: "The body is not JSON, or the cursor is not of this list",
   401: "Nobody is logged in",
   403: "Not allowed",
   404: "There is no such thing, or none that you may see",

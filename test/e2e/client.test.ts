@@ -196,7 +196,7 @@ describe("the stream", () => {
       if (got.length === 2) break;
     }
     expect(got).toMatchObject([
-      { type: "reset", reason: "from-elsewhere" },
+      { type: "reset", reason: "unknown-id" },
       { type: "snapshot", page: { items: [{ tool: "pay" }] } },
     ]);
   });

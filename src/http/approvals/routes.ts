@@ -61,6 +61,7 @@ function serveReads(routes: OpenAPIHono<HttpEnv>, site: Site): void {
       tag: TAG,
       query: listQuerySchema,
       answer: { description: "What you may see of them", schema: confirmationPageSchema },
+      problems: [400],
     },
     async (context, { query }) => {
       requireScope(context, "read", "decide", "admin");
@@ -196,6 +197,7 @@ function serveCalls(routes: OpenAPIHono<HttpEnv>, site: Site): void {
       tag: "calls",
       query: pageQuerySchema,
       answer: { description: "What you may see of them, oldest first", schema: callPageSchema },
+      problems: [400],
     },
     async (context, { query }) => {
       requireScope(context, "read", "decide", "admin");

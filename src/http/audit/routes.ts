@@ -22,7 +22,7 @@ export function auditRoutes(site: Site): OpenAPIHono<HttpEnv> {
       tag: TAG,
       query: auditQuerySchema,
       answer: { description: "Its records", schema: auditPageSchema },
-      problems: [404],
+      problems: [400, 404],
     },
     async (context, { query }) => {
       const page = await listAudit(await site.ledger(), query, context.get("principal"));

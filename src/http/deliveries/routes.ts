@@ -25,6 +25,7 @@ export function serveDeliveries(routes: OpenAPIHono<HttpEnv>, site: Site): void 
       tag: TAG,
       query: pageQuerySchema,
       answer: { description: "Of every channel, by channel and record", schema: deliveryPageSchema },
+      problems: [400],
     },
     async (context, { query: { cursor, limit } }) => {
       requireScope(context, "admin");

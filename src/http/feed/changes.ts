@@ -1,19 +1,19 @@
 import {
   type ConfirmationSubject,
   cutSubject,
+  type JournalPlace,
   type JournalRecord,
   type Ledger,
-  type Principal,
   toConfirmation,
 } from "../../engine/index.ts";
 import { isJsonObject, type JsonObject, member, parseJson } from "../../protocol/index.ts";
 import { maySee, rightsHere } from "../approvals/visibility.ts";
-import { toEventId } from "./event-id.ts";
+import { type IdReader, toEventId } from "./event-id.ts";
 
 /** One journal record about a confirmation, with the confirmation as it is now. */
 export interface Change {
-  /** The id of the message that tells of it. */
-  readonly eventId: string;
+  /** The record that tells of it. */
+  readonly place: JournalPlace;
   readonly subject: ConfirmationSubject;
   /** The confirmation as JSON, but for what the one who looks may do. */
   readonly told: string;
@@ -24,19 +24,22 @@ export async function readChanges(
   ledger: Pick<Ledger, "load" | "calls">,
   records: readonly JournalRecord[],
 ): Promise<readonly Change[]> {
-  const about = records.map((record) => ({ eventId: toEventId(record), ...refersTo(record) }));
+  const about = records.map((record) => ({
+    place: { seq: record.seq, hash: record.hash },
+    ...refersTo(record),
+  }));
   const asked = await confirmationsOf(
     ledger,
     about.flatMap(({ call }) => call ?? []),
   );
-  const named = about.map(({ eventId, confirmation, call }) => ({
-    eventId,
+  const named = about.map(({ place, confirmation, call }) => ({
+    place,
     id: confirmation ?? asked.get(call ?? "") ?? "",
   }));
   const known = await readAll(ledger, new Set(named.map(({ id }) => id)));
-  return named.flatMap(({ eventId, id }) => {
+  return named.flatMap(({ place, id }) => {
     const found = known.get(id);
-    return found === undefined ? [] : [{ eventId, ...found }];
+    return found === undefined ? [] : [{ place, ...found }];
   });
 }
 
@@ -46,8 +49,8 @@ const AT_ONCE = 8;
 async function readAll(
   ledger: Pick<Ledger, "load">,
   ids: Iterable<string>,
-): Promise<ReadonlyMap<string, Omit<Change, "eventId">>> {
-  const known = new Map<string, Omit<Change, "eventId">>();
+): Promise<ReadonlyMap<string, Omit<Change, "place">>> {
+  const known = new Map<string, Omit<Change, "place">>();
   const left = [...ids].filter((id) => id !== "").values();
   const lane = async (): Promise<void> => {
     for (const id of left) {
@@ -60,12 +63,12 @@ async function readAll(
 }
 
 /** The changes as messages for one viewer, empty if none is for them. */
-export function toMessages(changes: readonly Change[], viewer: Principal): string {
+export function toMessages(changes: readonly Change[], reader: IdReader): string {
   let text = "";
-  for (const { eventId, subject, told } of changes) {
-    if (!maySee(subject.confirmation, viewer)) continue;
-    const can = JSON.stringify(rightsHere(subject, viewer));
-    text += `id: ${eventId}\nevent: confirmation\ndata: ${told.slice(0, -1)},"can":${can}}\n\n`;
+  for (const { place, subject, told } of changes) {
+    if (!maySee(subject.confirmation, reader.viewer)) continue;
+    const can = JSON.stringify(rightsHere(subject, reader.viewer));
+    text += `id: ${toEventId(reader, place)}\nevent: confirmation\ndata: ${told.slice(0, -1)},"can":${can}}\n\n`;
   }
   return text;
 }
@@ -93,7 +96,7 @@ async function confirmationsOf(
   );
 }
 
-async function read(ledger: Pick<Ledger, "load">, id: string): Promise<Omit<Change, "eventId"> | undefined> {
+async function read(ledger: Pick<Ledger, "load">, id: string): Promise<Omit<Change, "place"> | undefined> {
   const { confirmation, call, session } = (await ledger.load({ confirmation: id })) ?? {};
   if (confirmation === undefined || call === undefined || session === undefined) return undefined;
   // As lists have it: a page of the journal may tell of hundreds, and of each to everybody who listens.

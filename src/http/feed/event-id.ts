@@ -1,16 +1,29 @@
-import type { JournalPlace } from "../../engine/index.ts";
+import type { JournalPlace, Ledger, Principal } from "../../engine/index.ts";
+import { type CursorUse, sealCursor, unseal } from "../cursors.ts";
 
-/**
- * The id of a message: the record's number and its hash. The number alone would not do: a database that lost its last
- * records in a crash gives their numbers to others, and a client that comes back from there would miss those.
- */
-export function toEventId({ seq, hash }: JournalPlace): string {
-  return hash === undefined ? String(seq) : `${seq}:${hash}`;
+/** Whose ids these are: of one reader, on one ledger. */
+export interface IdReader {
+  readonly ledger: Pick<Ledger, "digestKey">;
+  readonly viewer: Principal;
 }
 
-/** The place that an id names, undefined where it is none. A number alone is taken as it is. */
-export function fromEventId(id: string): JournalPlace | undefined {
-  const [, seq, hash] = /^(\d{1,15})(?::([\w-]{1,64}))?$/.exec(id) ?? [];
+/**
+ * The id of a message: the record's number and its hash, sealed for its reader, because the number tells how much others
+ * do. The number alone would not do: a database that lost its last records in a crash gives their numbers to others,
+ * and a client that comes back from there would miss those.
+ */
+export function toEventId({ ledger, viewer }: IdReader, { seq, hash }: JournalPlace): string {
+  return sealCursor(ledger, useBy(viewer), hash === undefined ? String(seq) : `${seq}:${hash}`);
+}
+
+/** The place that an id names, undefined where it is none of this reader's. */
+export function fromEventId({ ledger, viewer }: IdReader, id: string): JournalPlace | undefined {
+  const place = unseal(ledger, useBy(viewer), id);
+  const [, seq, hash] = /^(\d{1,15})(?::([\w-]{1,64}))?$/.exec(place ?? "") ?? [];
   if (seq === undefined) return undefined;
   return { seq: Number(seq), ...(hash === undefined ? {} : { hash }) };
+}
+
+function useBy(principal: Principal): CursorUse {
+  return { list: "/v1/confirmations/stream", principal };
 }

@@ -4,12 +4,12 @@ import { CountersignError } from "../../protocol/index.ts";
 import { list } from "../approvals/list.ts";
 import type { Site } from "../site.ts";
 import { type Change, readChanges, toMessages } from "./changes.ts";
-import { fromEventId, toEventId } from "./event-id.ts";
+import { fromEventId, type IdReader, toEventId } from "./event-id.ts";
 import { FeedStream } from "./feed-stream.ts";
 import type { FeedSettings } from "./settings.ts";
 import { Tail } from "./tail.ts";
 
-const REPLAY_PAGE = 50;
+const REPLAY_PAGE = { limit: 50, bytes: 1_000_000 } as const;
 // An id of another ledger, or of a record that this one has lost.
 const ELSEWHERE = "from-elsewhere";
 const ENCODER = new TextEncoder();
@@ -45,6 +45,7 @@ export class Feed {
   /** Opens a stream for this viewer, from after the record that it saw last. */
   async open({ viewer, lastEventId, recognise }: Opening): Promise<ReadableStream<Uint8Array>> {
     if (this.#site.closing.aborted) throw new CountersignError("closed", "The server is shutting down.");
+    this.#checkCount(viewer);
     const ledger = await this.#site.ledger();
     const stream = new FeedStream(viewer, {
       mostQueuedBytes: this.#settings.mostQueuedBytes,
@@ -64,11 +65,22 @@ export class Feed {
     }
   }
 
+  #checkCount(viewer: Principal): void {
+    const { mostStreams } = this.#settings;
+    const holder = holderOf(viewer);
+    let open = 0;
+    for (const stream of this.#streams) if (holderOf(stream.viewer) === holder) open += 1;
+    if (open < mostStreams) return;
+    throw new CountersignError("rate-limited", `${viewer.id} has ${open} streams of the live feed open.`, {
+      details: { hint: "Close one, or close a page that shows the inbox, and try again." },
+    });
+  }
+
   async #start(ledger: Ledger): Promise<Tail> {
     const tail = new Tail({
       ledger,
       batchMs: this.#settings.batchMs,
-      onPage: (changes) => this.#fanOut(changes),
+      onPage: (changes) => this.#fanOut(changes, ledger),
       onLost: () => this.#startAnew(),
       onError: (error) => this.#site.log.warn({ err: error }, "the live feed cannot read the journal"),
     });
@@ -86,17 +98,16 @@ export class Feed {
   /** Brings a stream to where the tail is. */
   async #begin(stream: FeedStream, tail: Tail, lastEventId: string | undefined): Promise<void> {
     if (lastEventId !== undefined) {
-      const start = this.#startOf(lastEventId, tail.position);
+      const start = this.#startOf(fromEventId(readerOf(stream, tail), lastEventId), tail.position);
       await this.#catchUp(stream, tail, typeof start === "string" ? await reset(stream, tail, start) : start);
     } else if (stream.isOpen) {
-      stream.send(message("ready", "{}", tail.position));
+      stream.send(message("ready", "{}", toEventId(readerOf(stream, tail), tail.position)));
       this.#live.add(stream);
     }
   }
 
   /** Where the id is, or why it cannot be gone on from there. */
-  #startOf(lastEventId: string, position: JournalPlace): JournalPlace | string {
-    const place = fromEventId(lastEventId);
+  #startOf(place: JournalPlace | undefined, position: JournalPlace): JournalPlace | string {
     if (place === undefined) return "unknown-id";
     if (place.seq > position.seq) return ELSEWHERE;
     return position.seq - place.seq > this.#settings.mostBehind ? "too-old" : place;
@@ -110,7 +121,7 @@ export class Feed {
         this.#live.add(stream);
         return;
       }
-      const records = await recordsAfter(tail.ledger, after, { until: until.seq, limit: REPLAY_PAGE });
+      const records = await recordsAfter(tail.ledger, after, { until: until.seq, ...REPLAY_PAGE });
       const last = records?.at(-1);
       if (records === undefined) {
         after = await reset(stream, tail, ELSEWHERE);
@@ -118,7 +129,7 @@ export class Feed {
         // There is one at `until`; the store holds it back for a moment.
         await sleep(this.#settings.batchMs, undefined, { ref: false });
       } else {
-        const text = toMessages(await readChanges(tail.ledger, records), stream.viewer);
+        const text = toMessages(await readChanges(tail.ledger, records), readerOf(stream, tail));
         if (text !== "") stream.send(text);
         after = last;
         await stream.drained();
@@ -126,12 +137,12 @@ export class Feed {
     }
   }
 
-  #fanOut(changes: readonly Change[]): void {
+  #fanOut(changes: readonly Change[], ledger: Ledger): void {
     const told = new Map<string, Uint8Array | undefined>();
     for (const stream of this.#live) {
       const { viewerKey, viewer } = stream;
       if (!told.has(viewerKey)) {
-        const text = toMessages(changes, viewer);
+        const text = toMessages(changes, { ledger, viewer });
         told.set(viewerKey, text === "" ? undefined : ENCODER.encode(text));
       }
       const chunk = told.get(viewerKey);
@@ -140,15 +151,15 @@ export class Feed {
   }
 
   // The id tells a client where it is even if nothing was for it, so that it need not begin anew when it comes back.
-  #beat({ position }: Tail): void {
-    const beat = ENCODER.encode(`:\nid: ${toEventId(position)}\n\n`);
+  #beat(tail: Tail): void {
     const now = performance.now();
     for (const stream of this.#streams) {
       if (now - stream.openedAt >= this.#settings.mostAgeMs) {
         stream.end();
         continue;
       }
-      if (this.#live.has(stream)) stream.send(beat);
+      if (this.#live.has(stream))
+        stream.send(`:\nid: ${toEventId(readerOf(stream, tail), tail.position)}\n\n`);
       stream.recheck(now, this.#settings.recheckMs).catch((error: unknown) => this.#failed(stream, error));
     }
   }
@@ -177,7 +188,8 @@ async function reset(stream: FeedStream, tail: Tail, reason: string): Promise<Jo
   const page = await list(tail.ledger, {}, stream.viewer);
   // Together: whoever has the id of the one, and comes back with it, has the other.
   stream.send(
-    message("reset", JSON.stringify({ reason }), position) + message("snapshot", JSON.stringify(page)),
+    message("reset", JSON.stringify({ reason }), toEventId(readerOf(stream, tail), position)) +
+      message("snapshot", JSON.stringify(page)),
   );
   return position;
 }
@@ -186,6 +198,15 @@ function isAt({ seq, hash }: JournalPlace, place: JournalPlace): boolean {
   return seq === place.seq && (hash === undefined || hash === place.hash);
 }
 
-function message(event: string, data: string, place?: JournalPlace): string {
-  return `${place === undefined ? "" : `id: ${toEventId(place)}\n`}event: ${event}\ndata: ${data}\n\n`;
+function readerOf({ viewer }: FeedStream, { ledger }: Tail): IdReader {
+  return { ledger, viewer };
+}
+
+/** Whose streams are counted together, whatever they may see at the moment. */
+function holderOf({ id, kind, onBehalfOf }: Principal): string {
+  return JSON.stringify([id, kind, onBehalfOf ?? null]);
+}
+
+function message(event: string, data: string, id?: string): string {
+  return `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${data}\n\n`;
 }

@@ -10,6 +10,8 @@ export interface FeedSettings {
   readonly mostAgeMs: number;
   /** What may wait for a reader before it is cut off. */
   readonly mostQueuedBytes: number;
+  /** How many streams one principal may have open at a time. */
+  readonly mostStreams: number;
   /** Changes within this time go out together. */
   readonly batchMs: number;
 }
@@ -20,5 +22,6 @@ export const FEED_SETTINGS: FeedSettings = {
   recheckMs: 30_000,
   mostAgeMs: 600_000,
   mostQueuedBytes: 256 * 1024,
+  mostStreams: 20,
   batchMs: 50,
 };

@@ -2,7 +2,7 @@ import { type JournalPlace, type JournalRecord, type Ledger, recordsAfter } from
 import { type Change, readChanges } from "./changes.ts";
 import { latestRecord } from "./latest-record.ts";
 
-const PAGE = 500;
+const PAGE = { limit: 100, bytes: 1_000_000 } as const;
 const RETRY_MS = 1_000;
 const BEGINNING: JournalPlace = { seq: 0 };
 
@@ -92,7 +92,7 @@ export class Tail {
   }
 
   async #readPage(): Promise<boolean> {
-    const records = await recordsAfter(this.ledger, this.position, { limit: PAGE });
+    const records = await recordsAfter(this.ledger, this.position, PAGE);
     if (records === undefined) {
       await this.#lookForLast();
       return false;
@@ -102,7 +102,8 @@ export class Tail {
     if (last === undefined || this.#stopped) return false;
     this.#last = last;
     this.#options.onPage(changes);
-    return records.length === PAGE;
+    // A page may be short and not the last.
+    return true;
   }
 
   // In its session's chain nothing is held back: what is not there is lost, and its number may be another's.

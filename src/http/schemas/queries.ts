@@ -97,7 +97,7 @@ export const deliveryParamsSchema: z.ZodType<{ readonly channel: string; readonl
   z.object({ channel: text, sequence: whole(0, LARGEST_RECORD).openapi(SEQUENCE) });
 
 export const streamQuerySchema: z.ZodType<{ readonly lastEventId?: string | undefined }> = z.object({
-  lastEventId: z.string().max(100).optional().openapi({
+  lastEventId: z.string().max(300).optional().openapi({
     description: "As the header Last-Event-ID, where headers cannot be set.",
   }),
 });
