@@ -1,7 +1,8 @@
 import { type JournalPlace, type JournalRecord, type Ledger, recordsAfter } from "../engine/index.ts";
 import { noticeTypeOf } from "./notices.ts";
 
-const PAGE = 500;
+// A record may have a megabyte of arguments.
+const PAGE = 50;
 // So many records without news, and the place is moved all the same, lest the next process read them again.
 const FAR = 10_000;
 

@@ -3,6 +3,7 @@ import {
   type ConfirmationRecord,
   firstQuestion,
   type Ledger,
+  type ListRequest,
   type Snapshot,
 } from "../engine/index.ts";
 import { CountersignError } from "../protocol/index.ts";
@@ -133,8 +134,9 @@ function isMeant(id: string, word: string): boolean {
   return id.endsWith(word) || shortId(id).startsWith(word);
 }
 
-function pageOf(cursor: string | undefined): { readonly limit: number; readonly cursor?: string } {
-  return cursor === undefined ? { limit: PAGE } : { limit: PAGE, cursor };
+// Of each only its ids are looked at.
+function pageOf(cursor: string | undefined): ListRequest {
+  return { preview: true, limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
 }
 
 function ambiguous(given: string, candidates: readonly string[]): CountersignError {

@@ -1,5 +1,5 @@
 import type { CallRecord, ConfirmationWithCall, Ledger } from "../../engine/index.ts";
-import { mayDecide, redact } from "../../engine/index.ts";
+import { mayDecide, redact, toConfirmation } from "../../engine/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
 import { wordsToDecide } from "../card.ts";
 import { type Command, type Invocation, LEDGER_FLAG } from "../command.ts";
@@ -22,7 +22,8 @@ export const pending: Command = {
   usage: "[--tool NAME] [--agent NAME] [--app NAME] [--user NAME] [--limit N] [--watch]",
   about:
     "Lists the open confirmations, and the calls whose outcome is unknown and must be settled. With --watch a " +
-    "terminal shows them as a table that follows the ledger, deadlines counting down; q leaves.",
+    "terminal shows them as a table that follows the ledger, deadlines counting down; q leaves. Long arguments are " +
+    "listed by their beginning (`truncated` in --json); show prints all of them.",
   flags: {
     watch: { type: "boolean", help: "on a terminal: a live table, until q" },
     tool: { type: "string", value: "NAME", help: "only calls of this tool" },
@@ -64,10 +65,10 @@ async function find(ledger: Ledger, { flags }: Invocation): Promise<Pending> {
   const cursor = flags.text("cursor");
   const page = await ledger.confirmations(
     { state: "open", ...filter },
-    { limit, ...(cursor === undefined ? {} : { cursor }) },
+    { preview: true, limit, ...(cursor === undefined ? {} : { cursor }) },
   );
   // A list that was narrowed by who asked cannot tell about calls that nobody asked for.
-  const unknown = flags.has("user") ? [] : (await ledger.unknownCalls({ limit })).items;
+  const unknown = flags.has("user") ? [] : (await ledger.unknownCalls({ preview: true, limit })).items;
   return {
     ...page,
     unknown: unknown.filter((call) =>
@@ -77,20 +78,16 @@ async function find(ledger: Ledger, { flags }: Invocation): Promise<Pending> {
 }
 
 async function toDocument(ledger: Ledger, { items, next, unknown }: Pending): Promise<JsonObject> {
-  const documents = async (
-    targets: readonly ({ readonly confirmation: string } | { readonly call: string })[],
-  ): Promise<JsonObject[]> => {
-    const found: JsonObject[] = [];
-    for (const target of targets) {
-      const snapshot = await ledger.load(target);
-      if (snapshot?.call !== undefined) found.push(toJson({ ...snapshot, call: snapshot.call }));
-    }
-    return found;
-  };
+  const settling: JsonObject[] = [];
+  for (const { id } of unknown) {
+    const snapshot = await ledger.load({ call: id });
+    if (snapshot?.call !== undefined) settling.push(toJson({ ...snapshot, call: snapshot.call }));
+  }
   return {
-    items: await documents(items.map(({ confirmation }) => ({ confirmation: confirmation.id }))),
+    // As the API lists them: long values are cut, and `show --json` has them whole.
+    items: items.map((item) => ({ ...toConfirmation(item, localPrincipal()) }) as unknown as JsonObject),
     ...(next === undefined ? {} : { next }),
-    unknown: await documents(unknown.map((call) => ({ call: call.id }))),
+    unknown: settling,
   };
 }
 
@@ -117,7 +114,8 @@ function print(invocation: Invocation, { items, next, unknown }: Pending, now: n
 }
 
 /** Two lines: what is asked, and with which arguments. */
-function printOpen(output: Output, { confirmation, call }: ConfirmationWithCall, now: number): void {
+function printOpen(output: Output, item: ConfirmationWithCall, now: number): void {
+  const { confirmation, call, truncated } = item;
   const { expiresAt, requestedAt, shown, user } = confirmation;
   const deadline = expiresAt === undefined ? "no deadline" : `expires ${relativeTime(expiresAt, now)}`;
   const about = `${cutTo(inert(user), 24)}, ${relativeTime(requestedAt, now)}, ${deadline}`;
@@ -130,6 +128,8 @@ function printOpen(output: Output, { confirmation, call }: ConfirmationWithCall,
   const bar = output.style("dim", "│");
   output.line(`${indent}${bar} ${cutTo(inert(shown.hint, 200), room)}`);
   output.line(`${indent}${bar} ${cutTo(inert(JSON.stringify(redact(call.args, call.secrets)), 200), room)}`);
+  if (truncated === true)
+    output.line(`${indent}${bar} ${output.style("dim", "(long: show prints all of it)")}`);
 }
 
 function printUnknown(output: Output, unknown: readonly CallRecord[], line: (words: string) => string): void {

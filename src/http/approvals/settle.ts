@@ -20,7 +20,8 @@ import { DOOR, onRecord } from "./door.ts";
 import { toError } from "./refusal-error.ts";
 import { find, maySee, show } from "./visibility.ts";
 
-const PAGE = 500;
+// A record may have a megabyte of arguments.
+const PAGE = 100;
 
 /** Settles the call that a confirmation is about. */
 export async function settleConfirmation(

@@ -1,4 +1,4 @@
-import type { Ledger, Snapshot } from "../../engine/index.ts";
+import type { Ledger, ListRequest, Page, Snapshot } from "../../engine/index.ts";
 import type { MetricName } from "./catalog.ts";
 import { connectionSamples } from "./connection-samples.ts";
 import { readTotals } from "./ledger-totals.ts";
@@ -12,11 +12,10 @@ const UNRUNNABLE_AFTER_MS = 60_000;
 /** Looks at the ledger once, and gives every metric that is read from it, or from this process's connections to it. */
 export async function readLedgerSamples(ledger: Ledger): Promise<(metric: MetricName) => readonly Sample[]> {
   const totals = await readTotals(ledger);
-  const limit = { limit: MOST_COUNTED };
-  const pending = (await ledger.confirmations({ state: "open" }, limit)).items.length;
-  const unknown = (await ledger.unknownCalls(limit)).items.length;
+  const pending = await countUp((page) => ledger.confirmations({ state: "open" }, page));
+  const unknown = await countUp((page) => ledger.unknownCalls(page));
   const unrunnable = await countUnrunnable(ledger, totals.apps);
-  const dead = (await ledger.deadDeliveries(limit)).items;
+  const dead = (await ledger.deadDeliveries({ limit: MOST_COUNTED })).items;
   const givenUp = Map.groupBy(dead, ({ channel }) => channel);
   const read: { readonly [metric in MetricName]?: readonly Sample[] } = {
     pending: [{ labels: {}, value: pending }],
@@ -27,6 +26,18 @@ export async function readLedgerSamples(ledger: Ledger): Promise<(metric: Metric
     ...connectionSamples(ledger.stats?.()),
   };
   return (metric) => read[metric] ?? [];
+}
+
+/** How many a list has, counted up to a limit; a page of it may be short and not the last. */
+async function countUp(list: (request: ListRequest) => Promise<Page<unknown>>): Promise<number> {
+  let count = 0;
+  for (let cursor: string | undefined; ; ) {
+    const limit = MOST_COUNTED - count;
+    const page = await list({ preview: true, limit, ...(cursor === undefined ? {} : { cursor }) });
+    count += page.items.length;
+    if (page.next === undefined || count >= MOST_COUNTED) return count;
+    cursor = page.next;
+  }
 }
 
 /** A process that hosts an app takes up what is ready within seconds; what is not taken up has nobody. */

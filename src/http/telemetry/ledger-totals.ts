@@ -25,7 +25,8 @@ export interface JournalTotals {
 const KIND = "metrics";
 // Another shape of what is kept is another name: it is then counted anew, from the beginning.
 const ID = "journal-totals-1";
-const PAGE = 500;
+// A record may have a megabyte of arguments.
+const PAGE = 100;
 // A journal that was never counted is caught up with over several looks, not in one that blocks everybody.
 const LONGEST_LOOK_MS = 500;
 const TRIES = 3;

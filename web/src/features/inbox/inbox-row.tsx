@@ -62,7 +62,7 @@ export const InboxRow = memo(function InboxRow(props: InboxRowProps): ReactNode 
           )}
           <span className="row-from">
             <Words text={user} maxLength={40} /> · <Words text={agent} maxLength={40} />
-            {truncated === true ? " · long, open it to see all" : null}
+            {truncated === true ? " · long" : null}
           </span>
         </span>
         <span className="row-side">
