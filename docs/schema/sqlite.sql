@@ -14,6 +14,7 @@ CREATE TABLE sessions (
   next_seq integer not null,
   open integer not null,
   ready integer not null,
+  bytes integer not null,
   chain_n integer not null,
   chain_hash text not null,
   created_at integer not null,

@@ -6,6 +6,7 @@ import { type CallCommand, nextCall } from "./lifecycle.ts";
 import type { EngineParts } from "./parts.ts";
 import type { CallRecord, ConfirmationRecord, FrameRecord } from "./records.ts";
 import { redact } from "./redact.ts";
+import { fittingResult } from "./sizes.ts";
 import { madeIn } from "./standing.ts";
 import { stateWrites, withoutTemporary } from "./state-scopes.ts";
 import type { Conflict } from "./transact.ts";
@@ -64,7 +65,7 @@ export interface Answered {
 
 /** Gives a call its final answer: its row, the event that tells of it, and its turn's count. */
 export function writeAnswer(parts: EngineParts, draft: Draft, input: AnswerInput): Answered {
-  const call = writeResult(draft, input);
+  const call = writeResult(parts, draft, input);
   const { frame, cursor } = input;
   if (frame === undefined) return { call };
   const progress = { frame, owner: input.owner, last: input.last };
@@ -74,10 +75,12 @@ export function writeAnswer(parts: EngineParts, draft: Draft, input: AnswerInput
 
 /** The call's row and the event that tells of it; its turn has yet to count it. */
 export function writeResult(
+  parts: EngineParts,
   draft: Draft,
   input: Pick<AnswerInput, "call" | "frame" | "command" | "result" | "stateDelta">,
 ): CallRecord {
-  const { call, frame, result } = input;
+  const { call, frame } = input;
+  const result = frame === undefined ? input.result : fittingResult(parts, draft, input.result);
   const status = moveCall(call, input.command);
   const set: CallChange = { status, result, endedAt: draft.now, owner: null };
   draft.write({ kind: "call-update", id: call.id, from: call.status, attempt: call.attempt, set });

@@ -38,7 +38,7 @@ function newDraft(): Draft {
 test("a new session is created, at version nought, with an empty chain", () => {
   expect(newDraft().toCommit()).toEqual({
     session: { key: "s", version: 0, create: name },
-    change: { nextSeq: 1, open: 0, ready: 0, chain: { n: 0, hash: CHAIN_START }, updatedAt: NOW },
+    change: { nextSeq: 1, open: 0, ready: 0, bytes: 0, chain: { n: 0, hash: CHAIN_START }, updatedAt: NOW },
     writes: [],
     sync: false,
   });
@@ -52,6 +52,7 @@ test("a known session is guarded by the version and the chain head that were see
     nextSeq: 12,
     open: 3,
     ready: 0,
+    bytes: 100,
     chain: { n: 5, hash: "h5" },
     createdAt: 1,
     updatedAt: 2,
@@ -61,7 +62,8 @@ test("a known session is guarded by the version and the chain head that were see
   draft.journal("noted", { a: 1 });
   const { session: target, change, writes } = draft.toCommit();
   expect(target).toEqual({ key: "s", version: 7, head: "h5" });
-  expect(change).toMatchObject({ nextSeq: 13, open: 3, chain: { n: 6 } });
+  const bytes = 100 + 512 + Buffer.byteLength(draft.eventTexts[0] ?? "");
+  expect(change).toMatchObject({ nextSeq: 13, open: 3, bytes, chain: { n: 6 } });
   expect(writes).toMatchObject([
     { kind: "event", seq: 12 },
     { kind: "journal", record: { n: 6, stream: "s" } },

@@ -9,6 +9,9 @@ import type { ChainHead, SessionRecord } from "./records.ts";
 /** An event before the ledger's clock and order are on it. */
 export type EventDraft = Partial<StoredEvent> & Pick<StoredEvent, "author" | "invocationId">;
 
+/** What an event takes beside its text, in the memory of whoever reads it. */
+const EVENT_OVERHEAD = 512;
+
 /** Collects what one command changes in a session, and the events and journal records that tell of it. */
 export class Draft {
   readonly now: number;
@@ -26,6 +29,7 @@ export class Draft {
   #nextSeq: number;
   #open: number;
   #ready: number;
+  #bytes: number;
   #chain: ChainHead;
   #deletedAt: number | undefined;
   #owner: string | undefined;
@@ -50,6 +54,7 @@ export class Draft {
     this.#nextSeq = this.firstSeq;
     this.#open = isNew ? 0 : session.open;
     this.#ready = isNew ? 0 : session.ready;
+    this.#bytes = isNew ? 0 : session.bytes;
     this.#chain = isNew ? { n: 0, hash: CHAIN_START } : session.chain;
   }
 
@@ -73,6 +78,11 @@ export class Draft {
     return this.#ready;
   }
 
+  /** How many bytes of events the session still has room for once this is committed; negative beyond its limit. */
+  get room(): number {
+    return this.#parts.settings.maxSessionBytes - this.#bytes;
+  }
+
   /** The events of this draft, as they will be stored. */
   get events(): readonly StoredEvent[] {
     return this.#events;
@@ -90,6 +100,7 @@ export class Draft {
       nextSeq: this.#nextSeq,
       open: this.#open,
       ready: this.#ready,
+      bytes: this.#bytes,
       chain: this.#chain,
       createdAt,
       updatedAt: this.now,
@@ -127,6 +138,7 @@ export class Draft {
     this.#eventTexts.push(text);
     this.#writes.push({ kind: "event", seq: this.#nextSeq, event, text });
     this.#nextSeq += 1;
+    this.#bytes += Buffer.byteLength(text) + EVENT_OVERHEAD;
     return event;
   }
 
@@ -169,6 +181,7 @@ export class Draft {
         nextSeq: this.#nextSeq,
         open: this.#open,
         ready: this.#ready,
+        bytes: this.#bytes,
         chain: this.#chain,
         updatedAt: this.now,
         ...(this.#deletedAt === undefined ? {} : { deletedAt: this.#deletedAt }),

@@ -126,10 +126,10 @@ test("one that was lost meanwhile does not keep the others from being stored", a
   const [lost] = await ledger.calls([`${frame.session}.c0`]);
   const snapshot = await ledger.load({ sessionKey: frame.session });
   if (snapshot === undefined || lost === undefined) throw new Error("The turn is not there.");
-  const { version, nextSeq, open, ready, chain } = snapshot.session;
+  const { version, nextSeq, open, ready, bytes, chain } = snapshot.session;
   await ledger.commit({
     session: { key: frame.session, version },
-    change: { nextSeq, open, ready, chain, updatedAt: clock.now() },
+    change: { nextSeq, open, ready, bytes, chain, updatedAt: clock.now() },
     writes: [
       { kind: "call-update", id: lost.id, from: "executing", attempt: 1, set: { status: "cancelled" } },
     ],

@@ -106,13 +106,13 @@ function writeEnd(
   const result = ok ? outcome.result : outcome.error;
   const command = ok ? "succeed" : "fail";
   const stateDelta = ok ? outcome.stateDelta : undefined;
-  const answered = writeResult(draft, {
+  const answered = writeResult(parts, draft, {
     call,
     frame,
     command,
     result,
     ...(stateDelta === undefined ? {} : { stateDelta }),
   });
-  journalEnd(parts, draft, { before: call, after: answered, result });
+  journalEnd(parts, draft, { before: call, after: answered, result: answered.result ?? null });
   return answered;
 }

@@ -421,6 +421,8 @@ function definedOf({
   maxRounds,
   maxLostAttempts,
   maxResultBytes,
+  maxSessionBytes,
+  maxStateBytes,
 }: Partial<EngineSettings>): Partial<EngineSettings> {
   return {
     ...(leaseMs === undefined ? {} : { leaseMs }),
@@ -431,5 +433,7 @@ function definedOf({
     ...(maxRounds === undefined ? {} : { maxRounds }),
     ...(maxLostAttempts === undefined ? {} : { maxLostAttempts }),
     ...(maxResultBytes === undefined ? {} : { maxResultBytes }),
+    ...(maxSessionBytes === undefined ? {} : { maxSessionBytes }),
+    ...(maxStateBytes === undefined ? {} : { maxStateBytes }),
   };
 }

@@ -5,6 +5,7 @@ import type { Snapshot } from "./ledger.ts";
 import type { EngineParts } from "./parts.ts";
 import type { Principal } from "./principal.ts";
 import type { FrameKind, FrameRecord } from "./records.ts";
+import { checkRoom } from "./sizes.ts";
 import { standingOf } from "./standing.ts";
 import { stateWrites } from "./state-scopes.ts";
 import { type Conflict, type Judge, type Known, transact } from "./transact.ts";
@@ -127,6 +128,8 @@ export async function finishFrame(parts: EngineParts, step: FrameRecord, end: Fr
     const { frame } = snapshot;
     const draft = new Draft(parts, snapshot.now, snapshot.session);
     if (end.event !== undefined) draft.event(end.event);
+    // That it failed can always be told.
+    if (end.event?.content !== undefined) checkRoom(parts, draft);
     for (const write of stateWrites(end.stateDelta)) draft.write(write);
     const set = {
       status: end.status,

@@ -127,6 +127,7 @@ export {
 export { searchableWords, wordsOf } from "./search-words.ts";
 export type { Settled, Settlement, SettlementInput } from "./settle.ts";
 export type { KeptItem, Shelf } from "./shelf.ts";
+export { bytesOf } from "./sizes.ts";
 export { isEverybodys, withoutTemporary } from "./state-scopes.ts";
 export type { Trace, Traced } from "./trace.ts";
 export type { Rest, Trail } from "./trail.ts";

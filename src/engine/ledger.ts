@@ -138,6 +138,7 @@ export interface SessionChange {
   readonly nextSeq: number;
   readonly open: number;
   readonly ready: number;
+  readonly bytes: number;
   readonly chain: ChainHead;
   readonly updatedAt: number;
   readonly deletedAt?: number;

@@ -28,6 +28,10 @@ export interface EngineSettings {
   readonly maxLostAttempts: number;
   /** How many bytes of JSON are kept of what a call or a step returns; of more, only that there was more. */
   readonly maxResultBytes: number;
+  /** How many bytes of events one session may hold: each step of its agents reads them all. */
+  readonly maxSessionBytes: number;
+  /** How many bytes of JSON the state may have that a session sees. */
+  readonly maxStateBytes: number;
 }
 
 export const DEFAULT_SETTINGS: EngineSettings = {
@@ -39,6 +43,8 @@ export const DEFAULT_SETTINGS: EngineSettings = {
   maxRounds: 20,
   maxLostAttempts: 5,
   maxResultBytes: 1_048_576,
+  maxSessionBytes: 16 * 1_048_576,
+  maxStateBytes: 1_048_576,
 };
 
 /** What every command of the engine works with. */

@@ -130,7 +130,7 @@ async function answer(
   // Denied stays denied, whatever the tool says when it words the answer.
   const command = call.refused ? wordingOf(confirmation) : end.ok ? "succeed" : "fail";
   const answered = writeAnswer(parts, draft, { ...end, call, frame, command, owner });
-  journalEnd(parts, draft, { before: call, after: answered.call, result: end.result });
+  journalEnd(parts, draft, { before: call, after: answered.call, result: answered.call.result ?? null });
   return { draft, value: answered };
 }
 

@@ -13,6 +13,8 @@ export interface SessionRecord {
   readonly open: number;
   /** How many frames wait for somebody to take their next step: what a step that ends looks at, without a search. */
   readonly ready: number;
+  /** How much its events take: what the session's limit compares with, without reading them. */
+  readonly bytes: number;
   readonly chain: ChainHead;
   readonly createdAt: number;
   readonly updatedAt: number;

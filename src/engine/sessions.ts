@@ -8,6 +8,7 @@ import type { EngineParts } from "./parts.ts";
 import type { Principal } from "./principal.ts";
 import type { CallRecord, SessionRecord } from "./records.ts";
 import { recordRefusal } from "./refuse.ts";
+import { sessionFull, tooMuchState } from "./sizes.ts";
 import { stateWrites } from "./state-scopes.ts";
 import { type Plan, transact } from "./transact.ts";
 import { writeWithdrawal } from "./withdraw.ts";
@@ -40,12 +41,16 @@ export async function createSession(
     const known = await recallOnce(parts.ledger, once);
     if (known !== undefined) return { value: known.ok ? toCreated(known.response) : known };
     if (snapshot !== undefined) return { value: taken(snapshot.session) };
+    const tooMuch = await tooMuchState(parts, undefined, state);
+    if (tooMuch !== undefined) return { value: tooMuch };
     const { now } = parts.ledger;
     const draft = new Draft(parts, now, { key: parts.newId(now), create: name });
     for (const write of stateWrites(state)) draft.write(write);
     for (const { asks: _asks, closings: _closings, ...event } of events)
       draft.event({ ...event, imported: { by: importedBy } });
     if (events.length > 0) draft.journal("session-imported", { by: importedBy, events: events.length });
+    const full = sessionFull(parts, draft);
+    if (full !== undefined) return { value: full };
     const made = { key: draft.sessionKey, id: name.id };
     if (once !== undefined) draft.write(onceWrite(once, made, now));
     return { draft, value: { ok: true, ...made } };
@@ -74,7 +79,9 @@ export async function changeState(
   name: SessionName,
   { delta, once }: { readonly delta: JsonObject; readonly once?: Once },
 ): Promise<Done> {
-  return change(parts, name, once, (snapshot) => {
+  return change(parts, name, once, async (snapshot) => {
+    const tooMuch = await tooMuchState(parts, snapshot.session.key, delta);
+    if (tooMuch !== undefined) return { value: tooMuch };
     const draft = new Draft(parts, snapshot.now, snapshot.session);
     for (const write of stateWrites(delta)) draft.write(write);
     return { draft, value: { ok: true } };

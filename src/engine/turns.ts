@@ -11,6 +11,7 @@ import { type Once, onceWrite, type Recalled, type RememberedRun, recallOnce } f
 import type { EngineParts } from "./parts.ts";
 import { permitFor } from "./permit.ts";
 import type { CallRecord, FrameKind, FrameRecord, SessionRecord } from "./records.ts";
+import { checkRoom, sessionFull, tooMuchState } from "./sizes.ts";
 import { madeIn } from "./standing.ts";
 import { stateWrites } from "./state-scopes.ts";
 import { type Conflict, type Judge, type Known, type Plan, transact } from "./transact.ts";
@@ -37,7 +38,11 @@ export type MessageOutcome =
       /** The message's place among the session's events. */
       readonly seq: number;
     }
-  | { readonly ok: false; readonly code: "session-busy" | "session-deleted"; readonly message: string };
+  | {
+      readonly ok: false;
+      readonly code: "session-busy" | "session-deleted" | "session-full" | "too-large";
+      readonly message: string;
+    };
 
 /** Stores a message and claims the model step that answers it. The session is made if there is none. */
 export async function receiveMessage(parts: EngineParts, input: MessageInput): Promise<MessageOutcome> {
@@ -83,6 +88,8 @@ async function judgeMessage(
     const message = `The session ${receiving.input.session.id} was deleted.`;
     return { value: { ok: false, code: "session-deleted", message } };
   }
+  const tooMuch = await tooMuchState(parts, snapshot?.session.key, receiving.input.stateDelta);
+  if (tooMuch !== undefined) return { value: tooMuch };
   return planMessage(parts, snapshot, { ...receiving, owner: await parts.lease.hold() });
 }
 
@@ -106,7 +113,9 @@ function planMessage(
     const run: RememberedRun = { session: session.key, invocation: event.invocationId, seq };
     draft.write(onceWrite(once, { ...run }, now));
   }
-  return { draft, value: { ok: true, frame, event: draft.event(event), seq } };
+  const stored = draft.event(event);
+  const full = sessionFull(parts, draft);
+  return full === undefined ? { draft, value: { ok: true, frame, event: stored, seq } } : { value: full };
 }
 
 /** What is to become of one call of a turn. */
@@ -163,7 +172,9 @@ export async function recordTurn(
     const draft = new Draft(parts, now, session);
     draft.event(input.event);
     for (const write of stateWrites(input.stateDelta)) draft.write(write);
-    return planTurn(parts, draft, { session, frame, calls: input.calls });
+    const plan = planTurn(parts, draft, { session, frame, calls: input.calls });
+    checkRoom(parts, draft);
+    return plan;
   };
   return transact(parts, { frame: step.id }, judge, stepStanding(parts, step));
 }

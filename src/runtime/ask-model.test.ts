@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { useRunners } from "../../test/seeds/stage.ts";
 import { ManualClock } from "../engine/index.ts";
-import { until } from "../engine/testing/execution.ts";
 import { Agent, type Model, type ModelChunk } from "../index.ts";
 
 const makeRunner = useRunners();
@@ -36,7 +35,7 @@ test("a model that hangs is given up after ten minutes; its session can be used,
   const { model, signals, give } = heldModel();
   const runner = makeRunner({ agent: new Agent({ name: "bot", model }), clock });
   const first = runner.send("hello", ana);
-  await until(clock, () => signals.length === 1);
+  await expect.poll(() => signals.length).toBe(1);
   await clock.advance(10 * MINUTE_MS - 1);
   expect(signals[0]?.aborted).toBe(false);
   await clock.advance(1);
@@ -44,7 +43,7 @@ test("a model that hangs is given up after ten minutes; its session can be used,
   expect(signals[0]?.aborted).toBe(true);
   give("far too late");
   const second = runner.send("again", ana);
-  await until(clock, () => signals.length === 2);
+  await expect.poll(() => signals.length).toBe(2);
   give("here I am");
   expect(await second).toMatchObject({ status: "completed", text: "here I am" });
   const { events } =
@@ -57,7 +56,7 @@ test("each piece of a model's answer gives it the whole time anew", async () => 
   const { model, signals, give } = heldModel();
   const runner = makeRunner({ agent: new Agent({ name: "bot", model }), clock, modelTimeoutMs: MINUTE_MS });
   const turn = runner.send("hello", ana);
-  await until(clock, () => signals.length === 1);
+  await expect.poll(() => signals.length).toBe(1);
   for (let piece = 0; piece < 5; piece += 1) {
     await clock.advance(MINUTE_MS - 1);
     give("piece", true);

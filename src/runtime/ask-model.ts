@@ -1,10 +1,13 @@
-import { errorText, type FrameRecord, storableText } from "../engine/index.ts";
+import { bytesOf, errorText, type FrameRecord, storableText } from "../engine/index.ts";
 import { CountersignError, type JsonObject, type Part, type StoredEvent } from "../protocol/index.ts";
 import type { Agent } from "./agent.ts";
 import { firstValue, type HookContext } from "./hooks.ts";
 import type { Model, ModelChunk, ModelRequest } from "./model.ts";
 import { modelOf, type RunContext } from "./run-context.ts";
 import { wellFormed } from "./well-formed.ts";
+
+/** Pieces have some JSON around them each: so much more than the whole they may have together. */
+const PIECES_SHARE = 16;
 
 /** One question to the agent's model. */
 export interface ModelQuestion {
@@ -28,11 +31,22 @@ export async function askModel(question: ModelQuestion): Promise<ModelChunk> {
       instead ?? (await run.engine.trace({ name: "model", attributes }, () => generate(question)));
     const chunk = (await firstValue(hooks, "afterModel", { response, ctx })) ?? response;
     // Parts are JSON, as the model sent them or a hook made them.
+    checkSize(chunk.parts, run.settings.maxModelBytes);
     const parts: readonly Part[] = wellFormed(chunk.parts as readonly JsonObject[]);
     return { ...chunk, parts: parts.map(withStorableName) };
   } catch (error) {
     return failure(error);
   }
+}
+
+/** Throws `too-large` for more than one answer may have. */
+export function checkSize(parts: readonly Part[], maxBytes: number): void {
+  const bytes = bytesOf(parts);
+  if (bytes <= maxBytes) return;
+  throw new CountersignError(
+    "too-large",
+    `The answer has ${bytes} bytes of JSON, and the limit is ${maxBytes}; set \`maxModelBytes\` of the Runner.`,
+  );
 }
 
 // A name stands in the ledger by itself, where not every store has room for a NUL. No tool has one in its name.
@@ -77,6 +91,7 @@ async function* chunksInTime(
   const late = new AbortController();
   const signal = stopped === undefined ? late.signal : AbortSignal.any([late.signal, stopped]);
   const chunks = model.generate(request, { signal, stream })[Symbol.asyncIterator]();
+  let pieces = 0;
   for (;;) {
     const done = new AbortController();
     const silence = run.sleepInBackground(modelTimeoutMs, AbortSignal.any([done.signal, signal]));
@@ -89,6 +104,11 @@ async function* chunksInTime(
         : late.signal.reason;
     }
     if (next.done === true) return;
+    pieces += next.value.partial === true ? bytesOf(next.value.parts) : 0;
+    if (pieces > PIECES_SHARE * run.settings.maxModelBytes) {
+      late.abort("It says too much.");
+      checkSize(next.value.parts, 0);
+    }
     yield next.value;
   }
 }

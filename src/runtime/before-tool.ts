@@ -1,4 +1,4 @@
-import { type AskOptions, checkedAsk, errorText } from "../engine/index.ts";
+import { type AskOptions, bytesOf, checkedAsk, errorText } from "../engine/index.ts";
 import type { FunctionCall, JsonObject, JsonValue } from "../protocol/index.ts";
 import type { Agent } from "./agent.ts";
 import type { HookContext } from "./hooks.ts";
@@ -42,7 +42,8 @@ export async function askBeforeTool(
         args,
         ctx: { ...ctx, functionCallId: call.id, requestConfirmation },
       });
-      if (value !== undefined && !asked) return { answer: value };
+      if (value !== undefined && !asked)
+        return { answer: fitting(value, run.engine.settings.maxResultBytes) };
     } catch (error) {
       // A hook enforces policy; one that fails has not permitted anything.
       const message = errorText(error);
@@ -50,4 +51,10 @@ export async function askBeforeTool(
     }
   }
   return { args, verdicts: card === undefined ? [] : [ASKED], card: card ?? {} };
+}
+
+function fitting(answer: JsonValue, maxBytes: number): JsonValue {
+  const bytes = bytesOf(answer);
+  if (bytes <= maxBytes) return answer;
+  return { error: `a beforeTool hook answered with ${bytes} bytes of JSON, and the limit is ${maxBytes}.` };
 }

@@ -11,6 +11,7 @@ import { createRuntimeHost } from "./runtime-host.ts";
 import { SessionNames } from "./session-names.ts";
 
 const DEFAULT_MODEL_CALLS = 500;
+const DEFAULT_MODEL_BYTES = 4 * 1_048_576;
 const DEFAULT_MODEL_TIMEOUT_MS = 10 * 60_000;
 
 /** Opens the ledger, makes the engine and says that this process hosts the app. */
@@ -35,6 +36,7 @@ export async function createRunContext(
     requestHeaders: new RequestHeaders(agents, () => clock.now()),
     settings: {
       maxModelCalls: maxModelCalls ?? DEFAULT_MODEL_CALLS,
+      maxModelBytes: options.maxModelBytes ?? DEFAULT_MODEL_BYTES,
       modelTimeoutMs: options.modelTimeoutMs ?? DEFAULT_MODEL_TIMEOUT_MS,
       maxOpen: maxOpen ?? DEFAULT_SETTINGS.maxOpen,
     },
@@ -72,10 +74,20 @@ function engineOptions({
   maxRounds,
   maxLostAttempts,
   maxResultBytes,
+  maxSessionBytes,
+  maxStateBytes,
   trace,
   onError,
 }: RunnerOptions): object {
   const process = { secret, hostName, leaseMs, heartbeatMs, storeWithinMs, closeWithinMs, trace, onError };
-  const given = { ...process, maxOpen, maxRounds, maxLostAttempts, maxResultBytes };
+  const given = {
+    ...process,
+    maxOpen,
+    maxRounds,
+    maxLostAttempts,
+    maxResultBytes,
+    maxSessionBytes,
+    maxStateBytes,
+  };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }

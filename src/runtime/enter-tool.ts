@@ -31,7 +31,7 @@ export async function enterTool(run: RunContext, about: ToolCall, context: CallC
   if (isAgentTool(tool)) return new CallEnd({ delegation: delegationOf(tool.delegate, call) });
   const entry: Entry = {
     context,
-    state: new State(await run.engine.ledger.state(call.session)),
+    state: new State(await run.engine.ledger.state(call.session), run.engine.settings.maxStateBytes),
     actions: {},
     asked: false,
   };

@@ -17,7 +17,10 @@ export async function hookContextFor(
     userId: session.user,
     sessionId: session.id,
     invocationId: frame.invocation,
-    state: new State(isLookedAt(run, agent) ? await run.engine.ledger.state(frame.session) : {}),
+    state: new State(
+      isLookedAt(run, agent) ? await run.engine.ledger.state(frame.session) : {},
+      run.engine.settings.maxStateBytes,
+    ),
   };
 }
 

@@ -7,10 +7,10 @@ import {
   type PlannedCall,
   withoutTemporary,
 } from "../engine/index.ts";
-import type { JsonObject, Part } from "../protocol/index.ts";
+import { CountersignError, type JsonObject, type Part } from "../protocol/index.ts";
 import type { Agent } from "./agent.ts";
 import { declarationsOf, toolsOf } from "./agent-tools.ts";
-import { askModel } from "./ask-model.ts";
+import { askModel, checkSize } from "./ask-model.ts";
 import { failureOf } from "./failure.ts";
 import { notesOf, requestersOf, tellParent } from "./frame-cursor.ts";
 import { hookContextFor } from "./hook-context.ts";
@@ -48,7 +48,8 @@ async function stepOrFail(
   try {
     return await stepOnce(run, agent, frame);
   } catch (error) {
-    return finish(run, frame, failureOf(frame, "internal", errorText(error)));
+    const code = CountersignError.isInstance(error) ? error.code : "internal";
+    return finish(run, frame, failureOf(frame, code, errorText(error)));
   }
 }
 
@@ -58,8 +59,10 @@ async function stepOnce(run: RunContext, agent: Agent, frame: FrameRecord): Prom
   if (modelCalls(frame) >= run.settings.maxModelCalls) return finish(run, frame, exhausted(run, frame));
   const instead =
     frame.turn === 0 ? await firstValue([run.hooks, agent.hooks], "beforeAgent", { ctx }) : undefined;
-  if (instead !== undefined)
+  if (instead !== undefined) {
+    checkSize(instead.parts, run.settings.maxModelBytes);
     return finish(run, frame, spoken({ agent, frame, state: ctx.state }, { parts: instead.parts }));
+  }
   return think({ run, agent, frame, ctx });
 }
 
@@ -79,6 +82,7 @@ async function think(about: Thinking): Promise<FrameRecord | undefined> {
   const { parts, calls } = identify(run, prompt, chunk.parts);
   if (calls.length === 0) {
     const instead = await firstValue([run.hooks, agent.hooks], "afterAgent", { ctx });
+    if (instead !== undefined) checkSize(instead.parts, run.settings.maxModelBytes);
     return finish(
       run,
       frame,

@@ -13,6 +13,8 @@ import type { SessionNames } from "./session-names.ts";
 export interface RunSettings {
   /** How many model calls one agent may make for one message. */
   readonly maxModelCalls: number;
+  /** How many bytes of JSON one answer of a model, or of a hook in its place, may have. */
+  readonly maxModelBytes: number;
   /** How long a model may give nothing: no answer, or no further piece of one. */
   readonly modelTimeoutMs: number;
   /** How many confirmations a session may have open. */

@@ -1,4 +1,4 @@
-import { checkStateKey } from "../engine/index.ts";
+import { bytesOf, checkStateKey } from "../engine/index.ts";
 import { CountersignError, type JsonObject, type JsonValue, toJsonValue } from "../protocol/index.ts";
 
 /**
@@ -8,9 +8,11 @@ import { CountersignError, type JsonObject, type JsonValue, toJsonValue } from "
 export class State {
   readonly #base: JsonObject;
   readonly #delta = new Map<string, JsonValue>();
+  readonly #maxBytes: number;
 
-  constructor(base: JsonObject) {
+  constructor(base: JsonObject, maxBytes: number = Number.POSITIVE_INFINITY) {
     this.#base = base;
+    this.#maxBytes = maxBytes;
   }
 
   get(key: string): JsonValue | undefined {
@@ -22,13 +24,20 @@ export class State {
     return this.#delta.has(key) || Object.hasOwn(this.#base, key);
   }
 
-  /** Throws `invalid-option` for what is not JSON, `malformed-request` for a key that is too long: nothing could keep it. */
+  /**
+   * Throws `invalid-option` for what is not JSON, `malformed-request` for a key that is too long, `too-large` for more
+   * state than a session may see: nothing could keep it.
+   */
   set(key: string, value: JsonValue): void {
     checkStateKey(key);
     const read = toJsonValue(value);
     if (!read.ok) {
       const message = `State is JSON, and what was set as "${key}" is not: ${read.message}`;
       throw new CountersignError("invalid-option", message, { details: { field: key } });
+    }
+    if (bytesOf({ ...this.toObject(), [key]: read.value }) > this.#maxBytes) {
+      const message = `State may have ${this.#maxBytes} bytes of JSON (\`maxStateBytes\`); with "${key}" it would have more.`;
+      throw new CountersignError("too-large", message, { details: { field: key } });
     }
     this.#delta.set(key, read.value);
   }

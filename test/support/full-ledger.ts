@@ -192,6 +192,7 @@ const SESSION = [
   "next_seq",
   "open",
   "ready",
+  "bytes",
   "chain_n",
   "chain_hash",
   "created_at",

@@ -11,6 +11,7 @@ export interface CommitOptions {
   readonly owner?: string;
   readonly open?: number;
   readonly ready?: number;
+  readonly bytes?: number;
   readonly updatedAt?: number;
   readonly deletedAt?: number;
   /** Instead of the one that fits. */
@@ -46,6 +47,7 @@ export class SessionWriter {
       version = this.version,
       open = 0,
       ready = 0,
+      bytes = 0,
       updatedAt = AT,
       deletedAt,
       owner,
@@ -57,6 +59,7 @@ export class SessionWriter {
         nextSeq: this.nextSeq,
         open,
         ready,
+        bytes,
         chain: { n: this.chainLength, hash: `hash-${this.chainLength}` },
         updatedAt,
         ...(deletedAt === undefined ? {} : { deletedAt }),

@@ -28,16 +28,23 @@ export const commitCases: readonly LedgerCase[] = [
           nextSeq: 2,
           open: 0,
           ready: 0,
+          bytes: 0,
           chain: { n: 0, hash: "hash-0" },
           createdAt: 5,
           updatedAt: 5,
         },
         "the session",
       );
-      await writer.commit([writer.journal("noted")], { updatedAt: 9, open: 3, ready: 2 });
+      await writer.commit([writer.journal("noted")], {
+        updatedAt: 9,
+        open: 3,
+        ready: 2,
+        bytes: 5_000_000_000,
+      });
       const second = (await ledger.load({ session: writer.name }))?.session;
-      const { version, open: asked, ready, chain } = second ?? {};
+      const { version, open: asked, ready, bytes, chain } = second ?? {};
       checkEqual([version, asked, ready, chain?.n], [2, 3, 2, 1], "version, open, ready, chain");
+      checkEqual(bytes, 5_000_000_000, "bytes");
       checkEqual([second?.createdAt, second?.updatedAt], [5, 9], "times");
     },
   },

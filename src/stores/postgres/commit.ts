@@ -11,7 +11,7 @@ import { toWrites } from "./to-writes.ts";
 type Conflict = Extract<CommitOutcome, { ok: false }>["conflict"];
 
 const COMMIT =
-  "select countersign.commit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)";
+  "select countersign.commit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)";
 
 /**
  * One statement, and so one transaction and one round trip; if it is refused a second says why. It carries an id of its own: where the connection is lost
@@ -42,10 +42,10 @@ export async function applyCommit(
 
 function sessionValues({ session, change, owner }: Commit): readonly SqlValue[] {
   const { key, version, head, create } = session;
-  const { nextSeq, open, ready, chain, updatedAt, deletedAt } = change;
+  const { nextSeq, open, ready, bytes, chain, updatedAt, deletedAt } = change;
   const values = [owner ?? null, key, version, head ?? null];
   values.push(create?.app ?? null, create?.user ?? null, create?.id ?? null);
-  return [...values, nextSeq, open, ready, chain.n, chain.hash, updatedAt, deletedAt ?? null];
+  return [...values, nextSeq, open, ready, bytes, chain.n, chain.hash, updatedAt, deletedAt ?? null];
 }
 
 /** The usual way, which plans a long statement once on each connection, and so only where it can be kept there. */

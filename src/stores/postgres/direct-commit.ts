@@ -19,7 +19,7 @@ export interface CommitTerms {
 
 const MOVE = (next: Next): string =>
   `update countersign.sessions set version = version + 1, next_seq = ${next("bigint")}, open = ${next("integer")}, ` +
-  `ready = ${next("integer")}, chain_n = ${next("bigint")}, chain_hash = ${next()}, updated_at = ${next("bigint")}, ` +
+  `ready = ${next("integer")}, bytes = ${next("bigint")}, chain_n = ${next("bigint")}, chain_hash = ${next()}, updated_at = ${next("bigint")}, ` +
   `commit_id = ${next("bigint")}`;
 const LIVE_OWNER = (next: Next): string =>
   `exists (select 1 from countersign.owners o where o.id = ${next()} and o.fenced = 0 and o.lease_until > ${NOW})`;
@@ -106,8 +106,8 @@ function rowOf(write: Write): string {
 
 /** The session's row, made or moved from the version that the commit names, if nobody is at work there. */
 function movedPiece({ session, change, writes }: Commit, id: string): Piece {
-  const { nextSeq, open, ready, chain, updatedAt } = change;
-  const state: SqlValue[] = [nextSeq, open, ready, chain.n, chain.hash, updatedAt, id];
+  const { nextSeq, open, ready, bytes, chain, updatedAt } = change;
+  const state: SqlValue[] = [nextSeq, open, ready, bytes, chain.n, chain.hash, updatedAt, id];
   if (session.create !== undefined) {
     const { app, user, id: name } = session.create;
     return {
@@ -135,9 +135,11 @@ function movedPiece({ session, change, writes }: Commit, id: string): Piece {
 
 function createText(next: Next): string {
   const columns =
-    'key, app, "user", id, version, next_seq, open, ready, chain_n, chain_hash, created_at, commit_id, updated_at';
-  const types = ["text", "text", "text", "text", "bigint", "bigint", "integer", "integer", "bigint", "text"];
-  const values = [...types, "bigint", "bigint", "bigint"].map((type) => next(type)).join(", ");
+    'key, app, "user", id, version, next_seq, open, ready, bytes, chain_n, chain_hash, created_at, commit_id, updated_at';
+  const types = ["text", "text", "text", "text", "bigint", "bigint", "integer", "integer"];
+  const values = [...types, "bigint", "bigint", "text", "bigint", "bigint", "bigint"]
+    .map((type) => next(type))
+    .join(", ");
   return `insert into countersign.sessions (${columns}) values (${values}) on conflict do nothing returning key, commit_id`;
 }
 

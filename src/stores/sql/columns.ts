@@ -8,6 +8,7 @@ export const SESSION_COLUMNS = [
   "next_seq",
   "open",
   "ready",
+  "bytes",
   "chain_n",
   "chain_hash",
   "created_at",

@@ -47,6 +47,7 @@ export function toSession(row: Row, start = 0): SessionRecord {
     nextSeq: row[i++] as number,
     open: row[i++] as number,
     ready: row[i++] as number,
+    bytes: row[i++] as number,
     chain: { n: row[i++] as number, hash: row[i++] as string },
     createdAt: row[i++] as number,
     updatedAt: row[i++] as number,

@@ -24,7 +24,7 @@ const LIVE_OWNER = "exists (select 1 from owners where id = ? and fenced = 0 and
 const OWNER_ALIVE = `select ${LIVE_OWNER}`;
 // Naming `deleted_at`, even to leave it as it is, would rewrite an index entry and so a page at every commit.
 const MOVE =
-  "update sessions set version = version + 1, next_seq = ?, open = ?, ready = ?, chain_n = ?, chain_hash = ?, updated_at = ?";
+  "update sessions set version = version + 1, next_seq = ?, open = ?, ready = ?, bytes = ?, chain_n = ?, chain_hash = ?, updated_at = ?";
 // Each with and without the guard of an owner's lease; a `where true` tells `on conflict` from a join's `on`.
 const CREATE_SESSION = ownedOrNot(
   `insert into sessions (${list(SESSION_COLUMNS)}) select ${SESSION_COLUMNS.map(() => "?").join(", ")} where true`,
@@ -63,8 +63,8 @@ export function applyCommit(database: Database, commit: Commit, now: number): Co
 function moveSession(database: Database, commit: Commit, now: number): Conflict | undefined {
   const { session, change, owner } = commit;
   const { key, version, create } = session;
-  const { nextSeq, open, ready, chain, updatedAt, deletedAt } = change;
-  const values: SqlValue[] = [nextSeq, open, ready, chain.n, chain.hash, updatedAt];
+  const { nextSeq, open, ready, bytes, chain, updatedAt, deletedAt } = change;
+  const values: SqlValue[] = [nextSeq, open, ready, bytes, chain.n, chain.hash, updatedAt];
   if (create !== undefined) {
     values.unshift(key, create.app, create.user, create.id, version + 1);
     values.push(updatedAt, deletedAt ?? null);

@@ -15,6 +15,7 @@ create table countersign.sessions (
   next_seq bigint not null,
   open integer not null,
   ready integer not null,
+  bytes bigint not null,
   chain_n bigint not null,
   chain_hash text not null,
   created_at bigint not null,

@@ -245,7 +245,7 @@ end $$;
 
 create function countersign.commit(
   p_commit bigint, p_sync boolean, p_owner text, p_key text, p_version bigint, p_head text, p_app text, p_user text, p_id text,
-  p_next_seq bigint, p_open integer, p_ready integer, p_chain_n bigint, p_chain_hash text, p_updated_at bigint, p_deleted_at bigint,
+  p_next_seq bigint, p_open integer, p_ready integer, p_bytes bigint, p_chain_n bigint, p_chain_hash text, p_updated_at bigint, p_deleted_at bigint,
   p_writes jsonb
 ) returns text language plpgsql volatile as $$
 declare
@@ -270,13 +270,13 @@ begin
       if v_found = 'busy' then return v_found; end if;
     end loop;
     update countersign.sessions set version = version + 1, next_seq = p_next_seq, open = p_open,
-      ready = p_ready, chain_n = p_chain_n, chain_hash = p_chain_hash, updated_at = p_updated_at,
+      ready = p_ready, bytes = p_bytes, chain_n = p_chain_n, chain_hash = p_chain_hash, updated_at = p_updated_at,
       deleted_at = coalesce(p_deleted_at, deleted_at), commit_id = p_commit
       where key = p_key and version = p_version and chain_hash = coalesce(p_head, chain_hash);
   else
-    insert into countersign.sessions (key, app, "user", id, version, next_seq, open, ready, chain_n, chain_hash,
+    insert into countersign.sessions (key, app, "user", id, version, next_seq, open, ready, bytes, chain_n, chain_hash,
       created_at, updated_at, deleted_at, commit_id)
-      values (p_key, p_app, p_user, p_id, p_version + 1, p_next_seq, p_open, p_ready, p_chain_n, p_chain_hash,
+      values (p_key, p_app, p_user, p_id, p_version + 1, p_next_seq, p_open, p_ready, p_bytes, p_chain_n, p_chain_hash,
       p_updated_at, p_updated_at, p_deleted_at, p_commit) on conflict do nothing;
   end if;
   if not found then

@@ -17,6 +17,7 @@ create table sessions (
   next_seq integer not null,
   open integer not null,
   ready integer not null,
+  bytes integer not null,
   chain_n integer not null,
   chain_hash text not null,
   created_at integer not null,

@@ -25,7 +25,7 @@ for (let version = 0; version < Number(count); version++) {
       version,
       ...(version === 0 ? { create: { app: "bank", user: "ana", id: key } } : {}),
     },
-    change: { nextSeq: seq + 1, open: 0, ready: 0, chain: { n: 0, hash: "" }, updatedAt: 0 },
+    change: { nextSeq: seq + 1, open: 0, ready: 0, bytes: 0, chain: { n: 0, hash: "" }, updatedAt: 0 },
     writes: [{ kind: "event", seq, event }],
     sync: version % 2 === 0,
   });
