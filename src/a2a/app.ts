@@ -50,7 +50,10 @@ export function createA2aApp(options: A2aOptions): A2aApp {
   const apps = new Map(Object.entries(options.apps));
   return {
     path: "/a2a",
-    isOpen: (path) => PLACE.exec(path)?.[1] === "" && path.endsWith("/agent-card.json"),
+    isOpen: (path) => {
+      const [, above, , card] = PLACE.exec(path) ?? [];
+      return above === "" && card !== undefined;
+    },
     fetch: async (request, facts) => {
       const { pathname } = new URL(request.url);
       const [, above = "", name = "", card] = PLACE.exec(pathname) ?? [];

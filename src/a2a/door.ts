@@ -35,14 +35,14 @@ interface Complaint {
  */
 export function closedTo(principal: Principal, decisions: boolean): Complaint | undefined {
   if (principal.kind === "agent") return { code: "forbidden", message: "An agent may not decide." };
-  if (isAnybody(principal)) return undefined;
-  if (!decisions) {
+  if (!decisions && !isAnybody(principal)) {
     return {
       code: "forbidden",
       message: "Decisions over A2A are not taken by this server; decide in its inbox.",
     };
   }
-  if (!principal.authenticated || !principal.scopes.includes("decide")) {
+  const isKnown = principal.authenticated || isAnybody(principal);
+  if (!isKnown || !principal.scopes.includes("decide")) {
     return { code: "forbidden", message: `${principal.id} does not have the scope "decide".` };
   }
   return undefined;

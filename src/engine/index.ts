@@ -1,7 +1,7 @@
 export type { AskedCall, Question } from "./ask.ts";
 export { checkedAsk } from "./ask-options.ts";
 export { type AskingOptions, checkAsking } from "./asking-options.ts";
-export { isRequester, isVouched, mayDecide, type Ruled } from "./authority.ts";
+export { isRequester, isVouched, mayDecide, mayJudge, type Ruled } from "./authority.ts";
 export {
   type AskOptions,
   type CallContext,

@@ -9,7 +9,7 @@ import {
   useRunners,
   wordsIn,
 } from "../../test/seeds/stage.ts";
-import { Agent, type RunnerOptions, tool } from "../index.ts";
+import { Agent, type PrincipalInput, type RunnerOptions, tool } from "../index.ts";
 
 const makeRunner = useRunners();
 const ana = { user: "ana" } as const;
@@ -154,6 +154,22 @@ describe('whilePending: "cancel"', () => {
       code: "withdrawn",
     });
     expect(paid).toEqual([]);
+  });
+
+  test.each<[string, PrincipalInput]>([
+    ["a service that may not decide", { id: "desk", kind: "token", scopes: ["run", "act-as"] }],
+    ["an agent", { id: "planner", kind: "agent", scopes: ["run", "act-as", "decide"] }],
+  ])("%s that speaks for the user withdraws nothing by talking", async (_, caller) => {
+    const { runner } = scene([[call("pay", {}, "c1")], "Good morning."], { whilePending: "cancel" });
+    const first = await runner.send("pay", ana);
+    const by = { ...caller, authenticated: true, onBehalfOf: "ana" };
+    const message = { role: "user", parts: [{ text: "hello" }] };
+    const events: unknown[] = [];
+    const said = { userId: "ana", sessionId: first.session, message, by };
+    for await (const event of runner.run(said)) events.push(event);
+    expect(JSON.stringify(events)).toContain("Good morning.");
+    const open = (await runner.pending()).map(({ id }) => id);
+    expect(open).toEqual([first.pending[0]?.id]);
   });
 });
 

@@ -2,6 +2,7 @@ import {
   type Asker,
   type Decider,
   type MessageInput,
+  mayJudge,
   type Once,
   type SessionName,
   type SessionRecord,
@@ -55,7 +56,8 @@ export interface Submission {
 }
 
 /** Takes a message: answers are decided, words become the user's message and start a run. */
-export async function submit(run: RunContext, input: SubmitInput): Promise<Submission> {
+export async function submit(run: RunContext, said: SubmitInput): Promise<Submission> {
+  const input = { ...said, whilePending: whilePendingFor(said) };
   const { decisions, refused, warnings, rest } = decodeAnswers(input.message);
   refuseReservedCalls(rest);
   refuseCalls(rest, "newMessage.parts");
@@ -86,6 +88,11 @@ export async function submit(run: RunContext, input: SubmitInput): Promise<Submi
       ? {}
       : await sayAfterwards(run, input, { session, parts: rest, resumed })),
   };
+}
+
+// Talking on withdraws one's own questions; to withdraw another's takes the right to.
+function whilePendingFor({ whilePending, decider: { by } }: SubmitInput): SubmitInput["whilePending"] {
+  return by.onBehalfOf === undefined || mayJudge(by) ? whilePending : "converse";
 }
 
 async function sayAfterwards(

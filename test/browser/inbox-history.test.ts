@@ -90,7 +90,11 @@ test("notifications that were given up are told to administrators alone, who hav
   await giveUp(ledger, { seqs: await requestsIn(ledger), reason });
   const openAs = async (user: string, scopes: readonly Scope[], path = "") => {
     const token = await office.tokenFor(user, { scopes });
-    const prepare = (page: Page) => page.request.post(`${office.url}/auth/login`, { data: { token } });
+    const prepare = async (page: Page) => {
+      const answer = await page.request.post(`${office.url}/auth/login`, { data: { token } });
+      const { proof } = (await answer.json()) as { readonly proof: string };
+      await page.addInitScript(`localStorage.setItem("countersign.proof", ${JSON.stringify(proof)})`);
+    };
     return openInbox(resources, { newPage, url: office.url, path, prepare, mayComplain: /404/ });
   };
   const ana = await openAs("ana", ["read", "decide"], "#/deliveries");

@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
+import { createA2aApp } from "../../src/a2a/index.ts";
 import type { JsonObject, PrincipalInput } from "../../src/index.ts";
 import { KAGENT_HITL_EXTENSION } from "../../src/protocol/index.ts";
 import { useResources } from "../support/resources.ts";
@@ -105,6 +106,19 @@ test("what was imported is no task: nothing of it was run here", async () => {
   const [key, , invocation] = own.id.split(".");
   expect(invocation).not.toBe("i1");
   expect((await ana.get(`${key}.1.i1`)).error?.code).toBe(-32001);
+});
+
+test("only a card is told to whoever asks, whatever an agent is called", async () => {
+  const { runner } = await openDesk(resources);
+  const app = createA2aApp({ apps: { "agent-card.json": runner, desk: runner } });
+  expect(app.isOpen("/a2a/desk/.well-known/agent-card.json")).toBe(true);
+  for (const path of [
+    "/a2a/agent-card.json",
+    "/a2a/agent-card.json/",
+    "/a2a/desk",
+    "/x/a2a/desk/.well-known/agent-card.json",
+  ])
+    expect([path, app.isOpen(path)]).toEqual([path, false]);
 });
 
 describe("a task of somebody else", () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { PROOF_HEADER } from "../../src/client/index.ts";
-import { createLoginLink, type RequestLimits } from "../../src/http/index.ts";
+import { loginModeOf } from "../../src/engine/index.ts";
+import { createAuth, createLoginLink, type RequestLimits } from "../../src/http/index.ts";
 import { createLedger } from "../../src/index.ts";
 import { TestIssuer } from "../support/issuer.ts";
 import { useResources } from "../support/resources.ts";
@@ -32,6 +33,15 @@ describe("with tokens", () => {
     expect(adk.status).toBe(401);
     expect(await adk.json()).toMatchObject({ error: expect.any(String) as string, code: "unauthenticated" });
     expect((await served.send("/healthz")).status).toBe(200);
+  });
+
+  test("the ledger knows that people log in, so that its other doors do not go around that", async () => {
+    const ledger = await createLedger("memory:");
+    resources.add(() => ledger.close());
+    await createAuth({ mode: "none", ledger });
+    expect(await loginModeOf(ledger)).toBe("none");
+    await createAuth({ mode: "tokens", ledger });
+    expect(await loginModeOf(ledger)).toBe("tokens");
   });
 
   test("a bearer is the token's user on every route", async () => {

@@ -1,4 +1,4 @@
-import type { LoginMode, Shelf } from "../../engine/index.ts";
+import { type LoginMode, type Shelf, setLoginMode } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import { type Scope, USUAL_SCOPES } from "../scopes.ts";
 import type { Auth } from "./auth.ts";
@@ -58,6 +58,8 @@ export async function createAuth({
   now = Date.now,
 }: AuthOptions): Promise<Auth> {
   if (mode === "none") return noAuth;
+  // The command line and other servers of this ledger do not go around a login that it has.
+  await setLoginMode(ledger, mode);
   const tokens = new Tokens(ledger, now);
   const logins = new Logins(ledger, now);
   const readers: BearerReader[] = [(credential) => tokens.read(credential)];

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mayDecide } from "../../engine/index.ts";
+import { mayDecide, type PrincipalInput } from "../../engine/index.ts";
 import { authOf } from "./host-auth.ts";
 import { noAuth } from "./no-auth.ts";
 
@@ -42,6 +42,16 @@ test("nobody logs in under an id of those who did not", async () => {
     await expect(authOf({ authenticate: () => ({ id }) }).authenticate(REQUEST)).rejects.toThrow("reserved");
   const here = { id: "local:ana", kind: "local" } as const;
   expect(await authOf({ authenticate: () => here }).authenticate(REQUEST)).toMatchObject(here);
+});
+
+test.each([
+  ["scopes as one text", { scopes: "openid undecided" }],
+  ["scopes that are no texts", { scopes: [7] }],
+  ["roles as one text", { roles: "manager" }],
+  ["no list of scopes", { scopes: null }],
+])("%s name nobody", async (_, said) => {
+  const input = { id: "bob", ...said } as unknown as PrincipalInput;
+  await expect(authOf({ authenticate: () => input }).authenticate(REQUEST)).rejects.toThrow("list of texts");
 });
 
 test("there is one login: without any it is none, and two are refused", () => {

@@ -33,5 +33,17 @@ function toKnown(input: PrincipalInput): Principal | undefined {
   const flaw = kind === "token" || kind === "oidc" ? flawOfUserId(input.id) : undefined;
   if (flaw !== undefined)
     throw new CountersignError("invalid-option", `The host's login names "${input.id}", which ${flaw}.`);
-  return { roles: [], scopes: USUAL_SCOPES, authenticated: true, ...input, kind };
+  const known = { roles: [], scopes: USUAL_SCOPES, authenticated: true, ...input, kind };
+  checkTexts("roles", known.roles);
+  checkTexts("scopes", known.scopes);
+  return known;
+}
+
+// A program without types may give one text, in which any part of a word would count as a scope.
+function checkTexts(name: string, value: unknown): void {
+  if (Array.isArray(value) && value.every((entry) => typeof entry === "string")) return;
+  throw new CountersignError(
+    "invalid-option",
+    `The host's login gives \`${name}\` that are no list of texts.`,
+  );
 }
