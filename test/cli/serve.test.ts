@@ -268,3 +268,24 @@ test("with --webhook somebody elsewhere is told of a pause, signed, with a link 
   server.signal("SIGTERM");
   expect(await server.ended()).toMatchObject({ code: 0 });
 });
+
+test.each([["--trust-proxy", "1"], []])(
+  "callers behind a proxy are told apart as %s says",
+  async (...flags) => {
+    const folder = makeFolder();
+    writePayer(folder);
+    const env = flags.length > 0 ? {} : { COUNTERSIGN_TRUST_PROXY: "1" };
+    const server = folder.start(["serve", "agents", "--port", "0", "--auth", "tokens", ...flags], env);
+    const words = await server.until(/http:\/\/127\.0\.0\.1:\d+/);
+    const [url = ""] = /http:\/\/127\.0\.0\.1:\d+/.exec(words) ?? [];
+    const fail = async (from: string): Promise<number> => {
+      const headers = { authorization: "Bearer wrong", "x-forwarded-for": from };
+      return (await fetch(`${url}/v1/me`, { headers })).status;
+    };
+    for (let time = 0; time < 30; time++) expect(await fail(`198.51.100.${time}, 192.0.2.1`)).toBe(401);
+    expect(await fail("203.0.113.1, 192.0.2.1")).toBe(429);
+    expect(await fail("192.0.2.1, 192.0.2.2")).toBe(401);
+    server.signal("SIGTERM");
+    await server.ended();
+  },
+);
