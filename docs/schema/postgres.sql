@@ -209,8 +209,16 @@ create table countersign.owners (
   pid integer not null,
   lease_until bigint not null,
   last_beat_at bigint not null,
-  fenced smallint not null
+  fenced smallint not null,
+  history text collate "C" not null
 ) with (fillfactor = 50);
+
+-- One row for each server, or time line of it, that this ledger was on. Nobody claims before claims_from.
+create table countersign.histories (
+  id text collate "C" primary key,
+  seen_at bigint not null,
+  claims_from bigint not null
+);
 
 -- Rows are never deleted. A position is given out before its row is committed, so it may be read only up to
 -- journal_end().
@@ -267,6 +275,40 @@ insert into countersign.meta (name, value) values ('search-place', '0');
 
 create function countersign.now_ms() returns bigint language sql volatile as $$
   select floor(extract(epoch from clock_timestamp()) * 1000)::bigint
+$$;
+
+create function countersign.history() returns text language sql volatile as $$
+  select system_identifier || '/' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8) from pg_control_system()
+$$;
+
+create function countersign.see_history(p_lease bigint) returns table (id text, claims_in bigint)
+language plpgsql volatile as $$
+declare
+  v_id text := countersign.history();
+  v_now bigint := countersign.now_ms();
+  v_from bigint := (select h.claims_from from countersign.histories h where h.id = v_id);
+begin
+  if v_from is null then
+    insert into countersign.histories values (v_id, v_now,
+      case when exists (select 1 from countersign.histories) then v_now + p_lease else 0 end)
+      on conflict do nothing;
+    v_from := (select h.claims_from from countersign.histories h where h.id = v_id);
+  elsif v_from > v_now + p_lease then
+    -- The clock was set back since: nobody waits for longer than a lease.
+    v_from := v_now + p_lease;
+    update countersign.histories h set claims_from = v_from where h.id = v_id;
+  end if;
+  return query select v_id, greatest(0, v_from - v_now);
+end $$;
+
+create function countersign.may_claim(p_history text, p_now bigint) returns boolean language sql volatile as $$
+  select exists (select 1 from countersign.histories h
+    where h.id = p_history and h.id = countersign.history() and h.claims_from <= p_now)
+$$;
+
+create function countersign.is_barred(p_now bigint) returns boolean language sql volatile as $$
+  select exists (select 1 from countersign.histories)
+    and not exists (select 1 from countersign.histories h where h.id = countersign.history() and h.claims_from <= p_now)
 $$;
 
 create function countersign.journal_top() returns bigint language sql volatile as $$
@@ -528,9 +570,12 @@ begin
       then return 'ok'; end if;
     return 'version';
   end if;
-  if p_owner is not null and not exists (select 1 from countersign.owners
-      where id = p_owner and fenced = 0 and lease_until > v_now) then
-    raise exception using errcode = 'CS001', message = 'owner';
+  if p_owner is not null then
+    select case when countersign.may_claim(o.history, v_now) then 'ok' else 'history' end into v_found
+      from countersign.owners o where o.id = p_owner and o.fenced = 0 and o.lease_until > v_now;
+    if v_found is distinct from 'ok' then
+      raise exception using errcode = 'CS001', message = coalesce(v_found, 'owner');
+    end if;
   end if;
   for i in 0 .. v_last loop
     v_found := countersign.put(p_key, p_commit, v_now, p_writes -> i);

@@ -1,4 +1,5 @@
 import { CountersignError, type JsonObject, type JsonValue } from "../protocol/index.ts";
+import { AcknowledgedCommits } from "./acknowledged.ts";
 import type { AskedCall } from "./ask.ts";
 import { headText, seal } from "./audit.ts";
 import { cancelRun, type RunToCancel } from "./cancel-run.ts";
@@ -14,6 +15,7 @@ import { InFlight } from "./in-flight.ts";
 import { Lease } from "./lease.ts";
 import type { Ledger, SessionName } from "./ledger.ts";
 import { isAnswered } from "./lifecycle.ts";
+import type { LedgerNotice } from "./notice.ts";
 import type { Once } from "./once.ts";
 import { DEFAULT_SETTINGS, type EngineParts, type EngineSettings } from "./parts.ts";
 import type { PayloadOutcome } from "./payload.ts";
@@ -45,6 +47,8 @@ export interface EngineOptions extends Partial<EngineSettings> {
   readonly hostName?: string;
   /** Told of what nobody waits for: the end of a call that the ledger does not take. A process warning if nothing is said. */
   readonly onError?: (error: unknown) => void;
+  /** Told of what the ledger no longer has, though it had acknowledged it. */
+  readonly onNotice?: (notice: LedgerNotice) => void;
   /** Called around decisions, claims, tools and models, for tracing. */
   readonly trace?: Trace;
 }
@@ -92,6 +96,7 @@ export class Engine {
       pid: process.pid,
       newOwnerId: () => newId(clock.now()),
       onBeat: (owner) => void this.#reconciler.look(owner),
+      onNewHistory: (history) => this.#reconciler.newHistory(history),
     });
     this.#keyed = secret !== undefined;
     this.#parts = {
@@ -105,6 +110,7 @@ export class Engine {
       hosts: this.#hosts,
       queue: new SessionQueue(),
       inFlight: new InFlight(),
+      acknowledged: new AcknowledgedCommits(clock),
       settings,
       trace: options.trace ?? untraced,
       unstored: new Unstored(options.onError ?? warn),
@@ -114,7 +120,7 @@ export class Engine {
       onCommitted: (draft) => this.#executions.committed(draft),
     };
     this.#executions = new Executions(this.#parts);
-    this.#reconciler = new Reconciler(this.#parts, this.#executions);
+    this.#reconciler = new Reconciler(this.#parts, this.#executions, options.onNotice);
     this.runs = new Runs(this.#parts, this.#executions, (frames) => this.#worker().takeUpFrames(frames));
   }
 

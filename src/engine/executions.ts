@@ -6,7 +6,7 @@ import type { Draft } from "./draft.ts";
 import { Endings } from "./endings.ts";
 import { errorText } from "./error-text.ts";
 import { finishFrame } from "./frames.ts";
-import { Outcomes } from "./outcomes.ts";
+import { type KnownClaim, Outcomes } from "./outcomes.ts";
 import type { EngineParts } from "./parts.ts";
 import { recordEntry } from "./record-entry.ts";
 import type { CallRecord, FrameRecord } from "./records.ts";
@@ -34,6 +34,7 @@ export class Executions {
   readonly #outcomes: Outcomes;
   /** Calls that are between their claim and their stored end, and frames in their step; each with how often. */
   readonly #atWork = new Map<string, number>();
+  readonly #claimed = new Set<Claimed>();
   /** Claims that were taken back before they began. */
   readonly #forbidden = new Set<string>();
   /** Lets the process end. What runs here has an end to record, whatever it waits for meanwhile. */
@@ -57,7 +58,10 @@ export class Executions {
       this.#outcomes.keep({ claimed, outcome });
       return this.#endings.store(claimed, outcome);
     };
-    const ended = this.#whileAtWork(call.id, () => new CallRun(this.#parts, claimed, store).toEnd());
+    this.#claimed.add(claimed);
+    const ended = this.#whileAtWork(call.id, () => new CallRun(this.#parts, claimed, store).toEnd()).finally(
+      () => this.#claimed.delete(claimed),
+    );
     this.#track(call.id, ended, { ...placeOf(call, frame), draft: draftOf(claimed) });
   }
 
@@ -73,6 +77,13 @@ export class Executions {
       })) ?? {};
     this.#track(callId, this.#whileAtWork(callId, record), placeOf(claimed.call, claimed.frame));
     return true;
+  }
+
+  /** What runs here, and what ended here lately. */
+  recentClaims(): readonly KnownClaim[] {
+    const running = [...this.#claimed].map((claimed) => ({ claimed }));
+    const isRunning = ({ claimed }: KnownClaim): boolean => this.#claimed.has(claimed);
+    return [...this.#outcomes.all.filter((end) => !isRunning(end)), ...running];
   }
 
   /** Is this process at work on the call, or on the frame's step? */

@@ -49,6 +49,7 @@ export type {
   HeldWork,
   JournalRange,
   Ledger,
+  LedgerHistory,
   ListRequest,
   Memo,
   Owner,

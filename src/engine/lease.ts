@@ -1,4 +1,5 @@
 import type { Clock } from "./clock.ts";
+import { History } from "./history.ts";
 import type { Ledger, Owner } from "./ledger.ts";
 
 export interface LeaseOptions {
@@ -11,6 +12,8 @@ export interface LeaseOptions {
   readonly newOwnerId: () => string;
   /** Told of every beat that the ledger took. Must not throw; nothing waits for what it does. */
   readonly onBeat?: (owner: string) => void;
+  /** As `HistoryOptions.onNew`. */
+  readonly onNewHistory?: (history: string) => Promise<void>;
 }
 
 /** A moment by both clocks. */
@@ -27,6 +30,7 @@ const NEVER: Moment = { monotonic: Number.NEGATIVE_INFINITY, wall: Number.NEGATI
  */
 export class Lease {
   readonly #options: LeaseOptions;
+  readonly #history: History;
   #owner: Owner;
   #beatAt = NEVER;
   #running = 0;
@@ -37,6 +41,8 @@ export class Lease {
 
   constructor(options: LeaseOptions) {
     this.#options = options;
+    const { ledger, clock, leaseMs, onNewHistory: onNew } = options;
+    this.#history = new History({ ledger, clock, leaseMs, ...(onNew === undefined ? {} : { onNew }) });
     this.#owner = this.#newOwner();
   }
 
@@ -47,7 +53,14 @@ export class Lease {
     // A beat that comes back with a loss has made way for a new owner, whose first beat this then is. It must
     // not be replaced once more: others may have claimed under it by now.
     if (!this.#isFresh() && !(await this.#beat())) await this.#beat();
+    if (this.#history.isBarred) await this.#passHistory();
     return this.#owner.id;
+  }
+
+  /** The ledger refused a claim because of its history: resolves when claims may be made. */
+  async historyRefused(): Promise<void> {
+    await this.#beat();
+    await this.#passHistory();
   }
 
   /** Has this owner, beyond doubt, held its lease without a break until now? */
@@ -114,11 +127,22 @@ export class Lease {
     return { monotonic: clock.monotonic(), wall: clock.now() };
   }
 
+  async #passHistory(): Promise<void> {
+    const { clock, heartbeatMs } = this.#options;
+    const release = clock.hold();
+    const beat = async (): Promise<void> => {
+      // The process is about to end.
+      if (this.#abandoned) await new Promise(() => {});
+      await this.#beat();
+    };
+    await this.#history.passed(beat, heartbeatMs).finally(release);
+  }
+
   async #beat(): Promise<boolean> {
     const owner = this.#owner;
     // Taken before the statement: what is measured must be no shorter than what the ledger grants.
     const startedAt = this.#read();
-    const alive = await this.#options.ledger.beat(owner, this.#options.leaseMs).catch((error: unknown) => {
+    const alive = await this.#renew(owner).catch((error: unknown) => {
       this.#failed = true;
       throw error;
     });
@@ -127,6 +151,13 @@ export class Lease {
     if (alive) this.#options.onBeat?.(owner.id);
     else this.lost(owner.id);
     return alive;
+  }
+
+  async #renew(owner: Owner): Promise<boolean> {
+    const { ledger, leaseMs } = this.#options;
+    await this.#history.look();
+    const { confirmed } = this.#history;
+    return ledger.beat(confirmed === undefined ? owner : { ...owner, history: confirmed }, leaseMs);
   }
 
   // Calls come and go much faster than heartbeats, so the beating outlives them by up to one interval.

@@ -167,12 +167,13 @@ export interface Commit {
 
 /**
  * `version`: the session changed, or exists already. `row`: a guarded row is not in the expected status.
- * `deadline`, `owner`, `busy`: that guard refused. Read again and judge anew; nothing was written. `version`
+ * `deadline`, `owner`, `busy`: that guard refused. `history`: as `owner`; its process has yet to confirm the ledger's
+ * history, or nobody may claim yet. Read again and judge anew; nothing was written. `version`
  * comes before all others: a guard's refusal means something only for the session as it was read.
  */
 export type CommitOutcome =
   | { readonly ok: true }
-  | { readonly ok: false; readonly conflict: "version" | "row" | "deadline" | "owner" | "busy" };
+  | { readonly ok: false; readonly conflict: "version" | "row" | "deadline" | "owner" | "history" | "busy" };
 
 /** What a checkpoint was made of. */
 export interface SealedUpon {
@@ -279,6 +280,18 @@ export interface Owner {
   readonly id: string;
   readonly host: string;
   readonly pid: number;
+  /** The history that its process has compared with what it knows; left out, the one that the ledger is on. */
+  readonly history?: string;
+}
+
+/**
+ * Which course of events a ledger is on. It is another one where a server was replaced by one that may not have had all
+ * of the last commits: a standby, or what was restored from a backup.
+ */
+export interface LedgerHistory {
+  readonly id: string;
+  /** How long nobody may claim yet: until one lease after it was first seen, unless it is the ledger's first. */
+  readonly claimsInMs: number;
 }
 
 /** What an owner holds, by the ledger's word. */
@@ -290,7 +303,7 @@ export interface HeldWork {
 }
 
 /** What is known of whoever holds a claim: shown to the person who settles an unknown outcome. */
-export interface OwnerState extends Owner {
+export interface OwnerState extends Omit<Owner, "history"> {
   readonly lastBeatAt: number;
   readonly leaseUntil: number;
   /** Its lease is running, by the ledger's clock, and was never lost. */
@@ -344,6 +357,8 @@ export interface Ledger extends Shelf, Outbox {
 
   /** Registers an owner or renews its lease. False: its lease ran out and its work was given away. */
   beat(owner: Owner, leaseMs: number): Promise<boolean>;
+  /** The history that the ledger is on; one that nobody has seen yet begins with this look. */
+  history(leaseMs: number): Promise<LedgerHistory>;
   /** Ends a lease early; what it still holds becomes due at once. */
   retire(owner: string): Promise<void>;
   owner(id: string): Promise<OwnerState | undefined>;

@@ -3,9 +3,14 @@ import type { Claimed } from "./claim.ts";
 import type { Clock } from "./clock.ts";
 import type { EntryOutcome } from "./record-entry.ts";
 
-/** How an entry into a call ended, as this process saw it. */
-export interface KnownEnd {
+/** A claim of this process, and how it ended, if it did. */
+export interface KnownClaim {
   readonly claimed: Claimed;
+  readonly outcome?: EntryOutcome;
+}
+
+/** How an entry into a call ended, as this process saw it. */
+export interface KnownEnd extends KnownClaim {
   readonly outcome: EntryOutcome;
 }
 
@@ -41,6 +46,10 @@ export class Outcomes {
     this.#kept.set(key, { ...end, at: this.#clock.monotonic(), size });
     this.#size += size;
     this.#forget();
+  }
+
+  get all(): readonly KnownEnd[] {
+    return [...this.#kept.values()];
   }
 
   of(call: { readonly id: string; readonly attempt: number }): KnownEnd | undefined {

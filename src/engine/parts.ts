@@ -1,3 +1,4 @@
+import type { AcknowledgedCommits } from "./acknowledged.ts";
 import type { KnownSeal } from "./audit.ts";
 import type { ChainHasher } from "./chain.ts";
 import type { Clock } from "./clock.ts";
@@ -59,6 +60,7 @@ export interface EngineParts {
   readonly hosts: ReadonlyMap<string, Host>;
   readonly queue: SessionQueue;
   readonly inFlight: InFlight;
+  readonly acknowledged: AcknowledgedCommits;
   readonly settings: EngineSettings;
   readonly trace: Trace;
   readonly unstored: Unstored;

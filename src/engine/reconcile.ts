@@ -1,7 +1,13 @@
+import { assertClaims } from "./assert-claims.ts";
 import type { Executions } from "./executions.ts";
 import type { HeldWork } from "./ledger.ts";
+import type { Notify } from "./notice.ts";
 import type { EngineParts } from "./parts.ts";
 import { recoverCall, recoverFrame } from "./recover.ts";
+
+const NEW_HISTORY =
+  "the ledger's server was replaced: nobody claims for one lease, while this process says what it knows";
+const LOST = "the ledger lost a commit that it had acknowledged";
 
 /** Something that the ledger says this process does. `turn` is a frame's, or the attempt of a call. */
 interface Held {
@@ -19,14 +25,26 @@ interface Held {
 export class Reconciler {
   readonly #parts: EngineParts;
   readonly #executions: Executions;
+  readonly #notify: Notify;
+  #toldOf = "";
   /** What was found idle, and when first. */
   #idle = new Map<string, number>();
   #owner = "";
   #looking = false;
 
-  constructor(parts: EngineParts, executions: Executions) {
+  constructor(parts: EngineParts, executions: Executions, notify: Notify = () => {}) {
     this.#parts = parts;
     this.#executions = executions;
+    this.#notify = notify;
+  }
+
+  /** The ledger's server was replaced: tells what it lost, and asserts what was claimed here. Rejects to be asked again. */
+  async newHistory(history: string): Promise<void> {
+    if (this.#toldOf !== history)
+      this.#notify({ kind: "new-history", message: NEW_HISTORY, details: { history } });
+    this.#toldOf = history;
+    await this.#tellLost({ all: true });
+    await assertClaims(this.#parts, this.#executions, this.#notify);
   }
 
   /** Looks once, unless a look is under way. What fails is left to the next look. Never rejects. */
@@ -37,11 +55,17 @@ export class Reconciler {
       if (owner !== this.#owner) this.#idle.clear();
       this.#owner = owner;
       for (const held of await this.#longIdle(owner)) await this.#takeBack(owner, held);
+      await this.#tellLost({ all: false });
     } catch {
       // The ledger is away; what is idle stays so.
     } finally {
       this.#looking = false;
     }
+  }
+
+  async #tellLost(which: { readonly all: boolean }): Promise<void> {
+    for (const { session, kinds, calls } of await this.#parts.acknowledged.lost(this.#parts.ledger, which))
+      this.#notify({ kind: "lost-commits", message: LOST, details: { session, records: kinds, calls } });
   }
 
   async #longIdle(owner: string): Promise<readonly Held[]> {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { CountersignError } from "../protocol/index.ts";
 import { createLedger } from "../stores/index.ts";
+import { AcknowledgedCommits } from "./acknowledged.ts";
 import { chainHasher } from "./chain.ts";
 import { Draft } from "./draft.ts";
 import { createIds } from "./ids.ts";
@@ -39,6 +40,7 @@ beforeEach(async () => {
     hosts: new Map(),
     queue: new SessionQueue(),
     inFlight: new InFlight(),
+    acknowledged: new AcknowledgedCommits(clock),
     settings: DEFAULT_SETTINGS,
     unstored: new Unstored(() => {}),
     gaveUp: new AbortController().signal,

@@ -83,12 +83,16 @@ async function conclude<T>(parts: EngineParts, { draft, value }: Plan<T>): Promi
   const commit = draft.toCommit();
   const outcome = await send(parts, commit);
   if (outcome.ok) {
+    parts.acknowledged.add(commit);
     parts.onCommitted?.(draft);
     return { done: true, value, committed: true };
   }
   if (outcome.conflict === "owner" && commit.owner !== undefined) parts.lease.lost(commit.owner);
   const { key: session, version } = commit.session;
-  return { done: false, session, version, conflict: outcome.conflict };
+  if (outcome.conflict !== "history") return { done: false, session, version, conflict: outcome.conflict };
+  await parts.lease.historyRefused();
+  // What was planned may be committed now, if the session is still as it was read.
+  return { done: false, session, version, conflict: "version" };
 }
 
 // A ledger that was lost while it was asked may have done it: what was claimed then, nobody here knows of and nobody

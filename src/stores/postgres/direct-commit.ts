@@ -22,7 +22,8 @@ const MOVE = (next: Next): string =>
   `ready = ${next("integer")}, bytes = ${next("bigint")}, chain_n = ${next("bigint")}, chain_hash = ${next()}, updated_at = ${next("bigint")}, ` +
   `commit_id = ${next("bigint")}`;
 const LIVE_OWNER = (next: Next): string =>
-  `exists (select 1 from countersign.owners o where o.id = ${next()} and o.fenced = 0 and o.lease_until > ${NOW})`;
+  `exists (select 1 from countersign.owners o where o.id = ${next()} and o.fenced = 0 and o.lease_until > ${NOW} ` +
+  `and countersign.may_claim(o.history, ${NOW}))`;
 const NOT_STEPPING_BESIDE = (next: Next): string =>
   "not exists (select 1 from countersign.frames f join countersign.frames other on other.session = f.session " +
   "and other.status in ('ready', 'stepping', 'waiting') and other.status = 'stepping' and other.id <> f.id " +

@@ -1,4 +1,4 @@
-import type { HeldWork, Owner, OwnerState } from "../../engine/index.ts";
+import type { HeldWork, LedgerHistory, Owner, OwnerState } from "../../engine/index.ts";
 import { list, OWNER_COLUMNS } from "../sql/columns.ts";
 import { toHeld, toOwner } from "../sql/rows.ts";
 import type { Database } from "./database.ts";
@@ -6,16 +6,21 @@ import { NOW } from "./now.ts";
 
 // The work of an owner is given away at the moment it is fenced. One whose lease ran out unnoticed may go on.
 const BEAT =
-  "insert into countersign.owners as o (id, host, pid, lease_until, last_beat_at, fenced) " +
-  "select $1, $2, $3, now_ms + $4, now_ms, 0 from countersign.now_ms() now_ms " +
-  "on conflict (id) do update set lease_until = excluded.lease_until, last_beat_at = excluded.last_beat_at " +
-  "where o.fenced = 0";
+  "insert into countersign.owners as o (id, host, pid, lease_until, last_beat_at, fenced, history) " +
+  "select $1, $2, $3, now_ms + $4, now_ms, 0, coalesce($5, h.id) " +
+  "from countersign.now_ms() now_ms, countersign.see_history($4) h " +
+  "on conflict (id) do update set lease_until = excluded.lease_until, last_beat_at = excluded.last_beat_at, " +
+  "history = excluded.history where o.fenced = 0";
+const HISTORY = "select id, claims_in from countersign.see_history($1)";
 const RETIRE = `update countersign.owners set fenced = 1, lease_until = least(lease_until, ${NOW}) where id = $1`;
 const OWNER = `select ${list(OWNER_COLUMNS)}, ${NOW} from countersign.owners where id = $1`;
 const HELD =
   "select 1, id, attempt from countersign.calls where status = 'executing' and owner = $1 union all " +
   "select 0, id, turn from countersign.frames where status = 'stepping' and owner = $1";
-const FENCE = `update countersign.owners set fenced = 1 where fenced = 0 and lease_until <= ${NOW}`;
+// On a server that was promoted just now, whoever lives has a lease's time to say so.
+const FENCE =
+  `update countersign.owners set fenced = 1 where fenced = 0 and lease_until <= ${NOW} ` +
+  `and not (select countersign.is_barred(${NOW}))`;
 // The clock was set back since. The lease counts from now on: who is alive beats before it is over.
 const REBASE =
   "update countersign.owners o set lease_until = now_ms + o.lease_until - o.last_beat_at, last_beat_at = now_ms " +
@@ -31,10 +36,15 @@ const DROP_OWNERS = `
 
 export async function beatOwner(
   database: Database,
-  { id, host, pid }: Owner,
+  { id, host, pid, history = null }: Omit<Owner, "history"> & { readonly history?: string | null },
   leaseMs: number,
 ): Promise<boolean> {
-  return (await database.run(BEAT, [id, host, pid, Math.round(leaseMs)])) === 1;
+  return (await database.run(BEAT, [id, host, pid, Math.round(leaseMs), history])) === 1;
+}
+
+export async function seeHistory(database: Database, leaseMs: number): Promise<LedgerHistory> {
+  const [id, claimsInMs] = (await database.get(HISTORY, [Math.round(leaseMs)])) ?? [];
+  return { id: id as string, claimsInMs: claimsInMs as number };
 }
 
 export async function retireOwner(database: Database, id: string): Promise<void> {

@@ -17,6 +17,7 @@ import type {
   JournalRecord,
   KeptItem,
   Ledger,
+  LedgerHistory,
   LedgerStats,
   ListRequest,
   Memo,
@@ -57,7 +58,7 @@ import {
   reviveDead,
   takeDueDeliveries,
 } from "./outbox.ts";
-import { beatOwner, dropIdleOwners, readHeld, readOwner, retireOwner } from "./owners.ts";
+import { beatOwner, dropIdleOwners, readHeld, readOwner, retireOwner, seeHistory } from "./owners.ts";
 import { pinValue } from "./pins.ts";
 import { SchemaWatch } from "./schema-watch.ts";
 import { searchOpen } from "./search.ts";
@@ -167,6 +168,10 @@ export class PostgresLedger implements Ledger {
   async beat(owner: Owner, leaseMs: number): Promise<boolean> {
     await this.#schema.lookIfDue();
     return beatOwner(this.#database, owner, leaseMs);
+  }
+
+  history(leaseMs: number): Promise<LedgerHistory> {
+    return seeHistory(this.#database, leaseMs);
   }
 
   async retire(owner: string): Promise<void> {

@@ -210,8 +210,16 @@ create table countersign.owners (
   pid integer not null,
   lease_until bigint not null,
   last_beat_at bigint not null,
-  fenced smallint not null
+  fenced smallint not null,
+  history text collate "C" not null
 ) with (fillfactor = 50);
+
+-- One row for each server, or time line of it, that this ledger was on. Nobody claims before claims_from.
+create table countersign.histories (
+  id text collate "C" primary key,
+  seen_at bigint not null,
+  claims_from bigint not null
+);
 
 -- Rows are never deleted. A position is given out before its row is committed, so it may be read only up to
 -- journal_end().

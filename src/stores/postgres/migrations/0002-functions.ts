@@ -8,6 +8,46 @@ $$;
 `;
 
 /**
+ * Which server this is, and which time line it is on: another one after a standby was promoted or a backup restored. Asked
+ * inside the statements that claim, because a pooler or a proxy may have changed servers since the last one.
+ */
+const HISTORY = `
+create function countersign.history() returns text language sql volatile as $$
+  select system_identifier || '/' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8) from pg_control_system()
+$$;
+
+create function countersign.see_history(p_lease bigint) returns table (id text, claims_in bigint)
+language plpgsql volatile as $$
+declare
+  v_id text := countersign.history();
+  v_now bigint := countersign.now_ms();
+  v_from bigint := (select h.claims_from from countersign.histories h where h.id = v_id);
+begin
+  if v_from is null then
+    insert into countersign.histories values (v_id, v_now,
+      case when exists (select 1 from countersign.histories) then v_now + p_lease else 0 end)
+      on conflict do nothing;
+    v_from := (select h.claims_from from countersign.histories h where h.id = v_id);
+  elsif v_from > v_now + p_lease then
+    -- The clock was set back since: nobody waits for longer than a lease.
+    v_from := v_now + p_lease;
+    update countersign.histories h set claims_from = v_from where h.id = v_id;
+  end if;
+  return query select v_id, greatest(0, v_from - v_now);
+end $$;
+
+create function countersign.may_claim(p_history text, p_now bigint) returns boolean language sql volatile as $$
+  select exists (select 1 from countersign.histories h
+    where h.id = p_history and h.id = countersign.history() and h.claims_from <= p_now)
+$$;
+
+create function countersign.is_barred(p_now bigint) returns boolean language sql volatile as $$
+  select exists (select 1 from countersign.histories)
+    and not exists (select 1 from countersign.histories h where h.id = countersign.history() and h.claims_from <= p_now)
+$$;
+`;
+
+/**
  * How far the journal may be read without missing a record that is still on its way. Whoever adds records first
  * takes a shared advisory lock that names a position below all of theirs, and gets positions only then. So below the
  * lowest such lock, and up to the last position given out before the locks were looked at, everything that will ever
@@ -287,9 +327,12 @@ begin
       then return 'ok'; end if;
     return 'version';
   end if;
-  if p_owner is not null and not exists (select 1 from countersign.owners
-      where id = p_owner and fenced = 0 and lease_until > v_now) then
-    raise exception using errcode = 'CS001', message = 'owner';
+  if p_owner is not null then
+    select case when countersign.may_claim(o.history, v_now) then 'ok' else 'history' end into v_found
+      from countersign.owners o where o.id = p_owner and o.fenced = 0 and o.lease_until > v_now;
+    if v_found is distinct from 'ok' then
+      raise exception using errcode = 'CS001', message = coalesce(v_found, 'owner');
+    end if;
   end if;
   for i in 0 .. v_last loop
     v_found := countersign.put(p_key, p_commit, v_now, p_writes -> i);
@@ -301,5 +344,5 @@ end $$;
 
 export const functions: Migration = {
   version: 2,
-  texts: [CLOCK, JOURNAL_ORDER, VIEWERS, ERASE, COMMIT],
+  texts: [CLOCK, HISTORY, JOURNAL_ORDER, VIEWERS, ERASE, COMMIT],
 };

@@ -1,0 +1,78 @@
+import type { Executions } from "./executions.ts";
+import { doubtForgotten, isForgotten } from "./forgotten.ts";
+import { isAnswered } from "./lifecycle.ts";
+import type { Notify } from "./notice.ts";
+import type { KnownClaim } from "./outcomes.ts";
+import type { EngineParts } from "./parts.ts";
+import type { CallRecord } from "./records.ts";
+import { transact } from "./transact.ts";
+
+/** What the ledger says of a claim that this process made. */
+type Standing =
+  /** As this process knows it, or further on. */
+  | "known"
+  /** It executes by the ledger's word. */
+  | "held"
+  /** The claim was lost; the call is `unknown` now. */
+  | "doubted"
+  /** It ran here, and the ledger tells another story of it. */
+  | "contradicted"
+  | "gone";
+
+/**
+ * Says to a ledger that may have lost it what this process has claimed lately. A call that was started here and that the
+ * ledger takes for not begun becomes `unknown`; an end that it has lost is recorded again; of what cannot be put right
+ * people are told. Rejects where the ledger could not be asked: then all of it has to be said again.
+ */
+export async function assertClaims(
+  parts: EngineParts,
+  executions: Executions,
+  notify: Notify,
+): Promise<void> {
+  for (const claim of executions.recentClaims()) {
+    const { claimed, outcome } = claim;
+    if (outcome?.kind === "not-started" || outcome?.kind === "lost") continue;
+    const standing = await assertClaim(parts, claim);
+    const { id, attempt } = claimed.call;
+    if (standing === "held" && outcome !== undefined) executions.recordAgain(id, attempt);
+    if (standing === "known" || standing === "held") continue;
+    notify({ kind: "lost-claim", message: MESSAGES[standing], details: detailsOf(claim) });
+  }
+}
+
+const MESSAGES = {
+  doubted: "the ledger lost that a call was started; the call is unknown now, for a person to settle",
+  contradicted: "a call ran here, and the ledger tells otherwise: look at what it did",
+  gone: "a call ran here, and the ledger does not have it any more: look at what it did",
+} as const;
+
+function detailsOf({ claimed, outcome }: KnownClaim): { readonly [name: string]: string | number } {
+  const { id, tool, attempt, app, session } = claimed.call;
+  return { call: id, tool, app, session, attempt, outcome: outcome?.kind ?? "running" };
+}
+
+async function assertClaim(parts: EngineParts, { claimed, outcome }: KnownClaim): Promise<Standing> {
+  const { id, attempt } = claimed.call;
+  return transact<Standing>(parts, { call: id }, (snapshot) => {
+    const { call } = snapshot ?? {};
+    if (snapshot === undefined || call === undefined) return { value: "gone" };
+    // A call that asked here, and was approved since, is ready in the same attempt.
+    const goesOn = outcome?.kind === "asked" && call.attempt === attempt;
+    if (!goesOn && isForgotten(call, claimed.call)) {
+      const doubt = outcome === undefined ? { attempt } : { attempt, outcome };
+      return { ...doubtForgotten(parts, { ...snapshot, call }, doubt), value: "doubted" };
+    }
+    return { value: standingOf(call, { attempt, owner: claimed.owner }) };
+  });
+}
+
+function standingOf(call: CallRecord, ours: { readonly attempt: number; readonly owner: string }): Standing {
+  const { status, attempt, owner } = call;
+  if (attempt > ours.attempt) return "known";
+  if (status === "executing" || status === "unknown") {
+    if (attempt !== ours.attempt) return "contradicted";
+    if (status === "unknown") return "known";
+    return owner === ours.owner ? "held" : "contradicted";
+  }
+  return isAnswered(status) && attempt < ours.attempt ? "contradicted" : "known";
+}

@@ -1,0 +1,221 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createLedger } from "../stores/index.ts";
+import { Engine } from "./engine.ts";
+import type { Commit, CommitOutcome, Ledger } from "./ledger.ts";
+import { ManualClock } from "./manual-clock.ts";
+import type { LedgerNotice } from "./notice.ts";
+import type { CallRecord, FrameRecord } from "./records.ts";
+import {
+  hostOf,
+  message,
+  modelSays,
+  mortalEngine,
+  planned,
+  toolOf,
+  until,
+  type WatchedLedger,
+} from "./testing/execution.ts";
+import { loseCommit, setsStatus } from "./testing/forgetful.ts";
+
+const LEASE_MS = 15_000;
+const HEARTBEAT_MS = 5_000;
+const ana = { id: "ana" };
+
+let clock: ManualClock;
+let ledger: Ledger;
+let watched: WatchedLedger;
+let engine: Engine;
+let notices: LedgerNotice[];
+let server: { history: string; claimsFrom: number };
+
+beforeEach(async () => {
+  clock = new ManualClock();
+  ledger = await createLedger("memory:", { clock });
+  notices = [];
+  server = { history: "1", claimsFrom: Number.NEGATIVE_INFINITY };
+  ({ engine, watched } = mortalEngine(ledger, clock, { onNotice: (notice) => notices.push(notice) }));
+  onServer();
+  await runForLong();
+});
+
+afterEach(async () => {
+  await ledger.close();
+});
+
+/** Judges claims as PostgreSQL does: by what the owner has confirmed, and when. */
+function onServer(isLost: (commit: Commit) => boolean = () => false): void {
+  let confirmed: string | undefined;
+  watched.intercept("history", () =>
+    Promise.resolve({ id: server.history, claimsInMs: Math.max(0, server.claimsFrom - clock.now()) }),
+  );
+  watched.intercept("beat", (pass, [owner]) => {
+    ({ history: confirmed } = owner as { history?: string });
+    return pass();
+  });
+  watched.intercept("commit", (pass, [commit]) => {
+    const { owner } = commit as Commit;
+    const barred = confirmed !== server.history || clock.now() < server.claimsFrom;
+    if (owner !== undefined && barred) {
+      const outcome: CommitOutcome = { ok: false, conflict: "history" };
+      return Promise.resolve(outcome);
+    }
+    return isLost(commit as Commit) ? Promise.resolve({ ok: true }) : pass();
+  });
+}
+
+function promote(): void {
+  server = { history: "2", claimsFrom: clock.now() + LEASE_MS };
+}
+
+async function runForLong(): Promise<void> {
+  let entered = false;
+  const long = engine.gate("long", {}, async () => {
+    entered = true;
+    return new Promise<never>(() => {});
+  });
+  long({}, { key: "long", by: ana }).catch(() => {});
+  await until(clock, () => entered);
+}
+
+async function pass(ms: number): Promise<void> {
+  for (let passed = 0; passed < ms; passed += 100) {
+    await clock.advance(100);
+    for (let turn = 0; turn < 5; turn += 1) await clock.advance(0);
+  }
+}
+
+async function stored(): Promise<CallRecord> {
+  const snapshot = await ledger.load({ session: { app: "gate:pay", user: "gate", id: "k" } });
+  const [call] = await ledger.calls([`${snapshot?.session.key}.k`]);
+  if (call === undefined) throw new Error("There is no call.");
+  return call;
+}
+
+async function openQuestion(): Promise<string> {
+  const [first] = (await ledger.confirmations({ state: "open" })).items;
+  return first?.confirmation.id ?? "";
+}
+
+/** A gated call that was approved here, and whose approval and claim the standby does not have. */
+async function loseClaim(body: () => Promise<string>): Promise<void> {
+  const pay = engine.gate("pay", { requireConfirmation: true }, body);
+  pay({}, { key: "k", by: ana }).catch(() => {});
+  await until(clock, async () => (await openQuestion()) !== "");
+  onServer(setsStatus("call-update", "executing"));
+  await engine.approve(await openQuestion(), { by: ana });
+  onServer();
+}
+
+describe("after a failover", () => {
+  test("a claim waits until one lease is over, and then is made", async () => {
+    promote();
+    let ran = false;
+    const pay = engine.gate("pay", {}, async () => {
+      ran = true;
+      return "paid";
+    });
+    const paid = pay({}, { key: "k", by: ana });
+    await pass(LEASE_MS - 100);
+    expect(ran).toBe(false);
+    await pass(HEARTBEAT_MS + 100);
+    expect(await paid).toMatchObject({ status: "succeeded", result: "paid" });
+    expect(notices.map(({ kind }) => kind)).toEqual(["new-history"]);
+  });
+
+  test("a call that runs, and whose claim is gone, becomes unknown before anybody may claim", async () => {
+    await loseClaim(() => new Promise(() => {}));
+    expect((await stored()).status).toBe("waiting");
+    promote();
+    await pass(HEARTBEAT_MS + 100);
+    expect(await stored()).toMatchObject({ status: "unknown", attempt: 1 });
+    expect(await openQuestion()).toBe("");
+    const [claim] = notices.filter(({ kind }) => kind === "lost-claim");
+    expect(claim?.details).toMatchObject({ tool: "pay", outcome: "running", attempt: 1 });
+  });
+
+  test("a call that has ended, and whose claim is gone, becomes unknown with how it ended", async () => {
+    // Its end is lost with its claim.
+    const pay = engine.gate("pay", { requireConfirmation: true }, async () => "paid");
+    pay({}, { key: "k", by: ana }).catch(() => {});
+    await until(clock, async () => (await openQuestion()) !== "");
+    onServer(setsStatus("call-update", "executing", "succeeded"));
+    const commits = watched.count("commit");
+    await engine.approve(await openQuestion(), { by: ana });
+    await until(clock, () => watched.count("commit") >= commits + 2);
+    onServer();
+    promote();
+    await pass(HEARTBEAT_MS + 100);
+    expect(await stored()).toMatchObject({ status: "unknown", attempt: 1 });
+    const journal = await ledger.journal({ after: 0, limit: 500 });
+    const unknown = journal.find(({ kind }) => kind === "call-unknown");
+    expect(JSON.parse(unknown?.body ?? "")).toMatchObject({
+      outcome: "succeeded",
+      result: { result: "paid" },
+    });
+    expect(notices.map(({ kind }) => kind)).toContain("lost-commits");
+  });
+
+  test("an end that is gone is recorded again, under the claim that is there", async () => {
+    const pay = engine.gate("pay", {}, async () => "paid");
+    loseCommit(watched, setsStatus("call-update", "succeeded"));
+    pay({}, { key: "k", by: ana }).catch(() => {});
+    await until(clock, () => watched.count("commit") >= 3);
+    onServer();
+    promote();
+    await pass(HEARTBEAT_MS + 100);
+    expect(await stored()).toMatchObject({ status: "succeeded", attempt: 1, result: "paid" });
+  });
+
+  test("a turn whose commit is refused waits, and the model is not asked again", async () => {
+    const session = { app: "shop", user: "ana", id: "s1" };
+    const said = Promise.withResolvers<void>();
+    let steps = 0;
+    const looked: number[] = [];
+    const look = toolOf(async () => looked.push(steps), {});
+    const step = async (frame: FrameRecord): Promise<void> => {
+      steps += 1;
+      if (frame.turn > 0) {
+        await engine.runs.finishFrame(frame, { status: "done", event: modelSays("done") });
+        return;
+      }
+      await said.promise;
+      const calls = [planned("c", "look", { kind: "run", tool: look })];
+      await engine.runs.recordTurn(frame, { event: modelSays("looking"), calls });
+    };
+    engine.host(hostOf("shop", { look }, step));
+    const received = await engine.runs.receiveMessage(message(session, "Hello"));
+    if (received.ok) engine.runs.step(received.frame);
+    await until(clock, () => steps === 1);
+    promote();
+    said.resolve();
+    await pass(LEASE_MS - 100);
+    expect({ steps, looked }).toEqual({ steps: 1, looked: [] });
+    await pass(2 * HEARTBEAT_MS);
+    expect({ steps, looked }).toEqual({ steps: 2, looked: [1] });
+  });
+
+  test("a process that begins knows of nothing, and claims when the others may", async () => {
+    promote();
+    const late = new Engine({ ledger: watched.ledger, clock });
+    const pay = late.gate("pay", {}, async () => "paid");
+    const paid = pay({}, { key: "k", by: ana });
+    await pass(LEASE_MS + HEARTBEAT_MS);
+    expect(await paid).toMatchObject({ status: "succeeded" });
+  });
+});
+
+test("commits that the ledger lost are told: which session, and what they were", async () => {
+  const pay = engine.gate("pay", {}, async () => "paid");
+  loseCommit(watched, setsStatus("call-update", "succeeded"));
+  pay({}, { key: "k", by: ana }).catch(() => {});
+  await until(clock, () => watched.count("commit") >= 3);
+  await pass(HEARTBEAT_MS + 100);
+  const { id: call, session } = await stored();
+  expect(notices).toEqual([
+    {
+      kind: "lost-commits",
+      message: "the ledger lost a commit that it had acknowledged",
+      details: { session, records: ["call-succeeded"], calls: [call] },
+    },
+  ]);
+});
