@@ -48,18 +48,18 @@ function onServer(isLost: (commit: Commit) => boolean = () => false): void {
   watched.intercept("history", () =>
     Promise.resolve({ id: server.history, claimsInMs: Math.max(0, server.claimsFrom - clock.now()) }),
   );
-  watched.intercept("beat", (pass, [owner]) => {
+  watched.intercept("beat", (go, [owner]) => {
     ({ history: confirmed } = owner as { history?: string });
-    return pass();
+    return go();
   });
-  watched.intercept("commit", (pass, [commit]) => {
+  watched.intercept("commit", (go, [commit]) => {
     const { owner } = commit as Commit;
     const barred = confirmed !== server.history || clock.now() < server.claimsFrom;
     if (owner !== undefined && barred) {
       const outcome: CommitOutcome = { ok: false, conflict: "history" };
       return Promise.resolve(outcome);
     }
-    return isLost(commit as Commit) ? Promise.resolve({ ok: true }) : pass();
+    return isLost(commit as Commit) ? Promise.resolve({ ok: true }) : go();
   });
 }
 

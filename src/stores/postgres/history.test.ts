@@ -24,7 +24,7 @@ beforeEach(async () => {
   writer = new SessionWriter(ledger, "s1");
   // The database is used again by others.
   const [made] = await execute(url, "select pg_get_functiondef('countersign.history'::regproc) as text");
-  const { text } = made?.rows[0] as { readonly text: string };
+  const text = String((made?.rows as readonly { readonly text: string }[] | undefined)?.[0]?.text);
   resources.add(() => execute(url, text));
 });
 
