@@ -1,4 +1,4 @@
-import type { Confirmation, GivenUpDelivery, Settlement, Verification } from "../engine/index.ts";
+import type { Confirmation, GivenUpDelivery, SettlementInput, Verification } from "../engine/index.ts";
 import type { Event } from "../protocol/index.ts";
 import { runSse, type SessionsClient, sessionsClient } from "./agents.ts";
 import { followChanges } from "./stream.ts";
@@ -33,7 +33,7 @@ export interface ConfirmationsClient {
     withdrawal?: { readonly reason?: string },
     options?: WriteOptions,
   ): Promise<Confirmation>;
-  settle(id: string, settlement: Settlement, options?: WriteOptions): Promise<Confirmation>;
+  settle(id: string, settlement: SettlementInput, options?: WriteOptions): Promise<Confirmation>;
 }
 
 /** Calls of unknown outcome about which nobody was asked. */
@@ -42,7 +42,7 @@ export interface CallsClient {
     page?: { readonly cursor?: string; readonly limit?: number },
     options?: CallOptions,
   ): Promise<ListPage<Call>>;
-  settle(id: string, settlement: Settlement, options?: WriteOptions): Promise<Call>;
+  settle(id: string, settlement: SettlementInput, options?: WriteOptions): Promise<Call>;
 }
 
 /** Messages to channels that were given up. For administrators. */

@@ -4,6 +4,7 @@ export type {
   ConfirmationDecision,
   GivenUpDelivery,
   Settlement,
+  SettlementInput,
   ShownStatus,
   Verification,
 } from "../engine/index.ts";

@@ -221,7 +221,10 @@ describe("an agent that the host knows", () => {
     ["as a manager", ({ wire }) => decision(wire)],
     ["by an answer", ({ pay }) => answerTo(pay)],
     ["by withdrawing", ({ pay }) => ({ path: `/v1/confirmations/${pay}/cancellation`, body: {} })],
-    ["by settling", ({ lost }) => ({ path: `/v1/confirmations/${lost}/settlement`, body: { as: "retry" } })],
+    [
+      "by settling",
+      ({ lost }) => ({ path: `/v1/confirmations/${lost}/settlement`, body: { as: "retry", attempt: 1 } }),
+    ],
   ])("decides nothing: %s", async (_, sent) => {
     const scene = await openHttpScene();
     const before = { tables: scene.dump(), runs: scene.runs() };

@@ -79,11 +79,11 @@ const ACTS: readonly Act[] = [
   { name: "withdraw", sent: ({ pay }) => post(`/v1/confirmations/${pay}/cancellation`, {}) },
   {
     name: "settle a confirmed call",
-    sent: ({ lost }) => post(`/v1/confirmations/${lost}/settlement`, { as: "retry" }),
+    sent: ({ lost }) => post(`/v1/confirmations/${lost}/settlement`, { as: "retry", attempt: 1 }),
   },
   {
     name: "settle a call nobody was asked about",
-    sent: ({ stray }) => post(`/v1/calls/${stray}/settlement`, { as: "retry" }),
+    sent: ({ stray }) => post(`/v1/calls/${stray}/settlement`, { as: "retry", attempt: 1 }),
   },
 ];
 

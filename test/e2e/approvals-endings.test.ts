@@ -58,20 +58,42 @@ describe("a settlement", () => {
     expect((await stage.ask("bob", "POST", path, body)).status).toBe(404);
   });
 
+  test("as retry, sent again after the call was lost once more, does not run it a third time", async () => {
+    const stage = await openStage(resources);
+    const id = await lose(stage);
+    const path = `/v1/confirmations/${id}/settlement`;
+    const body = { as: "retry", attempt: 1 };
+    expect((await stage.ask("ana", "POST", path, body)).status).toBe(200);
+    const { call } = (await stage.engine.ledger.load({ confirmation: id })) ?? {};
+    await stage.engine.finished(call?.id ?? "");
+    const again = await stage.ask("ana", "POST", path, body);
+    expect([again.status, again.json["status"]]).toEqual([200, "unknown"]);
+    expect(stage.done).toHaveLength(2);
+    // Whoever still looks at the first loss has not looked at the second.
+    const stale = await stage.ask("ana", "POST", path, { as: "succeeded", result: 1, attempt: 1 });
+    expect([stale.status, stale.json["code"]]).toEqual([412, "stale-version"]);
+  });
+
   test("as retry, sent again under its key after the call was lost once more, does not run it a third time", async () => {
     const stage = await openStage(resources);
     const id = await lose(stage);
     const path = `/v1/confirmations/${id}/settlement`;
     const key = { "idempotency-key": "k-1" };
-    const one = await stage.ask("ana", "POST", path, { as: "retry" }, key);
+    const one = await stage.ask("ana", "POST", path, { as: "retry", attempt: 1 }, key);
     expect(one.status).toBe(200);
     const { call } = (await stage.engine.ledger.load({ confirmation: id })) ?? {};
     await stage.engine.finished(call?.id ?? "");
     expect(stage.done).toHaveLength(2);
-    const two = await stage.ask("ana", "POST", path, { as: "retry" }, key);
+    const two = await stage.ask("ana", "POST", path, { as: "retry", attempt: 1 }, key);
     expect([two.status, two.json["status"]]).toEqual([200, "unknown"]);
     expect(stage.done).toHaveLength(2);
-    const fresh = await stage.ask("ana", "POST", path, { as: "retry" }, { "idempotency-key": "k-2" });
+    const fresh = await stage.ask(
+      "ana",
+      "POST",
+      path,
+      { as: "retry", attempt: 2 },
+      { "idempotency-key": "k-2" },
+    );
     expect(fresh.status).toBe(200);
     await stage.engine.finished(call?.id ?? "");
     expect(stage.done).toHaveLength(3);
@@ -81,7 +103,9 @@ describe("a settlement", () => {
     [{ as: "done" }],
     [{ as: "succeeded" }],
     [{ as: "failed" }],
-    [{ as: "retry", result: 1 }],
+    [{ as: "retry", attempt: 1, result: 1 }],
+    [{ as: "retry" }],
+    [{ as: "retry", attempt: "1" }],
     [{}],
   ])("that reads %j is refused", async (body) => {
     const stage = await openStage(resources);

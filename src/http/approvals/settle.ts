@@ -80,10 +80,10 @@ async function settle(
   const note = await bindKey(context, engine.ledger, {
     principal,
     route: about.route,
-    said: { ...about.body },
+    said: { ...about.body, attempt: about.body.attempt ?? null },
     note: { attempt: about.call.attempt },
   });
-  const attempt = Number(note["attempt"]);
+  const attempt = about.body.attempt ?? Number(note["attempt"]);
   const outcome = await engine.settle(target, { ...about.body, attempt }, { by: principal, via: DOOR });
   return stands(engine, outcome, { ...about, attempt, principal });
 }

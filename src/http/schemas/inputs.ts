@@ -57,16 +57,28 @@ export const cancellationBodySchema: z.ZodType<{ readonly reason?: string | unde
 /** Where the address says it all. */
 export const emptyBodySchema: z.ZodType<object> = z.strictObject({}).openapi("Nothing");
 
-/** A person's word on a call whose outcome is not known. */
+/**
+ * A person's word on a call whose outcome is not known, and on which attempt. To run it again names the attempt always:
+ * sent twice, or by somebody who saw an earlier loss, it must not run the call once more.
+ */
 export type SettlementBody =
-  | { readonly as: "succeeded"; readonly result: JsonValue }
-  | { readonly as: "failed"; readonly error: string }
-  | { readonly as: "retry" };
+  | { readonly as: "succeeded"; readonly result: JsonValue; readonly attempt?: number | undefined }
+  | { readonly as: "failed"; readonly error: string; readonly attempt?: number | undefined }
+  | { readonly as: "retry"; readonly attempt: number };
+
+const attempt = z
+  .int()
+  .min(0)
+  .openapi({ description: "The attempt that is in doubt: `execution.attempt`; 0 where it never began." });
 
 export const settlementBodySchema: z.ZodType<SettlementBody> = z
   .discriminatedUnion("as", [
-    z.strictObject({ as: z.literal("succeeded"), result: jsonValue }),
-    z.strictObject({ as: z.literal("failed"), error: z.string().min(1).max(REASON) }),
-    z.strictObject({ as: z.literal("retry") }),
+    z.strictObject({ as: z.literal("succeeded"), result: jsonValue, attempt: attempt.optional() }),
+    z.strictObject({
+      as: z.literal("failed"),
+      error: z.string().min(1).max(REASON),
+      attempt: attempt.optional(),
+    }),
+    z.strictObject({ as: z.literal("retry"), attempt }),
   ])
   .openapi("Settlement");

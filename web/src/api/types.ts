@@ -13,7 +13,7 @@ export type {
   ListPage,
   Me,
   Session,
-  Settlement,
+  SettlementInput,
 } from "countersign/client";
 
 export type Status = Confirmation["status"];

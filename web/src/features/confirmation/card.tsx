@@ -1,7 +1,7 @@
 import "./card.css";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { ask, client, type Outcome } from "../../api/client.ts";
-import type { Confirmation, ConfirmationContext, Settlement } from "../../api/types.ts";
+import type { Confirmation, ConfirmationContext, SettlementInput } from "../../api/types.ts";
 import { Button } from "../../ui/button.tsx";
 import { useStore } from "../../ui/store.ts";
 import { plainWords } from "../../ui/words.tsx";
@@ -44,7 +44,7 @@ export function Card({ confirmation }: CardProps): ReactNode {
           <SettleForm
             owner={contextValue(context)?.owner}
             startedAt={confirmation.execution?.startedAt}
-            attempt={confirmation.execution?.attempt}
+            attempt={confirmation.execution?.attempt ?? 0}
             send={(settlement, key) => settle(id, settlement, key)}
             onSettled={() => undefined}
           />
@@ -74,7 +74,7 @@ export function Card({ confirmation }: CardProps): ReactNode {
   );
 }
 
-async function settle(id: string, settlement: Settlement, key: string): Promise<Outcome<Confirmation>> {
+async function settle(id: string, settlement: SettlementInput, key: string): Promise<Outcome<Confirmation>> {
   const mark = board.mark();
   const outcome = await ask(client.confirmations.settle(id, settlement, { idempotencyKey: key }));
   if (outcome.ok) board.put(outcome.value, mark);

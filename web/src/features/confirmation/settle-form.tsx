@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from "react";
 import type { Outcome } from "../../api/client.ts";
 import { useKeyFor } from "../../api/new-key.ts";
-import type { CallOwner, JsonValue, Settlement } from "../../api/types.ts";
+import type { CallOwner, JsonValue, SettlementInput } from "../../api/types.ts";
 import { Button } from "../../ui/button.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { Words } from "../../ui/words.tsx";
@@ -9,8 +9,9 @@ import { Words } from "../../ui/words.tsx";
 export interface SettleFormProps {
   readonly owner: CallOwner | undefined;
   readonly startedAt: string | undefined;
-  readonly attempt: number | undefined;
-  readonly send: (settlement: Settlement, key: string) => Promise<Outcome<unknown>>;
+  /** The attempt whose end is not known; 0 if it never began. */
+  readonly attempt: number;
+  readonly send: (settlement: SettlementInput, key: string) => Promise<Outcome<unknown>>;
   readonly onSettled: (value: unknown) => void;
 }
 
@@ -31,7 +32,7 @@ export function SettleForm({ owner, startedAt, attempt, send, onSettled }: Settl
   const submit = async (): Promise<void> => {
     if (choice === undefined || isSending) return;
     setSending(true);
-    const outcome = await send(toSettlement(choice, text), key);
+    const outcome = await send({ ...toSettlement(choice, text), attempt }, key);
     setSending(false);
     if (outcome.ok) onSettled(outcome.value);
     else setFault(outcome.problem.detail);
@@ -43,7 +44,7 @@ export function SettleForm({ owner, startedAt, attempt, send, onSettled }: Settl
         {startedAt === undefined ? null : (
           <>
             Started <Ago at={startedAt} />
-            {attempt === undefined ? "" : `, attempt ${attempt}`}.{" "}
+            {`, attempt ${attempt}. `}
           </>
         )}
         <OwnerFacts owner={owner} /> Find out in the system it acts on, then say what you found.
@@ -128,7 +129,7 @@ function settleOff(choice: Choice | undefined, text: string, isSending: boolean)
   return isSending ? "It is being sent." : undefined;
 }
 
-function toSettlement(choice: Choice, text: string): Settlement {
+function toSettlement(choice: Choice, text: string): SettlementInput {
   switch (choice) {
     case "retry":
       return { as: "retry" };
