@@ -40,11 +40,10 @@ export async function bindKey(
 ): Promise<JsonObject> {
   const key = idempotencyKey(context);
   if (key === undefined) return note;
-  const name = JSON.stringify([principal.kind, principal.id, route, key]);
-  const id = createHash("sha256").update(name).digest("base64url");
+  const id = shelfId(principal, route, key);
   const digest = valueDigest(ledger.digestKey, said);
-  const expiresAt = Date.now() + REMEMBERED_MS;
-  if (await ledger.keep({ kind: KIND, id, value: { digest, note }, expiresAt }, 0)) return note;
+  const item = { kind: KIND, id, value: { digest, note }, expiresAt: knownUntil() };
+  if (await ledger.keep(item, 0)) return note;
   const value = (await ledger.kept(KIND, id))?.value;
   const kept: JsonObject = isJsonObject(value) ? value : {};
   if (member(kept, "digest") !== digest) {
@@ -54,6 +53,18 @@ export async function bindKey(
   }
   const remembered = member(kept, "note");
   return isJsonObject(remembered) ? remembered : {};
+}
+
+/** Under what a key is kept: it is its principal's own, and its address's. `part` tells what else is kept with it. */
+export function shelfId({ kind, id }: Principal, route: string, ...part: readonly string[]): string {
+  return createHash("sha256")
+    .update(JSON.stringify([kind, id, route, ...part]))
+    .digest("base64url");
+}
+
+/** How long a key is known. */
+export function knownUntil(): number {
+  return Date.now() + REMEMBERED_MS;
 }
 
 /** The key that a request came under, if it came under one. Throws where it is empty or endless. */

@@ -127,7 +127,7 @@ export function toRequest(
 }
 
 function toCall(words: string, password?: string): Part[] {
-  const [, name, value] = /^(pay|transfer|login|lose|look) (\S+)$/.exec(words.trim()) ?? [];
+  const [, name, value] = /^(pay|transfer|vault|login|lose|look) (\S+)$/.exec(words.trim()) ?? [];
   if (name === undefined || value === undefined) return [];
   const args = { amount: Number(value) };
   if (name === "login")
@@ -169,6 +169,14 @@ function toolsOf(
       requireConfirmation: true,
       approvers: { roles: ["manager"], notRequester: true },
       execute: doing("transfer"),
+    }),
+    tool({
+      name: "vault",
+      description: "Opens the vault.",
+      parameters: AMOUNT,
+      requireConfirmation: true,
+      approvers: { roles: ["manager"] },
+      execute: doing("vault"),
     }),
     tool({
       name: "login",

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Confirmation } from "../../src/index.ts";
 import { useResources } from "../support/resources.ts";
-import { openStage, type Person, type Stage, textOf } from "./approvals-stage.ts";
+import { type Answer, openStage, type Person, type Stage, textOf } from "./approvals-stage.ts";
 
 const resources = useResources();
 
@@ -299,6 +299,28 @@ describe("an Idempotency-Key", () => {
     const other = await stage.ask("ana", "POST", path, { confirmed: false }, key);
     expect({ status: other.status, code: other.json["code"] }).toEqual({ status: 422, code: "key-reused" });
     expect(stage.done).toHaveLength(1);
+  });
+
+  test.each(["one", "many"])("that was refused decides nothing later either (%s)", async (how) => {
+    const roles: string[] = [];
+    const stage = await openStage(resources, { app: { authenticate: () => ({ id: "bob", roles }) } });
+    // Bob sees it as whoever asked for it; to approve it takes a manager, who gave it to him since.
+    const { id } = first(await stage.say("bob", "vault 5"));
+    const [path, body] =
+      how === "one"
+        ? [`/v1/confirmations/${id}/decision`, { confirmed: true }]
+        : ["/v1/decisions", { decisions: [{ id, confirmed: true }] }];
+    const send = (key: string) => stage.ask("bob", "POST", path, body, { "idempotency-key": key });
+    const codeIn = ({ json }: Answer): unknown =>
+      JSON.stringify(json).match(/"code":"(?<code>[a-z-]+)"/)?.groups?.["code"];
+    const refused = await send("k-1");
+    expect(codeIn(refused)).toBe("not-an-approver");
+    roles.push("manager");
+    const again = await send("k-1");
+    expect([again.status, codeIn(again)]).toEqual([refused.status, "not-an-approver"]);
+    expect(await stage.runner.pending()).toHaveLength(1);
+    expect(codeIn(await send("k-2"))).toBeUndefined();
+    expect(await stage.runner.pending()).toEqual([]);
   });
 
   test("is one person's and one address's own", async () => {

@@ -9,6 +9,7 @@ import {
 import type { Problem } from "../../protocol/index.ts";
 import type { HttpEnv } from "../env.ts";
 import { bindKey } from "../idempotency.ts";
+import { KeptRefusals } from "../kept-refusals.ts";
 import { statusOf, toldProblem } from "../problems.ts";
 import type { DecisionBody, DecisionsBody } from "../schemas/inputs.ts";
 import { checkScope, hasScope } from "../scopes.ts";
@@ -30,12 +31,11 @@ export async function decideOne(
   const input = toInput(about.id, version === undefined ? about.body : { ...about.body, version });
   const ledger = await site.ledger();
   const { session, call } = await permitted(site, input.id, principal);
-  await bindKey(context, ledger, {
-    principal,
-    route: `/v1/confirmations/${about.id}/decision`,
-    said: { ...input },
-  });
-  const decided = show(await commit(site, input, { principal, app: call.app }), principal);
+  const route = `/v1/confirmations/${about.id}/decision`;
+  await bindKey(context, ledger, { principal, route, said: { ...input } });
+  const refusals = new KeptRefusals(context, ledger, route);
+  const subject = await refusals.judgeOnce(0, () => commit(site, input, { principal, app: call.app }));
+  const decided = show(subject, principal);
   if (about.wait === 0) return decided;
   await waitForEnd(ledger, call.id, {
     seconds: about.wait,
@@ -64,16 +64,34 @@ export async function decideMany(
   checkScope(principal, "decide");
   const inputs = decisions.map(({ id, ...body }) => toInput(id, body));
   const said = inputs.map((input) => ({ ...input }));
-  await bindKey(context, await site.ledger(), { principal, route: "/v1/decisions", said });
+  const ledger = await site.ledger();
+  const route = "/v1/decisions";
+  await bindKey(context, ledger, { principal, route, said });
+  const refusals = new KeptRefusals(context, ledger, route);
   const entries: DecisionEntry[] = [];
-  for (const input of inputs) entries.push(await entryOf(site, input, principal));
+  for (const [place, input] of inputs.entries()) {
+    const judge = (): Promise<ConfirmationSubject> => judgeEntry(site, input, principal);
+    entries.push(await entryOf(site, { input, principal }, () => refusals.judgeOnce(place, judge)));
+  }
   return entries;
 }
 
-async function entryOf(site: Site, input: DecisionInput, principal: Principal): Promise<DecisionEntry> {
+async function judgeEntry(
+  site: Site,
+  input: DecisionInput,
+  principal: Principal,
+): Promise<ConfirmationSubject> {
+  const { call } = await permitted(site, input.id, principal);
+  return commit(site, input, { principal, app: call.app });
+}
+
+async function entryOf(
+  site: Site,
+  { input, principal }: { readonly input: DecisionInput; readonly principal: Principal },
+  judge: () => Promise<ConfirmationSubject>,
+): Promise<DecisionEntry> {
   try {
-    const { call } = await permitted(site, input.id, principal);
-    const decided = await commit(site, input, { principal, app: call.app });
+    const decided = await judge();
     return { id: input.id, status: 200, confirmation: show(cutSubject(decided), principal) };
   } catch (error) {
     const status = statusOf(error);

@@ -1,0 +1,67 @@
+import type { Context } from "hono";
+import type { Ledger } from "../engine/index.ts";
+import {
+  CountersignError,
+  type ErrorCode,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  member,
+} from "../protocol/index.ts";
+import type { HttpEnv } from "./env.ts";
+import { idempotencyKey, knownUntil, shelfId } from "./idempotency.ts";
+import { statusOf } from "./problems.ts";
+
+const KIND = "idempotency-refusal";
+
+/**
+ * What decisions under a known key were refused with. The same request again is refused alike and not judged anew:
+ * what its sender gave up on must not be decided by a retry once somebody changed a rule. Without a key nothing is kept.
+ */
+export class KeptRefusals {
+  readonly #context: Context<HttpEnv>;
+  readonly #ledger: Ledger;
+  readonly #route: string;
+
+  constructor(context: Context<HttpEnv>, ledger: Ledger, route: string) {
+    this.#context = context;
+    this.#ledger = ledger;
+    this.#route = route;
+  }
+
+  /** Judges what stands at this place of the request, unless it was refused before: then throws that again. */
+  async judgeOnce<T>(place: number, judge: () => Promise<T>): Promise<T> {
+    const key = idempotencyKey(this.#context);
+    if (key === undefined) return judge();
+    const id = shelfId(this.#context.get("principal"), this.#route, key, String(place));
+    const kept = await this.#ledger.kept(KIND, id);
+    if (kept !== undefined) throw errorIn(kept.value);
+    try {
+      return await judge();
+    } catch (error) {
+      if (CountersignError.isInstance(error) && isRefusal(error)) {
+        const { code, message, details } = error;
+        await this.#ledger.keep(
+          { kind: KIND, id, value: { code, message, details }, expiresAt: knownUntil() },
+          0,
+        );
+      }
+      throw error;
+    }
+  }
+}
+
+// Whatever may pass by itself has not been judged.
+function isRefusal(error: CountersignError): boolean {
+  const status = statusOf(error);
+  return status < 500 && status !== 429;
+}
+
+// Written by `keep` and by nobody else.
+function errorIn(value: JsonValue): CountersignError {
+  const kept: JsonObject = isJsonObject(value) ? value : {};
+  const details = member(kept, "details");
+  return new CountersignError(member(kept, "code") as ErrorCode, String(member(kept, "message")), {
+    details: isJsonObject(details) ? details : {},
+  });
+}
