@@ -1,13 +1,6 @@
 import type { Context } from "hono";
 import type { Ledger } from "../engine/index.ts";
-import {
-  CountersignError,
-  type ErrorCode,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  member,
-} from "../protocol/index.ts";
+import { CountersignError, type JsonValue } from "../protocol/index.ts";
 import type { HttpEnv } from "./env.ts";
 import { idempotencyKey, knownUntil, shelfId } from "./idempotency.ts";
 import { statusOf } from "./problems.ts";
@@ -57,11 +50,8 @@ function isRefusal(error: CountersignError): boolean {
   return status < 500 && status !== 429;
 }
 
-// Written by `keep` and by nobody else.
+// Written above and by nobody else.
 function errorIn(value: JsonValue): CountersignError {
-  const kept: JsonObject = isJsonObject(value) ? value : {};
-  const details = member(kept, "details");
-  return new CountersignError(member(kept, "code") as ErrorCode, String(member(kept, "message")), {
-    details: isJsonObject(details) ? details : {},
-  });
+  const { code, message, details } = value as unknown as CountersignError;
+  return new CountersignError(code, message, { details });
 }

@@ -286,6 +286,11 @@ describe("a decision", () => {
   });
 });
 
+/** The first code that an answer holds, wherever it stands. */
+function codeIn({ json }: Answer): string | undefined {
+  return /"code":"(?<code>[a-z-]+)"/.exec(JSON.stringify(json))?.groups?.["code"];
+}
+
 describe("an Idempotency-Key", () => {
   test("makes the same request the same answer, and refuses another request", async () => {
     const stage = await openStage(resources);
@@ -311,8 +316,6 @@ describe("an Idempotency-Key", () => {
         ? [`/v1/confirmations/${id}/decision`, { confirmed: true }]
         : ["/v1/decisions", { decisions: [{ id, confirmed: true }] }];
     const send = (key: string) => stage.ask("bob", "POST", path, body, { "idempotency-key": key });
-    const codeIn = ({ json }: Answer): unknown =>
-      JSON.stringify(json).match(/"code":"(?<code>[a-z-]+)"/)?.groups?.["code"];
     const refused = await send("k-1");
     expect(codeIn(refused)).toBe("not-an-approver");
     roles.push("manager");

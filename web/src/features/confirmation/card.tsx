@@ -44,7 +44,7 @@ export function Card({ confirmation }: CardProps): ReactNode {
           <SettleForm
             owner={contextValue(context)?.owner}
             startedAt={confirmation.execution?.startedAt}
-            attempt={confirmation.execution?.attempt ?? 0}
+            attempt={confirmation.execution?.attempt}
             send={(settlement, key) => settle(id, settlement, key)}
             onSettled={() => undefined}
           />

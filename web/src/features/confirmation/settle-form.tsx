@@ -9,8 +9,8 @@ import { Words } from "../../ui/words.tsx";
 export interface SettleFormProps {
   readonly owner: CallOwner | undefined;
   readonly startedAt: string | undefined;
-  /** The attempt whose end is not known; 0 if it never began. */
-  readonly attempt: number;
+  /** The attempt whose end is not known; none if it never began. */
+  readonly attempt: number | undefined;
   readonly send: (settlement: SettlementInput, key: string) => Promise<Outcome<unknown>>;
   readonly onSettled: (value: unknown) => void;
 }
@@ -23,7 +23,7 @@ const CHOICES = {
 type Choice = keyof typeof CHOICES;
 
 /** A person's word on a call that was started and whose end nobody knows, beside what is known of it. */
-export function SettleForm({ owner, startedAt, attempt, send, onSettled }: SettleFormProps): ReactNode {
+export function SettleForm({ owner, startedAt, attempt = 0, send, onSettled }: SettleFormProps): ReactNode {
   const [choice, setChoice] = useState<Choice>();
   const [text, setText] = useState("");
   const key = useKeyFor(`${choice} ${text}`);
