@@ -113,6 +113,7 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
     "SequentialAgent",
     "Session",
     "Settlement",
+    "SettlementInput",
     "ShownStatus",
     "State",
     "StreamEvent",
