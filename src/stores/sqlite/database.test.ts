@@ -34,6 +34,7 @@ function createNotingDriver(path: string): { driver: Driver; levels: unknown[] }
   const noting = (statement: Statement): Statement => ({
     get: (...values) => statement.get(...values),
     all: (...values) => statement.all(...values),
+    iterate: (...values) => statement.iterate(...values),
     setReturnArrays: (enabled) => statement.setReturnArrays(enabled),
     run(...values) {
       levels.push(inner.prepare("pragma synchronous").get()?.["synchronous"]);

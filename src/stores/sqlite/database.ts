@@ -64,6 +64,13 @@ export class Database {
     return this.#prepared(sql).all(...values) as Row[];
   }
 
+  /** What each row comes to, read one by one: the texts of all of them are never held together. */
+  map<T>(sql: string, values: readonly SqlValue[], toItem: (row: Row) => T): T[] {
+    const items: T[] = [];
+    for (const row of this.#prepared(sql).iterate(...values)) items.push(toItem(row as Row));
+    return items;
+  }
+
   /** For statements that cannot be prepared: pragmas and schema changes. */
   exec(sql: string): void {
     this.#driver.exec(sql);

@@ -19,7 +19,7 @@ export function readEvents(database: Database, session: string, range: EventRang
   const isLast = range.last !== undefined;
   const limit = Math.min(range.last ?? Number.MAX_SAFE_INTEGER, range.limit ?? Number.MAX_SAFE_INTEGER);
   const most = range.bytes === undefined ? limit : countWithin(database, session, { ...range, after, limit });
-  const found = database.all(isLast ? LAST : FIRST, [session, after, most]).map(toEvent);
+  const found = database.map(isLast ? LAST : FIRST, [session, after, most], toEvent);
   return isLast ? found.reverse() : found;
 }
 
