@@ -5,7 +5,8 @@ import { CountersignProblem, createClient } from "../../src/client/index.ts";
 
 const client = createClient({ baseUrl: url, headers: { "x-demo-user": "ana" } }); // or token: "cst_…"
 const { items } = await client.confirmations.list({ tool: "refund" });
-for (const { id, args, version } of items) {
+for (const { id } of items) {
+  const { args, version } = await client.confirmations.get(id); // a list shows only the beginning of long arguments
   console.log(id, args);
   const done = await client.confirmations.decide(id, { confirmed: true, version }, { wait: 30 });
   console.log(done.status, done.result); // "succeeded" { refunded: true }

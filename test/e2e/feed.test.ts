@@ -144,6 +144,13 @@ test.each([
   expect(confirmationIn(await reader.next()).id).toBe(asked?.id);
 });
 
+test("0 is before everything", async () => {
+  const stage = await openStage(resources);
+  const [first] = await stage.say("ana", "pay 1");
+  const reader = await follow(stage, "ana", { lastEventId: "0" });
+  expect(confirmationIn(await reader.next()).id).toBe(first?.id);
+});
+
 test("a heartbeat keeps a client's place even if nothing was for it", async () => {
   const stage = await openStage(resources, { app: { feed: { heartbeatMs: 20 } } });
   const reader = await follow(stage, "bob");

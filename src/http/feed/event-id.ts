@@ -16,8 +16,9 @@ export function toEventId({ ledger, viewer }: IdReader, { seq, hash }: JournalPl
   return sealCursor(ledger, useBy(viewer), hash === undefined ? String(seq) : `${seq}:${hash}`);
 }
 
-/** The place that an id names, undefined where it is none of this reader's. */
+/** The place that an id names, undefined where it is none of this reader's. `0` is before the first record. */
 export function fromEventId({ ledger, viewer }: IdReader, id: string): JournalPlace | undefined {
+  if (id === "0") return { seq: 0 };
   const place = unseal(ledger, useBy(viewer), id);
   const [, seq, hash] = /^(\d{1,15})(?::([\w-]{1,64}))?$/.exec(place ?? "") ?? [];
   if (seq === undefined) return undefined;
