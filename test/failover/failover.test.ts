@@ -26,6 +26,8 @@ const BEHIND: readonly FindingCode[] = [
 const AWAY = /cannot be used: the server does not answer/;
 // What may be repeated and needs nobody's approval is claimed without a sync: it is done again.
 const UNTRACED = / \((look|lookup)\), attempt \d+ ran/;
+// The records that were written last name a checkpoint that the standby never had.
+const CHECKPOINT_GONE = /that checkpoint is gone/;
 const SESSION_GONE = /ran, and the ledger says nothing$/;
 
 const WORLDS: readonly World[] = [
@@ -39,6 +41,7 @@ const WORLDS: readonly World[] = [
 function isTolerated({ standby }: World, { code, message }: Finding): boolean {
   const isBehind = standby?.synchronous === false;
   if (code === "phantom-result" && AWAY.test(message)) return true;
+  if (code === "broken-chain" && isBehind && CHECKPOINT_GONE.test(message)) return true;
   if (code === "unaccounted-run" && isBehind && SESSION_GONE.test(message)) return true;
   if (code === "unclaimed-run" || code === "unaccounted-run") if (UNTRACED.test(message)) return true;
   return (isBehind ? BEHIND : UNSYNCED).includes(code);
