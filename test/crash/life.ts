@@ -73,6 +73,8 @@ export type LifeLine =
   | (Line & { readonly type: "at-decision"; readonly confirmation: string })
   /** It has come to where it is to be struck. */
   | (Line & { readonly type: "struck" })
+  /** The ledger no longer has what it had acknowledged, or may not have it. */
+  | (Line & { readonly type: "notice"; readonly kind: string; readonly message: string })
   | (Line & { readonly type: "error"; readonly message: string })
   /** Nothing is left to do of so many sessions. */
   | (Line & { readonly type: "done"; readonly sessions?: number });

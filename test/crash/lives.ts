@@ -61,6 +61,11 @@ export class Lives {
     return this.#errors;
   }
 
+  /** What processes told their operators of what the ledger lost, by kind. */
+  get notices(): readonly string[] {
+    return this.#promised.flatMap((line) => (line.type === "notice" ? [line.kind] : []));
+  }
+
   /** Lets there be more sessions, for the next process to begin; how many there are then. */
   addSessions(count: number): number {
     this.#sessions += count;

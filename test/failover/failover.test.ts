@@ -64,12 +64,14 @@ describe(`the database's server is killed under three replicas (COUNTERSIGN_SEED
       for (let round = 0; round < ROUNDS; round++)
         await stage.round(random, round % 2 === 0 ? "cut" : "silent");
       const rested = await stage.rest();
-      const atRest = (await lives.check("rest")).filter((finding) => !isTolerated(world, finding));
+      const found = await lives.check("rest");
+      const atRest = found.filter((finding) => !isTolerated(world, finding));
       await stage.end();
       await lives.untilDone({ settle: true, lease: PATIENT });
       const settled = (await lives.check("rest")).filter((finding) => !isTolerated(world, finding));
       if (ROUNDS > USUAL_ROUNDS) console.log(`${world.title}: ${JSON.stringify(countsOf(atRest))}`);
       expect(atRest, "at rest").toEqual([]);
+      expect(untold(world, found, lives.notices), "told").toEqual([]);
       expect(rested, "the replicas go on by themselves").toBe(true);
       expect(settled, "settled").toEqual([]);
       expect(lives.errors.filter((error) => !EXPECTED.test(error))).toEqual([]);
@@ -77,6 +79,19 @@ describe(`the database's server is killed under three replicas (COUNTERSIGN_SEED
     TIMEOUT_MS,
   );
 });
+
+/** Who operates the replicas must have heard of each promotion, and of lost commits where some were lost. */
+function untold(
+  { standby }: World,
+  found: readonly Finding[],
+  notices: readonly string[],
+): readonly string[] {
+  if (standby === undefined) return [];
+  const heard = (kind: string): number => notices.filter((one) => one === kind).length;
+  const promotions = heard("new-history") < ROUNDS ? ["a promotion"] : [];
+  const isLost = !standby.synchronous && found.some(({ code }) => code === "lost-record");
+  return isLost && heard("lost-commits") === 0 ? [...promotions, "lost commits"] : promotions;
+}
 
 function countsOf(findings: readonly Finding[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
