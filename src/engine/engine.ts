@@ -47,7 +47,7 @@ export interface EngineOptions extends Partial<EngineSettings> {
   readonly hostName?: string;
   /** Told of what nobody waits for: the end of a call that the ledger does not take. A process warning if nothing is said. */
   readonly onError?: (error: unknown) => void;
-  /** Told of what the ledger no longer has, though it had acknowledged it. */
+  /** Told of what the ledger no longer has, though it had acknowledged it. A process warning if nothing is said. */
   readonly onNotice?: (notice: LedgerNotice) => void;
   /** Called around decisions, claims, tools and models, for tracing. */
   readonly trace?: Trace;
@@ -120,7 +120,7 @@ export class Engine {
       onCommitted: (draft) => this.#executions.committed(draft),
     };
     this.#executions = new Executions(this.#parts);
-    this.#reconciler = new Reconciler(this.#parts, this.#executions, options.onNotice);
+    this.#reconciler = new Reconciler(this.#parts, this.#executions, options.onNotice ?? warnOf);
     this.runs = new Runs(this.#parts, this.#executions, (frames) => this.#worker().takeUpFrames(frames));
   }
 
@@ -395,6 +395,10 @@ export class Engine {
 
 function warn(error: unknown): void {
   process.emitWarning(error instanceof Error ? error : String(error));
+}
+
+function warnOf({ message, details }: LedgerNotice): void {
+  process.emitWarning(`Countersign: ${message} ${JSON.stringify(details)}`);
 }
 
 /** Runs until it succeeds, and from then on costs nothing. */

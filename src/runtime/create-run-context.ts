@@ -78,8 +78,19 @@ function engineOptions({
   maxStateBytes,
   trace,
   onError,
+  onNotice,
 }: RunnerOptions): object {
-  const process = { secret, hostName, leaseMs, heartbeatMs, storeWithinMs, closeWithinMs, trace, onError };
+  const process = {
+    secret,
+    hostName,
+    leaseMs,
+    heartbeatMs,
+    storeWithinMs,
+    closeWithinMs,
+    trace,
+    onError,
+    onNotice,
+  };
   const given = {
     ...process,
     maxOpen,

@@ -50,6 +50,7 @@ export const KNOWN_RUNNER_OPTIONS: ReadonlySet<string> = new Set<keyof RunnerOpt
   "storeWithinMs",
   "closeWithinMs",
   "onError",
+  "onNotice",
   "clock",
   "newId",
   "secret",

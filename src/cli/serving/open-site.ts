@@ -44,6 +44,7 @@ export async function openSite(
     ledger,
     trace: openTelemetry,
     onError: (err) => log.error({ err }, "the end of a call could not be stored"),
+    onNotice: ({ kind, message, details }) => log.error({ kind, ...details }, message),
   });
   // Only told: whoever runs the server knows best, and a look that fails says less than the ledger that was opened.
   for (const risk of await listRisks(options.ledger).catch(() => []))
