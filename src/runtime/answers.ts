@@ -9,6 +9,7 @@ import {
 import {
   type AnsweredConfirmation,
   CountersignError,
+  canonicalJson,
   type ErrorCode,
   type StoredEvent,
 } from "../protocol/index.ts";
@@ -61,13 +62,40 @@ export async function takeAnswers(
 ): Promise<AnswersOutcome> {
   const refused: RefusedAnswer[] = [];
   let resumed: AnswersOutcome["resumed"];
+  const undecided = contradicted(input.answers, targets);
   for (const answer of input.answers) {
     const target = targets.find(({ given }) => given === answer.id);
+    if (target !== undefined && "id" in target && undecided.has(target.id)) {
+      refused.push({ id: answer.id, confirmation: target.id, ...CONTRADICTION });
+      continue;
+    }
     const outcome = await takeAnswer(run, input, { answer, target });
     if (outcome.ok) resumed ??= outcome.where;
     else refused.push({ id: answer.id, ...toRefusedAnswer(outcome) });
   }
   return { refused, ...(resumed === undefined ? {} : { resumed }) };
+}
+
+const CONTRADICTION = {
+  code: "malformed-decision",
+  message: "The message answers this question in two different ways, by its own id and by its call's.",
+} as const;
+
+/** The questions that a message says different things about, under their different ids: it decides none of them. */
+function contradicted(
+  answers: readonly AnsweredConfirmation[],
+  targets: readonly Target[],
+): ReadonlySet<string> {
+  const said = new Map<string, string>();
+  const undecided = new Set<string>();
+  for (const { id: given, confirmed, payload = null, reason = "" } of answers) {
+    const target = targets.find((one) => one.given === given);
+    if (target === undefined || !("id" in target)) continue;
+    const verdict = canonicalJson({ confirmed, payload, reason });
+    if ((said.get(target.id) ?? verdict) !== verdict) undecided.add(target.id);
+    said.set(target.id, verdict);
+  }
+  return undecided;
 }
 
 type Taken =

@@ -41,12 +41,18 @@ export interface DecisionsBody {
   readonly decisions: readonly (DecisionBody & { readonly id: string })[];
 }
 
+// What is said of one twice is ambiguous, and must not depend on the order.
+function namesEachOnce(decisions: readonly { readonly id: string }[]): boolean {
+  return new Set(decisions.map(({ id }) => id)).size === decisions.length;
+}
+
 export const decisionsBodySchema: z.ZodType<DecisionsBody> = z
   .strictObject({
     decisions: z
       .array(z.strictObject({ id: z.string().min(1).max(300), ...decisionShape }))
       .min(1)
-      .max(MOST_DECISIONS),
+      .max(MOST_DECISIONS)
+      .refine(namesEachOnce, "names a confirmation twice; decide each of them once"),
   })
   .openapi("Decisions");
 
