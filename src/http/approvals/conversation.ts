@@ -64,9 +64,13 @@ function leadsTo({ branch, partial }: StoredEvent, here = ""): boolean {
   return branch === undefined || branch === here || here.startsWith(`${branch}.`);
 }
 
-function textOf({ content }: StoredEvent): string {
+// Only a model here has thoughts of its own. Whoever else calls words that would hide from the approver what it reads.
+function textOf({ content, author, imported }: StoredEvent): string {
+  const isModels = author !== "user" && imported === undefined;
   return (content?.parts ?? [])
-    .flatMap(({ text, thought }) => (typeof text === "string" && thought !== true ? [text] : []))
+    .flatMap(({ text, thought }) =>
+      typeof text === "string" && !(isModels && thought === true) ? [text] : [],
+    )
     .join("\n")
     .trim();
 }
