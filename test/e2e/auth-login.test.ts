@@ -327,12 +327,16 @@ describe("through an issuer", () => {
     expect([answer.status, cookiesOf(answer)]).toEqual([401, ""]);
   });
 
-  test("one address begins so many logins a minute, since each is remembered for a while", async () => {
-    const { served } = await start({ failedLoginsPerMinute: 2 });
-    const statuses: number[] = [];
-    for (let begun = 0; begun < 3; begun += 1) statuses.push((await served.send("/auth/login")).status);
-    expect(statuses).toEqual([302, 302, 429]);
-  });
+  test.each(["GET", "HEAD"])(
+    "one address begins so many logins a minute by %s, since each is remembered for a while",
+    async (method) => {
+      const { served } = await start({ failedLoginsPerMinute: 2 });
+      const statuses: number[] = [];
+      for (let begun = 0; begun < 3; begun += 1)
+        statuses.push((await served.send("/auth/login", { method })).status);
+      expect(statuses).toEqual([302, 302, 429]);
+    },
+  );
 
   test("a token of the issuer, or one of ours, is as good as a bearer", async () => {
     const { served, issuer } = await start();

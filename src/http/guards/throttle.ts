@@ -65,7 +65,8 @@ export function throttleLogins(
 ): MiddlewareHandler<HttpEnv> {
   return async (context, next) => {
     const { remoteAddress } = context.env;
-    const isBeginning = context.req.method === "GET" && isLogin(context.req.path);
+    // A HEAD is answered as a GET is.
+    const isBeginning = context.req.method !== "POST" && isLogin(context.req.path);
     if (isBeginning && remoteAddress !== undefined) spend(context, buckets, callerAt(remoteAddress));
     return next();
   };
