@@ -34,3 +34,21 @@ test.each(["local", "local:root", "provider:clerk", "", " ", "a\u202eb"])(
     expect(toPerson({ sub }, {})).toBeUndefined();
   },
 );
+
+test.each<[string, object]>([
+  ["as RFC 9068 writes it", { sub: "planner", client_id: "planner" }],
+  ["as issuers write it that name the client in azp", { sub: "planner", azp: "planner" }],
+  ["of Auth0", { sub: "x1@clients", azp: "x1", gty: "client-credentials" }],
+  ["of Entra", { sub: "7c", azp: "x1", idtyp: "app" }],
+  ["of Keycloak", { sub: "7c", azp: "x1", preferred_username: "service-account-x1" }],
+])("a program's own token, %s, decides only by a scope that names it", (_, claims) => {
+  const scopes = ["run", "read", "decide"] as const;
+  expect(toPerson({ ...claims }, {}, scopes)?.scopes).toEqual(["run", "read"]);
+  const named = { ...claims, scope: "countersign:decide" };
+  expect(toPerson(named, {}, scopes)?.scopes).toEqual(["decide"]);
+});
+
+test("a person's token names the program that they use, and is theirs", () => {
+  const claims = { sub: "ana", azp: "inbox", client_id: "inbox", gty: "password", idtyp: "user" };
+  expect(toPerson(claims, {}, ["run", "decide"])?.scopes).toEqual(["run", "decide"]);
+});

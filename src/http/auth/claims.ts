@@ -13,7 +13,7 @@ export interface ClaimNames {
 
 /**
  * Whom verified claims tell of; undefined where they do not say it as they have to. Whoever is given none of our scopes
- * has `unnamed`.
+ * has `unnamed`, but a program does not decide by that: what is meant for people must not let an agent approve itself.
  */
 export function toPerson(
   claims: { readonly [name: string]: unknown },
@@ -27,9 +27,24 @@ export function toPerson(
     id,
     kind: "oidc",
     roles: textsOf(claimAt(claims, rolesClaim)),
-    scopes: scopesOf(member(claims, "scope")) ?? unnamed,
+    scopes: scopesOf(member(claims, "scope")) ?? (isProgram(claims) ? undeciding(unnamed) : unnamed),
     authenticated: true,
   };
+}
+
+/** Did a program get this token for itself? Issuers say so in ways of their own. */
+function isProgram(claims: { readonly [name: string]: unknown }): boolean {
+  const { sub, client_id: client, azp, gty, idtyp, preferred_username: name } = claims;
+  const clients = [client, azp].filter((id) => typeof id === "string");
+  return (
+    gty === "client-credentials" ||
+    idtyp === "app" ||
+    clients.some((id) => id === sub || name === `service-account-${id}`)
+  );
+}
+
+function undeciding(scopes: readonly Scope[]): readonly Scope[] {
+  return scopes.filter((scope) => scope !== "decide");
 }
 
 // A claim's own name may have dots in it, as addresses have; that comes before a path.
