@@ -29,7 +29,7 @@ export type {
   ForeignMove,
   ForeignStanding,
 } from "./foreign-agent.ts";
-export { isNested } from "./history.ts";
+export { isNested, isVisible } from "./history.ts";
 export type { BeforeToolContext, HookContext, Hooks } from "./hooks.ts";
 export type { RunLimits } from "./limit-run.ts";
 export type {

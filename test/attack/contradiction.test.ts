@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createApp } from "../../src/http/index.ts";
-import { Agent, createLedger, Runner, tool } from "../../src/index.ts";
+import { Agent, createLedger, type JsonObject, Runner, tool } from "../../src/index.ts";
 import { scripted } from "../../src/models/scripted/index.ts";
 import { AdkClient, answer, asked } from "../support/adk-client.ts";
 import { useResources } from "../support/resources.ts";
@@ -48,13 +48,15 @@ async function expectOpen({ runner, ran, id }: Scene): Promise<void> {
   expect(ran).toEqual([]);
 }
 
+type Said = readonly ["call" | "own", JsonObject];
+
 describe("a message that says yes and no to one question, by its own id and by the call's", () => {
-  test.each([
+  test.each<[string, ...Said[]]>([
     ["yes by the call's id first", ["call", yes], ["own", no]],
     ["yes by its own id first", ["own", yes], ["call", no]],
     ["no by the call's id first", ["call", no], ["own", yes]],
     ["yes with two payloads", ["call", { ...yes, payload: 1 }], ["own", { ...yes, payload: 2 }]],
-  ] as const)("%s: decides nothing", async (_, ...said) => {
+  ])("%s: decides nothing", async (_, ...said) => {
     const scene = await openScene();
     const parts = said.flatMap(([by, verdict]) => answer(by === "own" ? scene.id : "call-1", verdict).parts);
     for (const headers of [{}, { "idempotency-key": "k1" }]) {

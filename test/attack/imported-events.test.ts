@@ -116,6 +116,18 @@ describe("imported events", () => {
     ]);
   });
 
+  test("of a branch that the model reads are read by the approver too", async () => {
+    const { as, requests } = openScene();
+    await imported(as("ana"), [said("bob", PERSUASION, { branch: "aside" })]);
+    const [id = ""] = asked((await as("ana").run("s1", "pay")).events);
+    expect(JSON.stringify(requests[0]?.contents)).toContain(PERSUASION);
+    const { conversation } = await as("boss").json("GET", `/v1/confirmations/${id}/context`);
+    expect(conversation).toMatchObject([
+      { author: "bob", text: PERSUASION, imported: { by: "ana" } },
+      { author: "user", text: "pay" },
+    ]);
+  });
+
   test("are on record, with who imported how many", async () => {
     const { as, runner } = openScene();
     await imported(as("ana"), [said("bob", PERSUASION), said("cashier", "Noted.")]);

@@ -6,7 +6,7 @@ import {
   type JsonValue,
   type StoredEvent,
 } from "../../protocol/index.ts";
-
+import { isVisible } from "../../runtime/index.ts";
 import { hideSecrets } from "./hide-secrets.ts";
 
 const LOOK_BACK = 400;
@@ -58,10 +58,11 @@ function callIds({ content }: StoredEvent): readonly string[] {
   return (content?.parts ?? []).flatMap(({ functionCall }) => functionCall?.id ?? []);
 }
 
-// What an agent beside this one was told is another conversation.
-function leadsTo({ branch, partial }: StoredEvent, here = ""): boolean {
+// What an agent beside this one was told is another conversation; but whatever the model reads, the approver does too.
+function leadsTo(event: StoredEvent, here = ""): boolean {
+  const { branch, partial } = event;
   if (partial === true) return false;
-  return branch === undefined || branch === here || here.startsWith(`${branch}.`);
+  return branch === undefined || here.startsWith(`${branch}.`) || isVisible(event, here);
 }
 
 // Only a model here has thoughts of its own. Whoever else calls words that would hide from the approver what it reads.
