@@ -26,3 +26,12 @@ test.each<[string, string | undefined]>([
 ])("of the members in %s, %s has a twin", (text, path) => {
   expect(twinMember(JSON.parse(text) as JsonValue)).toBe(path);
 });
+
+test("long names above many members do not hold it up", () => {
+  const leaves = Array.from({ length: 20_000 }, (_, index): [string, JsonValue] => [`m${index}`, index]);
+  let value: JsonValue = Object.fromEntries(leaves);
+  for (let depth = 0; depth < 100; depth++) value = { ["k".repeat(10_000) + depth]: value };
+  const began = performance.now();
+  expect(twinMember(value)).toBeUndefined();
+  expect(performance.now() - began).toBeLessThan(5_000);
+});

@@ -21,16 +21,29 @@ export function namesAlike(names: readonly string[], name: string): boolean {
  * is none. Which of the two a server takes cannot be told, so nobody can be shown what would run.
  */
 export function twinMember(value: JsonValue, path = ""): string | undefined {
-  const isArray = isJsonArray(value);
-  if (!isArray && !isJsonObject(value)) return undefined;
+  const steps = stepsToTwin(value);
+  return steps === undefined ? undefined : `${path}${steps.join("")}`.replace(/^\./, "");
+}
+
+// The path is written only where there is one to tell: long names above many members would take for ever.
+function stepsToTwin(value: JsonValue): string[] | undefined {
+  if (isJsonArray(value)) {
+    for (const [index, inner] of value.entries()) {
+      const below = stepsToTwin(inner);
+      if (below !== undefined) return [`[${index}]`, ...below];
+    }
+    return undefined;
+  }
+  return isJsonObject(value) ? stepsInObject(value) : undefined;
+}
+
+function stepsInObject(object: JsonObject): string[] | undefined {
   const seen = new Set<string>();
-  for (const [key, inner] of Object.entries(value as JsonObject)) {
-    const at = isArray ? `${path}[${key}]` : `${path}.${key}`.replace(/^\./, "");
+  for (const [key, inner] of Object.entries(object)) {
     const folded = foldMember(key);
-    if (seen.has(folded)) return at;
+    const below = seen.has(folded) ? [] : stepsToTwin(inner);
+    if (below !== undefined) return [`.${key}`, ...below];
     seen.add(folded);
-    const below = twinMember(inner, at);
-    if (below !== undefined) return below;
   }
   return undefined;
 }
