@@ -19,6 +19,7 @@ import { ambiguous, failure, failureIn, isFinal, outcomeResult } from "./gateway
 import { GatewaySession } from "./gateway-session.ts";
 import { objectOf, type RequestId, textOf } from "./json-rpc.ts";
 import { ListedTools } from "./listed-tools.ts";
+import { MOST_OPEN, OpenLimit } from "./open-limit.ts";
 import { leavesOpen } from "./outcome.ts";
 import { OwnUpstream } from "./own-upstream.ts";
 import { UpstreamError } from "./upstream.ts";
@@ -53,6 +54,7 @@ export interface GatedRequest {
 
 const PROGRESS_MS = 5_000;
 const DEFAULT_TIMEOUT_MS = 600_000;
+const TOO_MANY = `${MOST_OPEN} calls of this server wait for a person already; this one was not asked about, and not run`;
 
 type Gate = GatedFunction<JsonObject, JsonObject>;
 
@@ -76,6 +78,7 @@ interface Place {
 export class McpGateway {
   readonly #options: McpGatewayOptions;
   readonly #keys: CallKeys;
+  readonly #limit: OpenLimit;
   readonly #sessions = new Set<GatewaySession>();
   readonly #gates = new Map<string, Gate>();
   /** The request that asked, by the key of its call: an approved call runs where it was asked for. */
@@ -91,6 +94,7 @@ export class McpGateway {
     this.#options = options;
     this.#own = new OwnUpstream(options.server);
     this.#keys = new CallKeys(options.engine.ledger, this.#app);
+    this.#limit = new OpenLimit(options.engine.ledger, this.#app);
   }
 
   /**
@@ -158,6 +162,9 @@ export class McpGateway {
     const gate = this.#gates.get(tool);
     if (gate === undefined) return onOutcome(failure(`there is no tool "${tool}"`));
     const key = await this.#keys.open(tool, args);
+    const { by } = this.#options;
+    const isAsked = await this.#limit.asks(key.text, () => gate(args, { key: key.text, by }));
+    if (!isAsked) return onOutcome(failure(TOO_MANY));
     const asker = this.#askers.get(key.text);
     if (asker === undefined || asker.signal.aborted) this.#askers.set(key.text, request);
     const told = this.#tell(request, { gate, key, onOutcome });

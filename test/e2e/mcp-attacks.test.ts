@@ -95,6 +95,35 @@ async function open(engine: Engine): Promise<readonly { readonly id: string; rea
   return items.map(({ confirmation: { id, tool } }) => ({ id, tool }));
 }
 
+const numbered = (id: number, path = id) => call(id, "delete_file", { arguments: { path: `${path}` } });
+
+test("a flood of calls fills nobody's inbox, and what waits is found again", async () => {
+  const { engine, received, send, ask, calls } = await scene([toolNamed("delete_file")]);
+  for (let id = 1; id <= 130; id++) send(numbered(id));
+  const told = () => received.filter(({ id, result }) => Number(id) > 0 && result !== undefined);
+  await vi.waitUntil(() => told().length === 30, { timeout: 20_000 });
+  for (const { result } of told())
+    expect(result).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining("100 calls") as string }],
+    });
+  expect(await engine.ledger.confirmations({ state: "open" }, { limit: 500 })).toMatchObject({
+    items: { length: 100 },
+  });
+  const [oldest = { id: "" }] = await open(engine);
+  // Asked about already, so it is not one more.
+  send(numbered(200, 1));
+  await engine.deny(oldest.id, { by });
+  await vi.waitUntil(() => told().length >= 31, { timeout: 20_000 });
+  send(numbered(201));
+  await vi.waitUntil(
+    async () => (await engine.ledger.confirmations({ state: "open" }, { limit: 500 })).items.length === 100,
+    { timeout: 20_000 },
+  );
+  expect(await ask(numbered(202))).toMatchObject({ result: { isError: true } });
+  expect(await calls()).toEqual([]);
+});
+
 describe("a name that the server does not list", () => {
   test.each([
     "Delete_File",
