@@ -23,6 +23,9 @@ export type CallStatus =
   | "expired"
   | "cancelled";
 
+/** A call that may be repeated is run again until so many of its attempts were lost. */
+const MAX_LOST = 5;
+
 const END_STATUS = { succeed: "succeeded", fail: "failed", unknown: "unknown" } as const;
 
 export interface ModelConfirmation {
@@ -35,6 +38,8 @@ export interface ModelCall {
   readonly tool: ToolName;
   status: CallStatus;
   attempt: number;
+  /** How many of its attempts were lost with their processes. */
+  lost: number;
   /** The process that holds it while it executes. */
   holder?: number;
   readonly confirmations: ModelConfirmation[];
@@ -77,6 +82,7 @@ export class Model {
       tool,
       status: "waiting",
       attempt: 0,
+      lost: 0,
       confirmations: [],
       permits: 0,
       entered: [],
@@ -139,6 +145,11 @@ export class Model {
       this.#move(call, END_STATUS[end]);
       return;
     }
+    // A person had it run again, and did not know that it had run: it does not run before they know.
+    if (call.status === "ready" && call.tool !== "again") {
+      this.#move(call, "unknown");
+      return;
+    }
     if (call.status !== "executing") return;
     delete call.holder;
     if (end === "ask") {
@@ -184,7 +195,8 @@ export class Model {
       const since = call.holder === undefined ? undefined : this.silentSince.get(call.holder);
       if (call.status !== "executing" || since === undefined || this.now - since < LEASE_MS) continue;
       delete call.holder;
-      if (call.tool === "again") this.#claim(call);
+      call.lost += 1;
+      if (call.tool === "again" && call.lost < MAX_LOST) this.#claim(call);
       else this.#move(call, "unknown");
     }
     for (const call of this.calls) if (call.status === "ready") this.#claim(call);
