@@ -99,7 +99,8 @@ function waysOn(call: CallRecord, confirmation: ConfirmationRecord | undefined):
   }
   if (call.status !== "unknown") return [];
   const id = confirmation === undefined ? call.id : shortId(confirmation.id);
-  return ["--succeeded JSON", "--failed TEXT", "--retry"].map((word) => `settle ${id} ${word}`);
+  const retry = call.attempt > 1 ? `--retry --attempt ${call.attempt}` : "--retry";
+  return ["--succeeded JSON", "--failed TEXT", retry].map((word) => `settle ${id} ${word}`);
 }
 
 function printQuestion(output: Output, confirmation: ConfirmationRecord, now: number): void {

@@ -234,6 +234,26 @@ describe("settle", () => {
   });
 });
 
+test("settle --retry that is typed again does not run an attempt that was lost since", async () => {
+  const folder = makeFolder();
+  const id = await loseOne(folder);
+  expect(folder.run(["settle", id, "--retry"]).code).toBe(0);
+  // The process that hosts it takes it up, and loses it again.
+  await folder.withEngine(async (engine) => {
+    engine.gate("pay", { requireConfirmation: true }, async () => {
+      throw new OutcomeUnknown("the line went dead again");
+    });
+    await engine.workOnce();
+  });
+  const again = folder.run(["settle", id, "--retry"]);
+  expect(again.code).toBe(4);
+  expect(again.stderr).toMatch(/\[stale-version\]\n$/);
+  expect((folder.json(["pending"]) as Listed).unknown).toMatchObject([{ id, status: "unknown" }]);
+  const { stdout } = folder.run(["show", id]);
+  expect(stdout).toContain("--retry --attempt 2");
+  expect(folder.run(["settle", id, "--retry", "--attempt", "2"]).code).toBe(0);
+});
+
 describe("ids", () => {
   test("may be shortened from either side of what is shown, not below four characters", async () => {
     const folder = makeFolder();

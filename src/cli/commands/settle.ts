@@ -9,6 +9,10 @@ import { inert } from "../output.ts";
 import { parseFlag, reload, toError, toJson } from "../report.ts";
 import { withEngine } from "../wiring.ts";
 
+const ADVICE: { readonly [code: string]: string } = {
+  "stale-version": "`countersign show` prints it as it is now, and how to settle that.",
+};
+
 export const settle: Command = {
   name: "settle",
   summary: "say what became of a call whose outcome is unknown",
@@ -16,12 +20,18 @@ export const settle: Command = {
   about:
     "A call is unknown when the process that ran it was lost before it reported an end. Nobody but a person " +
     "can know: look at `countersign show`, look at the system the call was for, then say it here. The first " +
-    "settlement stands. --retry is your word that it did NOT happen: it runs again, with the same key.",
+    "settlement stands. --retry is your word that it did NOT happen: it runs again, with the same key. Typed again " +
+    "after that was lost too, it runs nothing: --attempt says which one you looked at.",
   words: { names: ["<id>"] },
   flags: {
     succeeded: { type: "string", value: "JSON", help: "it happened, with this result" },
     failed: { type: "string", value: "TEXT", help: "it did not happen, or half; do not try again" },
     retry: { type: "boolean", help: "it did not happen; run it" },
+    attempt: {
+      type: "string",
+      value: "N",
+      help: "the attempt that you looked at; to retry, the first if nothing is said",
+    },
     ...BREAK_GLASS_FLAG,
     ...LEDGER_FLAG,
   },
@@ -37,9 +47,12 @@ export const settle: Command = {
     return withEngine(invocation, async (engine) => {
       const found = await findCall(engine.ledger, given);
       const acting = await actingHere(engine, invocation, { found, what: "settle" });
-      const { id: call, attempt } = found.call;
+      const { id: call, attempt: latest } = found.call;
+      // The same line again must not run what was lost since.
+      const meant = settlement.as === "retry" ? Math.min(latest, 1) : latest;
+      const attempt = flags.number("attempt", 0) ?? meant;
       const settled = await engine.settle({ call }, { ...settlement, attempt }, acting);
-      if (!settled.ok) throw toError(settled);
+      if (!settled.ok) throw toError(settled, ADVICE[settled.code]);
       const now = await reload(engine, found);
       const id = now.confirmation === undefined ? now.call.id : shortId(now.confirmation.id);
       if (flags.has("json")) output.json(toJson(now));
