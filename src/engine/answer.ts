@@ -4,9 +4,9 @@ import { hostOf } from "./host.ts";
 import type { CallChange } from "./ledger.ts";
 import { type CallCommand, nextCall } from "./lifecycle.ts";
 import type { EngineParts } from "./parts.ts";
-import type { CallRecord, ConfirmationRecord, FrameRecord } from "./records.ts";
+import type { CallRecord, CallStatus, ConfirmationRecord, FrameRecord } from "./records.ts";
 import { redact } from "./redact.ts";
-import { fittingResult } from "./sizes.ts";
+import { fittingResponse } from "./sizes.ts";
 import { madeIn } from "./standing.ts";
 import { stateWrites, withoutTemporary } from "./state-scopes.ts";
 import type { Conflict } from "./transact.ts";
@@ -19,10 +19,22 @@ export function deniedAnswer(reason?: string): JsonObject {
 /** What the model is told of a call that nobody decided in time. */
 export const EXPIRED_ANSWER: JsonObject = { error: "tool call expired before it was approved" };
 
+const WITHDRAWN = "tool call was withdrawn before it ran";
+
 /** What the model is told of a call that was taken back. */
 export function cancelledAnswer(reason: string): JsonObject {
-  return { error: "tool call was withdrawn before it ran", reason };
+  return { error: WITHDRAWN, reason };
 }
+
+const FULL = "the session is full, and has no room for more; start a new one";
+/** What a full session is told of a call: how it ended, if not with what. The call itself keeps that. */
+const SHORT: { readonly [status in CallStatus]?: JsonObject } = {
+  succeeded: { warning: `the tool ran, and its result is kept with the call: ${FULL}` },
+  failed: { error: `the tool failed, and why is kept with the call: ${FULL}` },
+  denied: deniedAnswer(),
+  expired: EXPIRED_ANSWER,
+  cancelled: { error: WITHDRAWN },
+};
 
 /** The call's next status; a command that is not legal here is a fault of ours, never a state. */
 export function moveCall(
@@ -79,8 +91,7 @@ export function writeResult(
   draft: Draft,
   input: Pick<AnswerInput, "call" | "frame" | "command" | "result" | "stateDelta">,
 ): CallRecord {
-  const { call, frame } = input;
-  const result = frame === undefined ? input.result : fittingResult(parts, draft, input.result);
+  const { call, frame, result } = input;
   const status = moveCall(call, input.command);
   const set: CallChange = { status, result, endedAt: draft.now, owner: null };
   draft.write({ kind: "call-update", id: call.id, from: call.status, attempt: call.attempt, set });
@@ -89,13 +100,17 @@ export function writeResult(
   const { stateDelta } = input;
   for (const write of stateWrites(stateDelta)) draft.write(write);
   if (frame === undefined) return answered;
+  const response = fittingResponse(parts, draft, {
+    response: responseOf(call, result),
+    short: SHORT[status] ?? { error: `the call is ${status}` },
+  });
   draft.event({
     author: call.agent,
     invocationId: frame.invocation,
     ...(frame.branch === undefined ? {} : { branch: frame.branch }),
     content: {
       role: "user",
-      parts: [{ functionResponse: { id: call.wireId, name: call.tool, response: responseOf(call, result) } }],
+      parts: [{ functionResponse: { id: call.wireId, name: call.tool, response } }],
     },
     ...(stateDelta === undefined || Object.keys(stateDelta).length === 0
       ? {}

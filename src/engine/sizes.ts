@@ -1,4 +1,4 @@
-import { CountersignError, type JsonObject, type JsonValue } from "../protocol/index.ts";
+import { CountersignError, type JsonObject } from "../protocol/index.ts";
 import type { Draft } from "./draft.ts";
 import type { EngineParts } from "./parts.ts";
 
@@ -26,11 +26,15 @@ export function checkRoom(parts: EngineParts, draft: Draft): void {
   if (full !== undefined) throw new CountersignError(full.code, full.message);
 }
 
-/** The result as the session has room for it: the call has run, whatever becomes of its result. */
-export function fittingResult({ settings }: EngineParts, draft: Draft, result: JsonValue): JsonValue {
+/** What the session is told of a call: all of it, or what stands for it where the session has no room. */
+export function fittingResponse(
+  { settings }: EngineParts,
+  draft: Draft,
+  { response, short }: { readonly response: JsonObject; readonly short: JsonObject },
+): JsonObject {
   // Most sessions are far from full, and the size of a result takes time to find.
-  if (draft.room > 2 * settings.maxResultBytes || draft.room > bytesOf(result)) return result;
-  return { warning: "the tool ran, but its result was not kept: the session is full; start a new one." };
+  if (draft.room > 2 * settings.maxResultBytes || draft.room > bytesOf(response)) return response;
+  return short;
 }
 
 /** Why state cannot be changed so: there would be too much of it, or the change alone is too much. */

@@ -147,3 +147,44 @@ describe("one thing alone is too large", () => {
     expect((await runner.sessionService.getSession(where))?.state).toEqual(half);
   });
 });
+
+describe("a question in a session that is full by the time it is answered", () => {
+  const byAna = { by: { id: "ana" } };
+
+  async function asked(execute: () => unknown) {
+    const pay = tool({ name: "pay", description: "", requireConfirmation: true, execute });
+    const { runner } = talker([[call("pay")], "Done."], { maxSessionBytes: 5_000 }, [pay]);
+    const { pending } = await runner.send("hello", ana);
+    return { runner, id: String(pending[0]?.id) };
+  }
+
+  test("a denial is told as a denial, and not as a call that ran", async () => {
+    let runs = 0;
+    const { runner, id } = await asked(() => ++runs);
+    const { finished } = await runner.deny(id, { ...byAna, reason: "n".repeat(4_000) });
+    await finished;
+    expect(runs).toBe(0);
+    const session = await stored(runner);
+    expect(session).not.toContain("the tool ran");
+    expect(session).toContain("rejected by the user");
+  });
+
+  test("what an approved call did is kept with the call, though the session has no room for it", async () => {
+    const { runner, id } = await asked(() => LONG);
+    await (await runner.approve(id, byAna)).finished;
+    const { ledger } = await runner.engine();
+    const [closed] = (await ledger.confirmations({ state: "closed" })).items;
+    expect(closed?.call).toMatchObject({ status: "succeeded", result: LONG });
+    expect(await stored(runner)).toContain("the session is full");
+  });
+
+  test("how a call failed is told as a failure", async () => {
+    const { runner, id } = await asked(() => {
+      throw new Error("e".repeat(6_000));
+    });
+    await (await runner.approve(id, byAna)).finished;
+    const session = await stored(runner);
+    expect(session).not.toContain("the tool ran");
+    expect(session).toContain("the tool failed");
+  });
+});
