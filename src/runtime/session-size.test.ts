@@ -148,15 +148,16 @@ describe("one thing alone is too large", () => {
   });
 });
 
+/** A question in a session that is about to be full. */
+async function asked(execute: () => unknown) {
+  const pay = tool({ name: "pay", description: "", requireConfirmation: true, execute });
+  const { runner } = talker([[call("pay")], "Done."], { maxSessionBytes: 5_000 }, [pay]);
+  const { pending } = await runner.send("hello", ana);
+  return { runner, id: String(pending[0]?.id) };
+}
+
 describe("a question in a session that is full by the time it is answered", () => {
   const byAna = { by: { id: "ana" } };
-
-  async function asked(execute: () => unknown) {
-    const pay = tool({ name: "pay", description: "", requireConfirmation: true, execute });
-    const { runner } = talker([[call("pay")], "Done."], { maxSessionBytes: 5_000 }, [pay]);
-    const { pending } = await runner.send("hello", ana);
-    return { runner, id: String(pending[0]?.id) };
-  }
 
   test("a denial is told as a denial, and not as a call that ran", async () => {
     let runs = 0;
