@@ -69,11 +69,12 @@ export class History {
     const asserted = this.#options.onNew?.(id) ?? Promise.resolve();
     asserted.then(
       () => {
-        this.#confirmed = id;
+        // By then the server may have been replaced once more, and what is said to that one may have come first.
+        if (this.#asserting === id) this.#confirmed = id;
       },
       () => {
         // Tried again at the next look.
-        this.#asserting = undefined;
+        if (this.#asserting === id) this.#asserting = undefined;
       },
     );
   }
