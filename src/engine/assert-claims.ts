@@ -29,15 +29,30 @@ export async function assertClaims(
   executions: Executions,
   notify: Notify,
 ): Promise<void> {
-  for (const claim of executions.recentClaims()) {
-    const { claimed, outcome } = claim;
-    if (outcome?.kind === "not-started" || outcome?.kind === "lost") continue;
-    const standing = await assertClaim(parts, claim);
-    const { id, attempt } = claimed.call;
-    if (standing === "held" && outcome !== undefined) executions.recordAgain(id, attempt);
-    if (standing === "known" || standing === "held") continue;
-    notify({ kind: "lost-claim", message: MESSAGES[standing], details: detailsOf(claim) });
+  const claims = executions.recentClaims().filter(({ outcome }) => !NOT_RUN.has(outcome?.kind));
+  // The newest first: those are likely to be gone, and others may claim them when a lease is over.
+  for (const some of chunks(claims.toReversed())) {
+    const stored = await parts.ledger.calls(some.map(({ claimed }) => claimed.call.id));
+    const known = new Map(stored.map((call) => [call.id, call]));
+    for (const claim of some) {
+      const { id, attempt } = claim.claimed.call;
+      const standing = await assertClaim(parts, claim, known.get(id));
+      if (standing === "held" && claim.outcome !== undefined) executions.recordAgain(id, attempt);
+      if (standing === "known" || standing === "held") continue;
+      notify({ kind: "lost-claim", message: MESSAGES[standing], details: detailsOf(claim) });
+    }
   }
+}
+
+const NOT_RUN: ReadonlySet<string | undefined> = new Set(["not-started", "lost"]);
+
+// A call may be large.
+const CHUNK = 50;
+
+function chunks<T>(all: readonly T[]): readonly (readonly T[])[] {
+  return Array.from({ length: Math.ceil(all.length / CHUNK) }, (_, place) =>
+    all.slice(place * CHUNK, (place + 1) * CHUNK),
+  );
 }
 
 const MESSAGES = {
@@ -51,19 +66,30 @@ function detailsOf({ claimed, outcome }: KnownClaim): { readonly [name: string]:
   return { call: id, tool, app, session, attempt, outcome: outcome?.kind ?? "running" };
 }
 
-async function assertClaim(parts: EngineParts, { claimed, outcome }: KnownClaim): Promise<Standing> {
-  const { id, attempt } = claimed.call;
-  return transact<Standing>(parts, { call: id }, (snapshot) => {
+async function assertClaim(
+  parts: EngineParts,
+  claim: KnownClaim,
+  stored: CallRecord | undefined,
+): Promise<Standing> {
+  if (stored === undefined) return "gone";
+  const { attempt } = claim.claimed.call;
+  if (!isDoubtful(stored, claim)) return standingOf(stored, { attempt, owner: claim.claimed.owner });
+  const { outcome } = claim;
+  return transact<Standing>(parts, { call: stored.id }, (snapshot) => {
     const { call } = snapshot ?? {};
     if (snapshot === undefined || call === undefined) return { value: "gone" };
-    // A call that asked here, and was approved since, is ready in the same attempt.
-    const goesOn = outcome?.kind === "asked" && call.attempt === attempt;
-    if (!goesOn && isForgotten(call, claimed.call)) {
-      const doubt = outcome === undefined ? { attempt } : { attempt, outcome };
-      return { ...doubtForgotten(parts, { ...snapshot, call }, doubt), value: "doubted" };
+    if (!isDoubtful(call, claim)) {
+      return { value: standingOf(call, { attempt, owner: claim.claimed.owner }) };
     }
-    return { value: standingOf(call, { attempt, owner: claimed.owner }) };
+    const doubt = outcome === undefined ? { attempt } : { attempt, outcome };
+    return { ...doubtForgotten(parts, { ...snapshot, call }, doubt), value: "doubted" };
   });
+}
+
+function isDoubtful(call: CallRecord, { claimed, outcome }: KnownClaim): boolean {
+  // A call that asked here, and was approved since, is ready in the same attempt.
+  const goesOn = outcome?.kind === "asked" && call.attempt === claimed.call.attempt;
+  return !goesOn && isForgotten(call, claimed.call);
 }
 
 function standingOf(call: CallRecord, ours: { readonly attempt: number; readonly owner: string }): Standing {

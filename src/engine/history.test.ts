@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createLedger } from "../stores/index.ts";
 import { Engine } from "./engine.ts";
+import { History } from "./history.ts";
 import type { Commit, CommitOutcome, Ledger } from "./ledger.ts";
 import { ManualClock } from "./manual-clock.ts";
 import type { LedgerNotice } from "./notice.ts";
@@ -192,6 +193,49 @@ describe("after a failover", () => {
     expect({ steps, looked }).toEqual({ steps: 1, looked: [] });
     await pass(2 * HEARTBEAT_MS);
     expect({ steps, looked }).toEqual({ steps: 2, looked: [1] });
+  });
+
+  test("claims are asserted before it is told what was lost: nobody waits longer than a lease for them", async () => {
+    await loseClaim(() => new Promise(() => {}));
+    watched.intercept("chain", () => new Promise(() => {}));
+    promote();
+    await pass(HEARTBEAT_MS + 100);
+    expect(await stored()).toMatchObject({ status: "unknown", attempt: 1 });
+  });
+
+  test("many claims that the ledger has are compared in a few statements", async () => {
+    const pay = engine.gate("pay", {}, async () => "paid");
+    for (let place = 0; place < 40; place += 1) await pay({}, { key: `k${place}`, by: ana });
+    watched.intercept("chain", () => new Promise(() => {}));
+    promote();
+    const before = watched.count("load") + watched.count("calls");
+    await pass(HEARTBEAT_MS + 100);
+    expect(watched.count("load") + watched.count("calls") - before).toBeLessThan(10);
+  });
+
+  test("an assertion that ends after that of a newer promotion does not stand in its place", async () => {
+    const asserting = new Map<string, PromiseWithResolvers<void>>();
+    const history = new History({
+      ledger: watched.ledger,
+      clock,
+      leaseMs: LEASE_MS,
+      onNew: (id) => {
+        const asserted = Promise.withResolvers<void>();
+        asserting.set(id, asserted);
+        return asserted.promise;
+      },
+    });
+    for (const id of ["1", "2", "3"]) {
+      server = { history: id, claimsFrom: Number.NEGATIVE_INFINITY };
+      await history.look();
+    }
+    asserting.get("3")?.resolve();
+    await pass(100);
+    asserting.get("2")?.resolve();
+    await pass(100);
+    await history.look();
+    expect(history.confirmed).toBe("3");
+    expect(history.isBarred).toBe(false);
   });
 
   test("a process that begins knows of nothing, and claims when the others may", async () => {

@@ -27,6 +27,8 @@ export class Reconciler {
   readonly #executions: Executions;
   readonly #notify: Notify;
   #toldOf = "";
+  /** Since the server was replaced, not only the newest commits may be gone. */
+  #mayHaveLostAny = false;
   /** What was found idle, and when first. */
   #idle = new Map<string, number>();
   #owner = "";
@@ -38,12 +40,15 @@ export class Reconciler {
     this.#notify = notify;
   }
 
-  /** The ledger's server was replaced: tells what it lost, and asserts what was claimed here. Rejects to be asked again. */
+  /**
+   * The ledger's server was replaced: asserts what was claimed here, for which there is one lease's time. What was lost
+   * besides is told from the next look on. Rejects to be asked again.
+   */
   async newHistory(history: string): Promise<void> {
     if (this.#toldOf !== history)
       this.#notify({ kind: "new-history", message: NEW_HISTORY, details: { history } });
     this.#toldOf = history;
-    await this.#tellLost({ all: true });
+    this.#mayHaveLostAny = true;
     await assertClaims(this.#parts, this.#executions, this.#notify);
   }
 
@@ -55,7 +60,7 @@ export class Reconciler {
       if (owner !== this.#owner) this.#idle.clear();
       this.#owner = owner;
       for (const held of await this.#longIdle(owner)) await this.#takeBack(owner, held);
-      await this.#tellLost({ all: false });
+      await this.#tellLost();
     } catch {
       // The ledger is away; what is idle stays so.
     } finally {
@@ -63,9 +68,17 @@ export class Reconciler {
     }
   }
 
-  async #tellLost(which: { readonly all: boolean }): Promise<void> {
-    for (const { session, kinds, calls } of await this.#parts.acknowledged.lost(this.#parts.ledger, which))
-      this.#notify({ kind: "lost-commits", message: LOST, details: { session, records: kinds, calls } });
+  async #tellLost(): Promise<void> {
+    const { acknowledged, ledger } = this.#parts;
+    const all = this.#mayHaveLostAny;
+    this.#mayHaveLostAny = false;
+    try {
+      for (const { session, kinds, calls } of await acknowledged.lost(ledger, { all }))
+        this.#notify({ kind: "lost-commits", message: LOST, details: { session, records: kinds, calls } });
+    } catch (error) {
+      this.#mayHaveLostAny ||= all;
+      throw error;
+    }
   }
 
   async #longIdle(owner: string): Promise<readonly Held[]> {
