@@ -26,6 +26,9 @@ const MOST_LOOKS = 3;
 /** How often the end of a call is offered to a ledger that refuses it: about ten seconds long. */
 const MOST_REFUSALS = 8;
 
+/** What is still stored of a call that is `unknown` meanwhile. */
+const MAY_FOLLOW_DOUBT: ReadonlySet<EntryOutcome["kind"]> = new Set(["succeeded", "failed", "unknown"]);
+
 /** Puts the end of an entry into the ledger. */
 export type StoreEnd = (claimed: Claimed, outcome: EntryOutcome) => Promise<Ended>;
 
@@ -176,10 +179,14 @@ export class CallRun {
     const { call } = this.#claimed;
     const what = `how the call ${call.id} of ${call.tool} ended`;
     const store = (): Promise<Ended> => this.#store(this.#claimed, outcome);
-    const whenLate = (): Promise<unknown> =>
-      recordEntry(this.#parts, this.#claimed, { kind: "unknown", reason: "how it ended is not stored yet" });
+    const unstored = { kind: "unknown", reason: "how it ended is not stored yet" } as const;
+    // A question or a delegation could not be stored after that any more; a result can.
+    const whenLate = MAY_FOLLOW_DOUBT.has(outcome.kind)
+      ? { whenLate: () => recordEntry(this.#parts, this.#claimed, unstored) }
+      : {};
     try {
-      return (await untilStored(this.#parts, { what, store, whenLate, mostRefusals: MOST_REFUSALS })) ?? {};
+      const storing = { what, store, ...whenLate, mostRefusals: MOST_REFUSALS };
+      return (await untilStored(this.#parts, storing)) ?? {};
     } catch (error) {
       // How it ended cannot be written down; that it did not end well can.
       const unknown = {
