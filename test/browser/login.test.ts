@@ -258,3 +258,29 @@ test("a session that ends while a reason is being typed leaves it there, and the
   await card.getByText("Rejected by ana").waitFor();
   expect((await office.look(id)).decision).toMatchObject({ reason: "this was too much" });
 });
+
+const WIRE = { name: "wire_money", args: { amount: 9000, to: "DE89 3704 0044 0532 0130 00" } };
+const TREASURER = { roles: ["treasurer"] };
+
+test("a click that is held when somebody else logs in in another tab is not sent as theirs", async () => {
+  const office = await openOffice(resources, { mode: "tokens" });
+  const [ana, bob] = [await office.tokenFor("ana", TREASURER), await office.tokenFor("bob", TREASURER)];
+  const [id = ""] = await office.ask("carl", WIRE);
+  const { page, open, button } = await openInbox(resources, { newPage, url: office.url, mayComplain: /401/ });
+  await page.getByLabel(/^Token/).fill(ana);
+  await button("Log in").click();
+  await page.locator(".person", { hasText: "ana" }).waitFor();
+  await open(id);
+  // Whoever is asked whether to leave the page stays.
+  page.on("dialog", (dialog) => void dialog.dismiss());
+  await button(/^Reject…/).click();
+  await button("Reject").and(page.locator("[aria-disabled=false]")).click();
+  await button("Undo").waitFor();
+  const tab = await page.context().newPage();
+  await tab.goto(`${office.url}/auth/login`);
+  await tab.getByLabel("Token").fill(bob);
+  await tab.getByRole("button", { name: "Log in" }).click();
+  await tab.locator(".person", { hasText: "bob" }).waitFor();
+  await page.locator(".person", { hasText: "bob" }).waitFor();
+  expect((await office.look(id)).decision).toBeUndefined();
+});

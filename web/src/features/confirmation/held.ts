@@ -108,6 +108,11 @@ async function explain(id: string, problem: Problem): Promise<void> {
   );
 }
 
+/** Takes back every click that is not answered yet: the page begins anew, and it would be sent as somebody else's. */
+export function dropAll(): void {
+  for (const { key } of held.value) drop(key);
+}
+
 function drop(key: string): void {
   window.clearTimeout(timers.get(key));
   timers.delete(key);

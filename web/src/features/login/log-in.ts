@@ -1,6 +1,7 @@
 import { base } from "../../api/client.ts";
 import { loginWall } from "../../api/login-wall.ts";
 import { forgetProof, keepProof, proofHeaders } from "../../api/proof.ts";
+import { dropAll } from "../confirmation/held.ts";
 import { board } from "../inbox/board.ts";
 
 /** Where the server itself logs people in, as by OIDC or with a link. */
@@ -48,8 +49,11 @@ interface Person {
  */
 function admit(person: Person | undefined): void {
   const before = board.value.me?.principal.id;
-  if (before !== undefined && before !== person?.id) window.location.reload();
-  else loginWall.set(false);
+  if (before === undefined || before === person?.id) loginWall.set(false);
+  else {
+    dropAll();
+    window.location.reload();
+  }
 }
 
 export async function logOut(): Promise<void> {
