@@ -85,6 +85,14 @@ export class Lease {
     this.#beatAt = NEVER;
   }
 
+  /**
+   * The ledger was lost while it was asked to claim under this owner: it may hold what nobody here knows of. Where work
+   * goes on under it, it stays, and reconciliation takes that back; otherwise it is given up, as a dead process's is.
+   */
+  mayHold(owner: string): void {
+    if (this.#running === 0) this.lost(owner);
+  }
+
   /** Keeps the lease alive until the returned function is called. */
   keep(): () => void {
     this.#running += 1;

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { CountersignError } from "../protocol/index.ts";
 import { createLedger } from "../stores/index.ts";
 import type { Engine } from "./engine.ts";
 import type { Commit, Ledger } from "./ledger.ts";
@@ -119,6 +120,23 @@ describe("a claim that this process does not know of", () => {
     const [record] = await records("call-unknown");
     expect(record?.body).toContain("the ledger lost the end that its process had reported");
     expect(runs).toBe(0);
+  });
+
+  test("does not cost what runs beside it its lease, if the ledger was lost while it was asked", async () => {
+    const pay = engine.gate("pay", {}, async () => "paid");
+    watched.intercept("commit", async (pass, [commit]) => {
+      if ((commit as Commit).owner === undefined) return pass();
+      watched.lift("commit");
+      await pass();
+      throw new CountersignError("ledger-unreachable", "the connection was lost before the answer came");
+    });
+    await expect(pay({}, { key: "k", by: ana })).rejects.toMatchObject({ code: "ledger-unreachable" });
+    await beats(5);
+    expect(await stored("pay")).toMatchObject({ status: "unknown", attempt: 1 });
+    const long = await ledger.load({ session: { app: "gate:long", user: "gate", id: "long" } });
+    const [running] = await ledger.calls([`${long?.session.key}.long`]);
+    expect(running).toMatchObject({ status: "executing", attempt: 1 });
+    expect((await ledger.owner(running?.owner ?? ""))?.leaseUntil).toBeGreaterThan(clock.now());
   });
 
   test("is claimed and run again if that may be repeated", async () => {

@@ -96,14 +96,14 @@ async function conclude<T>(parts: EngineParts, { draft, value }: Plan<T>): Promi
 }
 
 // A ledger that was lost while it was asked may have done it: what was claimed then, nobody here knows of and nobody
-// runs. Its owner is given up with it, so that it is found as any dead process's is.
+// runs.
 async function send(parts: EngineParts, commit: Commit): Promise<CommitOutcome> {
   const answered = parts.inFlight.send(commit);
   try {
     return await parts.ledger.commit(commit);
   } catch (error) {
     const lost = CountersignError.isInstance(error) && error.code === "ledger-unreachable";
-    if (lost && commit.owner !== undefined) parts.lease.lost(commit.owner);
+    if (lost && commit.owner !== undefined) parts.lease.mayHold(commit.owner);
     throw error;
   } finally {
     answered();

@@ -17,7 +17,7 @@ const COMMIT =
  * One statement, and so one transaction and one round trip; if it is refused a second says why. It carries an id of its own: where the connection is lost
  * and it is sent again, it is known whether the first one was done, by the session's version or by a record. Of a claim
  * that leaves no record, in a session that others have gone on with since, it is not known: that throws
- * `ledger-unreachable`, and whoever claims gives up the owner that may hold it.
+ * `ledger-unreachable`, and reconciliation or the end of the lease finds it.
  */
 export async function applyCommit(
   database: Database,
