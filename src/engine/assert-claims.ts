@@ -1,3 +1,4 @@
+import { cancelRun } from "./cancel-run.ts";
 import type { Executions } from "./executions.ts";
 import { doubtForgotten, isForgotten } from "./forgotten.ts";
 import { isAnswered } from "./lifecycle.ts";
@@ -21,14 +22,16 @@ type Standing =
 
 /**
  * Says to a ledger that may have lost it what this process has claimed lately. A call that was started here and that the
- * ledger takes for not begun becomes `unknown`; an end that it has lost is recorded again; of what cannot be put right
- * people are told. Rejects where the ledger could not be asked: then all of it has to be said again.
+ * ledger takes for not begun becomes `unknown`; an end that it has lost is recorded again; a run that has lost calls
+ * which ran here is stopped, lest it makes them anew; of what cannot be put right people are told. Rejects where the
+ * ledger could not be asked: then all of it has to be said again.
  */
 export async function assertClaims(
   parts: EngineParts,
   executions: Executions,
   notify: Notify,
 ): Promise<void> {
+  const gone: KnownClaim[] = [];
   const claims = executions.recentClaims().filter(({ outcome }) => !NOT_RUN.has(outcome?.kind));
   // The newest first: those are likely to be gone, and others may claim them when a lease is over.
   for (const some of chunks(claims.toReversed())) {
@@ -39,8 +42,24 @@ export async function assertClaims(
       const standing = await assertClaim(parts, claim, known.get(id));
       if (standing === "held" && claim.outcome !== undefined) executions.recordAgain(id, attempt);
       if (standing === "known" || standing === "held") continue;
+      if (standing === "gone") gone.push(claim);
       notify({ kind: "lost-claim", message: MESSAGES[standing], details: detailsOf(claim) });
     }
+  }
+  await stopRuns(parts, gone);
+}
+
+/** The model was told of these calls by nobody: asked again, it would make them again. What may be repeated may be made. */
+async function stopRuns(parts: EngineParts, gone: readonly KnownClaim[]): Promise<void> {
+  const once = gone.filter(({ claimed }) => !claimed.call.repeatable && claimed.frame !== undefined);
+  const byRun = Map.groupBy(once, ({ claimed }) => `${claimed.session.key} ${claimed.frame?.invocation}`);
+  for (const claims of byRun.values()) {
+    const [{ claimed } = { claimed: undefined }] = claims;
+    if (claimed?.frame === undefined) continue;
+    const tools = [...new Set(claims.map((claim) => claim.claimed.call.tool))].join(", ");
+    const reason = `The ledger's server was replaced by one that lacks a part of this run. ${tools} ran in it: look at what that did before you ask for it again.`;
+    const { invocation } = claimed.frame;
+    await cancelRun(parts, { session: claimed.session.key, invocation, reason, errorCode: "lost-commits" });
   }
 }
 

@@ -26,7 +26,8 @@ export async function cancelRun(
     const live = await parts.ledger.liveFrames(session);
     const frames = live.filter((frame) => frame.invocation === invocation);
     if (snapshot === undefined || frames.length === 0) return { value: false };
-    const draft = new Draft(parts, snapshot.now, snapshot.session);
+    // Undone by a crash, its questions would be open again, and could be approved.
+    const draft = new Draft(parts, snapshot.now, snapshot.session).sync();
     for (const frame of frames) {
       draft.write({
         kind: "frame-update",

@@ -238,6 +238,40 @@ describe("after a failover", () => {
     expect(history.isBarred).toBe(false);
   });
 
+  test.each([
+    { title: "is not taken again: its run is stopped, and says so", repeatable: false, steps: 1, ran: 1 },
+    { title: "is taken again where all that ran may be repeated", repeatable: true, steps: 3, ran: 2 },
+  ])("a turn that is gone, and whose call ran here, $title", async ({ repeatable, steps, ran }) => {
+    const session = { app: "shop", user: "ana", id: "s1" };
+    const did = { steps: 0, ran: 0 };
+    const note = toolOf(async () => (did.ran += 1), {});
+    const step = async (frame: FrameRecord): Promise<void> => {
+      did.steps += 1;
+      if (frame.turn > 0) {
+        await engine.runs.finishFrame(frame, { status: "done", event: modelSays("done") });
+        return;
+      }
+      const calls = [{ ...planned("c", "note", { kind: "run", tool: note }), repeatable }];
+      await engine.runs.recordTurn(frame, { event: modelSays("noting"), calls });
+    };
+    engine.host(hostOf("shop", { note }, step));
+    onServer(({ writes }) => writes.some((write) => write.kind === "call-insert"));
+    const received = await engine.runs.receiveMessage(message(session, "Hello"));
+    if (received.ok) engine.runs.step(received.frame);
+    await until(clock, () => did.ran === 1);
+    onServer();
+    promote();
+    await pass(LEASE_MS + 4 * HEARTBEAT_MS);
+    expect(did).toEqual({ steps, ran });
+    const { key = "" } = (await ledger.load({ session }))?.session ?? {};
+    expect(await ledger.liveFrames(key)).toEqual([]);
+    const told = (await ledger.events(key)).filter(({ errorCode }) => errorCode === "lost-commits");
+    expect(told).toHaveLength(repeatable ? 0 : 1);
+    expect(notices.filter(({ kind }) => kind === "lost-claim")).toMatchObject([
+      { details: { tool: "note" } },
+    ]);
+  });
+
   test("a process that begins knows of nothing, and claims when the others may", async () => {
     promote();
     const late = new Engine({ ledger: watched.ledger, clock });

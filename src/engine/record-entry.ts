@@ -166,14 +166,20 @@ export function journalEnd(
   });
 }
 
+const RUN_STOPPED = "the run was stopped before another agent took this up";
+
 /** Opens a frame for the other agent; the call waits, without a lease, for what it ends with. */
 async function delegate(
   parts: EngineParts,
-  { call, frame, session, now }: Held,
+  held: Held,
   delegation: Delegation,
   last: Conflict | undefined,
 ): Promise<Plan<Ended>> {
+  const { call, frame, session, now } = held;
   if (frame === undefined || call.status !== "executing") return { value: { call } };
+  // Nobody would stop the other agent.
+  if (frame.status === "cancelled")
+    return answer(parts, held, { ok: false, result: { error: RUN_STOPPED }, last });
   const { message, ...rest } = delegation;
   const draft = new Draft(parts, now, session);
   const status = moveCall(call, "delegate");

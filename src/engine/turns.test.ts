@@ -464,6 +464,18 @@ describe("a call that hands its work to another agent", () => {
     expect(steps[1]).toMatchObject({ id: turn.frame.id, status: "stepping" });
   });
 
+  test("hands nothing over once its run was stopped", async () => {
+    const ended = Promise.withResolvers<CallEnd>();
+    tools["delegate"] = { ...toolOf(() => null), run: () => ended.promise };
+    const { frame } = await record(await start(), [run("c1", "delegate")]);
+    const { session: key, invocation } = frame;
+    await engine.cancelRun({ session: key, invocation, reason: "enough" });
+    ended.resolve(new CallEnd({ delegation }));
+    await until(clock, async () => (await callOf(frame, "c1"))?.status !== "executing");
+    expect(await callOf(frame, "c1")).toMatchObject({ status: "failed" });
+    expect(await ledger.liveFrames(key)).toEqual([]);
+  });
+
   test("after a denial hands nothing over: the ledger says denied", async () => {
     tools["delegate"] = {
       ...toolOf(() => null, { onDenied: "invoke" }),

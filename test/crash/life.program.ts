@@ -170,9 +170,9 @@ function deadly(inner: Ledger, killer: Killer): Ledger {
       tell({ type: "retiring", owner, at: Date.now() });
       await inner.retire(owner);
     },
-    async seal(checkpoint) {
+    async seal(checkpoint, upon) {
       killer.reach("seal:before");
-      const sealed = await inner.seal(checkpoint);
+      const sealed = await inner.seal(checkpoint, upon);
       killer.reach("seal:after");
       return sealed;
     },
