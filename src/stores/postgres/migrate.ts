@@ -43,9 +43,12 @@ create table if not exists countersign.meta (name text collate "C" primary key, 
 /** The newest schema that this version of Countersign knows. */
 export const NEWEST: number = MIGRATIONS.at(-1)?.version ?? 0;
 
-export async function readSchema(database: Database): Promise<SchemaState> {
-  // Not patient: a server that is not there is said at once to whoever opens the ledger.
-  const unnamed = { named: false, patient: false };
+/** Not patient, unless that is asked for: a server that is not there is said at once to whoever opens the ledger. */
+export async function readSchema(
+  database: Database,
+  { patient = false }: { readonly patient?: boolean } = {},
+): Promise<SchemaState> {
+  const unnamed = { named: false, patient };
   const made = await database.get(HAS_META, [], unnamed);
   if ((made?.[0] as unknown) !== true) return NO_SCHEMA;
   return toState(await database.all(STATE, [], unnamed));

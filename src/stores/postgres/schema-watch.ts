@@ -24,7 +24,7 @@ export class SchemaWatch {
 
   async #look(): Promise<void> {
     this.#lookedAt = performance.now();
-    const schema = await readSchema(this.#database);
+    const schema = await readSchema(this.#database, { patient: true });
     try {
       assertUsable(schema, this.#database.name);
     } catch (error) {
