@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { ANYBODY } from "../../src/engine/index.ts";
+import { fromEventId } from "../../src/http/feed/event-id.ts";
 import { migratePostgres } from "../../src/stores/postgres/index.ts";
 import { answer, told } from "../support/adk-client.ts";
 import { databaseName, execute } from "../support/postgres.ts";
@@ -168,14 +170,16 @@ describe("of three servers on one database", () => {
       const [id = ""] = await a.ask("last", "pay 4");
       await b.decide(id, true);
       await Promise.all(watches.map((watch) => watch.until(id, "succeeded")));
-      const changes = await ask<{ readonly seq: string; readonly id: string; readonly kind: string }>(
-        "select seq, seq || ':' || hash as id, kind from countersign.journal " +
+      const changes = await ask<{ readonly seq: string; readonly hash: string; readonly kind: string }>(
+        "select seq, hash, kind from countersign.journal " +
           "where body::jsonb ? 'confirmation' or body::jsonb ? 'call' order by seq",
       );
-      const ids = changes.map((change) => change.id);
+      const places = changes.map(({ seq, hash }) => ({ seq: Number(seq), hash }));
+      const reader = { ledger: { digestKey: await digestKey() }, viewer: ANYBODY };
+      const placeOf = (message: { readonly id?: string }): unknown => fromEventId(reader, message.id ?? "");
       // What is told of an earlier change may be how it ended: the last is told a moment later.
       for (const { messages } of watches)
-        await expect.poll(() => messages.map((message) => message.id), { timeout: 20_000 }).toEqual(ids);
+        await expect.poll(() => messages.map(placeOf), { timeout: 20_000 }).toEqual(places);
       const notices = changes.filter(({ kind }) => /^confirmation-|^call-unknown$/.test(kind));
       await receiver.count(notices.length);
       const received = receiver.received.map(
@@ -190,6 +194,14 @@ describe("of three servers on one database", () => {
 
 function isAbout(id: string): (received: Received) => boolean {
   return ({ body }) => (JSON.parse(body) as { readonly data: { readonly id: string } }).data.id === id;
+}
+
+/** What the ids of the feed are sealed with. */
+async function digestKey(): Promise<Uint8Array> {
+  const [row] = await ask<{ readonly value: string }>(
+    "select value from countersign.meta where name = 'digest-key'",
+  );
+  return Buffer.from(row?.value ?? "", "hex");
 }
 
 /** What the ledger says was decided. */

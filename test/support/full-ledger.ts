@@ -120,12 +120,17 @@ function* statements(filling: Filling, argsDigest: string): Generator<string> {
     `${columns.map((column, i) => varying[column] ?? cell(values[i] ?? null)).join(", ")} ` +
     `from (select n, lpad(n::text, 24, '0') as digits from generate_series(0, ${pending + answered - 1}) n) numbers`;
 
-  yield insert("sessions", SESSION, [KEY, null, null, null, 3, EVENTS + 1, null, 0, 1, HASH, now, now, 0], {
-    app: APP,
-    user: USER,
-    id: "'session-' || n",
-    open: `case when ${isOpen} then 1 else 0 end`,
-  });
+  yield insert(
+    "sessions",
+    SESSION,
+    [KEY, null, null, null, 3, EVENTS + 1, null, 0, 0, 1, HASH, now, now, 0],
+    {
+      app: APP,
+      user: USER,
+      id: "'session-' || n",
+      open: `case when ${isOpen} then 1 else 0 end`,
+    },
+  );
   yield insert("frames", FRAME_COLUMNS, fromFrame(frame()), {
     app: APP,
     agent: AGENT,
@@ -173,7 +178,7 @@ function* statements(filling: Filling, argsDigest: string): Generator<string> {
     seq: "nextval('countersign.journal_seq')",
   });
   yield "update countersign.meta set value = (select max(seq) from countersign.journal) where name = 'search-place'";
-  yield `insert into countersign.owners values ('${FULL.livingOwner}', 'somewhere', 1, ${now + DAY_MS}, ${now}, 0)`;
+  yield `insert into countersign.owners values ('${FULL.livingOwner}', 'somewhere', 1, ${now + DAY_MS}, ${now}, 0, countersign.history())`;
   for (const channel of FULL.channels) {
     yield `insert into countersign.channels values ('${channel}', ${deliveries})`;
     // Others of the channel wait for their time.
