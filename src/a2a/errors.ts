@@ -20,6 +20,7 @@ const KINDS = {
   "unknown-call": "malformed",
   "unknown-session": "not-found",
   "unknown-delivery": "malformed",
+  "unknown-notice": "malformed",
   "unknown-app": "not-found",
   "session-exists": "unsupported",
   "session-busy": "unsupported",

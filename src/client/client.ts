@@ -15,6 +15,7 @@ import type {
   ListOptions,
   ListPage,
   Me,
+  Notice,
   RunRequest,
   StreamMessage,
   StreamOptions,
@@ -58,12 +59,20 @@ export interface DeliveriesClient {
   ): Promise<GivenUpDelivery>;
 }
 
+/** What the ledger was noticed to have lost. For whoever may decide; the details, and to acknowledge, for administrators. */
+export interface NoticesClient {
+  list(options?: CallOptions): Promise<{ readonly items: readonly Notice[] }>;
+  /** Hides it from everybody; resolves to it, with who did so first. */
+  acknowledge(id: string, options?: CallOptions): Promise<Notice>;
+}
+
 /** A Countersign server, typed. What it refuses is thrown as a `CountersignProblem`. */
 export interface Client {
   me(options?: CallOptions): Promise<Me>;
   readonly confirmations: ConfirmationsClient;
   readonly calls: CallsClient;
   readonly deliveries: DeliveriesClient;
+  readonly notices: NoticesClient;
   /** Each on its own: an entry is its confirmation or its problem. */
   decideMany(
     decisions: readonly (Decision & { readonly id: string })[],
@@ -87,6 +96,7 @@ export function createClient(options: ClientOptions): Client {
     confirmations: confirmationsClient(transport),
     calls: callsClient(transport),
     deliveries: deliveriesClient(transport),
+    notices: noticesClient(transport),
     decideMany: async (decisions, { signal, idempotencyKey } = {}) => {
       const { results } = await transport.json<{ readonly results: readonly DecisionEntry[] }>({
         method: "POST",
@@ -155,6 +165,19 @@ function deliveriesClient(transport: Transport): DeliveriesClient {
         path: `/v1/deliveries/${encodeURIComponent(channel)}/${sequence}/retry`,
         body: {},
         idempotencyKey,
+        signal,
+      }),
+  };
+}
+
+function noticesClient(transport: Transport): NoticesClient {
+  return {
+    list: ({ signal } = {}) => transport.json({ path: "/v1/notices", signal }),
+    acknowledge: (id, { signal } = {}) =>
+      transport.json({
+        method: "POST",
+        path: `/v1/notices/${encodeURIComponent(id)}/acknowledgement`,
+        body: {},
         signal,
       }),
   };

@@ -16,6 +16,7 @@ export {
   type ConfirmationsClient,
   createClient,
   type DeliveriesClient,
+  type NoticesClient,
 } from "./client.ts";
 export { CountersignProblem } from "./problem.ts";
 export { type ClientOptions, PROOF_HEADER } from "./transport.ts";
@@ -32,6 +33,7 @@ export type {
   ListOptions,
   ListPage,
   Me,
+  Notice,
   RunRequest,
   Session,
   SessionOwner,

@@ -1,4 +1,4 @@
-import type { Confirmation, Principal, ShownStatus } from "../engine/index.ts";
+import type { Confirmation, KeptNotice, Principal, ShownStatus } from "../engine/index.ts";
 import type { Content, Event, JsonObject, JsonValue, Problem } from "../protocol/index.ts";
 
 /** A page of a list. It may be short, or empty, and still have a next one. */
@@ -6,6 +6,10 @@ export interface ListPage<T> {
   readonly items: readonly T[];
   readonly next?: string;
 }
+
+/** What the ledger was noticed to have lost. Who noticed, and whose it was, is for administrators. */
+export type Notice = Omit<KeptNotice, "host" | "pid" | "details"> &
+  Partial<Pick<KeptNotice, "host" | "pid" | "details">>;
 
 /** Which confirmations to list; what waits, if nothing is said. */
 export interface ListOptions {

@@ -16,6 +16,7 @@ import { Lease } from "./lease.ts";
 import type { Ledger, SessionName } from "./ledger.ts";
 import { isAnswered } from "./lifecycle.ts";
 import type { LedgerNotice } from "./notice.ts";
+import { NoticeKeeper } from "./notices.ts";
 import type { Once } from "./once.ts";
 import { DEFAULT_SETTINGS, type EngineParts, type EngineSettings } from "./parts.ts";
 import type { PayloadOutcome } from "./payload.ts";
@@ -120,7 +121,16 @@ export class Engine {
       onCommitted: (draft) => this.#executions.committed(draft),
     };
     this.#executions = new Executions(this.#parts);
-    this.#reconciler = new Reconciler(this.#parts, this.#executions, options.onNotice ?? warnOf);
+    this.#reconciler = new Reconciler(this.#parts, this.#executions, {
+      notify: options.onNotice ?? warnOf,
+      keeper: new NoticeKeeper({
+        shelf: ledger,
+        now: () => clock.now(),
+        newId: () => newId(clock.now()),
+        host: options.hostName ?? "",
+        pid: process.pid,
+      }),
+    });
     this.runs = new Runs(this.#parts, this.#executions, (frames) => this.#worker().takeUpFrames(frames));
   }
 

@@ -5,6 +5,7 @@ import { History } from "./history.ts";
 import type { Commit, CommitOutcome, Ledger } from "./ledger.ts";
 import { ManualClock } from "./manual-clock.ts";
 import type { LedgerNotice } from "./notice.ts";
+import { listNotices } from "./notices.ts";
 import type { CallRecord, FrameRecord } from "./records.ts";
 import {
   hostOf,
@@ -296,4 +297,19 @@ test("commits that the ledger lost are told: which session, and what they were",
       details: { session, records: ["call-succeeded"], calls: [call] },
     },
   ]);
+});
+
+test("what is told is stored too, also where the ledger does not take it at first", async () => {
+  watched.intercept("keep", () => Promise.reject(new Error("away")));
+  await loseClaim(() => new Promise(() => {}));
+  promote();
+  await pass(HEARTBEAT_MS + 100);
+  expect(notices.map(({ kind }) => kind)).toContain("lost-claim");
+  expect(await listNotices(ledger)).toEqual([]);
+  watched.lift("keep");
+  await pass(2 * HEARTBEAT_MS);
+  const kept = await listNotices(ledger);
+  expect(new Set(kept.map(({ kind }) => kind))).toEqual(new Set(notices.map(({ kind }) => kind)));
+  expect(kept.find(({ kind }) => kind === "lost-claim")?.details).toMatchObject([{ tool: "pay" }]);
+  expect(kept.every(({ pid }) => pid === process.pid)).toBe(true);
 });

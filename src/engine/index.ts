@@ -79,6 +79,8 @@ export {
 export { LOGIN_MODES, type LoginMode, loginModeOf, setLoginMode } from "./login-mode.ts";
 export { ManualClock } from "./manual-clock.ts";
 export { checkSessionName, checkStateKey, flawOfName, storableText } from "./names.ts";
+export { NOTICE_KINDS } from "./notice.ts";
+export { acknowledgeNotice, type KeptNotice, listNotices, openNotices } from "./notices.ts";
 export { type Once, type Recalled, type RememberedRun, toRememberedRun } from "./once.ts";
 export type { Delivery, DeliveryEnd, Outbox } from "./outbox.ts";
 export { DEFAULT_SETTINGS, type EngineSettings } from "./parts.ts";

@@ -2,6 +2,7 @@ import { assertClaims } from "./assert-claims.ts";
 import type { Executions } from "./executions.ts";
 import type { HeldWork } from "./ledger.ts";
 import type { Notify } from "./notice.ts";
+import type { NoticeKeeper } from "./notices.ts";
 import type { EngineParts } from "./parts.ts";
 import { recoverCall, recoverFrame } from "./recover.ts";
 
@@ -26,6 +27,7 @@ export class Reconciler {
   readonly #parts: EngineParts;
   readonly #executions: Executions;
   readonly #notify: Notify;
+  readonly #keeper: NoticeKeeper;
   #toldOf = "";
   /** Since the server was replaced, not only the newest commits may be gone. */
   #mayHaveLostAny = false;
@@ -34,10 +36,18 @@ export class Reconciler {
   #owner = "";
   #looking = false;
 
-  constructor(parts: EngineParts, executions: Executions, notify: Notify = () => {}) {
+  constructor(
+    parts: EngineParts,
+    executions: Executions,
+    { notify, keeper }: { readonly notify: Notify; readonly keeper: NoticeKeeper },
+  ) {
     this.#parts = parts;
     this.#executions = executions;
-    this.#notify = notify;
+    this.#keeper = keeper;
+    this.#notify = (notice) => {
+      keeper.add(notice);
+      notify(notice);
+    };
   }
 
   /**
@@ -49,7 +59,12 @@ export class Reconciler {
       this.#notify({ kind: "new-history", message: NEW_HISTORY, details: { history } });
     this.#toldOf = history;
     this.#mayHaveLostAny = true;
-    await assertClaims(this.#parts, this.#executions, this.#notify);
+    try {
+      await assertClaims(this.#parts, this.#executions, this.#notify);
+    } finally {
+      // Claims do not wait for that; what is not stored now is stored at a later look.
+      this.#keeper.store().catch(() => {});
+    }
   }
 
   /** Looks once, unless a look is under way. What fails is left to the next look. Never rejects. */
@@ -64,6 +79,7 @@ export class Reconciler {
     } catch {
       // The ledger is away; what is idle stays so.
     } finally {
+      await this.#keeper.store().catch(() => {});
       this.#looking = false;
     }
   }

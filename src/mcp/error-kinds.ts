@@ -11,6 +11,7 @@ export const TOLD_AS: Readonly<Record<ErrorCode, "invalidParams" | "gone" | "int
   "unknown-call": "internal",
   "unknown-session": "internal",
   "unknown-delivery": "internal",
+  "unknown-notice": "internal",
   "unknown-app": "internal",
   "session-exists": "internal",
   "session-busy": "internal",

@@ -11,6 +11,7 @@ export const ERROR_CODES = {
   "unknown-call": "No call has this id in this session.",
   "unknown-session": "No session has this id, or none that you may see.",
   "unknown-delivery": "No message that was given up has this channel and number.",
+  "unknown-notice": "No notice has this id, or none any more.",
   "unknown-app": "Nothing of this name is served here.",
   "session-exists": "A session of this id exists already.",
   "session-busy": "The session is answering another message.",

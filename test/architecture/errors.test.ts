@@ -61,6 +61,7 @@ const PINNED = [
   "unknown-confirmation",
   "unknown-delivery",
   "unknown-model",
+  "unknown-notice",
   "unknown-route",
   "unknown-session",
   "unknown-tool",

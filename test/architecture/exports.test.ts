@@ -280,6 +280,8 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
     "ListOptions",
     "ListPage",
     "Me",
+    "Notice",
+    "NoticesClient",
     "PROOF_HEADER",
     "Problem",
     "RunRequest",

@@ -97,6 +97,11 @@ export const ROUTES: { readonly [route: string]: Route } = {
     request: ({ unsent }) => ({ path: `/v1/deliveries/pager/${unsent}/retry`, body: {} }),
     scopes: ["admin"],
   },
+  "GET /v1/notices": { request: at("/v1/notices"), scopes: ["decide", "admin"] },
+  "POST /v1/notices/{id}/acknowledgement": {
+    request: ({ notice }) => ({ path: `/v1/notices/${notice}/acknowledgement`, body: {} }),
+    scopes: ["admin"],
+  },
   "GET /list-apps": { request: at("/list-apps"), scopes: ["read", "run"] },
   "POST /apps/{app}/users/{user}/sessions": {
     request: at("/apps/desk/users/ana/sessions", {}),

@@ -12,6 +12,7 @@ import { Agent, createEngine, createLedger, Runner, tool } from "../../src/index
 import { scripted } from "../../src/models/scripted/index.ts";
 import type { JsonObject } from "../../src/protocol/index.ts";
 import { giveUp, requestsIn } from "../support/given-up.ts";
+import { keepNotice } from "../support/kept-notice.ts";
 import { loginIn } from "../support/served.ts";
 import { createDatabaseFile, type Dump } from "./support/database.ts";
 
@@ -72,6 +73,8 @@ export interface Ids {
   readonly stray: string;
   /** The number of a message to the channel `pager` that was given up. */
   readonly unsent: number;
+  /** A notice that nobody has acknowledged. */
+  readonly notice: string;
 }
 
 const TOOLS: readonly {
@@ -95,8 +98,8 @@ export async function openHttpScene(): Promise<HttpScene> {
   let runs = 0;
   const runner = new Runner({ agent: deskAgent(() => (runs += 1)), engine });
   onTestFinished(() => runner.close());
-  const ids = await askQuestions(runner, engine);
   const now = (): number => clock.now();
+  const ids = await askQuestions(runner, engine, now);
   const auth = await createAuth({ mode: "tokens", ledger: engine.ledger, publicUrl: ORIGIN, now });
   const apps = { desk: runner };
   const appWith = (options: Partial<AppOptions>): HttpScene["send"] => {
@@ -172,7 +175,7 @@ function deskAgent(onRun: () => void): Agent {
   return new Agent({ name: "desk", model, instruction: "Do it.", tools });
 }
 
-async function askQuestions(runner: Runner, engine: Engine): Promise<Ids> {
+async function askQuestions(runner: Runner, engine: Engine, now: () => number): Promise<Ids> {
   const ask = async (text: string, user = "ana", session = `s-${text}`): Promise<string> => {
     const turn = await runner.send(text, { user, session });
     return turn.pending[0]?.id ?? "";
@@ -191,7 +194,8 @@ async function askQuestions(runner: Runner, engine: Engine): Promise<Ids> {
   const stray = items.find((call: CallRecord) => call.tool === "stray")?.id ?? "";
   const [unsent = 0] = await requestsIn(engine.ledger);
   await giveUp(engine.ledger, { channel: "pager", seqs: [unsent] });
-  return { pay, wire, named, bobs, denied, lost, stray, unsent };
+  const notice = await keepNotice(engine.ledger, { now });
+  return { pay, wire, named, bobs, denied, lost, stray, unsent, notice };
 }
 
 async function makeTokens(tokens: Tokens, clock: ManualClock): Promise<Record<TokenName, string>> {

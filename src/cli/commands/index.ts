@@ -11,6 +11,7 @@ import { doctor } from "./doctor.ts";
 import { loginsList, loginsRevoke } from "./logins.ts";
 import { mcp } from "./mcp.ts";
 import { migrate } from "./migrate.ts";
+import { noticesAcknowledge, noticesList } from "./notices.ts";
 import { pending } from "./pending.ts";
 import { prune } from "./prune.ts";
 import { restored } from "./restored.ts";
@@ -38,6 +39,8 @@ export const COMMANDS: readonly Command[] = [
   auditLog,
   deliveries,
   deliveriesRetry,
+  noticesList,
+  noticesAcknowledge,
   tokensCreate,
   tokensList,
   tokensRevoke,

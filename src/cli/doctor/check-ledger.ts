@@ -1,9 +1,9 @@
 import { accessSync, constants } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { type Engine, systemClock } from "../../engine/index.ts";
+import { type Engine, openNotices, systemClock } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import { inspectLedger, type LedgerState, listRisks } from "../../stores/index.ts";
-import { shortDuration } from "../duration.ts";
+import { absoluteTime, shortDuration } from "../duration.ts";
 import { fileOf, isKept, openEngine, shellWord } from "../wiring.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
@@ -123,6 +123,7 @@ async function checkInside(url: string): Promise<readonly Finding[]> {
       ...(await checkSecretFits(engine)),
       await checkUnknown(engine),
       await checkDeliveries(engine),
+      ...(await checkNotices(engine)),
     ];
   } finally {
     await engine.close();
@@ -174,6 +175,16 @@ async function checkDeliveries({ ledger }: Engine): Promise<Finding> {
     "deliveries",
     `${count} of the messages to channels were given up.`,
     "`countersign deliveries` says why, `countersign deliveries retry` sends them again.",
+  );
+}
+
+async function checkNotices({ ledger }: Engine): Promise<readonly Finding[]> {
+  const notices = await openNotices(ledger);
+  if (notices.length === 0) return [ok("notices", "the ledger was not noticed to have lost anything")];
+  const advice =
+    "`countersign notices list` says what to look at, `countersign notices acknowledge` hides it then.";
+  return notices.map(({ at, message }) =>
+    warn("notices", `${absoluteTime(Date.parse(at))}: ${message}`, advice),
   );
 }
 

@@ -1,4 +1,4 @@
-import type { Engine } from "../../engine/index.ts";
+import { type Engine, NOTICE_KINDS } from "../../engine/index.ts";
 import { createApp, type Logger, Metrics, openTelemetry } from "../../http/index.ts";
 import { type CloseOptions, serve } from "../../http/node/index.ts";
 import { createEngine, createLedger, Runner } from "../../index.ts";
@@ -40,17 +40,21 @@ export async function openSite(
   { log, lenient }: Pick<Opening, "log" | "lenient">,
 ): Promise<OpenSite> {
   const ledger = await createLedger(options.ledger, { migrate: options.migrate });
+  const metrics = newMetrics();
   const engine = await createEngine({
     ledger,
     trace: openTelemetry,
     onError: (err) => log.error({ err }, "the end of a call could not be stored"),
-    onNotice: ({ kind, message, details }) => log.error({ kind, ...details }, message),
+    onNotice: ({ kind, message, details }) => {
+      log.error({ kind, ...details }, message);
+      metrics.add("ledgerNotices", { kind });
+    },
   });
   // Only told: whoever runs the server knows best, and a look that fails says less than the ledger that was opened.
   for (const risk of await listRisks(options.ledger).catch(() => []))
     log.warn({ about: risk.about, advice: risk.advice }, risk.message);
   try {
-    return await openOn(engine, { options, loaded, log, lenient });
+    return await openOn(engine, { options, loaded, log, metrics, lenient });
   } catch (error) {
     await engine.close();
     throw error;
@@ -61,11 +65,22 @@ interface Opening {
   readonly options: ServeOptions;
   readonly loaded: LoadedAgents;
   readonly log: Logger;
+  readonly metrics: Metrics;
   /** Serve the others where an agent cannot be served, if there are any. */
   readonly lenient: boolean;
 }
 
-async function openOn(engine: Engine, { options, loaded, log, lenient }: Opening): Promise<OpenSite> {
+/** Notices are counted from zero: of a series that begins at one, nothing has risen. */
+function newMetrics(): Metrics {
+  const metrics = new Metrics();
+  for (const kind of NOTICE_KINDS) metrics.add("ledgerNotices", { kind }, 0);
+  return metrics;
+}
+
+async function openOn(
+  engine: Engine,
+  { options, loaded, log, metrics, lenient }: Opening,
+): Promise<OpenSite> {
   // Said now, and not with the first decision: with another secret nothing could be decided here.
   await engine.ready();
   const { runners, served, broken } = await hostAll(engine, loaded);
@@ -73,7 +88,6 @@ async function openOn(engine: Engine, { options, loaded, log, lenient }: Opening
   const apps = Object.fromEntries(runners);
   const { publicUrl, allowOrigins } = options;
   const auth = await openAuth(engine, options);
-  const metrics = new Metrics();
   const app = createApp({
     apps,
     engine,

@@ -4,6 +4,7 @@ import { serveDeliveries } from "../deliveries/routes.ts";
 import type { HttpEnv } from "../env.ts";
 import { serveFeed } from "../feed/routes.ts";
 import { IDEMPOTENCY_HEADER } from "../idempotency.ts";
+import { serveNotices } from "../notices/routes.ts";
 import { newRoutes, refuseOtherMethods, serve } from "../operation.ts";
 import { decisionResultsSchema, meSchema } from "../schemas/answers.ts";
 import {
@@ -46,6 +47,7 @@ export function approvalRoutes(site: Site): OpenAPIHono<HttpEnv> {
   serveEndings(routes, site);
   serveCalls(routes, site);
   serveDeliveries(routes, site);
+  serveNotices(routes, site);
   serveIdentity(routes, site);
   refuseOtherMethods(routes);
   return routes;

@@ -23,6 +23,7 @@ export const METRIC_NAMES = [
   "requestSeconds",
   "openStreams",
   "ledgerBusy",
+  "ledgerNotices",
   "deliveries",
   "confirmations",
   "decisions",
@@ -68,6 +69,12 @@ export const METRICS: Readonly<Record<MetricName, MetricDefinition>> = {
     kind: "counter",
     help: "Requests that were given up because others kept the ledger busy.",
     labels: [],
+  },
+  ledgerNotices: {
+    name: "countersign_ledger_notices_total",
+    kind: "counter",
+    help: "What this process noticed the ledger to have lost: new-history, lost-commits, lost-claim.",
+    labels: ["kind"],
   },
   deliveries: {
     name: "countersign_webhook_deliveries_total",

@@ -1,0 +1,60 @@
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import { acknowledgeNotice, type KeptNotice, openNotices } from "../../engine/index.ts";
+import { CountersignError } from "../../protocol/index.ts";
+import type { HttpEnv } from "../env.ts";
+import { serve } from "../operation.ts";
+import { emptyBodySchema } from "../schemas/inputs.ts";
+import { noticeListSchema, noticeSchema } from "../schemas/notices.ts";
+import { idParamsSchema } from "../schemas/queries.ts";
+import { hasScope, requireScope } from "../scopes.ts";
+import type { Site } from "../site.ts";
+
+const TAG = "notices";
+const NO_STORE = { "cache-control": "no-store" };
+
+/** What processes noticed the ledger to have lost, until an administrator has acknowledged it. */
+export function serveNotices(routes: OpenAPIHono<HttpEnv>, site: Site): void {
+  serve(
+    routes,
+    {
+      method: "get",
+      path: "/v1/notices",
+      summary: "What the ledger has lost, as far as a process noticed, and nobody has acknowledged",
+      tag: TAG,
+      answer: { description: "All of them, newest first", schema: noticeListSchema },
+    },
+    async (context) => {
+      requireScope(context, "decide", "admin");
+      const isAdmin = hasScope(context.get("principal"), "admin");
+      const notices = await openNotices(await site.ledger());
+      const items = isAdmin ? notices : notices.map(withoutDetails);
+      return Response.json({ items }, { headers: NO_STORE });
+    },
+  );
+  serve(
+    routes,
+    {
+      method: "post",
+      path: "/v1/notices/{id}/acknowledgement",
+      summary: "Hide a notice from everybody; who did so first stands",
+      tag: TAG,
+      params: idParamsSchema,
+      body: emptyBodySchema,
+      answer: { description: "The notice, and who acknowledged it", schema: noticeSchema },
+      problems: [404],
+    },
+    async (context, { params: { id } }) => {
+      requireScope(context, "admin");
+      const { id: by, kind } = context.get("principal");
+      if (kind === "agent") throw new CountersignError("forbidden", "An agent may not hide a notice.");
+      const notice = await acknowledgeNotice(await site.ledger(), id, { by, at: Date.now() });
+      site.log.info({ notice: id, by: notice.acknowledged?.by }, "a notice was acknowledged");
+      return Response.json(notice, { headers: NO_STORE });
+    },
+  );
+}
+
+/** Whose sessions and calls were lost is for those alone who may see all of them. */
+function withoutDetails({ id, kind, at, message, count }: KeptNotice): Partial<KeptNotice> {
+  return { id, kind, at, message, count };
+}

@@ -1,0 +1,23 @@
+import { z } from "@hono/zod-openapi";
+import { NOTICE_KINDS } from "../../engine/index.ts";
+
+/** What a process noticed the ledger to have lost. */
+export const noticeSchema: z.ZodType = z
+  .object({
+    id: z.string(),
+    kind: z.enum(NOTICE_KINDS),
+    at: z.iso.datetime(),
+    message: z.string(),
+    count: z.int().openapi({ description: "How many things of this kind were noticed at once." }),
+    host: z.string().optional().openapi({ description: "For administrators, as all that follows." }),
+    pid: z.int().optional(),
+    details: z
+      .array(z.record(z.string(), z.unknown()))
+      .optional()
+      .openapi({ description: "What each was about: session, calls, tool. Of many, the first." }),
+    acknowledged: z.object({ by: z.string(), at: z.iso.datetime() }).optional(),
+  })
+  .openapi("Notice");
+
+/** All that nobody has acknowledged. */
+export const noticeListSchema: z.ZodType = z.object({ items: z.array(noticeSchema) }).openapi("NoticeList");

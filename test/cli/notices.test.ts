@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import { keepNotice } from "../support/kept-notice.ts";
+import { type Folder, makeFolder } from "./command.ts";
+
+const DETAILS = { session: "s1", calls: ["c1"], tool: "wipe\u001b[2J" };
+
+async function record(folder: Folder): Promise<string> {
+  return folder.withEngine(async ({ ledger }) => keepNotice(ledger, { details: DETAILS }));
+}
+
+function found(folder: Folder): readonly { readonly about: string }[] {
+  const { findings } = folder.json(["doctor"]) as { findings: readonly { readonly about: string }[] };
+  return findings.filter(({ about }) => about === "notices");
+}
+
+test("lists what was lost: when, who noticed, about what", async () => {
+  const folder = makeFolder();
+  const id = await record(folder);
+  const { code, stdout } = folder.run(["notices", "list"]);
+  expect(code).toBe(0);
+  expect(stdout).toContain(`${id}  lost-commits`);
+  expect(stdout).toMatch(/20\d\d-.*, noticed by process 7 of one/);
+  expect(stdout).toContain("the ledger lost a commit");
+  expect(stdout).toContain('"calls":["c1"]');
+  expect(stdout).not.toContain("\u001b[2J");
+  for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+  expect(folder.json(["notices", "list"])).toMatchObject({ items: [{ id, count: 1, details: [DETAILS] }] });
+});
+
+test("doctor warns of it until somebody acknowledges it, who is kept", async () => {
+  const folder = makeFolder();
+  const id = await record(folder);
+  expect(found(folder)).toMatchObject([
+    {
+      status: "warn",
+      message: expect.stringContaining("the ledger lost a commit") as string,
+      advice: expect.stringContaining("countersign notices list") as string,
+    },
+  ]);
+  const { code, stdout } = folder.run(["notices", "acknowledge", id]);
+  expect(code).toBe(0);
+  expect(stdout).toContain(`Acknowledged: ${id}, by local:`);
+  expect(folder.run(["notices", "list"]).stdout).toBe("There is no notice.\n");
+  const by = expect.stringMatching(/^local:/) as string;
+  expect(folder.json(["notices", "list", "--all"])).toMatchObject({ items: [{ id, acknowledged: { by } }] });
+  expect(folder.run(["notices", "list", "--all"]).stdout).toContain("acknowledged by local:");
+  expect(found(folder)).toMatchObject([{ status: "ok" }]);
+});
+
+test("what is not there is refused with the exit code for that", async () => {
+  const folder = makeFolder();
+  await record(folder);
+  const { code, stderr } = folder.run(["notices", "acknowledge", "no"]);
+  expect(code).toBe(3);
+  expect(stderr).toContain("[unknown-notice]");
+});
