@@ -68,7 +68,7 @@ export interface DecisionReceipt extends Decided {
 const HOST_DOOR = "host";
 
 /**
- * The gate, the lifecycle and exactly-once execution over one ledger. Starts no timer by itself: a decision
+ * The gate, the lifecycle and at-most-once execution over one ledger. Starts no timer by itself: a decision
  * taken here runs here; `work()` does everything else.
  */
 export class Engine {
