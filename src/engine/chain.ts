@@ -38,14 +38,27 @@ export function sealedBefore(recordHashText: string): number | undefined {
   return sealed === undefined ? undefined : Number(sealed);
 }
 
-/** The hash that ties a checkpoint to the one before it. */
+/**
+ * The hash that ties a checkpoint to the one before it. Where checkpoints went with a server that was replaced, it says
+ * up to which number its records name such: that number stands before the hash itself.
+ */
 export function checkpointHash(
   hasher: ChainHasher,
   previous: string,
   checkpoint: Omit<CheckpointRecord, "hash">,
+  lost = 0,
 ): string {
   const { k, lastSeq, count, root, at } = checkpoint;
-  return hasher(JSON.stringify(["checkpoint-v1", previous, k, lastSeq, count, root, at]));
+  const sealed = [previous, k, lastSeq, count, root, at];
+  if (lost === 0) return hasher(JSON.stringify(["checkpoint-v1", ...sealed]));
+  return `${lost}.${hasher(JSON.stringify(["checkpoint-after-loss-v1", lost, ...sealed]))}`;
+}
+
+const LOSS = /^([1-9]\d{0,14})\./;
+
+/** Up to which number checkpoints were lost, by what the hash of the next one says; 0 where none were. */
+export function lostBefore(checkpointHashText: string): number {
+  return Number(LOSS.exec(checkpointHashText)?.[1] ?? 0);
 }
 
 /** Folds one more record into a checkpoint's root; order, number and content all count. */

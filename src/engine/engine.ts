@@ -381,8 +381,9 @@ export class Engine {
   }
 
   #auditParts(): Parameters<typeof verify>[0] {
-    const { ledger, clock, hasher, knownSeal, ready } = this.#parts;
-    return { ledger, clock, hasher, knownSeal, ready, keyed: this.#keyed };
+    const { ledger, clock, hasher, knownSeal, ready, lease } = this.#parts;
+    const wasReplaced = (): Promise<boolean> => lease.wasReplaced();
+    return { ledger, clock, hasher, knownSeal, ready, wasReplaced, keyed: this.#keyed };
   }
 
   #follow(result: Decided | Cancelled | Settled | Refusal): void {

@@ -273,6 +273,29 @@ describe("after a failover", () => {
     ]);
   });
 
+  test("a process that is idle notices when it seals, and says what it knows", async () => {
+    const { engine: idle, watched: eyes } = mortalEngine(ledger, clock, { onNotice: () => {} });
+    let history = "1";
+    eyes.intercept("history", () => Promise.resolve({ id: history, claimsInMs: 0 }));
+    const pay = idle.gate("pay", { requireConfirmation: true }, async () => "paid");
+    pay({}, { key: "k", by: ana }).catch(() => {});
+    await until(clock, async () => (await openQuestion()) !== "");
+    const isLost = setsStatus("call-update", "executing", "succeeded");
+    let lost = 0;
+    eyes.intercept("commit", (go, [commit]) => {
+      if (!isLost(commit as Commit)) return go();
+      lost += 1;
+      return Promise.resolve({ ok: true });
+    });
+    await idle.approve(await openQuestion(), { by: ana });
+    await until(clock, () => lost === 2);
+    await pass(3 * HEARTBEAT_MS);
+    eyes.intercept("commit", (go) => go());
+    history = "2";
+    await idle.workOnce();
+    await until(clock, async () => (await stored()).status === "unknown");
+  });
+
   test("a process that begins knows of nothing, and claims when the others may", async () => {
     promote();
     const late = new Engine({ ledger: watched.ledger, clock });

@@ -12,6 +12,8 @@ export interface HistoryOptions {
 
 /** Nobody may claim for one lease after a server was replaced; whoever waits for much longer is told. */
 const MOST_LEASES = 4;
+/** What went with the old server is met with within so long. */
+const NEW_MS = 2 * 60_000;
 
 /**
  * Which course of events the ledger is on, and whether this process has checked what it knows against it. A standby that
@@ -25,6 +27,7 @@ export class History {
   #current: string | undefined;
   #asserting: string | undefined;
   #claimsAt = Number.NEGATIVE_INFINITY;
+  #replacedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: HistoryOptions) {
     this.#options = options;
@@ -38,6 +41,11 @@ export class History {
   /** Must this process wait before it claims? */
   get isBarred(): boolean {
     return this.#confirmed !== this.#current || this.#options.clock.monotonic() < this.#claimsAt;
+  }
+
+  /** Has this process seen in the last minutes that the server was replaced? */
+  get isNew(): boolean {
+    return this.#options.clock.monotonic() - this.#replacedAt < NEW_MS;
   }
 
   /** Asks the ledger which one it is on. One that is new is asserted against, beside everything else. */
@@ -66,6 +74,7 @@ export class History {
 
   #assert(id: string): void {
     this.#asserting = id;
+    this.#replacedAt = this.#options.clock.monotonic();
     const asserted = this.#options.onNew?.(id) ?? Promise.resolve();
     asserted.then(
       () => {

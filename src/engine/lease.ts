@@ -63,6 +63,12 @@ export class Lease {
     await this.#passHistory();
   }
 
+  /** Asks which server the ledger is on: was it replaced in the last minutes, as this process saw it? */
+  async wasReplaced(): Promise<boolean> {
+    await this.#history.look();
+    return this.#history.isNew;
+  }
+
   /** Has this owner, beyond doubt, held its lease without a break until now? */
   isFresh(owner: string): boolean {
     return owner === this.#owner.id && this.#isFresh();

@@ -60,6 +60,8 @@ export class Reconciler {
     this.#toldOf = history;
     this.#mayHaveLostAny = true;
     try {
+      // Every record names the newest checkpoint that is known here.
+      this.#parts.knownSeal.k = (await this.#parts.ledger.lastCheckpoint())?.k ?? 0;
       await assertClaims(this.#parts, this.#executions, this.#notify);
     } finally {
       // Claims do not wait for that; what is not stored now is stored at a later look.

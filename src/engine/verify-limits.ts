@@ -3,16 +3,30 @@ export interface CheckedWith {
   readonly keyed: boolean;
   readonly hasHead: boolean;
   readonly unsealed: number;
+  readonly losses: readonly Loss[];
+}
+
+/** A checkpoint that says that others went with a server, up to a number. */
+export interface Loss {
+  readonly k: number;
+  readonly upTo: number;
 }
 
 /** What a check of the journal could not have found, each in a sentence or two. */
-export function whatCannotBeFound({ keyed, hasHead, unsealed }: CheckedWith): readonly string[] {
+export function whatCannotBeFound({ keyed, hasHead, unsealed, losses }: CheckedWith): readonly string[] {
   return [
     ...(keyed ? [] : [hasHead ? UNKEYED_SINCE_HEAD : UNKEYED]),
     ...(hasHead ? [] : [NO_HEAD]),
+    ...(losses.length === 0 ? [] : [lossSentence(losses)]),
     `Of the records newer than the last checkpoint (${unsealed} here), the newest of a session can be removed together with the session's note of its last record, and a session that has no older ones can be removed with them.`,
     "Only the journal is checked: not the rows of sessions, calls, confirmations, events and tokens.",
   ];
+}
+
+function lossSentence(losses: readonly Loss[]): string {
+  const [{ k, upTo } = { k: 0, upTo: 0 }] = losses.slice(-1);
+  const others = losses.length === 1 ? "" : `, as ${losses.length - 1} before it do`;
+  return `Checkpoint ${k} says that those up to number ${upTo} went with a server that was replaced in a failover${others}: what was removed together with them, at that time, is not noticed.`;
 }
 
 const UNKEYED =

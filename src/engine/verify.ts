@@ -1,10 +1,10 @@
 import type { AuditParts } from "./audit.ts";
-import { CHAIN_START, checkpointHash, foldRoot, sealedBefore } from "./chain.ts";
+import { CHAIN_START, checkpointHash, foldRoot, lostBefore, sealedBefore } from "./chain.ts";
 import { journalRecords } from "./journal-records.ts";
 import type { Ledger } from "./ledger.ts";
 import type { CheckpointRecord, JournalRecord } from "./records.ts";
 import { type ChainCount, verifyChain } from "./verify-chain.ts";
-import { whatCannotBeFound } from "./verify-limits.ts";
+import { type Loss, whatCannotBeFound } from "./verify-limits.ts";
 
 const PAGE = 500;
 
@@ -58,7 +58,7 @@ export async function verify(parts: AuditParts, options: VerifyOptions = {}): Pr
   const strays = journal.count - inJournal;
   if (strays !== 0) report("journal", `${strays} of its records belong to no session`);
   if (options.head !== undefined) await verifyHead(parts.ledger, options.head, report);
-  const { checkpoints, unsealed } = journal;
+  const { checkpoints, unsealed, losses } = journal;
   const { keyed } = parts;
   return {
     ok: faults.length === 0,
@@ -66,7 +66,7 @@ export async function verify(parts: AuditParts, options: VerifyOptions = {}): Pr
     unsealed,
     checkpoints,
     faults,
-    cannotDetect: whatCannotBeFound({ keyed, unsealed, hasHead: options.head !== undefined }),
+    cannotDetect: whatCannotBeFound({ keyed, unsealed, losses, hasHead: options.head !== undefined }),
   };
 }
 
@@ -75,6 +75,7 @@ interface JournalCount {
   readonly unsealed: number;
   readonly lastSeq: number;
   readonly checkpoints: number;
+  readonly losses: readonly Loss[];
 }
 
 /** All records in the order of commits, against the checkpoints that cover them. */
@@ -93,7 +94,7 @@ async function verifyJournal(parts: AuditParts, report: Report): Promise<Journal
     count += 1;
     lastSeq = record.seq;
   }
-  return { count, unsealed: await seals.end(), lastSeq, checkpoints: seals.met };
+  return { count, unsealed: await seals.end(), lastSeq, checkpoints: seals.met, losses: seals.losses };
 }
 
 function gap(first: number, next: number): string {
@@ -117,7 +118,10 @@ class SealWalk {
   #since = 0;
   /** The highest number that a record names which is newer than all checkpoints. */
   #named = 0;
+  /** Up to which number the next checkpoint says that others were lost. */
+  #excused = 0;
   met = 0;
+  readonly losses: Loss[] = [];
 
   constructor(parts: AuditParts, report: Report, newest: CheckpointRecord | undefined) {
     this.#parts = parts;
@@ -149,7 +153,7 @@ class SealWalk {
   /** Whoever wrote a record knew a checkpoint by then, and the record says which: it must be there, and before it. */
   #checkNamed({ stream, n, hash }: JournalRecord): void {
     const named = sealedBefore(hash) ?? 0;
-    if (named <= this.#passed) return;
+    if (named <= this.#passed || named <= this.#excused) return;
     if (this.#next === undefined && this.#passed === (this.#newest?.k ?? 0)) {
       this.#named = Math.max(this.#named, named);
     } else {
@@ -174,12 +178,16 @@ class SealWalk {
   async #advance(): Promise<void> {
     const step: IteratorResult<CheckpointRecord, undefined> = await this.#checkpoints.next();
     this.#next = step.value;
+    this.#excused = 0;
     if (this.#next === undefined) return;
     const { k, hash } = this.#next;
+    const lost = lostBefore(hash);
     const where = `checkpoint ${k}`;
     if (k !== this.#passed + 1) this.#report(where, `checkpoint ${this.#passed + 1} is missing`);
-    if (checkpointHash(this.#parts.hasher, this.#previous, this.#next) !== hash)
-      this.#report(where, "its hash does not follow from the one before it");
+    const follows = checkpointHash(this.#parts.hasher, this.#previous, this.#next, lost) === hash;
+    if (!follows) this.#report(where, "its hash does not follow from the one before it");
+    this.#excused = follows ? lost : 0;
+    if (this.#excused > 0) this.losses.push({ k, upTo: lost });
     this.#previous = hash;
     this.met = k;
   }

@@ -151,9 +151,12 @@ function checkRepeats(
       const attempt = Number(body["attempt"]);
       return attempt >= before.attempt && attempt < effect.attempt;
     });
-    if (!told)
-      report("second-run", `${thing} ran in attempt ${before.attempt} and in attempt ${effect.attempt}`);
+    if (!told) report("second-run", `${thing} ran in ${runOf(before)} and in ${runOf(effect)}`);
   }
+}
+
+function runOf({ attempt, pid }: Effect): string {
+  return `attempt ${attempt} (process ${pid})`;
 }
 
 function checkPromises({ ledger, calls, histories, promised }: Evidence, report: Report): void {
