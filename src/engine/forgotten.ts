@@ -6,7 +6,7 @@ import type { Ended } from "./executions.ts";
 import type { Snapshot } from "./ledger.ts";
 import type { EngineParts } from "./parts.ts";
 import type { EntryOutcome } from "./record-entry.ts";
-import type { CallRecord } from "./records.ts";
+import type { CallRecord, CallStatus } from "./records.ts";
 import type { Plan } from "./transact.ts";
 
 const HAS_RUN =
@@ -15,14 +15,18 @@ const WAS_STARTED =
   "it was started and may still run, and the ledger has lost that it was: look at what it did before anything else";
 
 /**
- * Does the ledger take for not begun what this attempt began? Then it has lost the claim; or a person had it run again,
- * and did not know that it had run. What may be repeated, and needs nobody any more, simply runs again.
+ * Does the ledger take for not begun what this attempt began, or for still in an earlier one? Then it has lost the claim;
+ * or a person had it run again, and did not know that it had run. What may be repeated, and needs nobody any more, simply
+ * runs again.
  */
 export function isForgotten(stored: CallRecord, began: Pick<CallRecord, "attempt">): boolean {
   const { status, attempt, repeatable } = stored;
   if (status === "ready") return !repeatable && attempt <= began.attempt;
-  return (status === "waiting" || status === "suspended") && attempt < began.attempt;
+  return EARLIER.has(status) && attempt < began.attempt;
 }
+
+/** From these an attempt can follow that was made already. */
+const EARLIER: ReadonlySet<CallStatus> = new Set(["waiting", "suspended", "executing"]);
 
 /** Makes `unknown` what is forgotten; with how it ended, where that is known, for whoever settles it. */
 export function doubtForgotten(

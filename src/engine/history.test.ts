@@ -157,6 +157,50 @@ describe("after a failover", () => {
     expect(notices.map(({ kind }) => kind)).toContain("lost-commits");
   });
 
+  test("a call that asked, was approved and ran on, all of which is gone, is not asked about again", async () => {
+    let ran = 0;
+    const pay = engine.gate("pay", {}, async (_args, { toolConfirmation, requestConfirmation }) => {
+      if (toolConfirmation === undefined) {
+        requestConfirmation();
+        return "asking";
+      }
+      ran += 1;
+      return "paid";
+    });
+    pay({}, { key: "k", by: ana }).catch(() => {});
+    await until(clock, async () => (await openQuestion()) !== "");
+    const asked = await openQuestion();
+    const before = await stored();
+    await engine.approve(asked, { by: ana });
+    await until(clock, () => ran === 1);
+    await until(clock, async () => (await stored()).status === "succeeded");
+    // The standby has the first attempt's claim, and nothing that came later.
+    const { owner: _none, ...earlier } = { ...before, status: "executing" as const };
+    watched.intercept("calls", async (go) => {
+      const calls = (await go()) as readonly CallRecord[];
+      return calls.map((call) => (call.id === earlier.id ? { ...earlier, owner: "another" } : call));
+    });
+    const doubts: Commit[] = [];
+    watched.intercept("load", async (go) => {
+      const snapshot = (await go()) as Awaited<ReturnType<Ledger["load"]>>;
+      return snapshot?.call?.id === earlier.id
+        ? { ...snapshot, call: { ...earlier, owner: "another" } }
+        : snapshot;
+    });
+    watched.intercept("commit", (_go, [commit]) => {
+      doubts.push(commit as Commit);
+      return Promise.resolve({ ok: true });
+    });
+    promote();
+    await pass(HEARTBEAT_MS + 100);
+    expect(doubts.flatMap(({ writes }) => writes)).toContainEqual(
+      expect.objectContaining({
+        kind: "call-update",
+        set: expect.objectContaining({ status: "unknown", attempt: 2 }) as unknown,
+      }),
+    );
+  });
+
   test("an end that is gone is recorded again, under the claim that is there", async () => {
     const pay = engine.gate("pay", {}, async () => "paid");
     loseCommit(watched, setsStatus("call-update", "succeeded"));

@@ -28,7 +28,7 @@ const CALLS_BEFORE = `
             approve  reask    refuse  deny    expire   cancel     claim      doubt
 waiting     ready    waiting  -       denied  expired  cancelled  -          unknown
 ready       -        waiting  -       -       -        cancelled  executing  unknown
-executing   -        -        -       -       -        -          -          -
+executing   -        -        -       -       -        -          -          unknown
 suspended   ready    -        ready   denied  expired  cancelled  -          unknown
 unknown     -        -        -       -       -        -          -          -
 succeeded   -        -        -       -       -        -          -          -

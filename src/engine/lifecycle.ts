@@ -65,6 +65,8 @@ export const CALL_TRANSITIONS: Table<CallStatus, CallCommand> = {
     // Its work is another agent's, in a frame of its own.
     delegate: "suspended",
     lose: "unknown",
+    // In an earlier attempt than one that ran.
+    doubt: "unknown",
     release: "ready",
   },
   // `refuse`: denied, but the tool is entered once more to word the answer.
