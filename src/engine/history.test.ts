@@ -318,7 +318,9 @@ describe("after a failover", () => {
   });
 
   test("a process that is idle notices when it seals, and says what it knows", async () => {
-    const { engine: idle, watched: eyes } = mortalEngine(ledger, clock, { onNotice: () => {} });
+    const told: string[] = [];
+    const onNotice = ({ kind }: LedgerNotice): unknown => told.push(kind);
+    const { engine: idle, watched: eyes } = mortalEngine(ledger, clock, { onNotice });
     let history = "1";
     eyes.intercept("history", () => Promise.resolve({ id: history, claimsInMs: 0 }));
     const pay = idle.gate("pay", { requireConfirmation: true }, async () => "paid");
@@ -337,7 +339,9 @@ describe("after a failover", () => {
     eyes.intercept("commit", (go) => go());
     history = "2";
     await idle.workOnce();
-    await until(clock, async () => (await stored()).status === "unknown");
+    await pass(100);
+    expect(await stored()).toMatchObject({ status: "unknown", attempt: 1 });
+    expect(told).toEqual(["new-history", "lost-claim", "lost-commits", "lost-commits"]);
   });
 
   test("a process that begins knows of nothing, and claims when the others may", async () => {

@@ -66,6 +66,8 @@ export class Reconciler {
     } finally {
       // Claims do not wait for that; what is not stored now is stored at a later look.
       this.#keeper.store().catch(() => {});
+      // One that is idle would not look by itself.
+      this.look(this.#owner).catch(() => {});
     }
   }
 
