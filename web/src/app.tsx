@@ -6,6 +6,7 @@ import { useNotifications } from "./features/inbox/notifications.ts";
 import { useWaiting } from "./features/inbox/use-waiting.ts";
 import { LoginDialog } from "./features/login/login-dialog.tsx";
 import { useOtherTabs } from "./features/login/use-other-tabs.ts";
+import { NoticesBanner } from "./features/notices/notices-banner.tsx";
 import { Header } from "./header.tsx";
 import { KeysDialog } from "./keys-dialog.tsx";
 import { type Route, useRoute } from "./router.ts";
@@ -42,6 +43,9 @@ export function App(): ReactNode {
   return (
     <div className="app">
       <Header route={route} waiting={waiting} onHelp={() => setHelping(true)} />
+      <div className="app-notice">
+        <NoticesBanner />
+      </div>
       <FaultWall key={route.page}>
         <Suspense fallback={<main className="page" aria-busy="true" />}>
           <Page route={route} />

@@ -12,6 +12,7 @@ export type {
   JsonValue,
   ListPage,
   Me,
+  Notice,
   Session,
   SettlementInput,
 } from "countersign/client";

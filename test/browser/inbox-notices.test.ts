@@ -1,0 +1,84 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { openNotices } from "../../src/engine/index.ts";
+import type { Scope } from "../../src/http/index.ts";
+import { axeFaults } from "../support/axe.ts";
+import { useBrowser } from "../support/browser.ts";
+import { type InboxPage, openInbox } from "../support/inbox-page.ts";
+import { keepNotice } from "../support/kept-notice.ts";
+import { layoutFaults } from "../support/layout.ts";
+import { type Office, openOffice } from "../support/office.ts";
+import { useResources } from "../support/resources.ts";
+
+const resources = useResources();
+const newPage = useBrowser();
+
+const TRIP = { name: "reimburse", args: { amount: 2500, purpose: "Lisbon" } };
+const DETAILS = { session: "s-secret", calls: ["c-secret"], tool: `wipe<b>${"x".repeat(300)}` };
+const SIZES = [
+  { width: 390, height: 844 },
+  { width: 1280, height: 860 },
+] as const;
+const LONG_MS = 120_000;
+
+async function openAs(office: Office, user: string, scopes: readonly Scope[]): Promise<InboxPage> {
+  const token = await office.tokenFor(user, { scopes });
+  const prepare = async (page: Page): Promise<void> => {
+    const answer = await page.request.post(`${office.url}/auth/login`, { data: { token } });
+    const { proof } = (await answer.json()) as { readonly proof: string };
+    await page.addInitScript(`localStorage.setItem("countersign.proof", ${JSON.stringify(proof)})`);
+  };
+  return openInbox(resources, { newPage, url: office.url, prepare });
+}
+
+test("a loss is told without a reload to whoever may decide, and hidden by an administrator", {
+  timeout: LONG_MS,
+}, async () => {
+  const office = await openOffice(resources, { mode: "tokens" });
+  await office.ask("ana", TRIP);
+  const ana = await openAs(office, "ana", ["read", "decide"]);
+  const root = await openAs(office, "root", ["read", "decide", "admin"]);
+  const watcher = await openAs(office, "ana", ["read"]);
+  await ana.rows.first().waitFor();
+  await root.page.getByText("Live").waitFor();
+  expect(await ana.page.getByRole("alert").count()).toBe(0);
+  const id = await keepNotice(office.engine.ledger, { details: DETAILS });
+  const told = ana.page.getByRole("alert");
+  await told.waitFor({ timeout: 30_000 });
+  expect(await told.innerText()).toContain("The database lost records that it had stored");
+  expect(await told.innerText()).toContain("check that it was not done already");
+  expect(await told.innerText()).not.toContain("secret");
+  expect(await told.getByRole("button").count()).toBe(0);
+  const shown = root.page.getByRole("alert");
+  await shown.waitFor({ timeout: 30_000 });
+  await shown.getByText("countersign notices list").click();
+  expect(await shown.innerText()).toContain("c-secret");
+  await look(root.page, "admin");
+  await look(ana.page, "person");
+  await shown.getByRole("button", { name: "hide for everybody" }).click();
+  await shown.waitFor({ state: "detached" });
+  await told.waitFor({ state: "detached", timeout: 30_000 });
+  expect(await openNotices(office.engine.ledger)).toEqual([]);
+  expect(await office.engine.ledger.kept("ledger-notice", id)).toMatchObject({
+    value: { acknowledged: { by: "root" } },
+  });
+  expect(await watcher.page.getByRole("alert").count()).toBe(0);
+});
+
+/** At both widths and in both colour schemes: seen by axe, and measured. PICTURES names a folder that gets them. */
+async function look(page: Page, name: string): Promise<void> {
+  const folder = process.env["PICTURES"];
+  for (const viewport of SIZES) {
+    await page.setViewportSize(viewport);
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await layoutFaults(page, { touch: viewport.width < 500 })).toEqual([]);
+      expect(await axeFaults(page)).toEqual([]);
+      if (folder === undefined) continue;
+      await mkdir(folder, { recursive: true });
+      await page.screenshot({ path: join(folder, `notice-${name}-${viewport.width}-${colorScheme}.png`) });
+    }
+  }
+}
