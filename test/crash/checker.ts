@@ -39,6 +39,8 @@ export type FindingCode =
 export interface Finding {
   readonly code: FindingCode;
   readonly message: string;
+  /** Which call ran, or which session lost something, where it is about that. */
+  readonly about?: string;
 }
 
 /** What processes said before they died: it holds for ever. */
@@ -55,7 +57,7 @@ interface Evidence {
   readonly promised: Promised;
 }
 
-type Report = (code: FindingCode, message: string) => void;
+type Report = (code: FindingCode, message: string, about?: string) => void;
 
 /**
  * Judges a run by what the world and the ledger's file say, with none of the engine's own reading code. May
@@ -68,7 +70,8 @@ export async function check(input: {
   readonly moment: Moment;
 }): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
-  const report: Report = (code, message) => findings.push({ code, message });
+  const report: Report = (code, message, about) =>
+    findings.push({ code, message, ...(about === undefined ? {} : { about }) });
   // In this order: whatever ran, and whatever was promised, must be explained by what is read after it.
   const promised = [...input.promised];
   const effects = readEffects(input.effects);
@@ -113,11 +116,15 @@ function checkRun({ ledger, calls, histories }: Evidence, effect: Effect, report
     ({ kind, body }) => kind === "confirmation-approved" && body["argsDigest"] === digest,
   );
   if (approvals.length < effect.approvals)
-    report("unapproved-run", `${title} ran with ${approvals.length} of ${effect.approvals} approvals`);
+    report(
+      "unapproved-run",
+      `${title} ran with ${approvals.length} of ${effect.approvals} approvals`,
+      effect.call,
+    );
   if (!earlier.some((line) => startsAttempt(line, effect.attempt)))
-    report("unclaimed-run", `${title} ran before it was claimed`);
+    report("unclaimed-run", `${title} ran before it was claimed`, effect.call);
   if (effect.what === "body" && (call === undefined || isDisowned(call)))
-    report("unaccounted-run", `${title} ran, and the ledger says ${call?.status ?? "nothing"}`);
+    report("unaccounted-run", `${title} ran, and the ledger says ${call?.status ?? "nothing"}`, effect.call);
 }
 
 function startsAttempt({ kind, body }: CallRecordLine, attempt: number): boolean {
@@ -170,6 +177,7 @@ function checkPromises({ ledger, calls, histories, promised }: Evidence, report:
         report(
           "lost-decision",
           `${line.confirmation} was ${verdict}; the ledger says ${status ?? "nothing"}`,
+          line.session,
         );
     }
     if (line.type === "settled-call") {
@@ -185,7 +193,7 @@ function checkPromises({ ledger, calls, histories, promised }: Evidence, report:
     }
     if (line.type === "committed") {
       for (const record of line.records.filter((one) => !records.has(one)))
-        report("lost-record", `${record} was acknowledged and is not in the journal`);
+        report("lost-record", `${record} was acknowledged and is not in the journal`, record.split(" ")[0]);
     }
   }
 }

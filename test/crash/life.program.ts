@@ -55,7 +55,7 @@ async function main(options: LifeOptions): Promise<void> {
     heartbeatMs,
     secret: SECRET,
     hostName: "life",
-    onNotice: ({ kind, message }) => tell({ type: "notice", kind, message }),
+    onNotice: ({ kind, details }) => tell({ type: "notice", kind, details }),
   });
   const view = openView(options.ledger);
   const world = new World(options, view, { killer, ran });

@@ -1,5 +1,5 @@
 import type { CallStatus } from "../../src/engine/index.ts";
-import { CountersignError } from "../../src/protocol/index.ts";
+import { CountersignError, type JsonObject } from "../../src/protocol/index.ts";
 import type { Line } from "../support/child.ts";
 import type { LedgerPlace } from "../support/open-view.ts";
 import { say } from "../support/program.ts";
@@ -56,8 +56,13 @@ export interface LifeOptions {
 export type LifeLine =
   | (Line & { readonly type: "ready" })
   | (Line & { readonly type: "committed"; readonly records: readonly string[] })
-  | (Line & { readonly type: "decided"; readonly confirmation: string; readonly confirmed: boolean })
-  | (Line & { readonly type: "withdrawn"; readonly confirmation: string })
+  | (Line & {
+      readonly type: "decided";
+      readonly confirmation: string;
+      readonly session: string;
+      readonly confirmed: boolean;
+    })
+  | (Line & { readonly type: "withdrawn"; readonly confirmation: string; readonly session: string })
   | (Line & { readonly type: "refused"; readonly confirmation: string; readonly code: string })
   /** The lease of this owner was renewed, no earlier than then. */
   | (Line & {
@@ -74,7 +79,7 @@ export type LifeLine =
   /** It has come to where it is to be struck. */
   | (Line & { readonly type: "struck" })
   /** The ledger no longer has what it had acknowledged, or may not have it. */
-  | (Line & { readonly type: "notice"; readonly kind: string; readonly message: string })
+  | (Line & { readonly type: "notice"; readonly kind: string; readonly details: JsonObject })
   | (Line & { readonly type: "error"; readonly message: string })
   /** Nothing is left to do of so many sessions. */
   | (Line & { readonly type: "done"; readonly sessions?: number });

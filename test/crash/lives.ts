@@ -14,6 +14,8 @@ export const PATIENCE_MS = 120_000;
 const STILL_MS = 1_500;
 const PROGRAM = new URL("./life.program.ts", import.meta.url);
 
+export type Notice = Extract<LifeLine, { readonly type: "notice" }>;
+
 type Told = Pick<LifeOptions, "settle"> &
   Partial<
     Pick<
@@ -61,9 +63,9 @@ export class Lives {
     return this.#errors;
   }
 
-  /** What processes told their operators of what the ledger lost, by kind. */
-  get notices(): readonly string[] {
-    return this.#promised.flatMap((line) => (line.type === "notice" ? [line.kind] : []));
+  /** What processes told their operators of what the ledger lost. */
+  get notices(): readonly Notice[] {
+    return this.#promised.filter((line) => line.type === "notice");
   }
 
   /** Lets there be more sessions, for the next process to begin; how many there are then. */

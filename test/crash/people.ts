@@ -48,26 +48,28 @@ export class People {
   }
 
   async #decide(confirmation: ConfirmationRecord): Promise<void> {
-    const { id } = confirmation;
+    const { id, session } = confirmation;
     const verdict = await this.#verdict(confirmation);
     if (verdict === "ignore") return;
     if (verdict === "withdraw") {
       const cancelled = await this.#engine.cancel(id, { ...BOSS, reason: "no longer wanted" });
-      if (cancelled.ok) tell({ type: "withdrawn", confirmation: id });
+      if (cancelled.ok) tell({ type: "withdrawn", confirmation: id, session });
       return;
     }
     // Some click twice.
     const clicks = this.#fraction(id, "clicks") < 0.3 ? 2 : 1;
-    await Promise.all(Array.from({ length: clicks }, () => this.#submit(id, verdict === "approve")));
+    await Promise.all(
+      Array.from({ length: clicks }, () => this.#submit(confirmation, verdict === "approve")),
+    );
   }
 
-  async #submit(id: string, confirmed: boolean): Promise<void> {
+  async #submit({ id, session }: ConfirmationRecord, confirmed: boolean): Promise<void> {
     const receipt = await this.#engine.decide({ id, confirmed }, BOSS);
     if (!receipt.ok) {
       tell({ type: "refused", confirmation: id, code: receipt.code });
       return;
     }
-    tell({ type: "decided", confirmation: id, confirmed });
+    tell({ type: "decided", confirmation: id, session, confirmed });
     if (this.#fraction(id, "waits") > 0.3) return;
     const call = await receipt.finished;
     tell({ type: "finished", call: call.id, status: call.status });

@@ -47,11 +47,11 @@ export class Deciders {
       .catch(() => {});
   }
 
-  async #decide({ id, app, tool }: ConfirmationRecord): Promise<void> {
+  async #decide({ id, app, session, tool }: ConfirmationRecord): Promise<void> {
     const runner = this.#runner(app);
     const confirmed = !isDenied(tool);
     const decided = confirmed ? await runner.approve(id, BOSS) : await runner.deny(id, BOSS);
-    tell({ type: "decided", confirmation: id, confirmed });
+    tell({ type: "decided", confirmation: id, session, confirmed });
     if (fractionOf(this.#place.seed, id) < 0.5) await decided.finished;
   }
 
