@@ -1,6 +1,9 @@
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { keepNotice } from "../support/kept-notice.ts";
 import { type Folder, makeFolder } from "./command.ts";
+import { askToPay, untilWritten, writePayer } from "./payer.ts";
 
 const DETAILS = { session: "s1", calls: ["c1"], tool: "wipe\u001b[2J" };
 
@@ -53,4 +56,32 @@ test("what is not there is refused with the exit code for that", async () => {
   const { code, stderr } = folder.run(["notices", "acknowledge", "no"]);
   expect(code).toBe(3);
   expect(stderr).toContain("[unknown-notice]");
+});
+
+test("a server whose ledger went back says so: in its log, its metrics, and to whoever looks", async () => {
+  const folder = makeFolder();
+  writePayer(folder);
+  await folder.withEngine(async () => {});
+  const server = folder.start(["serve", "agents", "--port", "0", "--json"]);
+  const [, url = ""] = /"url":"([^"]+)"/.exec(await server.until(/"url":"[^"]+"/)) ?? [];
+  const counted = async (): Promise<readonly string[]> => {
+    const text = await (await fetch(`${url}/metrics`)).text();
+    return text.split("\n").filter((line) => line.startsWith("countersign_ledger_notices_total"));
+  };
+  expect(await counted()).toEqual([
+    'countersign_ledger_notices_total{kind="new-history"} 0',
+    'countersign_ledger_notices_total{kind="lost-commits"} 0',
+    'countersign_ledger_notices_total{kind="lost-claim"} 0',
+  ]);
+  folder.run(["approve", askToPay(folder, 5)]);
+  await untilWritten(folder, "effects.log", "start 5");
+  const database = new DatabaseSync(join(folder.path, "countersign.db"));
+  database.exec("update sessions set version = version - 1");
+  database.close();
+  await server.until(/lost-commits/);
+  expect((await counted())[1]).toMatch(/\{kind="lost-commits"\} [1-9]/);
+  await expect
+    .poll(async () => (await fetch(`${url}/v1/notices`)).json(), { timeout: 10_000 })
+    .toMatchObject({ items: [{ kind: "lost-commits", pid: server.pid }] });
+  expect((await fetch(`${url}/readyz`)).status).toBe(200);
 });
