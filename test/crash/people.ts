@@ -9,6 +9,8 @@ const MOST_RETRIES = 3;
 // So long after a question those who quarrel about it have all heard of it.
 const QUARREL_AFTER_MS = 60;
 
+const NOT_AGAIN: Settlement = { as: "failed", error: "it cannot be run again" };
+
 type Verdict = "approve" | "deny" | "withdraw" | "ignore";
 type PeopleOptions = Pick<LifeOptions, "seed" | "settle" | "share" | "quarrel">;
 
@@ -113,8 +115,12 @@ export class People {
 
   async #settleCall(call: CallRecord): Promise<void> {
     const settlement = this.#settlement(call);
-    const settled = await this.#engine.settle({ call: call.id }, settlement, BOSS);
-    if (settled.ok) tell({ type: "settled-call", call: call.id, as: settlement.as });
+    // What lost its approval cannot be run again; then they say so.
+    for (const said of [settlement, NOT_AGAIN]) {
+      const settled = await this.#engine.settle({ call: call.id }, said, BOSS);
+      if (settled.ok) tell({ type: "settled-call", call: call.id, as: said.as });
+      if (settled.ok || said.as !== "retry") return;
+    }
   }
 
   #settlement({ id, attempt }: CallRecord): Settlement {
