@@ -33,7 +33,8 @@ function isLossOwnedUpTo({ code, message, about = "" }: Finding, notices: readon
   switch (code) {
     case "unclaimed-run":
     case "unapproved-run":
-      return tellsOf(notices, "lost-claim", { call: about });
+      // Doubted by its late end, where that came before the assertion: then the commit is told of.
+      return tellsOf(notices, "lost-claim", { call: about }) || tellsOfCommit(notices, about);
     case "unaccounted-run":
       return SESSION_GONE.test(message) && tellsOf(notices, "lost-claim", { call: about });
     case "lost-decision":
@@ -55,6 +56,12 @@ export function untold(
   const silent = [...lost].filter((session) => !tellsOf(notices, "lost-commits", { session }));
   const sessions = silent.map((session) => `what ${session} lost`);
   return standby === undefined || promotions >= rounds ? sessions : ["a promotion", ...sessions];
+}
+
+function tellsOfCommit(notices: readonly Notice[], call: string): boolean {
+  return notices.some(({ kind, details: { calls } }) => {
+    return kind === "lost-commits" && Array.isArray(calls) && calls.includes(call);
+  });
 }
 
 function tellsOf(
