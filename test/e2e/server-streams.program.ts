@@ -60,6 +60,10 @@ function bareFeed() {
   return { app: { fetch }, publish };
 }
 
+function authenticate(request: Request) {
+  return { id: request.headers.get("x-as") ?? "nobody", scopes: ["read", "admin"] };
+}
+
 function approvalsFeed() {
   const shop = createShop();
   const publish = (text: string): void => {
@@ -67,7 +71,7 @@ function approvalsFeed() {
       throw error;
     });
   };
-  return { app: createApp({ apps: { shop } }), publish };
+  return { app: createApp({ apps: { shop }, authenticate }), publish };
 }
 
 function tell(line: StreamsLine): void {

@@ -30,17 +30,20 @@ async function startFeed(feed: StreamsOptions["feed"]): Promise<Feed> {
   };
 }
 
-async function read(port: number): Promise<RawSocket> {
+/** Each reader is somebody else: one person may have only so many streams. */
+async function read(port: number, name: string): Promise<RawSocket> {
   const socket = await RawSocket.open(port);
   resources.add(() => socket.close());
-  socket.send("GET /v1/confirmations/stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  socket.send(`GET /v1/confirmations/stream HTTP/1.1\r\nHost: localhost\r\nx-as: ${name}\r\n\r\n`);
   return socket;
 }
 
 async function readMany(port: number, count: number): Promise<readonly RawSocket[]> {
   const readers: RawSocket[] = [];
   while (readers.length < count) {
-    const some = Array.from({ length: Math.min(100, count - readers.length) }, () => read(port));
+    const some = Array.from({ length: Math.min(100, count - readers.length) }, (_, i) =>
+      read(port, `reader-${readers.length + i}`),
+    );
     readers.push(...(await Promise.all(some)));
   }
   await Promise.all(readers.map((reader) => reader.until("\r\n\r\n")));
