@@ -384,3 +384,22 @@ test("what is told is stored too, also where the ledger does not take it at firs
   expect(kept.find(({ kind }) => kind === "lost-claim")?.details).toMatchObject([{ tool: "pay" }]);
   expect(kept.every(({ pid }) => pid === process.pid)).toBe(true);
 });
+
+test("commits that a crashed server lost are told, however many were made since", async () => {
+  let reconnects = 0;
+  watched.ledger.stats = () => ({
+    pool: { size: 1, open: 1, idle: 1, waiting: 0 },
+    statements: 0,
+    retries: 0,
+    reconnects,
+  });
+  const pay = engine.gate("pay", {}, async () => "paid");
+  loseCommit(watched, setsStatus("call-update", "succeeded"));
+  pay({}, { key: "k", by: ana }).catch(() => {});
+  await until(clock, () => watched.count("commit") >= 3);
+  reconnects = 1;
+  for (let n = 0; n < 5; n += 1) await pay({}, { key: `later-${n}`, by: ana });
+  await pass(HEARTBEAT_MS + 100);
+  const { session } = await stored();
+  expect(notices.map(({ kind, details }) => [kind, details["session"]])).toEqual([["lost-commits", session]]);
+});

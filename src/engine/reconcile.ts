@@ -29,8 +29,9 @@ export class Reconciler {
   readonly #notify: Notify;
   readonly #keeper: NoticeKeeper;
   #toldOf = "";
-  /** Since the server was replaced, not only the newest commits may be gone. */
+  /** Since the server was replaced or crashed, not only the newest commits may be gone. */
   #mayHaveLostAny = false;
+  #reconnects = 0;
   /** What was found idle, and when first. */
   #idle = new Map<string, number>();
   #owner = "";
@@ -90,7 +91,10 @@ export class Reconciler {
 
   async #tellLost(): Promise<void> {
     const { acknowledged, ledger } = this.#parts;
-    const all = this.#mayHaveLostAny;
+    const { reconnects = 0 } = ledger.stats?.() ?? {};
+    // A server that crashed ended its connections, and the newest commits may have been made since.
+    const all = this.#mayHaveLostAny || reconnects !== this.#reconnects;
+    this.#reconnects = reconnects;
     this.#mayHaveLostAny = false;
     try {
       for (const { session, kinds, calls } of await acknowledged.lost(ledger, { all }))

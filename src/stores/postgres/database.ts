@@ -168,8 +168,8 @@ export class Database {
         { details: { ledger: this.name }, cause: error },
       );
     }
+    if (isGone(error)) this.#reconnects += 1;
     if (isGone(error) && patient) {
-      this.#reconnects += 1;
       // However long the first one took to be lost, another connection is tried.
       if (elapsedMs < GONE_LIMIT_MS || losses === 1) return;
     }
