@@ -6,7 +6,8 @@ import { isTolerated, untold } from "./bar.ts";
 import { Stage, type World } from "./stage.ts";
 
 const seed = runSeed();
-const ROUNDS = Number(process.env["COUNTERSIGN_FAILOVERS"]);
+const USUAL_ROUNDS = 2;
+const ROUNDS = Number(process.env["COUNTERSIGN_FAILOVERS"] ?? USUAL_ROUNDS);
 const TIMEOUT_MS = 900_000;
 /** For whoever is not struck any more: a busy machine does not take it away. */
 const PATIENT = { leaseMs: 3_000, heartbeatMs: 500 };
@@ -28,7 +29,8 @@ const GONE = /There is no call/;
 describe(`the database's server is killed under three replicas (COUNTERSIGN_SEED=${seed})`, () => {
   const resources = useResources();
 
-  test.each(WORLDS)(
+  // Those in which nothing that was synced is lost are struck within every run of the suite.
+  test.each(ROUNDS > USUAL_ROUNDS ? WORLDS : WORLDS.slice(0, 2))(
     `$title, ${ROUNDS} times: nothing runs twice, nothing is stuck, and who must know is told`,
     async (world) => {
       const stage = await Stage.start(resources, { world, seed });
@@ -44,7 +46,7 @@ describe(`the database's server is killed under three replicas (COUNTERSIGN_SEED
       const settled = (await lives.check("rest")).filter(
         (finding) => !isTolerated(world, finding, lives.notices),
       );
-      console.log(`${world.title}: ${JSON.stringify(countsOf(atRest))}`);
+      if (ROUNDS > USUAL_ROUNDS) console.log(`${world.title}: ${JSON.stringify(countsOf(atRest))}`);
       expect(atRest, "at rest").toEqual([]);
       expect(untold(world, { found, notices: lives.notices, rounds: ROUNDS }), "told").toEqual([]);
       expect(rested, "the replicas go on by themselves").toBe(true);
