@@ -1,4 +1,5 @@
 import { rootAgent } from "../../../examples/agents/hitl_demo/agent.ts";
+import { type Clock, systemClock } from "../../../src/engine/index.ts";
 import { type App, createApp } from "../../../src/http/index.ts";
 import { Agent, type Model, Runner } from "../../../src/index.ts";
 import type { JsonValue } from "../../../src/protocol/index.ts";
@@ -11,7 +12,11 @@ export class ReplayServer {
   readonly #seen: { readonly stream: boolean; readonly contents: JsonValue }[] = [];
 
   constructor(options: { readonly allowOrigins?: readonly string[] } = {}) {
-    this.#runner = new Runner({ agent: this.#overheard(rootAgent), ledger: "memory:" });
+    this.#runner = new Runner({
+      agent: this.#overheard(rootAgent),
+      ledger: "memory:",
+      clock: tickingClock(),
+    });
     this.#app = createApp({ apps: { hitl_demo: this.#runner }, ...options });
   }
 
@@ -38,6 +43,16 @@ export class ReplayServer {
     };
     return new Agent({ name, description, instruction, tools, model: overheard });
   }
+}
+
+/** Sessions are listed by the time of their making; two of one millisecond have no order of their own. */
+function tickingClock(): Clock {
+  let last = 0;
+  const now = (): number => {
+    last = Math.max(Date.now(), last + 1);
+    return last;
+  };
+  return { ...systemClock, now };
 }
 
 function readBody(type: string, text: string): Pick<Outcome, "kind" | "body"> {
