@@ -1,3 +1,3 @@
 export { type ChannelCase, type ChannelSubject, channelContract } from "./channels/channel.contract.ts";
 export { ManualClock } from "./engine/index.ts";
-export { type LedgerCase, type LedgerSubject, ledgerContract } from "./engine/ledger.contract.ts";
+export { type LedgerCase, type LedgerSubject, ledgerContract } from "./engine/ledger/ledger.contract.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { wrapLedger } from "../../test/support/ledger-proxy.ts";
 import { useResources } from "../../test/support/resources.ts";
 import type { Ledger } from "../engine/index.ts";
-import { SessionWriter } from "../engine/ledger.contract/build.ts";
+import { SessionWriter } from "../engine/ledger/contract/build.ts";
 import { createLedger } from "../stores/index.ts";
 import { JournalReader } from "./journal-reader.ts";
 

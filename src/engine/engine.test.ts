@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createLedger } from "../stores/index.ts";
+import { ManualClock } from "./common/manual-clock.ts";
 import { Engine } from "./engine.ts";
-import type { Ledger } from "./ledger.ts";
-import { ManualClock } from "./manual-clock.ts";
+import type { Ledger } from "./ledger/ledger.ts";
 import { hostOf, mortalEngine, until } from "./testing/execution.ts";
 
 const ana = { id: "ana" };

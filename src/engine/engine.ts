@@ -1,42 +1,59 @@
 import { CountersignError, type JsonObject, type JsonValue } from "../protocol/index.ts";
-import { AcknowledgedCommits } from "./acknowledged.ts";
-import type { AskedCall } from "./ask.ts";
-import { headText, seal } from "./audit.ts";
-import { cancelRun, type RunToCancel } from "./cancel-run.ts";
-import { chainHasher } from "./chain.ts";
-import { type Clock, systemClock } from "./clock.ts";
-import { decide } from "./decide.ts";
-import { type Decided, type Decider, type DecisionInput, type Refusal, refusal } from "./decision.ts";
-import { Executions } from "./executions.ts";
-import { createGate, type GateBody, type GatedFunction, GateHost, type GateOptions } from "./gate.ts";
+import { headText, prune, seal, type Verification, type VerifyOptions, verify } from "./audit/index.ts";
+import { Executions } from "./calls/index.ts";
+import { type Clock, createIds, type NewId, systemClock, type Trace, untraced } from "./common/index.ts";
+import {
+  type Cancelled,
+  cancel,
+  type Decided,
+  type Decider,
+  type DecisionInput,
+  decide,
+  noteRefusal,
+  type Refusal,
+  refusal,
+  type Settled,
+  type SettlementInput,
+  settle,
+  type Tried,
+} from "./decisions/index.ts";
+import { createGate, type GateBody, type GatedFunction, GateHost, type GateOptions } from "./gate/index.ts";
 import type { Host } from "./host.ts";
-import { createIds, type NewId } from "./ids.ts";
-import { InFlight } from "./in-flight.ts";
-import { Lease } from "./lease.ts";
-import type { Ledger, SessionName } from "./ledger.ts";
-import { isAnswered } from "./lifecycle.ts";
-import type { LedgerNotice } from "./notice.ts";
-import { NoticeKeeper } from "./notices.ts";
-import type { Once } from "./once.ts";
+import { chainHasher } from "./journal/index.ts";
+import {
+  type CallRecord,
+  checkSecret,
+  InFlight,
+  type Ledger,
+  type Once,
+  type SessionName,
+  SessionQueue,
+} from "./ledger/index.ts";
+import { isAnswered } from "./lifecycle/index.ts";
 import { DEFAULT_SETTINGS, type EngineParts, type EngineSettings } from "./parts.ts";
-import type { PayloadOutcome } from "./payload.ts";
-import { judgePayloadHere } from "./payload-here.ts";
-import { type PrincipalInput, toPrincipal } from "./principal.ts";
-import { prune } from "./prune.ts";
-import { Reconciler } from "./reconcile.ts";
-import type { CallRecord } from "./records.ts";
-import { noteRefusal, type Tried } from "./refuse.ts";
-import { type Doubted, restored } from "./restored.ts";
-import { Runs } from "./runs.ts";
-import { checkSecret } from "./secret-check.ts";
-import { SessionQueue } from "./session-queue.ts";
-import { changeState, createSession, deleteSession, type SessionStart } from "./sessions.ts";
-import { type Settled, type SettlementInput, settle } from "./settle.ts";
-import { type Trace, untraced } from "./trace.ts";
-import { Unstored } from "./unstored.ts";
-import { type Verification, type VerifyOptions, verify } from "./verify.ts";
-import { type Cancelled, cancel } from "./withdraw.ts";
-import { Worker, type WorkOptions } from "./worker.ts";
+import { type PrincipalInput, toPrincipal } from "./people/index.ts";
+import {
+  AcknowledgedCommits,
+  type Doubted,
+  Lease,
+  type LedgerNotice,
+  NoticeKeeper,
+  Reconciler,
+  restored,
+  Unstored,
+  Worker,
+  type WorkOptions,
+} from "./process/index.ts";
+import { type AskedCall, judgePayloadHere, type PayloadOutcome } from "./questions/index.ts";
+import {
+  cancelRun,
+  changeState,
+  createSession,
+  deleteSession,
+  Runs,
+  type RunToCancel,
+  type SessionStart,
+} from "./sessions/index.ts";
 
 export interface EngineOptions extends Partial<EngineSettings> {
   readonly ledger: Ledger;

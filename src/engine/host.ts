@@ -1,10 +1,9 @@
 import type { JsonObject, JsonValue } from "../protocol/index.ts";
-import type { AskedCall } from "./ask.ts";
-import type { CallContext } from "./call-context.ts";
-import type { CallEnd } from "./call-end.ts";
-import type { Approvers } from "./principal.ts";
-import type { CallRecord, FrameRecord, Shown } from "./records.ts";
-import type { PayloadReading } from "./schema.ts";
+import type { CallContext, CallEnd } from "./calls/index.ts";
+import type { PayloadReading } from "./common/index.ts";
+import type { CallRecord, FrameRecord, Shown } from "./ledger/index.ts";
+import type { Approvers } from "./people/index.ts";
+import type { AskedCall } from "./questions/index.ts";
 
 /** How a tool's own questions are put. */
 export interface AskingRules {

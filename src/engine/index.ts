@@ -1,70 +1,150 @@
-export type { AskedCall, Question } from "./ask.ts";
-export { checkedAsk } from "./ask-options.ts";
-export { type AskingOptions, checkAsking } from "./asking-options.ts";
-export { isRequester, isVouched, mayDecide, mayJudge, type Ruled } from "./authority.ts";
+export type { Fault, Verification } from "./audit/index.ts";
 export {
   type AskOptions,
   type CallContext,
+  CallEnd,
+  type CallEndOptions,
   CallLeft,
+  type Claimed,
   ConfirmationRejected,
+  type Delegation,
   OutcomeUnknown,
   type StepContext,
   type StepOptions,
-} from "./call-context.ts";
-export { CallEnd, type CallEndOptions, type Delegation } from "./call-end.ts";
-export { parseChanged } from "./changed-args.ts";
-export type { Claimed } from "./claim.ts";
-export { type Clock, jitter, systemClock } from "./clock.ts";
-export type { Closed } from "./close.ts";
+} from "./calls/index.ts";
 export {
-  type Confirmation,
-  type ConfirmationDecision,
-  type ConfirmationSubject,
-  rightsOf,
-  toConfirmation,
-} from "./confirmation.ts";
-export type { Decided, Decider, DecisionInput, Refusal } from "./decision.ts";
-export { definitionDigest, type ToolDefinition, valueDigest } from "./digest.ts";
-export type { EventDraft } from "./draft.ts";
+  bytesOf,
+  type Clock,
+  checkSessionName,
+  checkStateKey,
+  createIds,
+  definitionDigest,
+  errorText,
+  flawOfName,
+  jitter,
+  ManualClock,
+  type NewId,
+  type Parameters,
+  type ParseOutcome,
+  type PayloadReading,
+  readForm,
+  readShape,
+  redact,
+  refuseUnknown,
+  type Shape,
+  type StandardSchema,
+  storableText,
+  systemClock,
+  type ToolDefinition,
+  type Trace,
+  type Traced,
+  unlessClosed,
+  valueDigest,
+} from "./common/index.ts";
+export {
+  type Cancelled,
+  type Decided,
+  type Decider,
+  type DecisionInput,
+  isWithdrawnBy,
+  type Refusal,
+  type Settled,
+  type Settlement,
+  type SettlementInput,
+  type Tried,
+} from "./decisions/index.ts";
 export { type Acting, type DecisionReceipt, Engine, type EngineOptions } from "./engine.ts";
-export { errorText } from "./error-text.ts";
-export { firstQuestion } from "./first-question.ts";
-export { type Asker, askerIn, type ChildInput, type FrameEnd } from "./frames.ts";
-export type { GateBody, GatedFunction, GateOptions, GateUse } from "./gate.ts";
-export type { GateOutcome } from "./gate-outcome.ts";
-export { findGivenUp, type GivenUpDelivery, listGivenUp, notGivenUp } from "./given-up.ts";
+export {
+  type Asker,
+  askerIn,
+  type ChildInput,
+  type FrameEnd,
+  type Rest,
+  type Trail,
+} from "./frames/index.ts";
+export {
+  type AskingOptions,
+  checkAsking,
+  type GateBody,
+  type GatedFunction,
+  type GateOptions,
+  type GateOutcome,
+  type GateUse,
+  parseChanged,
+} from "./gate/index.ts";
 export type { Amendment, AskingRules, Host, HostedApp, LiveTool } from "./host.ts";
-export { createIds, type NewId } from "./ids.ts";
-export { refuseUnknown } from "./known-options.ts";
-export type {
-  CallChange,
-  Commit,
-  CommitOutcome,
-  ConfirmationChange,
-  ConfirmationFilter,
-  ConfirmationWithCall,
-  DueWork,
-  EventRange,
-  FrameChange,
-  HeldWork,
-  JournalRange,
-  Ledger,
-  LedgerHistory,
-  ListRequest,
-  Memo,
-  Owner,
-  OwnerState,
-  Page,
-  PageRequest,
-  SealedUpon,
-  SessionChange,
-  SessionName,
-  Snapshot,
-  Target,
-  UnknownCallsRequest,
-  Write,
-} from "./ledger.ts";
-export type { LedgerStats } from "./ledger-stats.ts";
+export {
+  type Delivery,
+  type DeliveryEnd,
+  findGivenUp,
+  type GivenUpDelivery,
+  type JournalPlace,
+  listGivenUp,
+  notGivenUp,
+  type Outbox,
+  recordsAfter,
+} from "./journal/index.ts";
+export {
+  type CallChange,
+  type CallRecord,
+  type CallStatus,
+  type CardLayout,
+  type ChainHead,
+  type CheckpointRecord,
+  type Commit,
+  type CommitOutcome,
+  type ConfirmationChange,
+  type ConfirmationFilter,
+  type ConfirmationRecord,
+  type ConfirmationStatus,
+  type ConfirmationWithCall,
+  cutShown,
+  cutSubject,
+  cutValue,
+  cutVotes,
+  type DueWork,
+  type EventDraft,
+  type EventRange,
+  type FrameChange,
+  type FrameKind,
+  type FrameRecord,
+  type FrameStatus,
+  type HeldWork,
+  isEverybodys,
+  type JournalRange,
+  type JournalRecord,
+  type KeptItem,
+  type Ledger,
+  type LedgerHistory,
+  type LedgerStats,
+  type ListRequest,
+  type Memo,
+  type Once,
+  type Owner,
+  type OwnerState,
+  type Page,
+  type PageRequest,
+  type Recalled,
+  type RememberedRun,
+  type SealedUpon,
+  type SessionChange,
+  type SessionName,
+  type SessionRecord,
+  type Shelf,
+  type Shown,
+  type Snapshot,
+  type StepKind,
+  type StepRecord,
+  type StepStatus,
+  searchableWords,
+  type Target,
+  toRememberedRun,
+  type UnknownCallsRequest,
+  type Vote,
+  type Write,
+  withoutTemporary,
+  wordsOf,
+} from "./ledger/index.ts";
 export {
   CALL_TRANSITIONS,
   type CallCommand,
@@ -75,68 +155,57 @@ export {
   nextCall,
   type ShownStatus,
   shownStatus,
-} from "./lifecycle.ts";
-export { LOGIN_MODES, type LoginMode, loginModeOf, setLoginMode } from "./login-mode.ts";
-export { ManualClock } from "./manual-clock.ts";
-export { checkSessionName, checkStateKey, flawOfName, storableText } from "./names.ts";
-export { NOTICE_KINDS } from "./notice.ts";
-export { acknowledgeNotice, type KeptNotice, listNotices, openNotices } from "./notices.ts";
-export { type Once, type Recalled, type RememberedRun, toRememberedRun } from "./once.ts";
-export type { Delivery, DeliveryEnd, Outbox } from "./outbox.ts";
+} from "./lifecycle/index.ts";
 export { DEFAULT_SETTINGS, type EngineSettings } from "./parts.ts";
-export type { PayloadOutcome } from "./payload.ts";
-export { cutShown, cutSubject, cutValue, cutVotes } from "./preview.ts";
 export {
   ANYBODY,
   type Approvers,
   isAnybody,
+  isRequester,
+  isVouched,
+  LOGIN_MODES,
+  type LoginMode,
+  loginModeOf,
+  looksAs,
+  looksAsRequester,
+  mayDecide,
+  mayJudge,
   type Principal,
   type PrincipalInput,
   type PrincipalKind,
+  type Ruled,
+  setLoginMode,
   toPrincipal,
-} from "./principal.ts";
-export type {
-  CallRecord,
-  CallStatus,
-  CardLayout,
-  ChainHead,
-  CheckpointRecord,
-  ConfirmationRecord,
-  ConfirmationStatus,
-  FrameKind,
-  FrameRecord,
-  FrameStatus,
-  JournalRecord,
-  SessionRecord,
-  Shown,
-  StepKind,
-  StepRecord,
-  StepStatus,
-  Vote,
-} from "./records.ts";
-export { type JournalPlace, recordsAfter } from "./records-after.ts";
-export { redact } from "./redact.ts";
-export type { Tried } from "./refuse.ts";
-export type { Doubted } from "./restored.ts";
+  viewersOf,
+} from "./people/index.ts";
 export {
-  type Parameters,
-  type ParseOutcome,
-  type PayloadReading,
-  readForm,
-  readShape,
-  type Shape,
-  type StandardSchema,
-} from "./schema.ts";
-export { searchableWords, wordsOf } from "./search-words.ts";
-export type { Settled, Settlement, SettlementInput } from "./settle.ts";
-export type { KeptItem, Shelf } from "./shelf.ts";
-export { bytesOf } from "./sizes.ts";
-export { isEverybodys, withoutTemporary } from "./state-scopes.ts";
-export type { Trace, Traced } from "./trace.ts";
-export type { Rest, Trail } from "./trail.ts";
-export type { CallPlan, MessageInput, MessageOutcome, PlannedCall, Turn, TurnInput } from "./turns.ts";
-export { unlessClosed } from "./unless-closed.ts";
-export type { Fault, Verification } from "./verify.ts";
-export { looksAs, looksAsRequester, viewersOf } from "./viewers.ts";
-export { type Cancelled, isWithdrawnBy } from "./withdraw.ts";
-export type { Worker, WorkOptions } from "./worker.ts";
+  acknowledgeNotice,
+  type Doubted,
+  type KeptNotice,
+  listNotices,
+  NOTICE_KINDS,
+  openNotices,
+  type Worker,
+  type WorkOptions,
+} from "./process/index.ts";
+export {
+  type AskedCall,
+  type Closed,
+  type Confirmation,
+  type ConfirmationDecision,
+  type ConfirmationSubject,
+  checkedAsk,
+  firstQuestion,
+  type PayloadOutcome,
+  type Question,
+  rightsOf,
+  toConfirmation,
+} from "./questions/index.ts";
+export type {
+  CallPlan,
+  MessageInput,
+  MessageOutcome,
+  PlannedCall,
+  Turn,
+  TurnInput,
+} from "./sessions/index.ts";

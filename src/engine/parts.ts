@@ -1,16 +1,9 @@
-import type { AcknowledgedCommits } from "./acknowledged.ts";
-import type { KnownSeal } from "./audit.ts";
-import type { ChainHasher } from "./chain.ts";
-import type { Clock } from "./clock.ts";
-import type { Draft } from "./draft.ts";
+import type { KnownSeal } from "./audit/index.ts";
+import type { Clock, NewId, Trace } from "./common/index.ts";
 import type { Host } from "./host.ts";
-import type { NewId } from "./ids.ts";
-import type { InFlight } from "./in-flight.ts";
-import type { Lease } from "./lease.ts";
-import type { Ledger } from "./ledger.ts";
-import type { SessionQueue } from "./session-queue.ts";
-import type { Trace } from "./trace.ts";
-import type { Unstored } from "./unstored.ts";
+import type { ChainHasher } from "./journal/index.ts";
+import type { Draft, InFlight, Ledger, SessionQueue } from "./ledger/index.ts";
+import type { AcknowledgedCommits, Lease, Unstored } from "./process/index.ts";
 
 /** Limits and intervals; every one can be set, so that tests need not wait. */
 export interface EngineSettings {

@@ -1,14 +1,13 @@
 import { type Clock, createIds, DEFAULT_SETTINGS, Engine, type NewId, systemClock } from "../engine/index.ts";
-import { readAgentTree } from "./agent-tree.ts";
-import { Background } from "./background.ts";
-import { Cancellation } from "./cancellation.ts";
-import { Definitions } from "./definitions.ts";
-import { RequestHeaders } from "./request-headers.ts";
+import { readAgentTree } from "./agents/index.ts";
+import { SessionNames } from "./history/index.ts";
+import { Background, Cancellation } from "./loop/index.ts";
+import { RequestHeaders } from "./messages/index.ts";
 import type { RunContext } from "./run-context.ts";
-import { RunFeed } from "./run-feed.ts";
 import type { RunnerOptions } from "./runner-options.ts";
 import { createRuntimeHost } from "./runtime-host.ts";
-import { SessionNames } from "./session-names.ts";
+import { RunFeed } from "./streaming/index.ts";
+import { Definitions } from "./tools/index.ts";
 
 const DEFAULT_MODEL_CALLS = 500;
 const DEFAULT_MODEL_BYTES = 4 * 1_048_576;

@@ -1,37 +1,36 @@
-export { type Activity, activityOf } from "./activity.ts";
-export { type AdkCallbacks, FunctionTool, type FunctionToolOptions, LlmAgent } from "./adk-names.ts";
 export {
+  type AdkCallbacks,
   Agent,
   type AgentOptions,
   type AnyAgent,
+  type BeforeToolContext,
+  type ConfirmationProvider,
+  type ConfirmationRequest,
+  type ForeignAgent,
+  type ForeignCall,
+  type ForeignContext,
+  type ForeignMove,
+  type ForeignStanding,
+  type HookContext,
+  type Hooks,
   type Instruction,
+  LlmAgent,
   LoopAgent,
   ParallelAgent,
   SequentialAgent,
-} from "./agent.ts";
-export { AgentTool, type AgentToolOptions, agentTool } from "./agent-tool.ts";
-export { type RefusedAnswer } from "./answers.ts";
+} from "./agents/index.ts";
+export type { Policy, PolicyCall, PolicyVerdict } from "./calls/index.ts";
 export {
-  ASK_USER,
-  type AskUserOptions,
-  answersSchema,
-  askedQuestions,
-  askUser,
-  readAnswers,
-  toAnswersPayload,
-} from "./ask-user.ts";
-export { BaseTool, type BaseToolOptions } from "./base-tool.ts";
-export type { DecisionResult } from "./decision-result.ts";
-export type {
-  ForeignAgent,
-  ForeignCall,
-  ForeignContext,
-  ForeignMove,
-  ForeignStanding,
-} from "./foreign-agent.ts";
-export { isNested, isVisible } from "./history.ts";
-export type { BeforeToolContext, HookContext, Hooks } from "./hooks.ts";
-export type { RunLimits } from "./limit-run.ts";
+  isNested,
+  isVisible,
+  redactCalls,
+  type Session,
+  type Sessions,
+  type Turn,
+  type UnknownCall,
+} from "./history/index.ts";
+export type { RunLimits } from "./loop/index.ts";
+export type { DecisionResult, HeaderSource, RefusedAnswer } from "./messages/index.ts";
 export type {
   GenerateOptions,
   Model,
@@ -39,24 +38,35 @@ export type {
   ModelRequest,
   ModelResolver,
   ToolDeclaration,
-} from "./model.ts";
-export type { Policy, PolicyCall, PolicyVerdict } from "./policy.ts";
-export type { ConfirmationProvider, ConfirmationRequest } from "./provider.ts";
-export { redactCalls } from "./redact-calls.ts";
-export type { HeaderSource } from "./request-headers.ts";
+} from "./models/index.ts";
 export { Runner, type StartedRun } from "./runner.ts";
 export type { BeginInput, RunInput, RunnerOptions, SendOptions } from "./runner-options.ts";
-export type { Session, Sessions } from "./sessions.ts";
-export type { State } from "./state.ts";
-export type { StreamEvent } from "./stream.ts";
+export { type Activity, activityOf, type RunEvent, type StreamEvent } from "./streaming/index.ts";
 export {
+  AgentTool,
+  type AgentToolOptions,
+  ASK_USER,
+  type AskUserOptions,
+  agentTool,
+  answersSchema,
+  askedQuestions,
+  askUser,
+  BaseTool,
+  type BaseToolOptions,
   type ConfirmationPredicate,
+  FunctionTool,
+  type FunctionToolOptions,
   type GateContext,
+  readAnswers,
+  type State,
   type Tool,
+  type ToolActions,
+  type ToolContext,
   type ToolOptions,
+  type Toolset,
+  type TypedConfirmation,
+  toAnswersPayload,
   tool,
-} from "./tool.ts";
-export type { ToolActions, ToolContext, TypedConfirmation } from "./tool-context.ts";
-export { type Toolset, toolset, withConfirmation } from "./toolset.ts";
-export type { Turn, UnknownCall } from "./turn.ts";
-export type { RunEvent } from "./watch-run.ts";
+  toolset,
+  withConfirmation,
+} from "./tools/index.ts";

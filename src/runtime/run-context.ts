@@ -1,14 +1,12 @@
 import type { Engine } from "../engine/index.ts";
-import type { AgentTree } from "./agent-tree.ts";
-import type { Background } from "./background.ts";
-import type { Cancellation } from "./cancellation.ts";
-import type { Definitions } from "./definitions.ts";
-import type { Hooks } from "./hooks.ts";
-import type { Model, ModelResolver } from "./model.ts";
-import type { Policy } from "./policy.ts";
-import type { RequestHeaders } from "./request-headers.ts";
-import type { RunFeed } from "./run-feed.ts";
-import type { SessionNames } from "./session-names.ts";
+import type { AgentTree, Hooks } from "./agents/index.ts";
+import type { Policy } from "./calls/index.ts";
+import type { SessionNames } from "./history/index.ts";
+import type { Background, Cancellation } from "./loop/index.ts";
+import type { RequestHeaders } from "./messages/index.ts";
+import type { Model, ModelResolver } from "./models/index.ts";
+import type { RunFeed } from "./streaming/index.ts";
+import type { Definitions } from "./tools/index.ts";
 
 export interface RunSettings {
   /** How many model calls one agent may make for one message. */

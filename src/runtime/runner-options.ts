@@ -1,11 +1,10 @@
 import type { Engine, EngineOptions, Ledger, Once, PrincipalInput } from "../engine/index.ts";
 import type { Content, JsonObject, Wire } from "../protocol/index.ts";
-import type { AnyAgent } from "./agent.ts";
-import { HOOK_NAMES, type Hooks } from "./hooks.ts";
-import type { RunLimits } from "./limit-run.ts";
-import type { ModelResolver } from "./model.ts";
-import type { Policy } from "./policy.ts";
-import type { HeaderSource } from "./request-headers.ts";
+import { type AnyAgent, HOOK_NAMES, type Hooks } from "./agents/index.ts";
+import type { Policy } from "./calls/index.ts";
+import type { RunLimits } from "./loop/index.ts";
+import type { HeaderSource } from "./messages/index.ts";
+import type { ModelResolver } from "./models/index.ts";
 import type { RunSettings } from "./run-context.ts";
 
 export interface RunnerOptions extends Hooks, Partial<RunSettings>, Omit<Partial<EngineOptions>, "ledger"> {

@@ -23,13 +23,21 @@ import {
   encodeEvent,
   type JsonObject,
 } from "../protocol/index.ts";
-import type { AnyAgent } from "./agent.ts";
-import { readAgentTree } from "./agent-tree.ts";
-import { type RefusedAnswer, refusedError } from "./answers.ts";
+import { type AnyAgent, readAgentTree } from "./agents/index.ts";
 import { createRunContext } from "./create-run-context.ts";
-import { type DecisionResult, decisionResult } from "./decision-result.ts";
-import { limitRun, type RunLimits } from "./limit-run.ts";
-import { type HeaderSource, NO_HEADERS } from "./request-headers.ts";
+import { Sessions, type Turn, toTurn } from "./history/index.ts";
+import { limitRun, type RunLimits } from "./loop/index.ts";
+import {
+  type DecisionResult,
+  decisionResult,
+  type HeaderSource,
+  NO_HEADERS,
+  type RefusedAnswer,
+  refusedError,
+  type Submission,
+  type SubmitInput,
+  submit,
+} from "./messages/index.ts";
 import type { RunContext } from "./run-context.ts";
 import {
   type BeginInput,
@@ -41,11 +49,14 @@ import {
   type RunnerOptions,
   type SendOptions,
 } from "./runner-options.ts";
-import { Sessions } from "./sessions.ts";
-import { type StreamEvent, toStream } from "./stream.ts";
-import { type Submission, type SubmitInput, submit } from "./submit.ts";
-import { type Turn, toTurn } from "./turn.ts";
-import { type Collected, collectRun, type RunEvent, watchRun } from "./watch-run.ts";
+import {
+  type Collected,
+  collectRun,
+  type RunEvent,
+  type StreamEvent,
+  toStream,
+  watchRun,
+} from "./streaming/index.ts";
 
 /** A run that is under way, and how many of its session's events are known. */
 export interface StartedRun {

@@ -1,17 +1,9 @@
 import type { CallRecord, FrameRecord, Host, LiveTool } from "../engine/index.ts";
-import { Agent } from "./agent.ts";
-import { toolsOf } from "./agent-tools.ts";
-import { answerInProcess } from "./answer-in-process.ts";
-import { stepComposite } from "./composite-step.ts";
-import { failureOf } from "./failure.ts";
-import { isForeign } from "./foreign-agent.ts";
-import { foreignTool, stepForeign } from "./foreign-step.ts";
-import { toLiveToolFor } from "./live-tool.ts";
-import { stepLlm } from "./llm-step.ts";
+import { Agent, isForeign, toolsOf } from "./agents/index.ts";
+import { toLiveToolFor } from "./calls/index.ts";
+import { failureOf, foreignTool, stepComposite, stepForeign, stepLlm, WorkElsewhere } from "./loop/index.ts";
+import { answerInProcess, sayer, sayLeftovers } from "./messages/index.ts";
 import type { RunContext } from "./run-context.ts";
-import { sayLeftovers } from "./said-later.ts";
-import { sayer } from "./submit.ts";
-import { WorkElsewhere } from "./work-elsewhere.ts";
 
 /** What this process can run of an app: its agents' steps and their tools. */
 export function createRuntimeHost(run: RunContext): Host {

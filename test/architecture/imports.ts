@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { CLOCKS, LAYERS, type Layer, MEMBERED, PACKAGES, SIDE_DOORS } from "./layers.ts";
+import { CLOCKS, INNER, LAYERS, type Layer, MEMBERED, PACKAGES, SIDE_DOORS } from "./layers.ts";
 import { type Import, importsOf, isIdentifier, type Node, nodesOf, type SourceFile } from "./syntax.ts";
 
 /** Where a file stands in the layers. */
@@ -8,6 +8,8 @@ export interface Place {
   readonly layer: string;
   /** `stores/sqlite`, where the folder is made of members and the file belongs to one. */
   readonly member?: string;
+  /** `engine/calls`, where the folder is made of folders and the file is in one. */
+  readonly inner?: string;
   /** The front door of its folder or member. */
   readonly door: boolean;
 }
@@ -36,6 +38,9 @@ export function placeOf(path: string): Place {
   const [sub = ""] = rest;
   if (shared !== undefined && rest.length > 1 && !shared.includes(sub)) {
     return { layer: folder, member: `${folder}/${sub}`, door: rest.length === 2 && rest[1] === "index.ts" };
+  }
+  if (INNER[folder] !== undefined && rest.length > 1) {
+    return { layer: folder, inner: `${folder}/${sub}`, door: false };
   }
   const door = (rest.length === 1 && sub === "index.ts") || SIDE_DOORS.includes(path);
   return { layer: folder, door };
@@ -69,6 +74,9 @@ function judgeFile(file: SourceFile, paths: ReadonlySet<string>): string[] {
   if (layer === undefined) {
     return [`${from.layer} has no row in the table of layers`];
   }
+  if (from.inner !== undefined && innerRank(from.inner) < 0) {
+    return [`${from.inner} has no place among the folders of ${from.layer}`];
+  }
   const nodes = nodesOf(file);
   const imported = importsOf(nodes).map((each) => judgeImport(file.path, layer, each, paths));
   return [...imported.filter((fault) => fault !== undefined), ...impurities(file.path, from.layer, nodes)];
@@ -99,6 +107,9 @@ function judgeImport(
     return `imports ${specifier}, which is no source file`;
   }
   const to = placeOf(target);
+  if (from.layer === to.layer && INNER[from.layer] !== undefined) {
+    return judgeInner(path, from, to, { each, target });
+  }
   return from.layer === to.layer
     ? judgeInside(from, to, each, target)
     : judgeAcross(from, layer, each, target);
@@ -137,6 +148,32 @@ function judgeInside(from: Place, to: Place, each: Import, target: string): stri
     return `reaches past the front door of ${to.member} to ${target}`;
   }
   return each.lazy || each.typeOnly ? undefined : `must import ${to.member} lazily, by import()`;
+}
+
+/** Between the folders of one folder: by the front door, values only from lower ones. Contracts are read by tests alone. */
+function judgeInner(
+  path: string,
+  from: Place,
+  to: Place,
+  { each, target }: { readonly each: Import; readonly target: string },
+): string | undefined {
+  const own = `imports its own front door ${target}; import the defining file`;
+  if (to.inner === undefined) return to.door ? own : undefined;
+  const isDoor = target === `src/${to.inner}/index.ts`;
+  if (from.inner === to.inner) return isDoor ? own : undefined;
+  if (isContract(path) || isContract(target)) return undefined;
+  if (!isDoor) return `reaches past the front door of ${to.inner} to ${target}`;
+  const upwards = from.inner !== undefined && innerRank(to.inner) > innerRank(from.inner);
+  return upwards && !each.typeOnly ? `${from.inner} may import only types from ${to.inner}` : undefined;
+}
+
+function innerRank(inner: string): number {
+  const [folder = "", name = ""] = inner.split("/");
+  return INNER[folder]?.indexOf(name) ?? -1;
+}
+
+function isContract(path: string): boolean {
+  return path.endsWith(".contract.ts") || /\/(?:contract|testing)\//.test(path);
 }
 
 /** From one folder into another: an allowed one, and by its front door. */

@@ -79,6 +79,30 @@ export const MEMBERED: { readonly [folder: string]: { readonly shared: readonly 
   adapters: { shared: [] },
 };
 
+/**
+ * Folders made of folders, lowest first. Each has a front door. A folder may import values from those before it, and
+ * types from all of them; the files beside the folders bind them together, and everybody may import those.
+ */
+export const INNER: { readonly [folder: string]: readonly string[] } = {
+  engine: [
+    "common",
+    "people",
+    "lifecycle",
+    "journal",
+    "ledger",
+    "frames",
+    "questions",
+    "calls",
+    "decisions",
+    "sessions",
+    "gate",
+    "audit",
+    "process",
+    "testing",
+  ],
+  runtime: ["tools", "agents", "models", "history", "calls", "streaming", "loop", "messages"],
+};
+
 /** Front doors beside a folder's own, for what not everyone who uses the folder can load. */
 export const SIDE_DOORS: readonly string[] = ["src/http/node/index.ts"];
 
@@ -99,4 +123,4 @@ export const PACKAGES: { readonly [name: string]: string } = {
 };
 
 /** The only files of the pure layers that may know the time: the clock, and the one that tests move by hand. */
-export const CLOCKS: readonly string[] = ["src/engine/clock.ts", "src/engine/manual-clock.ts"];
+export const CLOCKS: readonly string[] = ["src/engine/common/clock.ts", "src/engine/common/manual-clock.ts"];

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { SessionWriter } from "../../src/engine/ledger.contract/build.ts";
+import { SessionWriter } from "../../src/engine/ledger/contract/build.ts";
 import { listRisks } from "../../src/stores/index.ts";
 import { migratePostgres, openPostgresLedger } from "../../src/stores/postgres/index.ts";
 import { useResources } from "../support/resources.ts";

@@ -1,7 +1,13 @@
 import { expect, test } from "vitest";
-import { CHAIN_START, chainHasher, checkpointHash, foldRoot, recordHash } from "../../src/engine/chain.ts";
-import { bodyDigest } from "../../src/engine/digest.ts";
+import { bodyDigest } from "../../src/engine/common/digest.ts";
 import { Engine, type Ledger } from "../../src/engine/index.ts";
+import {
+  CHAIN_START,
+  chainHasher,
+  checkpointHash,
+  foldRoot,
+  recordHash,
+} from "../../src/engine/journal/chain.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 

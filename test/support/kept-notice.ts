@@ -1,5 +1,5 @@
 import { createIds, type Shelf } from "../../src/engine/index.ts";
-import { NoticeKeeper } from "../../src/engine/notices.ts";
+import { NoticeKeeper } from "../../src/engine/process/notices.ts";
 import type { JsonObject } from "../../src/protocol/index.ts";
 
 /** Stores a notice as a process `one` would that had noticed a loss; gives its id. */

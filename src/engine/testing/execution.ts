@@ -1,12 +1,12 @@
 import type { JsonObject, JsonValue } from "../../protocol/index.ts";
-import type { CallContext } from "../call-context.ts";
-import type { EventDraft } from "../draft.ts";
+import type { CallContext } from "../calls/call-context.ts";
+import type { ManualClock } from "../common/manual-clock.ts";
 import { Engine, type EngineOptions } from "../engine.ts";
 import type { Host, LiveTool } from "../host.ts";
-import type { Ledger } from "../ledger.ts";
-import type { ManualClock } from "../manual-clock.ts";
-import type { FrameRecord } from "../records.ts";
-import type { CallPlan, PlannedCall } from "../turns.ts";
+import type { EventDraft } from "../ledger/draft.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { FrameRecord } from "../ledger/records.ts";
+import type { CallPlan, PlannedCall } from "../sessions/turns.ts";
 
 /** The name of every method of a ledger. */
 export type LedgerMethod = Exclude<keyof Ledger, "digestKey" | "now">;

@@ -3,7 +3,7 @@ import { createOpenAI as createOpenAI2 } from "@ai-sdk/openai-2";
 import { createOpenAI as createOpenAI3 } from "@ai-sdk/openai-3";
 import { describe, expect, test } from "vitest";
 import type { Model } from "../../runtime/index.ts";
-import { type ModelSubject, modelContract, type ProviderPlay } from "../../runtime/model.contract.ts";
+import { type ModelSubject, modelContract, type ProviderPlay } from "../../runtime/models/model.contract.ts";
 import {
   failure,
   type OpenAiPlay,

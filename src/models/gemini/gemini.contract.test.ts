@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type ModelSubject, modelContract, type ProviderPlay } from "../../runtime/model.contract.ts";
+import { type ModelSubject, modelContract, type ProviderPlay } from "../../runtime/models/model.contract.ts";
 import {
   failure,
   type GeminiPlay,

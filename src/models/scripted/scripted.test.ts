@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { describe, expect, test } from "vitest";
 import { CountersignError, type Part } from "../../protocol/index.ts";
 import type { ModelChunk, ModelRequest } from "../../runtime/index.ts";
-import { type ModelSubject, modelContract, type ProviderPlay } from "../../runtime/model.contract.ts";
+import { type ModelSubject, modelContract, type ProviderPlay } from "../../runtime/models/model.contract.ts";
 import { type ScriptedAnswer, scripted } from "./index.ts";
 
 describe("a scripted model keeps the contract", () => {

@@ -4,7 +4,7 @@ import { connect, createDatabase } from "../../../test/support/postgres-database
 import { useResources } from "../../../test/support/resources.ts";
 import { TcpProxy } from "../../../test/support/tcp-proxy.ts";
 import type { Ledger } from "../../engine/index.ts";
-import { SessionWriter } from "../../engine/ledger.contract/build.ts";
+import { SessionWriter } from "../../engine/ledger/contract/build.ts";
 import { openPostgresLedger } from "./open.ts";
 
 const resources = useResources();

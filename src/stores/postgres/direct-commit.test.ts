@@ -3,7 +3,7 @@ import { createDatabase } from "../../../test/support/postgres-database.ts";
 import { useResources } from "../../../test/support/resources.ts";
 import { watchQueries } from "../../../test/support/watch-queries.ts";
 import type { Commit, Ledger } from "../../engine/index.ts";
-import { buildCall, buildConfirmation, SessionWriter } from "../../engine/ledger.contract/build.ts";
+import { buildCall, buildConfirmation, SessionWriter } from "../../engine/ledger/contract/build.ts";
 import { toDirect } from "./direct-commit.ts";
 import { openPostgresLedger } from "./open.ts";
 

@@ -3,7 +3,7 @@ import { execute } from "../../../test/support/postgres.ts";
 import { createDatabase, DatabaseClock } from "../../../test/support/postgres-database.ts";
 import { useResources } from "../../../test/support/resources.ts";
 import type { Ledger } from "../../engine/index.ts";
-import { buildCall, SessionWriter } from "../../engine/ledger.contract/build.ts";
+import { buildCall, SessionWriter } from "../../engine/ledger/contract/build.ts";
 import { openPostgresLedger } from "./open.ts";
 
 const LEASE_MS = 15_000;

@@ -3,7 +3,7 @@ import { createDatabase } from "../../../test/support/postgres-database.ts";
 import { useResources } from "../../../test/support/resources.ts";
 import { TcpProxy } from "../../../test/support/tcp-proxy.ts";
 import type { Ledger } from "../../engine/index.ts";
-import { buildCall, buildFrame, SessionWriter } from "../../engine/ledger.contract/build.ts";
+import { buildCall, buildFrame, SessionWriter } from "../../engine/ledger/contract/build.ts";
 import { openPostgresLedger } from "./open.ts";
 
 const resources = useResources();

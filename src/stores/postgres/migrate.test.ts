@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 import { execute } from "../../../test/support/postgres.ts";
 import { connect, createDatabase, createEmptyDatabase } from "../../../test/support/postgres-database.ts";
 import { useResources } from "../../../test/support/resources.ts";
-import { SessionWriter } from "../../engine/ledger.contract/build.ts";
+import { SessionWriter } from "../../engine/ledger/contract/build.ts";
 import { Database } from "./database.ts";
 import { inspectPostgresLedger } from "./inspect.ts";
 import { loadDriver } from "./load-driver.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { createDatabase, DatabaseClock } from "../../../test/support/postgres-database.ts";
 import { useResources } from "../../../test/support/resources.ts";
 import type { Ledger } from "../../engine/index.ts";
-import { type LedgerSubject, ledgerContract } from "../../engine/ledger.contract.ts";
+import { type LedgerSubject, ledgerContract } from "../../engine/ledger/ledger.contract.ts";
 import { openPostgresLedger } from "./open.ts";
 
 const resources = useResources();

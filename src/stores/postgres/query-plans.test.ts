@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createDatabase, DatabaseClock } from "../../../test/support/postgres-database.ts";
 import { Resources } from "../../../test/support/resources.ts";
 import { watchQueries } from "../../../test/support/watch-queries.ts";
-import { ledgerContract } from "../../engine/ledger.contract.ts";
+import { ledgerContract } from "../../engine/ledger/ledger.contract.ts";
 import { openPostgresLedger } from "./open.ts";
 
 /** Reads all of something on purpose, because it holds little whatever the history. */

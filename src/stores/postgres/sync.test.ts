@@ -2,7 +2,7 @@ import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { databaseName, execute, PostgresServer } from "../../../test/support/postgres.ts";
 import { useResources } from "../../../test/support/resources.ts";
-import { SessionWriter } from "../../engine/ledger.contract/build.ts";
+import { SessionWriter } from "../../engine/ledger/contract/build.ts";
 import { migratePostgres, openPostgresLedger } from "./open.ts";
 import { listPostgresRisks } from "./risks.ts";
 

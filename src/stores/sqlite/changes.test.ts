@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { useResources } from "../../../test/support/resources.ts";
-import { SessionWriter } from "../../engine/ledger.contract/build.ts";
+import { SessionWriter } from "../../engine/ledger/contract/build.ts";
 import { openSqliteLedger } from "./open.ts";
 
 const resources = useResources();

@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { useResources } from "../../../test/support/resources.ts";
 import { ManualClock } from "../../engine/index.ts";
-import { SessionWriter } from "../../engine/ledger.contract/build.ts";
+import { SessionWriter } from "../../engine/ledger/contract/build.ts";
 import { Database, openDatabase } from "./database.ts";
 import type { Driver, Statement } from "./driver.ts";
 import { migrate } from "./migrate.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { beforeAll, expect, test } from "vitest";
 import { ManualClock } from "../../engine/index.ts";
-import { ledgerContract } from "../../engine/ledger.contract.ts";
+import { ledgerContract } from "../../engine/ledger/ledger.contract.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { migrate } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations/index.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { beforeEach, expect, test } from "vitest";
 import { Engine, ManualClock } from "../../engine/index.ts";
-import { buildQuestion, SessionWriter } from "../../engine/ledger.contract/build.ts";
+import { buildQuestion, SessionWriter } from "../../engine/ledger/contract/build.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { migrate } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations/index.ts";

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { useResources } from "../../../test/support/resources.ts";
 import { type Ledger, ManualClock } from "../../engine/index.ts";
-import { type LedgerSubject, ledgerContract } from "../../engine/ledger.contract.ts";
+import { type LedgerSubject, ledgerContract } from "../../engine/ledger/ledger.contract.ts";
 import { openSqliteLedger } from "./open.ts";
 
 const resources = useResources();

@@ -1,0 +1,361 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createLedger } from "../../stores/index.ts";
+import { bodyDigest } from "../common/digest.ts";
+import { ManualClock } from "../common/manual-clock.ts";
+import { Engine } from "../engine.ts";
+import {
+  CHAIN_START,
+  chainHasher,
+  checkpointHash,
+  foldRoot,
+  recordHash,
+  sealedBefore,
+} from "../journal/chain.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { type LedgerMethod, mortalEngine } from "../testing/execution.ts";
+import type { Verification } from "./verify.ts";
+
+const SECRET = "a secret that only the processes know";
+const PAGE = 500;
+const ana = { id: "ana" };
+
+let folder: string;
+let path: string;
+let clock: ManualClock;
+const opened: Ledger[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "countersign-"));
+  path = join(folder, "ledger.db");
+  clock = new ManualClock();
+});
+
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((ledger) => ledger.close()));
+  rmSync(folder, { recursive: true });
+});
+
+async function openEngine(options: { readonly secret?: string } = {}): Promise<Engine> {
+  const ledger = await createLedger(`sqlite:${path}`, { clock });
+  opened.push(ledger);
+  return new Engine({ ledger, clock, ...options });
+}
+
+/** Six sessions with everything that can happen in them, sealed twice on the way. */
+async function busyLedger(options: { readonly secret?: string } = {}): Promise<Engine> {
+  const engine = await openEngine(options);
+  const pay = engine.gate("pay", { requireConfirmation: true, expiresInMs: 1_000 }, async () => "paid");
+  const ids: string[] = [];
+  for (const key of ["approved", "denied", "cancelled", "expired", "deleted", "open"]) {
+    await clock.advance(1);
+    const outcome = await pay({ key }, { key, by: ana });
+    if (outcome.status === "pending") ids.push(outcome.confirmation.id);
+  }
+  const [approved = "", denied = "", cancelled = "", , deleted = ""] = ids;
+  await engine.seal();
+  const receipt = await engine.approve(approved, { by: ana });
+  if (receipt.ok) await receipt.finished;
+  await engine.deny(denied, { by: ana, reason: "no" });
+  await engine.cancel(cancelled, { by: ana, reason: "not needed" });
+  await engine.deny(deleted, { by: { id: "eve", kind: "token" } });
+  await engine.deleteSession({ app: "gate:pay", user: "gate", id: "deleted" }, ana);
+  await engine.seal();
+  await clock.advance(2_000);
+  await engine.workOnce();
+  return engine;
+}
+
+/** Somebody with the file and a SQLite shell. */
+function tamper(...statements: readonly string[]): void {
+  const database = new DatabaseSync(path);
+  for (const statement of statements) {
+    expect(Number(database.prepare(statement).run().changes), statement).toBeGreaterThan(0);
+  }
+  database.close();
+}
+
+function faults({ ok, faults: found }: Verification): string {
+  expect(ok).toBe(found.length === 0);
+  return found.map(({ where, what }) => `${where}: ${what}`).join("\n");
+}
+
+describe("verify", () => {
+  test("finds nothing in a ledger in which everything has happened", async () => {
+    const engine = await busyLedger();
+    const verification = await engine.verify({ head: await engine.head() });
+    expect(verification).toMatchObject({ ok: true, faults: [], streams: 6, checkpoints: 3 });
+    expect(verification.records).toBe((await engine.ledger.journal({ after: 0, limit: PAGE })).length);
+  });
+
+  test("finds nothing in an empty ledger, whose head is also a head", async () => {
+    const engine = await openEngine();
+    expect(await engine.head()).toBe("0:empty");
+    expect(await engine.verify({ head: "0:empty" })).toMatchObject({ ok: true, records: 0, streams: 0 });
+  });
+
+  test("finds nothing while others write: a chain that grows under the look is no fault", async () => {
+    const writer = await busyLedger();
+    const { engine, watched } = mortalEngine(writer.ledger, clock);
+    const [open] = (await writer.ledger.confirmations({ state: "closed" })).items;
+    watched.intercept("chain", async (pass) => {
+      await writer.deny(open?.confirmation.id ?? "", { by: { id: "eve", kind: "agent" } });
+      return pass();
+    });
+    expect(faults(await engine.verify())).toBe("");
+  });
+
+  test.each([
+    [
+      "an altered body",
+      "update journal set body = replace(body, 'ana', 'eve') where kind = 'confirmation-approved'",
+      "its body was altered",
+    ],
+    [
+      "an altered time",
+      "update journal set at = at + 1 where kind = 'confirmation-approved'",
+      "its hash does not follow",
+    ],
+    [
+      "an altered kind",
+      "update journal set kind = 'confirmation-approved' where kind = 'confirmation-denied'",
+      "its hash does not follow",
+    ],
+    [
+      "an altered digest",
+      "update journal set body_digest = 'x', body = null where kind = 'confirmation-denied'",
+      "its hash does not follow",
+    ],
+    [
+      "a record removed from the middle",
+      "delete from journal where kind = 'confirmation-requested' and stream = (select stream from journal where kind = 'confirmation-denied')",
+      "is missing",
+    ],
+    [
+      "a record removed from the end of a chain",
+      "delete from journal where kind = 'confirmation-denied'",
+      "its chain ends at record 1, the session says 2",
+    ],
+    [
+      "a chain's head set back with its record",
+      "delete from journal where kind = 'confirmation-denied'; update sessions set chain_n = 1, chain_hash = (select hash from journal where stream = sessions.key and n = 1) where id = 'denied'",
+      "which are not those of the journal",
+    ],
+    [
+      "records that changed places",
+      "update journal set seq = 1001 where seq = 2; update journal set seq = 2 where seq = 3; update journal set seq = 3 where seq = 1001",
+      "which are not those of the journal",
+    ],
+    [
+      "a removed session with its records",
+      "delete from journal where stream = (select key from sessions where id = 'denied'); delete from sessions where id = 'denied'",
+      "which are not those of the journal",
+    ],
+    [
+      "a removed session whose records were altered",
+      "update journal set body = replace(body, 'ana', 'eve') where kind = 'confirmation-denied'; delete from sessions where id = 'denied'",
+      "belong to no session",
+    ],
+    ["a removed checkpoint", "delete from checkpoints where k = 2", "checkpoint 2 is missing"],
+    [
+      "an altered checkpoint",
+      "update checkpoints set count = count - 1 where k = 2",
+      "its hash does not follow",
+    ],
+    [
+      "an invented record",
+      "insert into journal (seq, stream, n, at, kind, body_digest, hash) select 5000, stream, n + 1, at, kind, body_digest, hash from journal where kind = 'confirmation-denied'",
+      "its hash does not follow",
+    ],
+  ])("finds %s", async (_what, statements, fault) => {
+    const engine = await busyLedger();
+    await engine.seal();
+    tamper(...statements.split("; "));
+    expect(faults(await engine.verify())).toContain(fault);
+  });
+
+  test("reports one removed record once for its chain and once for its checkpoint, not for every later one", async () => {
+    const engine = await busyLedger();
+    await engine.seal();
+    tamper("delete from journal where kind = 'confirmation-denied'");
+    const { faults: found } = await engine.verify();
+    expect(found.filter(({ where }) => where.startsWith("session"))).toHaveLength(1);
+    expect(found.filter(({ where }) => where.startsWith("checkpoint")).length).toBeLessThanOrEqual(2);
+  });
+
+  test("finds that the end was cut off, if it is given a head that was kept elsewhere", async () => {
+    const engine = await busyLedger();
+    const [before] = await engine.ledger.checkpoints(1, 1);
+    const head = await engine.head();
+    tamper(
+      `delete from journal where seq > ${before?.lastSeq}`,
+      `delete from checkpoints where k > ${before?.k}`,
+      "update sessions set chain_n = (select count(*) from journal where stream = key), chain_hash = coalesce((select hash from journal where stream = key order by n desc limit 1), '')",
+    );
+    const alone = await engine.verify();
+    expect(alone.ok).toBe(true);
+    expect(alone.cannotDetect.join()).toContain("Without --head");
+    expect(faults(await engine.verify({ head }))).toContain("its end was cut off, or it was rewritten");
+  });
+
+  test("takes an older head too: what came after it may only have been added", async () => {
+    const engine = await busyLedger();
+    const head = await engine.head();
+    await clock.advance(1);
+    const pay = engine.gate("more", { requireConfirmation: true }, async () => 1);
+    await pay({}, { key: "k", by: ana });
+    await engine.seal();
+    expect(faults(await engine.verify({ head }))).toBe("");
+  });
+
+  test.each(["", "x", "1", "1:", "-1:abc", "1.5:abc"])("refuses %j as a head", async (head) => {
+    const engine = await openEngine();
+    expect(faults(await engine.verify({ head }))).toContain("not a head");
+  });
+
+  test("stops counting faults at a hundred, so that a ruined ledger does not fill the memory", async () => {
+    const engine = await openEngine();
+    const pay = engine.gate("pay", { requireConfirmation: true }, async () => 1);
+    for (let n = 0; n < 120; n++) await pay({}, { key: `${n}`, by: ana });
+    tamper("update journal set at = at + 1");
+    expect((await engine.verify()).faults).toHaveLength(100);
+  });
+});
+
+/** Rewrites a decision, and then every hash that depends on it, as one would who has the file and this code. */
+function rewriteConsistently(digestKey: Uint8Array, secret?: string): void {
+  const hasher = chainHasher(secret);
+  const database = new DatabaseSync(path);
+  const all = (sql: string): Record<string, string | number>[] =>
+    database.prepare(sql).all() as Record<string, string | number>[];
+  database.exec(
+    "update journal set body = replace(body, '\"ana\"', '\"eve\"') where kind = 'confirmation-approved'",
+  );
+  for (const row of all("select seq, body from journal where body is not null")) {
+    const digest = bodyDigest(digestKey, String(row["body"]));
+    database.prepare("update journal set body_digest = ? where seq = ?").run(digest, Number(row["seq"]));
+  }
+  const heads = new Map<string, string>();
+  for (const row of all("select * from journal order by stream, n")) {
+    const stream = String(row["stream"]);
+    const unhashed = {
+      stream,
+      n: Number(row["n"]),
+      at: Number(row["at"]),
+      kind: String(row["kind"]),
+      bodyDigest: String(row["body_digest"]),
+    };
+    const sealed = sealedBefore(String(row["hash"])) ?? 0;
+    const hash = recordHash(hasher, heads.get(stream) ?? CHAIN_START, unhashed, sealed);
+    heads.set(stream, hash);
+    database.prepare("update journal set hash = ? where seq = ?").run(hash, Number(row["seq"]));
+  }
+  for (const [key, hash] of heads)
+    database.prepare("update sessions set chain_hash = ? where key = ?").run(hash, key);
+  let root = "";
+  let previous = CHAIN_START;
+  let after = 0;
+  for (const checkpoint of all("select * from checkpoints order by k")) {
+    const lastSeq = Number(checkpoint["last_seq"]);
+    for (const row of all(`select * from journal where seq > ${after} and seq <= ${lastSeq} order by seq`)) {
+      root = foldRoot(hasher, root, {
+        seq: Number(row["seq"]),
+        stream: String(row["stream"]),
+        n: Number(row["n"]),
+        hash: String(row["hash"]),
+      });
+    }
+    after = lastSeq;
+    const k = Number(checkpoint["k"]);
+    const count = Number(checkpoint["count"]);
+    previous = checkpointHash(hasher, previous, { k, lastSeq, count, root, at: Number(checkpoint["at"]) });
+    database.prepare("update checkpoints set root = ?, hash = ? where k = ?").run(root, previous, k);
+  }
+  database.close();
+}
+
+describe("a rewrite of everything, consistent in itself", () => {
+  test("is not found without a secret, and verify says that it could not have found it", async () => {
+    const engine = await busyLedger();
+    const head = await engine.head();
+    rewriteConsistently(engine.ledger.digestKey);
+    const verification = await engine.verify();
+    expect(faults(verification)).toBe("");
+    expect(verification.cannotDetect.join()).toContain("Without COUNTERSIGN_SECRET");
+    // Unless a head was kept elsewhere.
+    expect(faults(await engine.verify({ head }))).toContain("rewritten");
+  });
+
+  test("is found with a secret that the writer does not have, nor guesses", async () => {
+    const engine = await busyLedger({ secret: SECRET });
+    await engine.seal();
+    const sound = await engine.verify({ head: await engine.head() });
+    expect(faults(sound)).toBe("");
+    expect(sound.cannotDetect).toEqual([
+      expect.stringMatching(/^Of the records newer than the last checkpoint \(0 here\)/),
+      expect.stringMatching(/^Only the journal is checked/),
+    ]);
+    rewriteConsistently(engine.ledger.digestKey);
+    expect(faults(await engine.verify())).toContain("its hash does not follow");
+    rewriteConsistently(engine.ledger.digestKey, "another secret");
+    expect(faults(await engine.verify())).toContain("its hash does not follow");
+    // With the secret it is as good as new: that is what the secret protects.
+    rewriteConsistently(engine.ledger.digestKey, SECRET);
+    expect(faults(await engine.verify())).toBe("");
+  });
+
+  test("cannot be judged by a process with another secret, which is told so", async () => {
+    await busyLedger({ secret: SECRET });
+    const other = await openEngine({ secret: "not that one" });
+    await expect(other.verify()).rejects.toMatchObject({
+      code: "invalid-option",
+      message: expect.stringContaining("begun with another secret") as string,
+    });
+  });
+});
+
+describe("memory", () => {
+  test("does not grow with the journal: no look asks for more than a page, and every page is used", async () => {
+    const writer = await openEngine();
+    const pay = writer.gate("pay", { requireConfirmation: true }, async () => 1);
+    const outcome = await pay({}, { key: "k", by: ana });
+    if (outcome.status !== "pending") throw new Error(outcome.status);
+    // Every refusal of a stranger is a record in the one chain.
+    for (let n = 0; n < 1_200; n++)
+      await writer.deny(outcome.confirmation.id, { by: { id: "eve", kind: "agent" } });
+    const { engine, watched } = mortalEngine(writer.ledger, clock);
+    await engine.seal();
+    expect(await engine.verify()).toMatchObject({ ok: true, records: 1_201, checkpoints: 1 });
+    const limitOf: Partial<Record<LedgerMethod, (args: readonly unknown[]) => number>> = {
+      streams: ([, limit]) => limit as number,
+      checkpoints: ([, limit]) => limit as number,
+      journal: ([range]) => (range as { limit: number }).limit,
+      chain: ([, range]) => (range as { limit: number }).limit,
+    };
+    const pages = watched.calls.flatMap(({ method, args }) => limitOf[method]?.(args) ?? []);
+    expect(Math.max(...pages)).toBe(PAGE);
+    expect(watched.count("chain")).toBe(3);
+    expect(watched.count("journal")).toBe(6);
+  });
+});
+
+describe("sealing", () => {
+  test("covers what is new, and writes nothing when nothing is", async () => {
+    const engine = await busyLedger();
+    const first = await engine.head();
+    expect(await engine.head()).toBe(first);
+    const { length } = await engine.ledger.journal({ after: 0, limit: PAGE });
+    expect(await engine.ledger.lastCheckpoint()).toMatchObject({ k: 3, count: length });
+  });
+
+  test("by two processes at once leaves one checkpoint, and both know it", async () => {
+    const one = await busyLedger();
+    const two = await openEngine();
+    const heads = await Promise.all([one.head(), two.head()]);
+    expect(heads[0]).toBe(heads[1]);
+    expect(faults(await two.verify())).toBe("");
+  });
+});

@@ -1,0 +1,71 @@
+import type { Clock } from "../common/index.ts";
+import {
+  CHAIN_START,
+  type ChainHasher,
+  checkpointHash,
+  foldRoot,
+  journalRecords,
+  sealedBefore,
+} from "../journal/index.ts";
+import type { CheckpointRecord, Ledger } from "../ledger/index.ts";
+
+/** The newest checkpoint that this process knows of: every record that it writes names it. */
+export interface KnownSeal {
+  k: number;
+}
+
+/** What auditing needs of the engine. */
+export interface AuditParts {
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  readonly hasher: ChainHasher;
+  readonly knownSeal: KnownSeal;
+  /** Is the chain keyed with a secret? */
+  readonly keyed: boolean;
+  /** Rejects if the ledger was begun with another secret. */
+  readonly ready: () => Promise<void> | undefined;
+  /** Has this process seen, in the last minutes, that the ledger's server was replaced? */
+  readonly wasReplaced: () => Promise<boolean>;
+}
+
+const NOTHING_SEALED = { k: 0, root: "", lastSeq: 0, count: 0, hash: CHAIN_START } as const;
+
+/** Seals everything in the journal that no checkpoint covers yet. Resolves to the newest checkpoint. */
+export async function seal(parts: AuditParts): Promise<CheckpointRecord | undefined> {
+  // A process that has nothing to claim would not notice otherwise, and others wait for what it knows.
+  await parts.wasReplaced();
+  const newest = await sealWhatIsNew(parts);
+  // Lower than before, where the database lost some.
+  parts.knownSeal.k = newest?.k ?? 0;
+  return newest;
+}
+
+async function sealWhatIsNew(parts: AuditParts): Promise<CheckpointRecord | undefined> {
+  const { ledger, clock, hasher, ready } = parts;
+  const last = await ledger.lastCheckpoint();
+  const from = last ?? NOTHING_SEALED;
+  const fold = { root: from.root, lastSeq: from.lastSeq, count: from.count };
+  let newest = "";
+  let named = 0;
+  for await (const record of journalRecords(ledger, fold.lastSeq)) {
+    fold.root = foldRoot(hasher, fold.root, record);
+    newest = record.hash;
+    named = Math.max(named, sealedBefore(record.hash) ?? 0);
+    fold.lastSeq = record.seq;
+    fold.count += 1;
+  }
+  if (fold.lastSeq === from.lastSeq) return last;
+  // A checkpoint under another secret would make the whole journal look forged, for ever.
+  await ready();
+  const unhashed = { k: from.k + 1, ...fold, at: clock.now() };
+  // Those that wrote the records knew a checkpoint that is gone. Without a failover that must stay a fault.
+  const lost = named > from.k && (await parts.wasReplaced()) ? named : 0;
+  const checkpoint = { ...unhashed, hash: checkpointHash(hasher, from.hash, unhashed, lost) };
+  const upon = { record: newest, ...(last === undefined ? {} : { previous: last.hash }) };
+  return (await ledger.seal(checkpoint, upon)) ? checkpoint : ledger.lastCheckpoint();
+}
+
+/** A head to keep elsewhere: with it, `verify` also finds that the end of the journal was cut off. */
+export function headText(checkpoint: CheckpointRecord | undefined): string {
+  return checkpoint === undefined ? "0:empty" : `${checkpoint.k}:${checkpoint.hash}`;
+}

@@ -1,0 +1,11 @@
+/**
+ * The proof that the journal was not changed: checkpoints, verification, erasure.
+ * Decided here: when a checkpoint is written and what it covers; what `audit verify` accepts and how it names a fault;
+ * which content may be missing (only what a record of the chain says was erased);
+ * and which sessions are pruned.
+ * Verification reads the ledger and trusts none of it.
+ */
+
+export { type AuditParts, headText, type KnownSeal, seal } from "./checkpoints.ts";
+export { prune } from "./prune.ts";
+export { type Fault, type Verification, type VerifyOptions, verify } from "./verify.ts";

@@ -1,0 +1,256 @@
+import {
+  CHAIN_START,
+  checkpointHash,
+  foldRoot,
+  journalRecords,
+  lostBefore,
+  sealedBefore,
+} from "../journal/index.ts";
+import type { CheckpointRecord, JournalRecord, Ledger } from "../ledger/index.ts";
+import type { AuditParts } from "./checkpoints.ts";
+import { type ChainCount, verifyChain } from "./verify-chain.ts";
+import { type Loss, whatCannotBeFound } from "./verify-limits.ts";
+
+const PAGE = 500;
+
+/** One thing that does not fit. */
+export interface Fault {
+  readonly where: string;
+  readonly what: string;
+}
+
+export type Report = (where: string, what: string) => void;
+
+export interface Verification {
+  readonly ok: boolean;
+  readonly records: number;
+  /** How many of them were erased with their sessions, as a later record of the session says. */
+  readonly erased: number;
+  /** How many of them no checkpoint covers yet. */
+  readonly unsealed: number;
+  readonly streams: number;
+  readonly checkpoints: number;
+  readonly faults: readonly Fault[];
+  /** What this check could not have found, in sentences. */
+  readonly cannotDetect: readonly string[];
+}
+
+/** How to verify. */
+export interface VerifyOptions {
+  /** A head that was kept elsewhere; the journal must still contain it. */
+  readonly head?: string;
+  /** Told now and then how many records were checked. */
+  readonly onRecords?: (count: number) => void;
+}
+
+const MAX_FAULTS = 100;
+
+/**
+ * Checks every checkpoint and every chain, page by page: memory does not grow with the journal. Finds any record that
+ * was altered, emptied, reordered or removed under a checkpoint, and any checkpoint that is gone and that a record
+ * which is left was written after; and says what it cannot find.
+ */
+export async function verify(parts: AuditParts, options: VerifyOptions = {}): Promise<Verification> {
+  // Under another secret every record would look forged.
+  await parts.ready();
+  const faults: Fault[] = [];
+  const report: Report = (where, what) => {
+    if (faults.length < MAX_FAULTS) faults.push({ where, what });
+  };
+  const journal = await verifyJournal(parts, report);
+  const { inJournal, ...chains } = await verifyChains(parts, journal.lastSeq, report, options.onRecords);
+  // With its session gone, nobody has looked at a record's place in its chain, or at its body.
+  const strays = journal.count - inJournal;
+  if (strays !== 0) report("journal", `${strays} of its records belong to no session`);
+  if (options.head !== undefined) await verifyHead(parts.ledger, options.head, report);
+  const { checkpoints, unsealed, losses } = journal;
+  const { keyed } = parts;
+  return {
+    ok: faults.length === 0,
+    ...chains,
+    unsealed,
+    checkpoints,
+    faults,
+    cannotDetect: whatCannotBeFound({ keyed, unsealed, losses, hasHead: options.head !== undefined }),
+  };
+}
+
+interface JournalCount {
+  readonly count: number;
+  readonly unsealed: number;
+  readonly lastSeq: number;
+  readonly checkpoints: number;
+  readonly losses: readonly Loss[];
+}
+
+/** All records in the order of commits, against the checkpoints that cover them. */
+async function verifyJournal(parts: AuditParts, report: Report): Promise<JournalCount> {
+  const { ledger } = parts;
+  // What is sealed meanwhile may cover what has not been read.
+  const newest = await ledger.lastCheckpoint();
+  const seals = new SealWalk(parts, report, newest);
+  await seals.begin();
+  let count = 0;
+  let lastSeq = 0;
+  for await (const record of journalRecords(ledger, 0)) {
+    if (ledger.gapless === true && record.seq !== lastSeq + 1)
+      report("journal", gap(lastSeq + 1, record.seq));
+    await seals.take(record);
+    count += 1;
+    lastSeq = record.seq;
+  }
+  return { count, unsealed: await seals.end(), lastSeq, checkpoints: seals.met, losses: seals.losses };
+}
+
+function gap(first: number, next: number): string {
+  const last = next - 1;
+  return first === last ? `record ${first} is missing` : `records ${first} to ${last} are missing`;
+}
+
+/** Goes along the checkpoints while the records below them go by. */
+class SealWalk {
+  readonly #parts: AuditParts;
+  readonly #report: Report;
+  readonly #newest: CheckpointRecord | undefined;
+  readonly #checkpoints: AsyncGenerator<CheckpointRecord, undefined>;
+  #next: CheckpointRecord | undefined;
+  /** The last one whose records have all gone by. */
+  #passed = 0;
+  #previous = CHAIN_START;
+  #root = "";
+  #count = 0;
+  /** Records since the last one that was passed. */
+  #since = 0;
+  /** The highest number that a record names which is newer than all checkpoints. */
+  #named = 0;
+  /** Up to which number the next checkpoint says that others were lost. */
+  #excused = 0;
+  met = 0;
+  readonly losses: Loss[] = [];
+
+  constructor(parts: AuditParts, report: Report, newest: CheckpointRecord | undefined) {
+    this.#parts = parts;
+    this.#report = report;
+    this.#newest = newest;
+    this.#checkpoints = checkpointsUpTo(parts.ledger, newest?.k ?? 0);
+  }
+
+  begin(): Promise<void> {
+    return this.#advance();
+  }
+
+  async take(record: JournalRecord): Promise<void> {
+    while (this.#next !== undefined && record.seq > this.#next.lastSeq) await this.#pass(this.#next);
+    this.#checkNamed(record);
+    this.#root = foldRoot(this.#parts.hasher, this.#root, record);
+    this.#count += 1;
+    this.#since += 1;
+  }
+
+  /** Resolves to how many records no checkpoint covers. */
+  async end(): Promise<number> {
+    while (this.#next !== undefined) await this.#pass(this.#next);
+    const latest = (await this.#parts.ledger.lastCheckpoint())?.k ?? 0;
+    if (this.#named > latest) this.#report(`checkpoint ${this.#named}`, GONE);
+    return this.#since;
+  }
+
+  /** Whoever wrote a record knew a checkpoint by then, and the record says which: it must be there, and before it. */
+  #checkNamed({ stream, n, hash }: JournalRecord): void {
+    const named = sealedBefore(hash) ?? 0;
+    if (named <= this.#passed || named <= this.#excused) return;
+    if (this.#next === undefined && this.#passed === (this.#newest?.k ?? 0)) {
+      this.#named = Math.max(this.#named, named);
+    } else {
+      this.#report(`session ${stream}, record ${n}`, `it was written after checkpoint ${named}, and ${GONE}`);
+    }
+  }
+
+  async #pass(checkpoint: CheckpointRecord): Promise<void> {
+    const { k, lastSeq, count, root } = checkpoint;
+    if (this.#root !== root || this.#count !== count) {
+      const what = `it covers ${count} records up to ${lastSeq}, which are not those of the journal`;
+      this.#report(`checkpoint ${k}`, what);
+      // Go on from what was sealed, so that one fault is not reported for every later checkpoint.
+      this.#root = root;
+      this.#count = count;
+    }
+    this.#since = 0;
+    this.#passed = k;
+    await this.#advance();
+  }
+
+  async #advance(): Promise<void> {
+    const step: IteratorResult<CheckpointRecord, undefined> = await this.#checkpoints.next();
+    this.#next = step.value;
+    this.#excused = 0;
+    if (this.#next === undefined) return;
+    const { k, hash } = this.#next;
+    const lost = lostBefore(hash);
+    const where = `checkpoint ${k}`;
+    if (k !== this.#passed + 1) this.#report(where, `checkpoint ${this.#passed + 1} is missing`);
+    const follows = checkpointHash(this.#parts.hasher, this.#previous, this.#next, lost) === hash;
+    if (!follows) this.#report(where, "its hash does not follow from the one before it");
+    this.#excused = follows ? lost : 0;
+    if (this.#excused > 0) this.losses.push({ k, upTo: lost });
+    this.#previous = hash;
+    this.met = k;
+  }
+}
+
+const GONE = "that checkpoint is gone, or covers what came later";
+
+async function* checkpointsUpTo(ledger: Ledger, newest: number): AsyncGenerator<CheckpointRecord, undefined> {
+  for (let after = 0; ; ) {
+    const page = await ledger.checkpoints(after, PAGE);
+    for (const checkpoint of page) {
+      if (checkpoint.k > newest) return undefined;
+      yield checkpoint;
+    }
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE) return undefined;
+    after = last.k;
+  }
+}
+
+interface ChainsCount extends ChainCount {
+  readonly streams: number;
+}
+
+/** Every session's chain. `inJournal` counts the records up to `lastSeq`. */
+async function verifyChains(
+  parts: AuditParts,
+  lastSeq: number,
+  report: Report,
+  onRecords?: (count: number) => void,
+): Promise<ChainsCount> {
+  const total = { records: 0, erased: 0, inJournal: 0, streams: 0 };
+  for (let after = ""; ; ) {
+    const page = await parts.ledger.streams(after, PAGE);
+    for (const { key, chain } of page) {
+      const verified = await verifyChain(parts, { key, chain, lastSeq }, report);
+      total.records += verified.records;
+      total.erased += verified.erased;
+      total.inJournal += verified.inJournal;
+      total.streams += 1;
+      onRecords?.(total.records);
+    }
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE) return total;
+    after = last.key;
+  }
+}
+
+async function verifyHead(ledger: Ledger, head: string, report: Report): Promise<void> {
+  const [k = "", hash = ""] = head.split(":", 2);
+  const number = Number(k);
+  if (!Number.isInteger(number) || number < 0 || hash === "") {
+    report(`head ${head}`, "it is not a head as `countersign audit head` prints it");
+    return;
+  }
+  if (number === 0) return;
+  const [checkpoint] = await ledger.checkpoints(number - 1, 1);
+  if (checkpoint?.k !== number || checkpoint.hash !== hash) {
+    report(`head ${head}`, "the journal does not contain it: its end was cut off, or it was rewritten");
+  }
+}

@@ -1,0 +1,89 @@
+import type { JsonValue } from "../../protocol/index.ts";
+import type { Clock } from "../common/index.ts";
+import type { Claimed } from "./claim.ts";
+import type { EntryOutcome } from "./record-entry.ts";
+
+/** A claim of this process, and how it ended, if it did. */
+export interface KnownClaim {
+  readonly claimed: Claimed;
+  readonly outcome?: EntryOutcome;
+}
+
+/** How an entry into a call ended, as this process saw it. */
+export interface KnownEnd extends KnownClaim {
+  readonly outcome: EntryOutcome;
+}
+
+interface Kept extends KnownEnd {
+  readonly at: number;
+  readonly size: number;
+}
+
+const KEPT_MS = 2 * 60_000;
+const MOST_ENDS = 10_000;
+const MOST_SIZE = 32 * 1_048_576;
+/** What a call weighs beside its arguments and its result. */
+const CALL_SIZE = 1_000;
+
+/**
+ * How calls ended here lately. A ledger that lost its last commits knows them as executing; this process can still say
+ * how they ended. Bounded by age, number and size: the oldest are forgotten first.
+ */
+export class Outcomes {
+  readonly #clock: Clock;
+  readonly #kept = new Map<string, Kept>();
+  #size = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  keep(end: KnownEnd): void {
+    const { call } = end.claimed;
+    const size = CALL_SIZE + sizeOf(call.args) + sizeOf(resultOf(end.outcome));
+    const key = keyOf(call);
+    this.#drop(key);
+    this.#kept.set(key, { ...end, at: this.#clock.monotonic(), size });
+    this.#size += size;
+    this.#forget();
+  }
+
+  get all(): readonly KnownEnd[] {
+    return [...this.#kept.values()];
+  }
+
+  of(call: { readonly id: string; readonly attempt: number }): KnownEnd | undefined {
+    return this.#kept.get(keyOf(call));
+  }
+
+  #forget(): void {
+    const oldest = this.#clock.monotonic() - KEPT_MS;
+    for (const [key, { at }] of this.#kept) {
+      if (at >= oldest && this.#kept.size <= MOST_ENDS && this.#size <= MOST_SIZE) return;
+      this.#drop(key);
+    }
+  }
+
+  #drop(key: string): void {
+    this.#size -= this.#kept.get(key)?.size ?? 0;
+    this.#kept.delete(key);
+  }
+}
+
+function keyOf({ id, attempt }: { readonly id: string; readonly attempt: number }): string {
+  return `${id} ${attempt}`;
+}
+
+function resultOf(outcome: EntryOutcome): JsonValue | undefined {
+  if (outcome.kind === "succeeded") return outcome.result;
+  return outcome.kind === "failed" ? outcome.error : undefined;
+}
+
+/** About how many characters of JSON a value has; exact enough for a bound, and cheaper than writing it down. */
+function sizeOf(value: JsonValue | undefined): number {
+  if (typeof value === "string") return value.length + 2;
+  if (typeof value !== "object" || value === null) return 8;
+  let size = 2;
+  for (const [name, member] of Object.entries(value)) size += name.length + 4 + sizeOf(member);
+  return size;
+}

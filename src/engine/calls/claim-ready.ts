@@ -1,0 +1,75 @@
+import {
+  type CallRecord,
+  type Conflict,
+  Draft,
+  type FrameRecord,
+  madeIn,
+  type Plan,
+  type Snapshot,
+  transact,
+} from "../ledger/index.ts";
+import type { EngineParts } from "../parts.ts";
+import { takeBack } from "../questions/index.ts";
+import { type Claimed, clear, writeClaim } from "./claim.ts";
+
+/** What came of trying to take a ready call. */
+export interface Taken {
+  readonly call?: CallRecord;
+  readonly claimed?: Claimed;
+  readonly stepping?: FrameRecord;
+}
+
+/**
+ * Claims a call that was approved elsewhere, or given back, if it is free and may run here. A call that must
+ * not run any more is withdrawn instead.
+ */
+export async function claimReady(parts: EngineParts, callId: string): Promise<Taken> {
+  return transact<Taken>(parts, { call: callId }, async (snapshot, last) => {
+    const { call } = snapshot ?? {};
+    if (snapshot === undefined || call?.status !== "ready") return { value: {} };
+    return planClaim(parts, { ...snapshot, call }, { stored: call, last });
+  });
+}
+
+export interface ClaimInput {
+  /** The call as the ledger has it; the held one may be what this commit makes of it. */
+  readonly stored: CallRecord;
+  readonly last: Conflict | undefined;
+  /** What this commit already holds. */
+  readonly draft?: Draft;
+}
+
+/** Plans the claim of a call that is ready, or becomes ready in this very commit. */
+export async function planClaim(
+  parts: EngineParts,
+  held: Snapshot & { readonly call: CallRecord },
+  { stored, last, draft = new Draft(parts, held.now, held.session) }: ClaimInput,
+): Promise<Plan<Taken>> {
+  const { call, confirmation, frame, session } = held;
+  const clearance = await clear(parts, held);
+  if (!clearance.ok && clearance.elsewhere) return { value: { call } };
+  const owner = await parts.lease.hold();
+  if (!clearance.ok) {
+    const { draft: withdrawal, ...taken } = await takeBack(
+      parts,
+      { ...held, call: stored },
+      { blocked: clearance, owner, last },
+    );
+    return { draft: withdrawal, value: taken };
+  }
+  const running = writeClaim(draft, { stored, call, owner });
+  draft.journal("call-started", {
+    call: call.id,
+    tool: call.tool,
+    attempt: running.attempt,
+    owner,
+    argsDigest: call.argsDigest,
+  });
+  return {
+    draft,
+    value: {
+      call: running,
+      claimed: madeIn(draft, { session, call: running, confirmation, frame, tool: clearance.tool, owner }),
+    },
+  };
+}

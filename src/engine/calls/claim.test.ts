@@ -1,0 +1,307 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createDatabaseFile, type DatabaseFile } from "../../../test/attack/support/database.ts";
+import { ANA, type Desk, type DeskOptions, openDesk } from "../../../test/attack/support/desk.ts";
+import { valueDigest } from "../common/digest.ts";
+import type { ConfirmationRecord } from "../ledger/records.ts";
+import type { AskedCall } from "../questions/ask.ts";
+
+const SECRET = "correct horse battery staple";
+
+/** A call approved by a front that hosts nothing, so that it lies ready in the file, and a back that may run it. */
+interface Approved extends AskedCall {
+  readonly file: DatabaseFile;
+  readonly front: Desk;
+  readonly back: Desk;
+  /** A second call of the same session, still open, with the same tool and arguments. */
+  readonly twin: AskedCall;
+}
+
+function createFile(): DatabaseFile {
+  const file = createDatabaseFile();
+  onTestFinished(() => file[Symbol.dispose]());
+  return file;
+}
+
+async function approveElsewhere(options: DeskOptions = {}): Promise<Approved> {
+  const file = createFile();
+  const front = await openDesk({ ...options, url: file.url, hosts: false });
+  const pay = { tool: "pay", args: { amount: 5 } };
+  const [asked, twin] = await front.askAll([pay, pay]);
+  const approved = await front.engine.approve(asked!.confirmation.id, { by: ANA });
+  expect(approved).toMatchObject({ ok: true, call: { status: "ready" } });
+  const back = await openDesk({ ...options, url: file.url, clock: front.clock });
+  return { ...asked!, file, front, back, twin: twin! };
+}
+
+async function expectNotRun({ back, call }: Approved, reason: string) {
+  await back.engine.workOnce();
+  expect(back.app.runs).toEqual([]);
+  expect(await back.call(call.id)).toMatchObject({
+    status: "cancelled",
+    attempt: 0,
+    result: { error: "tool call was withdrawn before it ran", reason },
+  });
+  expect((await back.journal()).at(-1)).toMatchObject({ body: { call: call.id, reason } });
+  await back.engine.workOnce();
+  expect(back.app.runs).toEqual([]);
+}
+
+test("untouched, it runs: what follows is refused for what was done to it, and for nothing else", async () => {
+  const { back, call } = await approveElsewhere({ secret: SECRET });
+  await back.engine.workOnce();
+  expect(back.app.runs).toEqual([{ tool: "pay", args: { amount: 5 }, key: call.id, attempt: 1 }]);
+});
+
+describe("approved, then altered in the database: not run, withdrawn and journaled", () => {
+  test("the arguments", async () => {
+    const approved = await approveElsewhere();
+    const { file, call, back, confirmation } = approved;
+    file.edit("update calls set args = ? where id = ?", '{"amount":5000}', call.id);
+    await expectNotRun(approved, "the stored arguments are not those that were asked about");
+    expect(await back.confirmation(confirmation.id)).toMatchObject({
+      status: "cancelled",
+      withdrawal: expect.stringContaining("arguments") as string,
+    });
+  });
+
+  test("the arguments and their digest", async () => {
+    const approved = await approveElsewhere();
+    const { file, call, back } = approved;
+    const digest = valueDigest(back.ledger.digestKey, { amount: 5000 });
+    file.edit("update calls set args = ?, args_digest = ? where id = ?", '{"amount":5000}', digest, call.id);
+    await expectNotRun(approved, "the approval is bound to another call or other arguments");
+  });
+
+  test("the arguments and every digest, where approvals are signed", async () => {
+    const approved = await approveElsewhere({ secret: SECRET });
+    const { file, call, confirmation, back } = approved;
+    const digest = valueDigest(back.ledger.digestKey, { amount: 5000 });
+    file.edit("update calls set args = ?, args_digest = ? where id = ?", '{"amount":5000}', digest, call.id);
+    file.edit("update confirmations set args_digest = ? where id = ?", digest, confirmation.id);
+    await expectNotRun(approved, "the stored approval does not carry a valid signature");
+  });
+
+  test("the tool", async () => {
+    const approved = await approveElsewhere();
+    approved.file.edit("update calls set tool = 'wipe' where id = ?", approved.call.id);
+    await expectNotRun(approved, "the approval is bound to another call or other arguments");
+  });
+
+  test("the tool, on the confirmation too, where approvals are signed", async () => {
+    const approved = await approveElsewhere({ secret: SECRET });
+    const { file, call, confirmation } = approved;
+    file.edit("update calls set tool = 'wipe' where id = ?", call.id);
+    file.edit("update confirmations set tool = 'wipe' where id = ?", confirmation.id);
+    await expectNotRun(approved, "the stored approval does not carry a valid signature");
+  });
+
+  test("the definition that was shown, where approvals are signed", async () => {
+    const approved = await approveElsewhere({ secret: SECRET });
+    approved.back.app.define("pay", { definitionDigest: "v1:rewritten" });
+    approved.file.edit("update calls set definition_digest = 'v1:rewritten' where id = ?", approved.call.id);
+    await expectNotRun(approved, "the stored approval does not carry a valid signature");
+  });
+
+  test("its confirmation: none", async () => {
+    const approved = await approveElsewhere();
+    const { file, call } = approved;
+    file.edit("update calls set confirmation = null where id = ?", call.id);
+    await expectNotRun(approved, "the call is ready without an approval");
+  });
+
+  test("its confirmation: the row is gone", async () => {
+    const approved = await approveElsewhere();
+    const { file, call, confirmation, back } = approved;
+    file.edit("delete from confirmations where id = ?", confirmation.id);
+    await back.engine.workOnce();
+    expect(back.app.runs).toEqual([]);
+    expect(await back.call(call.id)).toMatchObject({ status: "cancelled" });
+  });
+
+  test("its confirmation: another session's", async () => {
+    const approved = await approveElsewhere();
+    const { file, confirmation } = approved;
+    file.edit("update confirmations set session = 'elsewhere' where id = ?", confirmation.id);
+    await expectNotRun(approved, "the approval is bound to another call or other arguments");
+  });
+
+  test("its confirmation: open again", async () => {
+    const approved = await approveElsewhere();
+    const { file, confirmation } = approved;
+    file.edit("update confirmations set status = 'requested', votes = '[]' where id = ?", confirmation.id);
+    await expectNotRun(approved, "the call is ready without an approval");
+  });
+
+  test("its vote: a denial", async () => {
+    const approved = await approveElsewhere();
+    const { file, confirmation } = approved;
+    const sql =
+      "update confirmations set votes = json_set(votes, '$[0].confirmed', json('false')) where id = ?";
+    file.edit(sql, confirmation.id);
+    await expectNotRun(approved, "the call is ready without an approval");
+  });
+});
+
+describe("never approved, but made to look so", () => {
+  test("a call set to ready while its question is open", async () => {
+    const { file, back, twin } = await approveElsewhere();
+    file.edit("update calls set status = 'ready' where id = ?", twin.call.id);
+    await back.engine.workOnce();
+    expect(back.app.runs.filter(({ key }) => key === twin.call.id)).toEqual([]);
+    expect(await back.call(twin.call.id)).toMatchObject({ status: "cancelled" });
+  });
+
+  test("a call said to word its own denial", async () => {
+    const { file, back, twin } = await approveElsewhere();
+    file.edit("update calls set status = 'ready', refused = 1 where id = ?", twin.call.id);
+    await back.engine.workOnce();
+    expect(back.app.runs.filter(({ key }) => key === twin.call.id)).toEqual([]);
+  });
+
+  test.each<[string, (confirmation: ConfirmationRecord) => object]>([
+    ["without a signature", () => ({})],
+    ["with an empty one", () => ({ mac: "" })],
+    ["with a made-up one", () => ({ mac: "A".repeat(43) })],
+    ["with that of another approval", ({ votes }) => ({ mac: votes[0]?.mac })],
+  ])("an approval forged in the database %s, where approvals are signed", async (_, forge) => {
+    const { file, back, twin, confirmation } = await approveElsewhere({ secret: SECRET });
+    const genuine = await back.confirmation(confirmation.id);
+    const { mac: _mac, ...vote } = genuine.votes[0]!;
+    const votes = JSON.stringify([{ ...vote, ...forge(genuine) }]);
+    file.edit(
+      "update confirmations set status = 'approved', votes = ? where id = ?",
+      votes,
+      twin.confirmation.id,
+    );
+    file.edit("update calls set status = 'ready' where id = ?", twin.call.id);
+    await back.engine.workOnce();
+    expect(back.app.runs.map(({ key }) => key)).not.toContain(twin.call.id);
+    expect(await back.call(twin.call.id)).toMatchObject({
+      status: "cancelled",
+      result: { reason: "the stored approval does not carry a valid signature" },
+    });
+    expect(await back.confirmation(twin.confirmation.id)).toMatchObject({ status: "cancelled" });
+    expect((await back.journal()).filter(({ kind }) => kind === "confirmation-cancelled")).toHaveLength(1);
+  });
+
+  test("a later question of a call, behind the genuine approval of an earlier one, where approvals are signed", async () => {
+    const file = createFile();
+    const desk = await openDesk({ url: file.url, secret: SECRET });
+    const reached: string[] = [];
+    desk.app.define("pay", {
+      run: async (_call, { confirm }) => {
+        await confirm("manager");
+        reached.push("manager");
+        await confirm("director");
+        reached.push("director");
+        return null;
+      },
+    });
+    const { call, confirmation } = await desk.ask({ tool: "pay" });
+    await desk.engine.approve(confirmation.id, { by: ANA });
+    await desk.engine.workOnce();
+    const { confirmation: manager = "" } = await desk.call(call.id);
+    await desk.engine.approve(manager, { by: ANA });
+    await desk.engine.workOnce();
+    const { confirmation: director = "" } = await desk.call(call.id);
+    const votes = JSON.stringify((await desk.confirmation(manager)).votes);
+    file.edit("update confirmations set status = 'approved', votes = ? where id = ?", votes, director);
+    file.edit("update calls set status = 'ready', confirmation = ? where id = ?", manager, call.id);
+    await desk.engine.workOnce();
+    expect(reached).not.toContain("director");
+    expect(await desk.call(call.id)).toMatchObject({
+      status: "failed",
+      result: { error: 'The stored answer to "director" is not genuine.' },
+    });
+  });
+
+  test("a call pointed at the approval of another one with the same arguments", async () => {
+    const { file, back, twin, confirmation, call } = await approveElsewhere();
+    file.edit(
+      "update calls set status = 'ready', confirmation = ? where id = ?",
+      confirmation.id,
+      twin.call.id,
+    );
+    await back.engine.workOnce();
+    expect(back.app.runs.map(({ key }) => key)).not.toContain(twin.call.id);
+    expect(back.app.runs.length).toBeLessThanOrEqual(1);
+    expect(call.id).not.toBe(twin.call.id);
+  });
+
+  test("an approval moved from one call to another with the same arguments, where approvals are signed", async () => {
+    const { file, back, twin, confirmation, call } = await approveElsewhere({ secret: SECRET });
+    await back.engine.workOnce();
+    expect(back.app.runs.map(({ key }) => key)).toEqual([call.id]);
+    file.edit("update confirmations set call = ? where id = ?", twin.call.id, confirmation.id);
+    file.edit(
+      "update calls set status = 'ready', confirmation = ? where id = ?",
+      confirmation.id,
+      twin.call.id,
+    );
+    await back.engine.workOnce();
+    expect(back.app.runs.map(({ key }) => key)).toEqual([call.id]);
+  });
+});
+
+async function openQuestion() {
+  const file = createFile();
+  const desk = await openDesk({ url: file.url });
+  const pay = { tool: "pay", args: { amount: 5 } };
+  const [asked, twin] = await desk.askAll([pay, pay]);
+  const foreign = await desk.ask(pay, "bob");
+  return { file, desk, ...asked!, twin: twin!, foreign };
+}
+type Opened = Awaited<ReturnType<typeof openQuestion>>;
+
+describe("altered while the question is open: the approval is refused with its code, audited, and nothing runs", () => {
+  test.each<[string, (opened: Opened) => void]>([
+    ["the arguments", ({ file, call }) => file.edit("update calls set args = '{}' where id = ?", call.id)],
+    [
+      "the arguments and their digest",
+      ({ file, call, desk }) => {
+        const digest = valueDigest(desk.ledger.digestKey, { amount: 5000 });
+        file.edit(
+          "update calls set args = '{\"amount\":5000}', args_digest = ? where id = ?",
+          digest,
+          call.id,
+        );
+      },
+    ],
+    [
+      "the call's digest",
+      ({ file, call }) => file.edit("update calls set args_digest = 'x' where id = ?", call.id),
+    ],
+    ["the tool", ({ file, call }) => file.edit("update calls set tool = 'wipe' where id = ?", call.id)],
+    [
+      "the question, to point at another call with the same arguments",
+      ({ file, confirmation, twin }) =>
+        file.edit("update confirmations set call = ? where id = ?", twin.call.id, confirmation.id),
+    ],
+    [
+      "the question, to point at a call of another session",
+      ({ file, confirmation, foreign }) =>
+        file.edit("update confirmations set call = ? where id = ?", foreign.call.id, confirmation.id),
+    ],
+  ])("%s", async (_, alter) => {
+    const opened = await openQuestion();
+    const { desk, confirmation } = opened;
+    alter(opened);
+    const before = opened.file.dump({ withoutVersions: true });
+    const refused = await desk.engine.approve(confirmation.id, { by: ANA, via: "http" });
+    expect(refused).toMatchObject({ ok: false, code: "arguments-altered" });
+    expect((await desk.journal()).at(-1)).toMatchObject({
+      kind: "decision-refused",
+      body: { confirmation: confirmation.id, code: "arguments-altered", by: { id: "ana" }, via: "http" },
+    });
+    expect(desk.app.runs).toEqual([]);
+    const { owners: _owners, ...rest } = opened.file.dump({ withoutVersions: true });
+    const { owners: _earlier, ...expected } = before;
+    expect(rest).toEqual(expected);
+  });
+
+  test("it can still be denied", async () => {
+    const { desk, file, confirmation, call } = await openQuestion();
+    file.edit("update calls set args = '{}' where id = ?", call.id);
+    expect(await desk.engine.deny(confirmation.id, { by: ANA })).toMatchObject({ ok: true });
+  });
+});

@@ -1,0 +1,170 @@
+import type { ErrorCode } from "../../protocol/index.ts";
+import { valueDigest } from "../common/index.ts";
+import { moveCall } from "../frames/index.ts";
+import { type Host, hostOf, type LiveTool } from "../host.ts";
+import type {
+  CallChange,
+  CallRecord,
+  ConfirmationRecord,
+  Draft,
+  FrameRecord,
+  SessionRecord,
+} from "../ledger/index.ts";
+import type { EngineParts } from "../parts.ts";
+import { voteIsGenuine } from "../questions/index.ts";
+import { isPermitted } from "./permit.ts";
+
+/** A call that this process holds and must now run. */
+export interface Claimed {
+  readonly session: Pick<SessionRecord, "key" | "app" | "user" | "id">;
+  readonly call: CallRecord;
+  readonly confirmation: ConfirmationRecord | undefined;
+  readonly frame: FrameRecord | undefined;
+  readonly tool: LiveTool;
+  readonly owner: string;
+}
+
+/** A call that is about to be claimed: whose it is, and the question about it where there was one. */
+interface Cleared {
+  readonly session: Pick<SessionRecord, "user">;
+  readonly call: CallRecord;
+  readonly confirmation?: ConfirmationRecord | undefined;
+}
+
+/** May the call start in this process, as things are now? */
+export type Clearance =
+  | { readonly ok: true; readonly tool: LiveTool }
+  /** Another process has to run it. */
+  | { readonly ok: false; readonly elsewhere: true }
+  | Blocked;
+
+/** It must not run: what was approved is not what would run. */
+export interface Blocked {
+  readonly ok: false;
+  readonly elsewhere: false;
+  readonly code: ErrorCode;
+  readonly reason: string;
+  readonly tool?: LiveTool;
+}
+
+/**
+ * The last look before a call runs. Everything that binds the approval to this call is checked again here,
+ * whatever was checked when it was given; but for the digest of arguments that was computed in this very breath.
+ */
+export async function clear(
+  parts: EngineParts,
+  about: Cleared,
+  { digested = false }: { readonly digested?: boolean } = {},
+): Promise<Clearance> {
+  const { call, confirmation } = about;
+  const host = hostOf(parts.hosts, call);
+  if (host === undefined) return ELSEWHERE;
+  if (!digested && valueDigest(parts.ledger.digestKey, call.args) !== call.argsDigest) {
+    return blocked("arguments-altered", "the stored arguments are not those that were asked about");
+  }
+  const unbound = checkBinding(parts, call, confirmation);
+  if (unbound !== undefined) return blocked(unbound.code, unbound.reason);
+  const looked = lookUp(host, call);
+  const found = looked instanceof Promise ? await looked : looked;
+  // Nobody can say now what would run: the decision stands, and whoever can say it later runs it.
+  return found.ok ? judgeTool(found.tool, about) : ELSEWHERE;
+}
+
+const ELSEWHERE = { ok: false, elsewhere: true } as const;
+
+function judgeTool(tool: LiveTool | undefined, { call, session }: Cleared): Clearance {
+  if (tool === undefined) return blocked("tool-gone", `the tool ${call.tool} no longer exists`);
+  if (tool.definitionDigest !== call.definitionDigest) {
+    return blocked("definition-changed", `the tool ${call.tool} is not the one that was shown`, tool);
+  }
+  const denial = tool.denies?.(call, session.user);
+  return denial === undefined ? { ok: true, tool } : blocked("policy-denied", denial, tool);
+}
+
+type LookedUp = { readonly ok: true; readonly tool: LiveTool | undefined } | { readonly ok: false };
+
+/** The tool as it is now, unless its whereabouts cannot be asked: a server that does not answer is not gone. */
+function lookUp(host: Host, call: CallRecord): LookedUp | Promise<LookedUp> {
+  try {
+    const found = host.tool(call);
+    // Most hosts know at once; waiting for what is already there would cost every decision a turn of the loop.
+    if (!(found instanceof Promise)) return { ok: true, tool: found };
+    return found.then(
+      (tool) => ({ ok: true, tool }),
+      () => ({ ok: false }),
+    );
+  } catch {
+    return { ok: false };
+  }
+}
+
+function blocked(code: ErrorCode, reason: string, tool?: LiveTool): Blocked {
+  return { ok: false, elsewhere: false, code, reason, ...(tool === undefined ? {} : { tool }) };
+}
+
+function checkBinding(
+  parts: EngineParts,
+  call: CallRecord,
+  confirmation: ConfirmationRecord | undefined,
+): { readonly code: ErrorCode; readonly reason: string } | undefined {
+  const unapproved = { code: "internal", reason: "the call is ready without an approval" } as const;
+  // Without a question there must be the permit of a call that never needed one.
+  if (confirmation === undefined)
+    return call.rounds === 0 && isPermitted(parts, call) ? undefined : unapproved;
+  const vote = confirmation.votes.at(-1);
+  const approved = confirmation.status === "approved" && vote?.confirmed === true;
+  if (!approved && !wordsItsDenial(call, confirmation)) return unapproved;
+  if (!isAbout(confirmation, call)) {
+    return { code: "arguments-altered", reason: "the approval is bound to another call or other arguments" };
+  }
+  if (parts.secret !== undefined && approved && !voteIsGenuine(parts.secret, { confirmation, call }, vote)) {
+    return { code: "signature-invalid", reason: "the stored approval does not carry a valid signature" };
+  }
+  return undefined;
+}
+
+// Denied or expired, and entered once more only to say so.
+function wordsItsDenial(call: CallRecord, { status, shown }: ConfirmationRecord): boolean {
+  return call.refused && (status === "denied" || status === "expired") && shown.onDenied === "invoke";
+}
+
+/** Is this the question that was put about this call, with these arguments? */
+export function isAbout(confirmation: ConfirmationRecord, call: CallRecord): boolean {
+  return (
+    confirmation.call === call.id &&
+    confirmation.session === call.session &&
+    confirmation.tool === call.tool &&
+    confirmation.argsDigest === call.argsDigest
+  );
+}
+
+/** The change of an amended call's arguments; the model's own are kept beside them. */
+export function argumentsChange(
+  stored: CallRecord,
+  call: CallRecord,
+): Pick<CallChange, "args" | "argsDigest" | "originalArgs"> {
+  if (call.args === stored.args) return {};
+  return { args: call.args, argsDigest: call.argsDigest, originalArgs: stored.originalArgs ?? stored.args };
+}
+
+/** Takes the call for this owner. The ledger refuses it if anyone else was first. */
+export function writeClaim(
+  draft: Draft,
+  input: { readonly stored: CallRecord; readonly call: CallRecord; readonly owner: string },
+): CallRecord {
+  const { stored, call, owner } = input;
+  const set = {
+    status: moveCall(call, "claim"),
+    attempt: call.attempt + 1,
+    owner,
+    startedAt: draft.now,
+    ...(call.refused === stored.refused ? {} : { refused: call.refused }),
+    ...(call.lost === stored.lost ? {} : { lost: call.lost ?? 0 }),
+    ...argumentsChange(stored, call),
+  };
+  draft
+    .claimedBy(owner)
+    .sync()
+    .write({ kind: "call-update", id: call.id, from: stored.status, attempt: stored.attempt, set });
+  return { ...call, ...set };
+}

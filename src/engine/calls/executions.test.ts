@@ -1,0 +1,141 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { CountersignError } from "../../protocol/index.ts";
+import { createLedger } from "../../stores/index.ts";
+import { ManualClock } from "../common/manual-clock.ts";
+import { Engine } from "../engine.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import {
+  ask,
+  hostOf,
+  message,
+  modelSays,
+  mortalEngine,
+  planned,
+  toolOf,
+  until,
+} from "../testing/execution.ts";
+
+const LEASE_MS = 15_000;
+const ana = { id: "ana" };
+const use = { key: "k", by: ana };
+
+let clock: ManualClock;
+let ledger: Ledger;
+
+beforeEach(async () => {
+  clock = new ManualClock();
+  ledger = await createLedger("memory:", { clock });
+});
+
+afterEach(async () => {
+  await ledger.close();
+});
+
+test("heartbeats go on for exactly as long as something runs", async () => {
+  const { engine, watched } = mortalEngine(ledger, clock);
+  const { promise, resolve } = Promise.withResolvers<string>();
+  let entered = 0;
+  const slow = engine.gate("slow", {}, () => {
+    entered += 1;
+    return promise;
+  });
+  const outcomes = ["a", "b", "c"].map((key) => slow({}, { key, by: ana }));
+  await until(clock, () => entered === 3);
+  const before = watched.count("beat");
+  for (let beats = 0; beats < 10; beats++) {
+    await clock.advance(LEASE_MS / 3);
+    await clock.advance(0);
+  }
+  expect(watched.count("beat")).toBe(before + 10);
+  resolve("done");
+  await Promise.all(outcomes);
+  await clock.advance(10 * LEASE_MS);
+  expect(watched.count("beat")).toBe(before + 10);
+});
+
+test("a turn after which the agent still has to speak is no rest, even if nothing more is done about it here", async () => {
+  const { engine } = mortalEngine(ledger, clock);
+  const answer = { kind: "answer", status: "failed", result: { error: "no such tool" } } as const;
+  engine.host(
+    hostOf("bank", {}, async (frame) => {
+      await engine.runs.recordTurn(frame, { event: modelSays("hm"), calls: [planned("c", "none", answer)] });
+    }),
+  );
+  const received = await engine.runs.receiveMessage(message({ app: "bank", user: "ana", id: "s" }, "go"));
+  if (!received.ok) throw new Error(received.message);
+  engine.runs.step(received.frame);
+  const trail = await engine.runs.settledIn("i1");
+  expect(await ledger.events(received.frame.session)).toHaveLength(3);
+  expect(trail?.restAfter(1)).toBeUndefined();
+  await engine.close();
+});
+
+test("a run that was asked about rests with its questions, and one that ended with none", async () => {
+  const { engine } = mortalEngine(ledger, clock);
+  const tool = toolOf(() => "paid");
+  engine.host(
+    hostOf("bank", { pay: tool }, async (frame) => {
+      if (frame.turn > 0) await engine.runs.finishFrame(frame, { event: modelSays("done"), status: "done" });
+      else
+        await engine.runs.recordTurn(frame, {
+          event: modelSays("asking"),
+          calls: [planned("c", "pay", ask())],
+        });
+    }),
+  );
+  const received = await engine.runs.receiveMessage(message({ app: "bank", user: "ana", id: "s" }, "go"));
+  if (!received.ok) throw new Error(received.message);
+  engine.runs.step(received.frame);
+  const paused = (await engine.runs.settledIn("i1"))?.restAfter(1);
+  const [open] = (await ledger.confirmations({ state: "open", app: "bank" })).items;
+  expect(paused?.asked).toMatchObject([{ confirmation: open?.confirmation, call: open?.call }]);
+  expect(paused?.events).toEqual((await ledger.events(received.frame.session)).slice(1));
+  const decided = await engine.approve(open?.confirmation.id ?? "", { by: ana });
+  const rest = (await engine.runs.settledIn("i1"))?.restAfter(3);
+  expect({ ok: decided.ok, asked: rest?.asked }).toEqual({ ok: true, asked: [] });
+  expect(rest?.events).toEqual((await ledger.events(received.frame.session)).slice(3));
+  expect(rest?.session).toEqual((await ledger.load({ sessionKey: received.frame.session }))?.session);
+  await engine.close();
+});
+
+test("a call given back unstarted, which then cannot be claimed, is left ready and breaks nothing", async () => {
+  const { engine, watched } = mortalEngine(ledger, clock);
+  let runs = 0;
+  const pay = engine.gate("pay", {}, async () => ++runs);
+  const { engine: survivor } = mortalEngine(ledger, clock);
+  // The process is stopped after its claim; it wakes when the lease is lost, and then the ledger is away.
+  watched.intercept("commit", async (pass) => {
+    const outcome = await pass();
+    watched.lift("commit");
+    await clock.advance(LEASE_MS);
+    await survivor.workOnce();
+    watched.intercept("commit", async (again, [commit]) => {
+      if (JSON.stringify(commit).includes("call-started")) throw new CountersignError("ledger-busy", "away");
+      return again();
+    });
+    return outcome;
+  });
+  expect((await pay({}, use)).status).toBe("executing");
+  watched.lift("commit");
+  await engine.workOnce();
+  expect(await pay({}, use)).toEqual({ status: "succeeded", result: 1 });
+  expect(runs).toBe(1);
+});
+
+test("what this process runs is waited for by whoever uses the same key here", async () => {
+  const engine = new Engine({ ledger, clock });
+  const { promise, resolve } = Promise.withResolvers<string>();
+  let entered = false;
+  const slow = engine.gate("slow", {}, () => {
+    entered = true;
+    return promise;
+  });
+  const first = slow({}, use);
+  await until(clock, () => entered);
+  const second = slow({}, use);
+  resolve("done");
+  expect(await Promise.all([first, second])).toEqual([
+    { status: "succeeded", result: "done" },
+    { status: "succeeded", result: "done" },
+  ]);
+});

@@ -1,0 +1,54 @@
+import type { JsonObject } from "../../protocol/index.ts";
+import { moveCall } from "../frames/index.ts";
+import type { CallRecord, ConfirmationRecord, Draft, FrameRecord, Snapshot } from "../ledger/index.ts";
+import { subjectOf, writeClosingEvent } from "../questions/index.ts";
+
+export interface Doubt {
+  readonly reason: string;
+  /** The last attempt that is known of: the next one has to be another. */
+  readonly attempt: number;
+  /** What else whoever settles it should know. */
+  readonly more?: JsonObject;
+}
+
+/**
+ * Makes a call `unknown` that the ledger takes for one that has not begun. A question of it that is open is taken back:
+ * nobody must be offered what ran already.
+ */
+export function writeDoubt(
+  draft: Draft,
+  held: Pick<Snapshot, "confirmation" | "frame"> & { readonly call: CallRecord },
+  { reason, attempt, more = {} }: Doubt,
+): CallRecord {
+  const { call, confirmation, frame } = held;
+  if (confirmation?.status === "requested") closeQuestion(draft, { call, confirmation, frame }, reason);
+  const set = { status: moveCall(call, "doubt"), attempt };
+  // Nobody's: what comes of the attempt is kept in the journal, and the person who settles it decides.
+  const owner = call.owner === undefined ? {} : { owner: null };
+  draft.write({
+    kind: "call-update",
+    id: call.id,
+    from: call.status,
+    attempt: call.attempt,
+    set: { ...set, ...owner },
+  });
+  draft.journal("call-unknown", { call: call.id, tool: call.tool, attempt, reason, ...more });
+  const { owner: _released, ...rest } = call;
+  return { ...rest, ...set };
+}
+
+function closeQuestion(
+  draft: Draft,
+  question: {
+    readonly call: CallRecord;
+    readonly confirmation: ConfirmationRecord;
+    readonly frame: FrameRecord | undefined;
+  },
+  reason: string,
+): void {
+  const { call, confirmation } = question;
+  const set = { status: "cancelled", withdrawal: reason } as const;
+  draft.write({ kind: "confirmation-update", id: confirmation.id, from: confirmation.status, set });
+  writeClosingEvent(draft, { ...question, closing: { how: "withdraw", reason } });
+  draft.journal("confirmation-cancelled", { ...subjectOf(confirmation, call), reason, doubted: true });
+}

@@ -1,0 +1,348 @@
+import { canonicalJson, type JsonObject, type JsonValue } from "../../protocol/index.ts";
+import { bodyDigest } from "../common/index.ts";
+import { moveCall, newFrame, wordingOf, writeAnswer } from "../frames/index.ts";
+import {
+  type CallRecord,
+  type Conflict,
+  Draft,
+  type FrameRecord,
+  type Judge,
+  type Known,
+  type Plan,
+  type Shown,
+  type Snapshot,
+  standingOf,
+  transact,
+} from "../ledger/index.ts";
+import type { EngineParts } from "../parts.ts";
+import { newConfirmation, writeQuestions } from "../questions/index.ts";
+import { type Delegation, delegateFrameId } from "./call-end.ts";
+import type { Claimed } from "./claim.ts";
+import type { Ended } from "./executions.ts";
+import { doubtForgotten, endOf, isForgotten } from "./record-too-late.ts";
+import type { OpenAsk } from "./replay.ts";
+import { answersTool, toolConfirmationOf } from "./tool-confirmation.ts";
+
+/** How one entry into a body ended. */
+export type EntryOutcome =
+  | {
+      readonly kind: "succeeded";
+      readonly result: JsonValue;
+      readonly stateDelta?: JsonObject;
+      readonly cursor?: JsonObject;
+      readonly learned?: { readonly [call: string]: JsonValue };
+    }
+  /** The work is another agent's now. */
+  | { readonly kind: "delegated"; readonly delegation: Delegation }
+  | { readonly kind: "failed"; readonly error: JsonObject }
+  | { readonly kind: "unknown"; readonly reason: string }
+  | { readonly kind: "asked"; readonly ask: OpenAsk }
+  /** The body was never entered. */
+  | { readonly kind: "not-started"; readonly error?: unknown }
+  /** The ledger has already given the call to others. */
+  | { readonly kind: "lost" };
+
+type Held = Snapshot & { readonly call: CallRecord };
+
+/**
+ * Records how an entry ended, if this attempt still holds the call, or lost it to `unknown` and nobody has
+ * settled it since. A result of a call that has not begun, by the ledger's word, makes that `unknown`: it did run. Any
+ * other is kept in the journal and changes nothing.
+ */
+export async function recordEntry(
+  parts: EngineParts,
+  claimed: Claimed,
+  outcome: EntryOutcome,
+): Promise<Ended> {
+  const { id, attempt } = claimed.call;
+  const judge: Judge<Ended> = async (snapshot, last) => {
+    const { call } = snapshot ?? {};
+    if (snapshot === undefined || call === undefined) return { value: {} };
+    const held: Held = { ...snapshot, call };
+    const ours =
+      call.attempt === attempt &&
+      call.owner === claimed.owner &&
+      (call.status === "executing" || call.status === "unknown");
+    if (!ours) return recordTooLate(parts, held, { claimed, outcome });
+    return plan(parts, claimed, held, { outcome, last });
+  };
+  return transact(parts, { call: id }, judge, endStanding(parts, claimed, outcome));
+}
+
+/**
+ * What is known of a call that ran here to its end. The body had the arguments in its hands; where they are
+ * shown once more, they are read again.
+ */
+function endStanding(parts: EngineParts, claimed: Claimed, { kind }: EntryOutcome): Known | undefined {
+  const { call, confirmation, frame } = claimed;
+  const ended = kind === "succeeded" || kind === "failed";
+  const standing = ended && call.originalArgs === undefined ? standingOf(parts, claimed) : undefined;
+  if (standing === undefined) return undefined;
+  return {
+    snapshot: {
+      ...standing,
+      call,
+      ...(confirmation === undefined ? {} : { confirmation }),
+      ...(frame === undefined ? {} : { frame }),
+    },
+  };
+}
+
+interface Case {
+  readonly outcome: EntryOutcome;
+  readonly last: Conflict | undefined;
+}
+
+async function plan(
+  parts: EngineParts,
+  claimed: Claimed,
+  held: Held,
+  { outcome, last }: Case,
+): Promise<Plan<Ended>> {
+  switch (outcome.kind) {
+    case "lost":
+      return { value: { call: held.call } };
+    case "not-started":
+      return giveBack(parts, held);
+    case "unknown":
+      return loseTrack(parts, held, outcome.reason);
+    case "asked":
+      return suspend(parts, claimed, held, { ask: outcome.ask, last });
+    case "delegated":
+      // A denied call may word its answer; what it hands to others would still be done.
+      if (held.call.refused) return answer(parts, held, { ok: false, result: null, last });
+      return delegate(parts, held, outcome.delegation, last);
+    case "succeeded":
+      return answer(parts, held, { ...outcome, ok: true, last });
+    case "failed":
+      return answer(parts, held, { ok: false, result: outcome.error, last });
+  }
+}
+
+async function answer(
+  parts: EngineParts,
+  { call, confirmation, frame, session, now }: Held,
+  end: {
+    readonly ok: boolean;
+    readonly result: JsonValue;
+    readonly stateDelta?: JsonObject;
+    readonly cursor?: JsonObject;
+    readonly learned?: { readonly [call: string]: JsonValue };
+    readonly last: Conflict | undefined;
+  },
+): Promise<Plan<Ended>> {
+  const owner = frame === undefined ? undefined : await parts.lease.hold();
+  const draft = new Draft(parts, now, session);
+  if (end.learned !== undefined) await writeLearned(parts, draft, { of: call, learned: end.learned });
+  // Denied stays denied, whatever the tool says when it words the answer.
+  const command = call.refused ? wordingOf(confirmation) : end.ok ? "succeed" : "fail";
+  const answered = writeAnswer(parts, draft, { ...end, call, frame, command, owner });
+  journalEnd(parts, draft, { before: call, after: answered.call, result: answered.call.result ?? null });
+  return { draft, value: answered };
+}
+
+/** Puts results in place of those that earlier calls of the frame ended with; nobody else's can be told this way. */
+async function writeLearned(
+  { ledger }: EngineParts,
+  draft: Draft,
+  { of, learned }: { readonly of: CallRecord; readonly learned: { readonly [call: string]: JsonValue } },
+): Promise<void> {
+  const known = await ledger.calls(Object.keys(learned));
+  for (const { id, tool, status, attempt, frame } of known) {
+    const result = learned[id];
+    if (result === undefined || status !== "succeeded" || frame === undefined || frame !== of.frame) continue;
+    draft.write({ kind: "call-update", id, from: status, attempt, set: { result } });
+    const resultDigest = bodyDigest(ledger.digestKey, canonicalJson(result));
+    draft.journal("call-result", { call: id, tool, attempt, resultDigest });
+  }
+}
+
+/** Puts on record that a call's body came to its end. */
+export function journalEnd(
+  { ledger }: EngineParts,
+  draft: Draft,
+  end: { readonly before: CallRecord; readonly after: CallRecord; readonly result: JsonValue },
+): void {
+  const { id, tool, attempt, status } = end.before;
+  draft.journal(`call-${end.after.status}`, {
+    call: id,
+    tool,
+    attempt,
+    resultDigest: bodyDigest(ledger.digestKey, canonicalJson(end.result)),
+    ...(status === "unknown" ? { late: true } : {}),
+  });
+}
+
+const RUN_STOPPED = "the run was stopped before another agent took this up";
+
+/** Opens a frame for the other agent; the call waits, without a lease, for what it ends with. */
+async function delegate(
+  parts: EngineParts,
+  held: Held,
+  delegation: Delegation,
+  last: Conflict | undefined,
+): Promise<Plan<Ended>> {
+  const { call, frame, session, now } = held;
+  if (frame === undefined || call.status !== "executing") return { value: { call } };
+  // Nobody would stop the other agent.
+  if (frame.status === "cancelled")
+    return answer(parts, held, { ok: false, result: { error: RUN_STOPPED }, last });
+  const { message, ...rest } = delegation;
+  const draft = new Draft(parts, now, session);
+  const status = moveCall(call, "delegate");
+  draft.write({
+    kind: "call-update",
+    id: call.id,
+    from: call.status,
+    attempt: call.attempt,
+    set: { status, owner: null },
+  });
+  draft.journal("call-delegated", { call: call.id, tool: call.tool, agent: rest.agent });
+  draft.event({
+    author: "user",
+    invocationId: frame.invocation,
+    branch: rest.branch,
+    content: { role: "user", parts: [{ text: message }] },
+  });
+  const owner = last === "busy" ? undefined : await parts.lease.hold();
+  const child: FrameRecord = {
+    ...newFrame({
+      ...rest,
+      path: [...frame.path, rest.agent],
+      id: delegateFrameId(call.id),
+      parent: frame,
+    }),
+    parentCall: call.id,
+    ...(owner === undefined ? { status: "ready" } : { status: "stepping", owner }),
+  };
+  if (owner !== undefined) draft.claimedBy(owner);
+  draft.write({ kind: "frame-insert", frame: child, exclusive: true });
+  return { draft, value: { call: { ...call, status }, ...(owner === undefined ? {} : { stepping: child }) } };
+}
+
+function giveBack(parts: EngineParts, { call, session, now }: Held): Plan<Ended> {
+  const draft = new Draft(parts, now, session);
+  const status = moveCall(call, "release");
+  draft.write({
+    kind: "call-update",
+    id: call.id,
+    from: call.status,
+    attempt: call.attempt,
+    set: { status, owner: null },
+  });
+  draft.journal("call-released", { call: call.id, tool: call.tool, attempt: call.attempt });
+  return { draft, value: { call: { ...call, status } } };
+}
+
+function loseTrack(parts: EngineParts, { call, session, now }: Held, reason: string): Plan<Ended> {
+  if (call.status === "unknown") return { value: { call } };
+  const draft = new Draft(parts, now, session);
+  const status = moveCall(call, "lose");
+  draft.write({
+    kind: "call-update",
+    id: call.id,
+    from: call.status,
+    attempt: call.attempt,
+    set: { status },
+  });
+  draft.journal("call-unknown", { call: call.id, tool: call.tool, attempt: call.attempt, reason });
+  return { draft, value: { call: { ...call, status } } };
+}
+
+async function suspend(
+  parts: EngineParts,
+  claimed: Claimed,
+  held: Held,
+  { ask, last }: { readonly ask: OpenAsk; readonly last: Conflict | undefined },
+): Promise<Plan<Ended>> {
+  const { call, frame, session, now } = held;
+  // A call that is unknown by now may have been asked about elsewhere: a question of it would mislead.
+  if (call.status === "unknown") return { value: { call } };
+  const flood = floodReason(parts, held);
+  if (flood !== undefined) return tooMany(parts, held, { reason: flood, last });
+  const { approvers, expiresInMs } = claimed.tool.asking;
+  // Of a gate's own session the user is whoever used it last; of a run's it is the session's.
+  const user = call.frame === undefined ? (call.requesters?.at(-1) ?? session.user) : session.user;
+  const confirmation = newConfirmation(parts, now, {
+    session: { app: session.app, user },
+    call,
+    frame,
+    question: {
+      approvers,
+      requesters: call.requesters ?? held.confirmation?.requesters ?? [session.user],
+      shown: shownOf(call, claimed, ask),
+      ...(expiresInMs === undefined ? {} : { expiresInMs }),
+    },
+  });
+  const moved = { status: moveCall(call, "ask"), confirmation: confirmation.id, rounds: call.rounds + 1 };
+  const draft = new Draft(parts, now, session);
+  const set = { ...moved, owner: null };
+  draft.write({ kind: "call-update", id: call.id, from: call.status, attempt: call.attempt, set });
+  if (ask.step !== undefined) draft.write({ kind: "step", step: { ...ask.step, value: confirmation.id } });
+  const suspended: CallRecord = { ...call, ...moved };
+  writeQuestions(draft, frame, [{ call: suspended, confirmation }]);
+  return { draft, value: { call: suspended, asked: { call: suspended, confirmation } } };
+}
+
+function floodReason({ settings }: EngineParts, { call, session }: Held): string | undefined {
+  if (call.rounds >= settings.maxRounds) return `a call may ask at most ${settings.maxRounds} questions`;
+  if (session.open >= settings.maxOpen) return `the session has ${session.open} open confirmations already`;
+  return undefined;
+}
+
+function shownOf(call: CallRecord, { tool, confirmation }: Claimed, { options, step }: OpenAsk): Shown {
+  const { hint, payload, schema } = options;
+  const { onDenied } = tool.asking;
+  const startedWith = step === undefined ? undefined : toolConfirmationOf(call, confirmation);
+  return {
+    hint: hint ?? `Approve execution of tool ${call.tool}?`,
+    why: ["the tool asks"],
+    askedByTool: true,
+    ...(payload === undefined ? {} : { payload }),
+    ...(schema === undefined ? {} : { schema }),
+    ...(step === undefined ? {} : { question: step.name }),
+    ...(startedWith === undefined ? {} : { startedWith }),
+    ...(startedWith !== undefined && answersTool(confirmation) ? { startedByTool: true } : {}),
+    ...(onDenied === undefined ? {} : { onDenied }),
+  };
+}
+
+async function tooMany(
+  parts: EngineParts,
+  { call, frame, session, now }: Held,
+  { reason, last }: { readonly reason: string; readonly last: Conflict | undefined },
+): Promise<Plan<Ended>> {
+  const owner = frame === undefined ? undefined : await parts.lease.hold();
+  const draft = new Draft(parts, now, session);
+  const result = { error: `too many confirmations: ${reason}`, code: "too-many-open" };
+  const answered = writeAnswer(parts, draft, {
+    call,
+    frame,
+    command: "fail",
+    result,
+    owner,
+    last,
+  });
+  draft.journal("call-failed", {
+    call: call.id,
+    tool: call.tool,
+    attempt: call.attempt,
+    code: "too-many-open",
+  });
+  return { draft, value: answered };
+}
+
+function recordTooLate(
+  parts: EngineParts,
+  held: Held,
+  { claimed, outcome }: { readonly claimed: Claimed; readonly outcome: EntryOutcome },
+): Plan<Ended> {
+  const { attempt } = claimed.call;
+  if (isForgotten(held.call, claimed.call) && outcome.kind !== "not-started")
+    return doubtForgotten(parts, held, { attempt, outcome });
+  if (outcome.kind !== "succeeded" && outcome.kind !== "failed") return { value: {} };
+  const { call, session, now } = held;
+  const draft = new Draft(parts, now, session);
+  const late = { call: call.id, tool: call.tool, attempt, ...endOf(outcome), standing: call.status };
+  return { draft: draft.journal("late-result", late), value: {} };
+}

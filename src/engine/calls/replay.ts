@@ -1,0 +1,220 @@
+import { CountersignError, type JsonValue } from "../../protocol/index.ts";
+import { errorText, valueDigest } from "../common/index.ts";
+import type { ConfirmationRecord, StepKind, StepRecord, StepStatus } from "../ledger/index.ts";
+import type { EngineParts } from "../parts.ts";
+import { checkedAsk, checkedName, voteIsGenuine } from "../questions/index.ts";
+import {
+  type AskOptions,
+  ConfirmationRejected,
+  OutcomeUnknown,
+  type StepContext,
+  type StepOptions,
+} from "./call-context.ts";
+import { rememberedResult } from "./kept-result.ts";
+
+/** A question that the body put and nobody has answered. */
+export interface OpenAsk {
+  readonly options: AskOptions;
+  /** Set for a named question, which a replay must find again. */
+  readonly step?: StepRecord;
+}
+
+/** Why a body is abandoned where it stands. Not an error: a `catch` in the tool must not swallow it. */
+export type Halt =
+  | { readonly kind: "ask"; readonly ask: OpenAsk }
+  | { readonly kind: "diverged"; readonly message: string }
+  | { readonly kind: "unknown"; readonly message: string }
+  /** The claim is no longer ours; whatever else the body would do is not ours to do. */
+  | { readonly kind: "lost" };
+
+export interface ReplayOptions {
+  readonly parts: EngineParts;
+  readonly callId: string;
+  readonly steps: readonly StepRecord[];
+  /** False when this attempt no longer holds the call. */
+  readonly saveStep: (step: StepRecord, from?: StepStatus) => Promise<boolean>;
+  /** False once the call was denied: the body may word the answer, and no more. */
+  readonly mayAsk: boolean;
+  readonly onHalt: (halt: Halt) => void;
+}
+
+/** How a step ended, and what of it is stored. */
+type StepEnd<T> =
+  | { readonly value: T; readonly stored: JsonValue | undefined }
+  | { readonly error: unknown }
+  | { readonly halt: Halt };
+
+/**
+ * What one call remembers across the times its body is entered: finished steps and put questions, matched
+ * by kind, name and how often that name came before.
+ */
+export class Replay {
+  readonly #options: ReplayOptions;
+  readonly #known = new Map<string, StepRecord>();
+  readonly #seen = new Map<string, number>();
+  readonly #unmet = new Set<string>();
+  readonly #underway = new Set<Promise<unknown>>();
+  #halted = false;
+
+  constructor(options: ReplayOptions) {
+    this.#options = options;
+    for (const step of options.steps) {
+      const key = keyOf(step);
+      this.#known.set(key, step);
+      if (step.kind === "question") this.#unmet.add(key);
+    }
+  }
+
+  async step<T>(
+    name: string,
+    run: (context: StepContext) => Promise<T> | T,
+    options: StepOptions & { readonly signal: AbortSignal },
+  ): Promise<T> {
+    if (this.#halted) return forever();
+    const place = this.#next("step", name);
+    const known = this.#known.get(keyOf(place));
+    // The type is the body's own: it stored this value under this name.
+    if (known?.status === "done") return known.value as T;
+    if (known?.status === "failed") throw new Error(textOf(known));
+    if (known?.status === "started" && options.idempotent !== true) {
+      return this.#halt({
+        kind: "unknown",
+        message: `The step "${name}" had begun when its process died; whether it happened is not known.`,
+      });
+    }
+    const work = this.#perform({ ...place, status: "started" }, known?.status, (key) =>
+      run({ idempotencyKey: key, signal: options.signal }),
+    ).finally(() => this.#underway.delete(work));
+    this.#underway.add(work);
+    const end = await work;
+    if ("halt" in end) return this.#halt(end.halt);
+    if ("error" in end) throw end.error;
+    return end.value;
+  }
+
+  /** Resolves when no step is between its start and its end: only then may the body be left. */
+  async quiet(): Promise<void> {
+    while (this.#underway.size > 0) await Promise.allSettled(this.#underway);
+  }
+
+  async #perform<T>(
+    started: StepRecord,
+    from: StepStatus | undefined,
+    run: (key: string) => Promise<T> | T,
+  ): Promise<StepEnd<T>> {
+    const { callId, saveStep, parts } = this.#options;
+    if (from !== "started" && !(await saveStep(started, from))) return { halt: { kind: "lost" } };
+    const suffix = started.occurrence === 0 ? started.name : `${started.name}:${started.occurrence}`;
+    const end = await endOf(
+      () => run(`${callId}:${suffix}`),
+      (value) => rememberedResult(value, started.name, parts.settings.maxResultBytes),
+    );
+    if ("halt" in end) return end;
+    const status = "error" in end ? "failed" : "done";
+    const value = "error" in end ? errorText(end.error) : end.stored;
+    try {
+      await saveStep({ ...started, status, ...(value === undefined ? {} : { value }) }, "started");
+    } catch (error) {
+      // It has ended, but nothing will remember how: neither of the two may be claimed.
+      const message = `How the step "${started.name}" ended could not be stored: ${errorText(error)}`;
+      return { halt: { kind: "unknown", message } };
+    }
+    return end;
+  }
+
+  async confirm(name: string, given: AskOptions): Promise<{ readonly payload: JsonValue | undefined }> {
+    if (this.#halted) return forever();
+    const options = checkedAsk(given);
+    const place = this.#next("question", name);
+    const digest = this.#digestOf(options);
+    const known = this.#known.get(keyOf(place));
+    if (known === undefined) return this.#ask({ options, step: { ...place, status: "asked", digest } }, name);
+    if (known.digest !== digest)
+      return this.#diverge(`it asks "${name}" with another hint, payload or schema`);
+    this.#unmet.delete(keyOf(place));
+    const confirmation = await this.#confirmationOf(known);
+    if (confirmation === undefined) {
+      return this.#halt({ kind: "diverged", message: `The stored answer to "${name}" is not genuine.` });
+    }
+    if (confirmation.status === "approved") return { payload: confirmation.votes.at(-1)?.payload };
+    if (confirmation.status === "requested")
+      throw new CountersignError("internal", `"${name}" is still open.`);
+    throw new ConfirmationRejected(
+      confirmation.status,
+      confirmation.votes.at(-1)?.reason ?? confirmation.withdrawal,
+    );
+  }
+
+  #digestOf({ hint, payload, schema }: AskOptions): string {
+    return valueDigest(this.#options.parts.ledger.digestKey, [hint ?? null, payload ?? null, schema ?? null]);
+  }
+
+  #ask(ask: OpenAsk, name: string): Promise<never> {
+    if (!this.#options.mayAsk) throw askedAfterDenial();
+    if (this.#unmet.size > 0) return this.#diverge(`it asks "${name}" before a question of the last time`);
+    return this.#halt({ kind: "ask", ask });
+  }
+
+  /** Undefined where what is stored is not an answer to this question, or an approval that nobody signed. */
+  async #confirmationOf(step: StepRecord): Promise<ConfirmationRecord | undefined> {
+    const { callId, parts } = this.#options;
+    const { confirmation, call } = (await parts.ledger.load({ confirmation: textOf(step) })) ?? {};
+    if (confirmation === undefined || call?.id !== callId) return undefined;
+    const vote = confirmation.votes.at(-1);
+    if (confirmation.status !== "approved") return confirmation;
+    if (vote?.confirmed !== true) return undefined;
+    const { secret } = parts;
+    return secret === undefined || voteIsGenuine(secret, { confirmation, call }, vote)
+      ? confirmation
+      : undefined;
+  }
+
+  #diverge(what: string): Promise<never> {
+    return this.#halt({ kind: "diverged", message: `The tool does not ask as it did before: ${what}.` });
+  }
+
+  // From here on nothing of the body is begun, also where it did not wait for what halted it.
+  #halt(halt: Halt): Promise<never> {
+    this.#halted = true;
+    this.#options.onHalt(halt);
+    return forever();
+  }
+
+  #next(kind: StepKind, given: string): Omit<StepRecord, "status"> {
+    const name = checkedName(given);
+    const counter = `${kind}\0${name}`;
+    const occurrence = this.#seen.get(counter) ?? 0;
+    this.#seen.set(counter, occurrence + 1);
+    return { call: this.#options.callId, kind, name, occurrence };
+  }
+}
+
+/** The one thing that a tool which words its denial may not do. */
+export function askedAfterDenial(): CountersignError {
+  return new CountersignError("already-decided", "The call was denied; it cannot be asked about again.");
+}
+
+function forever(): Promise<never> {
+  return new Promise(() => {});
+}
+
+async function endOf<T>(
+  run: () => Promise<T> | T,
+  store: (value: T) => JsonValue | undefined,
+): Promise<StepEnd<T>> {
+  try {
+    const value = await run();
+    return { value, stored: store(value) };
+  } catch (error) {
+    if (!(error instanceof OutcomeUnknown)) return { error };
+    return { halt: { kind: "unknown", message: error.message } };
+  }
+}
+
+function keyOf(step: Pick<StepRecord, "kind" | "name" | "occurrence">): string {
+  return JSON.stringify([step.kind, step.name, step.occurrence]);
+}
+
+function textOf({ value }: StepRecord): string {
+  return typeof value === "string" ? value : JSON.stringify(value ?? null);
+}

@@ -1,0 +1,30 @@
+import { Draft, type StepRecord, type StepStatus, transact } from "../ledger/index.ts";
+import type { EngineParts } from "../parts.ts";
+import type { Claimed } from "./claim.ts";
+
+/**
+ * Writes a step of a call that this attempt holds; false if it no longer does. The start of a step is on
+ * disk before its work begins: that is what makes it run at most once.
+ */
+export async function saveStep(
+  parts: EngineParts,
+  claimed: Claimed,
+  change: { readonly step: StepRecord; readonly from?: StepStatus },
+): Promise<boolean> {
+  const { id, attempt } = claimed.call;
+  return transact(parts, { call: id }, (snapshot) => {
+    const { call } = snapshot ?? {};
+    const ours = call?.attempt === attempt && call.owner === claimed.owner;
+    if (snapshot === undefined || call?.status !== "executing" || !ours) return { value: false };
+    const draft = new Draft(parts, snapshot.now, snapshot.session);
+    draft.write({ kind: "step", ...change });
+    if (change.step.status === "started") draft.sync();
+    draft.journal(`step-${change.step.status}`, {
+      call: id,
+      tool: call.tool,
+      attempt,
+      step: change.step.name,
+    });
+    return { draft, value: true };
+  });
+}

@@ -1,0 +1,96 @@
+import { hash } from "node:crypto";
+import { canonicalJson, type JsonObject, type JsonValue } from "../../protocol/index.ts";
+import { hmac } from "./hmac.ts";
+
+/**
+ * The keyed digest of a value: equal for equal JSON, whatever the order of its members. Keyed, because a
+ * plain hash of a short secret can be guessed by trying.
+ */
+export function valueDigest(key: Uint8Array, value: JsonValue): string {
+  return textDigest(key, canonicalJson(value));
+}
+
+/**
+ * The digest of a journal record's body. Keyed by a prefix of fixed length instead of an HMAC, which costs five
+ * times as much: it only has to keep a short body from being guessed, and what authenticates it is the chain.
+ */
+export function bodyDigest(key: Uint8Array, text: string): string {
+  return hash("sha256", bodyPrefix(key) + text, "base64url");
+}
+
+const bodyPrefixes = new WeakMap<Uint8Array, string>();
+
+function bodyPrefix(key: Uint8Array): string {
+  let prefix = bodyPrefixes.get(key);
+  if (prefix === undefined) {
+    prefix = textDigest(key, "journal body");
+    bodyPrefixes.set(key, prefix);
+  }
+  return prefix;
+}
+
+/** The keyed digest of a text as it stands. */
+export function textDigest(key: Uint8Array, text: string): string {
+  return hmac(key, text);
+}
+
+/** What an approver relies on when they read a tool's name. */
+export interface ToolDefinition {
+  readonly name: string;
+  readonly description?: string;
+  readonly parameters?: JsonObject;
+  readonly annotations?: JsonObject;
+  /** MCP server or remote agent. */
+  readonly server?: string;
+}
+
+const COSMETIC: ReadonlySet<string> = new Set(["title", "examples", "$schema"]);
+
+/**
+ * Digest of a tool's definition. Cosmetic schema members are left out, so that a library upgrade that only
+ * rewords titles cancels nothing; the version tag leaves room to change the recipe.
+ */
+export function definitionDigest(definition: ToolDefinition): string {
+  const known = definitionDigests.get(definition);
+  if (known !== undefined) return known;
+  const digest = digestDefinition(definition);
+  definitionDigests.set(definition, digest);
+  return digest;
+}
+
+// A definition is described once and asked about at every call; it is data, and not changed in place.
+const definitionDigests = new WeakMap<ToolDefinition, string>();
+
+function digestDefinition(definition: ToolDefinition): string {
+  const { parameters, ...rest } = definition;
+  const plain: JsonObject = {
+    ...(rest as JsonObject),
+    ...(parameters === undefined ? {} : { parameters: withoutCosmetics(parameters, false) }),
+  };
+  return `v1:${hash("sha256", canonicalJson(plain), "base64url")}`;
+}
+
+// Under `properties` a key is a parameter's name, and a parameter may well be called "title"; so may a member
+// of a default, which is data and no schema at all.
+function withoutCosmetics(value: JsonValue, keysAreNames: boolean): JsonValue {
+  if (Array.isArray(value)) return value.map((item: JsonValue) => withoutCosmetics(item, false));
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value as JsonObject)
+    .filter(([key]) => keysAreNames || !COSMETIC.has(key))
+    .map(([key, item]) => {
+      if (!keysAreNames && DATA.has(key)) return [key, item] as const;
+      return [key, withoutCosmetics(item, !keysAreNames && NAME_MAPS.has(key))] as const;
+    });
+  return Object.fromEntries(entries);
+}
+
+const NAME_MAPS: ReadonlySet<string> = new Set([
+  "properties",
+  "patternProperties",
+  "dependentSchemas",
+  "dependentRequired",
+  "dependencies",
+  "$defs",
+  "definitions",
+]);
+const DATA: ReadonlySet<string> = new Set(["default", "const", "enum"]);

@@ -1,0 +1,33 @@
+/**
+ * Small things that every part of the engine uses: the clock, ids, digests, schemas, names, sizes.
+ * Nothing here knows of calls, questions or the ledger.
+ * Decided here: what time it is and how ids are made; which JSON values are equal and how they are digested;
+ * whether a value fits a schema, and in which words a misfit is told; which names a ledger can keep;
+ * what of a value is secret and what stands in its place.
+ */
+
+export { type Clock, jitter, systemClock } from "./clock.ts";
+export { bodyDigest, definitionDigest, type ToolDefinition, valueDigest } from "./digest.ts";
+export { errorText } from "./error-text.ts";
+export { hmac } from "./hmac.ts";
+export { createIds, type NewId } from "./ids.ts";
+export { checkSchema } from "./json-schema.ts";
+export { refuseUnknown } from "./known-options.ts";
+export { ManualClock } from "./manual-clock.ts";
+export { checkSessionName, checkStateKey, flawOfName, storableText } from "./names.ts";
+export { redact, unredact } from "./redact.ts";
+export { sameJson } from "./same-json.ts";
+export {
+  type Form,
+  isStandardSchema,
+  type Parameters,
+  type ParseOutcome,
+  type PayloadReading,
+  readForm,
+  readShape,
+  type Shape,
+  type StandardSchema,
+} from "./schema.ts";
+export { bytesOf, checkRoom, fittingResponse, sessionFull, tooMuchState } from "./sizes.ts";
+export { type Trace, type Traced, untraced } from "./trace.ts";
+export { unlessClosed } from "./unless-closed.ts";

@@ -1,0 +1,90 @@
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../protocol/index.ts";
+import { sameJson } from "./same-json.ts";
+
+/** What stands where a secret was. */
+export const REDACTED = "[redacted]";
+
+/** A copy of the arguments in which every secret (a JSON pointer; `*` is any item) is replaced. */
+export function redact(args: JsonObject, secrets: readonly string[]): JsonObject {
+  if (secrets.length === 0) return args;
+  const paths = secrets.map((pointer) => pointer.split("/").slice(1).map(unescapePointer));
+  return withRedacted(args, paths) as JsonObject;
+}
+
+/** Arguments with their secrets in place again, or the first place that says `[redacted]` and is no known secret's. */
+export type Unredacted =
+  | { readonly ok: true; readonly args: JsonObject }
+  | { readonly ok: false; readonly field: string };
+
+/**
+ * Arguments that were shown redacted and came back: where a secret still stands replaced, it is what it was. Refused
+ * where nobody can say what that is: it had no secret there, or the rows of its list may have changed places. One row
+ * that differs was edited where it stands; of two, each may be the other.
+ */
+export function unredact(sent: JsonObject, original: JsonObject, secrets: readonly string[]): Unredacted {
+  if (secrets.length === 0) return { ok: true, args: sent };
+  const paths = secrets.map((pointer) => pointer.split("/").slice(1).map(unescapePointer));
+  const lost: string[] = [];
+  const args = withRestored(sent, original, { paths, place: [], lost }) as JsonObject;
+  const [field] = lost;
+  return field === undefined ? { ok: true, args } : { ok: false, field };
+}
+
+interface Restoring {
+  readonly paths: readonly (readonly string[])[];
+  readonly place: readonly string[];
+  /** Where a secret is asked for that cannot be known. */
+  readonly lost: string[];
+}
+
+function withRestored(sent: JsonValue, original: JsonValue | undefined, at: Restoring): JsonValue {
+  const { paths, place, lost } = at;
+  if (paths.length === 0) return sent;
+  if (paths.some((path) => path.length === 0)) {
+    if (sent !== REDACTED) return sent;
+    if (original === undefined) lost.push(place.join("."));
+    return original ?? sent;
+  }
+  const under = (key: string): Restoring => ({ lost, place: [...place, key], paths: below(paths, key) });
+  if (isJsonArray(sent)) {
+    const before = rowsInPlace(sent, original, paths);
+    return sent.map((item, index) => withRestored(item, before[index], under(String(index))));
+  }
+  if (!isJsonObject(sent)) return sent;
+  const before = isJsonObject(original) ? original : {};
+  return Object.fromEntries(
+    Object.entries(sent).map(([key, item]) => [key, withRestored(item, member(before, key), under(key))]),
+  );
+}
+
+/** The rows of the original that are sure to stand where they stood. */
+function rowsInPlace(
+  sent: readonly JsonValue[],
+  original: JsonValue | undefined,
+  paths: Restoring["paths"],
+): readonly (JsonValue | undefined)[] {
+  if (!isJsonArray(original) || original.length !== sent.length) return [];
+  const [shown, back] = [original, sent].map((rows) => withRedacted(rows, paths) as readonly JsonValue[]);
+  const asShown = original.map((_, index) => sameJson(shown?.[index], back?.[index]));
+  const edited = asShown.filter((same) => !same).length;
+  return original.map((row, index) => (edited < 2 || asShown[index] === true ? row : undefined));
+}
+
+function withRedacted(value: JsonValue, paths: readonly (readonly string[])[]): JsonValue {
+  if (paths.some((path) => path.length === 0)) return REDACTED;
+  if (Array.isArray(value)) {
+    return value.map((item: JsonValue, index) => withRedacted(item, below(paths, String(index))));
+  }
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, withRedacted(item, below(paths, key))]),
+  );
+}
+
+function below(paths: readonly (readonly string[])[], key: string): readonly (readonly string[])[] {
+  return paths.filter(([head]) => head === key || head === "*").map((path) => path.slice(1));
+}
+
+function unescapePointer(token: string): string {
+  return token.replaceAll("~1", "/").replaceAll("~0", "~");
+}

@@ -1,0 +1,16 @@
+import { CountersignError } from "../../protocol/index.ts";
+
+/** What the work comes to; rejects with `closed` when the signal aborts first. Leaves no listener behind. */
+export async function unlessClosed<T>(closed: AbortSignal, work: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const onClosed = (): void => {
+    reject(new CountersignError("closed", "It was closed while this was waited for."));
+  };
+  if (closed.aborted) onClosed();
+  else closed.addEventListener("abort", onClosed, { once: true });
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    closed.removeEventListener("abort", onClosed);
+  }
+}

@@ -1,0 +1,93 @@
+import { isJsonObject, type JsonObject, member } from "../../protocol/index.ts";
+import { sameJson, unredact, valueDigest } from "../common/index.ts";
+import type { Amendment } from "../host.ts";
+import type { CallRecord, ConfirmationRecord } from "../ledger/index.ts";
+import type { EngineParts } from "../parts.ts";
+import { mayDecide } from "../people/index.ts";
+import type { Decider, DecisionInput, Refusal } from "./decision.ts";
+
+/** The arguments that will run, or why the amended ones cannot. */
+export type AmendmentOutcome =
+  | {
+      readonly ok: true;
+      readonly args: JsonObject;
+      readonly argsDigest: string;
+      /** Of what was sent, where parsing made something else of it. */
+      readonly sentDigest?: string;
+    }
+  | { readonly ok: false; readonly refusal: Refusal };
+
+interface Subject {
+  readonly call: CallRecord;
+  readonly confirmation: ConfirmationRecord;
+}
+
+/**
+ * Judges arguments that the approver changed: allowed fields only, gated again as if the model had sent
+ * them, and the approver must also be one for the new ones. Needs the tool, so only where it is hosted.
+ */
+export async function judgeAmendment(
+  parts: EngineParts,
+  { call, confirmation }: Subject,
+  { input, decider }: { readonly input: DecisionInput; readonly decider: Decider },
+): Promise<AmendmentOutcome> {
+  const unchanged = { ok: true, args: call.args, argsDigest: call.argsDigest } as const;
+  if (input.args === undefined) return unchanged;
+  const refuse = (code: Refusal["code"], message: string, field?: string): AmendmentOutcome => ({
+    ok: false,
+    refusal: { ok: false, code, message, confirmation, call, ...(field === undefined ? {} : { field }) },
+  });
+  const read = readChange(input.args, { call, confirmation });
+  if (!read.ok) return refuse("arguments-mismatch", read.message, read.field);
+  const { args: sent } = read;
+  if (sameJson(sent, call.args)) return unchanged;
+  const tool = await parts.hosts.get(call.app)?.tool(call);
+  if (tool?.amend === undefined) {
+    return refuse("arguments-mismatch", `Arguments can be changed only where the app ${call.app} is served.`);
+  }
+  const amended = await tool.amend(call, { args: sent, user: confirmation.user });
+  if (!amended.ok) return refuse(amended.code, told(amended), amended.field);
+  if (!mayDecide({ ...confirmation, approvers: amended.approvers }, decider.by)) {
+    return refuse("not-an-approver", `${decider.by.id} may not approve these arguments.`);
+  }
+  const { digestKey } = parts.ledger;
+  const argsDigest = valueDigest(digestKey, amended.args);
+  const sentDigest = valueDigest(digestKey, sent);
+  return { ok: true, args: amended.args, argsDigest, ...(sentDigest === argsDigest ? {} : { sentDigest }) };
+}
+
+/** What was sent, with its secrets, if nothing in it changed that may not. */
+function readChange(
+  given: JsonObject,
+  { call, confirmation }: Subject,
+):
+  | { readonly ok: true; readonly args: JsonObject }
+  | { readonly ok: false; readonly field: string; readonly message: string } {
+  // Secrets are shown replaced; whoever sends that back has not changed them.
+  const sent = unredact(given, call.args, call.secrets);
+  if (!sent.ok) {
+    const message = `Which secret [redacted] stands for at ${sent.field} cannot be told; leave lists as long and in the order they were and change one row, or write the secret out.`;
+    return { ...sent, message };
+  }
+  const fixed = firstFixedField(confirmation.shown.amendable, call.args, sent.args);
+  if (fixed === undefined) return sent;
+  return { ok: false, field: fixed, message: `The argument ${fixed} may not be changed.` };
+}
+
+function told({ field = "", message }: Extract<Amendment, { ok: false }>): string {
+  return field === "" ? message : `The argument ${field} does not fit: ${message}`;
+}
+
+function firstFixedField(
+  amendable: ConfirmationRecord["shown"]["amendable"],
+  before: JsonObject,
+  after: JsonObject,
+): string | undefined {
+  if (!isJsonObject(after)) return "(all)";
+  if (amendable === true) return undefined;
+  const allowed = new Set(amendable ?? []);
+  const fields = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...fields].find(
+    (field) => !allowed.has(field) && !sameJson(member(before, field), member(after, field)),
+  );
+}

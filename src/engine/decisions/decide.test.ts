@@ -1,0 +1,456 @@
+import { describe, expect, test } from "vitest";
+import { ANA, BOB, MANAGER, openDesk, person } from "../../../test/attack/support/desk.ts";
+import { ManualClock } from "../common/manual-clock.ts";
+import type { DecisionInput } from "./decision.ts";
+
+/** Jumps ahead once it has been looked at so many times: what happens between a look and the next. */
+class SlippingClock extends ManualClock {
+  #looks = Number.POSITIVE_INFINITY;
+  #byMs = 0;
+
+  slipAfter(looks: number, byMs: number): void {
+    this.#looks = looks;
+    this.#byMs = byMs;
+  }
+
+  override now(): number {
+    this.#looks -= 1;
+    return super.now() + (this.#looks < 0 ? this.#byMs : 0);
+  }
+}
+
+const NOON = "2026-01-01T00:00:00.000Z";
+
+describe("the same decision again", () => {
+  test("is answered with the stored one: no new vote, event or journal record", async () => {
+    const desk = await openDesk();
+    const { confirmation, call } = await desk.ask({ tool: "pay", args: { amount: 5 } });
+    const first = await desk.engine.approve(confirmation.id, { by: ANA, payload: { note: "ok" } });
+    if (!first.ok) throw new Error(first.message);
+    expect(first).toMatchObject({ ok: true, repeated: false });
+    await first.finished;
+    const [events, journal] = [await desk.events(call.session), await desk.journal()];
+
+    const again = await desk.engine.approve(confirmation.id, { by: ANA, payload: { note: "ok" } });
+    expect(again).toMatchObject({
+      ok: true,
+      repeated: true,
+      confirmation: { status: "approved", votes: [{ confirmed: true, by: { id: "ana" } }] },
+      call: { status: "succeeded", result: { ok: true } },
+    });
+    expect(again.confirmation?.votes).toHaveLength(1);
+    expect(await desk.events(call.session)).toEqual(events);
+    expect(await desk.journal()).toEqual(journal);
+    expect(desk.app.runs).toHaveLength(1);
+  });
+
+  test("by somebody else who may decide is the same decision, and stays the first one's", async () => {
+    const desk = await openDesk();
+    const { confirmation } = await desk.ask({
+      tool: "pay",
+      question: { approvers: { users: ["ana", "bob"] } },
+    });
+    await desk.engine.approve(confirmation.id, { by: ANA });
+    const again = await desk.engine.approve(confirmation.id, { by: BOB });
+    expect(again).toMatchObject({
+      ok: true,
+      repeated: true,
+      confirmation: { votes: [{ by: { id: "ana" } }] },
+    });
+  });
+
+  test("of a denial keeps the first reason, whatever the second says", async () => {
+    const desk = await openDesk();
+    const { confirmation } = await desk.ask({ tool: "pay" });
+    await desk.engine.deny(confirmation.id, { by: ANA, reason: "too much" });
+    const again = await desk.engine.deny(confirmation.id, { by: ANA, reason: "never mind" });
+    expect(again).toMatchObject({
+      ok: true,
+      repeated: true,
+      confirmation: { votes: [{ reason: "too much" }] },
+    });
+  });
+
+  test.each<[string, Omit<DecisionInput, "id" | "confirmed">, Omit<DecisionInput, "id" | "confirmed">]>([
+    ["members in another order", { payload: { a: 1, b: 2 } }, { payload: { b: 2, a: 1 } }],
+    ["the arguments spelled out", {}, { args: { amount: 5 } }],
+    ["an old version named", { version: 1 }, { version: 7 }],
+    ["another reason", { reason: "fine" }, { reason: "very well" }],
+  ])("counts as the same with %s", async (_, first, second) => {
+    const desk = await openDesk();
+    const { confirmation } = await desk.ask({ tool: "pay", args: { amount: 5 } });
+    await desk.engine.approve(confirmation.id, { by: ANA, ...first });
+    const again = await desk.engine.approve(confirmation.id, { by: ANA, ...second });
+    expect(again).toMatchObject({ ok: true, repeated: true });
+  });
+
+  test("with the example spelled out, or the arguments sent back, is the one that took the example", async () => {
+    const desk = await openDesk();
+    const shown = { payload: { approved_days: 0 } };
+    const { confirmation } = await desk.ask({ tool: "leave", args: { days: 5 }, question: { shown } });
+    await desk.engine.approve(confirmation.id, { by: ANA });
+    for (const payload of [{ approved_days: 0 }, { days: 5 }]) {
+      const again = await desk.engine.approve(confirmation.id, { by: ANA, payload });
+      expect(again).toMatchObject({ ok: true, repeated: true });
+    }
+  });
+
+  test("through another engine on the same ledger is answered alike", async () => {
+    const desk = await openDesk();
+    const { confirmation } = await desk.ask({ tool: "pay" });
+    await desk.engine.deny(confirmation.id, { by: ANA });
+    const { Engine } = await import("../engine.ts");
+    const elsewhere = new Engine({ ledger: desk.ledger, clock: desk.clock });
+    expect(await elsewhere.deny(confirmation.id, { by: ANA })).toMatchObject({ ok: true, repeated: true });
+  });
+});
+
+describe("a different decision", () => {
+  test.each<[string, Omit<DecisionInput, "id">, string]>([
+    ["a denial of what was approved", { confirmed: false }, "approved"],
+    ["another payload", { confirmed: true, payload: { note: "no" } }, "approved"],
+    ["no payload where one was given", { confirmed: true }, "approved"],
+    ["other arguments", { confirmed: true, payload: { note: "ok" }, args: { amount: 6 } }, "approved"],
+  ])("is refused and says who decided what and when: %s", async (_, second, verdict) => {
+    const desk = await openDesk();
+    const { confirmation } = await desk.ask({ tool: "pay", args: { amount: 5 } });
+    await desk.engine.approve(confirmation.id, { by: ANA, payload: { note: "ok" } });
+    await desk.clock.advance(60_000);
+    const journal = await desk.journal();
+    const refused = await desk.engine.decide({ id: confirmation.id, ...second }, { by: ANA });
+    expect(refused).toMatchObject({
+      ok: false,
+      code: "already-decided",
+      message: `ana ${verdict} this at ${NOON}.`,
+      confirmation: { votes: [{ confirmed: true, by: { id: "ana" }, at: Date.parse(NOON) }] },
+    });
+    expect(await desk.journal()).toEqual(journal);
+  });
+
+  test("an approval of what was denied never runs it", async () => {
+    const desk = await openDesk();
+    const { confirmation, call } = await desk.ask({ tool: "pay" });
+    await desk.engine.deny(confirmation.id, { by: ANA });
+    const refused = await desk.engine.approve(confirmation.id, { by: ANA });
+    expect(refused).toMatchObject({
+      ok: false,
+      code: "already-decided",
+      message: `ana denied this at ${NOON}.`,
+    });
+    expect(await desk.call(call.id)).toMatchObject({ status: "denied", attempt: 0 });
+    expect(desk.app.runs).toEqual([]);
+  });
+
+  test("one that would not have been valid is not the same as the one that was", async () => {
+    const desk = await openDesk();
+    const schema = { type: "object", required: ["days"] };
+    const { confirmation } = await desk.ask({ tool: "leave", question: { shown: { schema } } });
+    await desk.engine.approve(confirmation.id, { by: ANA, payload: { days: 1 } });
+    expect(await desk.engine.approve(confirmation.id, { by: ANA })).toMatchObject({
+      code: "already-decided",
+    });
+  });
+});
+
+describe("refusals come in one order", () => {
+  const rule = { approvers: { roles: ["manager"] } };
+
+  test("404 first: what is not there is unknown to everybody", async () => {
+    const desk = await openDesk();
+    const refused = await desk.engine.decide({ id: "adk-nothing", confirmed: true, version: 9 }, { by: BOB });
+    expect(refused).toMatchObject({ ok: false, code: "unknown-confirmation" });
+    expect(await desk.journal()).toEqual([]);
+  });
+
+  test("403 before 409: who may not decide does not learn who did", async () => {
+    const desk = await openDesk();
+    const { confirmation } = await desk.ask({ tool: "pay", question: rule });
+    await desk.engine.deny(confirmation.id, { by: MANAGER });
+    const refused = await desk.engine.decide(
+      { id: confirmation.id, confirmed: true, version: 9 },
+      { by: ANA },
+    );
+    expect(refused).toMatchObject({ ok: false, code: "not-an-approver" });
+    expect(refused.ok ? "" : refused.message).not.toContain("maria");
+  });
+
+  test("409 before 412: a decided question answers so, whichever version was seen", async () => {
+    const desk = await openDesk();
+    const { confirmation } = await desk.ask({ tool: "pay", question: rule });
+    await desk.engine.deny(confirmation.id, { by: MANAGER });
+    const refused = await desk.engine.approve(confirmation.id, { by: MANAGER, version: 9 });
+    expect(refused).toMatchObject({ ok: false, code: "already-decided" });
+  });
+
+  test("expired before 412: a late decision expires the question, whichever version was seen", async () => {
+    const desk = await openDesk();
+    const { confirmation } = await desk.ask({ tool: "pay", question: { expiresInMs: 1 } });
+    await desk.clock.advance(1);
+    const refused = await desk.engine.approve(confirmation.id, { by: ANA, version: 9 });
+    expect(refused).toMatchObject({ ok: false, code: "expired", confirmation: { status: "expired" } });
+  });
+
+  test.each([0, 2, -1, 1.5])("412: version %d was not shown, so it decides nothing", async (version) => {
+    const desk = await openDesk();
+    const { confirmation } = await desk.ask({ tool: "pay" });
+    const journal = await desk.journal();
+    const refused = await desk.engine.approve(confirmation.id, { by: ANA, version });
+    expect(refused).toMatchObject({
+      ok: false,
+      code: "stale-version",
+      confirmation: { status: "requested" },
+    });
+    expect(await desk.journal()).toEqual(journal);
+    expect(await desk.engine.approve(confirmation.id, { by: ANA, version: 1 })).toMatchObject({ ok: true });
+  });
+});
+
+describe("a decision by someone the rule does not admit", () => {
+  test("is audited, with who tried what through which door, and changes nothing else", async () => {
+    const desk = await openDesk();
+    const { confirmation, call } = await desk.ask({
+      tool: "pay",
+      question: { approvers: { roles: ["manager"] } },
+    });
+    const before = {
+      confirmation: await desk.confirmation(confirmation.id),
+      call: await desk.call(call.id),
+      events: await desk.events(call.session),
+    };
+    const refused = await desk.engine.approve(confirmation.id, { by: BOB, via: "http" });
+    expect(refused).toMatchObject({
+      ok: false,
+      code: "not-an-approver",
+      message: "bob may not decide this; the role manager may.",
+    });
+    expect((await desk.journal()).at(-1)).toMatchObject({
+      kind: "decision-refused",
+      body: {
+        confirmation: confirmation.id,
+        call: call.id,
+        code: "not-an-approver",
+        by: { id: "bob", kind: "oidc", authenticated: true },
+        via: "http",
+        confirmed: true,
+      },
+    });
+    expect({
+      confirmation: await desk.confirmation(confirmation.id),
+      call: await desk.call(call.id),
+      events: await desk.events(call.session),
+    }).toEqual(before);
+    expect(await desk.engine.verify()).toMatchObject({ ok: true });
+    expect(await desk.engine.approve(confirmation.id, { by: MANAGER })).toMatchObject({ ok: true });
+  });
+
+  test.each([
+    ["requester", "whoever asked for it"],
+    [{ users: ["max"], roles: ["cfo"] }, "the role cfo or max"],
+    [{ notRequester: true }, "somebody else who is logged in (but not whoever asked)"],
+    [{}, "somebody else who is logged in"],
+  ] as const)("is told who may: %j", async (approvers, who) => {
+    const desk = await openDesk();
+    const { confirmation } = await desk.ask({ tool: "pay", question: { approvers } });
+    const refused = await desk.engine.approve(confirmation.id, { by: { ...BOB, kind: "agent" } });
+    expect(refused).toMatchObject({ message: `bob may not decide this; ${who} may.` });
+  });
+});
+
+describe("what cannot be a decision", () => {
+  test.each<[string, Record<string, unknown>]>([
+    ["a text for the verdict", { confirmed: "true" }],
+    ["a text that says no", { confirmed: "false" }],
+    ["a number for the verdict", { confirmed: 1 }],
+    ["an object for the verdict", { confirmed: {} }],
+    ["no verdict", { confirmed: undefined }],
+    ["null for the verdict", { confirmed: null }],
+    ["a payload that is not JSON", { confirmed: true, payload: { n: Number.NaN } }],
+    ["arguments that are not JSON", { confirmed: true, args: { at: new Date(0) } }],
+    ["an object for the reason", { confirmed: false, reason: { text: "no" } }],
+    ["an object for the id", { id: {}, confirmed: true }],
+  ])("decides nothing: %s", async (_, given) => {
+    const desk = await openDesk();
+    const { confirmation, call } = await desk.ask({ tool: "pay" });
+    const input = { id: confirmation.id, ...given } as unknown as DecisionInput;
+    expect(await desk.engine.decide(input, { by: ANA })).toMatchObject({
+      ok: false,
+      code: "malformed-decision",
+    });
+    expect(await desk.call(call.id)).toMatchObject({ status: "waiting" });
+    expect(await desk.confirmation(confirmation.id)).toMatchObject({ status: "requested", votes: [] });
+  });
+});
+
+describe("the deadline", () => {
+  const question = { expiresInMs: 1000 };
+
+  test("one millisecond before it a decision stands", async () => {
+    const desk = await openDesk();
+    const { confirmation } = await desk.ask({ tool: "pay", question });
+    await desk.clock.advance(999);
+    expect(await desk.engine.approve(confirmation.id, { by: ANA })).toMatchObject({ ok: true });
+  });
+
+  test.each([true, false])(
+    "at its very millisecond a decision (confirmed: %s) comes too late",
+    async (confirmed) => {
+      const desk = await openDesk();
+      const { confirmation, call } = await desk.ask({ tool: "pay", question });
+      await desk.clock.advance(1000);
+      const refused = await desk.engine.decide({ id: confirmation.id, confirmed }, { by: ANA });
+      expect(refused).toMatchObject({ ok: false, code: "expired" });
+      expect(await desk.call(call.id)).toMatchObject({
+        status: "expired",
+        result: { error: "tool call expired before it was approved" },
+      });
+      expect(desk.app.runs).toEqual([]);
+    },
+  );
+
+  test("a late decision performs the expiry in its own transaction, as nobody's rejection", async () => {
+    const desk = await openDesk();
+    const { confirmation, call } = await desk.ask({ tool: "pay", question });
+    await desk.clock.advance(5000);
+    const refused = await desk.engine.deny(confirmation.id, { by: ANA, reason: "no" });
+    expect(refused).toMatchObject({
+      ok: false,
+      code: "expired",
+      confirmation: { status: "expired", votes: [] },
+    });
+    expect(await desk.confirmation(confirmation.id)).toMatchObject({ status: "expired", votes: [] });
+    expect((await desk.kinds()).slice(-1)).toEqual(["confirmation-expired"]);
+    const closings = (await desk.events(call.session)).flatMap((event) => event.closings ?? []);
+    expect(closings).toEqual([
+      { id: confirmation.id, callId: "call-1", confirmed: false, closedBy: "expiry" },
+    ]);
+  });
+
+  test.each([true, false])(
+    "that passes between judging and committing is noticed by the ledger (confirmed: %s)",
+    async (confirmed) => {
+      const clock = new SlippingClock();
+      const desk = await openDesk({ clock });
+      const { confirmation, call } = await desk.ask({ tool: "pay", question });
+      clock.slipAfter(1, question.expiresInMs);
+      const refused = await desk.engine.decide({ id: confirmation.id, confirmed }, { by: ANA });
+      expect(refused).toMatchObject({ ok: false, code: "expired", confirmation: { status: "expired" } });
+      expect(await desk.call(call.id)).toMatchObject({ status: "expired", attempt: 0 });
+      expect(desk.app.runs).toEqual([]);
+    },
+  );
+
+  test("a stranger's late decision expires nothing", async () => {
+    const desk = await openDesk();
+    const { confirmation } = await desk.ask({ tool: "pay", question });
+    await desk.clock.advance(5000);
+    expect(await desk.engine.approve(confirmation.id, { by: BOB })).toMatchObject({
+      code: "not-an-approver",
+    });
+    expect(await desk.confirmation(confirmation.id)).toMatchObject({ status: "requested" });
+  });
+
+  test("once recorded, everybody who may decide learns of it, and nothing is written again", async () => {
+    const desk = await openDesk();
+    const { confirmation } = await desk.ask({ tool: "pay", question });
+    await desk.clock.advance(1000);
+    await desk.engine.approve(confirmation.id, { by: ANA });
+    const journal = await desk.journal();
+    expect(await desk.engine.approve(confirmation.id, { by: ANA })).toMatchObject({
+      ok: false,
+      code: "expired",
+      message: "The deadline was 2026-01-01T00:00:01.000Z; the call did not run and the model was told so.",
+    });
+    expect(await desk.journal()).toEqual(journal);
+  });
+});
+
+describe("a denial", () => {
+  test("reaches the model with its reason, and the body is not entered", async () => {
+    const desk = await openDesk();
+    const { confirmation, call } = await desk.ask({ tool: "pay" });
+    const denied = await desk.engine.deny(confirmation.id, { by: ANA, reason: "too much" });
+    expect(denied).toMatchObject({ ok: true, call: { status: "denied" } });
+    const answer = { error: "tool call was rejected by the user", reason: "too much" };
+    expect(await desk.call(call.id)).toMatchObject({ status: "denied", attempt: 0, result: answer });
+    const responses = (await desk.events(call.session)).flatMap((event) => event.content?.parts ?? []);
+    expect(responses.at(-1)).toEqual({ functionResponse: { id: "call-1", name: "pay", response: answer } });
+    expect(desk.app.runs).toEqual([]);
+  });
+
+  test("without a reason says only that it was rejected", async () => {
+    const desk = await openDesk();
+    const { confirmation, call } = await desk.ask({ tool: "pay" });
+    await desk.engine.deny(confirmation.id, { by: ANA });
+    expect((await desk.call(call.id)).result).toEqual({ error: "tool call was rejected by the user" });
+  });
+
+  test("needs no payload where an approval would, and keeps none", async () => {
+    const desk = await openDesk();
+    const schema = { type: "object", required: ["days"] };
+    const { confirmation } = await desk.ask({ tool: "leave", question: { shown: { schema } } });
+    expect(await desk.engine.deny(confirmation.id, { by: ANA, payload: { days: "x" } })).toMatchObject({
+      ok: true,
+    });
+    expect((await desk.confirmation(confirmation.id)).votes[0]).not.toHaveProperty("payload");
+  });
+
+  test("does not touch its siblings", async () => {
+    const desk = await openDesk();
+    const [first, second] = await desk.askAll([{ tool: "pay" }, { tool: "wire" }]);
+    await desk.engine.deny(first!.confirmation.id, { by: ANA });
+    expect(await desk.call(second!.call.id)).toMatchObject({ status: "waiting" });
+    expect(desk.app.steps).toEqual([]);
+    const approved = await desk.engine.approve(second!.confirmation.id, { by: ANA });
+    if (approved.ok) await approved.finished;
+    expect(desk.app.runs.map(({ tool }) => tool)).toEqual(["wire"]);
+    expect(desk.app.steps).toHaveLength(1);
+  });
+});
+
+test("many decisions in one call have each its own result; one that is refused does not touch the others", async () => {
+  const desk = await openDesk();
+  const [a, b, c] = await desk.askAll([
+    { tool: "pay" },
+    { tool: "wire", question: { approvers: { roles: ["manager"] } } },
+    { tool: "mail" },
+  ]);
+  const results = await desk.engine.decideAll(
+    [
+      { id: a!.confirmation.id, confirmed: true },
+      { id: b!.confirmation.id, confirmed: true },
+      { id: "adk-nothing", confirmed: true },
+      { id: a!.confirmation.id, confirmed: false },
+      { id: c!.confirmation.id, confirmed: false, reason: "no" },
+      { id: a!.confirmation.id, confirmed: true },
+    ],
+    { by: person("ana") },
+  );
+  expect(results.map((result) => (result.ok ? `ok ${result.repeated}` : result.code))).toEqual([
+    "ok false",
+    "not-an-approver",
+    "unknown-confirmation",
+    "already-decided",
+    "ok false",
+    "ok true",
+  ]);
+  await desk.engine.finished(a!.call.id);
+  expect(desk.app.runs.map(({ tool }) => tool)).toEqual(["pay"]);
+  expect(await desk.call(b!.call.id)).toMatchObject({ status: "waiting" });
+});
+
+test("one that cannot even be judged is its own result, and the others keep theirs", async () => {
+  const desk = await openDesk();
+  const [a, b, c] = await desk.askAll([{ tool: "pay" }, { tool: "wire" }, { tool: "mail" }]);
+  desk.app.define("wire", {
+    denies: () => {
+      throw new Error("the policy cannot be read");
+    },
+  });
+  const results = await desk.engine.decideAll(
+    [a, b, c].map((asked) => ({ id: asked!.confirmation.id, confirmed: true })),
+    { by: ANA },
+  );
+  expect(results.map((result) => (result.ok ? "ok" : result.code))).toEqual(["ok", "internal", "ok"]);
+  expect(JSON.stringify(results[1])).not.toContain("policy");
+  expect(await desk.confirmation(b!.confirmation.id)).toMatchObject({ status: "requested", votes: [] });
+});

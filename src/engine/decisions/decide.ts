@@ -1,0 +1,159 @@
+import { toJsonValue } from "../../protocol/index.ts";
+import { sameJson, unredact, valueDigest } from "../common/index.ts";
+import {
+  type CallRecord,
+  type ConfirmationRecord,
+  Draft,
+  type Plan,
+  type Snapshot,
+  transact,
+  type Vote,
+} from "../ledger/index.ts";
+import type { EngineParts } from "../parts.ts";
+import { mayDecide, mayJudge, withoutRight } from "../people/index.ts";
+import { judgePayload, writeClosing, writeExpiry } from "../questions/index.ts";
+import { planApproval } from "./approve.ts";
+import {
+  type Case,
+  type Decided,
+  type Decider,
+  type DecisionInput,
+  type OwnedCase,
+  type Refusal,
+  refusal,
+  type Whole,
+} from "./decision.ts";
+import { auditedRefusal } from "./refuse.ts";
+import { signedVote } from "./vote.ts";
+
+/**
+ * Commits one decision: authorised, bound, in time, and with the call claimed in the same transaction where
+ * this process can run it. The first valid decision stands; the same again is answered with it.
+ */
+export async function decide(
+  parts: EngineParts,
+  input: DecisionInput,
+  decider: Decider,
+): Promise<Decided | Refusal> {
+  const flaw = flawOf(input);
+  if (flaw !== undefined) return refusal("malformed-decision", flaw);
+  return transact<Decided | Refusal>(parts, { confirmation: input.id }, async (snapshot, last) => {
+    if (!isWhole(snapshot)) {
+      return { value: refusal("unknown-confirmation", `There is no confirmation ${input.id}.`) };
+    }
+    return judge(parts, snapshot, { input, decider, last });
+  });
+}
+
+// A door may have been written without the compiler's help; what it cannot mean must not approve anything.
+function flawOf({ id, confirmed, reason, payload, args }: DecisionInput): string | undefined {
+  if (typeof (id as unknown) !== "string") return "`id` must be a text.";
+  if (typeof (confirmed as unknown) !== "boolean") return "`confirmed` must be true or false.";
+  if (reason !== undefined && typeof (reason as unknown) !== "string") return "`reason` must be a text.";
+  const json = toJsonValue({ payload: payload ?? null, args: args ?? null });
+  return json.ok ? undefined : json.message;
+}
+
+async function judge(parts: EngineParts, whole: Whole, about: Case): Promise<Plan<Decided | Refusal>> {
+  const { confirmation, call, now } = whole;
+  const { input, decider } = about;
+  if (!mayDecide(confirmation, decider.by)) return refuseStranger(parts, whole, about);
+  if (!mayJudge(decider.by)) {
+    return auditedRefusal(parts, whole, about, refusal("forbidden", withoutRight(decider.by)));
+  }
+  if (confirmation.status !== "requested") return { value: judgeAgain(parts, whole, input) };
+  const late = confirmation.expiresAt !== undefined && confirmation.expiresAt <= now;
+  if (!late && input.version !== undefined && input.version !== confirmation.shownVersion) {
+    const message = `Version ${input.version} was shown; ${confirmation.shownVersion} is what would run now. Look again.`;
+    return { value: { ...refusal("stale-version", message), confirmation, call } };
+  }
+  const owner = parts.hosts.size === 0 ? undefined : await parts.lease.hold();
+  if (late) {
+    const draft = new Draft(parts, now, whole.session);
+    const expired = writeExpiry(parts, draft, { ...whole, owner, last: about.last });
+    return { draft, value: { ...expiredRefusal(confirmation), ...expired } };
+  }
+  return input.confirmed
+    ? planApproval(parts, whole, { ...about, owner })
+    : planDenial(parts, whole, { ...about, owner });
+}
+
+function planDenial(parts: EngineParts, whole: Whole, about: OwnedCase): Plan<Decided | Refusal> {
+  const { confirmation, call, frame, now } = whole;
+  const vote = signedVote(parts, whole, about, { confirmed: false, at: now });
+  const draft = new Draft(parts, now, whole.session).sync();
+  const closing = { how: "deny", vote } as const;
+  const closed = writeClosing(parts, draft, {
+    confirmation,
+    call,
+    frame,
+    closing,
+    owner: about.owner,
+    last: about.last,
+  });
+  return { draft, value: { ok: true, repeated: false, session: whole.session, ...closed } };
+}
+
+/** The decision stands already: the same one gets it again, another one learns whose it is. */
+function judgeAgain(
+  parts: EngineParts,
+  { confirmation, call, session }: Whole,
+  input: DecisionInput,
+): Decided | Refusal {
+  const standing = { confirmation, call };
+  const vote = confirmation.votes.at(-1);
+  if (confirmation.status === "expired") return { ...expiredRefusal(confirmation), ...standing };
+  if (confirmation.status === "cancelled" || vote === undefined) {
+    return {
+      ...refusal("withdrawn", `The question was withdrawn: ${confirmation.withdrawal ?? "no reason given"}.`),
+      ...standing,
+    };
+  }
+  if (isSameDecision(parts, vote, input, standing)) return { ok: true, repeated: true, session, ...standing };
+  const verdict = vote.confirmed ? "approved" : "denied";
+  const at = new Date(vote.at).toISOString();
+  return { ...refusal("already-decided", `${vote.by.id} ${verdict} this at ${at}.`), ...standing };
+}
+
+function isSameDecision(
+  parts: EngineParts,
+  vote: Vote,
+  input: DecisionInput,
+  { confirmation, call }: Pick<Whole, "confirmation" | "call">,
+): boolean {
+  if (vote.confirmed !== input.confirmed) return false;
+  if (!input.confirmed) return true;
+  const shown = vote.args === undefined ? call.args : (call.originalArgs ?? call.args);
+  const payload = judgePayload(confirmation.shown, { ...call, args: shown }, input.payload);
+  return isSameAmendment(parts, vote, input, call) && payload.ok && sameJson(payload.payload, vote.payload);
+}
+
+function isSameAmendment(parts: EngineParts, vote: Vote, { args }: DecisionInput, call: CallRecord): boolean {
+  if (args === undefined) return vote.args === undefined;
+  const sent = unredact(args, call.originalArgs ?? call.args, call.secrets);
+  if (!sent.ok) return false;
+  if (sameJson(sent.args, vote.args ?? call.args)) return true;
+  return vote.sentDigest !== undefined && vote.sentDigest === valueDigest(parts.ledger.digestKey, sent.args);
+}
+
+function refuseStranger(parts: EngineParts, whole: Whole, about: Case): Plan<Refusal> {
+  const message = `${about.decider.by.id} may not decide this; ${describeApprovers(whole.confirmation)} may.`;
+  return auditedRefusal(parts, whole, about, refusal("not-an-approver", message));
+}
+
+function describeApprovers({ approvers }: ConfirmationRecord): string {
+  if (approvers === "requester") return "whoever asked for it";
+  const { roles = [], users = [], notRequester } = approvers;
+  const who =
+    [...roles.map((role) => `the role ${role}`), ...users].join(" or ") || "somebody else who is logged in";
+  return notRequester ? `${who} (but not whoever asked)` : who;
+}
+
+function expiredRefusal(confirmation: ConfirmationRecord): Refusal {
+  const at = new Date(confirmation.expiresAt ?? 0).toISOString();
+  return refusal("expired", `The deadline was ${at}; the call did not run and the model was told so.`);
+}
+
+function isWhole(snapshot: Snapshot | undefined): snapshot is Whole {
+  return snapshot?.confirmation !== undefined && snapshot.call !== undefined;
+}

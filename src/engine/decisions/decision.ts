@@ -1,0 +1,74 @@
+import type { ErrorCode, JsonObject, JsonValue } from "../../protocol/index.ts";
+import type { Claimed } from "../calls/index.ts";
+import type {
+  CallRecord,
+  ConfirmationRecord,
+  Conflict,
+  FrameRecord,
+  SessionRecord,
+  Snapshot,
+} from "../ledger/index.ts";
+import type { Principal } from "../people/index.ts";
+
+/** What somebody says about one confirmation, through whichever door. */
+export interface DecisionInput {
+  readonly id: string;
+  readonly confirmed: boolean;
+  readonly payload?: JsonValue;
+  readonly reason?: string;
+  /** The arguments to run instead, where the tool allows that. */
+  readonly args?: JsonObject;
+  /** What was shown when they decided; refused if it changed since. */
+  readonly version?: number;
+}
+
+/** Who decides, and through which door. */
+export interface Decider {
+  readonly by: Principal;
+  readonly via: string;
+}
+
+/** A decision that was not taken; nothing changed but, where it says so, the audit trail. */
+export interface Refusal {
+  readonly ok: false;
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly field?: string;
+  readonly confirmation?: ConfirmationRecord;
+  readonly call?: CallRecord;
+  /** The refusal ended the call, and with it a turn that this process now goes on with. */
+  readonly stepping?: FrameRecord;
+}
+
+/** A committed decision, or the stored one that this repeats. */
+export interface Decided {
+  readonly ok: true;
+  /** As it was before this decision. */
+  readonly session: SessionRecord;
+  readonly confirmation: ConfirmationRecord;
+  readonly call: CallRecord;
+  /** The same decision stood already. */
+  readonly repeated: boolean;
+  readonly claimed?: Claimed;
+  readonly stepping?: FrameRecord;
+}
+
+/** A confirmation with everything that a decision on it needs. */
+export type Whole = Snapshot & { readonly call: CallRecord; readonly confirmation: ConfirmationRecord };
+
+/** One decision on its way, and why the last try at committing it was refused. */
+export interface Case {
+  readonly input: DecisionInput;
+  readonly decider: Decider;
+  readonly last: Conflict | undefined;
+}
+
+/** The same, with the owner under which its call would be claimed here. */
+export interface OwnedCase extends Case {
+  readonly owner: string | undefined;
+}
+
+/** A decision that was not taken, and why. */
+export function refusal(code: ErrorCode, message: string): Refusal {
+  return { ok: false, code, message };
+}

@@ -1,0 +1,20 @@
+/**
+ * The word of a person: approve, deny, amend, withdraw, settle.
+ * All doors end here; a decision is committed before anything runs.
+ * Decided here: whether this principal may say this about this question now; whether it was said already;
+ * whether amended arguments may run; what is signed; and what is recorded of a refused attempt.
+ * A second, different word is always refused.
+ */
+
+export { decide } from "./decide.ts";
+export {
+  type Decided,
+  type Decider,
+  type DecisionInput,
+  type Refusal,
+  refusal,
+  type Whole,
+} from "./decision.ts";
+export { noteRefusal, recordRefusal, type Tried } from "./refuse.ts";
+export { type Settled, type Settlement, type SettlementInput, settle } from "./settle.ts";
+export { type Cancelled, cancel, isWithdrawnBy } from "./withdraw.ts";

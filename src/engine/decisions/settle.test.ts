@@ -1,0 +1,283 @@
+import { describe, expect, test } from "vitest";
+import { createDatabaseFile } from "../../../test/attack/support/database.ts";
+import { ANA, type AskInput, BOB, type Desk, MANAGER, openDesk } from "../../../test/attack/support/desk.ts";
+import type { JsonValue } from "../../protocol/index.ts";
+import { OutcomeUnknown } from "../calls/call-context.ts";
+import type { LiveTool } from "../host.ts";
+import type { AskedCall } from "../questions/ask.ts";
+
+const LOST: Partial<LiveTool> = {
+  run: async () => {
+    throw new OutcomeUnknown("the line went dead");
+  },
+};
+
+/** A call that started and whose end nobody knows. */
+async function loseTrack(desk: Desk, input: Partial<AskInput> = {}): Promise<AskedCall> {
+  desk.app.define("pay", LOST);
+  const asked = await desk.ask({ tool: "pay", args: { amount: 5 }, ...input });
+  const by = input.question === undefined ? ANA : MANAGER;
+  const approved = await desk.engine.approve(asked.confirmation.id, { by });
+  if (!approved.ok) throw new Error(approved.message);
+  expect(await approved.finished).toMatchObject({ status: "unknown" });
+  desk.app.define("pay", {});
+  return asked;
+}
+
+describe("an unknown outcome is settled", () => {
+  test("as having happened: the result is the person's, the model gets it, and nothing runs", async () => {
+    const desk = await openDesk();
+    const { call } = await loseTrack(desk);
+    const settled = await desk.engine.settle(
+      { call: call.id },
+      { as: "succeeded", result: { receipt: 7 } },
+      { by: ANA, via: "cli" },
+    );
+    expect(settled).toMatchObject({ ok: true, call: { status: "succeeded", result: { receipt: 7 } } });
+    expect(await desk.call(call.id)).toMatchObject({
+      status: "succeeded",
+      result: { receipt: 7 },
+      attempt: 1,
+    });
+    expect((await desk.journal()).at(-1)).toMatchObject({
+      kind: "call-settled",
+      body: {
+        call: call.id,
+        attempt: 1,
+        as: "succeeded",
+        by: { id: "ana", kind: "oidc", authenticated: true },
+        via: "cli",
+      },
+    });
+    const answer = (await desk.events(call.session)).at(-1)?.content?.parts[0];
+    expect(answer).toEqual({ functionResponse: { id: "call-1", name: "pay", response: { receipt: 7 } } });
+    expect(desk.app.runs).toHaveLength(1);
+    expect(desk.app.steps).toHaveLength(1);
+  });
+
+  test.each<[JsonValue, JsonValue]>([
+    ["done", { result: "done" }],
+    [null, { result: null }],
+  ])("with a result that is no object (%j), which the wire carries as one", async (result, response) => {
+    const desk = await openDesk();
+    const { call } = await loseTrack(desk);
+    await desk.engine.settle({ call: call.id }, { as: "succeeded", result }, { by: ANA });
+    expect((await desk.events(call.session)).at(-1)?.content?.parts[0]).toMatchObject({
+      functionResponse: { response },
+    });
+  });
+
+  test("as having failed: given up, and the model is told so", async () => {
+    const desk = await openDesk();
+    const { call, confirmation } = await loseTrack(desk);
+    const settled = await desk.engine.settle(
+      { confirmation: confirmation.id },
+      { as: "failed", error: "the bank says no" },
+      { by: ANA },
+    );
+    expect(settled).toMatchObject({
+      ok: true,
+      call: { status: "failed", result: { error: "the bank says no" } },
+    });
+    expect((await desk.journal()).at(-1)).toMatchObject({ kind: "call-settled", body: { as: "failed" } });
+    expect(await desk.call(call.id)).toMatchObject({ status: "failed" });
+    expect(desk.app.runs).toHaveLength(1);
+  });
+
+  test("as not having happened: it runs at once, as the next attempt under the same key", async () => {
+    const desk = await openDesk();
+    const { call } = await loseTrack(desk);
+    const settled = await desk.engine.settle({ call: call.id }, { as: "retry" }, { by: ANA });
+    expect(settled).toMatchObject({ ok: true, call: { status: "executing", attempt: 2 } });
+    expect(await desk.engine.finished(call.id)).toMatchObject({ status: "succeeded", attempt: 2 });
+    expect(desk.app.runs).toMatchObject([
+      { key: call.id, attempt: 1, args: { amount: 5 } },
+      { key: call.id, attempt: 2, args: { amount: 5 } },
+    ]);
+    expect((await desk.kinds()).slice(-4)).toEqual([
+      "call-unknown",
+      "call-settled",
+      "call-started",
+      "call-succeeded",
+    ]);
+  });
+
+  test("as not having happened, where it is not hosted: left ready for whoever hosts it", async () => {
+    using file = createDatabaseFile();
+    const back = await openDesk({ url: file.url });
+    const { call } = await loseTrack(back);
+    const front = await openDesk({ url: file.url, clock: back.clock, hosts: false });
+    const settled = await front.engine.settle({ call: call.id }, { as: "retry" }, { by: ANA });
+    expect(settled).toMatchObject({ ok: true, call: { status: "ready", attempt: 1 } });
+    await back.engine.workOnce();
+    expect(back.app.runs).toMatchObject([{ attempt: 1 }, { attempt: 2, key: call.id }]);
+    expect(await front.call(call.id)).toMatchObject({ status: "succeeded", attempt: 2 });
+  });
+});
+
+describe("the first settlement stands", () => {
+  test.each(["succeeded", "failed", "retry"] as const)(
+    "after %s there is nothing left to settle",
+    async (as) => {
+      const desk = await openDesk();
+      const { call } = await loseTrack(desk);
+      const first = {
+        succeeded: { as: "succeeded", result: 1 },
+        failed: { as: "failed", error: "no" },
+        retry: { as: "retry" },
+      } as const;
+      expect(await desk.engine.settle({ call: call.id }, first[as], { by: ANA })).toMatchObject({ ok: true });
+      await desk.engine.finished(call.id);
+      const before = [await desk.call(call.id), await desk.journal()];
+      for (const again of Object.values(first)) {
+        const refused = await desk.engine.settle({ call: call.id }, again, { by: ANA });
+        expect(refused).toMatchObject({ ok: false, code: "not-settleable" });
+      }
+      expect([await desk.call(call.id), await desk.journal()]).toEqual(before);
+    },
+  );
+
+  test("said of an earlier attempt: refused, because nobody has said it of this one", async () => {
+    const desk = await openDesk();
+    const { call } = await loseTrack(desk);
+    const stale = await desk.engine.settle({ call: call.id }, { as: "retry", attempt: 0 }, { by: ANA });
+    expect(stale).toMatchObject({ ok: false, code: "stale-version" });
+    expect(await desk.call(call.id)).toMatchObject({ status: "unknown", attempt: 1 });
+    const settled = await desk.engine.settle({ call: call.id }, { as: "retry", attempt: 1 }, { by: ANA });
+    expect(settled).toMatchObject({ ok: true });
+  });
+
+  test("two at the same moment: one is taken, the other refused", async () => {
+    const desk = await openDesk();
+    const { call } = await loseTrack(desk);
+    const results = await Promise.all([
+      desk.engine.settle({ call: call.id }, { as: "succeeded", result: 1 }, { by: ANA }),
+      desk.engine.settle({ call: call.id }, { as: "failed", error: "no" }, { by: ANA }),
+    ]);
+    expect(results.filter(({ ok }) => ok)).toHaveLength(1);
+    expect(results.find(({ ok }) => !ok)).toMatchObject({ code: "not-settleable" });
+  });
+
+  test.each(["waiting", "denied", "succeeded"] as const)(
+    "a call that is %s cannot be settled",
+    async (status) => {
+      const desk = await openDesk();
+      const { call, confirmation } = await desk.ask({ tool: "pay" });
+      if (status === "denied") await desk.engine.deny(confirmation.id, { by: ANA });
+      if (status === "succeeded") {
+        await desk.engine.approve(confirmation.id, { by: ANA });
+        await desk.engine.finished(call.id);
+      }
+      const refused = await desk.engine.settle({ call: call.id }, { as: "retry" }, { by: ANA });
+      expect(refused).toMatchObject({ ok: false, code: "not-settleable", call: { status } });
+    },
+  );
+});
+
+describe("settling needs the right to decide", () => {
+  const question = { approvers: { roles: ["manager"], notRequester: true } };
+
+  test.each([
+    ["a stranger", BOB],
+    ["whoever asked, under maker and checker", ANA],
+    ["an agent with the role", { ...MANAGER, kind: "agent" as const }],
+  ])("refused: %s", async (_, by) => {
+    const desk = await openDesk();
+    const { call } = await loseTrack(desk, { question });
+    const before = await desk.journal();
+    for (const settlement of [
+      { as: "retry" },
+      { as: "succeeded", result: 1 },
+      { as: "failed", error: "no" },
+    ] as const) {
+      const refused = await desk.engine.settle({ call: call.id }, settlement, { by });
+      expect(refused).toMatchObject({ ok: false, code: "not-an-approver" });
+    }
+    expect(await desk.call(call.id)).toMatchObject({ status: "unknown", attempt: 1 });
+    const refusals = (await desk.journal()).slice(before.length);
+    expect(refusals.map(({ kind }) => kind)).toEqual(Array.from({ length: 3 }, () => "decision-refused"));
+    expect(await desk.engine.settle({ call: call.id }, { as: "retry" }, { by: MANAGER })).toMatchObject({
+      ok: true,
+    });
+  });
+
+  test("of the call's last question, also when an earlier one is named", async () => {
+    const desk = await openDesk();
+    desk.app.define("pay", {
+      asking: { approvers: { roles: ["manager"] } },
+      run: async (_call, { toolConfirmation, requestConfirmation }) => {
+        if (toolConfirmation?.hint === "A manager, please.") throw new OutcomeUnknown("the line went dead");
+        requestConfirmation({ hint: "A manager, please." });
+        return null;
+      },
+    });
+    const { call, confirmation } = await desk.ask({ tool: "pay" });
+    await desk.engine.approve(confirmation.id, { by: ANA });
+    await desk.engine.workOnce();
+    const second = (await desk.call(call.id)).confirmation ?? "";
+    await desk.engine.approve(second, { by: MANAGER });
+    expect(await desk.engine.finished(call.id)).toMatchObject({ status: "unknown" });
+    const target = { confirmation: confirmation.id };
+    expect(await desk.engine.settle(target, { as: "failed", error: "no" }, { by: ANA })).toMatchObject({
+      code: "not-an-approver",
+    });
+    expect(await desk.engine.settle(target, { as: "failed", error: "no" }, { by: MANAGER })).toMatchObject({
+      ok: true,
+    });
+  });
+
+  test("of a call that nobody was asked about: its session's user, or the host", async () => {
+    const desk = await openDesk();
+    const pay = desk.engine.gate("pay", {}, async () => {
+      throw new OutcomeUnknown("the line went dead");
+    });
+    const outcome = await pay({}, { key: "order-17", by: ANA });
+    if (outcome.status !== "unknown") throw new Error(outcome.status);
+    const target = { call: outcome.callId };
+    expect(await desk.engine.settle(target, { as: "retry" }, { by: BOB })).toMatchObject({
+      code: "not-an-approver",
+    });
+    const settled = await desk.engine.settle(
+      target,
+      { as: "succeeded", result: "paid" },
+      { by: { id: "operator" } },
+    );
+    expect(settled).toMatchObject({ ok: true });
+    expect(await pay({}, { key: "order-17", by: ANA })).toEqual({ status: "succeeded", result: "paid" });
+  });
+});
+
+test.each<[string, { call: string } | { confirmation: string }]>([
+  ["call", { call: "nothing" }],
+  ["confirmation", { confirmation: "adk-nothing" }],
+])("an unknown %s is unknown to everybody", async (_, target) => {
+  const desk = await openDesk();
+  expect(await desk.engine.settle(target, { as: "retry" }, { by: ANA })).toMatchObject({
+    code: "unknown-call",
+  });
+});
+
+test.each([
+  ["gone", "tool-gone"],
+  ["changed", "definition-changed"],
+  ["denied by a rule", "policy-denied"],
+] as const)(
+  "a tool that is %s is not run again; the call stays to be settled otherwise",
+  async (how, code) => {
+    const desk = await openDesk();
+    const { call } = await loseTrack(desk);
+    if (how === "gone") desk.app.remove("pay");
+    else if (how === "changed") desk.app.define("pay", { definitionDigest: "v2:changed" });
+    else desk.app.define("pay", { denies: () => "payments are frozen" });
+    const before = await desk.journal();
+    expect(await desk.engine.settle({ call: call.id }, { as: "retry" }, { by: ANA })).toMatchObject({
+      ok: false,
+      code,
+    });
+    expect(await desk.call(call.id)).toMatchObject({ status: "unknown" });
+    expect(await desk.journal()).toEqual(before);
+    expect(
+      await desk.engine.settle({ call: call.id }, { as: "failed", error: "no" }, { by: ANA }),
+    ).toMatchObject({ ok: true });
+  },
+);

@@ -1,0 +1,159 @@
+import type { JsonObject, JsonValue } from "../../protocol/index.ts";
+import { clear, planClaim, type Taken } from "../calls/index.ts";
+import { moveCall, wordingOf, writeAnswer } from "../frames/index.ts";
+import {
+  type CallRecord,
+  type Conflict,
+  Draft,
+  type Plan,
+  type Snapshot,
+  type Target,
+  transact,
+} from "../ledger/index.ts";
+import type { EngineParts } from "../parts.ts";
+import { mayDecide, mayJudge, type Principal, type Ruled, withoutRight } from "../people/index.ts";
+import type { Decider, Refusal } from "./decision.ts";
+import { recordRefusal } from "./refuse.ts";
+
+/** A person's word on a call whose outcome is not known. */
+export type Settlement =
+  /** It happened, with this result. */
+  | { readonly as: "succeeded"; readonly result: JsonValue }
+  /** It did not happen, or half of it; do not try again. */
+  | { readonly as: "failed"; readonly error: string }
+  /** It did not happen; run it, under the same key. */
+  | { readonly as: "retry" };
+
+/** A settlement, and where it was said of one attempt, which: said of another that came since, it is refused. */
+export type SettlementInput = Settlement & { readonly attempt?: number };
+
+export interface Settled extends Taken {
+  readonly ok: true;
+  readonly call: CallRecord;
+}
+
+type Held = Snapshot & { readonly call: CallRecord };
+
+/** Settles an `unknown`. Needs the right to decide the call; the first settlement stands. */
+export async function settle(
+  parts: EngineParts,
+  target: Extract<Target, { confirmation: string } | { call: string }>,
+  { settlement, decider }: { readonly settlement: SettlementInput; readonly decider: Decider },
+): Promise<Settled | Refusal> {
+  return transact<Settled | Refusal>(parts, await currentOf(parts, target), async (snapshot, last) => {
+    const { call, confirmation } = snapshot ?? {};
+    if (snapshot === undefined || call === undefined) {
+      const [id] = Object.values(target);
+      return { value: { ok: false, code: "unknown-call", message: `There is no call ${id}.` } };
+    }
+    const subject = { call, ...(confirmation === undefined ? {} : { confirmation }) };
+    const rule = confirmation ?? {
+      approvers: "requester" as const,
+      requesters: call.requesters ?? [snapshot.session.user],
+    };
+    const stranger = strangerTo(rule, decider.by);
+    if (stranger !== undefined) {
+      return {
+        draft: recordRefusal(parts, { ...snapshot, call }, decider, { code: stranger.code, what: "settle" }),
+        value: { ok: false, ...stranger, ...subject },
+      };
+    }
+    if (call.status !== "unknown") {
+      return {
+        value: {
+          ok: false,
+          code: "not-settleable",
+          message: `The call is ${call.status}; only an unknown outcome can be settled.`,
+          ...subject,
+        },
+      };
+    }
+    if (settlement.attempt !== undefined && settlement.attempt !== call.attempt) {
+      const message = `Attempt ${call.attempt} is in doubt now, not ${settlement.attempt}. Look again.`;
+      return { value: { ok: false, code: "stale-version", message, ...subject } };
+    }
+    const held = { ...snapshot, call };
+    return settlement.as === "retry"
+      ? planRetry(parts, held, { decider, last })
+      : planEnd(parts, held, { settlement, decider, last });
+  });
+}
+
+function strangerTo(rule: Ruled, by: Principal): Pick<Refusal, "code" | "message"> | undefined {
+  if (!mayDecide(rule, by)) return { code: "not-an-approver", message: `${by.id} may not settle this.` };
+  return mayJudge(by) ? undefined : { code: "forbidden", message: withoutRight(by) };
+}
+
+// Whose word counts is a matter of the call's last question, whichever of them the caller names.
+async function currentOf(
+  parts: EngineParts,
+  target: Extract<Target, { confirmation: string } | { call: string }>,
+): Promise<Target> {
+  if ("call" in target) return target;
+  const call = (await parts.ledger.load(target))?.call;
+  return call === undefined ? target : { call: call.id };
+}
+
+async function planEnd(
+  parts: EngineParts,
+  { call, confirmation, frame, session, now }: Held,
+  about: {
+    readonly settlement: Exclude<Settlement, { as: "retry" }>;
+    readonly decider: Decider;
+    readonly last: Conflict | undefined;
+  },
+): Promise<Plan<Settled>> {
+  const { settlement, last } = about;
+  const owner = frame === undefined ? undefined : await parts.lease.hold();
+  const draft = new Draft(parts, now, session).sync();
+  const happened = settlement.as === "succeeded";
+  const answered = writeAnswer(parts, draft, {
+    call,
+    frame,
+    // Denied stays denied: all that is unknown of such a call is how it worded that.
+    command: call.refused ? wordingOf(confirmation) : happened ? "settle-succeeded" : "settle-failed",
+    result: happened ? settlement.result : { error: settlement.error },
+    owner,
+    last,
+  });
+  const { status } = answered.call;
+  draft.journal("call-settled", { ...settlementBody(call, settlement.as, about.decider), status });
+  return { draft, value: { ok: true, ...answered } };
+}
+
+async function planRetry(
+  parts: EngineParts,
+  held: Held,
+  { decider, last }: { readonly decider: Decider; readonly last: Conflict | undefined },
+): Promise<Plan<Settled | Refusal>> {
+  const stored = held.call;
+  const call: CallRecord = { ...stored, status: moveCall(stored, "settle-retry") };
+  const clearance = await clear(parts, { ...held, call });
+  if (!clearance.ok && !clearance.elsewhere) {
+    const message = `It cannot be run again: ${clearance.reason}. Settle it as succeeded or failed.`;
+    return { value: { ok: false, code: clearance.code, message, call: stored } };
+  }
+  const draft = new Draft(parts, held.now, held.session).sync();
+  draft.journal("call-settled", settlementBody(stored, "retry", decider));
+  // "It did not happen" is said of the step that was in doubt too: it begins anew.
+  for (const step of await parts.ledger.steps(stored.id)) {
+    if (step.status === "started")
+      draft.write({ kind: "step", step: { ...step, status: "undone" }, from: "started" });
+  }
+  const plan = await planClaim(parts, { ...held, call }, { stored, last, draft });
+  if (plan.draft !== undefined)
+    return { draft: plan.draft, value: { ok: true, ...plan.value, call: plan.value.call ?? call } };
+  draft.write({
+    kind: "call-update",
+    id: stored.id,
+    from: stored.status,
+    attempt: stored.attempt,
+    set: { status: call.status, owner: null },
+  });
+  return { draft, value: { ok: true, call } };
+}
+
+function settlementBody(call: CallRecord, as: Settlement["as"], { by, via }: Decider): JsonObject {
+  const { id, kind, authenticated } = by;
+  return { call: call.id, tool: call.tool, attempt: call.attempt, as, by: { id, kind, authenticated }, via };
+}

@@ -1,0 +1,72 @@
+import { type ConfirmationRecord, type Conflict, Draft, type Plan, transact } from "../ledger/index.ts";
+import { nextCall, nextConfirmation } from "../lifecycle/index.ts";
+import type { EngineParts } from "../parts.ts";
+import { mayJudge, mayWithdraw, type Principal, withoutRight } from "../people/index.ts";
+import { type Closed, writeClosing } from "../questions/index.ts";
+import type { Decider, Refusal, Whole } from "./decision.ts";
+import { recordRefusal } from "./refuse.ts";
+
+/** A question that was taken back. */
+export interface Cancelled extends Closed {
+  readonly ok: true;
+}
+
+/** Withdraws an open question, or an approval whose call nobody has started. */
+export async function cancel(
+  parts: EngineParts,
+  id: string,
+  request: Decider & { readonly reason: string },
+): Promise<Cancelled | Refusal> {
+  return transact<Cancelled | Refusal>(parts, { confirmation: id }, async (snapshot, last) => {
+    const { confirmation, call } = snapshot ?? {};
+    if (snapshot === undefined || confirmation === undefined || call === undefined) {
+      return {
+        value: { ok: false, code: "unknown-confirmation", message: `There is no confirmation ${id}.` },
+      };
+    }
+    return planCancellation(parts, { ...snapshot, confirmation, call }, { ...request, last });
+  });
+}
+
+async function planCancellation(
+  parts: EngineParts,
+  whole: Whole,
+  { by, via, reason, last }: Decider & { readonly reason: string; readonly last: Conflict | undefined },
+): Promise<Plan<Cancelled | Refusal>> {
+  const { confirmation, call, frame, session, now } = whole;
+  if (!mayJudge(by) || !mayWithdraw(confirmation, by)) {
+    const code = "forbidden" as const;
+    const message = mayJudge(by) ? `${by.id} may not withdraw this.` : withoutRight(by);
+    return {
+      draft: recordRefusal(parts, whole, { by, via }, { code, what: "cancel" }),
+      value: { ok: false, code, message, confirmation, call },
+    };
+  }
+  const legal = nextConfirmation(confirmation.status, "withdraw") && nextCall(call.status, "cancel");
+  if (legal === undefined || call.confirmation !== confirmation.id) {
+    const message = `It is ${confirmation.status} and its call is ${call.status}; there is nothing left to withdraw.`;
+    return { value: { ok: false, code: "not-cancellable", message, confirmation, call } };
+  }
+  const owner = parts.hosts.size === 0 ? undefined : await parts.lease.hold();
+  // Undone by lost power, the question would be open again, and could be approved.
+  const draft = new Draft(parts, now, session).sync();
+  const closing = {
+    how: "withdraw",
+    reason: `${reason}${signatureOf(by)}`,
+    decider: { by, via },
+  } as const;
+  const closed = writeClosing(parts, draft, { confirmation, call, frame, closing, owner, last });
+  return { draft, value: { ok: true, ...closed } };
+}
+
+/** Was it this principal who withdrew it? Then the same request again has its answer already. */
+export function isWithdrawnBy(
+  { status, withdrawal }: Pick<ConfirmationRecord, "status" | "withdrawal">,
+  by: Principal,
+): boolean {
+  return status === "cancelled" && withdrawal?.endsWith(signatureOf(by)) === true;
+}
+
+function signatureOf({ id }: Principal): string {
+  return ` (withdrawn by ${id})`;
+}

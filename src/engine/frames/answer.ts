@@ -1,0 +1,181 @@
+import { CountersignError, isJsonObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
+import { fittingResponse, redact } from "../common/index.ts";
+import { hostOf } from "../host.ts";
+import {
+  type CallChange,
+  type CallRecord,
+  type CallStatus,
+  type ConfirmationRecord,
+  type Conflict,
+  type Draft,
+  type FrameRecord,
+  madeIn,
+  stateWrites,
+  withoutTemporary,
+} from "../ledger/index.ts";
+import { type CallCommand, nextCall } from "../lifecycle/index.ts";
+import type { EngineParts } from "../parts.ts";
+
+/** What the model is told of a call that a person denied. */
+export function deniedAnswer(reason?: string): JsonObject {
+  return { error: "tool call was rejected by the user", ...(reason === undefined ? {} : { reason }) };
+}
+
+/** What the model is told of a call that nobody decided in time. */
+export const EXPIRED_ANSWER: JsonObject = { error: "tool call expired before it was approved" };
+
+const WITHDRAWN = "tool call was withdrawn before it ran";
+
+/** What the model is told of a call that was taken back. */
+export function cancelledAnswer(reason: string): JsonObject {
+  return { error: WITHDRAWN, reason };
+}
+
+const FULL = "the session is full, and has no room for more; start a new one";
+/** What a full session is told of a call: how it ended, if not with what. The call itself keeps that. */
+const SHORT: { readonly [status in CallStatus]?: JsonObject } = {
+  succeeded: { warning: `the tool ran, and its result is kept with the call: ${FULL}` },
+  failed: { error: `the tool failed, and why is kept with the call: ${FULL}` },
+  denied: deniedAnswer(),
+  expired: EXPIRED_ANSWER,
+  cancelled: { error: WITHDRAWN },
+};
+
+/** The call's next status; a command that is not legal here is a fault of ours, never a state. */
+export function moveCall(
+  call: Pick<CallRecord, "id" | "status">,
+  command: CallCommand,
+): CallRecord["status"] {
+  const next = nextCall(call.status, command);
+  if (next === undefined) {
+    throw new CountersignError(
+      "internal",
+      `Call ${call.id} is ${call.status}; "${command}" is not possible.`,
+    );
+  }
+  return next;
+}
+
+/** The command by which a refused call's answer is worded: that nobody decided in time is not a person's no. */
+export function wordingOf(confirmation: ConfirmationRecord | undefined): CallCommand {
+  return confirmation?.status === "expired" ? "word-expiry" : "word-denial";
+}
+
+export interface AnswerInput {
+  readonly call: CallRecord;
+  readonly frame: FrameRecord | undefined;
+  readonly command: CallCommand;
+  readonly result: JsonValue;
+  /** What the body set beside its result. */
+  readonly stateDelta?: JsonObject;
+  readonly cursor?: JsonObject;
+  /** Claim the frame's next step under this owner, if this was its last open call. */
+  readonly owner: string | undefined;
+  readonly last: Conflict | undefined;
+}
+
+export interface Answered {
+  readonly call: CallRecord;
+  /** Claimed here for its next model step. */
+  readonly stepping?: FrameRecord;
+}
+
+/** Gives a call its final answer: its row, the event that tells of it, and its turn's count. */
+export function writeAnswer(parts: EngineParts, draft: Draft, input: AnswerInput): Answered {
+  const call = writeResult(parts, draft, input);
+  const { frame, cursor } = input;
+  if (frame === undefined) return { call };
+  const progress = { frame, owner: input.owner, last: input.last };
+  const stepping = writeProgress(parts, draft, cursor === undefined ? progress : { ...progress, cursor });
+  return stepping === undefined ? { call } : { call, stepping };
+}
+
+/** The call's row and the event that tells of it; its turn has yet to count it. */
+export function writeResult(
+  parts: EngineParts,
+  draft: Draft,
+  input: Pick<AnswerInput, "call" | "frame" | "command" | "result" | "stateDelta">,
+): CallRecord {
+  const { call, frame, result } = input;
+  const status = moveCall(call, input.command);
+  const set: CallChange = { status, result, endedAt: draft.now, owner: null };
+  draft.write({ kind: "call-update", id: call.id, from: call.status, attempt: call.attempt, set });
+  const { owner: _released, ...rest } = call;
+  const answered: CallRecord = { ...rest, status, result, endedAt: draft.now };
+  const { stateDelta } = input;
+  for (const write of stateWrites(stateDelta)) draft.write(write);
+  if (frame === undefined) return answered;
+  const response = fittingResponse(parts, draft, {
+    response: responseOf(call, result),
+    short: SHORT[status] ?? { error: `the call is ${status}` },
+  });
+  draft.event({
+    author: call.agent,
+    invocationId: frame.invocation,
+    ...(frame.branch === undefined ? {} : { branch: frame.branch }),
+    content: {
+      role: "user",
+      parts: [{ functionResponse: { id: call.wireId, name: call.tool, response } }],
+    },
+    ...(stateDelta === undefined || Object.keys(stateDelta).length === 0
+      ? {}
+      : { actions: { stateDelta: withoutTemporary(stateDelta) } }),
+  });
+  return answered;
+}
+
+export interface Progress {
+  readonly frame: FrameRecord;
+  /** How many calls were answered; one, unless it is said. */
+  readonly answered?: number;
+  /** Merged into the frame's cursor. */
+  readonly cursor?: JsonObject;
+  readonly owner: string | undefined;
+  readonly last: Conflict | undefined;
+}
+
+/**
+ * Fewer calls of the turn to wait for. When it was the last, the frame goes straight to its next step
+ * where this process can take it; where it cannot, or another step of the session runs, it is left ready.
+ */
+export function writeProgress(parts: EngineParts, draft: Draft, progress: Progress): FrameRecord | undefined {
+  const { frame, owner } = progress;
+  const rest = { open: frame.open - (progress.answered ?? 1), ...mergedCursor(frame, progress.cursor) };
+  // A frame that was cancelled meanwhile keeps its count and goes nowhere.
+  if (rest.open > 0 || frame.status !== "waiting") {
+    draft.write({ kind: "frame-update", id: frame.id, from: frame.status, set: rest });
+    return undefined;
+  }
+  const stepHere =
+    owner !== undefined && progress.last !== "busy" && hostOf(parts.hosts, frame)?.step !== undefined;
+  if (!stepHere) {
+    draft.write({
+      kind: "frame-update",
+      id: frame.id,
+      from: frame.status,
+      set: { ...rest, status: "ready" },
+    });
+    return undefined;
+  }
+  const set = { ...rest, status: "stepping", owner } as const;
+  draft
+    .claimedBy(owner)
+    .write({ kind: "frame-update", id: frame.id, from: frame.status, exclusive: true, set });
+  return madeIn(draft, { ...frame, ...set });
+}
+
+function mergedCursor(frame: FrameRecord, patch: JsonObject | undefined): { readonly cursor?: JsonObject } {
+  if (patch === undefined) return {};
+  return { cursor: { ...(isJsonObject(frame.cursor) ? frame.cursor : {}), ...patch } };
+}
+
+/** The wire wants an object; anything else is carried as its `result`. */
+export function toResponse(result: JsonValue): JsonObject {
+  return isJsonObject(result) ? result : { result };
+}
+
+/** As the model is told it: with what ran, where a person changed what it had asked for. */
+function responseOf({ args, originalArgs, secrets }: CallRecord, result: JsonValue): JsonObject {
+  const response = toResponse(result);
+  return originalArgs === undefined ? response : { ...response, amendedArguments: redact(args, secrets) };
+}

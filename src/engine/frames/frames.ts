@@ -1,0 +1,272 @@
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../protocol/index.ts";
+import { checkRoom } from "../common/index.ts";
+import {
+  type Conflict,
+  Draft,
+  type EventDraft,
+  type FrameKind,
+  type FrameRecord,
+  type Judge,
+  type Known,
+  type Snapshot,
+  standingOf,
+  stateWrites,
+  transact,
+} from "../ledger/index.ts";
+import type { EngineParts } from "../parts.ts";
+import type { Principal } from "../people/index.ts";
+import { writeAnswer, writeProgress } from "./answer.ts";
+
+/** One agent to be activated. */
+export interface FrameInput {
+  readonly id: string;
+  readonly kind: FrameKind;
+  readonly agent: string;
+  readonly path: readonly string[];
+  readonly branch?: string;
+  /** The frame it belongs under, or, for the first of a run, what it belongs to. */
+  readonly parent: Pick<FrameRecord, "session" | "app" | "invocation"> &
+    Partial<Pick<FrameRecord, "id" | "cursor">>;
+}
+
+/** Begins with its session, so that a session's frames lie together and need no index. */
+export function newFrameId({ newId }: EngineParts, session: string, now: number): string {
+  return `${session}.${newId(now)}`;
+}
+
+/** A frame that has yet to take its first step. */
+export function newFrame({ parent, ...input }: FrameInput): FrameRecord {
+  return {
+    ...input,
+    session: parent.session,
+    app: parent.app,
+    invocation: parent.invocation,
+    ...(parent.id === undefined ? {} : { parentFrame: parent.id }),
+    cursor: inherited(parent.cursor),
+    status: "stepping",
+    turn: 0,
+    calls: [],
+    open: 0,
+  };
+}
+
+/** Who asked, where that is more than the session's user; every frame of a run is on their behalf. */
+const REQUESTERS = "requesters";
+
+/** Who asked, where a cursor says so. */
+export function requestersIn(cursor: JsonValue | undefined): { readonly requesters?: readonly string[] } {
+  const requesters = isJsonObject(cursor) ? member(cursor, REQUESTERS) : undefined;
+  return isJsonArray(requesters) ? { requesters: requesters.map(String) } : {};
+}
+
+/** Who sent the message that a run answers, as they were known then. */
+export type Asker = Pick<Principal, "id" | "kind" | "authenticated">;
+
+const ASKER = "asker";
+
+/** Whoever asked, where a cursor says so. */
+export function askerIn(cursor: JsonValue | undefined): Asker | undefined {
+  const asker = isJsonObject(cursor) ? member(cursor, ASKER) : undefined;
+  // Written by `askedFor` and by nobody else.
+  return isJsonObject(asker) ? (asker as unknown as Asker) : undefined;
+}
+
+/** What a run's first cursor says of those who asked for it. */
+export function askedFor({
+  requesters,
+  asker,
+}: {
+  readonly requesters?: readonly string[] | undefined;
+  readonly asker?: Asker | undefined;
+}): JsonObject | null {
+  if (requesters === undefined && asker === undefined) return null;
+  return {
+    ...(requesters === undefined ? {} : { [REQUESTERS]: requesters }),
+    ...(asker === undefined ? {} : { [ASKER]: { ...asker } }),
+  };
+}
+
+function inherited(cursor: JsonValue | undefined): JsonValue {
+  return askedFor({ ...requestersIn(cursor), asker: askerIn(cursor) });
+}
+
+/** Is this frame still stepping, under the owner and in the turn that we know of, in a session that exists? */
+export function isOurs(
+  snapshot: Snapshot | undefined,
+  step: FrameRecord,
+): snapshot is Snapshot & { frame: FrameRecord } {
+  const frame = snapshot?.frame;
+  if (snapshot?.session.deletedAt !== undefined) return false;
+  return frame?.status === "stepping" && frame.owner === step.owner && frame.turn === step.turn;
+}
+
+/** How a frame ends. */
+export interface FrameEnd {
+  readonly event?: EventDraft;
+  readonly status: "done" | "failed" | "cancelled";
+  /** What the agent leaves to whoever called it. */
+  readonly output?: JsonValue;
+  readonly stateDelta?: JsonObject;
+  /** Merged into the parent frame's cursor. */
+  readonly parentCursor?: JsonObject;
+  /** A tail call: this agent takes the frame's place. */
+  readonly successor?: Pick<FrameInput, "kind" | "agent" | "path"> & {
+    /** Laid over what it inherits. */
+    readonly cursor?: JsonObject;
+  };
+}
+
+export interface Finished {
+  /** False when the frame was no longer ours to step. */
+  readonly ok: boolean;
+  /** Claimed here for its next step: the parent, or the successor. */
+  readonly stepping?: FrameRecord;
+  /** What was committed. */
+  readonly draft?: Draft;
+}
+
+/**
+ * Ends a frame in one commit with what follows from it: the answer of the call that waited for it, its
+ * parent's progress, or the frame that takes its place.
+ */
+export async function finishFrame(parts: EngineParts, step: FrameRecord, end: FrameEnd): Promise<Finished> {
+  const judge: Judge<Finished> = async (snapshot, last) => {
+    if (!isOurs(snapshot, step)) return { value: { ok: false } };
+    const { frame } = snapshot;
+    const draft = new Draft(parts, snapshot.now, snapshot.session);
+    if (end.event !== undefined) draft.event(end.event);
+    // That it failed can always be told.
+    if (end.event?.content !== undefined) checkRoom(parts, draft);
+    for (const write of stateWrites(end.stateDelta)) draft.write(write);
+    const set = {
+      status: end.status,
+      owner: null,
+      ...(end.output === undefined ? {} : { output: end.output }),
+    };
+    draft.write({ kind: "frame-update", id: frame.id, from: "stepping", set });
+    const stepping =
+      end.successor === undefined
+        ? await writeReturn(parts, draft, { frame, end, last })
+        : await writeSuccessor(parts, draft, { frame, successor: end.successor });
+    return { draft, value: { ok: true, draft, ...(stepping === undefined ? {} : { stepping }) } };
+  };
+  return transact(parts, { frame: step.id }, judge, stepStanding(parts, step));
+}
+
+/** What is known of a frame that this process put into its step. */
+export function stepStanding(parts: EngineParts, frame: FrameRecord): Known | undefined {
+  const standing = standingOf(parts, frame);
+  return standing && { snapshot: { ...standing, frame } };
+}
+
+async function writeSuccessor(
+  parts: EngineParts,
+  draft: Draft,
+  {
+    frame,
+    successor,
+  }: { readonly frame: FrameRecord; readonly successor: NonNullable<FrameEnd["successor"]> },
+): Promise<FrameRecord> {
+  const owner = await parts.lease.hold();
+  const { parentFrame, parentCall, branch } = frame;
+  const { cursor = {}, ...agent } = successor;
+  const next: FrameRecord = {
+    ...newFrame({
+      ...agent,
+      id: newFrameId(parts, frame.session, draft.now),
+      ...(branch === undefined ? {} : { branch }),
+      parent: { session: frame.session, app: frame.app, invocation: frame.invocation },
+    }),
+    ...(parentFrame === undefined ? {} : { parentFrame }),
+    ...(parentCall === undefined ? {} : { parentCall }),
+    cursor: { ...askedFor({ ...requestersIn(frame.cursor), asker: askerIn(frame.cursor) }), ...cursor },
+    owner,
+  };
+  draft.claimedBy(owner).write({ kind: "frame-insert", frame: next, exclusive: true });
+  return next;
+}
+
+interface Return {
+  readonly frame: FrameRecord;
+  readonly end: FrameEnd;
+  readonly last: Conflict | undefined;
+}
+
+// What is read here may be newer than the snapshot that is committed against; then the commit is refused.
+async function writeReturn(
+  parts: EngineParts,
+  draft: Draft,
+  returning: Return,
+): Promise<FrameRecord | undefined> {
+  const { parentFrame, parentCall } = returning.frame;
+  if (parentFrame === undefined) return undefined;
+  const owner = await parts.lease.hold();
+  if (parentCall !== undefined) return answerParent(parts, draft, { ...returning, parentCall, owner });
+  const parent = (await parts.ledger.load({ frame: parentFrame }))?.frame;
+  if (parent?.status !== "waiting") return undefined;
+  const { last } = returning;
+  const cursor = returning.end.parentCursor;
+  return writeProgress(parts, draft, {
+    frame: parent,
+    owner,
+    last,
+    ...(cursor === undefined ? {} : { cursor }),
+  });
+}
+
+async function answerParent(
+  parts: EngineParts,
+  draft: Draft,
+  { frame, end, last, parentCall, owner }: Return & { readonly parentCall: string; readonly owner: string },
+): Promise<FrameRecord | undefined> {
+  const held = await parts.ledger.load({ call: parentCall });
+  const { call } = held ?? {};
+  if (held === undefined || call?.status !== "suspended") return undefined;
+  const done = end.status === "done";
+  const result = end.output ?? (done ? null : { error: `the agent ${frame.agent} ${end.status}` });
+  const command = done ? "return" : "return-failed";
+  draft.journal("call-returned", { call: call.id, tool: call.tool, status: end.status });
+  return writeAnswer(parts, draft, { call, frame: held.frame, command, result, owner, last }).stepping;
+}
+
+/** A child of a sequence, a loop or a parallel group. */
+export type ChildInput = Pick<FrameInput, "kind" | "agent" | "path" | "branch">;
+
+export interface SpawnInput {
+  readonly children: readonly ChildInput[];
+  readonly cursor: JsonObject;
+  readonly stateDelta?: JsonObject;
+}
+
+/** Activates children of a frame, which waits for all of them. Undefined when the frame is no longer ours. */
+export async function spawnFrames(
+  parts: EngineParts,
+  step: FrameRecord,
+  { children, cursor, stateDelta }: SpawnInput,
+): Promise<readonly FrameRecord[] | undefined> {
+  return transact<readonly FrameRecord[] | undefined>(parts, { frame: step.id }, async (snapshot) => {
+    if (!isOurs(snapshot, step)) return { value: undefined };
+    const { frame, now, session } = snapshot;
+    const owner = await parts.lease.hold();
+    const draft = new Draft(parts, now, session).claimedBy(owner);
+    const spawned = children.map((child) => ({
+      ...newFrame({ ...child, id: newFrameId(parts, frame.session, now), parent: frame }),
+      owner,
+    }));
+    const set = {
+      status: "waiting",
+      owner: null,
+      open: spawned.length,
+      turn: frame.turn + 1,
+      cursor: {
+        ...(isJsonObject(frame.cursor) ? frame.cursor : {}),
+        ...cursor,
+        children: spawned.map(({ id }) => id),
+      },
+    } as const;
+    for (const write of stateWrites(stateDelta)) draft.write(write);
+    draft.write({ kind: "frame-update", id: frame.id, from: "stepping", set });
+    for (const child of spawned) draft.write({ kind: "frame-insert", frame: child, exclusive: true });
+    return { draft, value: spawned };
+  });
+}

@@ -1,0 +1,34 @@
+/**
+ * Frames: one activation of one agent, with its current turn.
+ * A run is a tree of frames; a pause at any depth is a row that waits.
+ * Decided here: when a frame may go on (its last open call was answered); how a call's answer is written;
+ * how a frame starts others and what it leaves for the one above;
+ * and what this process remembers of a session it has just written.
+ */
+
+export {
+  cancelledAnswer,
+  deniedAnswer,
+  EXPIRED_ANSWER,
+  moveCall,
+  toResponse,
+  wordingOf,
+  writeAnswer,
+  writeProgress,
+  writeResult,
+} from "./answer.ts";
+export {
+  type Asker,
+  askedFor,
+  askerIn,
+  type ChildInput,
+  type FrameEnd,
+  finishFrame,
+  isOurs,
+  newFrame,
+  newFrameId,
+  requestersIn,
+  spawnFrames,
+  stepStanding,
+} from "./frames.ts";
+export { type Rest, Trail } from "./session-cache.ts";

@@ -1,0 +1,74 @@
+import { CountersignError, isJsonArray, isJsonObject } from "../../protocol/index.ts";
+import type { Approvers } from "../people/index.ts";
+
+/** Of the options of whatever is gated, those that say how people are asked about it. */
+export interface AskingOptions {
+  readonly approvers?: Approvers;
+  readonly expiresInMs?: number;
+  readonly amendable?: true | readonly string[];
+  readonly secrets?: readonly string[];
+  readonly onDenied?: "invoke";
+}
+
+/**
+ * Refuses (`invalid-option`, naming the option) what nobody can have meant, where it is written and not where it
+ * first bites: a rule that admits nobody, a deadline that is no time, a pointer that hides nothing.
+ */
+export function checkAsking(what: string, options: AskingOptions): void {
+  for (const [option, fits] of RULES) {
+    const given: unknown = options[option];
+    if (given === undefined || fits(given)) continue;
+    throw new CountersignError(
+      "invalid-option",
+      `${what} cannot have ${option}: ${told(given)}; give ${RIGHT[option]}.`,
+      { details: { option } },
+    );
+  }
+}
+
+// With the time of asking added it must still be a date.
+const LONGEST_MS = 8_000_000_000_000_000;
+const POINTER = /^(?:\/(?:[^~/]|~[01])*)+$/;
+const APPROVER_FIELDS: ReadonlySet<string> = new Set(["roles", "users", "notRequester"]);
+
+const RIGHT = {
+  approvers:
+    '"requester", or an object that admits somebody: { roles: ["…"], users: ["…"], notRequester: true }',
+  expiresInMs: "a whole number of milliseconds, 1 or more",
+  amendable: "true, or the names of arguments in a list",
+  secrets: 'a list of JSON pointers, such as "/card/number" or "/rows/*/pin"',
+  onDenied: '"invoke", or nothing',
+} as const satisfies { readonly [option in keyof AskingOptions]: string };
+
+const RULES: readonly (readonly [keyof AskingOptions, (given: unknown) => boolean])[] = [
+  ["approvers", (given) => given === "requester" || admitsSomebody(given)],
+  ["expiresInMs", (given) => Number.isInteger(given) && Number(given) > 0 && Number(given) <= LONGEST_MS],
+  ["amendable", (given) => given === true || isTexts(given)],
+  ["secrets", (given) => isTexts(given) && given.every((pointer) => POINTER.test(pointer))],
+  ["onDenied", (given) => given === "invoke"],
+];
+
+function admitsSomebody(given: unknown): boolean {
+  if (!isJsonObject(given)) return false;
+  const { roles = [], users = [], notRequester = false } = given;
+  return (
+    Object.keys(given).every((field) => APPROVER_FIELDS.has(field)) &&
+    isTexts(roles) &&
+    isTexts(users) &&
+    typeof notRequester === "boolean" &&
+    (notRequester || roles.length + users.length > 0)
+  );
+}
+
+function isTexts(given: unknown): given is readonly string[] {
+  return isJsonArray(given) && given.every((item) => typeof item === "string" && item !== "");
+}
+
+function told(given: unknown): string {
+  if (typeof given === "number") return String(given);
+  try {
+    return JSON.stringify(given) ?? typeof given;
+  } catch {
+    return `what it was given (${typeof given})`;
+  }
+}

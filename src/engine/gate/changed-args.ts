@@ -1,0 +1,63 @@
+import { isJsonObject, type JsonObject, type JsonValue, member } from "../../protocol/index.ts";
+import { errorText, type ParseOutcome, sameJson } from "../common/index.ts";
+import type { CallRecord } from "../ledger/index.ts";
+
+type Parse<Args> = (args: JsonObject) => Promise<ParseOutcome<Args>>;
+
+/**
+ * Parses arguments that a person sent in place of those they were shown, so that what is shown is still what runs. A
+ * card that shows the input keeps to the input, which is parsed when the body is entered. One that shows what was
+ * parsed gives that to the parser a second time, so a schema that then makes something else of what the person left
+ * alone, or of its own output, is refused with the field named: nobody could say which of the two was meant.
+ */
+export async function parseChanged<Args>(
+  { args: shown, unparsed }: Pick<CallRecord, "args" | "unparsed">,
+  sent: JsonObject,
+  parse: Parse<Args>,
+): Promise<ParseOutcome<Args>> {
+  const parsed = await attempt(parse, sent);
+  if (!parsed.ok) return parsed;
+  if (unparsed) return { ...parsed, args: sent, unparsed };
+  if (parsed.unparsed) {
+    const field = Object.keys(sent).find((name) => !sameJson(member(sent, name), member(shown, name)));
+    return misfit(field, "what this parses to is not JSON, so it cannot be shown as it would run");
+  }
+  const moved = firstMoved(shown, sent, parsed.args);
+  if (moved !== undefined) return misfit(moved, UNSTEADY);
+  const again = await attempt(parse, parsed.args);
+  if (!again.ok || again.unparsed) return misfit(again.ok ? "" : again.field, UNSTEADY);
+  const unsteady = firstMoved(parsed.args, parsed.args, again.args);
+  return unsteady === undefined ? parsed : misfit(unsteady, UNSTEADY);
+}
+
+const UNSTEADY =
+  "the tool's schema makes something else of what it has parsed once, so it cannot be changed here";
+
+function misfit(field = "", message: string): Extract<ParseOutcome<never>, { ok: false }> {
+  return { ok: false, field, message };
+}
+
+// A schema's own code may fail at what a person sent; that is no failure of ours.
+async function attempt<Args>(parse: Parse<Args>, args: JsonObject): Promise<ParseOutcome<Args>> {
+  try {
+    return await parse(args);
+  } catch (error) {
+    return misfit("", `the tool's schema failed: ${errorText(error)}`);
+  }
+}
+
+/** The first member that was sent as it was shown and is another after parsing. */
+function firstMoved(
+  shown: JsonValue | undefined,
+  sent: JsonValue | undefined,
+  got: JsonValue | undefined,
+): string | undefined {
+  if (!isJsonObject(shown) || !isJsonObject(sent) || !isJsonObject(got)) {
+    return sameJson(shown, sent) && !sameJson(sent, got) ? "" : undefined;
+  }
+  for (const name of new Set([shown, sent, got].flatMap((object) => Object.keys(object)))) {
+    const below = firstMoved(member(shown, name), member(sent, name), member(got, name));
+    if (below !== undefined) return below === "" ? name : `${name}.${below}`;
+  }
+  return undefined;
+}

@@ -1,0 +1,17 @@
+import type { JournalRecord, Ledger } from "../ledger/index.ts";
+
+const PAGE = 500;
+
+/** The journal's records after a place, in the order of commits, read page by page. */
+export async function* journalRecords(
+  ledger: Pick<Ledger, "journal">,
+  after: number,
+): AsyncGenerator<JournalRecord> {
+  for (let last = after; ; ) {
+    const page = await ledger.journal({ after: last, limit: PAGE });
+    yield* page;
+    const newest = page.at(-1);
+    if (newest === undefined || page.length < PAGE) return;
+    last = newest.seq;
+  }
+}

@@ -1,0 +1,63 @@
+import type { Page, PageRequest } from "../ledger/index.ts";
+
+/** What a channel still has to tell of one journal record, or was given up on. */
+export interface Delivery {
+  readonly channel: string;
+  /** The journal record: its place in the order of everything. */
+  readonly seq: number;
+  /** How often it was taken to be sent, this time included. */
+  readonly attempt: number;
+  /** When it entered the outbox, or was put back into it. */
+  readonly since: number;
+  /** When it was given up. */
+  readonly deadAt?: number;
+  /** Why it could not be sent the last time. */
+  readonly error?: string;
+}
+
+/** How an attempt ended: sent, to be tried again after so long, or given up. */
+export type DeliveryEnd =
+  | { readonly as: "delivered" }
+  | { readonly as: "postponed"; readonly forMs: number; readonly error: string }
+  | { readonly as: "dead"; readonly error: string };
+
+/**
+ * What channels have to tell, at least once each, whoever dies meanwhile. It is filled from the journal after the
+ * commit, by compare-and-set, so that no decision writes to it and several processes can share the work. Times are
+ * the ledger's.
+ */
+export interface Outbox {
+  /**
+   * How far a channel has read the journal. One that is new begins at the journal's end: it tells of nothing that
+   * was before it.
+   */
+  channelPlace(channel: string): Promise<number>;
+  /**
+   * Moves the place on and puts a delivery for each of these records into the outbox, or neither. False: another
+   * process has moved it since.
+   */
+  enqueue(batch: {
+    readonly channel: string;
+    readonly from: number;
+    readonly to: number;
+    readonly seqs: readonly number[];
+  }): Promise<boolean>;
+  /**
+   * Takes deliveries that are due, the longest due first. Nobody else is given them for `holdMs`; after that they are
+   * due again, so that those of a process that died are sent by another.
+   */
+  takeDeliveries(
+    channel: string,
+    take: { readonly limit: number; readonly holdMs: number },
+  ): Promise<readonly Delivery[]>;
+  /** False: the hold ran out and another took it, so this attempt's end says nothing; nothing was written. */
+  endDelivery(attempt: Pick<Delivery, "channel" | "seq" | "attempt">, end: DeliveryEnd): Promise<boolean>;
+  /** When the next one is due; undefined while there is none. */
+  nextDeliveryAt(channel: string): Promise<number | undefined>;
+  /** Those that were given up, of every channel that ever was, by channel and then by record. */
+  deadDeliveries(page?: PageRequest): Promise<Page<Delivery>>;
+  /** One that was given up. */
+  deadDelivery(channel: string, seq: number): Promise<Delivery | undefined>;
+  /** Makes one that was given up due again, as if it were new. False: it is not among those. */
+  reviveDelivery(channel: string, seq: number): Promise<boolean>;
+}

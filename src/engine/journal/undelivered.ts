@@ -1,0 +1,80 @@
+import { CountersignError, isJsonObject, type JsonObject, member, parseJson } from "../../protocol/index.ts";
+import type { Ledger, Page, PageRequest } from "../ledger/index.ts";
+import type { Delivery } from "./outbox.ts";
+
+/** A message to a channel that was given up, and what it was to tell. */
+export interface GivenUpDelivery {
+  readonly channel: string;
+  /** The journal record that it tells of; with the channel it names the message. */
+  readonly sequence: number;
+  /** What happened, in the journal's words, as in `confirmation-requested`. */
+  readonly kind: string;
+  /** What it happened to; neither is known once the session was erased. */
+  readonly confirmation?: string;
+  readonly call?: string;
+  readonly tool?: string;
+  /** How often it was tried. */
+  readonly attempts: number;
+  /** Times are ISO 8601: when it was first to be sent, or was last sent again by hand. */
+  readonly since: string;
+  readonly givenUpAt: string;
+  /** Why it could not be sent the last time, in the channel's words. */
+  readonly reason: string;
+}
+
+type Outboxed = Pick<Ledger, "deadDeliveries" | "deadDelivery" | "reviveDelivery" | "journal">;
+
+/** What was given up, of every channel that ever was, also of those that no process has any more. */
+export async function listGivenUp(ledger: Outboxed, request?: PageRequest): Promise<Page<GivenUpDelivery>> {
+  const page = await ledger.deadDeliveries(request);
+  const items = await Promise.all(page.items.map((delivery) => describe(ledger, delivery)));
+  return page.next === undefined ? { items } : { items, next: page.next };
+}
+
+/** One of those; undefined where there is none, or none any more. */
+export async function findGivenUp(
+  ledger: Outboxed,
+  { channel, sequence }: Pick<GivenUpDelivery, "channel" | "sequence">,
+): Promise<GivenUpDelivery | undefined> {
+  const delivery = await ledger.deadDelivery(channel, sequence);
+  return delivery === undefined ? undefined : describe(ledger, delivery);
+}
+
+/** What to throw for a message that is not among those that were given up. */
+export function notGivenUp({
+  channel,
+  sequence,
+}: Pick<GivenUpDelivery, "channel" | "sequence">): CountersignError {
+  return new CountersignError(
+    "unknown-delivery",
+    `No message ${sequence} to the channel "${channel}" is given up; it was sent, is being tried again, or never was.`,
+    { details: { channel, sequence } },
+  );
+}
+
+async function describe(
+  ledger: Pick<Ledger, "journal">,
+  { channel, seq, attempt, since, deadAt = since, error = "" }: Delivery,
+): Promise<GivenUpDelivery> {
+  const [record] = await ledger.journal({ after: seq - 1, until: seq, limit: 1 });
+  const text = record?.body ?? null;
+  const parsed = text === null ? undefined : parseJson(text);
+  const body = parsed?.ok === true && isJsonObject(parsed.value) ? parsed.value : {};
+  return {
+    channel,
+    sequence: seq,
+    kind: record?.kind ?? "",
+    ...textIn(body, "confirmation"),
+    ...textIn(body, "call"),
+    ...textIn(body, "tool"),
+    attempts: attempt,
+    since: new Date(since).toISOString(),
+    givenUpAt: new Date(deadAt).toISOString(),
+    reason: error,
+  };
+}
+
+function textIn<Name extends string>(body: JsonObject, name: Name): { readonly [name in Name]?: string } {
+  const value = member(body, name);
+  return typeof value === "string" ? ({ [name]: value } as { readonly [name in Name]?: string }) : {};
+}

@@ -1,0 +1,253 @@
+import type { JsonObject, StoredEvent } from "../../../protocol/index.ts";
+import type { Ledger } from "../ledger.ts";
+import type { CallRecord, ConfirmationRecord, FrameRecord, Shown, Vote } from "../records.ts";
+import { buildMemo, SessionWriter } from "./build.ts";
+import { checkEqual } from "./check.ts";
+import type { LedgerCase, LedgerSubject } from "./subject.ts";
+
+const DEPTH = 200;
+
+/** Values that careless storage changes. */
+function difficultValues(): JsonObject {
+  const text = `{
+    "__proto__": {"polluted": true}, "constructor": {"prototype": null}, "": "empty key", "a.b/c~d": 1,
+    "unicode": "žluťoučký 🐎 \\u202e\\u0000 e\\u0301", "lone": "\\ud800 and \\udfff",
+    "numbers": [1e21, 1e-7, 0.1, 5e-324, 1.7976931348623157e308, 9007199254740991, -1, 0],
+    "constants": [null, true, false, "", [], {}], "quotes": "'\\"\`; drop table calls; --",
+    "keys": {"2": "b", "1": "a", "z": 0, "A": 0}
+  }`;
+  let nested: JsonObject = { end: true };
+  for (let i = 0; i < DEPTH; i++) nested = { nested };
+  return { ...(JSON.parse(text) as JsonObject), nested };
+}
+
+// Typed as complete: a new member of a record does not compile here until it is given, and so tested.
+const frame: Required<FrameRecord> = {
+  id: "f",
+  session: "s1",
+  app: "bank",
+  invocation: "i",
+  parentFrame: "pf",
+  parentCall: "pc",
+  kind: "loop",
+  agent: "teller",
+  path: ["root", "teller"],
+  branch: "root.teller",
+  cursor: difficultValues(),
+  status: "stepping",
+  turn: 3,
+  calls: ["s1.w"],
+  open: 1,
+  owner: "o",
+  output: [difficultValues()],
+  lost: 2,
+};
+
+const call: Required<CallRecord> = {
+  id: "s1.w",
+  session: "s1",
+  app: "bank",
+  frame: "f",
+  turn: 3,
+  ord: 1,
+  wireId: "w",
+  agent: "teller",
+  tool: "transfer",
+  args: difficultValues(),
+  originalArgs: difficultValues(),
+  unparsed: true,
+  requesters: ["robot", "ana"],
+  permit: "p\u00e9rmit",
+  argsDigest: "ad",
+  definitionDigest: "dd",
+  secrets: ["/a~1b", "/pin"],
+  repeatable: true,
+  status: "executing",
+  attempt: 2,
+  owner: "o",
+  startedAt: 11,
+  endedAt: 12,
+  confirmation: "c",
+  rounds: 4,
+  refused: true,
+  result: difficultValues(),
+  lost: 3,
+};
+
+const shown: Required<Shown> = {
+  hint: "‮Pay?",
+  payload: difficultValues(),
+  schema: { type: "object" },
+  amendable: ["amount"],
+  argsSchema: {},
+  why: ["tool", "policy"],
+  authorOnly: true,
+  startedWith: { hint: "Start?", confirmed: true, payload: difficultValues() },
+  startedByTool: true,
+  remote: { agent: "desk", task: "task-1", context: "context-1" },
+  source: "mcp:bank",
+  question: "manager",
+  askedByTool: true,
+  onDenied: "invoke",
+  layout: { hold: true, diff: { before: "old", after: "new" } },
+};
+
+const vote: Required<Vote> = {
+  confirmed: true,
+  by: {
+    id: "boss",
+    kind: "oidc",
+    roles: ["boss"],
+    scopes: ["decide"],
+    authenticated: true,
+    onBehalfOf: "ana",
+  },
+  via: "slack",
+  at: 15,
+  reason: "fine",
+  payload: difficultValues(),
+  args: difficultValues(),
+  mac: "mac",
+  sentDigest: "sent",
+};
+
+const confirmation: Required<ConfirmationRecord> = {
+  id: "c",
+  call: "s1.w",
+  round: 3,
+  session: "s1",
+  app: "bank",
+  agent: "teller",
+  path: ["root", "teller"],
+  user: "Ana Ž. 🐎",
+  tool: "transfer",
+  requesters: ["ana", "bot"],
+  approvers: { roles: ["boss"], users: [], notRequester: true },
+  invocation: "i",
+  argsDigest: "ad",
+  shown,
+  shownVersion: 5,
+  status: "cancelled",
+  requestedAt: 13,
+  expiresAt: 14,
+  votes: [vote],
+  withdrawal: "session deleted",
+};
+
+const event: StoredEvent = {
+  id: "e1",
+  invocationId: "i",
+  author: "teller",
+  timestamp: 16,
+  branch: "b",
+  content: { role: "model", parts: [{ text: "é" }, { futureKind: difficultValues() }] },
+  actions: { stateDelta: difficultValues(), unknownAction: [1] },
+  partial: false,
+  futureMember: difficultValues(),
+};
+
+async function writeAll(ledger: Ledger, { clock }: LedgerSubject): Promise<void> {
+  const writer = new SessionWriter(ledger, "s1", { user: "Ana Ž. 🐎", id: "id with 'quotes' / and ☃" });
+  await writer.commit([
+    { kind: "event", seq: 1, event },
+    { kind: "frame-insert", frame },
+    { kind: "call-insert", call },
+    { kind: "confirmation-insert", confirmation },
+    {
+      kind: "step",
+      step: {
+        call: "s1.w",
+        kind: "question",
+        name: "é",
+        occurrence: 1,
+        status: "asked",
+        digest: "d",
+        value: difficultValues(),
+      },
+    },
+    { kind: "state", scope: "session", delta: difficultValues() },
+    { kind: "state", scope: "app", delta: difficultValues() },
+    { kind: "remember", memo: buildMemo("k", { response: difficultValues(), expiresAt: clock.now() + 9 }) },
+    writer.journal("noted", '{"text":"ž 🐎 \\u0000"}'),
+  ]);
+}
+
+async function readAll(ledger: Ledger): Promise<unknown[]> {
+  return [
+    await ledger.load({ confirmation: "c" }),
+    await ledger.events("s1"),
+    await ledger.steps("s1.w"),
+    await ledger.state("s1"),
+    await ledger.recall(buildMemo("k")),
+    await ledger.journal({ after: 0, limit: 9 }),
+  ];
+}
+
+export const fidelityCases: readonly LedgerCase[] = [
+  {
+    name: "every member of every record comes back as it was written",
+    async run(subject) {
+      const ledger = await subject.open();
+      await writeAll(ledger, subject);
+      const snapshot = await ledger.load({ call: "s1.w" });
+      checkEqual(snapshot?.call, call, "the call");
+      checkEqual(snapshot?.confirmation, confirmation, "the confirmation");
+      checkEqual(snapshot?.frame, frame, "the frame");
+      checkEqual(await ledger.events("s1"), [event], "the event");
+      checkEqual(await ledger.state("s1"), difficultValues(), "state");
+      checkEqual(snapshot?.session.id, "id with 'quotes' / and ☃", "the session's id");
+      checkEqual((await ledger.recall(buildMemo("k")))?.response, difficultValues(), "the memo");
+      checkEqual((await ledger.steps("s1.w"))[0]?.value, difficultValues(), "the step's value");
+      checkEqual(
+        (await ledger.chain("s1", { after: 0, limit: 1 }))[0]?.body,
+        '{"text":"ž 🐎 \\u0000"}',
+        "the body",
+      );
+      checkEqual("polluted" in {}, false, "did a value reach the prototype");
+    },
+  },
+  {
+    name: "the text of stored JSON does not change: keys keep their order",
+    async run(subject) {
+      const ledger = await subject.open();
+      await writeAll(ledger, subject);
+      const [found] = await ledger.calls(["s1.w"]);
+      checkEqual(JSON.stringify(found?.args), JSON.stringify(difficultValues()), "the arguments");
+    },
+  },
+  {
+    name: "a second handle sees everything, under the same digest key",
+    needs: "reopen",
+    async run(subject) {
+      const first = await subject.open();
+      await writeAll(first, subject);
+      const second = await subject.reopen();
+      checkEqual(await readAll(second), await readAll(first), "everything");
+      checkEqual([...second.digestKey], [...first.digestKey], "the digest key");
+    },
+  },
+  {
+    name: "a ledger that was closed and opened again has lost nothing",
+    needs: "reopen",
+    async run(subject) {
+      const first = await subject.open();
+      await writeAll(first, subject);
+      const before = await readAll(first);
+      await first.close();
+      checkEqual(await readAll(await subject.reopen()), before, "everything");
+    },
+  },
+  {
+    name: "the digest key has 32 bytes and is another one in every ledger",
+    async run({ open }) {
+      const one = (await open()).digestKey;
+      const other = (await open()).digestKey;
+      checkEqual([one.length, other.length], [32, 32], "lengths");
+      checkEqual(
+        one.every((byte, i) => byte === other[i]),
+        false,
+        "are they the same",
+      );
+    },
+  },
+];

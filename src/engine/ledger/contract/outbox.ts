@@ -1,0 +1,175 @@
+import type { Delivery } from "../../journal/outbox.ts";
+import type { Ledger } from "../ledger.ts";
+import { SessionWriter } from "./build.ts";
+import { checkEqual } from "./check.ts";
+import type { LedgerCase } from "./subject.ts";
+
+const CHANNEL = "webhook";
+const HOLD_MS = 1_000;
+
+/** A ledger whose channel has deliveries for these records. */
+async function fill(ledger: Ledger, seqs: readonly number[], channel = CHANNEL): Promise<void> {
+  const from = await ledger.channelPlace(channel);
+  await ledger.enqueue({ channel, from, to: Math.max(from, ...seqs), seqs });
+}
+
+function take(ledger: Ledger, limit = 10): Promise<readonly Delivery[]> {
+  return ledger.takeDeliveries(CHANNEL, { limit, holdMs: HOLD_MS });
+}
+
+function seqsOf(deliveries: readonly Delivery[]): readonly number[] {
+  return deliveries.map(({ seq }) => seq);
+}
+
+export const outboxCases: readonly LedgerCase[] = [
+  {
+    name: "a new channel begins at the journal's end, and stays where it began",
+    async run({ open }) {
+      const ledger = await open();
+      const writer = new SessionWriter(ledger, "s1");
+      checkEqual(await ledger.channelPlace("early"), 0, "in an empty journal");
+      await writer.commit([writer.journal("one"), writer.journal("two")]);
+      const last = (await ledger.journal({ after: 0, limit: 10 })).at(-1)?.seq;
+      checkEqual(await ledger.channelPlace("late"), last, "in one with records");
+      await writer.commit([writer.journal("three")]);
+      checkEqual([await ledger.channelPlace("early"), await ledger.channelPlace("late")], [0, last], "later");
+    },
+  },
+  {
+    name: "of many that move a channel's place from where they read it, one does, with all its deliveries",
+    needs: "reopen",
+    async run({ open, reopen }) {
+      const ledger = await open();
+      const other = await reopen();
+      const from = await ledger.channelPlace(CHANNEL);
+      const moved = await Promise.all(
+        Array.from({ length: 10 }, (_, i) =>
+          (i % 2 === 0 ? ledger : other).enqueue({ channel: CHANNEL, from, to: from + 3, seqs: [1, 3] }),
+        ),
+      );
+      checkEqual(moved.filter(Boolean).length, 1, "winners");
+      checkEqual(await other.channelPlace(CHANNEL), from + 3, "the place");
+      checkEqual(seqsOf(await take(other)), [1, 3], "deliveries");
+      const again = { channel: CHANNEL, from, to: from + 9, seqs: [9] };
+      checkEqual(await ledger.enqueue(again), false, "from where it no longer is");
+      checkEqual(await take(ledger), [], "of the one that was refused");
+    },
+  },
+  {
+    name: "one taker has a delivery until its hold runs out, however many try",
+    needs: "reopen",
+    async run({ open, reopen, clock }) {
+      const ledger = await open();
+      const other = await reopen();
+      await fill(ledger, [1, 2, 3, 4]);
+      const since = clock.now();
+      checkEqual(await ledger.nextDeliveryAt(CHANNEL), since, "due at once");
+      const taken = await Promise.all([take(ledger, 2), take(other, 2), take(ledger, 2), take(other, 2)]);
+      checkEqual(
+        seqsOf(taken.flat()).toSorted((a, b) => a - b),
+        [1, 2, 3, 4],
+        "each once",
+      );
+      const first = taken.flat().find(({ seq }) => seq === 1);
+      checkEqual(first, { channel: CHANNEL, seq: 1, attempt: 1, since }, "one of them");
+      await clock.advance(HOLD_MS - 1);
+      checkEqual(await take(other), [], "while they are held");
+      checkEqual(await ledger.nextDeliveryAt(CHANNEL), since + HOLD_MS, "due again");
+      await clock.advance(1);
+      const again = await take(other);
+      checkEqual(
+        again.map(({ seq, attempt }) => [seq, attempt]),
+        [
+          [1, 2],
+          [2, 2],
+          [3, 2],
+          [4, 2],
+        ],
+        "after the hold",
+      );
+      const late = { channel: CHANNEL, seq: 1, attempt: 1 };
+      checkEqual(await ledger.endDelivery(late, { as: "delivered" }), false, "the first taker's word");
+    },
+  },
+  {
+    name: "what was delivered is gone, what was postponed comes back at its time with its error",
+    async run({ open, clock }) {
+      const ledger = await open();
+      await fill(ledger, [1, 2]);
+      const [first, second] = await take(ledger);
+      if (first === undefined || second === undefined) throw new Error("Two deliveries are due.");
+      checkEqual(await ledger.endDelivery(first, { as: "delivered" }), true, "delivered");
+      checkEqual(await ledger.endDelivery(first, { as: "delivered" }), false, "delivered again");
+      const postponed = { as: "postponed", forMs: 5_000, error: "HTTP 500" } as const;
+      checkEqual(await ledger.endDelivery(second, postponed), true, "postponed");
+      await clock.advance(4_999);
+      checkEqual(await take(ledger), [], "before its time");
+      await clock.advance(1);
+      checkEqual(await take(ledger), [{ ...second, attempt: 2, error: "HTTP 500" }], "at its time");
+      checkEqual(await ledger.endDelivery({ ...second, attempt: 2 }, { as: "delivered" }), true, "delivered");
+      checkEqual(await ledger.nextDeliveryAt(CHANNEL), undefined, "afterwards");
+    },
+  },
+  {
+    name: "what was given up is listed by pages, never due, and due as new once it is revived",
+    async run({ open, clock }) {
+      const ledger = await open();
+      await fill(ledger, [1, 2, 3]);
+      for (const delivery of await take(ledger))
+        await ledger.endDelivery(delivery, { as: "dead", error: "gone" });
+      const deadAt = clock.now();
+      await clock.advance(100_000);
+      checkEqual([await take(ledger), await ledger.nextDeliveryAt(CHANNEL)], [[], undefined], "due");
+      const first = await ledger.deadDeliveries({ limit: 2 });
+      checkEqual(seqsOf(first.items), [1, 2], "first page");
+      const dead = { channel: CHANNEL, seq: 1, attempt: 1, since: deadAt, deadAt, error: "gone" };
+      checkEqual(first.items[0], dead, "one of them");
+      const rest = await ledger.deadDeliveries({ limit: 2, cursor: first.next ?? "" });
+      checkEqual([seqsOf(rest.items), rest.next], [[3], undefined], "second page");
+      checkEqual(await ledger.deadDelivery(CHANNEL, 1), dead, "by its name");
+      checkEqual(await ledger.reviveDelivery(CHANNEL, 2), true, "revived");
+      checkEqual(await ledger.reviveDelivery(CHANNEL, 2), false, "revived again");
+      checkEqual(await ledger.reviveDelivery(CHANNEL, 9), false, "one that is not there");
+      checkEqual(await ledger.deadDelivery(CHANNEL, 2), undefined, "one that was revived");
+      const since = clock.now();
+      const revived = { channel: CHANNEL, seq: 2, attempt: 1, since, error: "gone" };
+      checkEqual(await take(ledger), [revived], "taken");
+      checkEqual(seqsOf((await ledger.deadDeliveries()).items), [1, 3], "left");
+    },
+  },
+  {
+    name: "channels know nothing of each other's deliveries",
+    async run({ open }) {
+      const ledger = await open();
+      await fill(ledger, [1, 2]);
+      await fill(ledger, [1], "slack");
+      checkEqual(seqsOf(await take(ledger)), [1, 2], "of the one");
+      const others = await ledger.takeDeliveries("slack", { limit: 10, holdMs: HOLD_MS });
+      checkEqual(seqsOf(others), [1], "of the other");
+      const [first] = others;
+      if (first !== undefined) await ledger.endDelivery(first, { as: "dead", error: "x" });
+      checkEqual(await ledger.deadDelivery(CHANNEL, 1), undefined, "dead of the one");
+      checkEqual(await ledger.reviveDelivery(CHANNEL, 1), false, "revived in the one");
+    },
+  },
+  {
+    name: "what was given up is listed of every channel, one after the other, across pages",
+    async run({ open }) {
+      const ledger = await open();
+      for (const channel of ["webhook", "pager", "slack"]) {
+        await fill(ledger, [1, 2], channel);
+        for (const delivery of await ledger.takeDeliveries(channel, { limit: 10, holdMs: HOLD_MS }))
+          await ledger.endDelivery(delivery, { as: "dead", error: "gone" });
+      }
+      const found: string[] = [];
+      for (let cursor: string | undefined; ; ) {
+        const page = await ledger.deadDeliveries(cursor === undefined ? { limit: 3 } : { limit: 3, cursor });
+        found.push(...page.items.map(({ channel, seq }) => `${channel} ${seq}`));
+        if (page.next === undefined) break;
+        cursor = page.next;
+      }
+      const expected = ["pager 1", "pager 2", "slack 1", "slack 2", "webhook 1", "webhook 2"];
+      checkEqual(found, expected, "all of them");
+    },
+  },
+];

@@ -1,0 +1,193 @@
+import type { JsonObject, StoredEvent } from "../../protocol/index.ts";
+import { bodyDigest, checkSessionName } from "../common/index.ts";
+import { CHAIN_START, recordHash } from "../journal/index.ts";
+import type { EngineParts } from "../parts.ts";
+import type { Commit, SessionName, Write } from "./ledger.ts";
+import type { ChainHead, SessionRecord } from "./records.ts";
+
+/** An event before the ledger's clock and order are on it. */
+export type EventDraft = Partial<StoredEvent> & Pick<StoredEvent, "author" | "invocationId">;
+
+/** What an event takes beside its text, in the memory of whoever reads it. */
+const EVENT_OVERHEAD = 512;
+
+/** Collects what one command changes in a session, and the events and journal records that tell of it. */
+export class Draft {
+  readonly now: number;
+  /** Now, by this process's own clock. */
+  readonly madeAt: number;
+  readonly sessionKey: string;
+  /** The place of this draft's first event. */
+  readonly firstSeq: number;
+  readonly #parts: EngineParts;
+  readonly #session: Commit["session"];
+  readonly #before: Pick<SessionRecord, "app" | "user" | "id" | "createdAt">;
+  readonly #writes: Write[] = [];
+  readonly #events: StoredEvent[] = [];
+  readonly #eventTexts: string[] = [];
+  #nextSeq: number;
+  #open: number;
+  #ready: number;
+  #bytes: number;
+  #chain: ChainHead;
+  #deletedAt: number | undefined;
+  #owner: string | undefined;
+  #sync = false;
+
+  constructor(
+    parts: EngineParts,
+    now: number,
+    session: SessionRecord | { readonly key: string; readonly create: SessionName },
+  ) {
+    this.#parts = parts;
+    this.now = now;
+    this.madeAt = parts.clock.now();
+    this.sessionKey = session.key;
+    const isNew = "create" in session;
+    if (isNew) checkSessionName(session.create);
+    this.#session = isNew
+      ? { key: session.key, version: 0, create: session.create }
+      : { key: session.key, version: session.version, head: session.chain.hash };
+    this.#before = isNew ? { ...session.create, createdAt: now } : session;
+    this.firstSeq = isNew ? 1 : session.nextSeq;
+    this.#nextSeq = this.firstSeq;
+    this.#open = isNew ? 0 : session.open;
+    this.#ready = isNew ? 0 : session.ready;
+    this.#bytes = isNew ? 0 : session.bytes;
+    this.#chain = isNew ? { n: 0, hash: CHAIN_START } : session.chain;
+  }
+
+  /** The same as they will be read: nothing but JSON, and nobody else's to change. */
+  get eventTexts(): readonly string[] {
+    return this.#eventTexts;
+  }
+
+  /** The session's version that this is to be committed against. */
+  get versionBefore(): number {
+    return this.#session.version;
+  }
+
+  /** How many confirmations will be open once this is committed. */
+  get open(): number {
+    return this.#open;
+  }
+
+  /** How many frames will be ready, and nobody's, once this is committed. */
+  get ready(): number {
+    return this.#ready;
+  }
+
+  /** How many bytes of events the session still has room for once this is committed; negative beyond its limit. */
+  get room(): number {
+    return this.#parts.settings.maxSessionBytes - this.#bytes;
+  }
+
+  /** The events of this draft, as they will be stored. */
+  get events(): readonly StoredEvent[] {
+    return this.#events;
+  }
+
+  /** The session as it is once this is committed. */
+  get sessionAfter(): SessionRecord {
+    const { app, user, id, createdAt } = this.#before;
+    return {
+      key: this.sessionKey,
+      app,
+      user,
+      id,
+      version: this.#session.version + 1,
+      nextSeq: this.#nextSeq,
+      open: this.#open,
+      ready: this.#ready,
+      bytes: this.#bytes,
+      chain: this.#chain,
+      createdAt,
+      updatedAt: this.now,
+      ...(this.#deletedAt === undefined ? {} : { deletedAt: this.#deletedAt }),
+    };
+  }
+
+  write(write: Write): this {
+    this.#count(write);
+    this.#writes.push(write);
+    return this;
+  }
+
+  #count(write: Write): void {
+    if (write.kind === "confirmation-insert") this.#open += 1;
+    else if (write.kind === "frame-insert") this.#ready += Number(write.frame.status === "ready");
+    else if (write.kind === "confirmation-update") {
+      if (write.from === "requested" && write.set.status !== undefined) this.#open -= 1;
+    } else if (write.kind === "frame-update") {
+      const { from, set } = write;
+      this.#ready += Number((set.status ?? from) === "ready") - Number(from === "ready");
+    }
+  }
+
+  /** Appends an event; returns it as it will be stored. */
+  event(draft: EventDraft): StoredEvent {
+    // Neither member may come before the spread: `draft` is typed without them but open to extras.
+    const event = {
+      ...draft,
+      id: draft.id ?? this.#parts.newId(this.now),
+      timestamp: this.now,
+    } as StoredEvent;
+    const text = JSON.stringify(event);
+    this.#events.push(event);
+    this.#eventTexts.push(text);
+    this.#writes.push({ kind: "event", seq: this.#nextSeq, event, text });
+    this.#nextSeq += 1;
+    this.#bytes += Buffer.byteLength(text) + EVENT_OVERHEAD;
+    return event;
+  }
+
+  journal(kind: string, body: JsonObject): this {
+    const text = JSON.stringify(body);
+    const unhashed = {
+      stream: this.sessionKey,
+      n: this.#chain.n + 1,
+      at: this.now,
+      kind,
+      bodyDigest: bodyDigest(this.#parts.ledger.digestKey, text),
+    };
+    const hash = recordHash(this.#parts.hasher, this.#chain.hash, unhashed, this.#parts.knownSeal.k);
+    this.#writes.push({ kind: "journal", record: { ...unhashed, hash, body: text } });
+    this.#chain = { n: unhashed.n, hash };
+    return this;
+  }
+
+  /** What follows from this commit is acted upon at once: it must be on disk first. */
+  sync(): this {
+    this.#sync = true;
+    return this;
+  }
+
+  /** Refused unless this owner's lease is running at the moment of the commit. */
+  claimedBy(owner: string): this {
+    this.#owner = owner;
+    return this;
+  }
+
+  delete(): this {
+    this.#deletedAt = this.now;
+    return this;
+  }
+
+  toCommit(): Commit {
+    return {
+      session: this.#session,
+      change: {
+        nextSeq: this.#nextSeq,
+        open: this.#open,
+        ready: this.#ready,
+        bytes: this.#bytes,
+        chain: this.#chain,
+        updatedAt: this.now,
+        ...(this.#deletedAt === undefined ? {} : { deletedAt: this.#deletedAt }),
+      },
+      writes: this.#writes,
+      ...(this.#owner === undefined ? {} : { owner: this.#owner }),
+      sync: this.#sync,
+    };
+  }
+}

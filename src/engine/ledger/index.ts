@@ -1,0 +1,76 @@
+/**
+ * The durable truth: the interface that stores implement, its rows, and how a command reads and writes them.
+ * Every change is load, judge, commit, with a compare-and-set on the session's version.
+ * Decided here: what is read together and what is committed together (`Draft`, `transact`);
+ * when a command is judged again and when it gives up; how a request under an idempotency key is recognised;
+ * what begins from memory instead of a read. Contracts that every store must pass are in `contract/`.
+ */
+
+export { Draft, type EventDraft } from "./draft.ts";
+export {
+  type Once,
+  onceWrite,
+  type Recalled,
+  type RememberedRun,
+  recallOnce,
+  textIn,
+  toRememberedRun,
+} from "./idempotency.ts";
+export { InFlight } from "./in-flight.ts";
+export type { KeptItem, Shelf } from "./key-value-store.ts";
+export type {
+  CallChange,
+  Commit,
+  CommitOutcome,
+  ConfirmationChange,
+  ConfirmationFilter,
+  ConfirmationWithCall,
+  DueWork,
+  EventRange,
+  FrameChange,
+  HeldWork,
+  JournalRange,
+  Ledger,
+  LedgerHistory,
+  ListRequest,
+  Memo,
+  Owner,
+  OwnerState,
+  Page,
+  PageRequest,
+  SealedUpon,
+  SessionChange,
+  SessionName,
+  Snapshot,
+  Target,
+  UnknownCallsRequest,
+  Write,
+} from "./ledger.ts";
+export type { LedgerStats } from "./ledger-stats.ts";
+export { draftOf, madeIn, standingOf } from "./next-snapshot.ts";
+export { cutShown, cutSubject, cutValue, cutVotes } from "./preview.ts";
+export type {
+  CallRecord,
+  CallStatus,
+  CardLayout,
+  ChainHead,
+  CheckpointRecord,
+  ConfirmationRecord,
+  ConfirmationStatus,
+  FrameKind,
+  FrameRecord,
+  FrameStatus,
+  JournalRecord,
+  SessionRecord,
+  Shown,
+  StepKind,
+  StepRecord,
+  StepStatus,
+  Vote,
+} from "./records.ts";
+export { untilStored } from "./retry-until-stored.ts";
+export { searchableWords, wordsOf } from "./search-words.ts";
+export { checkSecret } from "./secret-check.ts";
+export { SessionQueue } from "./session-queue.ts";
+export { isEverybodys, stateWrites, withoutTemporary } from "./state-scopes.ts";
+export { type Conflict, type Judge, type Known, type Plan, transact } from "./transact.ts";

@@ -1,0 +1,28 @@
+import type { JsonValue } from "../../protocol/index.ts";
+import type { Page, PageRequest } from "./ledger.ts";
+
+/** A small thing that belongs to no session: an API token, a login, a one-time link. */
+export interface KeptItem {
+  readonly kind: string;
+  readonly id: string;
+  readonly value: JsonValue;
+  /** Counts from 1; every change names the one it read. */
+  readonly version: number;
+  /** From then on it is as if it were not there, by the ledger's clock. */
+  readonly expiresAt?: number;
+}
+
+/** Where a ledger keeps what belongs to no session. Every change is compare-and-set on the item's version. */
+export interface Shelf {
+  /** What is kept under this id and has not expired. */
+  kept(kind: string, id: string): Promise<KeptItem | undefined>;
+  /** All of one kind that have not expired, by id. */
+  keptOf(kind: string, page?: PageRequest): Promise<Page<KeptItem>>;
+  /**
+   * Keeps an item in place of the version that was read; 0 means that there was none. On disk when the promise
+   * resolves. False: somebody else changed it since, and nothing was written.
+   */
+  keep(item: Omit<KeptItem, "version">, read: number): Promise<boolean>;
+  /** Takes an item away, once: of any number that try with the same version, one is told true. */
+  discard(item: Pick<KeptItem, "kind" | "id" | "version">): Promise<boolean>;
+}

@@ -1,0 +1,44 @@
+import { commitCases } from "./contract/commits.ts";
+import { dueCases } from "./contract/due.ts";
+import { erasingCases } from "./contract/erasing.ts";
+import { fidelityCases } from "./contract/fidelity.ts";
+import { filterCases } from "./contract/filters.ts";
+import { guardCases } from "./contract/guards.ts";
+import { handleCases } from "./contract/handles.ts";
+import { historyCases } from "./contract/history.ts";
+import { listCases } from "./contract/lists.ts";
+import { loadCases } from "./contract/load.ts";
+import { memoryCases } from "./contract/memory.ts";
+import { outboxCases } from "./contract/outbox.ts";
+import { ownerCases } from "./contract/owners.ts";
+import { previewCases } from "./contract/previews.ts";
+import { searchCases } from "./contract/search.ts";
+import { shelfCases } from "./contract/shelf.ts";
+import type { LedgerCase } from "./contract/subject.ts";
+import { viewerCases } from "./contract/viewers.ts";
+
+export type { LedgerCase, LedgerSubject } from "./contract/subject.ts";
+
+/**
+ * Every promise of `Ledger`, one case each, free of any test runner. A store runs them all, each on a fresh
+ * subject; one that cannot be opened twice leaves out those that need `reopen`.
+ */
+export const ledgerContract: readonly LedgerCase[] = [
+  ...commitCases,
+  ...loadCases,
+  ...guardCases,
+  ...ownerCases,
+  ...dueCases,
+  ...listCases,
+  ...filterCases,
+  ...searchCases,
+  ...viewerCases,
+  ...previewCases,
+  ...historyCases,
+  ...memoryCases,
+  ...shelfCases,
+  ...outboxCases,
+  ...erasingCases,
+  ...fidelityCases,
+  ...handleCases,
+];

@@ -1,0 +1,237 @@
+import type { JsonObject, JsonValue, ToolConfirmation } from "../../protocol/index.ts";
+import type { Approvers, Principal } from "../people/index.ts";
+
+/** A conversation, and the unit of serialisation: every change in it moves `version` by one. */
+export interface SessionRecord {
+  readonly key: string;
+  readonly app: string;
+  readonly user: string;
+  readonly id: string;
+  readonly version: number;
+  readonly nextSeq: number;
+  /** How many confirmations are open: what the flood limit compares with, without counting. */
+  readonly open: number;
+  /** How many frames wait for somebody to take their next step: what a step that ends looks at, without a search. */
+  readonly ready: number;
+  /** How much its events take: what the session's limit compares with, without reading them. */
+  readonly bytes: number;
+  readonly chain: ChainHead;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly deletedAt?: number;
+}
+
+/** The last record of a session's journal chain. */
+export interface ChainHead {
+  readonly n: number;
+  readonly hash: string;
+}
+
+export type FrameStatus = "ready" | "stepping" | "waiting" | "done" | "failed" | "cancelled";
+export type FrameKind = "llm" | "sequential" | "parallel" | "loop" | "remote";
+
+/**
+ * One activation of one agent, with its current turn. Nothing of a run lives only in memory: a process that
+ * finds this row and the calls it names can go on.
+ */
+export interface FrameRecord {
+  /** Begins with `<session key>.`, as a call's does. */
+  readonly id: string;
+  readonly session: string;
+  readonly app: string;
+  readonly invocation: string;
+  readonly parentFrame?: string;
+  readonly parentCall?: string;
+  readonly kind: FrameKind;
+  readonly agent: string;
+  readonly path: readonly string[];
+  readonly branch?: string;
+  readonly cursor: JsonValue;
+  readonly status: FrameStatus;
+  /** Counts model steps; with the frame's id it names a turn. */
+  readonly turn: number;
+  /** Ids of the current turn's calls, in the model's order. */
+  readonly calls: readonly string[];
+  /** How many of them have no answer yet. */
+  readonly open: number;
+  readonly owner?: string;
+  readonly output?: JsonValue;
+  /** How often in a row a process was lost during its step. */
+  readonly lost?: number;
+}
+
+export type CallStatus =
+  | "waiting"
+  | "ready"
+  | "executing"
+  | "suspended"
+  | "unknown"
+  | "succeeded"
+  | "failed"
+  | "denied"
+  | "expired"
+  | "cancelled";
+
+/** One function call. Claims, attempts and results live here; confirmations are questions about it. */
+export interface CallRecord {
+  /** `<session key>.<wire id>`: unique everywhere, and the idempotency key that tools get. */
+  readonly id: string;
+  readonly session: string;
+  readonly app: string;
+  readonly frame?: string;
+  readonly turn: number;
+  readonly ord: number;
+  readonly wireId: string;
+  readonly agent: string;
+  readonly tool: string;
+  /** What is shown and what runs, unless a person amended it. */
+  readonly args: JsonObject;
+  /** The model's own arguments, once an approver has changed them. */
+  readonly originalArgs?: JsonObject;
+  /** What parsing gives is not JSON, so the body's arguments are parsed from `args` when it is entered. */
+  readonly unparsed: boolean;
+  readonly argsDigest: string;
+  readonly definitionDigest: string;
+  /** Who asked, where that is not simply the session's user; the last of them is the user it is for. */
+  readonly requesters?: readonly string[];
+  /** JSON pointers into `args` that only the tool may see. */
+  readonly secrets: readonly string[];
+  /** May be started again after a crash. */
+  readonly repeatable: boolean;
+  /** That the call needed nobody when it was made; without it, only an approval lets it start. */
+  readonly permit?: string;
+  readonly status: CallStatus;
+  readonly attempt: number;
+  /** How many of its attempts were lost with their processes. */
+  readonly lost?: number;
+  readonly owner?: string;
+  readonly startedAt?: number;
+  readonly endedAt?: number;
+  /** The open question, or the last one. */
+  readonly confirmation?: string;
+  /** How many questions were asked about this call. */
+  readonly rounds: number;
+  /** Denied, and the tool may still word the answer. */
+  readonly refused: boolean;
+  readonly result?: JsonValue;
+}
+
+export type ConfirmationStatus = "requested" | "approved" | "denied" | "expired" | "cancelled";
+
+/** How a tool wants its card laid out. Display only: nothing here is bound to the call or judged. */
+export interface CardLayout {
+  /** Approving takes a deliberate act: the button is held down for a moment. */
+  readonly hold?: true;
+  /** Names of two arguments that are one text before and after; shown as a diff beside the arguments. */
+  readonly diff?: { readonly before: string; readonly after: string };
+}
+
+/** What is put before a person. A change of it moves `shownVersion`. */
+export interface Shown {
+  readonly hint: string;
+  readonly payload?: JsonValue;
+  /** JSON Schema that an approval's payload must fit. */
+  readonly schema?: JsonObject;
+  readonly amendable?: true | readonly string[];
+  /** JSON Schema that amended arguments must fit. */
+  readonly argsSchema?: JsonObject;
+  /** What made the call need a person, every source that said so. */
+  readonly why: readonly string[];
+  /** Nobody but the tool's own author set the gate: no rule, manifest, server or hook. */
+  readonly authorOnly?: boolean;
+  /** MCP server or remote agent. */
+  readonly source?: string;
+  /** Where the call itself waits, for one of an agent that runs elsewhere. */
+  readonly remote?: { readonly agent: string; readonly task: string; readonly context: string };
+  /** The question's name, for a tool that asked by itself. */
+  readonly question?: string;
+  /** The decision that had let the call start when it put this question. */
+  readonly startedWith?: ToolConfirmation;
+  /** That decision answered a question of the tool's own, not the gate's. */
+  readonly startedByTool?: true;
+  readonly askedByTool?: boolean;
+  readonly onDenied?: "invoke";
+  readonly layout?: CardLayout;
+}
+
+/** One person's word. A list of them on the confirmation leaves room for more than one. */
+export interface Vote {
+  readonly confirmed: boolean;
+  readonly by: Principal;
+  readonly via: string;
+  readonly at: number;
+  readonly reason?: string;
+  readonly payload?: JsonValue;
+  /** Amended arguments. */
+  readonly args?: JsonObject;
+  /** Of the amended arguments as they were sent, where parsing changed them: the same again is the same vote. */
+  readonly sentDigest?: string;
+  /** Over id, digest, verdict, approver and time, when the engine has a secret. */
+  readonly mac?: string;
+}
+
+/** One question to a person about a call; `round` counts a tool's own questions. */
+export interface ConfirmationRecord {
+  readonly id: string;
+  readonly call: string;
+  readonly round: number;
+  readonly session: string;
+  readonly app: string;
+  readonly agent: string;
+  readonly path: readonly string[];
+  readonly user: string;
+  readonly tool: string;
+  /** Everyone who counts as having asked. */
+  readonly requesters: readonly string[];
+  readonly approvers: Approvers;
+  readonly invocation: string;
+  readonly argsDigest: string;
+  readonly shown: Shown;
+  readonly shownVersion: number;
+  readonly status: ConfirmationStatus;
+  readonly requestedAt: number;
+  readonly expiresAt?: number;
+  readonly votes: readonly Vote[];
+  /** Why it was withdrawn. */
+  readonly withdrawal?: string;
+}
+
+export type StepKind = "step" | "question";
+/** `undone`: it had begun, and a person said that it did not happen. */
+export type StepStatus = "started" | "done" | "failed" | "asked" | "undone";
+
+/** Work that a tool remembers, or a question it put, within one call. */
+export interface StepRecord {
+  readonly call: string;
+  readonly kind: StepKind;
+  readonly name: string;
+  readonly occurrence: number;
+  readonly status: StepStatus;
+  /** A question's hint, payload and schema, so that a replay that asks differently is noticed. */
+  readonly digest?: string;
+  readonly value?: JsonValue;
+}
+
+/** One line of the journal: audit trail, live feed and outbox source at once. */
+export interface JournalRecord {
+  /** Position in the whole ledger, in commit order. */
+  readonly seq: number;
+  readonly stream: string;
+  readonly n: number;
+  readonly at: number;
+  readonly kind: string;
+  readonly bodyDigest: string;
+  readonly hash: string;
+  /** Null once erased; the digest stays, so the chain still verifies. */
+  readonly body: string | null;
+}
+
+/** A seal over all journal records up to `lastSeq`. */
+export interface CheckpointRecord {
+  readonly k: number;
+  readonly lastSeq: number;
+  readonly count: number;
+  readonly root: string;
+  readonly hash: string;
+  readonly at: number;
+}

@@ -1,0 +1,118 @@
+import { CountersignError } from "../../protocol/index.ts";
+import { jitter } from "../common/index.ts";
+import type { EngineParts } from "../parts.ts";
+import type { Draft } from "./draft.ts";
+import type { Commit, CommitOutcome, Snapshot, Target } from "./ledger.ts";
+
+/** What a command concluded from a snapshot: a value, and what must be committed for it to be true. */
+export interface Plan<T> {
+  readonly value: T;
+  readonly draft?: Draft;
+}
+
+/** Why the last try was refused, so that a command can plan without what the ledger would not grant. */
+export type Conflict = Extract<CommitOutcome, { ok: false }>["conflict"];
+
+export type Judge<T> = (
+  snapshot: Snapshot | undefined,
+  last: Conflict | undefined,
+) => Plan<T> | Promise<Plan<T>>;
+
+/** What was just read or committed, by whoever gives the command; there may have been nothing. */
+export interface Known {
+  readonly snapshot: Snapshot | undefined;
+}
+
+const MAX_TRIES = 500;
+const MAX_PAUSE_MS = 4;
+
+/**
+ * Load, judge, commit; when the session moved in between, again. The value is returned only once its draft
+ * is committed, so whatever it says is the truth. What is `known` from this process's last commit is tried
+ * before anything is loaded; it counts only if it can be committed against.
+ */
+export async function transact<T>(
+  parts: EngineParts,
+  target: Target,
+  judge: Judge<T>,
+  known?: Known,
+): Promise<T> {
+  const checking = parts.ready();
+  if (checking !== undefined) await checking;
+  if (known !== undefined) {
+    const tried = await conclude(parts, await judge(known.snapshot, undefined));
+    if (tried.done && tried.committed) return tried.value;
+  }
+  const first = await attempt(parts, target, judge, undefined);
+  if (first.done) return first.value;
+  // Others are at this session: from here on queue up behind those of this process.
+  return parts.queue.run(first.session, async () => {
+    let last: Refused = first;
+    for (let tries = 1; tries < MAX_TRIES; tries++) {
+      const next = await attempt(parts, target, judge, last);
+      if (next.done) return next.value;
+      last = next;
+      await parts.clock.sleep(jitter(Math.min(tries, MAX_PAUSE_MS)));
+    }
+    throw new CountersignError("ledger-busy", "The session kept changing under this command; try again.");
+  });
+}
+
+interface Refused {
+  readonly done: false;
+  readonly session: string;
+  /** Of the session, in which the commit was refused. */
+  readonly version: number;
+  readonly conflict: Conflict;
+}
+
+type Attempt<T> = { readonly done: true; readonly value: T; readonly committed: boolean } | Refused;
+
+async function attempt<T>(
+  parts: EngineParts,
+  target: Target,
+  judge: Judge<T>,
+  last: Refused | undefined,
+): Promise<Attempt<T>> {
+  const snapshot = await parts.ledger.load(target);
+  return conclude(parts, await judge(snapshot, standing(last, snapshot)));
+}
+
+async function conclude<T>(parts: EngineParts, { draft, value }: Plan<T>): Promise<Attempt<T>> {
+  if (draft === undefined) return { done: true, value, committed: false };
+  const commit = draft.toCommit();
+  const outcome = await send(parts, commit);
+  if (outcome.ok) {
+    parts.acknowledged.add(commit);
+    parts.onCommitted?.(draft);
+    return { done: true, value, committed: true };
+  }
+  if (outcome.conflict === "owner" && commit.owner !== undefined) parts.lease.lost(commit.owner);
+  const { key: session, version } = commit.session;
+  if (outcome.conflict !== "history") return { done: false, session, version, conflict: outcome.conflict };
+  await parts.lease.historyRefused();
+  // What was planned may be committed now, if the session is still as it was read.
+  return { done: false, session, version, conflict: "version" };
+}
+
+// A ledger that was lost while it was asked may have done it: what was claimed then, nobody here knows of and nobody
+// runs.
+async function send(parts: EngineParts, commit: Commit): Promise<CommitOutcome> {
+  const answered = parts.inFlight.send(commit);
+  try {
+    return await parts.ledger.commit(commit);
+  } catch (error) {
+    const lost = CountersignError.isInstance(error) && error.code === "ledger-unreachable";
+    if (lost && commit.owner !== undefined) parts.lease.mayHold(commit.owner);
+    throw error;
+  } finally {
+    answered();
+  }
+}
+
+// Whoever kept the session busy may have let go since, and looked for what was ready before anything was left
+// so. Only in the same version is it certain that they still have to look.
+function standing(last: Refused | undefined, snapshot: Snapshot | undefined): Conflict | undefined {
+  const moved = last?.conflict === "busy" && last.version !== snapshot?.session.version;
+  return moved ? "version" : last?.conflict;
+}

@@ -1,0 +1,158 @@
+import type { CallStatus, ConfirmationStatus, FrameStatus } from "../ledger/index.ts";
+
+/** What can happen to a question. */
+export type ConfirmationCommand = "approve" | "deny" | "expire" | "withdraw";
+
+/** What can happen to a call. */
+export type CallCommand =
+  | "approve"
+  | "reask"
+  | "refuse"
+  | "deny"
+  | "expire"
+  | "cancel"
+  | "claim"
+  | "succeed"
+  | "fail"
+  | "word-denial"
+  | "word-expiry"
+  | "ask"
+  | "delegate"
+  | "return"
+  | "return-failed"
+  | "lose"
+  | "doubt"
+  | "release"
+  | "settle-succeeded"
+  | "settle-failed"
+  | "settle-retry";
+
+/** What can happen to a frame. */
+export type FrameCommand = "step" | "wait" | "complete" | "yield" | "finish" | "fail" | "cancel";
+
+type Table<Status extends string, Command extends string> = {
+  readonly [status in Status]: { readonly [command in Command]?: Status };
+};
+
+/** Everything that is not in the table is refused. */
+export const CONFIRMATION_TRANSITIONS: Table<ConfirmationStatus, ConfirmationCommand> = {
+  requested: { approve: "approved", deny: "denied", expire: "expired", withdraw: "cancelled" },
+  // Only while its call has not been claimed; the call's own table says so.
+  approved: { withdraw: "cancelled" },
+  denied: {},
+  expired: {},
+  cancelled: {},
+};
+
+export const CALL_TRANSITIONS: Table<CallStatus, CallCommand> = {
+  // `reask`: the tool is not the one that was shown; the question is put again.
+  // `doubt`: the ledger is an earlier state of itself, and it may have run since, or did.
+  waiting: {
+    approve: "ready",
+    reask: "waiting",
+    deny: "denied",
+    expire: "expired",
+    cancel: "cancelled",
+    doubt: "unknown",
+  },
+  ready: { claim: "executing", reask: "waiting", cancel: "cancelled", doubt: "unknown" },
+  executing: {
+    succeed: "succeeded",
+    fail: "failed",
+    "word-denial": "denied",
+    "word-expiry": "expired",
+    ask: "suspended",
+    // Its work is another agent's, in a frame of its own.
+    delegate: "suspended",
+    lose: "unknown",
+    // In an earlier attempt than one that ran.
+    doubt: "unknown",
+    release: "ready",
+  },
+  // `refuse`: denied, but the tool is entered once more to word the answer.
+  suspended: {
+    // What the delegate ended with.
+    return: "succeeded",
+    "return-failed": "failed",
+    approve: "ready",
+    refuse: "ready",
+    deny: "denied",
+    expire: "expired",
+    cancel: "cancelled",
+    doubt: "unknown",
+  },
+  unknown: {
+    // A late result of the last attempt, while nobody has settled.
+    succeed: "succeeded",
+    fail: "failed",
+    "word-denial": "denied",
+    "word-expiry": "expired",
+    // Its owner knows that the body never began.
+    release: "ready",
+    "settle-succeeded": "succeeded",
+    "settle-failed": "failed",
+    "settle-retry": "ready",
+  },
+  succeeded: {},
+  failed: {},
+  denied: {},
+  expired: {},
+  cancelled: {},
+};
+
+export const FRAME_TRANSITIONS: Table<FrameStatus, FrameCommand> = {
+  ready: { step: "stepping", cancel: "cancelled" },
+  stepping: { wait: "waiting", yield: "ready", finish: "done", fail: "failed", cancel: "cancelled" },
+  waiting: { complete: "ready", finish: "done", fail: "failed", cancel: "cancelled" },
+  done: {},
+  failed: {},
+  cancelled: {},
+};
+
+/** The status a confirmation moves to, or undefined where the command is not legal. */
+export function nextConfirmation(
+  status: ConfirmationStatus,
+  command: ConfirmationCommand,
+): ConfirmationStatus | undefined {
+  return CONFIRMATION_TRANSITIONS[status][command];
+}
+
+/** The status a call moves to, or undefined where the command is not legal. */
+export function nextCall(status: CallStatus, command: CallCommand): CallStatus | undefined {
+  return CALL_TRANSITIONS[status][command];
+}
+
+/** The status a frame moves to, or undefined where the command is not legal. */
+export function nextFrame(status: FrameStatus, command: FrameCommand): FrameStatus | undefined {
+  return FRAME_TRANSITIONS[status][command];
+}
+
+const ANSWERED: ReadonlySet<CallStatus> = new Set(["succeeded", "failed", "denied", "expired", "cancelled"]);
+
+/** Has the call its final answer? */
+export function isAnswered(status: CallStatus): boolean {
+  return ANSWERED.has(status);
+}
+
+/** The one word that the API shows for a confirmation and the call it is about. */
+export type ShownStatus = ConfirmationStatus | "executing" | "succeeded" | "failed" | "unknown";
+
+/** Until the approval, the confirmation's own status; from then on, what became of the call. */
+export function shownStatus(confirmation: ConfirmationStatus, call: CallStatus): ShownStatus {
+  if (confirmation !== "approved") return confirmation;
+  switch (call) {
+    case "executing":
+    case "succeeded":
+    case "failed":
+    case "unknown":
+    case "cancelled":
+      return call;
+    // Answered otherwise by a later question of the same call; this one stays approved.
+    case "denied":
+    case "expired":
+    case "waiting":
+    case "ready":
+    case "suspended":
+      return "approved";
+  }
+}

@@ -1,0 +1,28 @@
+/**
+ * Who acts, and what they may do.
+ * A principal comes from the authentication layer or the host program, never from a message.
+ * Decided here: who may decide, withdraw and settle (`mayDecide` is the only place that answers it);
+ * who may see a question (viewers); and how people log in to the servers of a ledger.
+ * Rules are judged on stored rows, so every door gives the same answer.
+ */
+
+export {
+  isRequester,
+  isVouched,
+  mayDecide,
+  mayJudge,
+  mayWithdraw,
+  type Ruled,
+  withoutRight,
+} from "./authority.ts";
+export { LOGIN_MODES, type LoginMode, loginModeOf, setLoginMode } from "./login-mode.ts";
+export {
+  ANYBODY,
+  type Approvers,
+  isAnybody,
+  type Principal,
+  type PrincipalInput,
+  type PrincipalKind,
+  toPrincipal,
+} from "./principal.ts";
+export { looksAs, looksAsRequester, viewersOf } from "./viewers.ts";

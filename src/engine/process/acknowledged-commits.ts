@@ -1,0 +1,89 @@
+import type { Clock } from "../common/index.ts";
+import type { Commit, Ledger } from "../ledger/index.ts";
+
+/** A commit that the ledger said it has. */
+export interface Acknowledged {
+  readonly session: string;
+  /** Of the session, once it was committed. */
+  readonly version: number;
+  readonly chain: { readonly n: number; readonly hash: string };
+  /** Its journal records, and the calls that it wrote. */
+  readonly kinds: readonly string[];
+  readonly calls: readonly string[];
+  readonly at: number;
+}
+
+const KEPT_MS = 2 * 60_000;
+const MOST_COMMITS = 5_000;
+/** A server loses its last commits, whichever those were; of those that came together any may have been the last. */
+const NEWEST = 4;
+
+/**
+ * The commits of the last minutes that the ledger acknowledged to this process. Those that it does not have any more it
+ * has lost: in a crash, if they were not synced, or in a failover.
+ */
+export class AcknowledgedCommits {
+  readonly #clock: Clock;
+  #commits: Acknowledged[] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  add({ session, change, writes }: Commit): void {
+    const at = this.#clock.monotonic();
+    const kinds = writes.flatMap((write) => (write.kind === "journal" ? [write.record.kind] : []));
+    const calls = writes.flatMap((write) =>
+      write.kind === "call-insert" ? [write.call.id] : write.kind === "call-update" ? [write.id] : [],
+    );
+    const { key, version } = session;
+    this.#commits.push({ session: key, version: version + 1, chain: change.chain, kinds, calls, at });
+    if (this.#commits.length > 2 * MOST_COMMITS) this.#forget();
+  }
+
+  /** Those that the ledger has lost, and that are forgotten here with that. All are asked for only if it lost the newest, or must be. */
+  async lost(ledger: Ledger, { all }: { readonly all: boolean }): Promise<readonly Acknowledged[]> {
+    this.#forget();
+    const known = [...this.#commits];
+    if (!all && !(await hasLost(ledger, known.slice(-NEWEST)))) return [];
+    const lost = new Set<Acknowledged>();
+    for (const [session, commits] of Map.groupBy(known, (commit) => commit.session)) {
+      for (const commit of await lostIn(ledger, session, commits)) lost.add(commit);
+    }
+    this.#commits = this.#commits.filter((commit) => !lost.has(commit));
+    return [...lost];
+  }
+
+  #forget(): void {
+    const oldest = this.#clock.monotonic() - KEPT_MS;
+    this.#commits = this.#commits.slice(-MOST_COMMITS).filter(({ at }) => at >= oldest);
+  }
+}
+
+async function hasLost(ledger: Ledger, commits: readonly Acknowledged[]): Promise<boolean> {
+  for (const commit of commits) {
+    if ((await lostIn(ledger, commit.session, [commit])).length > 0) return true;
+  }
+  return false;
+}
+
+async function lostIn(
+  ledger: Ledger,
+  session: string,
+  commits: readonly Acknowledged[],
+): Promise<readonly Acknowledged[]> {
+  const stored = (await ledger.load({ sessionKey: session }))?.session;
+  if (stored === undefined) return commits;
+  const lost: Acknowledged[] = [];
+  for (const commit of commits) {
+    const { n, hash } = commit.chain;
+    const behind = stored.version < commit.version || stored.chain.n < n;
+    // The same number may be another record's by now.
+    if (behind || (n > 0 && (await hashAt(ledger, session, n)) !== hash)) lost.push(commit);
+  }
+  return lost;
+}
+
+async function hashAt(ledger: Ledger, session: string, n: number): Promise<string | undefined> {
+  return (await ledger.chain(session, { after: n - 1, limit: 1 }))[0]?.hash;
+}

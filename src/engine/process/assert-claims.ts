@@ -1,0 +1,120 @@
+import { doubtForgotten, type Executions, isForgotten, type KnownClaim } from "../calls/index.ts";
+import { type CallRecord, transact } from "../ledger/index.ts";
+import { isAnswered } from "../lifecycle/index.ts";
+import type { EngineParts } from "../parts.ts";
+import { cancelRun } from "../sessions/index.ts";
+import type { Notify } from "./notice.ts";
+
+/** What the ledger says of a claim that this process made. */
+type Standing =
+  /** As this process knows it, or further on. */
+  | "known"
+  /** It executes by the ledger's word. */
+  | "held"
+  /** The claim was lost; the call is `unknown` now. */
+  | "doubted"
+  /** It ran here, and the ledger tells another story of it. */
+  | "contradicted"
+  | "gone";
+
+/**
+ * Says to a ledger that may have lost it what this process has claimed lately. A call that was started here and that the
+ * ledger takes for not begun becomes `unknown`; an end that it has lost is recorded again; a run that has lost calls
+ * which ran here is stopped, lest it makes them anew; of what cannot be put right people are told. Rejects where the
+ * ledger could not be asked: then all of it has to be said again.
+ */
+export async function assertClaims(
+  parts: EngineParts,
+  executions: Executions,
+  notify: Notify,
+): Promise<void> {
+  const gone: KnownClaim[] = [];
+  const claims = executions.recentClaims().filter(({ outcome }) => !NOT_RUN.has(outcome?.kind));
+  // The newest first: those are likely to be gone, and others may claim them when a lease is over.
+  for (const some of chunks(claims.toReversed())) {
+    const stored = await parts.ledger.calls(some.map(({ claimed }) => claimed.call.id));
+    const known = new Map(stored.map((call) => [call.id, call]));
+    for (const claim of some) {
+      const { id, attempt } = claim.claimed.call;
+      const standing = await assertClaim(parts, claim, known.get(id));
+      if (standing === "held" && claim.outcome !== undefined) executions.recordAgain(id, attempt);
+      if (standing === "known" || standing === "held") continue;
+      if (standing === "gone") gone.push(claim);
+      notify({ kind: "lost-claim", message: MESSAGES[standing], details: detailsOf(claim) });
+    }
+  }
+  await stopRuns(parts, gone);
+}
+
+/** The model was told of these calls by nobody: asked again, it would make them again. What may be repeated may be made. */
+async function stopRuns(parts: EngineParts, gone: readonly KnownClaim[]): Promise<void> {
+  const once = gone.filter(({ claimed }) => !claimed.call.repeatable && claimed.frame !== undefined);
+  const byRun = Map.groupBy(once, ({ claimed }) => `${claimed.session.key} ${claimed.frame?.invocation}`);
+  for (const claims of byRun.values()) {
+    const [{ claimed } = { claimed: undefined }] = claims;
+    if (claimed?.frame === undefined) continue;
+    const tools = [...new Set(claims.map((claim) => claim.claimed.call.tool))].join(", ");
+    const reason = `The ledger's server was replaced by one that lacks a part of this run. ${tools} ran in it: look at what that did before you ask for it again.`;
+    const { invocation } = claimed.frame;
+    await cancelRun(parts, { session: claimed.session.key, invocation, reason, errorCode: "lost-commits" });
+  }
+}
+
+const NOT_RUN: ReadonlySet<string | undefined> = new Set(["not-started", "lost"]);
+
+// A call may be large.
+const CHUNK = 50;
+
+function chunks<T>(all: readonly T[]): readonly (readonly T[])[] {
+  return Array.from({ length: Math.ceil(all.length / CHUNK) }, (_, place) =>
+    all.slice(place * CHUNK, (place + 1) * CHUNK),
+  );
+}
+
+const MESSAGES = {
+  doubted: "the ledger lost that a call was started; the call is unknown now, for a person to settle",
+  contradicted: "a call ran here, and the ledger tells otherwise: look at what it did",
+  gone: "a call ran here, and the ledger does not have it any more: look at what it did",
+} as const;
+
+function detailsOf({ claimed, outcome }: KnownClaim): { readonly [name: string]: string | number } {
+  const { id, tool, attempt, app, session } = claimed.call;
+  return { call: id, tool, app, session, attempt, outcome: outcome?.kind ?? "running" };
+}
+
+async function assertClaim(
+  parts: EngineParts,
+  claim: KnownClaim,
+  stored: CallRecord | undefined,
+): Promise<Standing> {
+  if (stored === undefined) return "gone";
+  const { attempt } = claim.claimed.call;
+  if (!isDoubtful(stored, claim)) return standingOf(stored, { attempt, owner: claim.claimed.owner });
+  const { outcome } = claim;
+  return transact<Standing>(parts, { call: stored.id }, (snapshot) => {
+    const { call } = snapshot ?? {};
+    if (snapshot === undefined || call === undefined) return { value: "gone" };
+    if (!isDoubtful(call, claim)) {
+      return { value: standingOf(call, { attempt, owner: claim.claimed.owner }) };
+    }
+    const doubt = outcome === undefined ? { attempt } : { attempt, outcome };
+    return { ...doubtForgotten(parts, { ...snapshot, call }, doubt), value: "doubted" };
+  });
+}
+
+function isDoubtful(call: CallRecord, { claimed, outcome }: KnownClaim): boolean {
+  // A call that asked here, and was approved since, is ready in the same attempt.
+  const goesOn = outcome?.kind === "asked" && call.attempt === claimed.call.attempt;
+  return !goesOn && isForgotten(call, claimed.call);
+}
+
+function standingOf(call: CallRecord, ours: { readonly attempt: number; readonly owner: string }): Standing {
+  const { status, attempt, owner } = call;
+  if (attempt > ours.attempt) return "known";
+  if (status === "executing" || status === "unknown") {
+    if (attempt !== ours.attempt) return "contradicted";
+    if (status === "unknown") return "known";
+    return owner === ours.owner ? "held" : "contradicted";
+  }
+  return isAnswered(status) && attempt < ours.attempt ? "contradicted" : "known";
+}

@@ -1,0 +1,16 @@
+/**
+ * One process and its ledger: lease, worker, recovery, and what to do when the ledger forgot something.
+ * Decided here: when this process may claim (its lease runs and the ledger's history is confirmed);
+ * which work of dead processes is taken over, and which becomes `unknown`;
+ * what this process does when the ledger lost commits that it had acknowledged;
+ * and what people are told about that (notices).
+ */
+
+export { AcknowledgedCommits } from "./acknowledged-commits.ts";
+export { Lease } from "./lease.ts";
+export { type Doubted, restored } from "./mark-restored.ts";
+export { type LedgerNotice, NOTICE_KINDS } from "./notice.ts";
+export { acknowledgeNotice, type KeptNotice, listNotices, NoticeKeeper, openNotices } from "./notices.ts";
+export { Reconciler } from "./reconcile.ts";
+export { Unstored } from "./unstored.ts";
+export { Worker, type WorkOptions } from "./worker.ts";

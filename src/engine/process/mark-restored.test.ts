@@ -1,0 +1,129 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createLedger } from "../../stores/index.ts";
+import { ManualClock } from "../common/manual-clock.ts";
+import { Engine } from "../engine.ts";
+import type { GatedFunction, GateOptions } from "../gate/gate.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { CallRecord } from "../ledger/records.ts";
+
+const ana = { id: "ana" };
+const operator = { by: { id: "local:ops", kind: "local" }, via: "cli" } as const;
+
+let clock: ManualClock;
+let ledger: Ledger;
+/** Decides, and hosts nothing. */
+let desk: Engine;
+let entered: number;
+
+beforeEach(async () => {
+  clock = new ManualClock();
+  ledger = await createLedger("memory:", { clock });
+  desk = new Engine({ ledger, clock });
+  entered = 0;
+});
+
+afterEach(async () => {
+  await ledger.close();
+});
+
+function hostIn(engine: Engine, options: GateOptions<object> = {}): GatedFunction<object, number> {
+  return engine.gate("pay", { requireConfirmation: true, ...options }, async () => ++entered);
+}
+
+/** A call that waits, and the id of its question. */
+async function ask(key: string, options: GateOptions<object> = {}): Promise<string> {
+  const asked = await hostIn(new Engine({ ledger, clock }), options)({}, { key, by: ana });
+  if (asked.status !== "pending") throw new Error(`It is ${asked.status}.`);
+  return asked.confirmation.id;
+}
+
+async function callOf(confirmation: string): Promise<CallRecord | undefined> {
+  return (await ledger.load({ confirmation }))?.call;
+}
+
+test("what was approved and had not begun becomes unknown, and is not run by whoever hosts it", async () => {
+  const [approved, waits] = [await ask("approved"), await ask("waits")];
+  await desk.approve(approved, { by: ana });
+  expect(await desk.restored(operator)).toEqual({ sessions: 2, calls: 1, waiting: 1 });
+  const host = new Engine({ ledger, clock });
+  hostIn(host);
+  await host.workOnce();
+  expect(entered).toBe(0);
+  expect(await callOf(approved)).toMatchObject({ status: "unknown", attempt: 0 });
+  expect(await callOf(waits)).toMatchObject({ status: "waiting" });
+  const journal = await ledger.journal({ after: 0, limit: 99 });
+  const record = journal.find(({ kind }) => kind === "call-unknown");
+  expect(JSON.parse(record?.body ?? "")).toMatchObject({
+    by: { id: "local:ops", kind: "local" },
+    via: "cli",
+    reason: expect.stringContaining("restored") as unknown,
+  });
+  expect(await desk.verify()).toMatchObject({ ok: true });
+});
+
+test("a question that was open says that it may have been decided since, once, and what was seen before is stale", async () => {
+  const waits = await ask("waits");
+  for (let times = 0; times < 2; times++)
+    expect(await desk.restored(operator)).toEqual({ sessions: 1, calls: 0, waiting: 1 });
+  const { confirmation } = (await ledger.load({ confirmation: waits })) ?? {};
+  expect(confirmation).toMatchObject({ status: "requested", shownVersion: 2 });
+  expect(
+    confirmation?.shown.why.filter((reason) => reason.startsWith("restored from a backup")),
+  ).toHaveLength(1);
+  const kinds = (await ledger.journal({ after: 0, limit: 99 })).map(({ kind }) => kind);
+  expect(kinds.filter((kind) => kind === "confirmation-doubted")).toHaveLength(1);
+  const host = new Engine({ ledger, clock });
+  hostIn(host);
+  const stale = await host.approve(waits, { by: ana, version: 1 });
+  expect(stale).toMatchObject({ ok: false, code: "stale-version" });
+  const decided = await host.approve(waits, { by: ana, version: 2 });
+  if (!decided.ok) throw new Error(decided.message);
+  expect(await decided.finished).toMatchObject({ status: "succeeded", result: 1 });
+  expect(await desk.verify()).toMatchObject({ ok: true });
+});
+
+test.each([
+  ["retry", { as: "retry" }, { status: "succeeded", result: 1, attempt: 1 }, 1],
+  ["it happened", { as: "succeeded", result: 7 }, { status: "succeeded", result: 7, attempt: 0 }, 0],
+  ["give up", { as: "failed", error: "gone" }, { status: "failed", attempt: 0 }, 0],
+] as const)("a person settles it: %s", async (_, settlement, call, runs) => {
+  const approved = await ask("k");
+  await desk.approve(approved, { by: ana });
+  await desk.restored(operator);
+  expect(await desk.settle({ confirmation: approved }, settlement, { by: ana })).toMatchObject({ ok: true });
+  const host = new Engine({ ledger, clock });
+  hostIn(host);
+  await host.workOnce();
+  expect(await callOf(approved)).toMatchObject(call);
+  expect(entered).toBe(runs);
+});
+
+test("what may be repeated is left to run, with its key", async () => {
+  const approved = await ask("k", { idempotent: true });
+  await desk.approve(approved, { by: ana });
+  expect(await desk.restored(operator)).toMatchObject({ calls: 0 });
+  const host = new Engine({ ledger, clock });
+  hostIn(host, { idempotent: true });
+  await host.workOnce();
+  expect(await callOf(approved)).toMatchObject({ status: "succeeded" });
+});
+
+test("said twice, or after a crash halfway, it does what is left and nothing else", async () => {
+  for (let n = 0; n < 103; n++) await desk.approve(await ask(`k${n}`), { by: ana });
+  const told: number[] = [];
+  expect(await desk.restored(operator, ({ sessions }) => told.push(sessions))).toMatchObject({ calls: 103 });
+  expect(told).toEqual([100, 103]);
+  expect(await desk.restored(operator)).toEqual({ sessions: 103, calls: 0, waiting: 0 });
+});
+
+test("a call that somebody began meanwhile is theirs", async () => {
+  const approved = await ask("k");
+  const host = new Engine({ ledger, clock });
+  const { promise, resolve } = Promise.withResolvers<string>();
+  host.gate("pay", { requireConfirmation: true }, () => promise);
+  await host.approve(approved, { by: ana });
+  expect(await desk.restored(operator)).toMatchObject({ calls: 0 });
+  resolve("paid");
+  await host.finished((await callOf(approved))?.id ?? "");
+  expect(await callOf(approved)).toMatchObject({ status: "succeeded", result: "paid" });
+});

@@ -1,0 +1,110 @@
+import type { JsonObject } from "../../protocol/index.ts";
+import { writeDoubt } from "../calls/index.ts";
+import type { Decider } from "../decisions/index.ts";
+import { type CallRecord, type ConfirmationRecord, Draft, transact } from "../ledger/index.ts";
+import type { EngineParts } from "../parts.ts";
+import { subjectOf } from "../questions/index.ts";
+
+const BATCH = 100;
+const AT_ONCE = 8;
+
+const MAY_HAVE_RUN = "the ledger was restored from a backup, and it may have run since that was made";
+const MAY_BE_DECIDED =
+  "restored from a backup: it may have been decided since that was made, and have run; look before you approve it again";
+
+/** What a restored ledger held that its own time does not know the end of. */
+export interface Doubted {
+  readonly sessions: number;
+  /** Approved calls that had not begun, and are now `unknown`. */
+  readonly calls: number;
+  /** Questions that are open, may have been answered since, and say so. */
+  readonly waiting: number;
+}
+
+/**
+ * Takes an earlier state of a ledger for what it is. A call that was approved in it and had not begun would run; but it
+ * may have run already, in the time that the backup does not know of. Such a call becomes `unknown`, for a person to
+ * settle. A question that was open may have been answered: whoever decides it is told. What may be repeated is left
+ * alone. To be said before anything is hosted on the ledger; saying it again, or going on after a crash, does what is
+ * left.
+ */
+export async function restored(
+  parts: EngineParts,
+  decider: Decider,
+  onProgress: (doubted: Doubted) => void = () => {},
+): Promise<Doubted> {
+  const total = { sessions: 0, calls: 0, waiting: 0 };
+  for (let after = ""; ; ) {
+    const streams = await parts.ledger.streams(after, BATCH);
+    const keys = streams.map(({ key }) => key);
+    const [last] = keys.slice(-1);
+    if (last === undefined) return total;
+    // Most sessions have nothing open; asking them one after the other would be nothing but waiting.
+    while (keys.length > 0) {
+      const looks = keys.splice(0, AT_ONCE).map((key) => doubtSession(parts, key, decider));
+      for (const { calls, waiting } of await Promise.all(looks)) {
+        total.sessions += 1;
+        total.calls += calls;
+        total.waiting += waiting;
+      }
+    }
+    onProgress(total);
+    after = last;
+  }
+}
+
+async function doubtSession(
+  parts: EngineParts,
+  session: string,
+  decider: Decider,
+): Promise<Pick<Doubted, "calls" | "waiting">> {
+  const counts = { calls: 0, waiting: 0 };
+  for (const { id, repeatable } of await parts.ledger.unanswered(session)) {
+    const doubted = repeatable ? undefined : await doubt(parts, id, decider);
+    if (doubted !== undefined) counts[doubted] += 1;
+  }
+  return counts;
+}
+
+async function doubt(
+  parts: EngineParts,
+  callId: string,
+  decider: Decider,
+): Promise<"calls" | "waiting" | undefined> {
+  return transact<"calls" | "waiting" | undefined>(parts, { call: callId }, (snapshot) => {
+    const { call, confirmation } = snapshot ?? {};
+    if (snapshot === undefined || call === undefined) return { value: undefined };
+    const draft = new Draft(parts, snapshot.now, snapshot.session).sync();
+    if (call.status === "ready") {
+      const { reason, ...more } = told(MAY_HAVE_RUN, decider);
+      writeDoubt(draft, { call }, { reason, attempt: call.attempt, more });
+      return { draft, value: "calls" };
+    }
+    if (confirmation?.status !== "requested") return { value: undefined };
+    if (confirmation.shown.why.includes(MAY_BE_DECIDED)) return { value: "waiting" };
+    return { draft: doubtQuestion(draft, { call, confirmation }, decider), value: "waiting" };
+  });
+}
+
+function doubtQuestion(
+  draft: Draft,
+  { call, confirmation }: { readonly call: CallRecord; readonly confirmation: ConfirmationRecord },
+  decider: Decider,
+): Draft {
+  const { id, status: from, shown, shownVersion } = confirmation;
+  const set = {
+    shown: { ...shown, why: [...shown.why, MAY_BE_DECIDED] },
+    // Whoever answers what they saw before is asked to look again.
+    shownVersion: shownVersion + 1,
+  };
+  draft.write({ kind: "confirmation-update", id, from, set });
+  return draft.journal("confirmation-doubted", {
+    ...subjectOf(confirmation, call),
+    ...told(MAY_BE_DECIDED, decider),
+  });
+}
+
+function told(reason: string, { by, via }: Decider): JsonObject & { readonly reason: string } {
+  const { id, kind, authenticated } = by;
+  return { reason, by: { id, kind, authenticated }, via };
+}

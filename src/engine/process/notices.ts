@@ -1,0 +1,166 @@
+import { createHash } from "node:crypto";
+import { CountersignError, isJsonObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
+import { bytesOf } from "../common/index.ts";
+import { cutValue, type KeptItem, type Shelf } from "../ledger/index.ts";
+import type { LedgerNotice } from "./notice.ts";
+
+/** A notice as the ledger keeps it, for every process and for people. */
+export interface KeptNotice {
+  readonly id: string;
+  readonly kind: LedgerNotice["kind"];
+  /** ISO 8601. */
+  readonly at: string;
+  /** The process that noticed. */
+  readonly host: string;
+  readonly pid: number;
+  readonly message: string;
+  /** How many things of this kind it noticed at once. */
+  readonly count: number;
+  /** What each was about; of many, as many as there is room for. */
+  readonly details: readonly JsonObject[];
+  readonly acknowledged?: { readonly by: string; readonly at: string };
+}
+
+const KIND = "ledger-notice";
+const MOST_KEPT = 50;
+const KEPT_MS = 30 * 24 * 60 * 60_000;
+const MOST_DETAIL_BYTES = 8_192;
+const ID_LETTERS = 16;
+
+type Place = Pick<Shelf, "kept" | "keptOf" | "keep" | "discard">;
+
+export interface NoticeKeeperOptions {
+  readonly shelf: Place;
+  readonly now: () => number;
+  readonly newId: () => string;
+  readonly host: string;
+  readonly pid: number;
+}
+
+/** Stores in the ledger what this process has noticed. What is alike and comes together is one notice. */
+export class NoticeKeeper {
+  readonly #options: NoticeKeeperOptions;
+  readonly #open = new Map<string, KeptNotice>();
+  #unstored: KeptNotice[] = [];
+  #storing: Promise<void> | undefined;
+
+  constructor(options: NoticeKeeperOptions) {
+    this.#options = options;
+  }
+
+  /** Remembers a notice until it is stored. */
+  add(notice: LedgerNotice): void {
+    const { now, host, pid } = this.#options;
+    const { kind, message } = notice;
+    const key = JSON.stringify([kind, message, kind === "new-history" ? notice.details : {}]);
+    const known = this.#open.get(key);
+    const details = cutValue(notice.details) ?? notice.details;
+    if (known === undefined) {
+      const [id, at] = [this.#idOf(notice), new Date(now()).toISOString()];
+      this.#open.set(key, { id, kind, at, host, pid, message, count: 1, details: [details] });
+      return;
+    }
+    const all = [...known.details, details];
+    const fits = bytesOf(all) <= MOST_DETAIL_BYTES;
+    this.#open.set(key, { ...known, count: known.count + 1, details: fits ? all : known.details });
+  }
+
+  /** Stores what was added. Rejects where the ledger could not be asked; the rest is stored the next time. */
+  store(): Promise<void> {
+    this.#storing ??= this.#storeAll().finally(() => {
+      this.#storing = undefined;
+    });
+    return this.#storing;
+  }
+
+  async #storeAll(): Promise<void> {
+    this.#unstored = [...this.#unstored, ...this.#open.values()].slice(-MOST_KEPT);
+    this.#open.clear();
+    if (this.#unstored.length === 0) return;
+    const { shelf, now } = this.#options;
+    for (const notice of this.#unstored) {
+      const value = notice as unknown as JsonObject;
+      // If it is there already, it was stored by a try whose answer was lost, or by another process.
+      await shelf.keep({ kind: KIND, id: notice.id, value, expiresAt: now() + KEPT_MS }, 0);
+      this.#unstored = this.#unstored.filter((other) => other !== notice);
+    }
+    await dropOldest(shelf);
+  }
+
+  // Every process of a ledger notices the same new server, and people need to be told once.
+  #idOf({ kind, details }: LedgerNotice): string {
+    if (kind !== "new-history") return this.#options.newId();
+    const hash = createHash("sha256").update(JSON.stringify(details)).digest("hex");
+    return `new-history-${hash.slice(0, ID_LETTERS)}`;
+  }
+}
+
+/** What is kept, newest first. */
+export async function listNotices(shelf: Pick<Shelf, "keptOf">): Promise<readonly KeptNotice[]> {
+  return newestFirst(await allOf(shelf)).map(({ notice }) => notice);
+}
+
+/** What is kept and nobody has acknowledged, newest first. */
+export async function openNotices(shelf: Pick<Shelf, "keptOf">): Promise<readonly KeptNotice[]> {
+  return (await listNotices(shelf)).filter(({ acknowledged }) => acknowledged === undefined);
+}
+
+/** Hides a notice from everybody, and notes who did. The first to do so stands. Throws `unknown-notice`. */
+export async function acknowledgeNotice(
+  shelf: Pick<Shelf, "kept" | "keep">,
+  id: string,
+  { by, at }: { readonly by: string; readonly at: number },
+): Promise<KeptNotice> {
+  for (;;) {
+    const item = await shelf.kept(KIND, id);
+    const notice = item && readNotice(item.value);
+    if (item === undefined || notice === undefined) {
+      throw new CountersignError(
+        "unknown-notice",
+        `There is no notice "${id}"; notices are kept for 30 days, and only the newest ${MOST_KEPT}.`,
+      );
+    }
+    if (notice.acknowledged !== undefined) return notice;
+    const done = { ...notice, acknowledged: { by, at: new Date(at).toISOString() } };
+    if (await shelf.keep({ ...item, value: done }, item.version)) return done;
+  }
+}
+
+interface Stored {
+  readonly item: KeptItem;
+  readonly notice: KeptNotice;
+}
+
+async function allOf(shelf: Pick<Shelf, "keptOf">): Promise<readonly Stored[]> {
+  const found: Stored[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const { items, next } = await shelf.keptOf(KIND, cursor === undefined ? {} : { cursor });
+    for (const item of items) {
+      const notice = readNotice(item.value);
+      if (notice !== undefined) found.push({ item, notice });
+    }
+    if (next === undefined) return found;
+    cursor = next;
+  }
+}
+
+/** Those that were acknowledged go first. */
+async function dropOldest(shelf: Place): Promise<void> {
+  const all = newestFirst(await allOf(shelf));
+  const ranked = [...all.filter(isOpen), ...all.filter((stored) => !isOpen(stored))];
+  for (const { item } of ranked.slice(MOST_KEPT)) await shelf.discard(item);
+}
+
+function isOpen({ notice }: Stored): boolean {
+  return notice.acknowledged === undefined;
+}
+
+function newestFirst(all: readonly Stored[]): readonly Stored[] {
+  return all.toSorted((a, b) => Date.parse(b.notice.at) - Date.parse(a.notice.at));
+}
+
+function readNotice(value: JsonValue): KeptNotice | undefined {
+  return isJsonObject(value) && typeof value["message"] === "string"
+    ? (value as unknown as KeptNotice)
+    : undefined;
+}

@@ -1,0 +1,127 @@
+import { clear, planClaim, type Taken } from "../calls/index.ts";
+import { moveCall } from "../frames/index.ts";
+import { hostOf } from "../host.ts";
+import { type CallRecord, Draft, type FrameRecord, transact } from "../ledger/index.ts";
+import type { EngineParts } from "../parts.ts";
+
+const LOST_REASON = "the process that ran it was lost before it reported an outcome";
+const FORGOTTEN_REASON =
+  "the ledger lost the end that its process had reported, and the process does not know it any more";
+
+/** What the ledger says this very process does, and it does not. */
+export interface OwnIdle {
+  readonly owner: string;
+  /** Of a call: its attempt. */
+  readonly turn: number;
+  readonly isIdle: () => boolean;
+}
+
+/**
+ * What a dead process left of a call. A call that may be repeated is run again under its key; any other
+ * becomes `unknown`, because fencing protects our records and not the world. With `own`, what this process left of it.
+ */
+export async function recoverCall(parts: EngineParts, callId: string, own?: OwnIdle): Promise<Taken> {
+  return transact<Taken>(parts, { call: callId }, async (snapshot, last) => {
+    const { call: stored } = snapshot ?? {};
+    if (snapshot === undefined || stored?.status !== "executing") return { value: {} };
+    if (own === undefined ? await isHeld(parts, stored) : !isOwn(own, stored, stored.attempt))
+      return { value: {} };
+    const draft = new Draft(parts, snapshot.now, snapshot.session);
+    // This process lives: no attempt was lost with it.
+    const loss = own === undefined ? lossOf(stored) : {};
+    const call: CallRecord = { ...stored, status: moveCall(stored, "release"), ...loss };
+    const clearance = await clear(parts, { ...snapshot, call });
+    const reason = whyNotAgain(parts, call);
+    // Where it must not run again either, it cannot be withdrawn as if it had not begun.
+    if (reason !== undefined || (!clearance.ok && !clearance.elsewhere)) {
+      const set = { status: moveCall(stored, "lose"), ...loss };
+      draft.write({ kind: "call-update", id: stored.id, from: stored.status, attempt: stored.attempt, set });
+      draft.journal("call-unknown", lostBody(stored, own, reason));
+      return { draft, value: { call: { ...stored, ...set } } };
+    }
+    draft.journal("call-released", lostBody(stored, own));
+    if (clearance.ok) return planClaim(parts, { ...snapshot, call }, { stored, last, draft });
+    draft.write({
+      kind: "call-update",
+      id: stored.id,
+      from: stored.status,
+      attempt: stored.attempt,
+      set: { status: call.status, owner: null, ...loss },
+    });
+    return { draft, value: { call } };
+  });
+}
+
+/** Takes over a frame whose process died during a model step. Its event was not written, so it steps again. */
+export async function recoverFrame(
+  parts: EngineParts,
+  frameId: string,
+  own?: OwnIdle,
+): Promise<FrameRecord | undefined> {
+  return transact<FrameRecord | undefined>(parts, { frame: frameId }, async (snapshot, last) => {
+    const { frame } = snapshot ?? {};
+    if (snapshot === undefined || frame === undefined || !(await isFree(parts, frame, own)))
+      return { value: undefined };
+    const draft = new Draft(parts, snapshot.now, snapshot.session);
+    const deleted = snapshot.session.deletedAt !== undefined;
+    const loss = stepLossOf(frame, own);
+    if (deleted || last === "busy" || hostOf(parts.hosts, frame)?.step === undefined) {
+      const status = deleted ? "cancelled" : "ready";
+      if (frame.status === status) return { value: undefined };
+      const set = { status, owner: null, ...loss } as const;
+      draft.write({ kind: "frame-update", id: frame.id, from: frame.status, set });
+      return { draft, value: undefined };
+    }
+    const owner = await parts.lease.hold();
+    const set = { status: "stepping", owner, ...loss } as const;
+    // A frame that is stepping already holds its branch.
+    const exclusive = frame.status === "ready";
+    draft.claimedBy(owner).write({ kind: "frame-update", id: frame.id, from: frame.status, exclusive, set });
+    return { draft, value: { ...frame, ...set } };
+  });
+}
+
+async function isFree(parts: EngineParts, frame: FrameRecord, own?: OwnIdle): Promise<boolean> {
+  if (own !== undefined) return frame.status === "stepping" && isOwn(own, frame, frame.turn);
+  return frame.status === "ready" || (frame.status === "stepping" && !(await isHeld(parts, frame)));
+}
+
+// Only who is fenced has lost its work, and cannot come back to it; whoever merely is late may renew its lease yet.
+async function isHeld(parts: EngineParts, { owner: id }: { readonly owner?: string }): Promise<boolean> {
+  const owner = id === undefined ? undefined : await parts.ledger.owner(id);
+  return owner?.fenced === false;
+}
+
+function isOwn(own: OwnIdle, { owner }: { readonly owner?: string }, turn: number): boolean {
+  return owner === own.owner && turn === own.turn && own.isIdle();
+}
+
+/** One more process was lost with it. */
+function lossOf({ lost = 0 }: { readonly lost?: number }): { readonly lost: number } {
+  return { lost: lost + 1 };
+}
+
+function stepLossOf(frame: FrameRecord, own: OwnIdle | undefined): { readonly lost?: number } {
+  return frame.status === "stepping" && own === undefined ? lossOf(frame) : {};
+}
+
+/** Why a call whose process was lost is not run again; undefined if it may be. */
+function whyNotAgain(
+  { settings }: EngineParts,
+  { repeatable, lost = 0 }: Pick<CallRecord, "repeatable" | "lost">,
+): string | undefined {
+  if (!repeatable) return LOST_REASON;
+  // It may be what ends them: run again, it would end one process after another.
+  if (lost < settings.maxLostAttempts) return undefined;
+  return `${lost} processes that ran it were lost before they reported an outcome`;
+}
+
+function lostBody(
+  call: CallRecord,
+  own?: OwnIdle,
+  reason: string = LOST_REASON,
+): { readonly [key: string]: string | number } {
+  const { id, tool, attempt } = call;
+  if (own !== undefined) return { call: id, tool, attempt, reason: FORGOTTEN_REASON };
+  return { call: id, tool, attempt, reason, ...(call.owner === undefined ? {} : { owner: call.owner }) };
+}

@@ -1,0 +1,36 @@
+import { CountersignError } from "../../protocol/index.ts";
+import { errorText } from "../common/index.ts";
+
+/** What only this process knows, and the ledger has not taken for too long. */
+export class Unstored {
+  readonly #onError: (error: unknown) => void;
+  readonly #late = new Set<{ readonly what: string; readonly reason: string }>();
+
+  constructor(onError: (error: unknown) => void) {
+    this.#onError = onError;
+  }
+
+  /** Says that something is late. It counts until the returned function is called. */
+  add(what: string, cause: unknown): () => void {
+    const late = { what, reason: errorText(cause) };
+    this.#late.add(late);
+    this.#onError(
+      new CountersignError(
+        "ledger-unreachable",
+        `The ledger does not take ${what} (${late.reason}). It is offered again until it is taken; until then this process is not ready.`,
+        { cause },
+      ),
+    );
+    return () => void this.#late.delete(late);
+  }
+
+  /** Throws while anything is late. */
+  check(): void {
+    const [first] = this.#late;
+    if (first === undefined) return;
+    throw new CountersignError(
+      "ledger-unreachable",
+      `The ledger does not take ${first.what} (${first.reason}).`,
+    );
+  }
+}

@@ -1,0 +1,267 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createLedger } from "../../stores/index.ts";
+import { ManualClock } from "../common/manual-clock.ts";
+import { Engine } from "../engine.ts";
+import type { GatedFunction } from "../gate/gate.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import {
+  ask,
+  hostOf,
+  type MortalEngine,
+  message,
+  modelSays,
+  mortalEngine,
+  planned,
+  settle,
+  until,
+} from "../testing/execution.ts";
+import type { Worker, WorkOptions } from "./worker.ts";
+
+const SWEEP_MS = 3_000;
+const BREATH_MS = 20;
+const ana = { id: "ana" };
+
+let clock: ManualClock;
+let ledger: Ledger;
+let own: MortalEngine;
+let pay: GatedFunction<object, number>;
+let runs: number;
+let worker: Worker | undefined;
+
+beforeEach(async () => {
+  clock = new ManualClock();
+  ledger = await createLedger("memory:", { clock });
+  own = mortalEngine(ledger, clock);
+  runs = 0;
+  pay = own.engine.gate("pay", { requireConfirmation: true, expiresInMs: 60_000 }, async () => ++runs);
+});
+
+afterEach(async () => {
+  await worker?.stop();
+  worker = undefined;
+  await ledger.close();
+});
+
+/** Starts the worker and lets its first looks pass. */
+async function work(options: WorkOptions = {}): Promise<void> {
+  worker = own.engine.work(options);
+  await quiet();
+}
+
+/** Lets the worker do what it was woken for, and go back to sleep. */
+async function quiet(): Promise<void> {
+  for (let look = 0; look < 5; look++) {
+    await settle(clock, 5);
+    await clock.advance(BREATH_MS);
+  }
+  await settle(clock, 5);
+}
+
+function looks(): number {
+  return own.watched.count("due");
+}
+
+async function open(key: string): Promise<string> {
+  const outcome = await pay({}, { key, by: ana });
+  if (outcome.status !== "pending") throw new Error(outcome.status);
+  return outcome.confirmation.id;
+}
+
+describe("a worker", () => {
+  test("that finds nothing looks again only after its interval", async () => {
+    await work();
+    const before = looks();
+    await clock.advance(SWEEP_MS - 1 - 5 * BREATH_MS);
+    await settle(clock);
+    expect(looks()).toBe(before);
+    await clock.advance(1 + 5 * BREATH_MS);
+    await settle(clock);
+    expect(looks()).toBe(before + 1);
+    await clock.advance(10 * SWEEP_MS);
+    await settle(clock);
+    expect(looks()).toBe(before + 2);
+  });
+
+  test("tidies the ledger now and then, not at every look", async () => {
+    await work();
+    for (let sweep = 0; sweep < 21; sweep++) {
+      await clock.advance(SWEEP_MS);
+      await settle(clock, 3);
+    }
+    expect(looks()).toBeGreaterThan(20);
+    expect(own.watched.count("tidy")).toBe(2);
+  });
+
+  test("looks as often as it is told to", async () => {
+    await work({ sweepMs: 100 });
+    const before = looks();
+    for (let sweep = 0; sweep < 10; sweep++) {
+      await clock.advance(100);
+      await settle(clock, 3);
+    }
+    expect(looks()).toBe(before + 10);
+  });
+
+  test("wakes for a change, and takes up what was approved in another process", async () => {
+    const id = await open("k");
+    await work();
+    await new Engine({ ledger, clock }).approve(id, { by: ana });
+    await quiet();
+    expect(runs).toBe(1);
+    expect(await pay({}, { key: "k", by: ana })).toEqual({ status: "succeeded", result: 1 });
+  });
+
+  test("takes a breath between looks, however many changes there are", async () => {
+    await work();
+    const before = looks();
+    for (let n = 0; n < 50; n++) await open(`k${n}`);
+    await settle(clock, 20);
+    expect(looks()).toBeLessThanOrEqual(before + 2);
+  });
+
+  test("wakes at the next deadline, and not at each of a thousand", async () => {
+    const ids = await Promise.all(Array.from({ length: 30 }, (_, n) => open(`k${n}`)));
+    await work({ sweepMs: 1_000_000 });
+    const before = looks();
+    await clock.advance(59_000 - 5 * BREATH_MS);
+    await settle(clock);
+    expect(looks()).toBe(before);
+    await clock.advance(1_000);
+    await quiet();
+    const closed = await ledger.confirmations({ state: "closed" }, { limit: 100 });
+    expect(closed.items.map(({ confirmation }) => confirmation.status)).toEqual(ids.map(() => "expired"));
+    expect(looks()).toBeLessThan(before + 6);
+  });
+
+  test("expires without being asked, also after a restart, and also what it does not host", async () => {
+    const id = await open("k");
+    own.crash();
+    const next = new Engine({ ledger, clock });
+    await clock.advance(120_000);
+    const other = next.work();
+    await until(
+      clock,
+      async () => (await ledger.load({ confirmation: id }))?.confirmation?.status === "expired",
+    );
+    await other.stop();
+    expect(runs).toBe(0);
+  });
+
+  test("works through more than one batch without waiting in between", async () => {
+    for (let n = 0; n < 250; n++) await open(`k${n}`);
+    await clock.advance(60_000);
+    await work({ sweepMs: 1_000_000 });
+    expect((await ledger.confirmations({ state: "open" })).items).toEqual([]);
+  });
+
+  test("does not run in circles over a batch that it cannot do", async () => {
+    const elsewhere = new Engine({ ledger, clock });
+    elsewhere.host(hostOf("bank", {}, async () => {}));
+    for (let n = 0; n < 100; n++) {
+      const name = { app: "bank", user: "ana", id: `s${n}` };
+      const outcome = await elsewhere.runs.receiveMessage(message(name, "pay"));
+      if (!outcome.ok) throw new Error(outcome.message);
+      const turn = await elsewhere.runs.recordTurn(outcome.frame, {
+        event: modelSays("ok"),
+        calls: [planned("c1", "pay", ask())],
+      });
+      await new Engine({ ledger, clock }).deny(turn?.asked[0]?.confirmation.id ?? "", { by: ana });
+    }
+    // This process has the app's tools, and nothing to step its frames with.
+    own.engine.host(hostOf("bank", {}));
+    own.watched.intercept("due", (pass) => (looks() > 50 ? new Promise(() => {}) : pass()));
+    await work();
+    expect(looks()).toBeLessThan(10);
+  });
+
+  test("goes on after an error, and tells of it", async () => {
+    const id = await open("k");
+    await new Engine({ ledger, clock }).approve(id, { by: ana });
+    own.watched.intercept("due", () => {
+      own.watched.lift("due");
+      throw new Error("the disk is away");
+    });
+    const errors: unknown[] = [];
+    await work({ onError: (error) => errors.push(error) });
+    expect(errors).toMatchObject([{ message: "the disk is away" }]);
+    await clock.advance(SWEEP_MS);
+    await quiet();
+    expect(runs).toBe(1);
+  });
+
+  test("lets one piece of work that fails not keep it from the others", async () => {
+    const ids = [await open("a"), await open("b")];
+    await clock.advance(60_000);
+    let first = true;
+    own.watched.intercept("load", (pass) => {
+      if (!first) return pass();
+      first = false;
+      return Promise.reject(new Error("unreadable"));
+    });
+    const errors: unknown[] = [];
+    await work({ onError: (error) => errors.push(error), sweepMs: 1_000_000 });
+    expect(errors).toHaveLength(1);
+    const statuses = await Promise.all(ids.map((id) => ledger.load({ confirmation: id })));
+    expect(
+      statuses.filter((snapshot) => snapshot?.confirmation?.status === "expired").length,
+    ).toBeGreaterThan(0);
+  });
+
+  test("seals the journal now and then, and not at every look", async () => {
+    await open("a");
+    await work({ sealMs: 5_000 });
+    expect(await ledger.lastCheckpoint()).toMatchObject({ k: 1, count: 1 });
+    await open("b");
+    await quiet();
+    expect(await ledger.lastCheckpoint()).toMatchObject({ k: 1 });
+    await clock.advance(5_000);
+    await quiet();
+    expect(await ledger.lastCheckpoint()).toMatchObject({ k: 2, count: 2 });
+  });
+
+  test("that is stopped takes up nothing more, and lets what runs run", async () => {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    let entered = false;
+    own.engine.gate("slow", { requireConfirmation: true }, () => {
+      entered = true;
+      return promise;
+    });
+    const other = new Engine({ ledger, clock });
+    const slow = other.gate("slow", { requireConfirmation: true }, async () => "not here");
+    const outcome = await slow({}, { key: "k", by: ana });
+    if (outcome.status !== "pending") throw new Error(outcome.status);
+    await new Engine({ ledger, clock }).approve(outcome.confirmation.id, { by: ana });
+    await work();
+    await until(clock, () => entered);
+    const late = await open("late");
+    await worker?.stop();
+    await new Engine({ ledger, clock }).approve(late, { by: ana });
+    await clock.advance(10 * SWEEP_MS);
+    await settle(clock);
+    expect(runs).toBe(0);
+    resolve("slow result");
+    expect(await own.engine.finished(outcome.callId)).toMatchObject({ result: "slow result" });
+  });
+
+  test("can be stopped twice, and started once only", async () => {
+    await work();
+    const before = looks();
+    worker?.start();
+    await settle(clock);
+    expect(looks()).toBe(before);
+    await Promise.all([worker?.stop(), worker?.stop()]);
+    await clock.advance(10 * SWEEP_MS);
+    await settle(clock);
+    expect(looks()).toBe(before);
+  });
+});
+
+describe("one round of work", () => {
+  test("resolves when what it started is done", async () => {
+    const id = await open("k");
+    await new Engine({ ledger, clock }).approve(id, { by: ana });
+    await own.engine.workOnce();
+    expect(runs).toBe(1);
+    expect((await pay({}, { key: "k", by: ana })).status).toBe("succeeded");
+  });
+});

@@ -1,0 +1,162 @@
+import { describe, expect, test } from "vitest";
+import { createDatabaseFile } from "../../../test/attack/support/database.ts";
+import { ANA, BOB, openDesk } from "../../../test/attack/support/desk.ts";
+import type { LiveTool } from "../host.ts";
+
+const CHANGED: Partial<LiveTool> = {
+  definitionDigest: "v2:changed",
+  asking: { approvers: { users: ["ana"] }, expiresInMs: 1000 },
+  showAgain: () => ({
+    hint: "Pay? (its description changed)",
+    why: ["requireConfirmation", "definition changed"],
+  }),
+};
+
+describe("the tool is not the one that was shown", () => {
+  test("an approval is refused, the question cancelled, and asked anew with the difference", async () => {
+    const desk = await openDesk();
+    const { confirmation, call } = await desk.ask({ tool: "pay", args: { amount: 5 } });
+    desk.app.define("pay", CHANGED);
+    const refused = await desk.engine.approve(confirmation.id, { by: ANA });
+    const reason = "the tool pay is not the one that was shown";
+    expect(refused).toMatchObject({
+      ok: false,
+      code: "definition-changed",
+      confirmation: { status: "requested", round: 1, shown: { hint: "Pay? (its description changed)" } },
+    });
+    expect(await desk.confirmation(confirmation.id)).toMatchObject({
+      status: "cancelled",
+      withdrawal: reason,
+      votes: [],
+    });
+    expect(desk.app.runs).toEqual([]);
+
+    const [next] = (await desk.ledger.confirmations({ state: "open" })).items;
+    expect(next?.confirmation).toMatchObject({
+      call: call.id,
+      requesters: ["ana"],
+      approvers: { users: ["ana"] },
+      argsDigest: call.argsDigest,
+      expiresAt: desk.clock.now() + 1000,
+    });
+    expect(next?.call).toMatchObject({
+      status: "waiting",
+      attempt: 0,
+      rounds: 2,
+      confirmation: next?.confirmation.id,
+      definitionDigest: "v2:changed",
+    });
+    expect((await desk.kinds()).slice(-2)).toEqual(["confirmation-cancelled", "confirmation-requested"]);
+    const events = await desk.events(call.session);
+    expect(events.slice(-2)).toMatchObject([
+      {
+        author: "user",
+        closings: [{ id: confirmation.id, confirmed: false, closedBy: "withdrawal", reason }],
+      },
+      { author: "clerk", asks: [{ id: next?.confirmation.id, call: { id: "call-1", args: { amount: 5 } } }] },
+    ]);
+    expect((await desk.ledger.load({ call: call.id }))?.session.open).toBe(1);
+  });
+
+  test("the old question can no longer be answered; the new one runs the call once", async () => {
+    const desk = await openDesk();
+    const { confirmation, call } = await desk.ask({ tool: "pay" });
+    desk.app.define("pay", CHANGED);
+    const refused = await desk.engine.approve(confirmation.id, { by: ANA });
+    expect(await desk.engine.approve(confirmation.id, { by: ANA })).toMatchObject({ code: "withdrawn" });
+    const next = refused.confirmation?.id ?? "";
+    expect(await desk.engine.approve(next, { by: BOB })).toMatchObject({ code: "not-an-approver" });
+    expect(await desk.engine.approve(next, { by: ANA })).toMatchObject({ ok: true });
+    await desk.engine.finished(call.id);
+    expect(desk.app.runs).toMatchObject([{ key: call.id, attempt: 1 }]);
+  });
+
+  test("approved elsewhere and found changed at the claim: cancelled, asked anew, not run", async () => {
+    using file = createDatabaseFile();
+    const front = await openDesk({ url: file.url, hosts: false });
+    const { confirmation, call } = await front.ask({ tool: "pay" });
+    await front.engine.approve(confirmation.id, { by: ANA });
+    const back = await openDesk({ url: file.url, clock: front.clock });
+    back.app.define("pay", CHANGED);
+    await back.engine.workOnce();
+    expect(back.app.runs).toEqual([]);
+    expect(await back.confirmation(confirmation.id)).toMatchObject({ status: "cancelled" });
+    expect(await back.call(call.id)).toMatchObject({ status: "waiting", rounds: 2 });
+    // It was closed by the approval already: a client that reloads must not see it closed twice.
+    const closings = (await back.events(call.session)).flatMap((event) => event.closings ?? []);
+    expect(closings).toMatchObject([{ id: confirmation.id, confirmed: true }]);
+    expect((await back.ledger.load({ call: call.id }))?.session.open).toBe(1);
+  });
+
+  test("and its arguments no longer fit: withdrawn, and the model is told why", async () => {
+    const desk = await openDesk();
+    const { confirmation, call } = await desk.ask({ tool: "pay" });
+    desk.app.define("pay", { ...CHANGED, showAgain: () => undefined });
+    const refused = await desk.engine.approve(confirmation.id, { by: ANA });
+    expect(refused).toMatchObject({ ok: false, code: "definition-changed", call: { status: "cancelled" } });
+    expect(await desk.call(call.id)).toMatchObject({
+      status: "cancelled",
+      result: { reason: "the tool pay is not the one that was shown" },
+    });
+    expect((await desk.ledger.confirmations({ state: "open" })).items).toEqual([]);
+    expect(desk.app.steps).toHaveLength(1);
+  });
+
+  test("a tool that has begun is not shown anew: what it did before its question was done by the old one", async () => {
+    const desk = await openDesk();
+    desk.app.define("pay", {
+      run: async (_call, context) => {
+        context.requestConfirmation({ hint: "Sure?" });
+        return null;
+      },
+    });
+    const { confirmation, call } = await desk.ask({ tool: "pay" });
+    const approved = await desk.engine.approve(confirmation.id, { by: ANA });
+    expect(approved).toMatchObject({ ok: true });
+    await desk.engine.workOnce();
+    desk.app.define("pay", CHANGED);
+    const second = (await desk.call(call.id)).confirmation ?? "";
+    expect(await desk.engine.approve(second, { by: ANA })).toMatchObject({
+      code: "definition-changed",
+      call: { status: "cancelled" },
+    });
+    expect(desk.app.runs).toHaveLength(1);
+  });
+});
+
+describe("the call must not run any more: withdrawn with its code, journaled, and the turn goes on", () => {
+  test.each<[string, "tool-gone" | "policy-denied", string]>([
+    ["the tool is gone", "tool-gone", "the tool pay no longer exists"],
+    ["a rule denies it now", "policy-denied", "payments are frozen"],
+  ])("%s", async (_, code, reason) => {
+    const desk = await openDesk();
+    const { confirmation, call } = await desk.ask({ tool: "pay" });
+    if (code === "tool-gone") desk.app.remove("pay");
+    else desk.app.define("pay", { denies: () => reason });
+    expect(await desk.engine.approve(confirmation.id, { by: ANA })).toMatchObject({
+      ok: false,
+      code,
+      message: `Withdrawn: ${reason}.`,
+      confirmation: { status: "cancelled", withdrawal: reason },
+    });
+    expect(await desk.call(call.id)).toMatchObject({
+      status: "cancelled",
+      attempt: 0,
+      result: { error: "tool call was withdrawn before it ran", reason },
+    });
+    expect((await desk.journal()).at(-1)).toMatchObject({ kind: "confirmation-cancelled", body: { reason } });
+    expect(desk.app.runs).toEqual([]);
+    expect(desk.app.steps).toHaveLength(1);
+    expect(await desk.engine.approve(confirmation.id, { by: ANA })).toMatchObject({ code: "withdrawn" });
+  });
+
+  test("a denial needs no tool at all", async () => {
+    const desk = await openDesk();
+    const { confirmation } = await desk.ask({ tool: "pay" });
+    desk.app.remove("pay");
+    expect(await desk.engine.deny(confirmation.id, { by: ANA })).toMatchObject({
+      ok: true,
+      call: { status: "denied" },
+    });
+  });
+});

@@ -1,0 +1,116 @@
+import type { Blocked } from "../calls/index.ts";
+import { storableText } from "../common/index.ts";
+import { moveCall } from "../frames/index.ts";
+import type { LiveTool } from "../host.ts";
+import {
+  type CallRecord,
+  type ConfirmationRecord,
+  type Conflict,
+  Draft,
+  type FrameRecord,
+  type Shown,
+  type Snapshot,
+} from "../ledger/index.ts";
+import type { EngineParts } from "../parts.ts";
+import { newConfirmation, writeQuestions } from "./ask.ts";
+import { subjectOf, writeClosingEvent } from "./close-question.ts";
+import { writeWithdrawal } from "./write-withdrawal.ts";
+
+type Held = Snapshot & { readonly call: CallRecord };
+
+export interface TakenBack {
+  readonly draft: Draft;
+  readonly call: CallRecord;
+  readonly confirmation?: ConfirmationRecord;
+  readonly stepping?: FrameRecord;
+  /** Why, and what was asked instead. */
+  readonly message: string;
+}
+
+/**
+ * What would run is not what was shown: it is withdrawn with that reason, and asked anew, with what is true
+ * now, if the tool merely changed and the arguments still fit it.
+ */
+export async function takeBack(
+  parts: EngineParts,
+  held: Held,
+  input: {
+    readonly blocked: Blocked;
+    readonly owner: string | undefined;
+    readonly last: Conflict | undefined;
+  },
+): Promise<TakenBack> {
+  const { blocked, owner, last } = input;
+  const draft = new Draft(parts, held.now, held.session).sync();
+  const message = `Withdrawn: ${blocked.reason}.`;
+  const again = await showAgain(blocked, held);
+  if (again === undefined) {
+    return {
+      draft,
+      message,
+      ...writeWithdrawal(parts, draft, held, { reason: blocked.reason, owner, last }),
+    };
+  }
+  const asked = writeSuccessor(parts, draft, { held, reason: blocked.reason, again });
+  return { draft, message: `${message} It was asked anew as ${asked.confirmation.id}.`, ...asked };
+}
+
+interface Again {
+  readonly shown: Shown;
+  readonly tool: LiveTool;
+  readonly before: ConfirmationRecord;
+}
+
+// A tool that has begun cannot be shown anew: what it did before its question was done by the old one.
+async function showAgain(blocked: Blocked, { call, confirmation }: Held): Promise<Again | undefined> {
+  const { code, tool } = blocked;
+  if (code !== "definition-changed" || tool === undefined || confirmation === undefined || call.attempt > 0)
+    return undefined;
+  const shown = await tool.showAgain?.(call);
+  return shown === undefined ? undefined : { shown, tool, before: confirmation };
+}
+
+function writeSuccessor(
+  parts: EngineParts,
+  draft: Draft,
+  { held, reason, again }: { readonly held: Held; readonly reason: string; readonly again: Again },
+): { readonly call: CallRecord; readonly confirmation: ConfirmationRecord } {
+  const { call, frame } = held;
+  const { before, tool } = again;
+  const closing = { how: "withdraw", reason } as const;
+  draft.write({
+    kind: "confirmation-update",
+    id: before.id,
+    from: before.status,
+    set: { status: "cancelled", withdrawal: storableText(reason) },
+  });
+  if (before.status === "requested") writeClosingEvent(draft, { confirmation: before, call, frame, closing });
+  draft.journal("confirmation-cancelled", { ...subjectOf(before, call), reason });
+  const set = {
+    status: moveCall(call, "reask"),
+    rounds: call.rounds + 1,
+    definitionDigest: tool.definitionDigest,
+  };
+  const { approvers, expiresInMs } = tool.asking;
+  const confirmation = newConfirmation(parts, draft.now, {
+    session: before,
+    call,
+    frame,
+    question: {
+      shown: again.shown,
+      approvers,
+      requesters: before.requesters,
+      ...(expiresInMs === undefined ? {} : { expiresInMs }),
+    },
+  });
+  const asked: CallRecord = { ...call, ...set, confirmation: confirmation.id };
+  draft.write({
+    kind: "call-update",
+    id: call.id,
+    from: call.status,
+    attempt: call.attempt,
+    set: { ...set, confirmation: confirmation.id },
+  });
+  writeQuestions(draft, frame, [{ call: asked, confirmation }]);
+  return { call: asked, confirmation };
+}

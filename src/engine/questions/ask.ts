@@ -1,0 +1,109 @@
+import type { ConfirmationAsk, JsonObject } from "../../protocol/index.ts";
+import { redact } from "../common/index.ts";
+import type {
+  CallRecord,
+  ConfirmationRecord,
+  Draft,
+  FrameRecord,
+  SessionRecord,
+  Shown,
+} from "../ledger/index.ts";
+import type { EngineParts } from "../parts.ts";
+import type { Approvers } from "../people/index.ts";
+import { subjectOf } from "./close-question.ts";
+
+/** A question about a call, before it has an id and a time. */
+export interface Question {
+  readonly shown: Shown;
+  readonly approvers: Approvers;
+  readonly requesters: readonly string[];
+  readonly expiresInMs?: number;
+}
+
+export interface AskedCall {
+  readonly call: CallRecord;
+  readonly confirmation: ConfirmationRecord;
+}
+
+/** Makes the confirmation that asks this about the call. */
+export function newConfirmation(
+  parts: EngineParts,
+  now: number,
+  subject: {
+    readonly session: Pick<SessionRecord, "app" | "user">;
+    readonly call: CallRecord;
+    readonly frame: FrameRecord | undefined;
+    readonly question: Question;
+  },
+): ConfirmationRecord {
+  const { session, call, frame, question } = subject;
+  return {
+    id: `adk-${parts.newId(now)}`,
+    call: call.id,
+    round: call.rounds,
+    session: call.session,
+    app: session.app,
+    agent: call.agent,
+    path: frame?.path ?? [call.agent],
+    user: session.user,
+    tool: call.tool,
+    requesters: question.requesters,
+    approvers: question.approvers,
+    invocation: frame?.invocation ?? call.wireId,
+    argsDigest: call.argsDigest,
+    shown: question.shown,
+    shownVersion: 1,
+    status: "requested",
+    requestedAt: now,
+    ...(question.expiresInMs === undefined ? {} : { expiresAt: now + question.expiresInMs }),
+    votes: [],
+  };
+}
+
+/** Puts the questions of one turn: a row and a journal record each, and one event for all. */
+export function writeQuestions(
+  draft: Draft,
+  frame: FrameRecord | undefined,
+  asked: readonly AskedCall[],
+): void {
+  if (asked.length === 0) return;
+  for (const { call, confirmation } of asked) {
+    draft.write({ kind: "confirmation-insert", confirmation });
+    draft.journal("confirmation-requested", requestBody(call, confirmation));
+  }
+  if (frame === undefined) return;
+  draft.event({
+    author: frame.agent,
+    invocationId: frame.invocation,
+    ...(frame.branch === undefined ? {} : { branch: frame.branch }),
+    asks: asked.map(({ call, confirmation }) => askOf(call, confirmation)),
+  });
+}
+
+function askOf(call: CallRecord, { id, shown, round }: ConfirmationRecord): ConfirmationAsk {
+  return {
+    id,
+    call: { id: call.wireId, name: call.tool, args: redact(call.args, call.secrets) },
+    hint: shown.hint,
+    ...(shown.payload === undefined ? {} : { payload: shown.payload }),
+    ...(shown.askedByTool === undefined ? {} : { askedByTool: shown.askedByTool }),
+    ...(round === 0 ? {} : { later: true }),
+  };
+}
+
+function requestBody(call: CallRecord, confirmation: ConfirmationRecord): JsonObject {
+  return {
+    ...subjectOf(confirmation, call),
+    app: confirmation.app,
+    agent: confirmation.agent,
+    path: confirmation.path,
+    user: confirmation.user,
+    requesters: confirmation.requesters,
+    args: redact(call.args, call.secrets),
+    hint: confirmation.shown.hint,
+    why: confirmation.shown.why,
+    approvers: confirmation.approvers,
+    definitionDigest: call.definitionDigest,
+    ...(confirmation.expiresAt === undefined ? {} : { expiresAt: confirmation.expiresAt }),
+  };
+}

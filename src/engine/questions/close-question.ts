@@ -1,0 +1,158 @@
+import type { ConfirmationClosing, JsonObject } from "../../protocol/index.ts";
+import { storableText } from "../common/index.ts";
+import type { Decider } from "../decisions/index.ts";
+import { cancelledAnswer, deniedAnswer, EXPIRED_ANSWER, moveCall, writeAnswer } from "../frames/index.ts";
+import type { CallRecord, ConfirmationRecord, Conflict, Draft, FrameRecord, Vote } from "../ledger/index.ts";
+import type { EngineParts } from "../parts.ts";
+
+/** How a question ends without an approval. */
+export type Closing =
+  | { readonly how: "deny"; readonly vote: Vote }
+  | { readonly how: "expire" }
+  /** By a person, where there is a decider; otherwise because of what the reason says. */
+  | { readonly how: "withdraw"; readonly reason: string; readonly decider?: Decider };
+
+export interface CloseInput {
+  readonly confirmation: ConfirmationRecord;
+  readonly call: CallRecord;
+  readonly frame: FrameRecord | undefined;
+  readonly closing: Closing;
+  readonly owner: string | undefined;
+  readonly last: Conflict | undefined;
+}
+
+export interface Closed {
+  readonly confirmation: ConfirmationRecord;
+  readonly call: CallRecord;
+  readonly stepping?: FrameRecord;
+}
+
+const STATUS = { deny: "denied", expire: "expired", withdraw: "cancelled" } as const;
+const CALL_COMMAND = { deny: "deny", expire: "expire", withdraw: "cancel" } as const;
+
+/** Closes a question that was not approved and gives its call the answer the model will see. */
+export function writeClosing(parts: EngineParts, draft: Draft, input: CloseInput): Closed {
+  const { confirmation, call, frame, closing } = input;
+  const status = STATUS[closing.how];
+  const set = {
+    status,
+    ...(closing.how === "deny" ? { votes: [...confirmation.votes, closing.vote] } : {}),
+    ...(closing.how === "withdraw" ? { withdrawal: storableText(closing.reason) } : {}),
+  };
+  draft.write({
+    kind: "confirmation-update",
+    id: confirmation.id,
+    from: confirmation.status,
+    ...(closing.how === "deny" ? { deadline: "ahead" as const } : {}),
+    ...(closing.how === "expire" ? { deadline: "passed" as const } : {}),
+    set,
+  });
+  if (confirmation.status === "requested") writeClosingEvent(draft, input);
+  draft.journal(`confirmation-${status}`, closingBody(input));
+  const closed = { ...confirmation, ...set };
+  if (invokesOnDenial(input)) {
+    const next = moveCall(call, "refuse");
+    draft.write({
+      kind: "call-update",
+      id: call.id,
+      from: call.status,
+      attempt: call.attempt,
+      set: { status: next, refused: true },
+    });
+    return { confirmation: closed, call: { ...call, status: next, refused: true } };
+  }
+  const result =
+    closing.how === "deny"
+      ? deniedAnswer(closing.vote.reason)
+      : closing.how === "expire"
+        ? EXPIRED_ANSWER
+        : cancelledAnswer(closing.reason);
+  const command = CALL_COMMAND[closing.how];
+  const answered = writeAnswer(parts, draft, {
+    call,
+    frame,
+    command,
+    result,
+    owner: input.owner,
+    last: input.last,
+  });
+  return { confirmation: closed, ...answered };
+}
+
+// Only a tool that asked by itself, and was therefore entered before, may word its own denial.
+function invokesOnDenial({ confirmation, call, closing }: CloseInput): boolean {
+  return (
+    closing.how !== "withdraw" && call.status === "suspended" && confirmation.shown.onDenied === "invoke"
+  );
+}
+
+interface ClosedQuestion {
+  readonly confirmation: ConfirmationRecord;
+  readonly call: CallRecord;
+  readonly frame: FrameRecord | undefined;
+  readonly closing: Closing | { readonly how: "approve"; readonly vote: Vote };
+}
+
+/** Tells the session that the question is closed, so that every client that reloads sees it resolved. */
+export function writeClosingEvent(draft: Draft, input: ClosedQuestion): void {
+  const { frame } = input;
+  if (frame === undefined) return;
+  draft.event({
+    author: "user",
+    invocationId: frame.invocation,
+    ...(frame.branch === undefined ? {} : { branch: frame.branch }),
+    closings: [closingOf(input)],
+  });
+}
+
+function closingOf({ confirmation, call, closing }: ClosedQuestion): ConfirmationClosing {
+  const vote = closing.how === "approve" || closing.how === "deny" ? closing.vote : undefined;
+  const reason = closing.how === "withdraw" ? closing.reason : vote?.reason;
+  return {
+    id: confirmation.id,
+    callId: call.wireId,
+    ...(confirmation.round === 0 ? {} : { later: true }),
+    confirmed: closing.how === "approve",
+    ...(closing.how === "expire" ? { closedBy: "expiry" } : {}),
+    ...(closing.how === "withdraw" ? { closedBy: "withdrawal" } : {}),
+    ...(reason === undefined ? {} : { reason }),
+    ...(vote?.payload === undefined ? {} : { payload: vote.payload }),
+  };
+}
+
+function closingBody({ confirmation, call, closing }: CloseInput): JsonObject {
+  return {
+    ...subjectOf(confirmation, call),
+    ...(closing.how === "deny" ? voteBody(closing.vote) : {}),
+    ...(closing.how === "withdraw" ? { reason: closing.reason, ...deciderBody(closing.decider) } : {}),
+  };
+}
+
+function deciderBody(decider: Decider | undefined): JsonObject {
+  if (decider === undefined) return {};
+  const { id, kind, authenticated } = decider.by;
+  return { by: { id, kind, authenticated }, via: decider.via };
+}
+
+/** What every journal record about a question says of it. */
+export function subjectOf(confirmation: ConfirmationRecord, call: CallRecord): JsonObject {
+  return {
+    confirmation: confirmation.id,
+    call: call.id,
+    tool: call.tool,
+    round: confirmation.round,
+    argsDigest: call.argsDigest,
+  };
+}
+
+/** A vote as the journal keeps it. The payload may hold anything a person typed, so it stays with the vote. */
+export function voteBody(vote: Vote): JsonObject {
+  const { id, kind, authenticated, onBehalfOf } = vote.by;
+  return {
+    confirmed: vote.confirmed,
+    by: { id, kind, authenticated, ...(onBehalfOf === undefined ? {} : { onBehalfOf }) },
+    via: vote.via,
+    ...(vote.reason === undefined ? {} : { reason: vote.reason }),
+    ...(vote.mac === undefined ? {} : { mac: vote.mac }),
+  };
+}

@@ -1,0 +1,60 @@
+import { describe, expect, test } from "vitest";
+import type { Vote } from "../ledger/records.ts";
+import { type VotedOn, voteIsGenuine, voteMac } from "./decision-mac.ts";
+
+const SECRET = "correct horse battery staple";
+const SUBJECT: VotedOn = {
+  confirmation: { id: "adk-1", argsDigest: "digest" },
+  call: { id: "s.call-1", tool: "pay", definitionDigest: "v1:shown" },
+};
+const VOTE: Vote = {
+  confirmed: true,
+  by: { id: "ana", kind: "oidc", roles: [], scopes: [], authenticated: true },
+  via: "http",
+  at: 1_767_225_600_000,
+  payload: { days: 3, note: null },
+};
+const SIGNED: Vote = { ...VOTE, mac: voteMac(SECRET, SUBJECT, VOTE) };
+
+test("a signed vote is genuine, and says so after a trip through the store", () => {
+  expect(voteIsGenuine(SECRET, SUBJECT, SIGNED)).toBe(true);
+  expect(voteIsGenuine(SECRET, SUBJECT, JSON.parse(JSON.stringify(SIGNED)) as Vote)).toBe(true);
+  expect(voteIsGenuine(SECRET, SUBJECT, { ...SIGNED, payload: { note: null, days: 3 } })).toBe(true);
+});
+
+describe("is not genuine", () => {
+  test.each<[string, Partial<Vote>]>([
+    ["the other verdict", { confirmed: false }],
+    ["another approver", { by: { ...VOTE.by, id: "bob" } }],
+    ["another time", { at: VOTE.at + 1 }],
+    ["another payload", { payload: { days: 4, note: null } }],
+    ["an empty payload for a full one", { payload: {} }],
+    ["another signature", { mac: voteMac("another secret", SUBJECT, VOTE) }],
+    ["an empty signature", { mac: "" }],
+    ["a signature cut short", { mac: (SIGNED.mac ?? "").slice(0, -1) }],
+    ["a signature made longer", { mac: `${SIGNED.mac}=` }],
+  ])("%s", (_, forged) => {
+    expect(voteIsGenuine(SECRET, SUBJECT, { ...SIGNED, ...forged })).toBe(false);
+  });
+
+  test("a vote without a signature, and one that lost its payload", () => {
+    expect(voteIsGenuine(SECRET, SUBJECT, VOTE)).toBe(false);
+    const { payload: _, ...rest } = SIGNED;
+    expect(voteIsGenuine(SECRET, SUBJECT, rest)).toBe(false);
+  });
+
+  test.each<[string, VotedOn]>([
+    ["another question", { ...SUBJECT, confirmation: { ...SUBJECT.confirmation, id: "adk-2" } }],
+    ["other arguments", { ...SUBJECT, confirmation: { ...SUBJECT.confirmation, argsDigest: "other" } }],
+    ["another call", { ...SUBJECT, call: { ...SUBJECT.call, id: "s.call-2" } }],
+    ["another tool", { ...SUBJECT, call: { ...SUBJECT.call, tool: "wipe" } }],
+    ["another definition", { ...SUBJECT, call: { ...SUBJECT.call, definitionDigest: "v1:other" } }],
+  ])("moved to %s", (_, subject) => {
+    expect(voteIsGenuine(SECRET, subject, SIGNED)).toBe(false);
+  });
+});
+
+test("no payload and a payload of null are signed apart", () => {
+  const { payload: _, ...bare } = VOTE;
+  expect(voteMac(SECRET, SUBJECT, bare)).not.toBe(voteMac(SECRET, SUBJECT, { ...bare, payload: null }));
+});

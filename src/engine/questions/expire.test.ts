@@ -1,0 +1,110 @@
+import { describe, expect, test } from "vitest";
+import { createDatabaseFile } from "../../../test/attack/support/database.ts";
+import { ANA, openDesk } from "../../../test/attack/support/desk.ts";
+
+const question = { expiresInMs: 60_000 };
+const EXPIRED = { error: "tool call expired before it was approved" };
+
+describe("a deadline passes", () => {
+  test("a worker fires it by itself, at the deadline and not before", async () => {
+    const desk = await openDesk();
+    const { confirmation, call } = await desk.ask({ tool: "pay", question });
+    const worker = desk.engine.work({ sweepMs: 3_600_000, sealMs: 3_600_000 });
+    await desk.clock.advance(59_999);
+    expect(await desk.confirmation(confirmation.id)).toMatchObject({ status: "requested" });
+    const ended = desk.engine.finished(call.id);
+    await desk.clock.advance(1);
+    expect(await ended).toMatchObject({ status: "expired", attempt: 0, result: EXPIRED });
+    await worker.stop();
+    expect(desk.app.runs).toEqual([]);
+  });
+
+  test("it is recorded as expired, never as anybody's rejection", async () => {
+    const desk = await openDesk();
+    const { confirmation, call } = await desk.ask({ tool: "pay", question });
+    await desk.clock.advance(60_000);
+    await desk.engine.workOnce();
+    expect(await desk.confirmation(confirmation.id)).toMatchObject({ status: "expired", votes: [] });
+    expect((await desk.journal()).at(-1)).toMatchObject({
+      kind: "confirmation-expired",
+      body: { confirmation: confirmation.id, call: call.id },
+    });
+    expect((await desk.journal()).at(-1)?.body).not.toHaveProperty("by");
+    const events = await desk.events(call.session);
+    expect(events.flatMap((event) => event.closings ?? [])).toEqual([
+      { id: confirmation.id, callId: "call-1", confirmed: false, closedBy: "expiry" },
+    ]);
+    expect(events.at(-1)?.content?.parts).toEqual([
+      { functionResponse: { id: "call-1", name: "pay", response: EXPIRED } },
+    ]);
+    expect(desk.app.steps).toHaveLength(1);
+  });
+
+  test("once, however many workers look", async () => {
+    using file = createDatabaseFile();
+    const one = await openDesk({ url: file.url });
+    const { confirmation } = await one.ask({ tool: "pay", question });
+    const two = await openDesk({ url: file.url, clock: one.clock });
+    await one.clock.advance(60_000);
+    await Promise.all([one.engine.workOnce(), two.engine.workOnce()]);
+    await one.engine.workOnce();
+    expect((await one.kinds()).filter((kind) => kind === "confirmation-expired")).toHaveLength(1);
+    expect(await two.confirmation(confirmation.id)).toMatchObject({ status: "expired" });
+  });
+
+  test("while nobody is running: a later process finds it overdue", async () => {
+    using file = createDatabaseFile();
+    const { createLedger } = await import("../../stores/index.ts");
+    const { Engine } = await import("../engine.ts");
+    const later = await openDesk({ url: file.url });
+    const { confirmation } = await later.ask({ tool: "pay", question });
+    const restarted = new Engine({
+      ledger: await createLedger(file.url, { clock: later.clock }),
+      clock: later.clock,
+    });
+    restarted.host({ app: "finance", tool: () => undefined });
+    await later.clock.advance(3_600_000);
+    await restarted.workOnce();
+    await restarted.close();
+    expect(await later.confirmation(confirmation.id)).toMatchObject({ status: "expired" });
+  });
+
+  test("of one call of a turn: its sibling still waits, and so does the model", async () => {
+    const desk = await openDesk();
+    const [first, second] = await desk.askAll([{ tool: "pay", question }, { tool: "wire" }]);
+    await desk.clock.advance(60_000);
+    await desk.engine.workOnce();
+    expect(await desk.confirmation(first!.confirmation.id)).toMatchObject({ status: "expired" });
+    expect(await desk.confirmation(second!.confirmation.id)).toMatchObject({ status: "requested" });
+    expect(desk.app.steps).toEqual([]);
+  });
+});
+
+test("without a deadline a question waits for ever", async () => {
+  const desk = await openDesk();
+  const { confirmation } = await desk.ask({ tool: "pay" });
+  await desk.clock.advance(1000 * 365 * 86_400_000);
+  await desk.engine.workOnce();
+  expect(await desk.confirmation(confirmation.id)).toMatchObject({ status: "requested" });
+  expect(await desk.engine.approve(confirmation.id, { by: ANA })).toMatchObject({ ok: true });
+});
+
+test("what was decided in time does not expire afterwards", async () => {
+  const desk = await openDesk({ hosts: false });
+  const { confirmation, call } = await desk.ask({ tool: "pay", question });
+  await desk.engine.approve(confirmation.id, { by: ANA });
+  await desk.clock.advance(3_600_000);
+  await desk.engine.workOnce();
+  expect(await desk.call(call.id)).toMatchObject({ status: "ready" });
+  expect(await desk.confirmation(confirmation.id)).toMatchObject({ status: "approved" });
+});
+
+test("a deadline in a gated function", async () => {
+  const desk = await openDesk();
+  const pay = desk.engine.gate("pay", { requireConfirmation: true, expiresInMs: 1000 }, async () => "paid");
+  const use = { key: "order-17", by: ANA };
+  expect(await pay({}, use)).toMatchObject({ status: "pending" });
+  await desk.clock.advance(1000);
+  await desk.engine.workOnce();
+  expect(await pay({}, use)).toEqual({ status: "expired" });
+});

@@ -1,0 +1,31 @@
+import type { CallRecord, ConfirmationRecord, Ledger } from "../ledger/index.ts";
+
+const PAGE = 100;
+
+/**
+ * The first question about a call, open or closed: the only one that the call's id may stand for. A later one was
+ * perhaps never seen by whoever sends that id, or sends it again.
+ */
+export async function firstQuestion(
+  ledger: Pick<Ledger, "load" | "confirmations">,
+  callId: string,
+): Promise<ConfirmationRecord | undefined> {
+  const { call, confirmation } = (await ledger.load({ call: callId })) ?? {};
+  if (call === undefined || confirmation === undefined || confirmation.round === 0) return confirmation;
+  const filter = { state: "closed", session: call.session, turn: turnOf(call) } as const;
+  for (let cursor: string | undefined; ; ) {
+    const page = await ledger.confirmations(filter, {
+      limit: PAGE,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    const first = page.items.find(
+      ({ confirmation: { call: about, round } }) => about === callId && round === 0,
+    );
+    if (first !== undefined || page.next === undefined) return first?.confirmation;
+    cursor = page.next;
+  }
+}
+
+function turnOf({ id, frame, turn }: Pick<CallRecord, "id" | "frame" | "turn">): string {
+  return frame === undefined ? id : `${frame}.${turn}`;
+}

@@ -1,0 +1,26 @@
+/**
+ * Questions to people: how one is asked, asked again, closed and withdrawn.
+ * A confirmation is one question about one call; a call can have several, one after another.
+ * Decided here: what a question binds (call, tool, arguments, definition) and how that is signed;
+ * which question an id names; what a payload must look like; how a question ends without an approval.
+ * The word of a person on a question is judged in `decisions/`.
+ */
+
+export { type AskedCall, newConfirmation, type Question, writeQuestions } from "./ask.ts";
+export { takeBack } from "./ask-again.ts";
+export { checkedAsk, checkedName } from "./ask-options.ts";
+export { type Closed, subjectOf, voteBody, writeClosing, writeClosingEvent } from "./close-question.ts";
+export {
+  type Confirmation,
+  type ConfirmationDecision,
+  type ConfirmationSubject,
+  rightsOf,
+  toConfirmation,
+} from "./confirmation.ts";
+export { type VotedOn, voteIsGenuine, voteMac } from "./decision-mac.ts";
+export { expire, writeExpiry } from "./expire.ts";
+export { firstQuestion } from "./first-question.ts";
+export { judgePayload, type PayloadOutcome } from "./payload.ts";
+export { judgePayloadHere } from "./payload-here.ts";
+export { type TurnWithdrawal, withdrawTurn } from "./withdraw-turn.ts";
+export { writeWithdrawal } from "./write-withdrawal.ts";

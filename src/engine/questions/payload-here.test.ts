@@ -1,0 +1,76 @@
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { createDatabaseFile } from "../../../test/attack/support/database.ts";
+import { ANA, type Desk, openDesk } from "../../../test/attack/support/desk.ts";
+import { type Form, readForm } from "../common/schema.ts";
+
+const LEAVE = z.object({
+  until: z.iso.date().transform((day) => new Date(day)),
+  days: z.number().refine((n) => n < 6),
+});
+const form = readForm(LEAVE) as Form;
+const asked = { tool: "leave", question: { shown: { schema: form.jsonSchema } } };
+const FITS = { until: "2026-01-02", days: 3 };
+const READ = { until: new Date("2026-01-02"), days: 3 };
+
+describe("a payload, where the tool is served", () => {
+  test("that fits the form but not the tool's schema is refused with the field named, and the question stays open", async () => {
+    const desk = await openDesk();
+    desk.app.define("leave", { readPayload: form.read });
+    const { confirmation } = await desk.ask(asked);
+    const refused = await desk.engine.approve(confirmation.id, { by: ANA, payload: { ...FITS, days: 500 } });
+    expect(refused).toMatchObject({ ok: false, code: "payload-mismatch", field: "days" });
+    expect(await desk.confirmation(confirmation.id)).toMatchObject({ status: "requested", votes: [] });
+    expect(desk.app.runs).toEqual([]);
+  });
+
+  test("reaches the tool as its schema reads it; what was sent is what is on record, and what the same decision is", async () => {
+    const desk = await openDesk();
+    desk.app.define("leave", { readPayload: form.read });
+    const { confirmation, call } = await desk.ask(asked);
+    await desk.engine.approve(confirmation.id, { by: ANA, payload: FITS });
+    await desk.engine.finished(call.id);
+    expect(desk.app.runs).toMatchObject([{ payload: READ }]);
+    expect((await desk.confirmation(confirmation.id)).votes).toMatchObject([{ payload: FITS }]);
+    expect(await desk.engine.approve(confirmation.id, { by: ANA, payload: FITS })).toMatchObject({
+      repeated: true,
+    });
+  });
+});
+
+test("a payload that was taken where the tool is not served, and does not fit, fails the call; the tool is not entered", async () => {
+  using file = createDatabaseFile();
+  const front = await openDesk({ url: file.url, hosts: false });
+  const [good, bad] = await front.askAll([asked, asked]);
+  await front.engine.approve(String(good?.confirmation.id), { by: ANA, payload: FITS });
+  await front.engine.approve(String(bad?.confirmation.id), { by: ANA, payload: { ...FITS, days: 500 } });
+  const back = await openDesk({ url: file.url, clock: front.clock });
+  back.app.define("leave", { readPayload: form.read });
+  await back.engine.workOnce();
+  expect(back.app.runs).toMatchObject([{ key: good?.call.id, payload: READ }]);
+  expect(await back.call(String(bad?.call.id))).toMatchObject({
+    status: "failed",
+    result: { error: expect.stringContaining("days") as string, code: "payload-mismatch" },
+  });
+});
+
+test("a tool that cannot be asked now, or that changed, does not keep the decision from being taken", async () => {
+  const desk = await openDesk();
+  desk.app.define("leave", { readPayload: form.read, definitionDigest: "v1:other" });
+  const { confirmation } = await desk.ask(asked);
+  const payload = { ...FITS, days: 500 };
+  expect(await desk.engine.judgePayload(await subject(desk, confirmation.id), payload)).toMatchObject({
+    ok: true,
+  });
+  desk.app.tool = () => {
+    throw new Error("its server is away");
+  };
+  expect(await desk.engine.judgePayload(await subject(desk, confirmation.id), payload)).toMatchObject({
+    ok: true,
+  });
+});
+
+async function subject(desk: Desk, id: string) {
+  const confirmation = await desk.confirmation(id);
+  return { confirmation, call: await desk.call(confirmation.call) };
+}

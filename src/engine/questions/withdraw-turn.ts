@@ -1,0 +1,64 @@
+import { isJsonObject, type JsonObject } from "../../protocol/index.ts";
+import type { Whole } from "../decisions/index.ts";
+import { Draft, type FrameRecord, transact } from "../ledger/index.ts";
+import type { EngineParts } from "../parts.ts";
+import { writeClosing } from "./close-question.ts";
+
+/** Why a turn's questions are taken back, and what its frame is to remember of that. */
+export interface TurnWithdrawal {
+  readonly reason: string;
+  /** Merged into the frame's cursor. */
+  readonly cursor: JsonObject;
+}
+
+export interface WithdrawnTurn {
+  /** False, and nothing was written: the turn has gone on, or nothing of it is open. */
+  readonly ok: boolean;
+  /** Claimed here for its next step. */
+  readonly stepping?: FrameRecord;
+}
+
+/**
+ * Takes back all that is still asked in one turn of a frame, in one commit, because of what the reason says and on
+ * nobody's behalf. What was decided of the turn stays decided.
+ */
+export async function withdrawTurn(
+  parts: EngineParts,
+  { id, turn }: Pick<FrameRecord, "id" | "turn">,
+  { reason, cursor }: TurnWithdrawal,
+): Promise<WithdrawnTurn> {
+  return transact<WithdrawnTurn>(parts, { frame: id }, async (snapshot, last) => {
+    const waiting = snapshot?.frame;
+    if (snapshot === undefined || waiting?.status !== "waiting" || waiting.turn !== turn) return NOTHING;
+    const open = await openIn(parts, waiting);
+    if (open.length === 0 || snapshot.session.deletedAt !== undefined) return NOTHING;
+    const owner = await parts.lease.hold();
+    const draft = new Draft(parts, snapshot.now, snapshot.session);
+    const known = { ...(isJsonObject(waiting.cursor) ? waiting.cursor : {}), ...cursor };
+    draft.write({ kind: "frame-update", id, from: "waiting", set: { cursor: known } });
+    let frame: FrameRecord = { ...waiting, cursor: known };
+    let stepping: FrameRecord | undefined;
+    for (const { confirmation, call } of open) {
+      const closing = { how: "withdraw", reason } as const;
+      ({ stepping } = writeClosing(parts, draft, { confirmation, call, frame, closing, owner, last }));
+      frame = { ...frame, open: frame.open - 1 };
+    }
+    return { draft, value: stepping === undefined ? { ok: true } : { ok: true, stepping } };
+  });
+}
+
+const NOTHING = { value: { ok: false } } as const;
+
+// What is read here may be newer than the snapshot that is committed against; then the commit is refused.
+async function openIn(
+  { ledger }: EngineParts,
+  frame: FrameRecord,
+): Promise<readonly Pick<Whole, "confirmation" | "call">[]> {
+  const found: Pick<Whole, "confirmation" | "call">[] = [];
+  for (const id of frame.calls) {
+    const { call, confirmation } = (await ledger.load({ call: id })) ?? {};
+    if (call?.status === "waiting" && confirmation?.status === "requested")
+      found.push({ call, confirmation });
+  }
+  return found;
+}

@@ -1,0 +1,62 @@
+import { Draft, type FrameRecord, transact } from "../ledger/index.ts";
+import { nextCall } from "../lifecycle/index.ts";
+import type { EngineParts } from "../parts.ts";
+import { writeWithdrawal } from "../questions/index.ts";
+
+/** A run to be stopped. */
+export interface RunToCancel {
+  readonly session: string;
+  readonly invocation: string;
+  readonly reason: string;
+  /** Tell the session that the run was stopped, by an event with this code. */
+  readonly errorCode?: string;
+}
+
+/**
+ * Stops a run: its open questions are withdrawn, its frames take no further step. What executes already is
+ * not undone; its result is still recorded. Resolves to whether anything was left to stop.
+ */
+export async function cancelRun(
+  parts: EngineParts,
+  { session, invocation, reason, errorCode }: RunToCancel,
+): Promise<boolean> {
+  return transact(parts, { sessionKey: session }, async (snapshot) => {
+    const live = await parts.ledger.liveFrames(session);
+    const frames = live.filter((frame) => frame.invocation === invocation);
+    if (snapshot === undefined || frames.length === 0) return { value: false };
+    // Undone by a crash, its questions would be open again, and could be approved.
+    const draft = new Draft(parts, snapshot.now, snapshot.session).sync();
+    for (const frame of frames) {
+      draft.write({
+        kind: "frame-update",
+        id: frame.id,
+        from: frame.status,
+        set: { status: "cancelled", owner: null },
+      });
+    }
+    await withdrawCalls(parts, draft, { frames, reason });
+    if (errorCode !== undefined) {
+      const author = (frames.find(({ parentFrame }) => parentFrame === undefined) ?? frames[0])?.agent ?? "";
+      draft.event({ author, invocationId: invocation, errorCode, errorMessage: reason });
+    }
+    draft.journal("run-cancelled", { invocation, reason });
+    return { draft, value: true };
+  });
+}
+
+async function withdrawCalls(
+  parts: EngineParts,
+  draft: Draft,
+  { frames, reason }: { readonly frames: readonly FrameRecord[]; readonly reason: string },
+): Promise<void> {
+  for (const id of frames.flatMap(({ calls }) => calls)) {
+    const held = await parts.ledger.load({ call: id });
+    const { call, confirmation } = held ?? {};
+    if (held === undefined || call === undefined || nextCall(call.status, "cancel") === undefined) continue;
+    const frame = frames.find((candidate) => candidate.id === call.frame);
+    // As the frame will be when this commits: over, so that the answer does not set it going again.
+    const over = frame === undefined ? {} : { frame: { ...frame, status: "cancelled" as const } };
+    const subject = { ...held, call, ...(confirmation === undefined ? {} : { confirmation }), ...over };
+    writeWithdrawal(parts, draft, subject, { reason, owner: undefined, last: undefined });
+  }
+}

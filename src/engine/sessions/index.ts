@@ -1,0 +1,19 @@
+/**
+ * Sessions and turns: how a message and a model's answer become rows.
+ * A session is the unit of serialisation; each commit moves its version by one.
+ * Decided here: whether a message may start a run now; which calls of a turn run at once and which wait;
+ * how a run is cancelled; how a session is made, changed, deleted and listed;
+ * and which requests repeat an earlier one.
+ */
+
+export { cancelRun, type RunToCancel } from "./cancel-run.ts";
+export { Runs } from "./runs.ts";
+export {
+  changeState,
+  createSession,
+  deleteSession,
+  ERASURE_KINDS,
+  pruneSession,
+  type SessionStart,
+} from "./sessions.ts";
+export type { CallPlan, MessageInput, MessageOutcome, PlannedCall, Turn, TurnInput } from "./turns.ts";

@@ -1,0 +1,346 @@
+import type { JsonObject, JsonValue, StoredEvent } from "../../protocol/index.ts";
+import { type Claimed, permitFor } from "../calls/index.ts";
+import { checkRoom, sessionFull, tooMuchState, valueDigest } from "../common/index.ts";
+import {
+  type Asker,
+  askedFor,
+  isOurs,
+  newFrame,
+  newFrameId,
+  requestersIn,
+  stepStanding,
+  toResponse,
+} from "../frames/index.ts";
+import type { LiveTool } from "../host.ts";
+import {
+  type CallRecord,
+  type Conflict,
+  Draft,
+  type EventDraft,
+  type FrameKind,
+  type FrameRecord,
+  type Judge,
+  type Known,
+  madeIn,
+  type Once,
+  onceWrite,
+  type Plan,
+  type Recalled,
+  type RememberedRun,
+  recallOnce,
+  type SessionName,
+  type SessionRecord,
+  type Snapshot,
+  stateWrites,
+  transact,
+} from "../ledger/index.ts";
+import type { EngineParts } from "../parts.ts";
+import { type AskedCall, newConfirmation, type Question, writeQuestions } from "../questions/index.ts";
+
+/** A user's message, and the agent that is to answer it. */
+export interface MessageInput {
+  readonly session: SessionName;
+  readonly event: EventDraft;
+  /** Everyone who counts as having asked, if that is not just the session's user. */
+  readonly requesters?: readonly string[];
+  /** Who sent it, as they were known then. */
+  readonly asker?: Asker;
+  readonly stateDelta?: JsonObject;
+  readonly frame: { readonly kind: FrameKind; readonly agent: string; readonly path: readonly string[] };
+  /** The session as the caller has just read it; undefined where there was none. */
+  readonly known?: { readonly session: SessionRecord | undefined };
+}
+
+export type MessageOutcome =
+  | {
+      readonly ok: true;
+      readonly frame: FrameRecord;
+      readonly event: StoredEvent;
+      /** The message's place among the session's events. */
+      readonly seq: number;
+    }
+  | {
+      readonly ok: false;
+      readonly code: "session-busy" | "session-deleted" | "session-full" | "too-large";
+      readonly message: string;
+    };
+
+/** Stores a message and claims the model step that answers it. The session is made if there is none. */
+export async function receiveMessage(parts: EngineParts, input: MessageInput): Promise<MessageOutcome> {
+  const judge: Judge<MessageOutcome> = (snapshot, last) => judgeMessage(parts, snapshot, { input, last });
+  return transact(parts, { session: input.session }, judge, justRead(parts, input));
+}
+
+function justRead({ ledger }: EngineParts, { known }: MessageInput): Known | undefined {
+  if (known === undefined) return undefined;
+  const { session } = known;
+  return { snapshot: session && { now: ledger.now, session } };
+}
+
+/** The same under a key, which the message's own commit remembers: sent again, it is where it went. */
+export async function receiveOnce(
+  parts: EngineParts,
+  input: MessageInput,
+  once: Once,
+): Promise<MessageOutcome | Recalled> {
+  return transact<MessageOutcome | Recalled>(parts, { session: input.session }, async (snapshot, last) => {
+    const known = await recallOnce(parts.ledger, once);
+    return known === undefined ? judgeMessage(parts, snapshot, { input, last, once }) : { value: known };
+  });
+}
+
+interface Receiving {
+  readonly input: MessageInput;
+  readonly last: Conflict | undefined;
+  readonly once?: Once;
+}
+
+async function judgeMessage(
+  parts: EngineParts,
+  snapshot: Snapshot | undefined,
+  receiving: Receiving,
+): Promise<Plan<MessageOutcome>> {
+  if (receiving.last === "busy") {
+    return {
+      value: { ok: false, code: "session-busy", message: "The session is answering another message." },
+    };
+  }
+  if (snapshot?.session.deletedAt !== undefined) {
+    const message = `The session ${receiving.input.session.id} was deleted.`;
+    return { value: { ok: false, code: "session-deleted", message } };
+  }
+  const tooMuch = await tooMuchState(parts, snapshot?.session.key, receiving.input.stateDelta);
+  if (tooMuch !== undefined) return { value: tooMuch };
+  return planMessage(parts, snapshot, { ...receiving, owner: await parts.lease.hold() });
+}
+
+function planMessage(
+  parts: EngineParts,
+  snapshot: Snapshot | undefined,
+  { input, owner, once }: Receiving & { readonly owner: string },
+): Plan<MessageOutcome> {
+  const now = snapshot?.now ?? parts.ledger.now;
+  const session = snapshot?.session ?? { key: parts.newId(now), create: input.session };
+  const { event, stateDelta } = input;
+  const cursor = askedFor(input);
+  const parent = { session: session.key, app: input.session.app, invocation: event.invocationId, cursor };
+  const id = newFrameId(parts, session.key, now);
+  const draft = new Draft(parts, now, session);
+  const frame = madeIn<FrameRecord>(draft, { ...newFrame({ ...input.frame, id, parent }), owner });
+  draft.claimedBy(owner).write({ kind: "frame-insert", frame, exclusive: true });
+  for (const write of stateWrites(stateDelta)) draft.write(write);
+  const seq = snapshot?.session.nextSeq ?? 1;
+  if (once !== undefined) {
+    const run: RememberedRun = { session: session.key, invocation: event.invocationId, seq };
+    draft.write(onceWrite(once, { ...run }, now));
+  }
+  const stored = draft.event(event);
+  const full = sessionFull(parts, draft);
+  return full === undefined ? { draft, value: { ok: true, frame, event: stored, seq } } : { value: full };
+}
+
+/** What is to become of one call of a turn. */
+export type CallPlan =
+  | { readonly kind: "run"; readonly tool: LiveTool }
+  | { readonly kind: "ask"; readonly question: Question }
+  /** Answered without running: a hook's answer, a deny rule, a mistake of the model. */
+  | {
+      readonly kind: "answer";
+      readonly status: "succeeded" | "failed" | "denied";
+      readonly result: JsonValue;
+    };
+
+export interface PlannedCall {
+  readonly wireId: string;
+  readonly tool: string;
+  readonly args: JsonObject;
+  readonly unparsed?: boolean;
+  readonly definitionDigest: string;
+  readonly secrets?: readonly string[];
+  readonly repeatable?: boolean;
+  readonly plan: CallPlan;
+}
+
+export interface Turn {
+  readonly frame: FrameRecord;
+  readonly calls: readonly CallRecord[];
+  /** To be run by this process, now. */
+  readonly claimed: readonly Claimed[];
+  readonly asked: readonly AskedCall[];
+  /** As stored, in order. */
+  readonly events: readonly StoredEvent[];
+}
+
+export interface TurnInput {
+  readonly event: EventDraft;
+  readonly calls: readonly PlannedCall[];
+  readonly stateDelta?: JsonObject;
+}
+
+/**
+ * Stores a model's event with its calls: those that need nobody are claimed, the others are asked about, all
+ * in one commit. Undefined when the frame is no longer ours to step.
+ */
+export async function recordTurn(
+  parts: EngineParts,
+  step: FrameRecord,
+  input: TurnInput,
+): Promise<Turn | undefined> {
+  const judge: Judge<Turn | undefined> = (snapshot, last) => {
+    // A lease that ran out before the turn was stored: whoever finds the frame steps it again.
+    if (last === "owner" || !isOurs(snapshot, step)) return { value: undefined };
+    const { session, now, frame } = snapshot;
+    const draft = new Draft(parts, now, session);
+    draft.event(input.event);
+    for (const write of stateWrites(input.stateDelta)) draft.write(write);
+    const plan = planTurn(parts, draft, { session, frame, calls: input.calls });
+    checkRoom(parts, draft);
+    return plan;
+  };
+  return transact(parts, { frame: step.id }, judge, stepStanding(parts, step));
+}
+
+interface TurnScene {
+  readonly session: SessionRecord;
+  readonly frame: FrameRecord;
+  readonly calls: readonly PlannedCall[];
+}
+
+function planTurn(parts: EngineParts, draft: Draft, scene: TurnScene): Plan<Turn> {
+  const { frame } = scene;
+  const { calls, claimed, asked, answered } = sortCalls(parts, draft.now, scene);
+  for (const call of calls) draft.write({ kind: "call-insert", call });
+  if (claimed.length > 0) draft.claimedBy(frame.owner ?? "").journal("calls-started", startedBody(claimed));
+  if (claimed.some(({ call }) => !call.repeatable)) draft.sync();
+  if (answered.length > 0) draft.journal("calls-answered", answeredBody(answered.map(({ call }) => call)));
+  for (const { call, result } of answered) draft.event(responseEvent(frame, call, result));
+  writeQuestions(draft, frame, asked);
+  const open = claimed.length + asked.length;
+  const told = frame.lost === undefined ? {} : { lost: 0 };
+  const set = { calls: calls.map(({ id }) => id), open, turn: frame.turn + 1, ...told };
+  const status = open === 0 ? "stepping" : "waiting";
+  draft.write({
+    kind: "frame-update",
+    id: frame.id,
+    from: "stepping",
+    set: { ...set, status, ...(status === "waiting" ? { owner: null } : {}) },
+  });
+  const after = madeIn(draft, { ...frame, ...set, status });
+  const running = claimed.map((one) => madeIn(draft, { ...one, frame: after }));
+  return { draft, value: { frame: after, calls, claimed: running, asked, events: draft.events } };
+}
+
+interface SortedCalls extends Pick<Turn, "calls" | "claimed" | "asked"> {
+  readonly answered: readonly { readonly call: CallRecord; readonly result: JsonValue }[];
+}
+
+/** A turn's calls by what is to become of them, each list in the model's order. */
+function sortCalls(
+  parts: EngineParts,
+  now: number,
+  { session, frame, calls: planned }: TurnScene,
+): SortedCalls {
+  const calls: CallRecord[] = [];
+  const claimed: Claimed[] = [];
+  const asked: AskedCall[] = [];
+  const answered: { readonly call: CallRecord; readonly result: JsonValue }[] = [];
+  const { owner = "" } = frame;
+  const within = withinLimit(planned, parts.settings.maxOpen - session.open);
+  for (const [ord, one] of within.entries()) {
+    const call = newCall(parts, now, { frame, planned: one, ord });
+    const { plan } = one;
+    if (plan.kind === "ask") {
+      const confirmation = newConfirmation(parts, now, { session, call, frame, question: plan.question });
+      const asking = { ...call, confirmation: confirmation.id, rounds: 1 };
+      asked.push({ call: asking, confirmation });
+      calls.push(asking);
+      continue;
+    }
+    calls.push(call);
+    if (plan.kind === "answer") answered.push({ call, result: plan.result });
+    else claimed.push({ session, call, confirmation: undefined, frame, tool: plan.tool, owner });
+  }
+  return { calls, claimed, asked, answered };
+}
+
+/** Questions beyond what the session may have open are answered instead of put. */
+function withinLimit(calls: readonly PlannedCall[], room: number): readonly PlannedCall[] {
+  const asking = calls.filter(({ plan }) => plan.kind === "ask");
+  if (asking.length <= room) return calls;
+  const tooMany = new Set(asking.slice(Math.max(room, 0)));
+  const result = { error: "too many open confirmations in this session", code: "too-many-open" };
+  const plan: CallPlan = { kind: "answer", status: "failed", result };
+  return calls.map((planned) => (tooMany.has(planned) ? { ...planned, plan } : planned));
+}
+
+function newCall(
+  parts: EngineParts,
+  now: number,
+  {
+    frame,
+    planned,
+    ord,
+  }: { readonly frame: FrameRecord; readonly planned: PlannedCall; readonly ord: number },
+): CallRecord {
+  const { plan } = planned;
+  const call = {
+    id: `${frame.session}.${planned.wireId}`,
+    session: frame.session,
+    app: frame.app,
+    frame: frame.id,
+    turn: frame.turn + 1,
+    ord,
+    wireId: planned.wireId,
+    agent: frame.agent,
+    tool: planned.tool,
+    args: planned.args,
+    unparsed: planned.unparsed ?? false,
+    argsDigest: valueDigest(parts.ledger.digestKey, planned.args),
+    definitionDigest: planned.definitionDigest,
+    ...requestersIn(frame.cursor),
+    secrets: planned.secrets ?? [],
+    repeatable: planned.repeatable ?? false,
+    attempt: 0,
+    rounds: 0,
+    refused: false,
+  };
+  if (plan.kind === "ask") return { ...call, status: "waiting" };
+  if (plan.kind === "answer") return { ...call, status: plan.status, result: plan.result, endedAt: now };
+  const running: CallRecord = {
+    ...call,
+    status: "executing",
+    attempt: 1,
+    startedAt: now,
+    permit: permitFor(parts, call),
+  };
+  return frame.owner === undefined ? running : { ...running, owner: frame.owner };
+}
+
+function responseEvent(frame: FrameRecord, call: CallRecord, result: JsonValue): EventDraft {
+  return {
+    author: frame.agent,
+    invocationId: frame.invocation,
+    ...(frame.branch === undefined ? {} : { branch: frame.branch }),
+    content: {
+      role: "user",
+      parts: [{ functionResponse: { id: call.wireId, name: call.tool, response: toResponse(result) } }],
+    },
+  };
+}
+
+// Without running: a rule's or a hook's doing, or a mistake of the model. On record like everything else.
+function answeredBody(calls: readonly CallRecord[]): JsonObject {
+  return { calls: calls.map(({ id, tool, status, argsDigest }) => ({ call: id, tool, status, argsDigest })) };
+}
+
+function startedBody(claimed: readonly Claimed[]): JsonObject {
+  return {
+    owner: claimed[0]?.owner ?? "",
+    calls: claimed.map(({ call }) => ({
+      call: call.id,
+      tool: call.tool,
+      attempt: call.attempt,
+      argsDigest: call.argsDigest,
+    })),
+  };
+}

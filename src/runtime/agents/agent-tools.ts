@@ -1,0 +1,69 @@
+import { CountersignError, type JsonObject } from "../../protocol/index.ts";
+import type { ToolDeclaration } from "../models/index.ts";
+import { refuseReserved, type Tool, type Toolset, tool } from "../tools/index.ts";
+import type { Agent } from "./agent.ts";
+import type { AgentTree } from "./agent-tree.ts";
+
+/** The tool by which an agent hands over to another. Its name is the ADK's. */
+export const TRANSFER_TOOL = "transfer_to_agent";
+
+// An agent without toolsets has the same tools for ever; asking again at every step would only cost.
+const fixedTools = new WeakMap<Agent, ReadonlyMap<string, Tool>>();
+
+/** All tools of an agent by name, toolsets asked, the transfer tool included where there is anyone to go to. */
+export async function toolsOf(agent: Agent, agents: AgentTree): Promise<ReadonlyMap<string, Tool>> {
+  const fixed = fixedTools.get(agent);
+  if (fixed !== undefined) return fixed;
+  const found = new Map<string, Tool>();
+  const add = (candidate: Tool): void => {
+    refuseReserved(candidate.name);
+    if (found.has(candidate.name)) {
+      throw new CountersignError(
+        "invalid-option",
+        `The agent ${agent.name} has two tools called "${candidate.name}".`,
+      );
+    }
+    found.set(candidate.name, candidate);
+  };
+  for (const entry of agent.tools) {
+    if (isToolset(entry)) for (const member of await entry.tools()) add(member);
+    else add(entry);
+  }
+  const transfer = transferTool(agent, agents);
+  if (transfer !== undefined) add(transfer);
+  if (!agent.tools.some(isToolset)) fixedTools.set(agent, found);
+  return found;
+}
+
+function isToolset(entry: Tool | Toolset): entry is Toolset {
+  return "tools" in entry;
+}
+
+/** What the model is told of the tools. */
+export function declarationsOf(tools: ReadonlyMap<string, Tool>): readonly ToolDeclaration[] {
+  return Array.from(tools.values(), ({ name, description, parameters }) => ({
+    name,
+    description,
+    ...(parameters === undefined ? {} : { parameters }),
+  }));
+}
+
+function transferTool(agent: Agent, agents: AgentTree): Tool | undefined {
+  const targets = agents.transferTargets(agent.name);
+  if (targets.length === 0) return undefined;
+  const names = targets.map(({ name }) => name);
+  const list = targets.map(({ name, description }) => `- ${name}: ${description}`).join("\n");
+  const parameters: JsonObject = {
+    type: "object",
+    properties: { agent_name: { type: "string", enum: names } },
+    required: ["agent_name"],
+  };
+  return tool({
+    name: TRANSFER_TOOL,
+    description: `Hands the conversation to another agent that is better suited to go on with it:\n${list}`,
+    parameters,
+    // It only says where the conversation goes next, so saying it again after a crash is safe.
+    idempotent: true,
+    execute: () => null,
+  });
+}

@@ -1,0 +1,71 @@
+import { CountersignError } from "../../protocol/index.ts";
+import { isAgentTool } from "../tools/index.ts";
+import { Agent, type AnyAgent } from "./agent.ts";
+
+/** The agents of one app, by name, with the way that leads to each. */
+export interface AgentTree {
+  readonly root: AnyAgent;
+  readonly names: readonly string[];
+  get(name: string): AnyAgent | undefined;
+  /** Whom this agent may hand over to: its sub-agents, its parent and its siblings. */
+  transferTargets(name: string): readonly AnyAgent[];
+  /** Can the conversation be handed to this agent from the root, one handover after the other? */
+  isReachable(name: string): boolean;
+}
+
+/**
+ * Reads the tree once. Two agents of one name could not be told apart in the ledger, and one that was made by another
+ * copy of this package would be asked nothing, so both are refused.
+ */
+export function readAgentTree(root: AnyAgent): AgentTree {
+  const byName = new Map<string, AnyAgent>();
+  const parents = new Map<string, AnyAgent>();
+  const visit = (agent: AnyAgent, parent?: AnyAgent): void => {
+    const known = byName.get(agent.name);
+    if (known === agent) return;
+    if (known !== undefined) {
+      throw new CountersignError(
+        "invalid-option",
+        `Two agents are called "${agent.name}"; names must be unique.`,
+      );
+    }
+    if (agent.kind === "llm" && !(agent instanceof Agent)) throw fromElsewhere(agent);
+    byName.set(agent.name, agent);
+    if (parent !== undefined) parents.set(agent.name, parent);
+    for (const child of agent.subAgents) visit(child, agent);
+    for (const delegate of delegatesOf(agent)) visit(delegate);
+  };
+  visit(root);
+  return {
+    root,
+    names: [...byName.keys()],
+    get: (name) => byName.get(name),
+    isReachable: (name) => {
+      let agent = byName.get(name);
+      while (agent?.kind === "llm" && agent !== root) agent = parents.get(agent.name);
+      return agent === root && root.kind === "llm";
+    },
+    transferTargets: (name) => {
+      const agent = byName.get(name);
+      const parent = parents.get(name);
+      if (agent?.kind !== "llm") return [];
+      const around = parent?.kind === "llm" ? [parent, ...parent.subAgents] : [];
+      return [...agent.subAgents, ...around].filter((other) => other.name !== name);
+    },
+  };
+}
+
+function fromElsewhere({ name }: AnyAgent): CountersignError {
+  return new CountersignError(
+    "invalid-option",
+    `The agent "${name}" was made by another copy of countersign than the one that is to run it; see that both import the same.`,
+  );
+}
+
+function delegatesOf(agent: AnyAgent): readonly AnyAgent[] {
+  if (!(agent instanceof Agent)) return [];
+  return agent.tools.flatMap((entry) => {
+    if ("tools" in entry) return entry.agents ?? [];
+    return isAgentTool(entry) ? [entry.delegate] : [];
+  });
+}

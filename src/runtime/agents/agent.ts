@@ -1,0 +1,151 @@
+import { type FrameKind, refuseUnknown } from "../../engine/index.ts";
+import { CountersignError, type JsonObject } from "../../protocol/index.ts";
+import type { Model } from "../models/index.ts";
+import type { Tool, Toolset } from "../tools/index.ts";
+import { HOOK_NAMES, type HookContext, type Hooks } from "./hooks.ts";
+import type { ConfirmationProvider } from "./provider.ts";
+
+/** What all agents have: a place in the tree, under a name that is unique in it. */
+export interface AnyAgent {
+  readonly kind: FrameKind;
+  readonly name: string;
+  readonly description: string;
+  readonly subAgents: readonly AnyAgent[];
+  readonly hooks: Hooks;
+}
+
+export type Instruction = string | ((ctx: HookContext) => string | Promise<string>);
+
+export interface AgentOptions extends Hooks {
+  readonly name: string;
+  readonly description?: string;
+  /** A model, or its name, which the Runner resolves. */
+  readonly model?: string | Model;
+  /** May name state as `{key}`. */
+  readonly instruction?: Instruction;
+  readonly tools?: readonly (Tool | Toolset)[];
+  /** Agents that this one may hand over to. */
+  readonly subAgents?: readonly AnyAgent[];
+  /** State key under which the agent's last words are kept. */
+  readonly outputKey?: string;
+  readonly generateContentConfig?: JsonObject;
+  /** Answers this agent's confirmations in this process; after a handoff the new agent's counts. */
+  readonly confirmationProvider?: ConfirmationProvider;
+  /**
+   * The author's standing approval of gates that the author set (a tool's own flag, `withConfirmation`, a
+   * tool's own questions), for use without a provider. Never lifts policy, manifest or MCP gates.
+   */
+  readonly withoutProvider?: "run";
+}
+
+const KNOWN_OPTIONS: ReadonlySet<string> = new Set<keyof AgentOptions>([
+  ...HOOK_NAMES,
+  "name",
+  "description",
+  "model",
+  "instruction",
+  "tools",
+  "subAgents",
+  "outputKey",
+  "generateContentConfig",
+  "confirmationProvider",
+  "withoutProvider",
+]);
+
+/** An agent that thinks with a model and acts with tools. */
+export class Agent implements AnyAgent {
+  readonly kind = "llm" as const;
+  readonly name: string;
+  readonly description: string;
+  readonly model: string | Model | undefined;
+  readonly instruction: Instruction;
+  readonly tools: readonly (Tool | Toolset)[];
+  readonly subAgents: readonly AnyAgent[];
+  readonly outputKey: string | undefined;
+  readonly generateContentConfig: JsonObject | undefined;
+  readonly confirmationProvider: ConfirmationProvider | undefined;
+  readonly withoutProvider: "run" | undefined;
+  readonly hooks: Hooks;
+
+  constructor(options: AgentOptions) {
+    refuseUnknown("Agent", options, KNOWN_OPTIONS);
+    this.name = nameOf(options.name);
+    this.description = options.description ?? "";
+    this.model = options.model;
+    this.instruction = options.instruction ?? "";
+    this.tools = options.tools ?? [];
+    this.subAgents = options.subAgents ?? [];
+    this.outputKey = options.outputKey;
+    this.generateContentConfig = options.generateContentConfig;
+    this.confirmationProvider = options.confirmationProvider;
+    this.withoutProvider = options.withoutProvider;
+    this.hooks = hooksIn(options);
+  }
+}
+
+function hooksIn(options: Hooks): Hooks {
+  return Object.fromEntries(HOOK_NAMES.filter((name) => options[name]).map((name) => [name, options[name]]));
+}
+
+interface CompositeOptions extends Pick<Hooks, "beforeAgent" | "afterAgent"> {
+  readonly name: string;
+  readonly description?: string;
+  readonly subAgents: readonly AnyAgent[];
+}
+
+/** What agents that only arrange others have in common. */
+abstract class Composite implements AnyAgent {
+  protected static readonly known: readonly string[] = [
+    "name",
+    "description",
+    "subAgents",
+    "beforeAgent",
+    "afterAgent",
+  ];
+  abstract readonly kind: FrameKind;
+  readonly name: string;
+  readonly description: string;
+  readonly subAgents: readonly AnyAgent[];
+  readonly hooks: Hooks;
+
+  constructor(options: CompositeOptions) {
+    refuseUnknown(new.target.name, options, new Set(new.target.known));
+    this.name = nameOf(options.name);
+    this.description = options.description ?? "";
+    this.subAgents = options.subAgents;
+    this.hooks = hooksIn(options);
+  }
+}
+
+/** Runs its agents one after the other. One that fails ends it: what comes next counts on what came before. */
+export class SequentialAgent extends Composite {
+  override readonly kind = "sequential" as const;
+}
+
+/** Runs its agents at the same time, each in a branch of the conversation that the others do not see. */
+export class ParallelAgent extends Composite {
+  override readonly kind = "parallel" as const;
+}
+
+/**
+ * Runs its agents in turn, again and again, until one escalates or the rounds are used up: as many as the Runner's
+ * `maxModelCalls` if nothing is said.
+ */
+export class LoopAgent extends Composite {
+  protected static override readonly known: readonly string[] = [...Composite.known, "maxIterations"];
+  override readonly kind = "loop" as const;
+  readonly maxIterations: number | undefined;
+
+  constructor(options: CompositeOptions & { readonly maxIterations?: number }) {
+    super(options);
+    this.maxIterations = options.maxIterations;
+  }
+}
+
+function nameOf(name: string): string {
+  if (name !== "" && name !== "user") return name;
+  throw new CountersignError(
+    "invalid-option",
+    `An agent cannot be called "${name}"; "user" is whoever talks to it.`,
+  );
+}

@@ -1,0 +1,59 @@
+import { type AskOptions, bytesOf, checkedAsk, errorText } from "../../engine/index.ts";
+import type { FunctionCall, JsonObject, JsonValue } from "../../protocol/index.ts";
+import type { Agent, HookContext } from "../agents/index.ts";
+import type { RunContext } from "../run-context.ts";
+import type { Tool } from "../tools/index.ts";
+import type { Verdict } from "./verdict.ts";
+
+/** What the hooks left of a call. */
+export type Hooked =
+  | { readonly args: JsonObject; readonly verdicts: readonly Verdict[]; readonly card: AskOptions }
+  | { readonly answer: JsonValue };
+
+const ASKED: Verdict = { source: "hook", outcome: "confirm", why: "a hook asks for confirmation" };
+
+/**
+ * Asks the Runner's hook and then the agent's about a call. The first that answers ends it. One that asked for
+ * confirmation has not answered, whatever it returns beside: the next may still refuse the call.
+ */
+export async function askBeforeTool(
+  { run, agent, ctx }: { readonly run: RunContext; readonly agent: Agent; readonly ctx: HookContext },
+  tool: Tool,
+  call: FunctionCall & { readonly id: string },
+): Promise<Hooked> {
+  const hooks = [run.hooks, agent.hooks].filter(({ beforeTool }) => beforeTool !== undefined);
+  if (hooks.length === 0) return { args: call.args, verdicts: [], card: {} };
+  const args = structuredClone<{ [key: string]: JsonValue }>(call.args);
+  let card: AskOptions | undefined;
+  for (const { beforeTool } of hooks) {
+    let asked = false;
+    const requestConfirmation = (options: AskOptions = {}): void => {
+      asked = true;
+      const isFirst = card === undefined;
+      // A hook that catches what is wrong with its words has asked all the same.
+      card ??= {};
+      const words = checkedAsk(options);
+      if (isFirst) card = words;
+    };
+    try {
+      const value = await beforeTool?.({
+        tool,
+        args,
+        ctx: { ...ctx, functionCallId: call.id, requestConfirmation },
+      });
+      if (value !== undefined && !asked)
+        return { answer: fitting(value, run.engine.settings.maxResultBytes) };
+    } catch (error) {
+      // A hook enforces policy; one that fails has not permitted anything.
+      const message = errorText(error);
+      return { answer: { error: `a beforeTool hook failed: ${message}` } };
+    }
+  }
+  return { args, verdicts: card === undefined ? [] : [ASKED], card: card ?? {} };
+}
+
+function fitting(answer: JsonValue, maxBytes: number): JsonValue {
+  const bytes = bytesOf(answer);
+  if (bytes <= maxBytes) return answer;
+  return { error: `a beforeTool hook answered with ${bytes} bytes of JSON, and the limit is ${maxBytes}.` };
+}

@@ -1,0 +1,149 @@
+import {
+  type CallRecord,
+  definitionDigest,
+  errorText,
+  type FrameRecord,
+  type ParseOutcome,
+  type PlannedCall,
+  valueDigest,
+} from "../../engine/index.ts";
+import { type FunctionCall, isReservedName, type JsonObject, type JsonValue } from "../../protocol/index.ts";
+import { type Agent, type HookContext, TRANSFER_TOOL } from "../agents/index.ts";
+import type { RunContext } from "../run-context.ts";
+import type { Tool } from "../tools/index.ts";
+import { askBeforeTool } from "./before-tool.ts";
+import { forbiddenAnswer, type GatedCall, questionOf, verdictsOn } from "./gate-call.ts";
+import { toLiveTool } from "./live-tool.ts";
+import { rule } from "./verdict.ts";
+
+/** One model step, as planning its calls needs it. */
+export interface StepScene {
+  readonly run: RunContext;
+  readonly agent: Agent;
+  readonly frame: FrameRecord;
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly ctx: HookContext;
+  /** Everyone who counts as having asked. */
+  readonly requesters: readonly string[];
+  /** Calls of this session that wait for a person. */
+  readonly open: readonly CallRecord[];
+  /** Calls denied since the user last spoke. */
+  readonly denied: readonly CallRecord[];
+}
+
+export type IdentifiedCall = FunctionCall & { readonly id: string };
+
+/**
+ * Takes each call of a turn through hooks, parsing and the gate, and says what is to become of it. Nothing
+ * has run when this returns, and nothing will that it did not plan.
+ */
+export async function planCalls(
+  scene: StepScene,
+  calls: readonly IdentifiedCall[],
+): Promise<readonly PlannedCall[]> {
+  const planned: PlannedCall[] = [];
+  for (const call of calls) {
+    const second = call.name === TRANSFER_TOOL && planned.some(isTransfer);
+    planned.push(second ? answered(call, SECOND_TRANSFER) : await planCall(scene, call, planned));
+  }
+  return planned;
+}
+
+const SECOND_TRANSFER: JsonObject = {
+  error: "the conversation is handed over already; only one agent can take it",
+};
+
+function isTransfer({ tool, plan }: PlannedCall): boolean {
+  return tool === TRANSFER_TOOL && plan.kind !== "answer";
+}
+
+async function planCall(
+  scene: StepScene,
+  call: IdentifiedCall,
+  earlier: readonly PlannedCall[],
+): Promise<PlannedCall> {
+  const tool = scene.tools.get(call.name);
+  if (tool === undefined) return answered(call, unknownTool(scene, call.name));
+  const hooked = await askBeforeTool(scene, tool, call);
+  if ("answer" in hooked) return answered(call, hooked.answer);
+  const parsed = await parse(tool, hooked.args);
+  if (!parsed.ok) return answered(call, misfit(parsed));
+  const { agentName, userId, sessionId } = scene.ctx;
+  const gated: GatedCall = { tool, parsed, where: { agentName, userId, sessionId } };
+  const ruling = rule([...(await verdictsOn(scene.run, gated)), ...hooked.verdicts]);
+  const base = {
+    wireId: call.id,
+    tool: tool.name,
+    args: parsed.args,
+    unparsed: parsed.unparsed,
+    definitionDigest: definitionDigest(tool.definition),
+    secrets: tool.secrets,
+    repeatable: tool.repeatable,
+  };
+  if (ruling.outcome === "deny") {
+    return { ...base, plan: { kind: "answer", status: "denied", result: forbiddenAnswer(ruling.why) } };
+  }
+  const instead = answerAsBefore(scene, tool, parsed.args);
+  if (instead !== undefined) return { ...base, plan: instead };
+  if (ruling.outcome === "allow") {
+    return { ...base, plan: { kind: "run", tool: toLiveTool(scene.run, scene.agent, tool) } };
+  }
+  const asking = earlier.filter(({ plan }) => plan.kind === "ask").length;
+  if (scene.open.length + asking >= scene.run.settings.maxOpen) return { ...base, plan: tooMany(scene) };
+  await scene.run.definitions.keep(tool.definition);
+  const question = questionOf(gated, ruling, { requesters: scene.requesters, card: hooked.card });
+  return { ...base, plan: { kind: "ask", question } };
+}
+
+// A schema is its author's code: one that fails has not accepted anything.
+async function parse(tool: Tool, args: JsonObject): Promise<ParseOutcome<unknown>> {
+  try {
+    return await tool.parse(args);
+  } catch (error) {
+    return { ok: false, field: "", message: errorText(error) };
+  }
+}
+
+/** The same call, while it waits or after it was denied, is not put to anyone again, nor run. */
+function answerAsBefore(scene: StepScene, tool: Tool, args: JsonObject): PlannedCall["plan"] | undefined {
+  if (scene.denied.length + scene.open.length === 0) return undefined;
+  const digest = valueDigest(scene.run.engine.ledger.digestKey, args);
+  const same = (call: CallRecord): boolean => call.tool === tool.name && call.argsDigest === digest;
+  const denied = scene.denied.find(same);
+  if (denied !== undefined) return { kind: "answer", status: "denied", result: denied.result ?? null };
+  const open = scene.open.find(same);
+  if (open === undefined) return undefined;
+  const error = `the same call is already awaiting a person's decision (${open.wireId}); it has not run`;
+  return { kind: "answer", status: "failed", result: { error } };
+}
+
+function tooMany({ run }: StepScene): PlannedCall["plan"] {
+  const error = `too many open confirmations: at most ${run.settings.maxOpen} may wait in one session`;
+  return { kind: "answer", status: "failed", result: { error, code: "too-many-open" } };
+}
+
+function answered(call: IdentifiedCall, result: JsonValue): PlannedCall {
+  const failed = typeof result === "object" && result !== null && "error" in result;
+  return {
+    wireId: call.id,
+    tool: call.name,
+    args: call.args,
+    definitionDigest: "",
+    plan: { kind: "answer", status: failed ? "failed" : "succeeded", result },
+  };
+}
+
+function unknownTool(scene: StepScene, name: string): JsonObject {
+  if (isReservedName(name))
+    return { error: `"${name}" is reserved and cannot be called`, code: "reserved-name" };
+  const known = [...scene.tools.keys()].join(", ") || "none";
+  return { error: `there is no tool "${name}"; available: ${known}`, code: "unknown-tool" };
+}
+
+function misfit({ field, message }: { readonly field: string; readonly message: string }): JsonObject {
+  return {
+    error: `the arguments do not fit: ${field === "" ? "" : `${field}: `}${message}`,
+    code: "arguments-mismatch",
+    ...(field === "" ? {} : { field }),
+  };
+}

@@ -1,0 +1,150 @@
+import {
+  type Content,
+  type ErrorCode,
+  type FunctionCall,
+  isReservedName,
+  type JsonObject,
+  member,
+  type Part,
+  type StoredEvent,
+} from "../../protocol/index.ts";
+
+/** Whose prompt is built, and what to say of calls that have no answer yet. */
+export interface HistoryView {
+  readonly agent: string;
+  readonly branch?: string;
+  /** The answer that stands in for a call's own, by the call's id. */
+  readonly openAnswer: (callId: string) => JsonObject;
+}
+
+/** A branch that begins with this mark is a nested run of its own: it sees nothing of what is around it. */
+const ISOLATED = "~";
+
+/**
+ * The conversation as a model is to see it: complete turns only. Each call is followed by its answer, in the
+ * order of the calls, wherever in the history the answer was written; confirmation traffic is not in
+ * `content`, so it cannot be here.
+ */
+export function toContents(events: readonly StoredEvent[], view: HistoryView): Content[] {
+  const seen = events.filter((event) => isVisible(event, view.branch));
+  // What was brought along answers only calls that were brought along.
+  const imported = collectAnswers(seen.filter((event) => event.imported !== undefined));
+  const made = collectAnswers(seen.filter((event) => event.imported === undefined));
+  const contents: Content[] = [];
+  for (const event of seen) {
+    const answers = event.imported === undefined ? made : imported;
+    const content = withoutProtocol(event.content, answers);
+    if (content === undefined || content.parts.length === 0 || isOnlyAnswers(content)) continue;
+    if (event.author === "user") {
+      contents.push({ role: "user", parts: content.parts });
+    } else if (event.author === view.agent) {
+      contents.push({ role: "model", parts: content.parts });
+      const calls = callsOf(content);
+      if (calls.length > 0) contents.push(answersTo(calls, answers, view));
+    } else {
+      const parts = retold(event.author, content, { answers, view });
+      if (parts.length > 0) contents.push({ role: "user", parts: [{ text: "For context:" }, ...parts] });
+    }
+  }
+  return contents;
+}
+
+/** Does an agent in this branch see the event? Yes to what led there and what came of it, no to what ran beside. */
+export function isVisible(event: StoredEvent, branch = ""): boolean {
+  const { branch: other = "" } = event;
+  if (event.partial === true) return false;
+  if (other === branch) return true;
+  if (isolationOf(branch) !== isolationOf(other)) return false;
+  return isWithin(branch, other) || isWithin(other, branch);
+}
+
+function isWithin(inner: string, outer: string): boolean {
+  return outer === "" || inner === outer || inner.startsWith(`${outer}.`);
+}
+
+function isolationOf(branch: string): string | undefined {
+  return branch.startsWith(ISOLATED) ? branch.split(".", 1)[0] : undefined;
+}
+
+/** The branch of a nested run that answers this call. */
+export function isolatedBranch(callId: string): string {
+  return `${ISOLATED}${callId.replaceAll("%", "%25").replaceAll(".", "%2E")}`;
+}
+
+/** Does the event belong to a nested run, whose words are for the agent that asked, not for the user? */
+export function isNested({ branch = "" }: StoredEvent): boolean {
+  return branch.startsWith(ISOLATED);
+}
+
+function collectAnswers(events: readonly StoredEvent[]): ReadonlyMap<string, Part> {
+  const answers = new Map<string, Part>();
+  for (const { content } of events) {
+    for (const part of content?.parts ?? []) {
+      const id = part.functionResponse?.id;
+      if (id !== undefined) answers.set(id, part);
+    }
+  }
+  return answers;
+}
+
+// An imported conversation may carry another server's confirmation traffic.
+function withoutProtocol(
+  content: Content | undefined,
+  answers: ReadonlyMap<string, Part>,
+): Content | undefined {
+  if (content === undefined || !content.parts.some(isProtocol)) return content;
+  const parts = content.parts.filter((part) => !isProtocol(part) || wasRefused(part, answers));
+  return parts.length === 0 ? undefined : { ...content, parts };
+}
+
+function isProtocol({ functionCall, functionResponse }: Part): boolean {
+  return isReservedName(functionCall?.name ?? "") || isReservedName(functionResponse?.name ?? "");
+}
+
+// A model that tried such a call itself is shown what it got for it.
+function wasRefused({ functionCall, functionResponse }: Part, answers: ReadonlyMap<string, Part>): boolean {
+  const answer = functionResponse ?? answers.get(functionCall?.id ?? "")?.functionResponse;
+  return answer !== undefined && member(answer.response, "code") === RESERVED;
+}
+
+const RESERVED: ErrorCode = "reserved-name";
+
+function isOnlyAnswers({ parts }: Content): boolean {
+  return parts.length > 0 && parts.every((part) => part.functionResponse !== undefined);
+}
+
+function callsOf({ parts }: Content): readonly FunctionCall[] {
+  const calls: FunctionCall[] = [];
+  for (const { functionCall } of parts) if (functionCall !== undefined) calls.push(functionCall);
+  return calls;
+}
+
+function answersTo(
+  calls: readonly FunctionCall[],
+  answers: ReadonlyMap<string, Part>,
+  view: HistoryView,
+): Content {
+  return { role: "user", parts: calls.map((call) => answerTo(call, answers, view)) };
+}
+
+function answerTo(call: FunctionCall, answers: ReadonlyMap<string, Part>, view: HistoryView): Part {
+  const id = call.id ?? "";
+  return answers.get(id) ?? { functionResponse: { id, name: call.name, response: view.openAnswer(id) } };
+}
+
+/** Another agent's doings, told as context: a model must not take them for its own. */
+function retold(
+  author: string,
+  content: Content,
+  { answers, view }: { readonly answers: ReadonlyMap<string, Part>; readonly view: HistoryView },
+): readonly Part[] {
+  return content.parts.flatMap(({ text, thought, functionCall: call }): Part[] => {
+    if (text !== undefined && thought !== true) return [{ text: `[${author}] said: ${text}` }];
+    if (call === undefined) return [];
+    const response = answerTo(call, answers, view).functionResponse?.response ?? {};
+    return [
+      { text: `[${author}] called tool \`${call.name}\` with parameters: ${JSON.stringify(call.args)}` },
+      { text: `[${author}] \`${call.name}\` tool returned result: ${JSON.stringify(response)}` },
+    ];
+  });
+}

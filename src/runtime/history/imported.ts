@@ -1,0 +1,32 @@
+import type { EventDraft } from "../../engine/index.ts";
+import { CountersignError, type Event, isReservedName, type Part } from "../../protocol/index.ts";
+
+/**
+ * An event of an earlier conversation, without what somebody could take for a question or an answer of ours: a client that
+ * found a request here would offer to answer it. Throws `malformed-request` for a call that the user is said to have made.
+ */
+export function toImported(
+  { longRunningToolIds: _asked, actions, content, ...event }: Event,
+  index: number,
+): EventDraft {
+  const { requestedToolConfirmations: _requests, requestedAuthConfigs: _credentials, ...others } = actions;
+  const parts = content?.parts.filter((part) => !isProtocol(part));
+  if (event.author === "user") refuseCalls(parts ?? [], `events[${index}].content.parts`);
+  return { ...event, actions: others, ...(parts === undefined ? {} : { content: { ...content, parts } }) };
+}
+
+// A part may hold both.
+function isProtocol({ functionCall, functionResponse }: Part): boolean {
+  return isReservedName(functionCall?.name ?? "") || isReservedName(functionResponse?.name ?? "");
+}
+
+/** Calls are made by models. One in a user's words could be taken for a model's, and its id for that of a real one. */
+export function refuseCalls(parts: readonly Part[], field: string): void {
+  const call = parts.find(({ functionCall }) => functionCall !== undefined)?.functionCall;
+  if (call === undefined) return;
+  throw new CountersignError(
+    "malformed-request",
+    `A user's message may not hold a function call, and this one calls ${call.name}; send text, or answers.`,
+    { details: { field } },
+  );
+}

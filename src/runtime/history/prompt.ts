@@ -1,0 +1,116 @@
+import type { CallRecord, CallStatus, Engine, FrameRecord, Ledger } from "../../engine/index.ts";
+import type { Content, JsonObject, Part, StoredEvent } from "../../protocol/index.ts";
+import { isVisible, toContents } from "./history.ts";
+
+/** What a model is told, and what was read to tell it. */
+export interface Prompt {
+  readonly contents: readonly Content[];
+  readonly events: readonly StoredEvent[];
+  /** Every call id that the session has used. */
+  readonly usedIds: ReadonlySet<string>;
+  /** Is there a call without an answer in the session? */
+  readonly hasOpenCalls: boolean;
+}
+
+const OPEN_ANSWERS: { readonly [status in CallStatus]?: string } = {
+  waiting: "awaiting a person's decision; it has not run",
+  suspended: "awaiting a person's decision; it has not finished",
+  ready: "approved, and about to run; there is no result yet",
+  executing: "running; there is no result yet",
+  unknown: "it started, but its outcome is not known; a person has to settle it",
+};
+
+/** Reads the history and makes the conversation that this frame's agent continues. */
+export async function buildPrompt(engine: Engine, frame: FrameRecord): Promise<Prompt> {
+  const { ledger } = engine;
+  const events = await engine.runs.history(frame);
+  const { used, asked, answered } = callIdsOf(events);
+  const openIds = [...asked].filter((id) => !answered.has(id));
+  const open = openIds.length === 0 ? [] : await ledger.calls(openIds.map((id) => `${frame.session}.${id}`));
+  const statuses = new Map(open.map(({ wireId, status }) => [wireId, status]));
+  const contents = toContents(events, {
+    agent: frame.agent,
+    ...(frame.branch === undefined ? {} : { branch: frame.branch }),
+    openAnswer: (id) => openAnswer(statuses.get(id)),
+  });
+  const news = newsFor(events, frame);
+  return {
+    contents: news === undefined ? contents : [...contents, news],
+    events,
+    usedIds: used,
+    hasOpenCalls: openIds.length > 0,
+  };
+}
+
+function openAnswer(status: CallStatus | undefined): JsonObject {
+  return { status: "pending", message: (status && OPEN_ANSWERS[status]) ?? "there is no result yet" };
+}
+
+interface CallIds {
+  /** Of any call or answer, so that no call is made here under an id that an imported answer has. */
+  readonly used: ReadonlySet<string>;
+  readonly asked: ReadonlySet<string>;
+  readonly answered: ReadonlySet<string>;
+}
+
+function callIdsOf(events: readonly StoredEvent[]): CallIds {
+  const made = events.filter(({ imported }) => imported === undefined);
+  const used = partsOf(events).flatMap(({ functionCall, functionResponse }) =>
+    [functionCall?.id, functionResponse?.id].filter((id) => id !== undefined),
+  );
+  return {
+    used: new Set(used),
+    asked: new Set(partsOf(made).flatMap(({ functionCall }) => functionCall?.id ?? [])),
+    answered: new Set(partsOf(made).flatMap(({ functionResponse }) => functionResponse?.id ?? [])),
+  };
+}
+
+function partsOf(events: readonly StoredEvent[]): readonly Part[] {
+  return events.flatMap(({ content }) => content?.parts ?? []);
+}
+
+// Answers stand in their calls' places. If people talked on meanwhile, those are far above the end, and a
+// model that is not told would not look there.
+function newsFor(events: readonly StoredEvent[], frame: FrameRecord): Content | undefined {
+  if (frame.calls.length === 0) return undefined;
+  const wireIds = new Set(frame.calls.map((id) => id.slice(frame.session.length + 1)));
+  const turnAt = events.findLastIndex(({ content }) =>
+    content?.parts.some(({ functionCall }) => functionCall?.id !== undefined && wireIds.has(functionCall.id)),
+  );
+  const talkedOn = events
+    .slice(turnAt + 1)
+    .some(
+      (event) =>
+        event.content !== undefined &&
+        event.invocationId !== frame.invocation &&
+        isVisible(event, frame.branch),
+    );
+  if (turnAt < 0 || !talkedOn) return undefined;
+  const names = (events[turnAt]?.content?.parts ?? []).flatMap(({ functionCall }) =>
+    functionCall === undefined ? [] : [functionCall.name],
+  );
+  const text = `(The results of ${names.join(", ")}, asked for earlier, have arrived; they stand in their place above.)`;
+  return { role: "user", parts: [{ text }] };
+}
+
+/** Calls of this invocation that were denied: the same again gets the same answer until the user speaks. */
+export async function deniedCalls(
+  ledger: Ledger,
+  frame: FrameRecord,
+  events: readonly StoredEvent[],
+): Promise<readonly CallRecord[]> {
+  const ids = new Set<string>();
+  for (const event of events) if (event.invocationId === frame.invocation) addRefused(ids, event);
+  if (ids.size === 0) return [];
+  const calls = await ledger.calls(Array.from(ids, (id) => `${frame.session}.${id}`));
+  return calls.filter(({ status }) => status === "denied");
+}
+
+// Whoever was denied has been told so, by a person's answer or by an error of ours. Most calls need not be read.
+function addRefused(ids: Set<string>, { content, closings }: StoredEvent): void {
+  for (const { callId, confirmed } of closings ?? []) if (!confirmed) ids.add(callId);
+  for (const { functionResponse } of content?.parts ?? []) {
+    const { id, response } = functionResponse ?? {};
+    if (id !== undefined && response !== undefined && "error" in response) ids.add(id);
+  }
+}

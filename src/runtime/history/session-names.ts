@@ -1,0 +1,30 @@
+import type { Ledger, SessionName } from "../../engine/index.ts";
+
+const MOST_KNOWN = 10_000;
+
+/** What sessions are called, by key. A name never changes, so it is read once and not at every step. */
+export class SessionNames {
+  readonly #ledger: Ledger;
+  readonly #known = new Map<string, SessionName>();
+
+  constructor(ledger: Ledger) {
+    this.#ledger = ledger;
+  }
+
+  async of(key: string): Promise<SessionName | undefined> {
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    const session = (await this.#ledger.load({ sessionKey: key }))?.session;
+    if (session === undefined) return undefined;
+    const { app, user, id } = session;
+    return this.know(key, { app, user, id });
+  }
+
+  /** Remembers what somebody has just read or made. */
+  know(key: string, name: SessionName): SessionName {
+    // Forgetting all of them now and then is simpler than forgetting the right ones, and costs a read each.
+    if (this.#known.size >= MOST_KNOWN) this.#known.clear();
+    this.#known.set(key, name);
+    return name;
+  }
+}

@@ -1,0 +1,152 @@
+import type { Once, PrincipalInput, SessionRecord } from "../../engine/index.ts";
+import {
+  CountersignError,
+  type Event,
+  encodeEvent,
+  type JsonObject,
+  type Wire,
+} from "../../protocol/index.ts";
+import type { RunContext } from "../run-context.ts";
+import { toImported } from "./imported.ts";
+
+/** A session as the ADK's clients know it. */
+export interface Session {
+  readonly id: string;
+  readonly appName: string;
+  readonly userId: string;
+  readonly state: JsonObject;
+  readonly events: readonly Event[];
+  /** Milliseconds since the epoch. */
+  readonly lastUpdateTime: number;
+}
+
+interface Owned {
+  /** If named, it must be this Runner's. */
+  readonly appName?: string;
+  readonly userId: string;
+}
+
+interface Named extends Owned {
+  readonly sessionId: string;
+}
+
+interface Keyed {
+  /** Sent again under the same key, it is done already. */
+  readonly once?: Once;
+}
+
+interface NewSession extends Owned {
+  readonly sessionId?: string;
+  readonly state?: JsonObject;
+  /** An earlier conversation, to go on with. Its confirmations are not: none is open, or answered, by it. */
+  readonly events?: readonly Event[];
+  /** Who brings the conversation along: it is shown as theirs, whomever it names. The user, unless named. */
+  readonly by?: PrincipalInput;
+  /** Sent again under the same key, the session that was made then is given. */
+  readonly once?: Once;
+}
+
+/** The ADK's session service over the ledger. */
+export class Sessions {
+  readonly #open: () => Promise<RunContext>;
+  readonly #wire: Wire;
+
+  constructor(open: () => Promise<RunContext>, wire: Wire) {
+    this.#open = open;
+    this.#wire = wire;
+  }
+
+  /** Makes a session; refuses an id that is taken. */
+  async createSession(input: NewSession): Promise<Session> {
+    const run = await this.#of(input);
+    const { userId, sessionId = `s-${run.newId()}`, state, events, by, once } = input;
+    const created = await run.engine.createSession({ app: run.app, user: userId, id: sessionId }, state, {
+      ...(events === undefined ? {} : { events: events.map(toImported) }),
+      ...(by === undefined ? {} : { importedBy: by.id }),
+      ...(once === undefined ? {} : { once }),
+    });
+    if (!created.ok) throw new CountersignError(created.code, created.message);
+    return this.#existing({ userId, sessionId: created.id });
+  }
+
+  /** Lays a change over a session's state. */
+  async updateSession({
+    appName,
+    ...named
+  }: Named & Keyed & { readonly stateDelta: JsonObject }): Promise<Session> {
+    const run = await this.#of({ appName });
+    const { userId, sessionId, stateDelta, once } = named;
+    const name = { app: run.app, user: userId, id: sessionId };
+    const changed = await run.engine.changeState(name, stateDelta, once);
+    if (!changed.ok) throw new CountersignError(changed.code, changed.message);
+    return this.#existing(named);
+  }
+
+  /** A session with all its events, or undefined. */
+  async getSession({ appName, userId, sessionId }: Named): Promise<Session | undefined> {
+    const run = await this.#of({ appName });
+    const { ledger } = run.engine;
+    const known = await ledger.load({ session: { app: run.app, user: userId, id: sessionId } });
+    if (known === undefined || known.session.deletedAt !== undefined) return undefined;
+    const { key, id, user, app, updatedAt } = known.session;
+    const events = await ledger.events(key);
+    return {
+      id,
+      appName: app,
+      userId: user,
+      state: await ledger.state(key),
+      events: events.map((event) => encodeEvent(event, this.#wire)),
+      lastUpdateTime: updatedAt,
+    };
+  }
+
+  /** A user's sessions, without their events, in the order in which they were made. */
+  async listSessions({ appName, userId }: Owned): Promise<readonly Session[]> {
+    const run = await this.#of({ appName });
+    const { ledger } = run.engine;
+    const found: SessionRecord[] = [];
+    for (let cursor: string | undefined; ; ) {
+      const page = await ledger.sessions(
+        { app: run.app, user: userId },
+        cursor === undefined ? {} : { cursor },
+      );
+      found.push(...page.items);
+      if (page.next === undefined) break;
+      cursor = page.next;
+    }
+    const sessions: Session[] = [];
+    // Keys begin with the time at which they were made.
+    for (const { key, id, app, user, updatedAt } of found.toSorted((one, other) =>
+      one.key < other.key ? -1 : 1,
+    )) {
+      const state = await ledger.state(key);
+      sessions.push({ id, appName: app, userId: user, state, events: [], lastUpdateTime: updatedAt });
+    }
+    return sessions;
+  }
+
+  /** Deletes a session: what is open is withdrawn, content erased. Refused while a call of it executes. */
+  async deleteSession({
+    appName,
+    userId,
+    sessionId,
+    by = { id: userId },
+    once,
+  }: Named & Keyed & { readonly by?: PrincipalInput }): Promise<void> {
+    const run = await this.#of({ appName });
+    const deleted = await run.engine.deleteSession({ app: run.app, user: userId, id: sessionId }, by, once);
+    if (!deleted.ok) throw new CountersignError(deleted.code, deleted.message);
+  }
+
+  async #existing(named: Omit<Named, "appName">): Promise<Session> {
+    const session = await this.getSession(named);
+    if (session !== undefined) return session;
+    throw new CountersignError("unknown-session", `The session ${named.sessionId} was deleted meanwhile.`);
+  }
+
+  async #of({ appName }: { readonly appName?: string | undefined }): Promise<RunContext> {
+    const run = await this.#open();
+    if (appName === undefined || appName === run.app) return run;
+    throw new CountersignError("unknown-app", `This Runner serves ${run.app}, not ${appName}.`);
+  }
+}

@@ -1,0 +1,105 @@
+import type { FrameEnd, FrameRecord } from "../../engine/index.ts";
+import type { JsonObject, Part } from "../../protocol/index.ts";
+import {
+  type AnyAgent,
+  firstValue,
+  hookContextFor,
+  LoopAgent,
+  notesOf,
+  tellParent,
+} from "../agents/index.ts";
+import { spokenText } from "../history/index.ts";
+import type { RunContext } from "../run-context.ts";
+
+/** One step of an agent that only arranges others: start the next of them, or end. */
+export async function stepComposite(run: RunContext, agent: AnyAgent, frame: FrameRecord): Promise<void> {
+  const { next = 0, failed, escalated, output } = notesOf(frame);
+  // What comes next counts on what came before.
+  if (failed === true) {
+    const failure = { status: "failed", ...tellParent(frame, { failed }) } as const;
+    await run.engine.runs.finishFrame(frame, output === undefined ? failure : { ...failure, output });
+    return;
+  }
+  const before = next === 0 ? await askHook(run, agent, frame, "beforeAgent") : undefined;
+  if (before?.parts !== undefined) return end(run, agent, frame, before);
+  const ended = agent instanceof LoopAgent && escalated === true;
+  const children = ended ? [] : childrenFor(run, agent, next);
+  if (children.length === 0) return end(run, agent, frame, await askHook(run, agent, frame, "afterAgent"));
+  await run.engine.runs.spawnFrames(frame, {
+    cursor: { next: next + children.length },
+    ...(before === undefined ? {} : { stateDelta: before.stateDelta }),
+    children: children.map((child) => ({
+      kind: child.kind,
+      agent: child.name,
+      path: [...frame.path, child.name],
+      ...branchFor(agent, frame, child),
+    })),
+  });
+}
+
+/** Ends the frame: with its hook's words, if there are any, else with what its children left. */
+async function end(
+  run: RunContext,
+  agent: AnyAgent,
+  frame: FrameRecord,
+  hook: HookOutcome | undefined,
+): Promise<void> {
+  const { escalated, output: left } = notesOf(frame);
+  const output = hook?.parts === undefined ? left : spokenText(hook.parts);
+  const notes = {
+    ...(output === undefined ? {} : { output }),
+    // A loop is what escalation ends; everything else hands it on to the loop around it.
+    ...(escalated === true && !(agent instanceof LoopAgent) ? { escalated } : {}),
+  };
+  await run.engine.runs.finishFrame(frame, {
+    status: "done",
+    ...(hook?.parts === undefined ? {} : { event: wordsEvent(frame, hook.parts) }),
+    ...(hook === undefined ? {} : { stateDelta: hook.stateDelta }),
+    ...(output === undefined ? {} : { output }),
+    ...tellParent(frame, notes),
+  });
+}
+
+/** What a hook did: state it set, and what it says in the agent's place, if it says anything. */
+export interface HookOutcome {
+  readonly stateDelta: JsonObject;
+  readonly parts?: readonly Part[];
+}
+
+/** Asks a hook around an agent that has no model of its own; undefined where there is none. */
+export async function askHook(
+  run: RunContext,
+  agent: AnyAgent,
+  frame: FrameRecord,
+  name: "beforeAgent" | "afterAgent",
+): Promise<HookOutcome | undefined> {
+  // Most arrange and say nothing; reading the state for them would be in vain.
+  if (agent.hooks[name] === undefined && run.hooks[name] === undefined) return undefined;
+  const ctx = await hookContextFor(run, agent, frame);
+  if (ctx === undefined) return undefined;
+  const content = await firstValue([run.hooks, agent.hooks], name, { ctx });
+  return { stateDelta: ctx.state.delta(), ...(content === undefined ? {} : { parts: content.parts }) };
+}
+
+/** What an agent says, as an event of its frame. */
+export function wordsEvent(frame: FrameRecord, parts: readonly Part[]): NonNullable<FrameEnd["event"]> {
+  const { agent: author, invocation: invocationId, branch } = frame;
+  const where = branch === undefined ? {} : { branch };
+  return { author, invocationId, ...where, content: { role: "model", parts } };
+}
+
+// A group steps once for all; a sequence and a loop once per child. `next` counts children started.
+function childrenFor({ settings }: RunContext, agent: AnyAgent, next: number): readonly AnyAgent[] {
+  if (agent.kind === "parallel") return next === 0 ? agent.subAgents : [];
+  const rounds = agent instanceof LoopAgent ? (agent.maxIterations ?? settings.maxModelCalls) : 1;
+  const { length } = agent.subAgents;
+  const child = agent.subAgents[next % Math.max(length, 1)];
+  return child === undefined || next >= rounds * length ? [] : [child];
+}
+
+// Branches of a group do not see each other; what comes after the group sees them all.
+function branchFor(agent: AnyAgent, frame: FrameRecord, child: AnyAgent): { readonly branch?: string } {
+  if (agent.kind !== "parallel") return frame.branch === undefined ? {} : { branch: frame.branch };
+  const own = `${agent.name}.${child.name}`;
+  return { branch: frame.branch === undefined ? own : `${frame.branch}.${own}` };
+}

@@ -1,0 +1,229 @@
+import {
+  type Approvers,
+  definitionDigest,
+  errorText,
+  type FrameEnd,
+  type FrameRecord,
+  type LiveTool,
+  type PlannedCall,
+  type Question,
+} from "../../engine/index.ts";
+import type { JsonObject, JsonValue, Part } from "../../protocol/index.ts";
+import {
+  type ForeignAgent,
+  type ForeignCall,
+  type ForeignMove,
+  requestersOf,
+  tellParent,
+} from "../agents/index.ts";
+import { deniesNow, forbiddenAnswer, type PolicyVerdict, strictest, verdictOf } from "../calls/index.ts";
+import { isVisible, spokenText } from "../history/index.ts";
+import type { RunContext } from "../run-context.ts";
+import { askHook, type HookOutcome, wordsEvent } from "./composite-step.ts";
+import { failureOf } from "./failure.ts";
+import { forgetElsewhere, keepElsewhere, wasDecidedElsewhere } from "./work-elsewhere.ts";
+
+/** Steps of an agent that works elsewhere: asks it what comes next and records that, until something waits. */
+export async function stepForeign(run: RunContext, agent: ForeignAgent, first: FrameRecord): Promise<void> {
+  for (let frame: FrameRecord | undefined = first; frame?.status === "stepping"; ) {
+    const before = frame.turn === 0 ? await askHook(run, agent, frame, "beforeAgent") : undefined;
+    if (before?.parts !== undefined) return say(run, frame, before.parts, before);
+    const move = await nextMove(run, agent, frame);
+    if (move.kind === "fail") {
+      await forget(run, frame);
+      return finish(run, frame, failureOf(frame, "remote-failed", move.message));
+    }
+    if (move.kind === "say") {
+      if (move.remember !== undefined) await remember(run, frame, move.remember);
+      const after = await askHook(run, agent, frame, "afterAgent");
+      return say(run, frame, after?.parts ?? [{ text: move.text }], after);
+    }
+    frame = await record(run, agent, { frame, move, before });
+  }
+}
+
+// An agent that throws has said nothing: its frame ends, or nobody would take it up again.
+async function nextMove(run: RunContext, agent: ForeignAgent, frame: FrameRecord): Promise<ForeignMove> {
+  const calls = await callsOf(run, frame);
+  try {
+    const words = (): Promise<string> => wordsFor(run, frame);
+    const remembered = (): Promise<JsonValue | undefined> => recall(run, frame);
+    const decidedElsewhere = wasDecidedElsewhere(frame);
+    return await agent.next({ cursor: frame.cursor, calls, decidedElsewhere, words, remembered });
+  } catch (error) {
+    return { kind: "fail", message: errorText(error) };
+  }
+}
+
+const REMEMBERED = "foreign-agent";
+const REMEMBERED_MS = 30 * 24 * 60 * 60 * 1000;
+
+// Of an agent that was called like a tool, each call is a conversation of its own.
+async function recall({ engine }: RunContext, frame: FrameRecord): Promise<JsonValue | undefined> {
+  if (frame.parentCall !== undefined) return undefined;
+  return (await engine.ledger.kept(REMEMBERED, memoryOf(frame)))?.value;
+}
+
+async function remember(run: RunContext, frame: FrameRecord, value: JsonValue): Promise<void> {
+  if (frame.parentCall !== undefined) return;
+  const { ledger } = run.engine;
+  const id = memoryOf(frame);
+  const known = await ledger.kept(REMEMBERED, id);
+  // Of two that end at once, either's is as good.
+  const item = { kind: REMEMBERED, id, value, expiresAt: run.now() + REMEMBERED_MS };
+  await ledger.keep(item, known?.version ?? 0);
+}
+
+// What it remembers may be why it failed.
+async function forget({ engine }: RunContext, frame: FrameRecord): Promise<void> {
+  const known = await engine.ledger.kept(REMEMBERED, memoryOf(frame));
+  if (known !== undefined) await engine.ledger.discard(known);
+}
+
+function memoryOf({ session, agent, branch = "" }: FrameRecord): string {
+  return JSON.stringify([session, agent, branch]);
+}
+
+async function callsOf({ engine }: RunContext, frame: FrameRecord): Promise<readonly ForeignCall[]> {
+  const found: ForeignCall[] = [];
+  for (const id of frame.calls) {
+    const { call, confirmation } = (await engine.ledger.load({ call: id })) ?? {};
+    if (call !== undefined) found.push(confirmation === undefined ? { call } : { call, confirmation });
+  }
+  return found;
+}
+
+async function wordsFor({ engine }: RunContext, frame: FrameRecord): Promise<string> {
+  const seen = (await engine.runs.history(frame)).filter((event) => isVisible(event, frame.branch));
+  const since = seen.findLastIndex(({ author, content }) => author === frame.agent && content !== undefined);
+  const texts = seen.slice(since + 1).flatMap(({ author, content }) => {
+    const text = spokenText(content?.parts ?? []);
+    // Calls and their results are the business of whoever made them.
+    if (text === "") return [];
+    return author === "user" ? [text] : [`[${author}] said: ${text}`];
+  });
+  return texts.join("\n");
+}
+
+async function say(
+  run: RunContext,
+  frame: FrameRecord,
+  parts: readonly Part[],
+  hook: HookOutcome | undefined,
+): Promise<void> {
+  const output = spokenText(parts);
+  await finish(run, frame, {
+    status: "done",
+    event: wordsEvent(frame, parts),
+    output,
+    ...(hook === undefined ? {} : { stateDelta: hook.stateDelta }),
+    ...tellParent(frame, { output }),
+  });
+}
+
+// A run that was stopped meanwhile has work elsewhere that is still to be called off.
+async function finish(run: RunContext, frame: FrameRecord, end: FrameEnd): Promise<void> {
+  if (await run.engine.runs.finishFrame(frame, end)) await forgetElsewhere(run, frame);
+}
+
+interface Recording {
+  readonly frame: FrameRecord;
+  readonly move: Extract<ForeignMove, { kind: "do" | "ask" }>;
+  readonly before: HookOutcome | undefined;
+}
+
+async function record(
+  run: RunContext,
+  agent: ForeignAgent,
+  { frame, move, before }: Recording,
+): Promise<FrameRecord | undefined> {
+  const user = (await run.names.of(frame.session))?.user ?? "";
+  const planner = { run, agent, frame, user };
+  const calls = move.kind === "do" ? [planDeed(planner, move)] : move.questions.map(planQuestion(planner));
+  const parts = calls.map(({ wireId: id, tool: name, args }) => ({ functionCall: { id, name, args } }));
+  const stateDelta = before?.stateDelta;
+  const turn = {
+    event: wordsEvent(frame, parts),
+    calls,
+    ...(stateDelta === undefined ? {} : { stateDelta }),
+  };
+  return (await run.engine.runs.recordTurn(frame, turn))?.frame;
+}
+
+interface Planner {
+  readonly run: RunContext;
+  readonly agent: ForeignAgent;
+  readonly frame: FrameRecord;
+  readonly user: string;
+}
+
+// What its author called it by was gated already, where a call led here.
+function planDeed(planner: Planner, move: Extract<ForeignMove, { kind: "do" }>): PlannedCall {
+  const { run, agent, frame } = planner;
+  const verdict = verdictOn(planner, move);
+  const isAsked = move.gated && frame.parentCall === undefined && verdict?.outcome === "confirm";
+  if (verdict?.outcome !== "deny" && !isAsked) {
+    return planned(planner, move, { kind: "run", tool: foreignTool(run, agent, move.tool) });
+  }
+  const shown = { hint: `Approve execution of tool ${move.tool}?`, why: [], source: agent.name };
+  return planQuestion(planner)({ ...move, shown, approvers: "requester" });
+}
+
+function planQuestion(planner: Planner) {
+  return (asked: {
+    readonly tool: string;
+    readonly args: JsonObject;
+    readonly shown: Question["shown"];
+    readonly approvers: Approvers;
+  }): PlannedCall => {
+    const verdict = verdictOn(planner, asked);
+    const why = verdict === undefined || verdict.outcome === "allow" ? [] : [verdict.reason];
+    if (verdict?.outcome === "deny") {
+      return planned(planner, asked, { kind: "answer", status: "denied", result: forbiddenAnswer(why) });
+    }
+    const question: Question = {
+      shown: { ...asked.shown, why: [...asked.shown.why, ...why] },
+      approvers: strictest(asked.approvers, verdict?.approvers),
+      requesters: requestersOf(planner.frame, planner.user),
+    };
+    return planned(planner, asked, { kind: "ask", question });
+  };
+}
+
+function verdictOn(
+  { run, frame, user }: Planner,
+  { tool, args }: { readonly tool: string; readonly args: JsonObject },
+): PolicyVerdict | undefined {
+  return verdictOf(run.policy, { app: run.app, agent: frame.agent, tool, args, user }, "confirm");
+}
+
+function planned(
+  { run, agent }: Planner,
+  { tool, args }: { readonly tool: string; readonly args: JsonObject },
+  plan: PlannedCall["plan"],
+): PlannedCall {
+  const wireId = `adk-${run.newId()}`;
+  return { wireId, tool, args, definitionDigest: digestOf(agent, tool), repeatable: true, plan };
+}
+
+// Of tools that live elsewhere no more is known than whose they are and what they are called.
+function digestOf({ name }: ForeignAgent, tool: string): string {
+  return definitionDigest({ name: tool, server: name });
+}
+
+/** A call of such an agent as the engine runs it. */
+export function foreignTool(run: RunContext, agent: ForeignAgent, tool: string): LiveTool {
+  return {
+    definitionDigest: digestOf(agent, tool),
+    asking: { approvers: "requester" },
+    denies: (call, user) => deniesNow(run, call, user),
+    run: (call, context) =>
+      agent.perform(call, {
+        ...context,
+        closing: run.closing,
+        stopped: run.cancellation.signalOf(context.invocation ?? ""),
+        sleep: (ms, signal) => run.sleep(ms, signal),
+        note: (note) => keepElsewhere(run, call, note),
+      }),
+  };
+}

@@ -1,0 +1,15 @@
+/**
+ * Steps: what an agent does next, until something waits.
+ * Decided here: one step of a model's agent, of a composite agent, of an agent that works elsewhere;
+ * how a step fails; how far one run may go; and how steps are told to stop.
+ * Each step begins from the ledger and ends in a commit.
+ */
+
+export { Background } from "./background.ts";
+export { Cancellation } from "./cancellation.ts";
+export { stepComposite } from "./composite-step.ts";
+export { failureOf } from "./failure.ts";
+export { foreignTool, stepForeign } from "./foreign-step.ts";
+export { limitRun, type RunLimits } from "./limit-run.ts";
+export { stepLlm } from "./llm-step.ts";
+export { WorkElsewhere } from "./work-elsewhere.ts";

@@ -1,0 +1,64 @@
+import type { RunContext } from "../run-context.ts";
+import { activityOf } from "../streaming/index.ts";
+
+/** How far one run may go before it is stopped. */
+export interface RunLimits {
+  /** Stops the run when it aborts; leaving the loop alone does not. */
+  readonly signal?: AbortSignal;
+  /** Stops the run if it is still at work after so long. Waiting for a person is not work. */
+  readonly timeoutMs?: number;
+}
+
+interface Invocation {
+  readonly session: string;
+  readonly invocation: string;
+}
+
+/** Holds a run to its limits while it is watched. Call what it returns when the watching ends. */
+export function limitRun(run: RunContext, about: Invocation, { signal, timeoutMs }: RunLimits): () => void {
+  if (signal === undefined && timeoutMs === undefined) return () => {};
+  const close = run.cancellation.open(about.invocation);
+  const watching = new AbortController();
+  const onAbort = (): void => {
+    run.background.add(about.session, stop(run, about, ["cancelled", "The caller cancelled the run."]));
+  };
+  if (signal?.aborted === true) onAbort();
+  else signal?.addEventListener("abort", onAbort, { once: true });
+  if (timeoutMs !== undefined) {
+    // What fails here leaves the run as it was; the ledger says where it stands.
+    stopInTime(run, about, { timeoutMs, watching: watching.signal }).catch(() => {});
+  }
+  return () => {
+    watching.abort();
+    signal?.removeEventListener("abort", onAbort);
+    close();
+  };
+}
+
+async function stopInTime(
+  run: RunContext,
+  about: Invocation,
+  { timeoutMs, watching }: { readonly timeoutMs: number; readonly watching: AbortSignal },
+): Promise<void> {
+  for (;;) {
+    await run.sleepInBackground(timeoutMs, watching);
+    if (watching.aborted) return;
+    const { state } = await activityOf(run.engine.ledger, about.session, about.invocation);
+    if (state === "active") break;
+  }
+  const why = `The run was still at work after ${timeoutMs} ms.`;
+  run.background.add(about.session, stop(run, about, ["timed-out", why]));
+}
+
+// First in the ledger: whatever the steps make of being stopped then changes nothing any more.
+async function stop(
+  run: RunContext,
+  about: Invocation,
+  [errorCode, reason]: readonly [string, string],
+): Promise<void> {
+  try {
+    await run.engine.cancelRun({ ...about, reason, errorCode });
+  } finally {
+    run.cancellation.cancel(about.invocation, reason);
+  }
+}

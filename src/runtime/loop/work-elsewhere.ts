@@ -1,0 +1,161 @@
+import type { CallRecord, FrameRecord, KeptItem } from "../../engine/index.ts";
+import { isJsonObject, type JsonObject, type JsonValue, member } from "../../protocol/index.ts";
+import { type ForeignAgent, isForeign } from "../agents/index.ts";
+import type { RunContext } from "../run-context.ts";
+
+/** Work of one frame that goes on elsewhere: whose it is, and the agent's own note of it. */
+type Kept = Readonly<{ agent: string; note: JsonObject }>;
+
+const FIRST_LOOK_MS = 250;
+const LONGEST_LOOK_MS = 10_000;
+const MOST_AT_ONCE = 32;
+// An agent elsewhere that was gone for so long need not be told any more.
+const TOLD_WITHIN_MS = 7 * 24 * 60 * 60 * 1000;
+
+/** Remembers that work for a call's frame goes on elsewhere. On disk when it resolves; the frame's next note replaces it. */
+export async function keepElsewhere(
+  { app, engine }: RunContext,
+  call: CallRecord,
+  note: JsonObject,
+): Promise<void> {
+  if (call.frame === undefined) return;
+  const { ledger } = engine;
+  const [kind, id] = [kindOf(app), call.frame];
+  const value = { agent: call.agent, note };
+  // Only the call that its frame waits for writes here, and that runs in one process at a time.
+  for (let kept = false; !kept; ) {
+    kept = await ledger.keep({ kind, id, value }, (await ledger.kept(kind, id))?.version ?? 0);
+  }
+}
+
+/** Nothing goes on elsewhere for a frame that is over. */
+export async function forgetElsewhere({ app, engine }: RunContext, { id }: FrameRecord): Promise<void> {
+  const kept = await engine.ledger.kept(kindOf(app), id);
+  if (kept !== undefined) await engine.ledger.discard(kept);
+}
+
+/**
+ * Looks after what goes on elsewhere: a question that was decided there is taken back here, and work whose run was
+ * stopped is called off there. What is due stands in the ledger, so any process with the app's agents does it; a look
+ * too many finds nothing to do.
+ */
+export class WorkElsewhere {
+  readonly #run: RunContext;
+  readonly #looks = new Map<string, Look>();
+  #atWork = 0;
+  #sweptAt = Number.NEGATIVE_INFINITY;
+
+  constructor(run: RunContext) {
+    this.#run = run;
+  }
+
+  /** Sets looking going where it is time; waits for nobody elsewhere. */
+  async sweep(): Promise<void> {
+    const { app, engine, agents, background } = this.#run;
+    if (!agents.names.some((name) => this.#agent(name) !== undefined)) return;
+    // A busy ledger has rounds all the time; nothing here is due more often than this.
+    const now = this.#run.now();
+    if (now - this.#sweptAt < FIRST_LOOK_MS) return;
+    this.#sweptAt = now;
+    const seen = new Set<string>();
+    for (let cursor: string | undefined; ; ) {
+      const page = await engine.ledger.keptOf(kindOf(app), cursor === undefined ? {} : { cursor });
+      for (const item of page.items) {
+        seen.add(item.id);
+        if (this.#isTime(item)) background.addAside(this.#look(item));
+      }
+      if (page.next === undefined) break;
+      cursor = page.next;
+    }
+    for (const id of this.#looks.keys()) if (!seen.has(id)) this.#looks.delete(id);
+  }
+
+  #isTime({ id, version }: KeptItem): boolean {
+    const look = this.#looks.get(id);
+    if (this.#atWork >= MOST_AT_ONCE || look?.busy === true) return false;
+    return look?.version !== version || this.#run.now() >= look.nextAt;
+  }
+
+  async #look(item: KeptItem): Promise<void> {
+    const { id, version } = item;
+    const before = this.#looks.get(id);
+    const waitMs = before?.version === version ? Math.min(before.waitMs * 2, LONGEST_LOOK_MS) : FIRST_LOOK_MS;
+    const look: Look = { version, waitMs, nextAt: 0, busy: true };
+    this.#looks.set(id, look);
+    this.#atWork += 1;
+    try {
+      await this.#tend(item);
+    } finally {
+      this.#atWork -= 1;
+      look.busy = false;
+      look.nextAt = this.#run.now() + waitMs;
+    }
+  }
+
+  async #tend(item: KeptItem): Promise<void> {
+    const { engine, closing } = this.#run;
+    const { agent: name, note } = readKept(item.value);
+    const agent = this.#agent(name);
+    // Another process has it, or none has it any more.
+    if (agent === undefined) return;
+    const { frame, session } = (await engine.ledger.load({ frame: item.id })) ?? {};
+    if (frame === undefined || session?.deletedAt !== undefined || frame.status === "cancelled") {
+      const last = await this.#lastly(item);
+      await agent.callOff?.(note, closing);
+      if (last !== undefined) await engine.ledger.discard(last);
+    } else if (frame.status === "done" || frame.status === "failed") {
+      await engine.ledger.discard(item);
+    } else if (frame.status === "waiting") {
+      await this.#takeBack(agent, frame);
+    }
+  }
+
+  /** From when its run was stopped, it is kept for so long only. */
+  async #lastly(item: KeptItem): Promise<KeptItem | undefined> {
+    if (item.expiresAt !== undefined) return item;
+    const { ledger } = this.#run.engine;
+    await ledger.keep({ ...item, expiresAt: ledger.now + TOLD_WITHIN_MS }, item.version);
+    return ledger.kept(item.kind, item.id);
+  }
+
+  // Read after the frame: a note is written before the questions that it is about, so it is theirs or of later ones.
+  async #takeBack(agent: ForeignAgent, frame: FrameRecord): Promise<void> {
+    const { app, engine, closing } = this.#run;
+    const calls = await engine.ledger.calls(frame.calls);
+    if (!calls.some(({ status }) => status === "waiting")) return;
+    const kept = await engine.ledger.kept(kindOf(app), frame.id);
+    if (kept === undefined) return;
+    const reason = await agent.decidedElsewhere?.(readKept(kept.value).note, closing);
+    if (reason === undefined) return;
+    await engine.runs.withdrawTurn(frame, { reason, cursor: { [DECIDED_ELSEWHERE]: frame.turn } });
+  }
+
+  #agent(name: string): ForeignAgent | undefined {
+    const agent = this.#run.agents.get(name);
+    return agent !== undefined && isForeign(agent) ? agent : undefined;
+  }
+}
+
+/** When something was last looked at. In memory only: it paces, and decides nothing. */
+interface Look {
+  readonly version: number;
+  readonly waitMs: number;
+  nextAt: number;
+  busy: boolean;
+}
+
+const DECIDED_ELSEWHERE = "decidedElsewhere";
+
+/** Were the questions of a frame's last turn taken back because they were decided elsewhere? */
+export function wasDecidedElsewhere({ cursor, turn }: FrameRecord): boolean {
+  return isJsonObject(cursor) && member(cursor, DECIDED_ELSEWHERE) === turn;
+}
+
+function kindOf(app: string): string {
+  return `work-elsewhere:${app}`;
+}
+
+// Written by this runtime and by nobody else.
+function readKept(value: JsonValue): Kept {
+  return value as unknown as Kept;
+}

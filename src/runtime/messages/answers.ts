@@ -1,0 +1,187 @@
+import {
+  type Decider,
+  type DecisionReceipt,
+  firstQuestion,
+  isAnswered,
+  type Refusal,
+  type SessionRecord,
+} from "../../engine/index.ts";
+import {
+  type AnsweredConfirmation,
+  CountersignError,
+  canonicalJson,
+  type ErrorCode,
+  type StoredEvent,
+} from "../../protocol/index.ts";
+import type { RunContext } from "../run-context.ts";
+
+/** An answer in a message that was not taken, and why. */
+export interface RefusedAnswer {
+  readonly id?: string;
+  /** The confirmation that it is about, where there is one of this session. */
+  readonly confirmation?: string;
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+/** What became of the answers in one message. */
+export interface AnswersOutcome {
+  readonly refused: readonly RefusedAnswer[];
+  /** Where to watch from: the invocation that goes on, and the events known before it did. */
+  readonly resumed?: { readonly invocation: string; readonly after: number };
+}
+
+export interface AnswersInput {
+  readonly session: SessionRecord;
+  readonly answers: readonly AnsweredConfirmation[];
+  readonly decider: Decider;
+  /** If the client named one, it must be the request's own. */
+  readonly invocation?: string | undefined;
+}
+
+/** The question that an answer means, found once and then held on to; or why it means none. */
+export type Target =
+  | { readonly given: string; readonly id: string; readonly invocation: string; readonly byCall: boolean }
+  | ({ readonly given: string } & Pick<RefusedAnswer, "code" | "message">);
+
+/** Finds the question that each answer of a message means. Nothing is decided. */
+export async function findTargets(
+  run: RunContext,
+  { session, answers, invocation }: Omit<AnswersInput, "decider">,
+): Promise<readonly Target[]> {
+  const targets: Target[] = [];
+  for (const { id } of answers) targets.push(await findTarget(run, session, { given: id, invocation }));
+  return targets;
+}
+
+/** Commits every answer of a message as the decision it is on the question it means, each on its own. */
+export async function takeAnswers(
+  run: RunContext,
+  input: AnswersInput,
+  targets: readonly Target[],
+): Promise<AnswersOutcome> {
+  const refused: RefusedAnswer[] = [];
+  let resumed: AnswersOutcome["resumed"];
+  const undecided = contradicted(input.answers, targets);
+  for (const answer of input.answers) {
+    const target = targets.find(({ given }) => given === answer.id);
+    if (target !== undefined && "id" in target && undecided.has(target.id)) {
+      refused.push({ id: answer.id, confirmation: target.id, ...CONTRADICTION });
+      continue;
+    }
+    const outcome = await takeAnswer(run, input, { answer, target });
+    if (outcome.ok) resumed ??= outcome.where;
+    else refused.push({ id: answer.id, ...toRefusedAnswer(outcome) });
+  }
+  return { refused, ...(resumed === undefined ? {} : { resumed }) };
+}
+
+const CONTRADICTION = {
+  code: "malformed-decision",
+  message: "The message answers this question in two different ways, by its own id and by its call's.",
+} as const;
+
+/** The questions that a message says different things about, under their different ids: it decides none of them. */
+function contradicted(
+  answers: readonly AnsweredConfirmation[],
+  targets: readonly Target[],
+): ReadonlySet<string> {
+  const said = new Map<string, string>();
+  const undecided = new Set<string>();
+  for (const { id: given, confirmed, payload = null, reason = "" } of answers) {
+    const target = targets.find((one) => one.given === given);
+    if (target === undefined || !("id" in target)) continue;
+    const verdict = canonicalJson({ confirmed, payload, reason });
+    if ((said.get(target.id) ?? verdict) !== verdict) undecided.add(target.id);
+    said.set(target.id, verdict);
+  }
+  return undecided;
+}
+
+type Taken =
+  | { readonly ok: true; readonly where: NonNullable<AnswersOutcome["resumed"]> }
+  | Pick<Refusal, "ok" | "code" | "message" | "confirmation">;
+
+function toRefusedAnswer({ code, message, confirmation }: Extract<Taken, { ok: false }>): RefusedAnswer {
+  return { code, message, ...(confirmation === undefined ? {} : { confirmation: confirmation.id }) };
+}
+
+async function takeAnswer(
+  run: RunContext,
+  { session, decider }: AnswersInput,
+  { answer, target }: { readonly answer: AnsweredConfirmation; readonly target: Target | undefined },
+): Promise<Taken> {
+  if (target === undefined) return { ok: false, ...unknownTo(answer.id) };
+  if ("code" in target) return { ok: false, code: target.code, message: target.message };
+  const { confirmed, payload, reason } = answer;
+  const decision = {
+    id: target.id,
+    confirmed,
+    ...(payload === undefined ? {} : { payload }),
+    ...(reason === undefined ? {} : { reason }),
+  };
+  const before = session.nextSeq - 1;
+  const receipt: DecisionReceipt | Refusal = await run.engine.decide(decision, decider);
+  if (!receipt.ok) return target.byCall ? withOpenQuestion(receipt) : receipt;
+  const after = receipt.repeated ? await closedAt(run, session.key, target.id) : before;
+  return { ok: true, where: { invocation: target.invocation, after } };
+}
+
+/** By the question's own id, or by that of the call whose first question it is; never one of another session. */
+async function findTarget(
+  run: RunContext,
+  session: SessionRecord,
+  { given, invocation }: { readonly given: string; readonly invocation: string | undefined },
+): Promise<Target> {
+  const { ledger } = run.engine;
+  const direct = await ledger.load({ confirmation: given });
+  const own = direct?.session.key === session.key ? direct.confirmation : undefined;
+  const byCall = await firstQuestion(ledger, `${session.key}.${given}`);
+  if (own !== undefined && byCall !== undefined) {
+    const message = `The id ${given} is that of a confirmation and of another one's call.`;
+    return { given, code: "ambiguous", message };
+  }
+  const found = own ?? byCall;
+  if (found === undefined) return { given, ...unknownTo(given) };
+  if (invocation !== undefined && invocation !== found.invocation) {
+    const message = `The confirmation ${given} belongs to the invocation ${found.invocation}.`;
+    return { given, code: "wrong-invocation", message };
+  }
+  return { given, id: found.id, invocation: found.invocation, byCall: own === undefined };
+}
+
+function unknownTo(given: string): Pick<RefusedAnswer, "code" | "message"> {
+  return { code: "unknown-confirmation", message: `No confirmation of this session has the id ${given}.` };
+}
+
+// Whoever knows only the call must learn by which id its open question is answered.
+function withOpenQuestion(refusal: Refusal): Refusal {
+  const { call, confirmation, message } = refusal;
+  const open = call?.confirmation;
+  if (open === undefined || open === confirmation?.id || isAnswered(call?.status ?? "cancelled"))
+    return refusal;
+  const advice = `The call's id stands for its first question only; the latest one is ${open}.`;
+  return { ...refusal, message: `${message} ${advice}` };
+}
+
+/** Where a question was closed: the stored outcome of its decision is what the session says from there on. */
+export async function closedAt(run: RunContext, session: string, id: string): Promise<number> {
+  const events = await run.engine.ledger.events(session);
+  return (
+    events.findIndex((event: StoredEvent) => event.closings?.some((closing) => closing.id === id) === true) +
+    1
+  );
+}
+
+/** The refusals of a message as one error, for callers that cannot show them one by one. */
+export function refusedError(refused: readonly RefusedAnswer[]): CountersignError {
+  const first = refused[0];
+  const others = refused.length > 1 ? ` (and ${refused.length - 1} more)` : "";
+  return new CountersignError(
+    first?.code ?? "malformed-decision",
+    `${first?.message ?? "The answer was refused."}${others}`,
+    {
+      details: { refused: refused.map(({ id = "", ...one }) => ({ id, ...one })) },
+    },
+  );
+}

@@ -1,0 +1,47 @@
+import { type Confirmation, type DecisionReceipt, toConfirmation } from "../../engine/index.ts";
+import type { Turn } from "../history/index.ts";
+import type { RunContext } from "../run-context.ts";
+import { type Collected, collectRun } from "../streaming/index.ts";
+import { closedAt } from "./answers.ts";
+
+/** A committed decision. `finished` is the turn after the resume; ignoring it loses nothing. */
+export interface DecisionResult {
+  readonly confirmation: Confirmation;
+  /** The same decision stood already. */
+  readonly repeated: boolean;
+  readonly finished: Promise<Turn>;
+}
+
+/** Makes the turn of what was stored in a run. */
+export type TurnOf = (
+  where: { readonly session: string; readonly invocation: string },
+  collected: Collected,
+) => Promise<Turn>;
+
+/** Shows a receipt to the host program. The turn is watched only if somebody asks for it. */
+export function decisionResult(run: RunContext, receipt: DecisionReceipt, turnOf: TurnOf): DecisionResult {
+  const { call, confirmation, session, repeated } = receipt;
+  const where = { session: call.session, invocation: confirmation.invocation };
+  const finish = async (): Promise<Turn> => {
+    const after = repeated ? await closedAt(run, call.session, confirmation.id) : session.nextSeq - 1;
+    return turnOf(where, await collectRun(run, { ...where, after }));
+  };
+  const finishAlive = (): Promise<Turn> => {
+    // Whoever waits for this is not done, even if nothing else keeps the process alive.
+    const release = run.hold();
+    return finish().finally(release);
+  };
+  let finished: Promise<Turn> | undefined;
+  return {
+    confirmation: toConfirmation({ confirmation, call, session }, confirmation.votes.at(-1)?.by),
+    repeated,
+    get finished() {
+      if (finished === undefined) {
+        finished = finishAlive();
+        // Whoever ignores it loses nothing, not even the process when the Runner is closed meanwhile.
+        finished.catch(() => {});
+      }
+      return finished;
+    },
+  };
+}

@@ -1,0 +1,53 @@
+import { type Once, type SessionName, valueDigest } from "../../engine/index.ts";
+import {
+  CountersignError,
+  isJsonArray,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  member,
+} from "../../protocol/index.ts";
+import type { RunContext } from "../run-context.ts";
+import { type AnswersInput, type AnswersOutcome, findTargets, type Target, takeAnswers } from "./answers.ts";
+
+const KIND = "answers-outcome";
+const REMEMBERED_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * Takes the answers of a message that came under a key. Which questions they mean is bound to the key before the first
+ * is decided, and what came of them is kept. The same request again gets that and decides nothing; only where a crash
+ * came in between does it complete the first one, for the very questions that were found then.
+ */
+export async function takeAnswersOnce(
+  run: RunContext,
+  input: AnswersInput & { readonly name: SessionName },
+  once: Once,
+): Promise<AnswersOutcome> {
+  const { engine } = run;
+  const known = await engine.runs.recallOnce(once);
+  const bound =
+    known ??
+    (await engine.runs.useKey(input.name, { once, meaning: toMeaning(await findTargets(run, input)) }));
+  if (!bound.ok) throw new CountersignError(bound.code, bound.message);
+  const id = valueDigest(engine.ledger.digestKey, { ...once });
+  const kept = await engine.ledger.kept(KIND, id);
+  if (kept !== undefined) return toOutcome(kept.value);
+  const outcome = await takeAnswers(run, input, targetsIn(bound.response));
+  const value = JSON.parse(JSON.stringify(outcome)) as JsonObject;
+  await engine.ledger.keep({ kind: KIND, id, value, expiresAt: run.now() + REMEMBERED_MS }, 0);
+  return outcome;
+}
+
+function toMeaning(targets: readonly Target[]): JsonValue {
+  return { targets: targets.map((target) => ({ ...target })) };
+}
+
+// Both were written here and by nobody else.
+function targetsIn(meaning: JsonValue): readonly Target[] {
+  const targets = isJsonObject(meaning) ? member(meaning, "targets") : undefined;
+  return isJsonArray(targets) ? (targets as unknown as readonly Target[]) : [];
+}
+
+function toOutcome(value: JsonValue): AnswersOutcome {
+  return value as unknown as AnswersOutcome;
+}

@@ -1,0 +1,249 @@
+import {
+  type Asker,
+  type Decider,
+  type MessageInput,
+  mayJudge,
+  type Once,
+  type SessionName,
+  type SessionRecord,
+  toPrincipal,
+  toRememberedRun,
+  unlessClosed,
+  withoutTemporary,
+} from "../../engine/index.ts";
+import {
+  type Content,
+  CountersignError,
+  decodeAnswers,
+  isReservedName,
+  type JsonObject,
+  type JsonValue,
+  type Part,
+} from "../../protocol/index.ts";
+import type { AnyAgent } from "../agents/index.ts";
+import { refuseCalls } from "../history/index.ts";
+import type { RunContext } from "../run-context.ts";
+import { collectRun } from "../streaming/index.ts";
+import { findTargets, type RefusedAnswer, takeAnswers } from "./answers.ts";
+import { keepForLater, type LaterWords, type Say, sayKept } from "./follow-up.ts";
+import { takeAnswersOnce } from "./keyed-answers.ts";
+import type { HeaderSource } from "./request-headers.ts";
+
+/** A message for a session: words, answers to confirmations, or both. */
+export interface SubmitInput {
+  readonly session: SessionName;
+  readonly message: Content;
+  readonly decider: Decider;
+  readonly requesters?: readonly string[];
+  readonly stateDelta?: JsonObject;
+  readonly invocation?: string;
+  readonly whilePending: "converse" | "cancel";
+  /** Sent again under the same key, the message is not taken again: the run that it started is watched. */
+  readonly once?: Once;
+  /** Of the request that brought the message; nothing is known of them if nothing is said. */
+  readonly requestHeaders?: HeaderSource;
+}
+
+/** A message that was taken, and where to watch what comes of it. */
+export interface Submission {
+  readonly sessionKey: string;
+  readonly refused: readonly RefusedAnswer[];
+  readonly warnings: readonly string[];
+  /** Undefined when nothing was set in motion. */
+  readonly run?: { readonly invocation: string; readonly after: number };
+  /** Words beside answers: said once what was answered has come to rest, whether or not anybody waits for it. */
+  readonly afterwards?: Promise<Submission>;
+}
+
+/** Takes a message: answers are decided, words become the user's message and start a run. */
+export async function submit(run: RunContext, said: SubmitInput): Promise<Submission> {
+  const input = { ...said, whilePending: whilePendingFor(said) };
+  const { decisions, refused, warnings, rest } = decodeAnswers(input.message);
+  refuseReservedCalls(rest);
+  refuseCalls(rest, "newMessage.parts");
+  const known = await run.engine.ledger.load({ session: input.session });
+  const answersOnly = decisions.length + refused.length + warnings.length > 0;
+  if (!answersOnly) return begin(run, input, { parts: input.message.parts, session: known?.session });
+  if (known === undefined) {
+    throw new CountersignError("unknown-session", `There is no session ${input.session.id}.`);
+  }
+  const { session } = known;
+  const { decider, invocation, once } = input;
+  const answers = { session, answers: decisions, decider, invocation };
+  const outcome =
+    once === undefined
+      ? await takeAnswers(run, answers, await findTargets(run, answers))
+      : await takeAnswersOnce(run, { ...answers, name: input.session }, once);
+  const all = [...refused.map(toRefused), ...outcome.refused];
+  if (outcome.resumed === undefined && rest.length > 0) {
+    return { ...(await begin(run, beside(input), { parts: rest, session })), refused: all, warnings };
+  }
+  const { resumed } = outcome;
+  return {
+    sessionKey: session.key,
+    refused: all,
+    warnings,
+    ...(resumed === undefined ? {} : { run: resumed }),
+    ...(resumed === undefined || rest.length === 0
+      ? {}
+      : await sayAfterwards(run, input, { session, parts: rest, resumed })),
+  };
+}
+
+// Talking on withdraws one's own questions; to withdraw another's takes the right to.
+function whilePendingFor({ whilePending, decider: { by } }: SubmitInput): SubmitInput["whilePending"] {
+  return by.onBehalfOf === undefined || mayJudge(by) ? whilePending : "converse";
+}
+
+async function sayAfterwards(
+  run: RunContext,
+  { session: name, requesters, decider, stateDelta, whilePending, once }: SubmitInput,
+  about: {
+    readonly session: SessionRecord;
+    readonly parts: readonly Part[];
+    readonly resumed: NonNullable<Submission["run"]>;
+  },
+): Promise<Pick<Submission, "afterwards">> {
+  const { session, parts, resumed } = about;
+  const words: LaterWords = {
+    session: name,
+    sessionKey: session.key,
+    invocation: resumed.invocation,
+    parts,
+    whilePending,
+    asker: askerOf(decider),
+    ...(requesters === undefined ? {} : { requesters }),
+    ...(stateDelta === undefined ? {} : { stateDelta }),
+  };
+  const item = await keepForLater(run, words, once);
+  const atRest = collectRun(run, { session: session.key, ...resumed });
+  const said = unlessClosed(run.closing, atRest).then(() => sayKept(run, item, sayer(run)));
+  // Nobody may be waiting; what fails here stays kept, and any worker says it.
+  said.catch(() => {});
+  return { afterwards: said };
+}
+
+/** Says words that were kept as the user's message. */
+export function sayer(run: RunContext): Say {
+  return async (words, once) => {
+    const known = await run.engine.ledger.load({ session: words.session });
+    const decider = { by: toPrincipal(words.asker ?? { id: words.session.user }), via: "run" };
+    const input = { ...words, message: { role: "user", parts: words.parts }, decider, once };
+    return begin(run, input, { parts: words.parts, session: known?.session });
+  };
+}
+
+function askerOf({ by: { id, kind, authenticated } }: Decider): Asker {
+  return { id, kind, authenticated };
+}
+
+// A question is raised by the gate and by nothing else; a model shown one might take it for real.
+function refuseReservedCalls(parts: readonly Part[]): void {
+  const reserved = parts.find(({ functionCall }) => isReservedName(functionCall?.name ?? ""))?.functionCall;
+  if (reserved === undefined) return;
+  throw new CountersignError(
+    "reserved-name",
+    `A message may not call ${reserved.name}: only the gate does, and a function response answers it.`,
+    { details: { field: "newMessage.parts" } },
+  );
+}
+
+// The key itself is used up by the answers; the words beside them have one of their own.
+function beside(input: SubmitInput): SubmitInput {
+  const { once } = input;
+  return once === undefined ? input : { ...input, once: { ...once, route: `${once.route}#beside` } };
+}
+
+function toRefused({
+  id,
+  code,
+  message,
+}: {
+  readonly id?: string;
+  readonly code: RefusedAnswer["code"];
+  readonly message: string;
+}): RefusedAnswer {
+  return { code, message, ...(id === undefined ? {} : { id }) };
+}
+
+async function begin(
+  run: RunContext,
+  input: SubmitInput,
+  { parts, session }: { readonly parts: readonly Part[]; readonly session: SessionRecord | undefined },
+): Promise<Submission> {
+  const earlier = await startedBefore(run, input.once);
+  if (earlier !== undefined) return earlier;
+  if (session !== undefined && session.open > 0 && input.whilePending === "cancel") {
+    await withdrawOpen(run, session);
+  }
+  const { kind, name } = session === undefined ? run.agents.root : await answeringAgent(run, session);
+  const message: MessageInput = {
+    session: input.session,
+    event: {
+      author: "user",
+      invocationId: `e-${run.newId()}`,
+      content: { role: "user", parts },
+      ...(input.stateDelta === undefined
+        ? {}
+        : { actions: { stateDelta: withoutTemporary(input.stateDelta) } }),
+    },
+    frame: { kind, agent: name, path: [name] },
+    known: { session },
+    asker: askerOf(input.decider),
+    ...(input.requesters === undefined ? {} : { requesters: input.requesters }),
+    ...(input.stateDelta === undefined ? {} : { stateDelta: input.stateDelta }),
+  };
+  const received = await (input.once === undefined
+    ? run.engine.runs.receiveMessage(message)
+    : run.engine.runs.receiveOnce(message, input.once));
+  if (!received.ok) throw new CountersignError(received.code, received.message);
+  if ("response" in received) return toSubmission(received.response);
+  const { frame, seq } = received;
+  run.names.know(frame.session, input.session);
+  run.requestHeaders.remember(frame.invocation, input.requestHeaders);
+  run.engine.runs.step(frame);
+  return {
+    sessionKey: frame.session,
+    refused: [],
+    warnings: [],
+    run: { invocation: frame.invocation, after: seq },
+  };
+}
+
+async function startedBefore(
+  { engine }: RunContext,
+  once: Once | undefined,
+): Promise<Submission | undefined> {
+  const known = once === undefined ? undefined : await engine.runs.recallOnce(once);
+  if (known === undefined) return undefined;
+  if (!known.ok) throw new CountersignError(known.code, known.message);
+  return toSubmission(known.response);
+}
+
+function toSubmission(response: JsonValue): Submission {
+  const remembered = toRememberedRun(response);
+  if (remembered === undefined) return { sessionKey: "", refused: [], warnings: [] };
+  const { session, invocation, seq } = remembered;
+  return { sessionKey: session, refused: [], warnings: [], run: { invocation, after: seq } };
+}
+
+// However long its turns, the last agent to speak is among these.
+const RECENT_EVENTS = 100;
+
+/** Whoever the conversation was handed to last, if it could be handed there from the root; else the root. */
+async function answeringAgent({ engine, agents }: RunContext, { key }: SessionRecord): Promise<AnyAgent> {
+  const { root } = agents;
+  if (root.kind !== "llm" || root.subAgents.length === 0) return root;
+  const recent = await engine.ledger.events(key, { last: RECENT_EVENTS });
+  const last = recent.findLast(({ author, branch }) => branch === undefined && agents.isReachable(author));
+  return (last === undefined ? undefined : agents.get(last.author)) ?? root;
+}
+
+// The runs end with their questions: going on with them would keep the user's new message waiting.
+async function withdrawOpen({ engine }: RunContext, { key }: SessionRecord): Promise<void> {
+  const { items } = await engine.ledger.confirmations({ state: "open", session: key }, { limit: 100 });
+  const invocations = new Set(items.map(({ confirmation }) => confirmation.invocation));
+  for (const invocation of invocations) {
+    await engine.cancelRun({ session: key, invocation, reason: "the user went on to something else" });
+  }
+}

@@ -1,0 +1,141 @@
+import { bytesOf, errorText, type FrameRecord, storableText } from "../../engine/index.ts";
+import { CountersignError, type JsonObject, type Part, type StoredEvent } from "../../protocol/index.ts";
+import { type Agent, firstValue, type HookContext } from "../agents/index.ts";
+import { modelOf, type RunContext } from "../run-context.ts";
+import type { Model, ModelChunk, ModelRequest } from "./model.ts";
+import { wellFormed } from "./well-formed.ts";
+
+/** Pieces have some JSON around them each: so much more than the whole they may have together. */
+const PIECES_SHARE = 16;
+
+/** One question to the agent's model. */
+export interface ModelQuestion {
+  readonly run: RunContext;
+  readonly agent: Agent;
+  readonly frame: FrameRecord;
+  readonly ctx: HookContext;
+  readonly request: ModelRequest;
+  /** How many events the request was made from. */
+  readonly after: number;
+}
+
+/** Asks the model, hooks around it; pieces of text go to whoever watches. A failure is a chunk that says so. */
+export async function askModel(question: ModelQuestion): Promise<ModelChunk> {
+  const { run, agent, ctx, request } = question;
+  const hooks = [run.hooks, agent.hooks];
+  try {
+    const instead = await firstValue(hooks, "beforeModel", { request, ctx });
+    const attributes = { "countersign.agent": agent.name, "countersign.app": run.app };
+    const response =
+      instead ?? (await run.engine.trace({ name: "model", attributes }, () => generate(question)));
+    const chunk = (await firstValue(hooks, "afterModel", { response, ctx })) ?? response;
+    // Parts are JSON, as the model sent them or a hook made them.
+    checkSize(chunk.parts, run.settings.maxModelBytes);
+    const parts: readonly Part[] = wellFormed(chunk.parts as readonly JsonObject[]);
+    return { ...chunk, parts: parts.map(withStorableName) };
+  } catch (error) {
+    return failure(error);
+  }
+}
+
+/** Throws `too-large` for more than one answer may have. */
+export function checkSize(parts: readonly Part[], maxBytes: number): void {
+  const bytes = bytesOf(parts);
+  if (bytes <= maxBytes) return;
+  throw new CountersignError(
+    "too-large",
+    `The answer has ${bytes} bytes of JSON, and the limit is ${maxBytes}; set \`maxModelBytes\` of the Runner.`,
+  );
+}
+
+// A name stands in the ledger by itself, where not every store has room for a NUL. No tool has one in its name.
+function withStorableName(part: Part): Part {
+  const { functionCall } = part;
+  if (functionCall?.name.includes("\0") !== true) return part;
+  return { ...part, functionCall: { ...functionCall, name: storableText(functionCall.name) } };
+}
+
+async function generate(question: ModelQuestion): Promise<ModelChunk> {
+  const { run, agent, frame, after } = question;
+  if (agent.model === undefined) {
+    throw new CountersignError(
+      "unknown-model",
+      `The agent ${agent.name} has no model; give it one as \`model\`.`,
+    );
+  }
+  const model = await modelOf(run, agent.model);
+  const stream = run.feed.wantsPieces(frame.session);
+  let last: ModelChunk | undefined;
+  for await (const chunk of chunksInTime(question, model, stream)) {
+    last = chunk;
+    if (chunk.partial !== true) continue;
+    const event = partialEvent(run, frame, chunk.parts);
+    const { session, invocation } = frame;
+    run.feed.publish({ kind: "partial", session, invocation, after, event });
+  }
+  if (last === undefined || last.partial === true) {
+    throw new CountersignError("model-failed", `The model ${model.name} ended without a whole answer.`);
+  }
+  return last;
+}
+
+/** The model's chunks, as long as it is never silent for too long and the run goes on. What comes later is not waited for. */
+async function* chunksInTime(
+  { run, frame, request }: ModelQuestion,
+  model: Model,
+  stream: boolean,
+): AsyncGenerator<ModelChunk> {
+  const { modelTimeoutMs } = run.settings;
+  const stopped = run.cancellation.signalOf(frame.invocation);
+  const late = new AbortController();
+  const signal = stopped === undefined ? late.signal : AbortSignal.any([late.signal, stopped]);
+  const chunks = model.generate(request, { signal, stream })[Symbol.asyncIterator]();
+  let pieces = 0;
+  for (;;) {
+    const done = new AbortController();
+    const silence = run.sleepInBackground(modelTimeoutMs, AbortSignal.any([done.signal, signal]));
+    const next = await Promise.race([chunks.next(), silence]).finally(() => done.abort());
+    if (next === undefined) {
+      // It may not listen to the signal either.
+      late.abort(tooSlow(model, modelTimeoutMs));
+      throw stopped?.aborted === true
+        ? new CountersignError("model-failed", "The run was stopped.")
+        : late.signal.reason;
+    }
+    if (next.done === true) return;
+    pieces += next.value.partial === true ? bytesOf(next.value.parts) : 0;
+    if (pieces > PIECES_SHARE * run.settings.maxModelBytes) {
+      late.abort("It says too much.");
+      checkSize(next.value.parts, 0);
+    }
+    yield next.value;
+  }
+}
+
+function tooSlow({ name }: Model, ms: number): CountersignError {
+  return new CountersignError(
+    "timed-out",
+    `The model ${name} gave nothing for ${ms / 1_000} seconds; ask again, or set \`modelTimeoutMs\` of the Runner.`,
+  );
+}
+
+function partialEvent(run: RunContext, frame: FrameRecord, parts: readonly Part[]): StoredEvent {
+  return {
+    id: run.newId(),
+    timestamp: run.now(),
+    author: frame.agent,
+    invocationId: frame.invocation,
+    ...(frame.branch === undefined ? {} : { branch: frame.branch }),
+    content: { role: "model", parts },
+    partial: true,
+  };
+}
+
+function failure(error: unknown): ModelChunk {
+  const message = errorText(error);
+  return {
+    parts: [],
+    errorCode: CountersignError.isInstance(error) ? error.code : "model-failed",
+    errorMessage: message,
+  };
+}

@@ -1,0 +1,142 @@
+import { type CallRecord, type Ledger, type Rest, unlessClosed } from "../../engine/index.ts";
+import type { StoredEvent } from "../../protocol/index.ts";
+import type { RunContext } from "../run-context.ts";
+import { activityOf } from "./activity.ts";
+import type { PartialText, PassingEvent, ToolProgress } from "./run-feed.ts";
+
+export interface WatchedRun {
+  readonly session: string;
+  readonly invocation: string;
+  /** Events up to here are known to whoever watches. */
+  readonly after: number;
+  /** Text in pieces, too. */
+  readonly pieces: boolean;
+}
+
+/** What happens in a run: stored events in order, and what passes, each where it belongs among them. */
+export type RunEvent =
+  | { readonly kind: "stored"; readonly event: StoredEvent }
+  /** An answer of the message that was not taken; told, and not stored. */
+  | { readonly kind: "refused"; readonly event: StoredEvent }
+  | PassingEvent;
+
+/** What a run has come to, as far as it goes without a person. */
+export interface Collected {
+  /** All that was stored meanwhile. */
+  readonly events: readonly StoredEvent[];
+  readonly unknown: readonly CallRecord[];
+  /** How the session stands, where that is known without another look. */
+  readonly standing?: Pick<Rest, "session" | "asked">;
+}
+
+/** Waits until nothing more happens in a run without a person. */
+export async function collectRun(run: RunContext, watched: Omit<WatchedRun, "pieces">): Promise<Collected> {
+  const { session, invocation, after } = watched;
+  const { engine, background } = run;
+  for (;;) {
+    const trail = await unlessClosed(run.closed, engine.runs.settledIn(invocation));
+    const beside = background.of(session);
+    const rest = beside === undefined ? trail?.restAfter(after) : undefined;
+    if (rest !== undefined) return { events: eventsOf(rest.events, invocation), unknown: [], standing: rest };
+    const change = nextChange(engine.ledger);
+    const { stirs } = background;
+    const { state, unknown } = await activityOf(engine.ledger, session, invocation);
+    if (state !== "active" && beside === undefined && stirs === background.stirs) {
+      change.forget();
+      const events = await engine.ledger.events(session, { after });
+      return { events: eventsOf(events, invocation), unknown };
+    }
+    // Another process has it, or a provider is being asked: its next commit is worth another look.
+    const stirred = beside === undefined ? change.happened : Promise.race([change.happened, beside]);
+    await unlessClosed(run.closed, stirred).finally(change.forget);
+  }
+}
+
+function eventsOf(events: readonly StoredEvent[], invocation: string): readonly StoredEvent[] {
+  return events.filter((event) => event.invocationId === invocation);
+}
+
+function nextChange(ledger: Ledger): { readonly happened: Promise<void>; readonly forget: () => void } {
+  const { promise: happened, resolve } = Promise.withResolvers<void>();
+  const forget = ledger.onChange(() => {
+    forget();
+    resolve();
+  });
+  return { happened, forget };
+}
+
+/**
+ * Follows a run until nothing more happens without a person. Leaving the loop only stops the watching: the
+ * run goes on. What happens in other processes is seen as well.
+ */
+export async function* watchRun(run: RunContext, watched: WatchedRun): AsyncGenerator<RunEvent> {
+  const { session, invocation, pieces } = watched;
+  const { ledger } = run.engine;
+  const texts: PartialText[] = [];
+  const updates = new Set<ToolProgress>();
+  let wake = Promise.withResolvers<void>();
+  const nudge = (): void => wake.resolve();
+  const stopFeed = run.feed.subscribe(session, { pieces }, (event) => {
+    if (event.invocation !== invocation) return;
+    if (event.kind === "progress") updates.add(event);
+    else if (pieces) texts.push(event);
+    nudge();
+  });
+  const stopChanges = ledger.onChange(nudge);
+  try {
+    for (let after = watched.after, settled = false; ; ) {
+      wake = Promise.withResolvers<void>();
+      const { stirs } = run.background;
+      const beside = run.background.of(session);
+      const updatesBefore = [...updates];
+      // Asked before the events are read: whatever ended the run is then among them.
+      const { state } = await activityOf(ledger, session, invocation);
+      const stored = await ledger.events(session, { after });
+      for (const event of stored) {
+        yield* takeTexts(texts, after);
+        after += 1;
+        if (event.invocationId !== invocation) continue;
+        yield* takeUpdates(
+          updates,
+          [...updates].filter((update) => isAnswerTo(event, update)),
+        );
+        yield { kind: "stored", event };
+      }
+      yield* takeTexts(texts, after);
+      // Those came when their calls were stored already, and so after what was read since.
+      yield* takeUpdates(updates, updatesBefore);
+      const over = state !== "active" && beside === undefined && stirs === run.background.stirs;
+      if (stored.length > 0) {
+        settled = false;
+      } else if (over && settled) {
+        return;
+      } else if (over) {
+        // Whoever stored what was read last may be about to ask a provider: one more look when they are done.
+        await unlessClosed(run.closed, run.engine.runs.settledIn(invocation));
+        settled = true;
+      } else {
+        const release = run.hold();
+        const stirred = beside === undefined ? wake.promise : Promise.race([wake.promise, beside]);
+        await unlessClosed(run.closed, stirred).finally(release);
+      }
+    }
+  } finally {
+    stopFeed();
+    stopChanges();
+  }
+}
+
+function* takeTexts(texts: PartialText[], after: number): Generator<PartialText> {
+  for (let [next] = texts; next !== undefined && next.after <= after; [next] = texts) {
+    texts.shift();
+    yield next;
+  }
+}
+
+function* takeUpdates(updates: Set<ToolProgress>, these: readonly ToolProgress[]): Generator<ToolProgress> {
+  for (const update of these) if (updates.delete(update)) yield update;
+}
+
+function isAnswerTo({ content }: StoredEvent, { callId }: ToolProgress): boolean {
+  return content?.parts.some(({ functionResponse }) => functionResponse?.id === callId) === true;
+}

@@ -1,0 +1,51 @@
+import { expect, test } from "vitest";
+import type { ToolDefinition } from "../../engine/index.ts";
+import { differenceOf } from "./definition-difference.ts";
+
+const PAY: ToolDefinition = {
+  name: "pay",
+  description: "Pays.",
+  parameters: {
+    type: "object",
+    properties: { to: { type: "string" }, amount: { type: "number", maximum: 100 } },
+    required: ["to", "amount"],
+  },
+  annotations: { destructiveHint: true },
+  server: "bank",
+};
+
+test("a definition does not differ from itself, whatever the order of its members", () => {
+  const { name, ...rest } = PAY;
+  expect(differenceOf(PAY, { ...structuredClone(rest), name })).toEqual([]);
+});
+
+test.each<[string, Partial<ToolDefinition>, string]>([
+  ["its words", { description: "Pays twice." }, 'its description was "Pays." and is "Pays twice."'],
+  ["its server", { server: "b4nk" }, 'its server was "bank" and is "b4nk"'],
+  [
+    "what it says of itself",
+    { annotations: { destructiveHint: false } },
+    "the annotation destructiveHint was true and is false",
+  ],
+])("tells of %s", (_, change, phrase) => {
+  expect(differenceOf(PAY, { ...PAY, ...change })).toEqual([phrase]);
+});
+
+test("tells of each parameter that is new, gone or of another kind, and of the rules around them", () => {
+  const parameters = {
+    type: "object",
+    properties: { amount: { type: "number", maximum: 9_000 }, memo: { type: "string" } },
+    required: ["amount"],
+  };
+  expect(differenceOf(PAY, { ...PAY, parameters })).toEqual([
+    "the parameter to is gone",
+    'the parameter amount was {"type":"number","maximum":100} and is {"type":"number","maximum":9000}',
+    "the parameter memo is new",
+    'the rules for its parameters were {"type":"object","required":["to","amount"]} and are {"type":"object","required":["amount"]}',
+  ]);
+});
+
+test("clips what is too long to be read on a card", () => {
+  const [phrase = ""] = differenceOf(PAY, { ...PAY, description: "x".repeat(10_000) });
+  expect(phrase.length).toBeLessThan(300);
+});

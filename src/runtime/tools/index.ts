@@ -1,0 +1,35 @@
+/**
+ * What a model may call: tools, toolsets, and the context their bodies get.
+ * Decided here: how a function becomes a tool, and its schema (zod 3 and 4, Standard Schema, JSON Schema);
+ * whether a tool asks for confirmation; what it declares secret or repeatable;
+ * how a changed definition is described; and what state a body can read and write.
+ * A tool knows nothing of the loop that calls it.
+ */
+
+export { AgentTool, type AgentToolOptions, agentTool, isAgentTool } from "./agent-tool.ts";
+export {
+  ASK_USER,
+  type AskUserOptions,
+  answersSchema,
+  askedQuestions,
+  askUser,
+  readAnswers,
+  toAnswersPayload,
+} from "./ask-user.ts";
+export { BaseTool, type BaseToolOptions } from "./base-tool.ts";
+export { Definitions } from "./definitions.ts";
+export { FunctionTool, type FunctionToolOptions } from "./function-tool.ts";
+export { State } from "./state.ts";
+export {
+  type AuthorGate,
+  type ConfirmationPredicate,
+  type ConfirmationRules,
+  type CredentialsContext,
+  type GateContext,
+  refuseReserved,
+  type Tool,
+  type ToolOptions,
+  tool,
+} from "./tool.ts";
+export type { ToolActions, ToolContext, TypedConfirmation } from "./tool-context.ts";
+export { type Toolset, toolset, withConfirmation } from "./toolset.ts";

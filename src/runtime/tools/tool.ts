@@ -1,0 +1,217 @@
+import {
+  type Approvers,
+  type CardLayout,
+  checkAsking,
+  flawOfName,
+  type Parameters,
+  type ParseOutcome,
+  type PayloadReading,
+  readForm,
+  readShape,
+  refuseUnknown,
+  type Shape,
+  type StandardSchema,
+  type ToolDefinition,
+} from "../../engine/index.ts";
+import { CountersignError, isReservedName, type JsonObject, type JsonValue } from "../../protocol/index.ts";
+import type { ToolContext } from "./tool-context.ts";
+import { fromZod3 } from "./zod3.ts";
+
+/** Who is asking and where: what a predicate may look at. */
+export interface GateContext {
+  readonly agentName: string;
+  readonly userId: string;
+  readonly sessionId: string;
+}
+
+/** For whom a call is about to run: what a tool's credentials are chosen by. */
+export interface CredentialsContext extends GateContext {
+  readonly signal: AbortSignal;
+}
+
+/** How a tool's confirmations are put to people. */
+export interface ConfirmationRules {
+  readonly approvers: Approvers;
+  readonly expiresInMs?: number;
+  readonly amendable?: true | readonly string[];
+  readonly onDenied?: "invoke";
+  /** JSON Schema of an approval's payload. */
+  readonly payloadSchema?: JsonObject;
+  /** What the body gets of such a payload, by the author's whole schema; as it was sent if nothing is said. */
+  readonly readPayload?: (sent: JsonValue) => Promise<PayloadReading>;
+  readonly layout?: CardLayout;
+  hint(args: unknown): string | undefined;
+}
+
+/** Where a tool's gate came from; an `allow` rule lifts none of these. */
+export type AuthorGate = "tool" | "toolset" | "manifest" | "mcp";
+
+/** A tool as the runtime uses it, of whatever kind. Made by {@link tool}, a toolset or an ADK class. */
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments, as the model is told. */
+  readonly parameters?: JsonObject;
+  readonly definition: ToolDefinition;
+  readonly confirmation: ConfirmationRules;
+  /** May be started again after a crash. */
+  readonly repeatable: boolean;
+  readonly isLongRunning: boolean;
+  readonly secrets: readonly string[];
+  /** MCP server or remote agent. */
+  readonly source?: string;
+  /** Gets what the body needs to act for somebody; asked only for a call that may run. */
+  credentials?(args: unknown, context: CredentialsContext): unknown;
+  parse(args: JsonObject): Promise<ParseOutcome<unknown>>;
+  /** The gates its author set that this call meets. A judgement that fails counts as met. */
+  gates(args: unknown, context: GateContext): Promise<readonly AuthorGate[]>;
+  run(args: unknown, context: ToolContext): unknown;
+}
+
+export type ConfirmationPredicate<Args> = (args: Args, context: GateContext) => boolean | Promise<boolean>;
+
+export interface ToolOptions<Args, Payload, Credentials = unknown> {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters?: Parameters<Args>;
+  /** True, or a judgement on the arguments; one that throws means yes. */
+  readonly requireConfirmation?: boolean | ConfirmationPredicate<Args>;
+  readonly confirmationHint?: string | ((args: Args) => string);
+  /** What an approval's payload must look like: types `ctx.toolConfirmation`, the form and the check. */
+  readonly confirmationPayload?: Parameters<Payload>;
+  /** How its card is laid out: approved by holding the button, or two arguments shown as a diff. */
+  readonly confirmationLayout?: CardLayout;
+  readonly approvers?: Approvers;
+  readonly expiresInMs?: number;
+  /** Arguments that an approver may change. */
+  readonly amendable?: true | readonly string[];
+  /** Safe under concurrent calls with one key: may be run again after a crash. */
+  readonly idempotent?: boolean;
+  /** Changes nothing, so may be run again after a crash. */
+  readonly readOnly?: boolean;
+  readonly secrets?: readonly string[];
+  readonly isLongRunning?: boolean;
+  /**
+   * Gets what the body needs to act for somebody, such as an access token, as `ctx.credentials`: after the call was
+   * let through and before the body is entered. Never stored. One that throws fails the call, which has not run.
+   */
+  readonly credentials?: (args: Args, context: CredentialsContext) => Credentials | Promise<Credentials>;
+  /** Enter the tool once more after a denial of its own question, to word the answer. */
+  readonly onDenied?: "invoke";
+  readonly execute: (args: Args, context: ToolContext<Payload, Credentials>) => unknown;
+}
+
+const KNOWN_OPTIONS: ReadonlySet<string> = new Set<keyof ToolOptions<unknown, unknown>>([
+  "credentials",
+  "name",
+  "description",
+  "parameters",
+  "requireConfirmation",
+  "confirmationHint",
+  "confirmationPayload",
+  "confirmationLayout",
+  "approvers",
+  "expiresInMs",
+  "amendable",
+  "idempotent",
+  "readOnly",
+  "secrets",
+  "isLongRunning",
+  "onDenied",
+  "execute",
+]);
+
+/** Makes a tool from a function. */
+export function tool<Args = JsonObject, Payload = unknown, Credentials = unknown>(
+  options: ToolOptions<Args, Payload, Credentials>,
+): Tool {
+  refuseUnknown("tool", options, KNOWN_OPTIONS);
+  refuseReserved(options.name);
+  checkAsking(`The tool ${options.name}`, options);
+  const shape = describedShape(options.name, options.parameters);
+  return {
+    name: options.name,
+    description: options.description,
+    ...(shape.jsonSchema === undefined ? {} : { parameters: shape.jsonSchema }),
+    definition: {
+      name: options.name,
+      description: options.description,
+      ...(shape.jsonSchema === undefined ? {} : { parameters: shape.jsonSchema }),
+    },
+    confirmation: confirmationRules(options),
+    repeatable: options.idempotent === true || options.readOnly === true,
+    isLongRunning: options.isLongRunning ?? false,
+    secrets: options.secrets ?? [],
+    ...credentialsOf(options.credentials),
+    parse: (args) => shape.parse(args),
+    gates: async (args, context) =>
+      (await meets(options.requireConfirmation, args as Args, context)) ? ["tool"] : [],
+    // The parsed value is of the type that its schema says.
+    run: (args, context) => options.execute(args as Args, context as ToolContext<Payload, Credentials>),
+  };
+}
+
+function credentialsOf<Args, Credentials>(
+  given: ToolOptions<Args, unknown, Credentials>["credentials"],
+): Pick<Tool, "credentials"> {
+  return given === undefined ? {} : { credentials: (args, context) => given(args as Args, context) };
+}
+
+function confirmationRules<Args, Payload, Credentials>(
+  options: ToolOptions<Args, Payload, Credentials>,
+): ConfirmationRules {
+  const { confirmationHint: hint, expiresInMs, amendable, onDenied, confirmationLayout: layout } = options;
+  const form = readForm(standardOf(options.confirmationPayload));
+  return {
+    approvers: options.approvers ?? "requester",
+    ...(expiresInMs === undefined ? {} : { expiresInMs }),
+    ...(amendable === undefined ? {} : { amendable }),
+    ...(onDenied === undefined ? {} : { onDenied }),
+    ...(form === undefined ? {} : { payloadSchema: form.jsonSchema, readPayload: form.read }),
+    ...(layout === undefined ? {} : { layout }),
+    hint: (args) => (typeof hint === "function" ? hint(args as Args) : hint),
+  };
+}
+
+/** Reads a schema that people or models will be told of, so one that cannot be told is refused here and now. */
+function describedShape<Args>(toolName: string, given: Parameters<Args> | undefined): Shape<Args> {
+  if (given === undefined) return readShape(given);
+  const shape = readShape(standardOf(given));
+  if (shape.jsonSchema !== undefined) return shape;
+  throw new CountersignError(
+    "invalid-option",
+    `The schema of ${toolName} cannot be written as JSON Schema; give it as JSON Schema, or with a library that can write it (zod, arktype).`,
+  );
+}
+
+function standardOf<Args>(given: Parameters<Args>): Parameters<Args>;
+function standardOf<Args>(given: Parameters<Args> | undefined): Parameters<Args> | undefined;
+function standardOf<Args>(given: Parameters<Args> | undefined): Parameters<Args> | undefined {
+  if (given === undefined) return undefined;
+  return (fromZod3(given) as StandardSchema<unknown, Args> | undefined) ?? given;
+}
+
+/** Does the call meet the gate? Anything but a plain `false`, and any failure, means yes. */
+export async function meets<Args>(
+  gate: boolean | ConfirmationPredicate<Args> | undefined,
+  args: Args,
+  context: GateContext,
+): Promise<boolean> {
+  if (gate === undefined || typeof gate === "boolean") return gate ?? false;
+  try {
+    const answer: unknown = await gate(args, context);
+    return answer !== false;
+  } catch {
+    return true;
+  }
+}
+
+export function refuseReserved(name: string): void {
+  const flaw = flawOfName(name);
+  if (flaw !== undefined) throw new CountersignError("invalid-option", `The name of a tool ${flaw}.`);
+  if (name !== "" && !isReservedName(name)) return;
+  throw new CountersignError(
+    "reserved-name",
+    `"${name}" belongs to the protocol; choose another name for the tool.`,
+  );
+}
