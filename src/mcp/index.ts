@@ -1,7 +1,9 @@
-export type { McpServer } from "./connection.ts";
-export { McpGateway, type McpGatewayOptions } from "./gateway.ts";
-export { McpEndpoint } from "./http-endpoint.ts";
-export { whyNotPassed } from "./passed-headers.ts";
-export type { DiscoveredTool, McpConfirmation } from "./policy.ts";
-export { StdioClient } from "./stdio-client.ts";
-export { McpToolset, type McpToolsetOptions } from "./toolset.ts";
+export { McpEndpoint, StdioClient } from "./clients/index.ts";
+export { McpGateway, type McpGatewayOptions } from "./gateway/index.ts";
+export { type McpServer, whyNotPassed } from "./servers/index.ts";
+export {
+  type DiscoveredTool,
+  type McpConfirmation,
+  McpToolset,
+  type McpToolsetOptions,
+} from "./tools/index.ts";

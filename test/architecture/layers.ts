@@ -101,6 +101,8 @@ export const INNER: { readonly [folder: string]: readonly string[] } = {
     "testing",
   ],
   runtime: ["tools", "agents", "models", "history", "calls", "streaming", "loop", "messages"],
+  mcp: ["rpc", "servers", "tools", "gateway", "clients"],
+  a2a: ["messages", "tasks", "server", "remote"],
 };
 
 /** Front doors beside a folder's own, for what not everyone who uses the folder can load. */

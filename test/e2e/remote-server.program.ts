@@ -3,7 +3,7 @@
 import { appendFileSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { createA2aApp } from "../../src/a2a/index.ts";
-import { parseTaskId } from "../../src/a2a/task-id.ts";
+import { parseTaskId } from "../../src/a2a/tasks/task-id.ts";
 import { createApp } from "../../src/http/index.ts";
 import { serve } from "../../src/http/node/index.ts";
 import { Agent, type JsonObject, Runner, tool } from "../../src/index.ts";

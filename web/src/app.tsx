@@ -1,6 +1,6 @@
 import "./app.css";
 import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
-import { HeldBar } from "./features/confirmation/held-bar.tsx";
+import { HeldBar } from "./features/confirmation/decide/held-bar.tsx";
 import { board } from "./features/inbox/board.ts";
 import { useNotifications } from "./features/inbox/notifications.ts";
 import { useWaiting } from "./features/inbox/use-waiting.ts";

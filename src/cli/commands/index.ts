@@ -1,8 +1,8 @@
 import type { Command } from "../command.ts";
 import { approve } from "./approve.ts";
-import { auditHead } from "./audit-head.ts";
-import { auditLog } from "./audit-log.ts";
-import { auditVerify } from "./audit-verify.ts";
+import { auditHead } from "./audit/head.ts";
+import { auditLog } from "./audit/log.ts";
+import { auditVerify } from "./audit/verify.ts";
 import { cancel } from "./cancel.ts";
 import { deliveries, deliveriesRetry } from "./deliveries.ts";
 import { demo } from "./demo.ts";

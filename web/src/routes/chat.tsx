@@ -1,5 +1,5 @@
 import "../features/chat/chat.css";
-import "../features/confirmation/card.css";
+import "../features/confirmation/card/card.css";
 import { type ReactNode, useMemo, useState } from "react";
 import { ask, client } from "../api/client.ts";
 import type { Confirmation, Status } from "../api/types.ts";

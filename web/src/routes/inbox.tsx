@@ -1,8 +1,8 @@
 import "../features/inbox/inbox.css";
 import { type ReactNode, useEffect, useState } from "react";
 import type { Confirmation } from "../api/types.ts";
-import { Card } from "../features/confirmation/card.tsx";
-import { ReviewDialog } from "../features/confirmation/review-dialog.tsx";
+import { Card } from "../features/confirmation/card/card.tsx";
+import { ReviewDialog } from "../features/confirmation/decide/review-dialog.tsx";
 import { type BoardState, board, MOST } from "../features/inbox/board.ts";
 import { FilterBar } from "../features/inbox/filter-bar.tsx";
 import { InboxList } from "../features/inbox/inbox-list.tsx";

@@ -1,11 +1,11 @@
 import "../features/history/history.css";
-import "../features/confirmation/card.css";
+import "../features/confirmation/card/card.css";
 import { type ReactNode, useCallback, useEffect, useState } from "react";
 import { ask, client } from "../api/client.ts";
 import type { Call, Confirmation } from "../api/types.ts";
-import { ArgumentsView } from "../features/confirmation/arguments-view.tsx";
-import { headline } from "../features/confirmation/headline.ts";
-import { SettleForm } from "../features/confirmation/settle-form.tsx";
+import { ArgumentsView } from "../features/confirmation/card/arguments-view.tsx";
+import { headline } from "../features/confirmation/card/headline.ts";
+import { SettleForm } from "../features/confirmation/forms/settle-form.tsx";
 import { board } from "../features/inbox/board.ts";
 import { to } from "../router.ts";
 import { Empty } from "../ui/empty.tsx";

@@ -3,7 +3,7 @@ import type { Confirmation } from "../../api/types.ts";
 import { Button } from "../../ui/button.tsx";
 import { ImportedBy } from "../../ui/imported-by.tsx";
 import { Words } from "../../ui/words.tsx";
-import { ReviewDialog } from "../confirmation/review-dialog.tsx";
+import { ReviewDialog } from "../confirmation/decide/review-dialog.tsx";
 import type { TalkItem, TextItem, ToolItem } from "./talk.ts";
 import { ToolCard } from "./tool-card.tsx";
 

@@ -5,10 +5,10 @@ import { Button } from "../../ui/button.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { At } from "../../ui/time.tsx";
 import { Words } from "../../ui/words.tsx";
-import { headline } from "../confirmation/headline.ts";
+import { headline } from "../confirmation/card/headline.ts";
+import { whoMay } from "../confirmation/decide/who-may.ts";
+import { WithdrawButton } from "../confirmation/decide/withdraw-button.tsx";
 import { StatusBadge } from "../confirmation/status-badge.tsx";
-import { whoMay } from "../confirmation/who-may.ts";
-import { WithdrawButton } from "../confirmation/withdraw-button.tsx";
 import type { Listing } from "./use-listing.ts";
 
 export interface HistoryTableProps {

@@ -3,8 +3,8 @@ import type { Confirmation } from "../../api/types.ts";
 import { to } from "../../router.ts";
 import { Ago } from "../../ui/time.tsx";
 import { plainWords, Words } from "../../ui/words.tsx";
-import { Deadline } from "../confirmation/deadline.tsx";
-import { headline } from "../confirmation/headline.ts";
+import { Deadline } from "../confirmation/card/deadline.tsx";
+import { headline } from "../confirmation/card/headline.ts";
 import { StatusBadge } from "../confirmation/status-badge.tsx";
 
 export interface InboxRowProps {

@@ -1,7 +1,7 @@
 import { base } from "../../api/client.ts";
 import { loginWall } from "../../api/login-wall.ts";
 import { forgetProof, keepProof, proofHeaders } from "../../api/proof.ts";
-import { dropAll } from "../confirmation/held.ts";
+import { dropAll } from "../confirmation/decide/held.ts";
 import { board } from "../inbox/board.ts";
 
 /** Where the server itself logs people in, as by OIDC or with a link. */

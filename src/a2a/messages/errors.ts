@@ -1,0 +1,117 @@
+import {
+  A2AError,
+  RequestMalformedError,
+  TaskNotCancelableError,
+  TaskNotFoundError,
+  UnsupportedOperationError,
+} from "@a2a-js/sdk/errors";
+import { CountersignError, type ErrorCode } from "../../protocol/index.ts";
+
+type Kind = "malformed" | "not-found" | "unsupported" | "not-cancelable" | "internal";
+
+/** What each code is on this wire; the code itself goes along in the error's details. */
+const KINDS = {
+  "malformed-json": "malformed",
+  "malformed-request": "malformed",
+  "invalid-cursor": "malformed",
+  "malformed-decision": "malformed",
+  "malformed-call": "malformed",
+  "unknown-confirmation": "malformed",
+  "unknown-call": "malformed",
+  "unknown-session": "not-found",
+  "unknown-delivery": "malformed",
+  "unknown-notice": "malformed",
+  "unknown-app": "not-found",
+  "session-exists": "unsupported",
+  "session-busy": "unsupported",
+  "session-deleted": "not-found",
+  "session-full": "unsupported",
+  "call-executing": "not-cancelable",
+  ambiguous: "malformed",
+  unauthenticated: "unsupported",
+  forbidden: "unsupported",
+  "not-an-approver": "unsupported",
+  "already-decided": "unsupported",
+  expired: "unsupported",
+  withdrawn: "unsupported",
+  "stale-version": "unsupported",
+  "wrong-invocation": "malformed",
+  "payload-mismatch": "malformed",
+  "arguments-mismatch": "malformed",
+  "arguments-altered": "unsupported",
+  "signature-invalid": "unsupported",
+  "definition-changed": "unsupported",
+  "tool-gone": "unsupported",
+  "policy-denied": "unsupported",
+  "forged-result": "malformed",
+  "reserved-name": "malformed",
+  "too-many-open": "unsupported",
+  "replay-diverged": "unsupported",
+  "outcome-unknown": "unsupported",
+  "not-settleable": "unsupported",
+  "not-cancellable": "not-cancelable",
+  "key-reused": "malformed",
+  "model-failed": "internal",
+  "unknown-model": "internal",
+  "unknown-tool": "malformed",
+  "agent-not-resumable": "unsupported",
+  "model-calls-exhausted": "unsupported",
+  "step-lost": "unsupported",
+  "timed-out": "unsupported",
+  "unknown-route": "malformed",
+  "method-not-allowed": "malformed",
+  "unsupported-media-type": "malformed",
+  "foreign-host": "unsupported",
+  "foreign-origin": "unsupported",
+  "too-slow": "unsupported",
+  "rate-limited": "unsupported",
+  "too-large": "malformed",
+  "ledger-busy": "internal",
+  "ledger-mismatch": "internal",
+  "ledger-newer": "internal",
+  "ledger-older": "internal",
+  "ledger-unreachable": "internal",
+  "chain-broken": "internal",
+  "invalid-option": "internal",
+  "missing-package": "internal",
+  "unsupported-node": "internal",
+  closed: "internal",
+  internal: "internal",
+} as const satisfies Record<ErrorCode, Kind>;
+
+const CLASSES = {
+  malformed: RequestMalformedError,
+  "not-found": TaskNotFoundError,
+  unsupported: UnsupportedOperationError,
+  "not-cancelable": TaskNotCancelableError,
+} as const;
+
+/** A refusal as this wire tells it: one sentence, and our code in the details. */
+export function refused(code: ErrorCode, message: string): A2AError {
+  const kind = KINDS[code];
+  const about = { message, metadata: { code } };
+  return kind === "internal" ? new A2AError(about) : new CLASSES[kind](about);
+}
+
+/** What is said of a task that is not there, and of one that is somebody else's. */
+export function noTask(taskId: string): A2AError {
+  return new TaskNotFoundError(`There is no task ${taskId}, or none that you may see.`);
+}
+
+/** What the protocol has no such operation for, as the task stands. */
+export function unsupported(message: string): A2AError {
+  return new UnsupportedOperationError(message);
+}
+
+/** Any error as this wire tells it. A fault of ours is reported and told in general words only. */
+export function toA2aError(error: unknown, report: (error: unknown) => void): A2AError {
+  if (error instanceof A2AError) return error;
+  if (CountersignError.isInstance(error) && KINDS[error.code] !== "internal") {
+    return refused(error.code, error.message);
+  }
+  report(error);
+  return new A2AError({
+    message: "Something went wrong on the server; its log says what.",
+    metadata: { code: "internal" },
+  });
+}

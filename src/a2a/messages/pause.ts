@@ -1,0 +1,143 @@
+import type { Message, Part } from "@a2a-js/sdk";
+import { type CallRecord, type ConfirmationWithCall, redact } from "../../engine/index.ts";
+import {
+  type AskUserRequest,
+  type ConfirmationAsk,
+  encodeAskUserRequest,
+  encodeDataPart,
+  encodeToolApprovalRequest,
+  isJsonObject,
+  type JsonObject,
+  member,
+  type NestedPause,
+  toHitlEnvelope,
+} from "../../protocol/index.ts";
+import { ASK_USER, askedQuestions } from "../../runtime/index.ts";
+import { dataPart, type MessagePlace, textPart, toMessage } from "./messages.ts";
+
+/**
+ * What a client that opted in to the extension is asked next. Approvals come together and first; questions to the user
+ * come one by one, since the extension asks for one at a time.
+ */
+export type Pause =
+  | {
+      readonly kind: "approvals";
+      readonly asks: readonly ConfirmationAsk[];
+      /** The remote task that asks all of this, where one does. */
+      readonly nested?: Omit<NestedPause, "asks">;
+    }
+  | { readonly kind: "questions"; readonly asked: AskUserRequest };
+
+/** A question as messages tell of it, without declared secrets. */
+export function askOf({ confirmation, call }: ConfirmationWithCall): ConfirmationAsk {
+  const { hint, payload, askedByTool } = confirmation.shown;
+  return {
+    id: confirmation.id,
+    call: { id: call.wireId, name: call.tool, args: redact(call.args, call.secrets) },
+    hint,
+    ...(payload === undefined ? {} : { payload }),
+    ...(askedByTool === undefined ? {} : { askedByTool }),
+    ...(confirmation.round === 0 ? {} : { later: true }),
+  };
+}
+
+/** Does the user get questions by this, and not a call to approve? */
+export function isQuestion({ call, askedByTool }: ConfirmationAsk): boolean {
+  return call.name === ASK_USER && askedByTool === true;
+}
+
+/** The pauses that these questions make, in the order in which they are put. */
+export function pausesOf(asks: readonly ConfirmationAsk[]): readonly Pause[] {
+  const approvals = asks.filter((ask) => !isQuestion(ask));
+  const questions = asks
+    .filter(isQuestion)
+    .map(
+      ({ id, call }) => ({ kind: "questions", asked: { id, questions: askedQuestions(call.args) } }) as const,
+    );
+  return approvals.length === 0 ? questions : [{ kind: "approvals", asks: approvals }, ...questions];
+}
+
+/** What a client that opted in is asked now, of all that is open; says so where it is all of one remote task. */
+export function pauseNow(open: readonly ConfirmationWithCall[]): Pause | undefined {
+  const [pause] = pausesOf(open.map(askOf));
+  if (pause?.kind !== "approvals") return pause;
+  const ids = new Set(pause.asks.map(({ id }) => id));
+  const [first, ...others] = open
+    .filter(({ confirmation }) => ids.has(confirmation.id))
+    .map(({ confirmation }) => confirmation.shown.remote);
+  if (first === undefined || others.some((other) => other?.task !== first.task)) return pause;
+  const { agent: subagentName, task: taskId, context: contextId } = first;
+  return { ...pause, nested: { subagentName, taskId, contextId } };
+}
+
+// The ids are ours in both lists: they are what is answered here, and whoever reads only one of them answers the same.
+function toPayload(pause: Pause): JsonObject {
+  if (pause.kind === "questions") return encodeAskUserRequest(pause.asked);
+  const { asks, nested } = pause;
+  if (nested === undefined) return encodeToolApprovalRequest({ asks });
+  const hint = `Remote agent ${nested.subagentName ?? ""} requires approval for tool(s): ${namesOf(asks)}`;
+  return encodeToolApprovalRequest({ asks, hint, nested: { ...nested, asks } });
+}
+
+/** A pause as a client that opted in gets it: the payload, and a text for whoever only reads. */
+export function hitlRequest(place: MessagePlace, pause: Pause): Message {
+  const ids = pause.kind === "approvals" ? pause.asks.map(({ id }) => id) : [pause.asked.id];
+  const text = pause.kind === "approvals" ? approvalText(pause.asks) : QUESTIONS_TEXT;
+  return toMessage(place, {
+    id: requestId(ids),
+    role: "agent",
+    parts: [textPart(text)],
+    ...toHitlEnvelope(toPayload(pause)),
+  });
+}
+
+/** All that is asked, as a client that did not opt in gets it: in the older form, a part for each. */
+export function dataPartRequest(place: MessagePlace, asks: readonly ConfirmationAsk[]): Message {
+  const text = asks.every(isQuestion) ? QUESTIONS_TEXT : approvalText(asks);
+  const parts = asks.map((ask): Part => {
+    const { data, metadata } = encodeDataPart(ask);
+    return dataPart(data, metadata);
+  });
+  return toMessage(place, {
+    id: requestId(asks.map(({ id }) => id)),
+    role: "agent",
+    parts: [textPart(text), ...parts],
+  });
+}
+
+const QUESTIONS_TEXT = "The agent has questions";
+
+function approvalText(asks: readonly ConfirmationAsk[]): string {
+  return `Approval needed: ${namesOf(asks)}`;
+}
+
+function namesOf(asks: readonly ConfirmationAsk[]): string {
+  return asks.map(({ call }) => call.name).join(", ");
+}
+
+// Another set of questions is another message; the same set, asked for again, is the same one.
+function requestId(ids: readonly string[]): string {
+  return `ask-${ids.join("+")}`;
+}
+
+/** Where nobody can go on before a person has said what became of a call. No message over A2A can say that. */
+export function unknownNotice(place: MessagePlace, calls: readonly CallRecord[]): Message {
+  const named = calls.map(({ tool, wireId }) => `${tool} (${wireId})`).join(", ");
+  return toMessage(place, {
+    id: `settle-${calls.map(({ wireId }) => wireId).join("+")}`,
+    role: "agent",
+    parts: [
+      textPart(
+        `It is not known whether this ran to its end: ${named}. A person has to settle it in the server's inbox; until then nothing goes on.`,
+      ),
+    ],
+    metadata: { [SETTLE]: true },
+  });
+}
+
+const SETTLE = "countersign_settle";
+
+/** Does an agent say by this that a person has to settle something where it runs? */
+export function isSettleNotice({ metadata }: Message): boolean {
+  return isJsonObject(metadata) && member(metadata, SETTLE) === true;
+}

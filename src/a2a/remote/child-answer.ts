@@ -1,0 +1,136 @@
+import type { Part } from "@a2a-js/sdk";
+import type { Vote } from "../../engine/index.ts";
+import {
+  isJsonArray,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  member,
+  REQUEST_CONFIRMATION_FUNCTION_NAME,
+  toHitlEnvelope,
+} from "../../protocol/index.ts";
+import { askedQuestions, type ForeignCall, readAnswers } from "../../runtime/index.ts";
+import { dataPart, type MessageDraft, textPart } from "../messages/index.ts";
+import type { ChildAsk, PauseForm, Rest } from "./child-task.ts";
+
+/** What people decided of one of the child's calls, under the child's ids. */
+type ChildDecision = Readonly<{
+  id: string;
+  callId: string;
+  approved: boolean;
+  /** The call here that was approved. */
+  call?: string;
+  reason?: string;
+  /** To questions: one list each. */
+  answers?: readonly (readonly string[])[];
+}>;
+
+/** All decisions of a pause, as the arguments of the call that hands them over. */
+export function answerArgs(
+  { form, asks }: Extract<Rest, { state: "asks" }>,
+  calls: readonly ForeignCall[],
+): JsonObject {
+  return { form, decisions: asks.map((ask, index) => decisionOn(ask, form, calls[index])) };
+}
+
+/** The same of a pause that was decided at the child: nothing is handed over, also not what was approved here. */
+export function followArgs(calls: readonly ForeignCall[]): JsonObject {
+  const approved = calls.filter((decided) => approvalOf(decided) !== undefined);
+  return { decisions: [], unsent: approved.map(({ call }) => call.id) };
+}
+
+/** The calls here whose approvals such a call is about, handed over or not. */
+export function approvedCalls(args: JsonObject): readonly string[] {
+  const unsent = member(args, "unsent");
+  if (isJsonArray(unsent)) return unsent.map(String);
+  return decisionsIn(args).flatMap(({ call }) => call ?? []);
+}
+
+function decisionsIn(args: JsonObject): readonly ChildDecision[] {
+  const list = member(args, "decisions");
+  // Written by `answerArgs` and by nobody else.
+  return (isJsonArray(list) ? list : []) as unknown as readonly ChildDecision[];
+}
+
+function decisionOn({ id, callId, args }: ChildAsk, form: PauseForm, decided?: ForeignCall): ChildDecision {
+  const vote = approvalOf(decided);
+  const approved = vote !== undefined;
+  const here = approved && decided !== undefined ? { call: decided.call.id } : {};
+  if (form === "questions") {
+    // The extension knows no refusal of questions: whoever declines answers none of them.
+    return { id, callId, approved, ...here, answers: readAnswers(askedQuestions(args), vote?.payload) };
+  }
+  const reason = approved ? undefined : reasonOf(decided);
+  return { id, callId, approved, ...here, ...(reason === undefined ? {} : { reason }) };
+}
+
+/** Nothing but a person's recorded approval of this very call is one; whatever else became of it is a denial. */
+function approvalOf({ call, confirmation }: Partial<ForeignCall> = {}): Vote | undefined {
+  if (call?.status !== "succeeded" || confirmation?.status !== "approved") return undefined;
+  const vote = confirmation.votes.at(-1);
+  return vote?.confirmed === true ? vote : undefined;
+}
+
+function reasonOf({ call, confirmation }: Partial<ForeignCall> = {}): string | undefined {
+  return confirmation?.votes.at(-1)?.reason ?? confirmation?.withdrawal ?? errorIn(call?.result);
+}
+
+function errorIn(result: JsonValue | undefined): string | undefined {
+  const error = isJsonObject(result) ? member(result, "error") : undefined;
+  return typeof error === "string" ? error : undefined;
+}
+
+/** The message that hands the decisions over: every id of the pause exactly once. */
+export function answerDraft(id: string, args: JsonObject): MessageDraft {
+  const decisions = decisionsIn(args);
+  const text = decisions.map(({ approved }) => (approved ? "Approved" : "Rejected")).join(", ");
+  const base = { id, role: "user" as const };
+  switch (member(args, "form")) {
+    case "adk":
+      // To an ADK agent, text beside an answer is what the user says next.
+      return { ...base, parts: decisions.map(adkPart) };
+    case "kagent":
+      return { ...base, parts: [textPart(text), dataPart(batchOf(decisions))] };
+    default:
+      return { ...base, parts: [textPart(text)], ...toHitlEnvelope(payloadOf(decisions)) };
+  }
+}
+
+function payloadOf(decisions: readonly ChildDecision[]): JsonObject {
+  const [first] = decisions;
+  if (first?.answers !== undefined) {
+    const answers = first.answers.map((answer) => ({ answer: [...answer] }));
+    return { type: "ask_user_response", id: first.id, answers };
+  }
+  return {
+    type: "tool_approval_response",
+    approvals: decisions.map(({ id, approved, reason }) => ({
+      id,
+      approved,
+      ...(approved || reason === undefined ? {} : { rejection_reason: reason }),
+    })),
+  };
+}
+
+function adkPart({ id, approved, reason }: ChildDecision): Part {
+  const response = {
+    confirmed: approved,
+    ...(reason === undefined ? {} : { payload: { rejection_reason: reason } }),
+  };
+  return dataPart(
+    { name: REQUEST_CONFIRMATION_FUNCTION_NAME, id, response },
+    { adk_type: "function_response" },
+  );
+}
+
+function batchOf(decisions: readonly ChildDecision[]): JsonObject {
+  const words = decisions.map(({ callId, approved }) => [callId, approved ? "approve" : "reject"] as const);
+  const reasons = decisions.flatMap(({ callId, approved, reason }) =>
+    approved || reason === undefined ? [] : [[callId, reason] as const],
+  );
+  return {
+    decision_type: "batch",
+    decisions: Object.fromEntries(words),
+    ...(reasons.length === 0 ? {} : { rejection_reasons: Object.fromEntries(reasons) }),
+  };
+}

@@ -1,0 +1,70 @@
+import { TaskState } from "@a2a-js/sdk";
+import { isJsonArray, type JsonObject, member } from "../../protocol/index.ts";
+import { type Rest, restOf } from "./child-task.ts";
+import { isPause } from "./exchange.ts";
+import { isRefusal, type Peer } from "./peer.ts";
+
+/** A child's task that nobody talks to at the moment. */
+export interface WatchedTask {
+  /** What `taskNote` said of it. */
+  readonly note: JsonObject;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Why the pause that was noted is over without an answer from here; undefined while the child waits in it. Throws where
+ * the child cannot be asked, or says that it does not know the task: whoever decides here then finds out.
+ */
+export async function decidedAtChild(
+  peer: Peer,
+  { agent, note, signal }: WatchedTask & { readonly agent: string },
+): Promise<string | undefined> {
+  const ids = idsIn(note);
+  const rest = restOf(await peer.task(taskIn(note), signal));
+  if (isPause(rest, ids)) return undefined;
+  return asksStill(rest, ids)
+    ? `decided in part at ${agent}; what is left is asked anew`
+    : `decided at ${agent}, or its time was up there: its task has gone on without an answer from here`;
+}
+
+function asksStill(rest: Rest | undefined, ids: readonly string[]): boolean {
+  return rest?.state === "asks" && rest.asks.some(({ id }) => ids.includes(id));
+}
+
+/** Cancels a child's task; resolves once it is over there, whoever ended it, and throws while it is not. */
+export async function callOffTask(peer: Peer, { note, signal }: WatchedTask): Promise<void> {
+  const task = taskIn(note);
+  try {
+    await peer.cancel(task, signal);
+  } catch (error) {
+    if (!isRefusal(error) || (await goesOn(peer, task, signal))) throw error;
+  }
+}
+
+// One that runs a call at the moment cannot be canceled now, but later; one that it does not know any more is over.
+async function goesOn(peer: Peer, id: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    const { status } = await peer.task(id, signal);
+    return status === undefined || !OVER.has(status.state);
+  } catch (error) {
+    if (isRefusal(error)) return false;
+    throw error;
+  }
+}
+
+const OVER: ReadonlySet<TaskState> = new Set([
+  TaskState.TASK_STATE_COMPLETED,
+  TaskState.TASK_STATE_FAILED,
+  TaskState.TASK_STATE_CANCELED,
+  TaskState.TASK_STATE_REJECTED,
+]);
+
+function taskIn(note: JsonObject): string {
+  const task = member(note, "task");
+  return typeof task === "string" ? task : "";
+}
+
+function idsIn(note: JsonObject): readonly string[] {
+  const ids = member(note, "ids");
+  return isJsonArray(ids) ? ids.map(String) : [];
+}

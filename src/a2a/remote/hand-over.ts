@@ -1,0 +1,41 @@
+import type { CallRecord } from "../../engine/index.ts";
+import type { JsonObject } from "../../protocol/index.ts";
+import { approvedCalls } from "./child-answer.ts";
+import type { Exchanged, Taking } from "./exchange.ts";
+
+// The whole of it is the agent's answer; on a card this much tells what came of an approval.
+const LONGEST_ANSWER = 2_000;
+
+/** What is shown of a call of another agent's that was approved: all that is true until the agent was told. */
+export function toBeHanded(agent: string): JsonObject {
+  return { approved: true, note: `${agent} is told once all that it asks is decided` };
+}
+
+const NOTES: Readonly<Record<Taking, (agent: string) => string>> = {
+  yes: (agent) => `handed to ${agent}`,
+  no: (agent) => `not handed to ${agent}: it had gone on without, or refused it`,
+  perhaps: (agent) => `${agent} had gone on when it was asked again`,
+};
+
+/** What is shown of the calls whose approvals an exchange was about, by their ids, once it has come to rest. */
+export function handedOver(
+  agent: string,
+  { args }: CallRecord,
+  { rest, took }: Exchanged,
+): { readonly [call: string]: JsonObject } {
+  if (took === undefined) return {};
+  const shown = { approved: true, note: NOTES[took](agent), ...outcomeOf(agent, rest) };
+  return Object.fromEntries(approvedCalls(args).map((id) => [id, shown]));
+}
+
+function outcomeOf(agent: string, rest: Exchanged["rest"]): JsonObject {
+  switch (rest.state) {
+    case "said":
+      return { answer: rest.text.slice(0, LONGEST_ANSWER) };
+    case "asks":
+      return { answer: `${agent} asks again` };
+    case "failed":
+    case "unsettled":
+      return { error: rest.message.slice(0, LONGEST_ANSWER) };
+  }
+}

@@ -1,0 +1,207 @@
+import type { AgentCard } from "@a2a-js/sdk";
+import {
+  type Approvers,
+  CallEnd,
+  type CallRecord,
+  checkAsking,
+  type Shown,
+  storableText,
+} from "../../engine/index.ts";
+import {
+  CountersignError,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  member,
+} from "../../protocol/index.ts";
+import {
+  type AnyAgent,
+  ASK_USER,
+  answersSchema,
+  askedQuestions,
+  type ForeignAgent,
+  type ForeignContext,
+  type ForeignMove,
+  type ForeignStanding,
+  type Hooks,
+} from "../../runtime/index.ts";
+import { answerArgs, followArgs } from "./child-answer.ts";
+import { ANSWER_TOOL, type ChildAsk, MESSAGE_TOOL, type PauseForm } from "./child-task.ts";
+import { callOffTask, decidedAtChild } from "./child-watch.ts";
+import { Exchange, type Exchanged, taskNote } from "./exchange.ts";
+import { handedOver, toBeHanded } from "./hand-over.ts";
+import { Peer, type PeerHeaders } from "./peer.ts";
+
+export interface RemoteAgentOptions {
+  /** What it is called here. */
+  readonly name: string;
+  /** What a model that may hand over to it is told. */
+  readonly description?: string;
+  /** Where its card is, or the card itself. */
+  readonly card: URL | AgentCard;
+  /** For every request to it. The login that they prove has to be one that may decide there. */
+  readonly headers?: PeerHeaders;
+  /** Who may decide its calls here; whoever asked, if nothing is said. It has rules of its own besides. */
+  readonly approvers?: Approvers;
+  /** How long it may be out of reach before a person has to say how to go on; a day if nothing is said. */
+  readonly lostAfterMs?: number;
+}
+
+const KNOWN_OPTIONS: ReadonlySet<string> = new Set<keyof RemoteAgentOptions>([
+  "name",
+  "description",
+  "card",
+  "headers",
+  "approvers",
+  "lostAfterMs",
+]);
+
+const A_DAY_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * An agent that lives elsewhere and speaks A2A, as a sub-agent or by `agentTool`. When it asks for approvals, the run
+ * pauses here: each of its calls is a confirmation of this ledger, and once all of a pause are decided, the decisions
+ * are handed over together, under its ids and once. Nothing that it says is a decision here.
+ *
+ * Whatever dies in between, here or there, the exchange goes on with the same task. Where that cannot be (the task is
+ * not known there any more, or it was out of reach for too long) the call that speaks to it is `unknown`.
+ */
+export class RemoteAgent implements ForeignAgent {
+  readonly kind = "remote" as const;
+  readonly name: string;
+  readonly description: string;
+  readonly subAgents: readonly AnyAgent[] = [];
+  readonly hooks: Hooks = {};
+  readonly #peer: Peer;
+  readonly #approvers: Approvers;
+  readonly #lostAfterMs: number;
+
+  constructor(options: RemoteAgentOptions) {
+    const unknown = Object.keys(options).find((name) => !KNOWN_OPTIONS.has(name));
+    if (unknown !== undefined) throw invalid(`RemoteAgent has no option "${unknown}".`);
+    if (options.name === "" || options.name === "user")
+      throw invalid(`An agent cannot be called "${options.name}".`);
+    checkAsking(`The remote agent ${options.name}`, options);
+    this.name = options.name;
+    this.description = options.description ?? "";
+    this.#peer = new Peer({ card: options.card, headers: options.headers });
+    this.#approvers = options.approvers ?? "requester";
+    this.#lostAfterMs = options.lostAfterMs ?? A_DAY_MS;
+  }
+
+  async next(standing: ForeignStanding): Promise<ForeignMove> {
+    const { cursor, calls } = standing;
+    const [first] = calls;
+    if (first === undefined) {
+      const [message, context] = [await standing.words(), await standing.remembered()];
+      const args = { message, ...(typeof context === "string" ? { context } : {}) };
+      return { kind: "do", tool: MESSAGE_TOOL, args, gated: true };
+    }
+    const note = noteIn(cursor);
+    if (isExchange(first.call)) return this.#afterExchange(first.call, note);
+    if (note?.rest.state !== "asks") throw new Error("The frame does not say what was asked.");
+    const { task, context, rest } = note;
+    const answer = standing.decidedElsewhere ? followArgs(calls) : answerArgs(rest, calls);
+    return { kind: "do", tool: ANSWER_TOOL, args: { task, context, ...answer }, gated: false };
+  }
+
+  async perform(call: CallRecord, context: ForeignContext): Promise<JsonValue | CallEnd> {
+    // Approved, and so to be handed over: that is done for all of a pause at once, when the last is decided.
+    if (!isExchange(call)) return toBeHanded(this.name);
+    const options = { agent: this.name, lostAfterMs: this.#lostAfterMs, context };
+    const exchanged = await new Exchange(this.#peer, options).run(call);
+    const { rest, task } = exchanged;
+    if (rest.state === "failed" && call.tool === MESSAGE_TOOL) throw new Error(rest.message);
+    // Before anybody is asked: whoever decides or stops it from then on, it is looked after.
+    if (rest.state === "asks")
+      await context.note(
+        taskNote(
+          task,
+          rest.asks.map(({ id }) => id),
+        ),
+      );
+    const note: Note = { call: call.id, ...exchanged };
+    const learned = handedOver(this.name, call, exchanged);
+    return new CallEnd({ result: resultOf(exchanged), cursor: { remote: note }, learned });
+  }
+
+  /** A decision that was taken where the agent runs is its own: what is still asked here is taken back. */
+  async decidedElsewhere(note: JsonObject, signal: AbortSignal): Promise<string | undefined> {
+    return decidedAtChild(this.#peer, { agent: this.name, note, signal });
+  }
+
+  async callOff(note: JsonObject, signal: AbortSignal): Promise<void> {
+    await callOffTask(this.#peer, { note, signal });
+  }
+
+  #afterExchange({ id, status, result }: CallRecord, note: Note | undefined): ForeignMove {
+    if (status !== "succeeded") return { kind: "fail", message: errorIn(result) ?? `The call is ${status}.` };
+    // A person has said what came of it: those words stand in for the child's.
+    if (note?.call !== id) return { kind: "say", text: textOf(result) };
+    const { rest, context } = note;
+    if (rest.state === "said") return { kind: "say", text: rest.text, remember: context };
+    if (rest.state !== "asks") return { kind: "fail", message: rest.message };
+    const questions = rest.asks.map((ask) => ({
+      tool: storableText(ask.name),
+      args: ask.args,
+      shown: this.#shown(ask, note, rest),
+      approvers: this.#approvers,
+    }));
+    return { kind: "ask", questions };
+  }
+
+  #shown(
+    ask: ChildAsk,
+    { task, context }: Note,
+    { form, agent }: { readonly form: PauseForm; readonly agent?: string },
+  ): Shown {
+    return {
+      hint: ask.hint === "" ? `Approve execution of tool ${ask.name}?` : ask.hint,
+      why: [`the remote agent ${this.name} asks`],
+      source: agent === undefined ? this.name : `${this.name} / ${agent}`,
+      remote: { agent: this.name, task, context },
+      ...(form === "questions"
+        ? { askedByTool: true, question: ASK_USER, schema: answersSchema(askedQuestions(ask.args)) }
+        : {}),
+    };
+  }
+}
+
+/** What is kept on the frame: how the exchange of this call came to rest. */
+type Note = Exchanged & Readonly<{ call: string }>;
+
+// Written by `perform` and by nobody else.
+function noteIn(cursor: JsonValue): Note | undefined {
+  const note = isJsonObject(cursor) ? member(cursor, "remote") : undefined;
+  return isJsonObject(note) ? (note as unknown as Note) : undefined;
+}
+
+function resultOf({ rest, task }: Exchanged): JsonObject {
+  switch (rest.state) {
+    case "said":
+      return { text: rest.text };
+    case "asks":
+      return { state: "input-required", task };
+    case "failed":
+    case "unsettled":
+      return { error: rest.message };
+  }
+}
+
+function isExchange({ tool }: CallRecord): boolean {
+  return tool === MESSAGE_TOOL || tool === ANSWER_TOOL;
+}
+
+function errorIn(result: JsonValue | undefined): string | undefined {
+  const error = isJsonObject(result) ? member(result, "error") : undefined;
+  return typeof error === "string" ? error : undefined;
+}
+
+function textOf(result: JsonValue | undefined): string {
+  const text = isJsonObject(result) ? member(result, "text") : result;
+  return typeof text === "string" ? text : JSON.stringify(result ?? null);
+}
+
+function invalid(message: string): CountersignError {
+  return new CountersignError("invalid-option", message);
+}

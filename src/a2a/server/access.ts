@@ -1,0 +1,87 @@
+import {
+  type ConfirmationWithCall,
+  type DecisionInput,
+  type Engine,
+  isAnybody,
+  mayDecide,
+  type Principal,
+} from "../../engine/index.ts";
+import type { ErrorCode } from "../../protocol/index.ts";
+import { refused } from "../messages/index.ts";
+
+/** The name of this door in the records of what was decided through it. */
+export const DOOR = "a2a";
+
+/** What a client may do here, beside deciding. */
+export type Use = "run" | "read";
+
+const SCOPES: Readonly<Record<Use, readonly string[]>> = { run: ["run"], read: ["read", "run"] };
+
+/** Throws `forbidden` where the caller's scopes do not reach. */
+export function checkUse(principal: Principal, use: Use): void {
+  if (SCOPES[use].some((scope) => principal.scopes.includes(scope))) return;
+  throw refused("forbidden", `${principal.id} does not have the scope "${use}".`);
+}
+
+interface Complaint {
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+/**
+ * Why a caller may not decide over A2A at all; undefined if they may. An agent never does. Where nobody logs in, only
+ * this machine is answered, and whoever is at it decides; elsewhere it takes the server's consent, a login and the
+ * scope `decide`.
+ */
+export function closedTo(principal: Principal, decisions: boolean): Complaint | undefined {
+  if (principal.kind === "agent") return { code: "forbidden", message: "An agent may not decide." };
+  if (!decisions && !isAnybody(principal)) {
+    return {
+      code: "forbidden",
+      message: "Decisions over A2A are not taken by this server; decide in its inbox.",
+    };
+  }
+  const isKnown = principal.authenticated || isAnybody(principal);
+  if (!isKnown || !principal.scopes.includes("decide")) {
+    return { code: "forbidden", message: `${principal.id} does not have the scope "decide".` };
+  }
+  return undefined;
+}
+
+/** Puts on record that somebody tried to decide these, and was turned away. */
+export async function noteRefusals(
+  engine: Engine,
+  items: readonly Pick<ConfirmationWithCall, "confirmation">[],
+  { by, code }: { readonly by: Principal; readonly code: ErrorCode },
+): Promise<void> {
+  for (const { confirmation } of items) {
+    await engine.noteRefusal({ confirmation: confirmation.id }, { code, what: "decide" }, { by, via: DOOR });
+  }
+}
+
+/** Why a decision would not be taken, found out before any of its message is; undefined if it would be. */
+export async function complaintAbout(
+  { confirmed, payload }: DecisionInput,
+  { confirmation, call }: ConfirmationWithCall,
+  {
+    engine,
+    principal,
+    now,
+  }: { readonly engine: Engine; readonly principal: Principal; readonly now: number },
+): Promise<Complaint | undefined> {
+  const { id, expiresAt } = confirmation;
+  if (!mayDecide(confirmation, principal)) {
+    return { code: "not-an-approver", message: `${principal.id} may not decide ${id}; nothing was decided.` };
+  }
+  if (expiresAt !== undefined && expiresAt <= now) {
+    return { code: "expired", message: `The deadline of ${id} has passed; nothing was decided.` };
+  }
+  const judged = confirmed
+    ? await engine.judgePayload({ confirmation, call }, payload)
+    : { ok: true as const };
+  if (judged.ok) return undefined;
+  return {
+    code: "payload-mismatch",
+    message: `The answer to ${id} does not fit what was asked (${judged.field}): ${judged.message}; nothing was decided.`,
+  };
+}

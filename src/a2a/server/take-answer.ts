@@ -1,0 +1,93 @@
+import { createHash } from "node:crypto";
+import type { DecisionInput, Engine, KeptItem, Ledger, Principal } from "../../engine/index.ts";
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../protocol/index.ts";
+import { refused } from "../messages/index.ts";
+import { shownIn, type TaskView, taskIdOf } from "../tasks/index.ts";
+import { closedTo, complaintAbout, DOOR, noteRefusals } from "./access.ts";
+import { type Answer, readAnswer } from "./read-answer.ts";
+
+/** An answer that came in a message. */
+export interface AnswerMessage {
+  readonly answer: Answer;
+  readonly view: TaskView;
+  readonly principal: Principal;
+  /** Of the whole message; the same id with another content is another message, and refused. */
+  readonly messageId: string;
+  readonly digest: string;
+}
+
+const KIND = "a2a-answer";
+const REMEMBERED_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * Takes an answer as the decisions it is: all of it is checked first, and one thing wrong leaves everything as it was.
+ * What it decides is then on disk before the first decision is committed, so that the same message, sent again after a
+ * crash in between, completes it. Throws where nothing, or not all of it, was taken.
+ */
+export async function takeAnswer(
+  engine: Engine,
+  { answer, view, principal, messageId, digest }: AnswerMessage,
+  { decisions: doorIsOpen }: { readonly decisions: boolean },
+): Promise<void> {
+  const { ledger } = engine;
+  const closed = closedTo(principal, doorIsOpen);
+  if (closed !== undefined) {
+    await noteRefusals(engine, view.open, { by: principal, code: closed.code });
+    throw refused(closed.code, closed.message);
+  }
+  const id = keyOf(view, principal, messageId);
+  const known = await ledger.kept(KIND, id);
+  if (known !== undefined) return commit(engine, rememberedIn(known, digest), principal);
+  const decisions = readAnswer(answer, { open: view.open, shown: await shownIn(ledger, view.ref) });
+  await check(engine, view, { decisions, principal });
+  const value = { digest, decisions: decisions.map((decision) => ({ ...decision })) };
+  const expiresAt = view.now + REMEMBERED_MS;
+  const isFirst = await ledger.keep({ kind: KIND, id, value, expiresAt }, 0);
+  return commit(engine, isFirst ? decisions : await remembered(ledger, id, digest), principal);
+}
+
+async function check(
+  engine: Engine,
+  { open, now }: TaskView,
+  { decisions, principal }: { readonly decisions: readonly DecisionInput[]; readonly principal: Principal },
+): Promise<void> {
+  for (const decision of decisions) {
+    const item = open.find(({ confirmation }) => confirmation.id === decision.id);
+    const complaint = item && (await complaintAbout(decision, item, { engine, principal, now }));
+    if (item === undefined || complaint === undefined) continue;
+    if (complaint.code === "not-an-approver") {
+      await noteRefusals(engine, [item], { by: principal, code: complaint.code });
+    }
+    throw refused(complaint.code, complaint.message);
+  }
+}
+
+async function commit(engine: Engine, decisions: readonly DecisionInput[], by: Principal): Promise<void> {
+  const outcomes = await engine.decideAll(decisions, { by, via: DOOR });
+  const bad = outcomes.find((outcome) => !outcome.ok);
+  if (bad?.ok === false) throw refused(bad.code, bad.message);
+}
+
+function keyOf({ ref }: TaskView, { kind, id }: Principal, messageId: string): string {
+  return createHash("sha256")
+    .update(JSON.stringify([kind, id, taskIdOf(ref), messageId]))
+    .digest("base64url");
+}
+
+async function remembered(ledger: Ledger, id: string, digest: string): Promise<readonly DecisionInput[]> {
+  const item = await ledger.kept(KIND, id);
+  return item === undefined ? [] : rememberedIn(item, digest);
+}
+
+function rememberedIn({ value }: KeptItem, digest: string): readonly DecisionInput[] {
+  const kept: JsonObject = isJsonObject(value) ? value : {};
+  if (member(kept, "digest") !== digest) {
+    throw refused("key-reused", "Another message was sent under this messageId; give this one its own.");
+  }
+  const decisions = member(kept, "decisions");
+  return isJsonArray(decisions) ? decisions.map(toDecision) : [];
+}
+
+function toDecision(value: JsonValue): DecisionInput {
+  return value as unknown as DecisionInput;
+}

@@ -1,0 +1,28 @@
+import type { Engine, Principal } from "../../engine/index.ts";
+import { refused } from "../messages/index.ts";
+import { CANCELLED, type TaskView } from "./read-task.ts";
+
+/**
+ * Stops a task's run: what is asked is withdrawn, no further step is taken. Refused while a call of it executes or its
+ * outcome is unknown, since "canceled" would then say that something did not happen which may have.
+ */
+export async function cancelTask(engine: Engine, view: TaskView, principal: Principal): Promise<void> {
+  if (view.standing === "canceled") return;
+  if (view.standing !== "working" && view.standing !== "waiting") {
+    throw refused("not-cancellable", `The task is over (${view.standing}).`);
+  }
+  const { session, invocation } = view.ref;
+  const frames = (await engine.ledger.liveFrames(session)).filter((frame) => frame.invocation === invocation);
+  const calls = await engine.ledger.calls(frames.flatMap((frame) => frame.calls));
+  const busy = calls.find(({ status }) => status === "executing" || status === "unknown");
+  if (busy !== undefined) {
+    const what =
+      busy.status === "executing" ? "is running" : "has an unknown outcome that a person must settle";
+    throw refused(
+      "call-executing",
+      `The call ${busy.wireId} (${busy.tool}) ${what}; the task cannot be canceled now.`,
+    );
+  }
+  const reason = `${principal.id} canceled the task.`;
+  await engine.cancelRun({ session, invocation, reason, errorCode: CANCELLED });
+}

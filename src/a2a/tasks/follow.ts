@@ -1,0 +1,167 @@
+import { type StreamResponse, TaskState, type TaskStatus } from "@a2a-js/sdk";
+import type { Ledger } from "../../engine/index.ts";
+import type { StoredEvent } from "../../protocol/index.ts";
+import { type RunEvent, type Runner, redactCalls } from "../../runtime/index.ts";
+import type { MessagePlace } from "../messages/index.ts";
+import { RunTeller } from "./history.ts";
+import { readTask, spokenIn, type TaskView } from "./read-task.ts";
+import { rememberShown } from "./shown.ts";
+import { answerArtifact, placeOf, statusOf } from "./to-task.ts";
+
+/** Whom a task is told to, and until when. */
+export interface Following {
+  readonly runner: Runner;
+  readonly ledger: Ledger;
+  readonly optedIn: boolean;
+  /** Aborts when nobody listens any more. The run goes on. */
+  readonly signal: AbortSignal;
+}
+
+/** Waits until a task stands still: it waits for a person, or is over. Wherever it runs. */
+export async function untilStill({ runner, ledger, signal }: Following, view: TaskView): Promise<TaskView> {
+  for (let now = view; ; ) {
+    if (now.standing !== "working" || signal.aborted) return now;
+    const change = nextChange(ledger, signal);
+    try {
+      const { session, invocation } = now.ref;
+      for await (const _ of runner.watch({ session, invocation, after: now.known })) {
+        if (signal.aborted) return now;
+      }
+      const next = (await readTask(ledger, now.ref)) ?? now;
+      // Nothing moves and nobody is asked: whatever the run waits for will be a change.
+      if (next.standing === "working" && next.session.version === now.session.version) await change.happened;
+      now = next;
+    } finally {
+      change.forget();
+    }
+  }
+}
+
+/**
+ * Tells what happens to a task from how it was seen: the agent's words in pieces and whole, decisions from any door,
+ * and where it stands when it stands still. Sees what other servers on the same database do.
+ */
+export async function* followTask(following: Following, view: TaskView): AsyncGenerator<StreamResponse> {
+  const { ledger, runner, optedIn, signal } = following;
+  const telling = new RunUpdates(view, optedIn);
+  const { session, invocation } = view.ref;
+  for (let now = view; ; ) {
+    const change = nextChange(ledger, signal);
+    try {
+      for await (const event of runner.watch({ session, invocation, after: now.known, streaming: true })) {
+        if (signal.aborted) return;
+        yield* telling.updates(await withoutSecrets(ledger, session, event));
+      }
+      const next = await readTask(ledger, view.ref);
+      if (next === undefined || signal.aborted) return;
+      if (next.standing !== "working") {
+        yield* lastWords(following, next);
+        return;
+      }
+      // Nothing moves and nobody is asked: whatever the run waits for will be a change.
+      if (next.session.version === now.session.version) await change.happened;
+      now = next;
+    } finally {
+      change.forget();
+    }
+  }
+}
+
+async function withoutSecrets(ledger: Ledger, session: string, told: RunEvent): Promise<RunEvent> {
+  if (told.kind !== "stored") return told;
+  const [event = told.event] = await redactCalls(ledger, session, [told.event]);
+  return { ...told, event };
+}
+
+/** What is said of a run while it is at work. */
+class RunUpdates {
+  readonly #place: MessagePlace;
+  readonly #teller: RunTeller;
+  #pieces = 0;
+
+  constructor(view: TaskView, optedIn: boolean) {
+    this.#place = placeOf(view);
+    this.#teller = new RunTeller({ place: this.#place, optedIn });
+    this.#teller.learn(view.events);
+  }
+
+  updates(told: RunEvent): readonly StreamResponse[] {
+    if (told.kind === "partial") return this.#piece(told.event);
+    if (told.kind !== "stored") return [];
+    const { event } = told;
+    this.#teller.learn([event]);
+    // What is asked is told when the run stands still, with all that is asked beside it.
+    const asked = new Set((event.asks ?? []).map(({ id }) => id));
+    const timestamp = new Date(event.timestamp).toISOString();
+    return this.#teller
+      .messages(event, asked)
+      .map((message) =>
+        statusUpdate(this.#place, { state: TaskState.TASK_STATE_WORKING, message, timestamp }),
+      );
+  }
+
+  #piece(event: StoredEvent): readonly StreamResponse[] {
+    const text = spokenIn([event]);
+    if (text === "") return [];
+    this.#pieces += 1;
+    return [artifactUpdate(this.#place, { text, append: this.#pieces > 1, last: false })];
+  }
+}
+
+async function* lastWords({ ledger, optedIn }: Following, view: TaskView): AsyncGenerator<StreamResponse> {
+  const place = placeOf(view);
+  const text = spokenIn(view.events);
+  if (text !== "") yield artifactUpdate(place, { text, append: false, last: view.standing !== "waiting" });
+  if (!optedIn && view.standing === "waiting") await rememberShown(ledger, view);
+  yield statusUpdate(place, statusOf(view, optedIn));
+}
+
+/** Waits until a task that waits for people has moved, or nobody listens any more. */
+export async function untilMoved(
+  { ledger, signal }: Following,
+  view: TaskView,
+): Promise<TaskView | undefined> {
+  for (let now: TaskView | undefined = view; ; ) {
+    const change = nextChange(ledger, signal);
+    try {
+      now = await readTask(ledger, view.ref);
+      if (now === undefined || now.known > view.known || now.standing !== "waiting") return now;
+      await change.happened;
+      if (signal.aborted) return undefined;
+    } finally {
+      change.forget();
+    }
+  }
+}
+
+function artifactUpdate(
+  { taskId, contextId }: MessagePlace,
+  { text, append, last }: { readonly text: string; readonly append: boolean; readonly last: boolean },
+): StreamResponse {
+  const artifact = answerArtifact(text);
+  const value = { taskId, contextId, artifact, append, lastChunk: last, metadata: undefined };
+  return { payload: { $case: "artifactUpdate", value } };
+}
+
+function statusUpdate({ taskId, contextId }: MessagePlace, status: TaskStatus): StreamResponse {
+  return { payload: { $case: "statusUpdate", value: { taskId, contextId, status, metadata: undefined } } };
+}
+
+/** The next change in the ledger, or the end of listening. */
+function nextChange(
+  ledger: Ledger,
+  signal: AbortSignal,
+): { readonly happened: Promise<void>; readonly forget: () => void } {
+  const { promise: happened, resolve } = Promise.withResolvers<void>();
+  const wake = (): void => resolve();
+  const stop = ledger.onChange(wake);
+  signal.addEventListener("abort", wake, { once: true });
+  if (signal.aborted) wake();
+  return {
+    happened,
+    forget: () => {
+      stop();
+      signal.removeEventListener("abort", wake);
+    },
+  };
+}

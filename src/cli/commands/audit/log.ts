@@ -1,0 +1,76 @@
+import type { JournalRecord, Ledger } from "../../../engine/index.ts";
+import { CountersignError } from "../../../protocol/index.ts";
+import { type Command, type Invocation, LEDGER_FLAG } from "../../command.ts";
+import { EXIT } from "../../exit-codes.ts";
+import { printRecord, recordBody } from "../../journal-line.ts";
+import { withEngine } from "../../wiring.ts";
+
+const PAGE = 500;
+
+export const auditLog: Command = {
+  name: "audit log",
+  summary: "the journal, oldest first",
+  usage: "[--session NAME] [--after N] [--limit N]",
+  about:
+    "One line a record: when, what, which tool, who. --session takes a session's key, as --json shows it, or " +
+    "app/user/id. With --json each line is one record, so that a long journal can be read as it comes.",
+  flags: {
+    session: { type: "string", value: "NAME", help: "only this session: its key, or app/user/id" },
+    after: { type: "string", value: "N", help: "begin after this record's number" },
+    limit: { type: "string", value: "N", help: "at most so many records" },
+    ...LEDGER_FLAG,
+  },
+  examples: [
+    { line: "audit log", says: "all of it" },
+    { line: "audit log --session gate:refund/gate/order-17", says: "one gated call" },
+    { line: "audit log --json --after 1200", says: "what is new, for a program" },
+  ],
+  run(invocation) {
+    const { output, flags } = invocation;
+    const limit = flags.number("limit", 1) ?? Number.POSITIVE_INFINITY;
+    return withEngine(invocation, async ({ ledger }) => {
+      let printed = 0;
+      for await (const record of recordsOf(ledger, invocation)) {
+        if (printed >= limit) break;
+        printed += 1;
+        if (flags.has("json")) output.jsonLine({ ...record, body: recordBody(record) });
+        else printRecord(output, record);
+      }
+      if (printed === 0 && !flags.has("json")) output.line("The journal has no such records.");
+      return EXIT.ok;
+    });
+  },
+};
+
+async function* recordsOf(ledger: Ledger, { flags }: Invocation): AsyncGenerator<JournalRecord> {
+  const after = flags.number("after", 0) ?? 0;
+  const name = flags.text("session");
+  const stream = name === undefined ? undefined : await streamOf(ledger, name);
+  let last = stream === undefined ? after : 0;
+  for (;;) {
+    const page =
+      stream === undefined
+        ? await ledger.journal({ after: last, limit: PAGE })
+        : await ledger.chain(stream, { after: last, limit: PAGE });
+    yield* page.filter(({ seq }) => seq > after);
+    const newest = page.at(-1);
+    if (newest === undefined || page.length < PAGE) return;
+    last = stream === undefined ? newest.seq : newest.n;
+  }
+}
+
+/** A session by its key or by its name. */
+async function streamOf(ledger: Ledger, given: string): Promise<string> {
+  const [, app, user, id] = /^([^/]+)\/([^/]+)\/(.+)$/s.exec(given) ?? [];
+  const named =
+    app === undefined || user === undefined || id === undefined
+      ? undefined
+      : await ledger.load({ session: { app, user, id } });
+  const found = named ?? (await ledger.load({ sessionKey: given }));
+  if (found !== undefined) return found.session.key;
+  throw new CountersignError(
+    "unknown-session",
+    `There is no session "${given}"; give its key, or app/user/id as in gate:refund/gate/order-17.`,
+    { details: { field: "session" } },
+  );
+}

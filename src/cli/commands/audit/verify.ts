@@ -1,0 +1,66 @@
+import type { Verification } from "../../../engine/index.ts";
+import { type Command, type Invocation, LEDGER_FLAG } from "../../command.ts";
+import { EXIT } from "../../exit-codes.ts";
+import { inert } from "../../output.ts";
+import { Progress } from "../../progress.ts";
+import { withEngine } from "../../wiring.ts";
+
+export const auditVerify: Command = {
+  name: "audit verify",
+  summary: "check the journal; exit code 1 if something does not fit",
+  usage: "[--head HEAD]",
+  about:
+    "Recomputes every chain and every checkpoint, and says what such a check cannot find. With --head, a value " +
+    "that `audit head` printed earlier and that was kept elsewhere, it also finds that the end was cut off.",
+  flags: {
+    head: { type: "string", value: "HEAD", help: "a head that `audit head` printed" },
+    ...LEDGER_FLAG,
+  },
+  examples: [
+    { line: "audit verify", says: "checks all of it" },
+    { line: "audit verify --head 12:wmFl0z5nd2b…", says: "and that it still contains this head" },
+  ],
+  run(invocation) {
+    const head = invocation.flags.text("head");
+    return withEngine(invocation, async (engine) => {
+      const progress = new Progress();
+      const onRecords = (records: number): void => progress.show(`${records} records checked …`);
+      const verification = await engine
+        .verify({ ...(head === undefined ? {} : { head }), onRecords })
+        .finally(() => progress.end());
+      if (invocation.flags.has("json")) invocation.output.json(verification);
+      else printVerification(invocation, verification);
+      return verification.ok ? EXIT.ok : EXIT.failed;
+    });
+  },
+};
+
+/** The counts, what does not fit, and what could not have been found. */
+function printVerification(
+  { output, env }: Pick<Invocation, "output" | "env">,
+  verification: Verification,
+): void {
+  const { ok, records, erased, streams, checkpoints, faults, cannotDetect } = verification;
+  const verdict = ok
+    ? output.style(["bold", "green"], "The journal verifies")
+    : output.style(["bold", "red"], "The journal does NOT verify");
+  output.line(
+    `${verdict}: ${count(records, "record")} in ${count(streams, "session")}, ${count(checkpoints, "checkpoint")}.`,
+  );
+  if (erased > 0)
+    output.line(`Of ${count(erased, "record")} only digests are left: erased with their sessions.`);
+  for (const { where, what } of faults) output.prose(`${inert(where)}: ${inert(what)}`, "  ");
+  if (!ok) {
+    const secret = env["COUNTERSIGN_SECRET"] ? "is set here" : "is not set here";
+    output.prose(
+      `If the ledger is written with another COUNTERSIGN_SECRET than this check has, nothing fits; it ${secret}.`,
+    );
+  }
+  output.line();
+  output.line("What this check cannot find:");
+  for (const sentence of cannotDetect) output.prose(sentence, "  - ");
+}
+
+function count(n: number, noun: string): string {
+  return `${n} ${noun}${n === 1 ? "" : "s"}`;
+}

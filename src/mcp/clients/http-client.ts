@@ -1,0 +1,111 @@
+import type { JSONRPCMessage, Transport, TransportSendOptions } from "@modelcontextprotocol/client";
+import { member } from "../../protocol/index.ts";
+import { fieldsOf, isRequestId, type RequestId } from "../rpc/index.ts";
+import { EventStream } from "./event-stream.ts";
+
+// What the server says while nobody listens is kept for whoever comes next, as much as this.
+const MOST_KEPT = 1_000;
+
+/**
+ * A client over streamable HTTP. Its requests are answered each on a stream of its own; what the server says by
+ * itself goes to the stream that the client opened for that, else to one of those.
+ */
+export class HttpClient implements Transport {
+  onmessage: Transport["onmessage"];
+  onclose: Transport["onclose"];
+  onerror: Transport["onerror"];
+  readonly sessionId: string;
+  /** Resolves when messages can be received. */
+  readonly started: Promise<void>;
+  lastSeen: number = performance.now();
+  readonly #starting = Promise.withResolvers<void>();
+  readonly #answers = new Map<RequestId, EventStream>();
+  readonly #kept: JSONRPCMessage[] = [];
+  #listening: EventStream | undefined;
+  #closed = false;
+
+  constructor(sessionId: string) {
+    this.sessionId = sessionId;
+    this.started = this.#starting.promise;
+  }
+
+  /** Is an answer awaited, or somebody listening? */
+  get isBusy(): boolean {
+    return this.#answers.size > 0 || this.#listening !== undefined;
+  }
+
+  async start(): Promise<void> {
+    this.#starting.resolve();
+  }
+
+  /** Takes a message; of a request the stream on which it will be answered, undefined for anything else. */
+  receive(message: JSONRPCMessage): ReadableStream<Uint8Array> | undefined {
+    this.lastSeen = performance.now();
+    const { id, method, params } = fieldsOf(message);
+    const stream = id === undefined || method === undefined ? undefined : this.#openAnswer(id);
+    if (method === "notifications/cancelled") this.#endAnswer(member(params, "requestId"));
+    this.onmessage?.(message);
+    return stream?.body;
+  }
+
+  isAnswering(id: RequestId): boolean {
+    return this.#answers.has(id);
+  }
+
+  /** A stream for what the server says by itself; it takes the place of an earlier one. */
+  listen(): ReadableStream<Uint8Array> {
+    this.lastSeen = performance.now();
+    this.#listening?.end();
+    const stream = new EventStream(() => {
+      if (this.#listening === stream) this.#listening = undefined;
+    });
+    this.#listening = stream;
+    for (const message of this.#kept.splice(0)) stream.send(message);
+    return stream.body;
+  }
+
+  /** Throws for an answer that nobody reads any more: whoever sends it must not count it as told. */
+  async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
+    const { id, method } = fieldsOf(message);
+    if (this.#closed) throw new Error("the client is gone");
+    if (method === undefined && id !== undefined) return this.#answer(id, message);
+    const related = options?.relatedRequestId;
+    const stream = (related === undefined ? undefined : this.#answers.get(related)) ?? this.#streamFor();
+    if (stream !== undefined) stream.send(message);
+    else if (this.#kept.push(message) > MOST_KEPT) this.#kept.shift();
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    for (const stream of this.#answers.values()) stream.end();
+    this.#listening?.end();
+    this.onclose?.();
+  }
+
+  // With one request under way it is most likely about that.
+  #streamFor(): EventStream | undefined {
+    const [first] = this.#answers.values();
+    return this.#answers.size === 1 ? first : (this.#listening ?? first);
+  }
+
+  #openAnswer(id: RequestId): EventStream {
+    const stream = new EventStream(() => {
+      this.lastSeen = performance.now();
+      if (this.#answers.get(id) === stream) this.#answers.delete(id);
+    });
+    this.#answers.set(id, stream);
+    return stream;
+  }
+
+  #answer(id: RequestId, message: JSONRPCMessage): void {
+    const stream = this.#answers.get(id);
+    if (stream === undefined) throw new Error("the client no longer reads this answer");
+    stream.send(message);
+    stream.end();
+  }
+
+  #endAnswer(id: unknown): void {
+    if (isRequestId(id)) this.#answers.get(id)?.end();
+  }
+}

@@ -1,0 +1,63 @@
+import type { GateOutcome } from "../../engine/index.ts";
+import { isJsonArray, isJsonObject, type JsonObject, member } from "../../protocol/index.ts";
+
+type Outcome = GateOutcome<JsonObject>;
+
+/** Is there nothing more to come, so that the same arguments again are a new call? */
+export function isFinal({ status }: Outcome): boolean {
+  return status !== "pending" && status !== "executing" && status !== "unknown";
+}
+
+// Erased before anybody asked for it; that it ran is still known.
+const ERASED: JsonObject = {
+  content: [{ type: "text", text: "the call was run, and its result is no longer kept" }],
+};
+
+/** What a client is told: the server's own result, or a failure in the words that a model understands. */
+export function outcomeResult(outcome: Outcome): JsonObject {
+  switch (outcome.status) {
+    case "succeeded":
+      return isJsonObject(outcome.result) ? keptOf(outcome.result) : ERASED;
+    case "failed":
+      return failure(outcome.error);
+    case "denied":
+      return failure(`tool call was rejected by the user${because(outcome.reason)}`);
+    case "expired":
+      return failure("tool call expired before it was approved");
+    case "cancelled":
+      return failure(`tool call was withdrawn${because(outcome.reason)}`);
+    default:
+      return failure("the call was started and its outcome is not known; a person has to settle it");
+  }
+}
+
+// The engine's word that the result could not be kept is no tool result, which always has content.
+function keptOf(result: JsonObject): JsonObject {
+  const warning = member(result, "warning");
+  if (typeof warning !== "string" || Object.hasOwn(result, "content")) return result;
+  return { content: [{ type: "text", text: warning }] };
+}
+
+export function failure(text: string): JsonObject {
+  return { isError: true, content: [{ type: "text", text }] };
+}
+
+/** The complaint about a name that could mean several tools. */
+export function ambiguous(tool: string): string {
+  return `the server lists more than one tool that could be meant by "${tool}"`;
+}
+
+/** The words of a result that says that the tool failed. */
+export function failureIn(result: JsonObject): string {
+  const content = member(result, "content");
+  const parts = isJsonArray(content) ? content : [];
+  const texts = parts.flatMap((part) => {
+    const text = isJsonObject(part) ? member(part, "text") : undefined;
+    return typeof text === "string" ? [text] : [];
+  });
+  return texts.join("\n") || "the tool reported a failure";
+}
+
+function because(reason: string | undefined): string {
+  return reason === undefined ? "" : `: ${reason}`;
+}

@@ -1,0 +1,49 @@
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
+
+/** A member's name as decoders that ignore case (Go's, among others) compare it. */
+function foldMember(name: string): string {
+  return name.normalize("NFKC").toLowerCase().toUpperCase();
+}
+
+/** A tool's name without what a careless server may overlook: case, width, blanks and characters that nobody sees. */
+export function foldName(name: string): string {
+  return foldMember(name).replaceAll(/[\s\p{C}]/gu, "");
+}
+
+/** Do these have a name that could be taken for this one? */
+export function namesAlike(names: readonly string[], name: string): boolean {
+  const folded = foldName(name);
+  return names.some((one) => foldName(one) === folded);
+}
+
+/**
+ * The path of the first member whose name differs from that of one beside it only by case or width; undefined if there
+ * is none. Which of the two a server takes cannot be told, so nobody can be shown what would run.
+ */
+export function twinMember(value: JsonValue, path = ""): string | undefined {
+  const steps = stepsToTwin(value);
+  return steps === undefined ? undefined : `${path}${steps.join("")}`.replace(/^\./, "");
+}
+
+// The path is written only where there is one to tell: long names above many members would take for ever.
+function stepsToTwin(value: JsonValue): string[] | undefined {
+  if (isJsonArray(value)) {
+    for (const [index, inner] of value.entries()) {
+      const below = stepsToTwin(inner);
+      if (below !== undefined) return [`[${index}]`, ...below];
+    }
+    return undefined;
+  }
+  return isJsonObject(value) ? stepsInObject(value) : undefined;
+}
+
+function stepsInObject(object: JsonObject): string[] | undefined {
+  const seen = new Set<string>();
+  for (const [key, inner] of Object.entries(object)) {
+    const folded = foldMember(key);
+    const below = seen.has(folded) ? [] : stepsToTwin(inner);
+    if (below !== undefined) return [`.${key}`, ...below];
+    seen.add(folded);
+  }
+  return undefined;
+}

@@ -1,0 +1,11 @@
+/**
+ * The tools of an MCP server, as an agent uses them.
+ * Decided here: which of them wait for a person (annotations, and the author's rules);
+ * which may be started again after a crash;
+ * which names and arguments are too much alike to tell apart;
+ * and how a server's result becomes a tool's.
+ */
+
+export { foldName, namesAlike, twinMember } from "./folding.ts";
+export { type DiscoveredTool, type McpConfirmation } from "./policy.ts";
+export { McpToolset, type McpToolsetOptions } from "./toolset.ts";

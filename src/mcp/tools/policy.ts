@@ -1,0 +1,53 @@
+import type { Tool as ServerTool } from "@modelcontextprotocol/client";
+import { CountersignError, type JsonObject } from "../../protocol/index.ts";
+import { isDestructive } from "./annotations.ts";
+import { namesAlike } from "./folding.ts";
+
+/** What a judgement of the author's own is told of a server's tool. */
+export type DiscoveredTool = Pick<ServerTool, "name" | "description" | "annotations">;
+
+/**
+ * Which of a server's tools need a person. `"destructive"` reads what the server says of its tools and treats silence
+ * as destructive: for servers you trust. A function that throws means yes.
+ */
+export type McpConfirmation =
+  | "none"
+  | "all"
+  | "destructive"
+  | { readonly named: readonly string[] }
+  | ((tool: DiscoveredTool, args: JsonObject) => boolean | Promise<boolean>);
+
+/** The gate of one tool under a policy. */
+export function gateOf(
+  policy: McpConfirmation,
+  tool: ServerTool,
+): boolean | ((args: JsonObject) => boolean | Promise<boolean>) {
+  if (typeof policy === "function") {
+    const { name, description, annotations } = tool;
+    const told = {
+      name,
+      ...(description === undefined ? {} : { description }),
+      ...(annotations === undefined ? {} : { annotations }),
+    };
+    return (args) => policy(told, args);
+  }
+  if (typeof policy === "object") return namesAlike(policy.named, tool.name);
+  if (policy === "destructive") return isDestructive(tool.annotations);
+  return policy === "all";
+}
+
+/** Refuses a policy that is none: a misspelt one would be a gate left open. */
+export function checkPolicy(policy: McpConfirmation): McpConfirmation {
+  const known =
+    typeof policy === "function" ||
+    policy === "none" ||
+    policy === "all" ||
+    policy === "destructive" ||
+    (typeof policy === "object" && policy !== null && Array.isArray(policy.named));
+  if (known) return policy;
+  throw new CountersignError(
+    "invalid-option",
+    `confirmation is ${JSON.stringify(policy)}; it is "none", "all", "destructive", { named: [...] } or a function.`,
+    { details: { option: "confirmation" } },
+  );
+}

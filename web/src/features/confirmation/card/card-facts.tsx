@@ -1,0 +1,107 @@
+import type { ReactNode } from "react";
+import type { Confirmation, ConfirmationContext } from "../../../api/types.ts";
+import { toChat } from "../../../router.ts";
+import { Ago } from "../../../ui/time.tsx";
+import { Words } from "../../../ui/words.tsx";
+import { whoMay } from "../decide/who-may.ts";
+
+export interface CardFactsProps {
+  readonly confirmation: Confirmation;
+  /** Who sent the message that led to it; undefined as long as that is not known, or where nobody sent one. */
+  readonly asker: ConfirmationContext["asker"];
+}
+
+/** Who asked, by which way, and why a person is asked at all. */
+export function CardFacts({ confirmation, asker }: CardFactsProps): ReactNode {
+  const { path, tool, source, why, requestedAt, app, session, user } = confirmation;
+  return (
+    <section className="card-section" aria-label="Where it comes from">
+      <dl className="facts">
+        <Fact name="Requested by">
+          <Words text={user} maxLength={120} />
+          <span className="muted">{sentBy(confirmation, asker)}</span>
+        </Fact>
+        <Fact name="Asked">
+          <Ago at={requestedAt} />
+        </Fact>
+        <Fact name="Agent">
+          <AgentPath path={path} tool={tool} />
+        </Fact>
+        {source === undefined ? null : (
+          <Fact name="Tool’s server">
+            <Words text={source} maxLength={200} />
+          </Fact>
+        )}
+        <Fact name="Why you are asked">
+          <Words text={why.join("; ")} maxLength={600} />
+        </Fact>
+        <Fact name="Who may decide">
+          <Words text={whoMay(confirmation)} maxLength={400} />
+        </Fact>
+        <Fact name="Session">
+          <a href={toChat({ app, id: session, user })}>
+            <Words text={`${app} / ${session}`} maxLength={120} />
+          </a>
+        </Fact>
+      </dl>
+    </section>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }): ReactNode {
+  return (
+    <div className="facts-row">
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+/** From the outermost agent to the inner tool. */
+export function AgentPath({
+  path,
+  tool,
+}: {
+  readonly path: readonly string[];
+  readonly tool: string;
+}): ReactNode {
+  return (
+    <span className="path">
+      {path.map((agent, index) => (
+        <span key={`${index} ${agent}`}>
+          <Words text={agent} maxLength={80} /> <span aria-hidden="true">›</span>{" "}
+        </span>
+      ))}
+      <strong>
+        <Words text={tool} maxLength={120} />
+      </strong>
+    </span>
+  );
+}
+
+const PROOFS: { readonly [kind: string]: string } = {
+  token: "by a token",
+  oidc: "by their organisation’s login",
+  local: "by a login link",
+};
+
+/** Who really sent it, where that is not the person it is for, and how they were known when they did. */
+function sentBy({ requesters, user }: Confirmation, asker: CardFactsProps["asker"]): ReactNode {
+  const others = requesters.filter((id) => id !== user);
+  return (
+    <>
+      {others.length === 0 ? null : (
+        <>
+          {" "}
+          · sent by <Words text={others.join(", ")} maxLength={200} /> on their behalf
+        </>
+      )}
+      {asker === undefined ? null : ` · ${proofOf(asker)}`}
+    </>
+  );
+}
+
+function proofOf({ authenticated, kind }: NonNullable<CardFactsProps["asker"]>): string {
+  if (!authenticated) return "not authenticated";
+  return `authenticated ${PROOFS[kind] ?? `(${kind})`}`;
+}

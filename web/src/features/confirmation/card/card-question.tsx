@@ -1,0 +1,97 @@
+import type { ReactNode } from "react";
+import type { Confirmation } from "../../../api/types.ts";
+import { mixedWords } from "../../../ui/scripts.ts";
+import { Words } from "../../../ui/words.tsx";
+import { questionsIn } from "../forms/questions.ts";
+import { QuestionsView } from "../forms/questions-view.tsx";
+import { ArgumentsView } from "./arguments-view.tsx";
+import { DiffView } from "./diff-view.tsx";
+import { RawJson } from "./raw-json.tsx";
+import { Voice } from "./voice.tsx";
+
+/** The question itself: the hint as one line, and beside it all the arguments. */
+export function CardQuestion({ confirmation }: { readonly confirmation: Confirmation }): ReactNode {
+  const { hint, args, status } = confirmation;
+  // A form of questions shows all there is in the arguments.
+  const questions = questionsIn(confirmation);
+  const isForm = status === "requested" && questions !== undefined;
+  const mixed = mixedWords(JSON.stringify(args) + hint);
+  if (isForm && mixed.length === 0) return null;
+  return (
+    <section className="card-section" aria-label="What is asked">
+      {isForm ? null : questions === undefined ? (
+        <Hint confirmation={confirmation} />
+      ) : (
+        <QuestionsView confirmation={confirmation} questions={questions} />
+      )}
+      {mixed.length === 0 ? null : (
+        <p className="notice notice-doubt" role="note">
+          Letters of different scripts are mixed in {mixed.slice(0, 3).map(quoted)}: they may be look-alikes.
+        </p>
+      )}
+      {questions !== undefined ? null : (
+        <Voice of="model">
+          <div className="spread">
+            <h2 className="voice-name">Arguments, written by the model</h2>
+            <RawJson value={args} />
+          </div>
+          <ArgumentsView args={args} />
+        </Voice>
+      )}
+      <DeclaredDiff confirmation={confirmation} />
+    </section>
+  );
+}
+
+/** What the question says, and in whose words. */
+export function Hint({ confirmation }: { readonly confirmation: Confirmation }): ReactNode {
+  const { hint, tool, source, askedByTool } = confirmation;
+  const isOurs = hint === `Approve execution of tool ${tool}?`;
+  return (
+    <Voice of={source === undefined || isOurs ? "author" : "server"}>
+      <span className="voice-name">
+        {isOurs ? (
+          "The question"
+        ) : source !== undefined ? (
+          <>
+            In the words of <Words text={source} maxLength={120} />
+          </>
+        ) : askedByTool === true ? (
+          "The tool asks"
+        ) : (
+          "In the words of the tool’s author"
+        )}
+      </span>
+      <p className="card-hint">
+        <Words text={hint} maxLength={400} />
+      </p>
+    </Voice>
+  );
+}
+
+function quoted(word: string, index: number): ReactNode {
+  return (
+    <span key={word}>
+      {index === 0 ? "" : ", "}“<Words text={word} maxLength={60} />”
+    </span>
+  );
+}
+
+function DeclaredDiff({
+  confirmation: { layout, args },
+}: {
+  readonly confirmation: Confirmation;
+}): ReactNode {
+  if (layout?.diff === undefined) return null;
+  const before = args[layout.diff.before];
+  const after = args[layout.diff.after];
+  if (typeof before !== "string" || typeof after !== "string") return null;
+  return (
+    <Voice of="model">
+      <h2 className="voice-name">
+        What changes from <Words text={layout.diff.before} /> to <Words text={layout.diff.after} />
+      </h2>
+      <DiffView before={before} after={after} />
+    </Voice>
+  );
+}

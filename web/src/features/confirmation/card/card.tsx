@@ -1,0 +1,104 @@
+import "./card.css";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { ask, client, type Outcome } from "../../../api/client.ts";
+import type { Confirmation, ConfirmationContext, SettlementInput } from "../../../api/types.ts";
+import { Button } from "../../../ui/button.tsx";
+import { useStore } from "../../../ui/store.ts";
+import { plainWords } from "../../../ui/words.tsx";
+import { board } from "../../inbox/board.ts";
+import { DecisionBar } from "../decide/decision-bar.tsx";
+import { ReviewDialog } from "../decide/review-dialog.tsx";
+import { useAnswer } from "../decide/use-answer.ts";
+import { WithdrawButton } from "../decide/withdraw-button.tsx";
+import { AnswerForms } from "../forms/answer-forms.tsx";
+import { SettleForm } from "../forms/settle-form.tsx";
+import { CardConsequences } from "./card-consequences.tsx";
+import { Surroundings, useContextOf } from "./card-context.tsx";
+import { CardFacts } from "./card-facts.tsx";
+import { CardHead } from "./card-head.tsx";
+import { CardOutcome } from "./card-outcome.tsx";
+import { CardQuestion } from "./card-question.tsx";
+import { SeenScope, useUnseen } from "./seen.tsx";
+
+export interface CardProps {
+  readonly confirmation: Confirmation;
+}
+
+/** One confirmation, to be understood in five seconds and decided on nothing unseen. */
+export function Card({ confirmation }: CardProps): ReactNode {
+  const { status, id, can } = confirmation;
+  const { unseen, seen } = useUnseen();
+  const answer = useAnswer(confirmation);
+  const context = useContextOf(confirmation);
+  const scroller = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    // What became of it stands at the head.
+    if (status !== "requested") scroller.current?.scrollTo(0, 0);
+  }, [status]);
+  return (
+    <article className="card" aria-label={`Confirmation of ${plainWords(confirmation.tool)}`}>
+      <div className="card-scroll" ref={scroller}>
+        <CardHead confirmation={confirmation} />
+        <CardOutcome confirmation={confirmation} />
+        {status === "unknown" ? (
+          <SettleForm
+            owner={contextValue(context)?.owner}
+            startedAt={confirmation.execution?.startedAt}
+            attempt={confirmation.execution?.attempt}
+            send={(settlement, key) => settle(id, settlement, key)}
+            onSettled={() => undefined}
+          />
+        ) : null}
+        <SeenScope seen={seen}>
+          <CardQuestion confirmation={confirmation} />
+        </SeenScope>
+        {status === "requested" ? (
+          <>
+            <AnswerForms confirmation={confirmation} answer={answer} />
+            <CardConsequences confirmation={confirmation} isAmended={answer.amended !== undefined} />
+          </>
+        ) : null}
+        <CardFacts confirmation={confirmation} asker={contextValue(context)?.asker} />
+        <Surroundings
+          context={context}
+          turnAction={<ApproveTurn turn={[confirmation, ...(contextValue(context)?.turn ?? [])]} />}
+        />
+        {can.cancel && !can.decide ? <WithdrawButton confirmation={confirmation} /> : null}
+      </div>
+      {status === "requested" ? (
+        <footer className="card-foot">
+          <DecisionBar confirmation={confirmation} answer={answer} unseen={unseen} />
+        </footer>
+      ) : null}
+    </article>
+  );
+}
+
+async function settle(id: string, settlement: SettlementInput, key: string): Promise<Outcome<Confirmation>> {
+  const mark = board.mark();
+  const outcome = await ask(client.confirmations.settle(id, settlement, { idempotencyKey: key }));
+  if (outcome.ok) board.put(outcome.value, mark);
+  return outcome;
+}
+
+function contextValue(context: ReturnType<typeof useContextOf>): ConfirmationContext | undefined {
+  return context === undefined || "detail" in context ? undefined : context;
+}
+
+/** "Approve all" over what the model asked at once. */
+function ApproveTurn({ turn }: { readonly turn: readonly Confirmation[] }): ReactNode {
+  const [isOpen, setOpen] = useState(false);
+  const { confirmations } = useStore(board);
+  const open = turn
+    .map((one) => confirmations.get(one.id) ?? one)
+    .filter(({ status, can }) => status === "requested" && can.decide);
+  if (open.length < 2) return null;
+  return (
+    <>
+      <Button small onClick={() => setOpen(true)}>
+        Review all {open.length}…
+      </Button>
+      {isOpen ? <ReviewDialog confirmations={open} onClose={() => setOpen(false)} /> : null}
+    </>
+  );
+}

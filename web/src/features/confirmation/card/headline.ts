@@ -1,0 +1,120 @@
+import type { JsonObject } from "../../../api/types.ts";
+import { asObject } from "../forms/form-fields.ts";
+
+/** An argument that tells at a glance what a call is about. */
+export interface Fact {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Names that say how much, the plainest first, and how that is told; a name counts by its last word, as in `totalAmount`. */
+const AMOUNTS: { readonly [word: string]: (number: string, unit: string) => string } = {
+  amount: withUnit,
+  total: withUnit,
+  sum: withUnit,
+  price: withUnit,
+  cost: withUnit,
+  value: withUnit,
+  quantity: (number) => `× ${number}`,
+  count: (number) => `× ${number}`,
+  days: (number) => `${number} days`,
+  hours: (number) => `${number} hours`,
+  bytes: (number) => `${number} bytes`,
+  limit: (number) => `limit ${number}`,
+  budget: (number) => `budget ${number}`,
+};
+/** Names that say to whom or on what. */
+const TARGETS = [
+  "to",
+  "recipient",
+  "target",
+  "destination",
+  "path",
+  "file",
+  "filename",
+  "filepath",
+  "email",
+  "account",
+  "iban",
+  "customer",
+  "user",
+  "employee",
+  "host",
+  "url",
+  "repository",
+  "repo",
+  "branch",
+  "table",
+  "database",
+  "resource",
+  "item",
+  "product",
+  "id",
+  "name",
+  "title",
+  "subject",
+  "command",
+  "query",
+  "purpose",
+];
+const COMPANIONS = ["currency", "unit"];
+const LONGEST = 80;
+
+/** What and how much, from the arguments: for the head of a card, never instead of them. */
+export function headline(args: JsonObject): { readonly target?: Fact; readonly amount?: Fact } {
+  const plain = Object.entries(args).filter(
+    ([, value]) => typeof value === "number" || (typeof value === "string" && value.trim() !== ""),
+  );
+  const amount = pick(plain, Object.keys(AMOUNTS), (value) => /\d/.test(String(value)));
+  const rest = plain.filter(([name]) => name !== amount?.name);
+  const target = pick(rest, TARGETS, () => true) ?? firstQuestion(args);
+  const unit = pick(rest, COMPANIONS, (value) => typeof value === "string" && value.length <= 8);
+  return {
+    ...(target === undefined ? {} : { target }),
+    ...(amount === undefined ? {} : { amount: { ...amount, text: told(amount, unit?.text ?? "") } }),
+  };
+}
+
+/** What is asked first, where questions are all there is. */
+function firstQuestion({ questions }: JsonObject): Fact | undefined {
+  const [first] = Array.isArray(questions) ? (questions as readonly unknown[]) : [];
+  const question = asObject(first)?.["question"];
+  return typeof question === "string" && question.trim() !== "" ? toFact("asks", question) : undefined;
+}
+
+function told({ name, text }: Fact, unit: string): string {
+  return AMOUNTS[lastWord(name)]?.(text, unit) ?? text;
+}
+
+function withUnit(number: string, unit: string): string {
+  return unit === "" ? number : `${number} ${unit}`;
+}
+
+function pick(
+  entries: readonly (readonly [string, unknown])[],
+  wanted: readonly string[],
+  fits: (value: unknown) => boolean,
+): Fact | undefined {
+  for (const word of wanted) {
+    const found = entries.find(([name, value]) => lastWord(name) === word && fits(value));
+    if (found !== undefined) return toFact(found[0], found[1]);
+  }
+  return undefined;
+}
+
+function toFact(name: string, value: unknown): Fact {
+  const text =
+    typeof value === "number"
+      ? value.toLocaleString(undefined, { maximumFractionDigits: 20 })
+      : String(value);
+  return { name, text: text.length > LONGEST ? `${Array.from(text).slice(0, LONGEST).join("")}…` : text };
+}
+
+function lastWord(name: string): string {
+  return (
+    name
+      .replace(/([a-z\d])([A-Z])/g, "$1 $2")
+      .split(/[\s_.-]+/)
+      .at(-1) ?? ""
+  ).toLowerCase();
+}

@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import type { Confirmation } from "../../../api/types.ts";
+import { approveOff, decideOff, type Readiness } from "./approve-off.ts";
+
+const ready = (change: Partial<Readiness> = {}, given: Partial<Confirmation> = {}): Readiness => ({
+  confirmation: {
+    status: "requested",
+    approvers: { roles: ["boss"], users: ["eva"], notRequester: true },
+    requesters: ["ana"],
+    can: { decide: true, amend: false, cancel: false },
+    ...given,
+  } as Confirmation,
+  unseen: { folded: 0, below: 0 },
+  settled: true,
+  now: 0,
+  online: true,
+  ...change,
+});
+
+test("approving is on only when everything was seen, is settled, complete, in time and connected", () => {
+  expect(approveOff(ready())).toBeUndefined();
+  expect(approveOff(ready({ unseen: { folded: 2, below: 1 } }))).toContain("2 folded parts");
+  expect(approveOff(ready({ unseen: { folded: 0, below: 1 } }))).toContain("Scroll to the end");
+  expect(approveOff(ready({ settled: false }))).toContain("only just changed");
+  expect(approveOff(ready({ online: false }))).toContain("Not connected");
+  expect(approveOff(ready({ fault: "Not complete." }))).toBe("Not complete.");
+  expect(approveOff(ready({ now: 10 }, { expiresAt: new Date(5).toISOString() }))).toBe("Its time is up.");
+  expect(approveOff(ready({}, { status: "denied" }))).toBe("It has been answered.");
+});
+
+test("what is shown only in part cannot be approved, but can be rejected", () => {
+  expect(approveOff(ready({}, { truncated: true }))).toContain("Only its beginning is shown");
+  expect(decideOff(ready({}, { truncated: true }))).toBeUndefined();
+});
+
+test("whoever may not decide is told who may", () => {
+  const can = { decide: false, amend: false, cancel: false };
+  expect(decideOff(ready({}, { can }))).toBe(
+    "Only eva, anyone with the role boss, but not the requester (ana) may decide this.",
+  );
+  expect(decideOff(ready({}, { can, approvers: "requester" }))).toBe(
+    "Only the person it is done for (ana) may decide this.",
+  );
+});
+
+test("rejecting needs nothing to be opened or filled in", () => {
+  expect(decideOff(ready({ unseen: { folded: 3, below: 1 }, fault: "x" }))).toBeUndefined();
+});

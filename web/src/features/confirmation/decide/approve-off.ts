@@ -1,0 +1,34 @@
+import type { Confirmation } from "../../../api/types.ts";
+import { type Unseen, unseenSentence } from "../card/seen.tsx";
+import { whoMay } from "./who-may.ts";
+
+export interface Readiness {
+  readonly confirmation: Confirmation;
+  /** What of the arguments was never looked at. */
+  readonly unseen: Unseen;
+  /** The content has been the same for half a second. */
+  readonly settled: boolean;
+  readonly now: number;
+  readonly online: boolean;
+  /** What keeps the form from being sent. */
+  readonly fault?: string | undefined;
+}
+
+/** Why this person cannot decide at all, and who can. */
+export function decideOff({ confirmation, now, online, settled }: Readiness): string | undefined {
+  const { status, can, expiresAt } = confirmation;
+  if (status !== "requested") return "It has been answered.";
+  if (!can.decide) return `Only ${whoMay(confirmation)} may decide this.`;
+  if (expiresAt !== undefined && Date.parse(expiresAt) <= now) return "Its time is up.";
+  if (!online) return "Not connected; what you see may be old.";
+  return settled ? undefined : "It has only just changed; look again.";
+}
+
+/** Why it cannot be approved now: besides the above, as long as anything of it is unseen or incomplete. */
+export function approveOff(readiness: Readiness): string | undefined {
+  const off = decideOff(readiness);
+  if (off !== undefined) return off;
+  if (readiness.confirmation.truncated === true)
+    return "Only its beginning is shown here; open its own card.";
+  return unseenSentence(readiness.unseen) ?? readiness.fault;
+}

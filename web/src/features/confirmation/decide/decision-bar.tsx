@@ -1,0 +1,136 @@
+import { type ReactNode, useState } from "react";
+import type { Confirmation } from "../../../api/types.ts";
+import { go } from "../../../router.ts";
+import { Button } from "../../../ui/button.tsx";
+import { useNow } from "../../../ui/clock.ts";
+import { HoldButton } from "../../../ui/hold-button.tsx";
+import { useKeys } from "../../../ui/keys.ts";
+import { useStore } from "../../../ui/store.ts";
+import { board } from "../../inbox/board.ts";
+import { snooze, snoozed, wake } from "../../inbox/snoozed.ts";
+import type { Unseen } from "../card/seen.tsx";
+import { RejectForm } from "../forms/reject-form.tsx";
+import { approveOff, decideOff } from "./approve-off.ts";
+import { held, heldFor, hold } from "./held.ts";
+import { HeldInPlace } from "./held-notice.tsx";
+import type { Answer } from "./use-answer.ts";
+import { useSettled } from "./use-settled.ts";
+
+const HOUR_MS = 3_600_000;
+const TIME = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+
+export interface DecisionBarProps {
+  readonly confirmation: Confirmation;
+  readonly answer: Answer;
+  readonly unseen: Unseen;
+  /** One of several on the page: it has no keys, and no "not now". */
+  readonly inChat?: boolean;
+}
+
+/** Approve, reject, or not now. A button that is off says why. */
+export function DecisionBar({ confirmation, answer, unseen, inChat = false }: DecisionBarProps): ReactNode {
+  const { id, version, status, digest, layout } = confirmation;
+  const { connection } = useStore(board);
+  const waiting = heldFor(useStore(held), id);
+  const [isRejecting, setRejecting] = useState(false);
+  const settled = useSettled([id, version, status, digest].join());
+  const online = connection === "live";
+  const readiness = { confirmation, unseen, settled, online, now: useNow(), fault: answer.fault };
+  const off = approveOff(readiness);
+  const rejectOff = decideOff(readiness);
+  const approve = (): void => hold([{ id, ...answer.approval() }]);
+  const verbs = verbsOf(answer);
+  const listens = !inChat && waiting === undefined;
+  useKeys({
+    a: () => listens && off === undefined && layout?.hold !== true && approve(),
+    // Opening the form decides nothing, so it need not wait for the card to settle.
+    r: () => listens && confirmation.can.decide && setRejecting(true),
+  });
+  if (waiting !== undefined) return <HeldInPlace held={waiting} />;
+  if (isRejecting) {
+    return (
+      <RejectForm
+        off={rejectOff}
+        verb={verbs.no}
+        onReject={(reason) => {
+          setRejecting(false);
+          hold([{ id, confirmed: false, version, ...(reason === "" ? {} : { reason }) }]);
+        }}
+        onCancel={() => setRejecting(false)}
+      />
+    );
+  }
+  return (
+    <>
+      <div className="decision-buttons">
+        <ApproveButton
+          off={off}
+          isHold={layout?.hold === true}
+          word={verbs.yes}
+          hasKey={!inChat}
+          onApprove={approve}
+        />
+        <Button look="reject" off={rejectOff} onClick={() => setRejecting(true)}>
+          {verbs.no}… {inChat ? null : <kbd aria-hidden="true">r</kbd>}
+        </Button>
+        {inChat ? null : <NotNow id={id} />}
+      </div>
+      <p className="decision-off" role="status">
+        {off}
+      </p>
+    </>
+  );
+}
+
+/** Puts it off, for this person in this browser; it is decided by nobody. */
+function NotNow({ id }: { readonly id: string }): ReactNode {
+  const until = useStore(snoozed)[id] ?? 0;
+  if (until > Date.now()) {
+    return (
+      <Button look="quiet" onClick={() => wake(id)}>
+        Put off until {TIME.format(until)}: bring it back
+      </Button>
+    );
+  }
+  return (
+    <Button
+      look="quiet"
+      onClick={() => {
+        snooze(id, Date.now() + HOUR_MS);
+        go();
+      }}
+    >
+      Not now
+    </Button>
+  );
+}
+
+interface ApproveButtonProps {
+  readonly off: string | undefined;
+  readonly isHold: boolean;
+  readonly word: string;
+  readonly hasKey: boolean;
+  readonly onApprove: () => void;
+}
+
+/** What the two answers are called. */
+function verbsOf({ questions, amended }: Answer): { readonly yes: string; readonly no: string } {
+  if (questions !== undefined)
+    return { yes: questions.length === 1 ? "Send the answer" : "Send the answers", no: "Decline" };
+  return { yes: amended === undefined ? "Approve" : "Approve as changed", no: "Reject" };
+}
+
+function ApproveButton({ off, isHold, word, hasKey, onApprove }: ApproveButtonProps): ReactNode {
+  if (isHold) {
+    return (
+      <HoldButton off={off} onHeld={onApprove}>
+        Hold to {word.toLowerCase()}
+      </HoldButton>
+    );
+  }
+  return (
+    <Button look="approve" off={off} onClick={onApprove}>
+      {word} {hasKey ? <kbd aria-hidden="true">a</kbd> : null}
+    </Button>
+  );
+}
