@@ -6,6 +6,8 @@ test("a text is as wide as a terminal draws it", () => {
   expect(textWidth("é")).toBe(1);
   expect(textWidth("漢字")).toBe(4);
   expect(textWidth("👩‍👩‍👧")).toBe(2);
+  expect(textWidth("ㄅ￥")).toBe(4);
+  expect(textWidth("ｱ")).toBe(1);
 });
 
 test("cutting never goes over the width and leaves whole characters", () => {

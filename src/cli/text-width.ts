@@ -1,5 +1,5 @@
-const WIDE =
-  /^(?:\p{RGI_Emoji}|[\p{sc=Han}\p{sc=Hangul}\p{sc=Hiragana}\p{sc=Katakana}\u3000-\u303F\uFF01-\uFF60])$/v;
+import stringWidth from "string-width";
+
 const GRAPHEMES = new Intl.Segmenter("en", { granularity: "grapheme" });
 const ASCII = /^[\x20-\x7E]*$/;
 
@@ -66,7 +66,7 @@ function piecesOf(word: string, width: number): readonly string[] {
   return [...pieces, piece];
 }
 
+// At least one: where terminals disagree, a line that is too short is harmless and one that is too long is not.
 function columnsOf(grapheme: string): number {
-  const first = String.fromCodePoint(grapheme.codePointAt(0) ?? 0);
-  return WIDE.test(grapheme) || WIDE.test(first) ? 2 : 1;
+  return Math.max(1, stringWidth(grapheme));
 }

@@ -120,6 +120,7 @@ export const PACKAGES: { readonly [name: string]: string } = {
   jose: "http",
   pg: "stores/postgres",
   pino: "cli",
+  "string-width": "cli",
   yaml: "manifest",
   zod: "http",
 };

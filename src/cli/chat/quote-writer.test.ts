@@ -31,3 +31,12 @@ test("every line is behind the bar, however long, padded or hostile it is", () =
   }
   expect(written).not.toContain("\u001b");
 });
+
+test.each([
+  ["letters of two columns", "ꀀ", 19],
+  ["signs of two columns", "￥", 19],
+  ["marks that some terminals draw and some do not", "\u0600", 38],
+])("no line of %s is wider than the terminal", (_, character, most) => {
+  const lines = write(character.repeat(100)).trimEnd().split("\n");
+  for (const line of lines) expect(line.length - "│ ".length).toBeLessThanOrEqual(most);
+});
