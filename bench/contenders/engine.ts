@@ -1,4 +1,13 @@
-import { Engine, type FrameRecord, type Ledger, type LiveTool } from "../../src/engine/index.ts";
+import {
+  Engine,
+  type FrameRecord,
+  finishFrame,
+  type Ledger,
+  type LiveTool,
+  partsOf,
+  receiveMessage,
+  recordTurn,
+} from "../../src/engine/index.ts";
 import { createLedger } from "../../src/stores/index.ts";
 import type { Contender, Setting, Store } from "../contender.ts";
 import {
@@ -58,14 +67,14 @@ export class ScriptedAgent {
   async ask(session: string): Promise<{ readonly confirmation: string; readonly frame: FrameRecord }> {
     this.#count += 1;
     const invocation = `e-${String(this.#count).padStart(34, "0")}`;
-    const message = await this.engine.runs.receiveMessage({
+    const message = await receiveMessage(partsOf(this.engine), {
       session: { app: APP, user: USER, id: session },
       event: userEvent(invocation),
       frame: { kind: "llm", agent: AGENT, path: [AGENT] },
     });
     if (!message.ok) throw new Error(`The message was refused: ${message.message}`);
     const wireId = `call-${String(this.#count).padStart(20, "0")}`;
-    const turn = await this.engine.runs.recordTurn(message.frame, {
+    const turn = await recordTurn(partsOf(this.engine), message.frame, {
       event: modelEvent(invocation, wireId),
       calls: [gatedCall(wireId)],
     });
@@ -88,7 +97,7 @@ export class ScriptedAgent {
 
   async #step(frame: FrameRecord): Promise<void> {
     const end = { event: finalEvent(frame.invocation), status: "done" } as const;
-    const finished = await this.engine.runs.finishFrame(frame, end);
+    const finished = await finishFrame(partsOf(this.engine), frame, end);
     this.#onStepped.get(frame.id)?.(finished);
     this.#onStepped.delete(frame.id);
   }

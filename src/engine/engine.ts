@@ -50,7 +50,6 @@ import {
   changeState,
   createSession,
   deleteSession,
-  Runs,
   type RunToCancel,
   type SessionStart,
 } from "./sessions/index.ts";
@@ -84,13 +83,22 @@ export interface DecisionReceipt extends Decided {
 
 const HOST_DOOR = "host";
 
+let readParts: (engine: Engine) => EngineParts;
+
+/** What the engine's commands work with, for runtimes, which call them directly. Not for programs. */
+export function partsOf(engine: Engine): EngineParts {
+  return readParts(engine);
+}
+
 /**
  * The gate, the lifecycle and at-most-once execution over one ledger. Starts no timer by itself: a decision
  * taken here runs here; `work()` does everything else.
  */
 export class Engine {
-  /** For runtimes. */
-  readonly runs: Runs;
+  static {
+    readParts = (engine) => engine.#parts;
+  }
+
   readonly #parts: EngineParts;
   readonly #hosts = new Map<string, Host>();
   readonly #executions: Executions;
@@ -135,9 +143,13 @@ export class Engine {
       gaveUp: this.#gaveUp.signal,
       closed: this.#closed.signal,
       ready: onceDone(() => checkSecret(ledger, secret)),
-      onCommitted: (draft) => this.#executions.committed(draft),
+      get executions() {
+        return executions;
+      },
+      takeUp: (frames) => this.#worker().takeUpFrames(frames),
     };
-    this.#executions = new Executions(this.#parts);
+    const executions = new Executions(this.#parts);
+    this.#executions = executions;
     this.#reconciler = new Reconciler(this.#parts, this.#executions, {
       notify: options.onNotice ?? warnOf,
       keeper: new NoticeKeeper({
@@ -148,7 +160,6 @@ export class Engine {
         pid: process.pid,
       }),
     });
-    this.runs = new Runs(this.#parts, this.#executions, (frames) => this.#worker().takeUpFrames(frames));
   }
 
   get ledger(): Ledger {

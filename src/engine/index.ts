@@ -53,13 +53,16 @@ export {
   type SettlementInput,
   type Tried,
 } from "./decisions/index.ts";
-export { type Acting, type DecisionReceipt, Engine, type EngineOptions } from "./engine.ts";
+export { type Acting, type DecisionReceipt, Engine, type EngineOptions, partsOf } from "./engine.ts";
 export {
   type Asker,
   askerIn,
   type ChildInput,
   type FrameEnd,
+  finishFrame,
+  historyOf,
   type Rest,
+  spawnFrames,
   type Trail,
 } from "./frames/index.ts";
 export {
@@ -126,6 +129,7 @@ export {
   type PageRequest,
   type Recalled,
   type RememberedRun,
+  recallOnce,
   type SealedUpon,
   type SessionChange,
   type SessionName,
@@ -156,7 +160,7 @@ export {
   type ShownStatus,
   shownStatus,
 } from "./lifecycle/index.ts";
-export { DEFAULT_SETTINGS, type EngineSettings } from "./parts.ts";
+export { DEFAULT_SETTINGS, type EngineParts, type EngineSettings } from "./parts.ts";
 export {
   ANYBODY,
   type Approvers,
@@ -200,12 +204,17 @@ export {
   type Question,
   rightsOf,
   toConfirmation,
+  withdrawTurn,
 } from "./questions/index.ts";
-export type {
-  CallPlan,
-  MessageInput,
-  MessageOutcome,
-  PlannedCall,
-  Turn,
-  TurnInput,
+export {
+  type CallPlan,
+  type MessageInput,
+  type MessageOutcome,
+  type PlannedCall,
+  receiveMessage,
+  receiveOnce,
+  recordTurn,
+  type Turn,
+  type TurnInput,
+  useKey,
 } from "./sessions/index.ts";

@@ -1,8 +1,9 @@
 import type { KnownSeal } from "./audit/index.ts";
+import type { Executions } from "./calls/index.ts";
 import type { Clock, NewId, Trace } from "./common/index.ts";
 import type { Host } from "./host.ts";
 import type { ChainHasher } from "./journal/index.ts";
-import type { Draft, InFlight, Ledger, SessionQueue } from "./ledger/index.ts";
+import type { InFlight, Ledger, SessionQueue } from "./ledger/index.ts";
 import type { AcknowledgedCommits, Lease, Unstored } from "./process/index.ts";
 
 /** Limits and intervals; every one can be set, so that tests need not wait. */
@@ -63,6 +64,8 @@ export interface EngineParts {
   readonly closed: AbortSignal;
   /** Resolves once the ledger is known to have been begun with our secret; asked before every command. */
   readonly ready: () => Promise<void> | undefined;
-  /** Told of every draft that this process has committed. */
-  readonly onCommitted?: (draft: Draft) => void;
+  /** What runs here; told of every draft that this process has committed. */
+  readonly executions: Executions;
+  /** Claims frames that are ready, and steps them here. */
+  readonly takeUp: (frames: readonly string[]) => Promise<void>;
 }

@@ -1,4 +1,12 @@
-import { type Clock, createIds, DEFAULT_SETTINGS, Engine, type NewId, systemClock } from "../engine/index.ts";
+import {
+  type Clock,
+  createIds,
+  DEFAULT_SETTINGS,
+  Engine,
+  type NewId,
+  partsOf,
+  systemClock,
+} from "../engine/index.ts";
 import { readAgentTree } from "./agents/index.ts";
 import { SessionNames } from "./history/index.ts";
 import { Background, Cancellation } from "./loop/index.ts";
@@ -25,6 +33,7 @@ export async function createRunContext(
   const run: RunContext = {
     app,
     engine,
+    parts: partsOf(engine),
     agents,
     hooks: options,
     policy,

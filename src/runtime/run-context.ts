@@ -1,4 +1,4 @@
-import type { Engine } from "../engine/index.ts";
+import type { Engine, EngineParts } from "../engine/index.ts";
 import type { AgentTree, Hooks } from "./agents/index.ts";
 import type { Policy } from "./calls/index.ts";
 import type { SessionNames } from "./history/index.ts";
@@ -23,6 +23,8 @@ export interface RunSettings {
 export interface RunContext {
   readonly app: string;
   readonly engine: Engine;
+  /** Of the engine, for the commands that are not its public methods. */
+  readonly parts: EngineParts;
   readonly agents: AgentTree;
   readonly hooks: Hooks;
   readonly policy: Policy | undefined;

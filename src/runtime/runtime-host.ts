@@ -1,4 +1,4 @@
-import type { CallRecord, FrameRecord, Host, LiveTool } from "../engine/index.ts";
+import { type CallRecord, type FrameRecord, finishFrame, type Host, type LiveTool } from "../engine/index.ts";
 import { Agent, isForeign, toolsOf } from "./agents/index.ts";
 import { toLiveToolFor } from "./calls/index.ts";
 import { failureOf, foreignTool, stepComposite, stepForeign, stepLlm, WorkElsewhere } from "./loop/index.ts";
@@ -34,13 +34,13 @@ async function step(run: RunContext, frame: FrameRecord): Promise<void> {
   if (lost >= run.engine.settings.maxLostAttempts) {
     // The step may be what ends them: taken again, it would end one process after another.
     const message = `${lost} processes were lost in this step of ${frame.agent}; it is not taken again.`;
-    await run.engine.runs.finishFrame(frame, failureOf(frame, "step-lost", message));
+    await finishFrame(run.parts, frame, failureOf(frame, "step-lost", message));
     return;
   }
   const agent = run.agents.get(frame.agent);
   if (agent === undefined) {
     const message = `The agent ${frame.agent} no longer exists in ${frame.app}.`;
-    await run.engine.runs.finishFrame(frame, failureOf(frame, "tool-gone", message));
+    await finishFrame(run.parts, frame, failureOf(frame, "tool-gone", message));
     return;
   }
   if (isForeign(agent)) return stepForeign(run, agent, frame);

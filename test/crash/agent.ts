@@ -5,9 +5,13 @@ import {
   definitionDigest,
   type Engine,
   type FrameRecord,
+  finishFrame,
   type Host,
   type LiveTool,
   type PlannedCall,
+  partsOf,
+  receiveMessage,
+  recordTurn,
 } from "../../src/engine/index.ts";
 import { nextChange } from "../support/ledger-proxy.ts";
 import type { FrameRow, LedgerView } from "../support/ledger-view.ts";
@@ -55,14 +59,14 @@ export class Agent implements Host {
   /** Sends a user's message; resolves when the step that answers it has ended. False if it was refused. */
   async message(id: string, number: number): Promise<boolean> {
     const invocationId = `${id}-${number}`;
-    const received = await this.#engine.runs.receiveMessage({
+    const received = await receiveMessage(partsOf(this.#engine), {
       session: { app: this.app, user: USER, id },
       event: { author: "user", invocationId, content: { role: "user", parts: [{ text: "Pay them." }] } },
       frame: { kind: "llm", agent: AGENT, path: [AGENT] },
     });
     if (!received.ok) return false;
-    this.#engine.runs.step(received.frame);
-    await this.#engine.runs.settledIn(invocationId);
+    partsOf(this.#engine).executions.step(received.frame);
+    await partsOf(this.#engine).executions.settledIn(invocationId);
     return true;
   }
 
@@ -81,13 +85,13 @@ export class Agent implements Host {
     const calls = script?.[frame.turn];
     const event = { author: AGENT, invocationId: frame.invocation };
     if (calls === undefined)
-      await this.#engine.runs.finishFrame(frame, {
+      await finishFrame(partsOf(this.#engine), frame, {
         event,
         status: "done",
         output: `after ${frame.turn} turns`,
       });
     else
-      await this.#engine.runs.recordTurn(frame, {
+      await recordTurn(partsOf(this.#engine), frame, {
         event,
         calls: calls.map((tool, ord) => this.#planned(tool, `${frame.agent}-${tool}-${frame.turn}-${ord}`)),
       });

@@ -6,9 +6,13 @@ import {
   definitionDigest,
   Engine,
   type FrameRecord,
+  finishFrame,
   type GateOptions,
   type Ledger,
   type LiveTool,
+  partsOf,
+  receiveMessage,
+  recordTurn,
 } from "../../src/engine/index.ts";
 import type { JsonObject, JsonValue } from "../../src/protocol/index.ts";
 import { createLedger } from "../../src/stores/index.ts";
@@ -151,7 +155,7 @@ async function frames(): Promise<void> {
   };
   engine.host({ app: "agent", tool: () => tool });
   const message = async (session: string): Promise<FrameRecord> => {
-    const received = await engine.runs.receiveMessage({
+    const received = await receiveMessage(partsOf(engine), {
       session: { app: "agent", user: ANA.id, id: session },
       event: { author: "user", invocationId: session },
       frame: { kind: "llm", agent: "a", path: ["a"] },
@@ -164,7 +168,7 @@ async function frames(): Promise<void> {
     const event = { author: "a", invocationId: frame.invocation };
     const { definitionDigest: digest } = tool;
     const call = { wireId: "c", tool: "pay", args: {}, definitionDigest: digest, repeatable, plan };
-    return engine.runs.recordTurn(frame, { event, calls: [call] });
+    return recordTurn(partsOf(engine), frame, { event, calls: [call] });
   };
   const shown = { hint: "Pay?", why: ["test"] };
   const ask: CallPlan = {
@@ -181,7 +185,7 @@ async function frames(): Promise<void> {
   await counted("repeatable claim", () => times((index) => turn(looking[index], run, true)));
   const ending = await times((index) => message(`ends-${index}`));
   await counted("step of the model ends", () =>
-    times((index) => engine.runs.finishFrame(ending[index] as FrameRecord, { status: "done" })),
+    times((index) => finishFrame(partsOf(engine), ending[index] as FrameRecord, { status: "done" })),
   );
   leave.open();
   await engine.close();

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { partsOf } from "../../src/engine/index.ts";
 import { useResources } from "../support/resources.ts";
 import { openStage } from "./approvals-stage.ts";
 
@@ -16,7 +17,7 @@ test("a decision taken on a server that does not host the app resumes the run on
   expect([status, json["status"]]).toEqual([200, "succeeded"]);
   expect([bank.done, desk.done]).toEqual([[{ tool: "pay", args: { amount: 5 } }], []]);
   const session = await bank.runner.sessionService.getSession({ userId: "ana", sessionId: "s-1" });
-  await bank.engine.runs.settledIn(asked?.invocation ?? "");
+  await partsOf(bank.engine).executions.settledIn(asked?.invocation ?? "");
   expect(session?.events.length).toBeGreaterThan(2);
 });
 

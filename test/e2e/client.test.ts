@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type Client, type ClientOptions, CountersignProblem, createClient } from "../../src/client/index.ts";
+import { partsOf } from "../../src/engine/index.ts";
 import { serve } from "../../src/http/node/index.ts";
 import { useResources } from "../support/resources.ts";
 import { openStage, type Stage, type StageOptions } from "./approvals-stage.ts";
@@ -224,7 +225,7 @@ test("sessions and runs go over the ADK's routes", async () => {
   expect([named.id, named.state]).toEqual(["s-named", { colour: "blue" }]);
   const session = await ana.sessions.get({ ...owner, id });
   expect(session.state).toMatchObject({ colour: "red" });
-  await stage.engine.runs.settledIn(items[0]?.invocation ?? "");
+  await partsOf(stage.engine).executions.settledIn(items[0]?.invocation ?? "");
   await ana.sessions.delete({ ...owner, id });
   await expect(ana.sessions.get({ ...owner, id })).rejects.toMatchObject({ status: 404 });
 });

@@ -2,9 +2,13 @@ import {
   definitionDigest,
   type Engine,
   type FrameRecord,
+  finishFrame,
   type Host,
   type LiveTool,
   type PlannedCall,
+  partsOf,
+  receiveMessage,
+  recordTurn,
 } from "../../src/engine/index.ts";
 import type { RacerLine, Release, Replies } from "./racing.ts";
 
@@ -33,7 +37,7 @@ export class Talker implements Host {
   /** A message; the first of a session is answered at once, the others keep the session busy. */
   async message(session: string, number: number): Promise<Replies["message"]> {
     const invocationId = `${session}-${number}`;
-    const received = await this.#engine.runs.receiveMessage({
+    const received = await receiveMessage(partsOf(this.#engine), {
       session: { app: this.app, user: "ana", id: session },
       event: { author: "user", invocationId },
       frame: { kind: "llm", agent: AGENT, path: [AGENT] },
@@ -54,7 +58,7 @@ export class Talker implements Host {
     if (frame === undefined) return false;
     this.#held.delete(session);
     if (how === "pause") return (await this.#record(frame)) !== undefined;
-    return this.#engine.runs.finishFrame(frame, { status: "done" });
+    return finishFrame(partsOf(this.#engine), frame, { status: "done" });
   }
 
   tool(): LiveTool {
@@ -62,12 +66,12 @@ export class Talker implements Host {
   }
 
   async step(frame: FrameRecord): Promise<void> {
-    await this.#engine.runs.finishFrame(frame, { status: "done" });
+    await finishFrame(partsOf(this.#engine), frame, { status: "done" });
     const session = frame.invocation.slice(0, frame.invocation.lastIndexOf("-"));
     this.#tell({ type: "stepped", session, frame: frame.id });
   }
 
-  async #record(frame: FrameRecord): ReturnType<Engine["runs"]["recordTurn"]> {
+  async #record(frame: FrameRecord): ReturnType<typeof recordTurn> {
     const call: PlannedCall = {
       wireId: `ask-${frame.invocation}`,
       tool: "ask",
@@ -78,7 +82,7 @@ export class Talker implements Host {
         question: { shown: { hint: "Well?", why: ["test"] }, approvers: "requester", requesters: ["ana"] },
       },
     };
-    return this.#engine.runs.recordTurn(frame, {
+    return recordTurn(partsOf(this.#engine), frame, {
       event: { author: AGENT, invocationId: frame.invocation },
       calls: [call],
     });

@@ -1,5 +1,4 @@
-import type { Engine, SessionName } from "../../engine/index.ts";
-import { mayDecide } from "../../engine/index.ts";
+import { type Engine, mayDecide, partsOf, type SessionName } from "../../engine/index.ts";
 import type { Runner } from "../../index.ts";
 import {
   type Content,
@@ -129,7 +128,7 @@ export class Conversation {
   /** Resolves when a call that was decided elsewhere has ended, and what follows from it here. */
   async settled({ call, confirmation }: FoundConfirmation): Promise<void> {
     await this.#engine.finished(call.id);
-    await this.#engine.runs.settledIn(confirmation.invocation);
+    await partsOf(this.#engine).executions.settledIn(confirmation.invocation);
   }
 
   async #run(message: Content): Promise<void> {

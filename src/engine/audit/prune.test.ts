@@ -3,6 +3,7 @@ import { createLedger } from "../../stores/index.ts";
 import { OutcomeUnknown } from "../calls/call-context.ts";
 import { ManualClock } from "../common/manual-clock.ts";
 import { Engine } from "../engine.ts";
+import { partsOf, receiveMessage } from "../index.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { mortalEngine } from "../testing/execution.ts";
 
@@ -87,7 +88,7 @@ test("leaves a session alone that became busy between the list and the erasure",
   const { engine: pruning, watched } = mortalEngine(ledger, clock);
   watched.intercept("idleSessions", async (pass) => {
     const keys = await pass();
-    await engine.runs.receiveMessage({
+    await receiveMessage(partsOf(engine), {
       session: { app: "bank", user: "ana", id: "s1" },
       event: { author: "user", invocationId: "i1" },
       frame: { kind: "llm", agent: "bot", path: ["bot"] },

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { createLedger } from "../../stores/index.ts";
 import { ManualClock } from "../common/manual-clock.ts";
 import { Engine } from "../engine.ts";
+import { finishFrame, partsOf, receiveMessage, recordTurn } from "../index.ts";
 import type { Commit, Ledger } from "../ledger/ledger.ts";
 import type { FrameRecord } from "../ledger/records.ts";
 import {
@@ -47,14 +48,14 @@ async function runTurn(count: number): Promise<FrameRecord> {
   engine.host(
     hostOf("bank", { wait }, async (frame) => {
       steps.push(frame);
-      await engine.runs.finishFrame(frame, { event: modelSays("done"), status: "done" });
+      await finishFrame(partsOf(engine), frame, { event: modelSays("done"), status: "done" });
     }),
   );
-  const received = await engine.runs.receiveMessage(message(session, "go"));
+  const received = await receiveMessage(partsOf(engine), message(session, "go"));
   if (!received.ok) throw new Error(received.message);
   const plan = { kind: "run", tool: wait } as const;
   const calls = Array.from({ length: count }, (_, n) => planned(`c${n}`, "wait", plan, { repeatable: true }));
-  await engine.runs.recordTurn(received.frame, { event: modelSays("calling"), calls });
+  await recordTurn(partsOf(engine), received.frame, { event: modelSays("calling"), calls });
   await until(clock, () => gates.length === count);
   watched.calls.length = 0;
   return received.frame;
@@ -75,7 +76,7 @@ test("calls of one turn that end together are stored in one commit, without a lo
   gates[1]?.reject(new Error("broken"));
   gates[2]?.resolve("c");
   await until(clock, () => steps.length > 0);
-  await engine.runs.settledIn("i1");
+  await partsOf(engine).executions.settledIn("i1");
   expect(watched.calls.map(({ method }) => method)).toEqual(["commit", "commit"]);
   expect(steps).toHaveLength(1);
   expect(await finalCalls(frame)).toEqual([
@@ -111,11 +112,12 @@ test("where somebody else was at the session meanwhile, they are still stored to
   const frame = await runTurn(2);
   const other = new Engine({ ledger, clock });
   await other.createSession({ ...session, id: "another" });
-  const talk = await other.runs.receiveMessage({
+  const talk = await receiveMessage(partsOf(other), {
     ...message(session, "beside", "i2"),
     frame: { kind: "llm", agent: "bot", path: ["bot"] },
   });
-  if (talk.ok) await other.runs.finishFrame(talk.frame, { event: modelSays("yes?", "i2"), status: "done" });
+  if (talk.ok)
+    await finishFrame(partsOf(other), talk.frame, { event: modelSays("yes?", "i2"), status: "done" });
   for (const gate of gates) gate.resolve("x");
   await until(clock, () => steps.length === 1);
   expect(await finalCalls(frame)).toMatchObject([{ status: "succeeded" }, { status: "succeeded" }]);
@@ -139,7 +141,7 @@ test("one that was lost meanwhile does not keep the others from being stored", a
   await until(clock, async () =>
     (await finalCalls(frame)).some((call) => JSON.stringify(call).includes("succ")),
   );
-  await engine.runs.settledIn("i1");
+  await partsOf(engine).executions.settledIn("i1");
   expect(await finalCalls(frame)).toMatchObject([{ status: "cancelled" }, { status: "succeeded" }]);
 });
 

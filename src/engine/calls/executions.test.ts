@@ -3,6 +3,7 @@ import { CountersignError } from "../../protocol/index.ts";
 import { createLedger } from "../../stores/index.ts";
 import { ManualClock } from "../common/manual-clock.ts";
 import { Engine } from "../engine.ts";
+import { finishFrame, partsOf, receiveMessage, recordTurn } from "../index.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import {
   ask,
@@ -58,13 +59,19 @@ test("a turn after which the agent still has to speak is no rest, even if nothin
   const answer = { kind: "answer", status: "failed", result: { error: "no such tool" } } as const;
   engine.host(
     hostOf("bank", {}, async (frame) => {
-      await engine.runs.recordTurn(frame, { event: modelSays("hm"), calls: [planned("c", "none", answer)] });
+      await recordTurn(partsOf(engine), frame, {
+        event: modelSays("hm"),
+        calls: [planned("c", "none", answer)],
+      });
     }),
   );
-  const received = await engine.runs.receiveMessage(message({ app: "bank", user: "ana", id: "s" }, "go"));
+  const received = await receiveMessage(
+    partsOf(engine),
+    message({ app: "bank", user: "ana", id: "s" }, "go"),
+  );
   if (!received.ok) throw new Error(received.message);
-  engine.runs.step(received.frame);
-  const trail = await engine.runs.settledIn("i1");
+  partsOf(engine).executions.step(received.frame);
+  const trail = await partsOf(engine).executions.settledIn("i1");
   expect(await ledger.events(received.frame.session)).toHaveLength(3);
   expect(trail?.restAfter(1)).toBeUndefined();
   await engine.close();
@@ -75,23 +82,27 @@ test("a run that was asked about rests with its questions, and one that ended wi
   const tool = toolOf(() => "paid");
   engine.host(
     hostOf("bank", { pay: tool }, async (frame) => {
-      if (frame.turn > 0) await engine.runs.finishFrame(frame, { event: modelSays("done"), status: "done" });
+      if (frame.turn > 0)
+        await finishFrame(partsOf(engine), frame, { event: modelSays("done"), status: "done" });
       else
-        await engine.runs.recordTurn(frame, {
+        await recordTurn(partsOf(engine), frame, {
           event: modelSays("asking"),
           calls: [planned("c", "pay", ask())],
         });
     }),
   );
-  const received = await engine.runs.receiveMessage(message({ app: "bank", user: "ana", id: "s" }, "go"));
+  const received = await receiveMessage(
+    partsOf(engine),
+    message({ app: "bank", user: "ana", id: "s" }, "go"),
+  );
   if (!received.ok) throw new Error(received.message);
-  engine.runs.step(received.frame);
-  const paused = (await engine.runs.settledIn("i1"))?.restAfter(1);
+  partsOf(engine).executions.step(received.frame);
+  const paused = (await partsOf(engine).executions.settledIn("i1"))?.restAfter(1);
   const [open] = (await ledger.confirmations({ state: "open", app: "bank" })).items;
   expect(paused?.asked).toMatchObject([{ confirmation: open?.confirmation, call: open?.call }]);
   expect(paused?.events).toEqual((await ledger.events(received.frame.session)).slice(1));
   const decided = await engine.approve(open?.confirmation.id ?? "", { by: ana });
-  const rest = (await engine.runs.settledIn("i1"))?.restAfter(3);
+  const rest = (await partsOf(engine).executions.settledIn("i1"))?.restAfter(3);
   expect({ ok: decided.ok, asked: rest?.asked }).toEqual({ ok: true, asked: [] });
   expect(rest?.events).toEqual((await ledger.events(received.frame.session)).slice(3));
   expect(rest?.session).toEqual((await ledger.load({ sessionKey: received.frame.session }))?.session);

@@ -16,6 +16,7 @@ import {
 import type { EngineParts } from "../parts.ts";
 import type { Principal } from "../people/index.ts";
 import { writeAnswer, writeProgress } from "./answer.ts";
+import { noteRest, takeUpReady } from "./go-on.ts";
 
 /** One agent to be activated. */
 export interface FrameInput {
@@ -116,8 +117,7 @@ export interface FrameEnd {
   };
 }
 
-export interface Finished {
-  /** False when the frame was no longer ours to step. */
+interface Finished {
   readonly ok: boolean;
   /** Claimed here for its next step: the parent, or the successor. */
   readonly stepping?: FrameRecord;
@@ -127,9 +127,10 @@ export interface Finished {
 
 /**
  * Ends a frame in one commit with what follows from it: the answer of the call that waited for it, its
- * parent's progress, or the frame that takes its place.
+ * parent's progress, or the frame that takes its place. Then goes on with that, and with what became ready in the
+ * session meanwhile. False when the frame was no longer ours to step.
  */
-export async function finishFrame(parts: EngineParts, step: FrameRecord, end: FrameEnd): Promise<Finished> {
+export async function finishFrame(parts: EngineParts, step: FrameRecord, end: FrameEnd): Promise<boolean> {
   const judge: Judge<Finished> = async (snapshot, last) => {
     if (!isOurs(snapshot, step)) return { value: { ok: false } };
     const { frame } = snapshot;
@@ -150,7 +151,12 @@ export async function finishFrame(parts: EngineParts, step: FrameRecord, end: Fr
         : await writeSuccessor(parts, draft, { frame, successor: end.successor });
     return { draft, value: { ok: true, draft, ...(stepping === undefined ? {} : { stepping }) } };
   };
-  return transact(parts, { frame: step.id }, judge, stepStanding(parts, step));
+  const finished = await transact(parts, { frame: step.id }, judge, stepStanding(parts, step));
+  const { ok, stepping, draft } = finished;
+  if (stepping !== undefined) parts.executions.step(stepping);
+  else noteRest(parts, step, { draft, asked: [] });
+  await takeUpReady(parts, step.session, draft);
+  return ok;
 }
 
 /** What is known of a frame that this process put into its step. */
@@ -238,35 +244,42 @@ export interface SpawnInput {
   readonly stateDelta?: JsonObject;
 }
 
-/** Activates children of a frame, which waits for all of them. Undefined when the frame is no longer ours. */
+/** Activates children of a frame, which waits for all of them, and steps them here. False when it is no longer ours. */
 export async function spawnFrames(
   parts: EngineParts,
   step: FrameRecord,
   { children, cursor, stateDelta }: SpawnInput,
-): Promise<readonly FrameRecord[] | undefined> {
-  return transact<readonly FrameRecord[] | undefined>(parts, { frame: step.id }, async (snapshot) => {
-    if (!isOurs(snapshot, step)) return { value: undefined };
-    const { frame, now, session } = snapshot;
-    const owner = await parts.lease.hold();
-    const draft = new Draft(parts, now, session).claimedBy(owner);
-    const spawned = children.map((child) => ({
-      ...newFrame({ ...child, id: newFrameId(parts, frame.session, now), parent: frame }),
-      owner,
-    }));
-    const set = {
-      status: "waiting",
-      owner: null,
-      open: spawned.length,
-      turn: frame.turn + 1,
-      cursor: {
-        ...(isJsonObject(frame.cursor) ? frame.cursor : {}),
-        ...cursor,
-        children: spawned.map(({ id }) => id),
-      },
-    } as const;
-    for (const write of stateWrites(stateDelta)) draft.write(write);
-    draft.write({ kind: "frame-update", id: frame.id, from: "stepping", set });
-    for (const child of spawned) draft.write({ kind: "frame-insert", frame: child, exclusive: true });
-    return { draft, value: spawned };
-  });
+): Promise<boolean> {
+  const spawned = await transact<readonly FrameRecord[] | undefined>(
+    parts,
+    { frame: step.id },
+    async (snapshot) => {
+      if (!isOurs(snapshot, step)) return { value: undefined };
+      const { frame, now, session } = snapshot;
+      const owner = await parts.lease.hold();
+      const draft = new Draft(parts, now, session).claimedBy(owner);
+      const made = children.map((child) => ({
+        ...newFrame({ ...child, id: newFrameId(parts, frame.session, now), parent: frame }),
+        owner,
+      }));
+      const set = {
+        status: "waiting",
+        owner: null,
+        open: made.length,
+        turn: frame.turn + 1,
+        cursor: {
+          ...(isJsonObject(frame.cursor) ? frame.cursor : {}),
+          ...cursor,
+          children: made.map(({ id }) => id),
+        },
+      } as const;
+      for (const write of stateWrites(stateDelta)) draft.write(write);
+      draft.write({ kind: "frame-update", id: frame.id, from: "stepping", set });
+      for (const child of made) draft.write({ kind: "frame-insert", frame: child, exclusive: true });
+      return { draft, value: made };
+    },
+  );
+  for (const child of spawned ?? []) parts.executions.step(child);
+  await takeUpReady(parts, step.session);
+  return spawned !== undefined;
 }

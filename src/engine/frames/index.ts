@@ -31,4 +31,6 @@ export {
   spawnFrames,
   stepStanding,
 } from "./frames.ts";
+export { noteRest, takeUpReady } from "./go-on.ts";
+export { historyOf } from "./history-of.ts";
 export { type Rest, Trail } from "./session-cache.ts";

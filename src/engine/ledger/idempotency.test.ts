@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { createLedger } from "../../stores/index.ts";
 import { ManualClock } from "../common/manual-clock.ts";
 import { Engine } from "../engine.ts";
+import { partsOf, recallOnce, receiveMessage, receiveOnce, useKey } from "../index.ts";
 import { hostOf, message } from "../testing/execution.ts";
 import { type Once, toRememberedRun } from "./idempotency.ts";
 import type { Ledger } from "./ledger.ts";
@@ -31,10 +32,10 @@ async function storedEvents(): Promise<number> {
 }
 
 test("a message under a key is stored once, and the second time it says where the first went", async () => {
-  const first = await engine.runs.receiveOnce(message(session, "hello"), once);
+  const first = await receiveOnce(partsOf(engine), message(session, "hello"), once);
   if (!("frame" in first)) throw new Error("It was not taken.");
   const { frame, seq } = first;
-  const again = await engine.runs.receiveOnce(message(session, "hello", "i2"), once);
+  const again = await receiveOnce(partsOf(engine), message(session, "hello", "i2"), once);
   if (!("response" in again)) throw new Error("It was taken again.");
   const { session: key, invocation } = frame;
   expect(toRememberedRun(again.response)).toEqual({ session: key, invocation, seq });
@@ -44,7 +45,7 @@ test("a message under a key is stored once, and the second time it says where th
 test("a repeat is told of the first message, not that the session is busy with it", async () => {
   const outcomes = await Promise.all(
     ["i1", "i2", "i3"].map((invocation) =>
-      engine.runs.receiveOnce(message(session, "hello", invocation), once),
+      receiveOnce(partsOf(engine), message(session, "hello", invocation), once),
     ),
   );
   expect(outcomes.filter((outcome) => "frame" in outcome)).toHaveLength(1);
@@ -53,22 +54,22 @@ test("a repeat is told of the first message, not that the session is busy with i
 });
 
 test("a message that is refused does not use up its key", async () => {
-  await engine.runs.receiveMessage(message(session, "first"));
+  await receiveMessage(partsOf(engine), message(session, "first"));
   const other = { ...once, key: "k2" };
-  expect(await engine.runs.receiveOnce(message(session, "second", "i2"), other)).toMatchObject({
+  expect(await receiveOnce(partsOf(engine), message(session, "second", "i2"), other)).toMatchObject({
     code: "session-busy",
   });
-  expect(await engine.runs.recallOnce(other)).toBeUndefined();
+  expect(await recallOnce(engine.ledger, other)).toBeUndefined();
 });
 
 test("another request under the key is refused, whichever came first", async () => {
   const another = { ...once, requestDigest: "d2" };
-  await engine.runs.receiveOnce(message(session, "hello"), once);
+  await receiveOnce(partsOf(engine), message(session, "hello"), once);
   const refusal = { ok: false, code: "key-reused" };
-  expect(await engine.runs.receiveOnce(message(session, "bye", "i2"), another)).toMatchObject(refusal);
-  expect(await engine.runs.useKey(session, { once: another, meaning: null })).toMatchObject(refusal);
+  expect(await receiveOnce(partsOf(engine), message(session, "bye", "i2"), another)).toMatchObject(refusal);
+  expect(await useKey(partsOf(engine), session, { once: another, meaning: null })).toMatchObject(refusal);
   expect(await engine.createSession({ ...session, id: "s2" }, {}, { once: another })).toMatchObject(refusal);
-  expect(await engine.runs.useKey(session, { once, meaning: "another" })).toMatchObject({
+  expect(await useKey(partsOf(engine), session, { once, meaning: "another" })).toMatchObject({
     ok: true,
     response: { invocation: "i1" },
   });
@@ -79,19 +80,21 @@ test("keys are told apart by principal and route", async () => {
   const others = [once, { ...once, principal: "bob" }, { ...once, route: "decide" }];
   for (const [index, one] of others.entries()) {
     const about = { once: { ...one, requestDigest: `${index}` }, meaning: index };
-    expect(await engine.runs.useKey(session, about)).toEqual({ ok: true, response: index });
+    expect(await useKey(partsOf(engine), session, about)).toEqual({ ok: true, response: index });
   }
 });
 
 test("a key is forgotten after a day", async () => {
   await engine.createSession(session);
-  await engine.runs.useKey(session, { once, meaning: null });
+  await useKey(partsOf(engine), session, { once, meaning: null });
   await clock.advance(DAY_MS - 1);
-  expect(await engine.runs.recallOnce(once)).toMatchObject({ ok: true });
+  expect(await recallOnce(engine.ledger, once)).toMatchObject({ ok: true });
   await clock.advance(1);
-  expect(await engine.runs.recallOnce(once)).toBeUndefined();
+  expect(await recallOnce(engine.ledger, once)).toBeUndefined();
   const another = { ...once, requestDigest: "d2" };
-  expect(await engine.runs.useKey(session, { once: another, meaning: null })).toMatchObject({ ok: true });
+  expect(await useKey(partsOf(engine), session, { once: another, meaning: null })).toMatchObject({
+    ok: true,
+  });
 });
 
 test("a session made under a key is made once, under the first id", async () => {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { CountersignError } from "../../protocol/index.ts";
 import { createLedger } from "../../stores/index.ts";
+import { Executions } from "../calls/executions.ts";
 import { createIds } from "../common/ids.ts";
 import { ManualClock } from "../common/manual-clock.ts";
 import { untraced } from "../common/trace.ts";
@@ -47,7 +48,12 @@ beforeEach(async () => {
     closed: new AbortController().signal,
     trace: untraced,
     ready: () => undefined,
+    get executions() {
+      return executions;
+    },
+    takeUp: async () => {},
   };
+  const executions = new Executions(parts);
 });
 
 afterEach(async () => {

@@ -84,7 +84,7 @@ async function conclude<T>(parts: EngineParts, { draft, value }: Plan<T>): Promi
   const outcome = await send(parts, commit);
   if (outcome.ok) {
     parts.acknowledged.add(commit);
-    parts.onCommitted?.(draft);
+    parts.executions.committed(draft);
     return { done: true, value, committed: true };
   }
   if (outcome.conflict === "owner" && commit.owner !== undefined) parts.lease.lost(commit.owner);

@@ -3,6 +3,7 @@ import { CountersignError } from "../../protocol/index.ts";
 import { createLedger } from "../../stores/index.ts";
 import { ManualClock } from "../common/manual-clock.ts";
 import type { Engine } from "../engine.ts";
+import { finishFrame, partsOf, receiveMessage } from "../index.ts";
 import type { Commit, Ledger } from "../ledger/ledger.ts";
 import type { CallRecord, FrameRecord, JournalRecord } from "../ledger/records.ts";
 import { hostOf, message, modelSays, mortalEngine, until, type WatchedLedger } from "../testing/execution.ts";
@@ -182,12 +183,12 @@ describe("a step whose turn the ledger lost", () => {
     let steps = 0;
     const step = async (frame: FrameRecord): Promise<void> => {
       steps += 1;
-      await engine.runs.finishFrame(frame, { status: "done", event: modelSays(`answer ${steps}`) });
+      await finishFrame(partsOf(engine), frame, { status: "done", event: modelSays(`answer ${steps}`) });
     };
     engine.host(hostOf("shop", {}, step));
     lose(setsStatus("frame-update", "done"));
-    const received = await engine.runs.receiveMessage(message(session, "Hello"));
-    if (received.ok) engine.runs.step(received.frame);
+    const received = await receiveMessage(partsOf(engine), message(session, "Hello"));
+    if (received.ok) partsOf(engine).executions.step(received.frame);
     await until(clock, () => steps === 1);
     await beats(1);
     expect(await stepping()).toMatchObject({ status: "stepping" });
@@ -206,8 +207,8 @@ describe("a step whose turn the ledger lost", () => {
         return new Promise(() => {});
       }),
     );
-    const received = await engine.runs.receiveMessage(message(session, "Hello"));
-    if (received.ok) engine.runs.step(received.frame);
+    const received = await receiveMessage(partsOf(engine), message(session, "Hello"));
+    if (received.ok) partsOf(engine).executions.step(received.frame);
     await beats(5);
     expect(steps).toBe(1);
   });

@@ -5,6 +5,7 @@ import type { CallContext } from "../calls/call-context.ts";
 import { ManualClock } from "../common/manual-clock.ts";
 import { Engine } from "../engine.ts";
 import type { GateOptions } from "../gate/gate.ts";
+import { finishFrame, partsOf, receiveMessage, recordTurn } from "../index.ts";
 import type { DueWork, Ledger } from "../ledger/ledger.ts";
 import type { CallRecord, JournalRecord } from "../ledger/records.ts";
 import {
@@ -395,31 +396,33 @@ describe("a frame whose process is gone during a model step", () => {
   test("is stepped again by a process that hosts its app, which alone may record the turn", async () => {
     const { engine: doomed, crash } = mortalEngine(ledger, clock);
     doomed.host(hostOf("bank", {}, async () => {}));
-    const outcome = await doomed.runs.receiveMessage(message(session, "hello"));
+    const outcome = await receiveMessage(partsOf(doomed), message(session, "hello"));
     if (!outcome.ok) throw new Error(outcome.message);
     crash();
     const stepped: string[] = [];
     survivor.host(
       hostOf("bank", {}, async (frame) => {
         stepped.push(frame.id);
-        await survivor.runs.finishFrame(frame, { status: "done", event: modelSays("hi") });
+        await finishFrame(partsOf(survivor), frame, { status: "done", event: modelSays("hi") });
       }),
     );
     await clock.advance(LEASE_MS);
     await survivor.workOnce();
     expect(stepped).toEqual([outcome.frame.id]);
     const back = new Engine({ ledger, clock });
-    expect(await back.runs.finishFrame(outcome.frame, { status: "done", event: modelSays("hi!") })).toBe(
+    expect(await finishFrame(partsOf(back), outcome.frame, { status: "done", event: modelSays("hi!") })).toBe(
       false,
     );
-    expect(await back.runs.recordTurn(outcome.frame, { event: modelSays("hi!"), calls: [] })).toBeUndefined();
+    expect(
+      await recordTurn(partsOf(back), outcome.frame, { event: modelSays("hi!"), calls: [] }),
+    ).toBeUndefined();
     expect((await ledger.events(outcome.frame.session)).map(({ author }) => author)).toEqual(["user", "bot"]);
   });
 
   test("is left ready where nobody here can step it", async () => {
     const { engine: doomed, crash } = mortalEngine(ledger, clock);
     doomed.host(hostOf("bank", {}, async () => {}));
-    const outcome = await doomed.runs.receiveMessage(message(session, "hello"));
+    const outcome = await receiveMessage(partsOf(doomed), message(session, "hello"));
     if (!outcome.ok) throw new Error(outcome.message);
     crash();
     await clock.advance(LEASE_MS);
@@ -432,12 +435,12 @@ describe("a frame whose process is gone during a model step", () => {
     const slow = new Engine({ ledger, clock });
     const tool = toolOf(() => "ran");
     slow.host(hostOf("bank", { tool }, async () => {}));
-    const outcome = await slow.runs.receiveMessage(message(session, "hello"));
+    const outcome = await receiveMessage(partsOf(slow), message(session, "hello"));
     if (!outcome.ok) throw new Error(outcome.message);
     await clock.advance(2 * LEASE_MS);
     const calls = [planned("c1", "tool", { kind: "run", tool })];
     expect(
-      await slow.runs.recordTurn(outcome.frame, { event: modelSays("let me see"), calls }),
+      await recordTurn(partsOf(slow), outcome.frame, { event: modelSays("let me see"), calls }),
     ).toBeUndefined();
     expect(await ledger.calls([`${outcome.frame.session}.c1`])).toEqual([]);
   });

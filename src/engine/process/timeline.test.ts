@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createLedger } from "../../stores/index.ts";
 import { ManualClock } from "../common/manual-clock.ts";
 import { Engine } from "../engine.ts";
+import { finishFrame, partsOf, receiveMessage, recordTurn } from "../index.ts";
 import type { Commit, CommitOutcome, Ledger } from "../ledger/ledger.ts";
 import type { CallRecord, FrameRecord } from "../ledger/records.ts";
 import {
@@ -221,16 +222,16 @@ describe("after a failover", () => {
     const step = async (frame: FrameRecord): Promise<void> => {
       steps += 1;
       if (frame.turn > 0) {
-        await engine.runs.finishFrame(frame, { status: "done", event: modelSays("done") });
+        await finishFrame(partsOf(engine), frame, { status: "done", event: modelSays("done") });
         return;
       }
       await said.promise;
       const calls = [planned("c", "look", { kind: "run", tool: look })];
-      await engine.runs.recordTurn(frame, { event: modelSays("looking"), calls });
+      await recordTurn(partsOf(engine), frame, { event: modelSays("looking"), calls });
     };
     engine.host(hostOf("shop", { look }, step));
-    const received = await engine.runs.receiveMessage(message(session, "Hello"));
-    if (received.ok) engine.runs.step(received.frame);
+    const received = await receiveMessage(partsOf(engine), message(session, "Hello"));
+    if (received.ok) partsOf(engine).executions.step(received.frame);
     await until(clock, () => steps === 1);
     promote();
     said.resolve();
@@ -293,16 +294,16 @@ describe("after a failover", () => {
     const step = async (frame: FrameRecord): Promise<void> => {
       did.steps += 1;
       if (frame.turn > 0) {
-        await engine.runs.finishFrame(frame, { status: "done", event: modelSays("done") });
+        await finishFrame(partsOf(engine), frame, { status: "done", event: modelSays("done") });
         return;
       }
       const calls = [{ ...planned("c", "note", { kind: "run", tool: note }), repeatable }];
-      await engine.runs.recordTurn(frame, { event: modelSays("noting"), calls });
+      await recordTurn(partsOf(engine), frame, { event: modelSays("noting"), calls });
     };
     engine.host(hostOf("shop", { note }, step));
     onServer(({ writes }) => writes.some((write) => write.kind === "call-insert"));
-    const received = await engine.runs.receiveMessage(message(session, "Hello"));
-    if (received.ok) engine.runs.step(received.frame);
+    const received = await receiveMessage(partsOf(engine), message(session, "Hello"));
+    if (received.ok) partsOf(engine).executions.step(received.frame);
     await until(clock, () => did.ran === 1);
     onServer();
     promote();

@@ -3,6 +3,7 @@ import { createLedger } from "../../stores/index.ts";
 import { ManualClock } from "../common/manual-clock.ts";
 import { Engine } from "../engine.ts";
 import type { GatedFunction } from "../gate/gate.ts";
+import { partsOf, receiveMessage, recordTurn } from "../index.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import {
   ask,
@@ -159,9 +160,9 @@ describe("a worker", () => {
     elsewhere.host(hostOf("bank", {}, async () => {}));
     for (let n = 0; n < 100; n++) {
       const name = { app: "bank", user: "ana", id: `s${n}` };
-      const outcome = await elsewhere.runs.receiveMessage(message(name, "pay"));
+      const outcome = await receiveMessage(partsOf(elsewhere), message(name, "pay"));
       if (!outcome.ok) throw new Error(outcome.message);
-      const turn = await elsewhere.runs.recordTurn(outcome.frame, {
+      const turn = await recordTurn(partsOf(elsewhere), outcome.frame, {
         event: modelSays("ok"),
         calls: [planned("c1", "pay", ask())],
       });

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { ANA, type Desk, openDesk } from "../../../test/attack/support/desk.ts";
 import { CallEnd } from "../calls/call-end.ts";
+import { partsOf, withdrawTurn } from "../index.ts";
 import type { FrameRecord } from "../ledger/records.ts";
 
 const reason = "decided elsewhere";
@@ -18,7 +19,7 @@ test("what is still asked in a turn is taken back at once, what was decided stay
   const decided = await desk.engine.approve(paid?.confirmation.id ?? "", { by: ANA });
   if (decided.ok) await decided.finished;
   const frame = await frameOf(desk, paid?.call.id ?? "");
-  expect(await desk.engine.runs.withdrawTurn(frame, withdrawal)).toBe(true);
+  expect(await withdrawTurn(partsOf(desk.engine), frame, withdrawal)).toBe(true);
   for (const { confirmation, call } of open) {
     expect(await desk.confirmation(confirmation.id)).toMatchObject({
       status: "cancelled",
@@ -36,11 +37,13 @@ test("a turn that has gone on, or in which nothing is open, is left alone", asyn
   const desk = await openDesk();
   const { call, confirmation } = await desk.ask({ tool: "pay" });
   const frame = await frameOf(desk, call.id);
-  expect(await desk.engine.runs.withdrawTurn({ ...frame, turn: frame.turn - 1 }, withdrawal)).toBe(false);
+  expect(await withdrawTurn(partsOf(desk.engine), { ...frame, turn: frame.turn - 1 }, withdrawal)).toBe(
+    false,
+  );
   expect(await desk.confirmation(confirmation.id)).toMatchObject({ status: "requested" });
   await desk.engine.deny(confirmation.id, { by: ANA });
   const journal = await desk.journal();
-  expect(await desk.engine.runs.withdrawTurn(frame, withdrawal)).toBe(false);
+  expect(await withdrawTurn(partsOf(desk.engine), frame, withdrawal)).toBe(false);
   expect(await desk.journal()).toEqual(journal);
 });
 
@@ -50,7 +53,7 @@ test("of a decision and a withdrawal at once, one stands", async () => {
   const frame = await frameOf(desk, call.id);
   const [decided, withdrawn] = await Promise.all([
     desk.engine.approve(confirmation.id, { by: ANA }),
-    desk.engine.runs.withdrawTurn(frame, withdrawal),
+    withdrawTurn(partsOf(desk.engine), frame, withdrawal),
   ]);
   expect(decided.ok).toBe(!withdrawn);
   if (decided.ok) await decided.finished;

@@ -11,8 +11,7 @@ export interface TurnWithdrawal {
   readonly cursor: JsonObject;
 }
 
-export interface WithdrawnTurn {
-  /** False, and nothing was written: the turn has gone on, or nothing of it is open. */
+interface WithdrawnTurn {
   readonly ok: boolean;
   /** Claimed here for its next step. */
   readonly stepping?: FrameRecord;
@@ -20,14 +19,15 @@ export interface WithdrawnTurn {
 
 /**
  * Takes back all that is still asked in one turn of a frame, in one commit, because of what the reason says and on
- * nobody's behalf. What was decided of the turn stays decided.
+ * nobody's behalf, and goes on with the frame. What was decided of the turn stays decided. False, and nothing was
+ * written: the turn has gone on already, or nothing of it is open.
  */
 export async function withdrawTurn(
   parts: EngineParts,
   { id, turn }: Pick<FrameRecord, "id" | "turn">,
   { reason, cursor }: TurnWithdrawal,
-): Promise<WithdrawnTurn> {
-  return transact<WithdrawnTurn>(parts, { frame: id }, async (snapshot, last) => {
+): Promise<boolean> {
+  const withdrawn = await transact<WithdrawnTurn>(parts, { frame: id }, async (snapshot, last) => {
     const waiting = snapshot?.frame;
     if (snapshot === undefined || waiting?.status !== "waiting" || waiting.turn !== turn) return NOTHING;
     const open = await openIn(parts, waiting);
@@ -45,6 +45,8 @@ export async function withdrawTurn(
     }
     return { draft, value: stepping === undefined ? { ok: true } : { ok: true, stepping } };
   });
+  if (withdrawn.stepping !== undefined) parts.executions.step(withdrawn.stepping);
+  return withdrawn.ok;
 }
 
 const NOTHING = { value: { ok: false } } as const;

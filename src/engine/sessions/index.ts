@@ -7,7 +7,6 @@
  */
 
 export { cancelRun, type RunToCancel } from "./cancel-run.ts";
-export { Runs } from "./runs.ts";
 export {
   changeState,
   createSession,
@@ -15,5 +14,16 @@ export {
   ERASURE_KINDS,
   pruneSession,
   type SessionStart,
+  useKey,
 } from "./sessions.ts";
-export type { CallPlan, MessageInput, MessageOutcome, PlannedCall, Turn, TurnInput } from "./turns.ts";
+export {
+  type CallPlan,
+  type MessageInput,
+  type MessageOutcome,
+  type PlannedCall,
+  receiveMessage,
+  receiveOnce,
+  recordTurn,
+  type Turn,
+  type TurnInput,
+} from "./turns.ts";

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createLedger } from "../../stores/index.ts";
 import { ManualClock } from "../common/manual-clock.ts";
 import { Engine } from "../engine.ts";
+import { partsOf, receiveMessage, recordTurn } from "../index.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import {
   ask,
@@ -73,10 +74,10 @@ async function fill(): Promise<string> {
   const pay = toolOf(() => SWORDFISH);
   engine.host(hostOf("bank", { tool, pay }, async () => {}));
   await engine.createSession(session, { note: SWORDFISH });
-  const outcome = await engine.runs.receiveMessage(message(session, SWORDFISH));
+  const outcome = await receiveMessage(partsOf(engine), message(session, SWORDFISH));
   if (!outcome.ok) throw new Error(outcome.message);
   const args = { text: SWORDFISH };
-  const turn = await engine.runs.recordTurn(outcome.frame, {
+  const turn = await recordTurn(partsOf(engine), outcome.frame, {
     event: modelSays(SWORDFISH),
     stateDelta: { more: SWORDFISH },
     calls: [

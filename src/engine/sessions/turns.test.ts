@@ -5,6 +5,7 @@ import { CallEnd } from "../calls/call-end.ts";
 import { ManualClock } from "../common/manual-clock.ts";
 import { Engine } from "../engine.ts";
 import type { LiveTool } from "../host.ts";
+import { finishFrame, partsOf, receiveMessage, recordTurn } from "../index.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { CallRecord, FrameRecord } from "../ledger/records.ts";
 import {
@@ -45,13 +46,16 @@ afterEach(async () => {
 });
 
 async function start(text = "hello", invocation = "i1", on: Engine = engine): Promise<FrameRecord> {
-  const outcome = await on.runs.receiveMessage(message(session, text, invocation));
+  const outcome = await receiveMessage(partsOf(on), message(session, text, invocation));
   if (!outcome.ok) throw new Error(outcome.message);
   return outcome.frame;
 }
 
 async function record(frame: FrameRecord, calls: readonly PlannedCall[], on: Engine = engine): Promise<Turn> {
-  const turn = await on.runs.recordTurn(frame, { event: modelSays("let me see", frame.invocation), calls });
+  const turn = await recordTurn(partsOf(on), frame, {
+    event: modelSays("let me see", frame.invocation),
+    calls,
+  });
   if (turn === undefined) throw new Error("The frame is not ours.");
   return turn;
 }
@@ -97,7 +101,7 @@ describe("a user's message", () => {
 
   test("is refused while another is being answered, and changes nothing", async () => {
     const frame = await start("hello");
-    expect(await engine.runs.receiveMessage(message(session, "hello?", "i2"))).toMatchObject({
+    expect(await receiveMessage(partsOf(engine), message(session, "hello?", "i2"))).toMatchObject({
       ok: false,
       code: "session-busy",
     });
@@ -108,7 +112,7 @@ describe("a user's message", () => {
     const messages = Array.from({ length: 10 }, (_, n) => message(session, `${n}`, `i${n}`));
     const outcomes = await pumped(
       clock,
-      Promise.all(messages.map((input) => engine.runs.receiveMessage(input))),
+      Promise.all(messages.map((input) => receiveMessage(partsOf(engine), input))),
     );
     expect(outcomes.filter(({ ok }) => ok)).toHaveLength(1);
     expect(outcomes.filter((outcome) => !outcome.ok && outcome.code === "session-busy")).toHaveLength(9);
@@ -129,14 +133,14 @@ describe("a user's message", () => {
     const second = await start("still there?", "i2");
     expect(second.status).toBe("stepping");
     resolve("done");
-    await engine.runs.finishFrame(second, { status: "done" });
+    await finishFrame(partsOf(engine), second, { status: "done" });
   });
 
   test("to a deleted session is refused", async () => {
     const frame = await start();
-    await engine.runs.finishFrame(frame, { status: "done" });
+    await finishFrame(partsOf(engine), frame, { status: "done" });
     await engine.deleteSession(session, ana);
-    expect(await engine.runs.receiveMessage(message(session, "hello?"))).toMatchObject({
+    expect(await receiveMessage(partsOf(engine), message(session, "hello?"))).toMatchObject({
       ok: false,
       code: "session-deleted",
     });
@@ -216,23 +220,29 @@ describe("a model's turn", () => {
     expect(turn.frame).toMatchObject({ status: "stepping", turn: 1, open: 0 });
     expect(responses(turn.events)).toEqual([["c1", { error: "no such tool" }]]);
     // The old turn cannot be recorded twice; the new one goes on.
-    expect(await engine.runs.recordTurn(frame, { event: modelSays("again"), calls: [] })).toBeUndefined();
-    expect(await engine.runs.finishFrame(turn.frame, { status: "done" })).toBe(true);
+    expect(
+      await recordTurn(partsOf(engine), frame, { event: modelSays("again"), calls: [] }),
+    ).toBeUndefined();
+    expect(await finishFrame(partsOf(engine), turn.frame, { status: "done" })).toBe(true);
   });
 
   test("is refused to whoever does not hold the step", async () => {
     const frame = await start();
     const stranger = { ...frame, owner: "somebody else" };
-    expect(await engine.runs.recordTurn(stranger, { event: modelSays("mine"), calls: [] })).toBeUndefined();
-    expect(await engine.runs.finishFrame(stranger, { status: "done" })).toBe(false);
+    expect(
+      await recordTurn(partsOf(engine), stranger, { event: modelSays("mine"), calls: [] }),
+    ).toBeUndefined();
+    expect(await finishFrame(partsOf(engine), stranger, { status: "done" })).toBe(false);
     expect(await ledger.events(frame.session)).toHaveLength(1);
   });
 
   test("cannot be recorded, nor its frame ended, in a session that was deleted meanwhile", async () => {
     const frame = await start();
     await engine.deleteSession(session, ana);
-    expect(await engine.runs.recordTurn(frame, { event: modelSays("a secret"), calls: [] })).toBeUndefined();
-    expect(await engine.runs.finishFrame(frame, { status: "done", event: modelSays("a secret") })).toBe(
+    expect(
+      await recordTurn(partsOf(engine), frame, { event: modelSays("a secret"), calls: [] }),
+    ).toBeUndefined();
+    expect(await finishFrame(partsOf(engine), frame, { status: "done", event: modelSays("a secret") })).toBe(
       false,
     );
     expect(await ledger.events(frame.session)).toEqual([]);
@@ -353,9 +363,9 @@ describe("the frame's next step", () => {
     expect(steps).toEqual([]);
     expect(await frameOf(first.frame)).toMatchObject({ status: "ready" });
     // No worker runs: whoever ends the step looks for what it kept waiting.
-    expect(await engine.runs.finishFrame(second, { status: "done", event: modelSays("soon", "i2") })).toBe(
-      true,
-    );
+    expect(
+      await finishFrame(partsOf(engine), second, { status: "done", event: modelSays("soon", "i2") }),
+    ).toBe(true);
     await until(clock, () => steps.length === 1);
     expect(steps).toMatchObject([{ id: first.frame.id }]);
   });
@@ -371,7 +381,7 @@ describe("the frame's next step", () => {
     expect(steps).toHaveLength(1);
     const [stepping] = steps;
     if (stepping === undefined) throw new Error("No step.");
-    await engine.runs.finishFrame(stepping, { status: "done" });
+    await finishFrame(partsOf(engine), stepping, { status: "done" });
     await until(clock, () => steps.length === 2);
     expect(new Set(steps.map(({ id }) => id))).toEqual(new Set([first.frame.id, second.frame.id]));
   });
@@ -390,16 +400,16 @@ describe("the frame's next step", () => {
   test("is never lost between a decision and a step that ends at the same moment", async () => {
     for (let round = 0; round < 50; round++) {
       const name = { ...session, id: `race ${round}` };
-      const open = await engine.runs.receiveMessage(message(name, "pay", "i1"));
+      const open = await receiveMessage(partsOf(engine), message(name, "pay", "i1"));
       if (!open.ok) throw new Error(open.message);
       const first = await record(open.frame, [planned("c1", "pay", ask())]);
-      const next = await engine.runs.receiveMessage(message(name, "how long?", "i2"));
+      const next = await receiveMessage(partsOf(engine), message(name, "how long?", "i2"));
       if (!next.ok) throw new Error(next.message);
       const seen = steps.length;
       await Promise.all([
         engine.deny(idOf(first), { by: ana }),
         round % 2 === 0
-          ? engine.runs.finishFrame(next.frame, { status: "done" })
+          ? finishFrame(partsOf(engine), next.frame, { status: "done" })
           : record(next.frame, [planned("c2", "pay", ask())]),
       ]);
       await until(clock, () => steps.length > seen);
@@ -420,14 +430,14 @@ describe("the frame's next step", () => {
 describe("the end of a frame", () => {
   test("stores the last event and the output, and lets the session go", async () => {
     const frame = await start();
-    await engine.runs.finishFrame(frame, {
+    await finishFrame(partsOf(engine), frame, {
       status: "done",
       event: modelSays("bye"),
       output: { said: "bye" },
     });
     expect(await frameOf(frame)).toMatchObject({ status: "done", output: { said: "bye" } });
     expect((await frameOf(frame))?.owner).toBeUndefined();
-    expect(await engine.runs.finishFrame(frame, { status: "done" })).toBe(false);
+    expect(await finishFrame(partsOf(engine), frame, { status: "done" })).toBe(false);
     expect(await start("next", "i2")).toMatchObject({ status: "stepping" });
   });
 
@@ -458,7 +468,7 @@ describe("a call that hands its work to another agent", () => {
     if (child === undefined) throw new Error("No child.");
     expect(child).toMatchObject({ agent: "helper", path: ["bot", "helper"], parentFrame: turn.frame.id });
     expect(await callOf(turn.frame, "c1")).toMatchObject({ status: "suspended" });
-    await engine.runs.finishFrame(child, { status: "done", output: { done: true } });
+    await finishFrame(partsOf(engine), child, { status: "done", output: { done: true } });
     await until(clock, () => steps.length === 2);
     expect(await callOf(turn.frame, "c1")).toMatchObject({ status: "succeeded", result: { done: true } });
     expect(steps[1]).toMatchObject({ id: turn.frame.id, status: "stepping" });

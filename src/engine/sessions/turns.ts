@@ -7,8 +7,10 @@ import {
   isOurs,
   newFrame,
   newFrameId,
+  noteRest,
   requestersIn,
   stepStanding,
+  takeUpReady,
   toResponse,
 } from "../frames/index.ts";
 import type { LiveTool } from "../host.ts";
@@ -16,6 +18,7 @@ import {
   type CallRecord,
   type Conflict,
   Draft,
+  draftOf,
   type EventDraft,
   type FrameKind,
   type FrameRecord,
@@ -179,7 +182,7 @@ export interface TurnInput {
 
 /**
  * Stores a model's event with its calls: those that need nobody are claimed, the others are asked about, all
- * in one commit. Undefined when the frame is no longer ours to step.
+ * in one commit. Then the claimed ones start. Undefined when the frame is no longer ours to step.
  */
 export async function recordTurn(
   parts: EngineParts,
@@ -197,7 +200,18 @@ export async function recordTurn(
     checkRoom(parts, draft);
     return plan;
   };
-  return transact(parts, { frame: step.id }, judge, stepStanding(parts, step));
+  const turn = await transact(parts, { frame: step.id }, judge, stepStanding(parts, step));
+  if (turn !== undefined) await goOn(parts, turn);
+  return turn;
+}
+
+async function goOn(parts: EngineParts, { frame, claimed, asked }: Turn): Promise<void> {
+  for (const one of claimed) parts.executions.start(one);
+  for (const one of asked) parts.hosts.get(frame.app)?.asked?.(one);
+  if (frame.status !== "waiting") return;
+  const draft = draftOf(frame);
+  if (claimed.length === 0) noteRest(parts, frame, { draft, asked });
+  await takeUpReady(parts, frame.session, draft);
 }
 
 interface TurnScene {

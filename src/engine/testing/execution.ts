@@ -6,7 +6,7 @@ import type { Host, LiveTool } from "../host.ts";
 import type { EventDraft } from "../ledger/draft.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { FrameRecord } from "../ledger/records.ts";
-import type { CallPlan, PlannedCall } from "../sessions/turns.ts";
+import type { CallPlan, MessageInput, PlannedCall } from "../sessions/turns.ts";
 
 /** The name of every method of a ledger. */
 export type LedgerMethod = Exclude<keyof Ledger, "digestKey" | "now">;
@@ -147,7 +147,7 @@ export function message(
   session: { readonly app: string; readonly user: string; readonly id: string },
   text: string,
   invocationId = "i1",
-): Parameters<Engine["runs"]["receiveMessage"]>[0] {
+): MessageInput {
   return {
     session,
     event: { author: "user", invocationId, content: { role: "user", parts: [{ text }] } },

@@ -1,4 +1,11 @@
-import type { CallRecord, CallStatus, Engine, FrameRecord, Ledger } from "../../engine/index.ts";
+import {
+  type CallRecord,
+  type CallStatus,
+  type EngineParts,
+  type FrameRecord,
+  historyOf,
+  type Ledger,
+} from "../../engine/index.ts";
 import type { Content, JsonObject, Part, StoredEvent } from "../../protocol/index.ts";
 import { isVisible, toContents } from "./history.ts";
 
@@ -21,9 +28,9 @@ const OPEN_ANSWERS: { readonly [status in CallStatus]?: string } = {
 };
 
 /** Reads the history and makes the conversation that this frame's agent continues. */
-export async function buildPrompt(engine: Engine, frame: FrameRecord): Promise<Prompt> {
-  const { ledger } = engine;
-  const events = await engine.runs.history(frame);
+export async function buildPrompt(parts: EngineParts, frame: FrameRecord): Promise<Prompt> {
+  const { ledger } = parts;
+  const events = await historyOf(parts, frame);
   const { used, asked, answered } = callIdsOf(events);
   const openIds = [...asked].filter((id) => !answered.has(id));
   const open = openIds.length === 0 ? [] : await ledger.calls(openIds.map((id) => `${frame.session}.${id}`));

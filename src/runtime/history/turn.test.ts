@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import { OutcomeUnknown } from "../../engine/index.ts";
+import { OutcomeUnknown, partsOf } from "../../engine/index.ts";
 import { scripted } from "../../models/scripted/index.ts";
 import { createLedger } from "../../stores/index.ts";
 import { Agent } from "../agents/agent.ts";
@@ -36,7 +36,7 @@ test("a turn whose call ended nobody knows how is paused, names the call, and go
   const settled = await runner.settle(id, { as: "succeeded", result: { paid: true } }, { by: { id: "ana" } });
   expect(settled).toMatchObject({ status: "succeeded", result: { paid: true } });
   const engine = await runner.engine();
-  await engine.runs.settledIn(turn.invocation);
+  await partsOf(engine).executions.settledIn(turn.invocation);
   const session = await runner.sessionService.getSession({ userId: "ana", sessionId: turn.session });
   expect(session?.events.at(-1)?.content?.parts[0]?.text).toBe('It said {"paid":true}.');
 });

@@ -1,4 +1,4 @@
-import type { FrameEnd, FrameRecord } from "../../engine/index.ts";
+import { type FrameEnd, type FrameRecord, finishFrame, spawnFrames } from "../../engine/index.ts";
 import type { JsonObject, Part } from "../../protocol/index.ts";
 import {
   type AnyAgent,
@@ -17,7 +17,7 @@ export async function stepComposite(run: RunContext, agent: AnyAgent, frame: Fra
   // What comes next counts on what came before.
   if (failed === true) {
     const failure = { status: "failed", ...tellParent(frame, { failed }) } as const;
-    await run.engine.runs.finishFrame(frame, output === undefined ? failure : { ...failure, output });
+    await finishFrame(run.parts, frame, output === undefined ? failure : { ...failure, output });
     return;
   }
   const before = next === 0 ? await askHook(run, agent, frame, "beforeAgent") : undefined;
@@ -25,7 +25,7 @@ export async function stepComposite(run: RunContext, agent: AnyAgent, frame: Fra
   const ended = agent instanceof LoopAgent && escalated === true;
   const children = ended ? [] : childrenFor(run, agent, next);
   if (children.length === 0) return end(run, agent, frame, await askHook(run, agent, frame, "afterAgent"));
-  await run.engine.runs.spawnFrames(frame, {
+  await spawnFrames(run.parts, frame, {
     cursor: { next: next + children.length },
     ...(before === undefined ? {} : { stateDelta: before.stateDelta }),
     children: children.map((child) => ({
@@ -51,7 +51,7 @@ async function end(
     // A loop is what escalation ends; everything else hands it on to the loop around it.
     ...(escalated === true && !(agent instanceof LoopAgent) ? { escalated } : {}),
   };
-  await run.engine.runs.finishFrame(frame, {
+  await finishFrame(run.parts, frame, {
     status: "done",
     ...(hook?.parts === undefined ? {} : { event: wordsEvent(frame, hook.parts) }),
     ...(hook === undefined ? {} : { stateDelta: hook.stateDelta }),

@@ -4,9 +4,12 @@ import {
   errorText,
   type FrameEnd,
   type FrameRecord,
+  finishFrame,
+  historyOf,
   type LiveTool,
   type PlannedCall,
   type Question,
+  recordTurn,
 } from "../../engine/index.ts";
 import type { JsonObject, JsonValue, Part } from "../../protocol/index.ts";
 import {
@@ -93,8 +96,8 @@ async function callsOf({ engine }: RunContext, frame: FrameRecord): Promise<read
   return found;
 }
 
-async function wordsFor({ engine }: RunContext, frame: FrameRecord): Promise<string> {
-  const seen = (await engine.runs.history(frame)).filter((event) => isVisible(event, frame.branch));
+async function wordsFor({ parts }: RunContext, frame: FrameRecord): Promise<string> {
+  const seen = (await historyOf(parts, frame)).filter((event) => isVisible(event, frame.branch));
   const since = seen.findLastIndex(({ author, content }) => author === frame.agent && content !== undefined);
   const texts = seen.slice(since + 1).flatMap(({ author, content }) => {
     const text = spokenText(content?.parts ?? []);
@@ -123,7 +126,7 @@ async function say(
 
 // A run that was stopped meanwhile has work elsewhere that is still to be called off.
 async function finish(run: RunContext, frame: FrameRecord, end: FrameEnd): Promise<void> {
-  if (await run.engine.runs.finishFrame(frame, end)) await forgetElsewhere(run, frame);
+  if (await finishFrame(run.parts, frame, end)) await forgetElsewhere(run, frame);
 }
 
 interface Recording {
@@ -147,7 +150,7 @@ async function record(
     calls,
     ...(stateDelta === undefined ? {} : { stateDelta }),
   };
-  return (await run.engine.runs.recordTurn(frame, turn))?.frame;
+  return (await recordTurn(run.parts, frame, turn))?.frame;
 }
 
 interface Planner {

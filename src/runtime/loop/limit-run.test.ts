@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { call, collect, play, respond, useRunners } from "../../../test/seeds/stage.ts";
+import { partsOf } from "../../engine/index.ts";
 import { Agent, tool } from "../../index.ts";
 import { ManualClock } from "../../testing.ts";
 
@@ -74,7 +75,7 @@ describe("the caller's signal", () => {
     await started.promise;
     controller.abort();
     const { invocation } = await turn;
-    await (await runner.engine()).runs.settledIn(invocation);
+    await partsOf(await runner.engine()).executions.settledIn(invocation);
     expect(reasons).toEqual(["The caller cancelled the run."]);
     const session = await runner.sessionService.getSession({ userId: "ana", sessionId: "s" });
     const results = session?.events.flatMap(

@@ -8,6 +8,7 @@ import {
   type StrictModel,
   useRunners,
 } from "../../../test/seeds/stage.ts";
+import { partsOf, receiveMessage, recordTurn } from "../../engine/index.ts";
 import { ask, message, modelSays, planned } from "../../engine/testing/execution.ts";
 import { Agent, type Tool, tool } from "../../index.ts";
 
@@ -49,12 +50,12 @@ test("an id that is both a confirmation's and another one's call answers neither
   const agent = new Agent({ name: "a", model: play([call("wire")]), tools: [gated("wire", ran)] });
   const runner = makeRunner({ agent });
   const [open] = (await runner.send("pay", ana)).pending;
-  const { runs } = await runner.engine();
+  const parts = partsOf(await runner.engine());
   const name = { app: open?.app ?? "", user: "ana", id: "s" };
-  const received = await runs.receiveMessage(message(name, "greet", "i9"));
+  const received = await receiveMessage(parts, message(name, "greet", "i9"));
   if (!received.ok) throw new Error(received.code);
   const calls = [planned(open?.id ?? "", "wire", ask())];
-  await runs.recordTurn(received.frame, { event: modelSays("hm", "i9"), calls });
+  await recordTurn(parts, received.frame, { event: modelSays("hm", "i9"), calls });
   const both = answer(open?.id ?? "", { confirmed: true });
   await expect(collect(runner.run({ userId: "ana", sessionId: "s", message: both }))).rejects.toMatchObject({
     code: "ambiguous",

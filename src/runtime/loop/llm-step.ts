@@ -3,8 +3,10 @@ import {
   errorText,
   type FrameEnd,
   type FrameRecord,
+  finishFrame,
   type Ledger,
   type PlannedCall,
+  recordTurn,
   withoutTemporary,
 } from "../../engine/index.ts";
 import { CountersignError, type JsonObject, type Part } from "../../protocol/index.ts";
@@ -74,7 +76,7 @@ type Thinking = Pick<StepScene, "run" | "agent" | "frame" | "ctx">;
 async function think(about: Thinking): Promise<FrameRecord | undefined> {
   const { run, agent, frame, ctx } = about;
   const tools = await toolsOf(agent, run.agents);
-  const prompt = await buildPrompt(run.engine, frame);
+  const prompt = await buildPrompt(run.parts, frame);
   const chunk = await askModel({
     ...about,
     after: prompt.events.length,
@@ -105,7 +107,7 @@ async function record(
   const stateDelta = ctx.state.delta();
   const event = eventOf(frame, chunk, stateDelta);
   try {
-    return (await engine.runs.recordTurn(frame, { event, calls, stateDelta }))?.frame;
+    return (await recordTurn(run.parts, frame, { event, calls, stateDelta }))?.frame;
   } catch (error) {
     // Another branch may have used an id of ours since the prompt was read; it keeps it, and we take another.
     const taken = await engine.ledger.calls(calls.map(({ wireId }) => `${frame.session}.${wireId}`));
@@ -203,11 +205,11 @@ async function handOver(run: RunContext, frame: FrameRecord, target: string): Pr
   const agent = run.agents.get(target);
   if (agent === undefined) {
     const message = `There is no agent ${target} to hand over to.`;
-    await run.engine.runs.finishFrame(frame, failureOf(frame, "tool-gone", message));
+    await finishFrame(run.parts, frame, failureOf(frame, "tool-gone", message));
     return;
   }
   const path = [...frame.path.slice(0, -1), target];
-  await run.engine.runs.finishFrame(frame, {
+  await finishFrame(run.parts, frame, {
     status: "done",
     // Counted on: two agents that hand over to each other would otherwise never stop.
     successor: { kind: agent.kind, agent: target, path, cursor: { spent: modelCalls(frame) } },
@@ -219,7 +221,7 @@ function modelCalls(frame: FrameRecord): number {
 }
 
 async function finish(run: RunContext, frame: FrameRecord, end: FrameEnd): Promise<undefined> {
-  await run.engine.runs.finishFrame(frame, end);
+  await finishFrame(run.parts, frame, end);
   return undefined;
 }
 

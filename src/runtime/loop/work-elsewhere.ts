@@ -1,4 +1,4 @@
-import type { CallRecord, FrameRecord, KeptItem } from "../../engine/index.ts";
+import { type CallRecord, type FrameRecord, type KeptItem, withdrawTurn } from "../../engine/index.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../../protocol/index.ts";
 import { type ForeignAgent, isForeign } from "../agents/index.ts";
 import type { RunContext } from "../run-context.ts";
@@ -127,7 +127,7 @@ export class WorkElsewhere {
     if (kept === undefined) return;
     const reason = await agent.decidedElsewhere?.(readKept(kept.value).note, closing);
     if (reason === undefined) return;
-    await engine.runs.withdrawTurn(frame, { reason, cursor: { [DECIDED_ELSEWHERE]: frame.turn } });
+    await withdrawTurn(this.#run.parts, frame, { reason, cursor: { [DECIDED_ELSEWHERE]: frame.turn } });
   }
 
   #agent(name: string): ForeignAgent | undefined {

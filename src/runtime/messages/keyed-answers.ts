@@ -1,4 +1,4 @@
-import { type Once, type SessionName, valueDigest } from "../../engine/index.ts";
+import { type Once, recallOnce, type SessionName, useKey, valueDigest } from "../../engine/index.ts";
 import {
   CountersignError,
   isJsonArray,
@@ -24,10 +24,10 @@ export async function takeAnswersOnce(
   once: Once,
 ): Promise<AnswersOutcome> {
   const { engine } = run;
-  const known = await engine.runs.recallOnce(once);
+  const known = await recallOnce(engine.ledger, once);
   const bound =
     known ??
-    (await engine.runs.useKey(input.name, { once, meaning: toMeaning(await findTargets(run, input)) }));
+    (await useKey(run.parts, input.name, { once, meaning: toMeaning(await findTargets(run, input)) }));
   if (!bound.ok) throw new CountersignError(bound.code, bound.message);
   const id = valueDigest(engine.ledger.digestKey, { ...once });
   const kept = await engine.ledger.kept(KIND, id);

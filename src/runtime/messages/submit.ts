@@ -4,6 +4,9 @@ import {
   type MessageInput,
   mayJudge,
   type Once,
+  recallOnce,
+  receiveMessage,
+  receiveOnce,
   type SessionName,
   type SessionRecord,
   toPrincipal,
@@ -194,14 +197,14 @@ async function begin(
     ...(input.stateDelta === undefined ? {} : { stateDelta: input.stateDelta }),
   };
   const received = await (input.once === undefined
-    ? run.engine.runs.receiveMessage(message)
-    : run.engine.runs.receiveOnce(message, input.once));
+    ? receiveMessage(run.parts, message)
+    : receiveOnce(run.parts, message, input.once));
   if (!received.ok) throw new CountersignError(received.code, received.message);
   if ("response" in received) return toSubmission(received.response);
   const { frame, seq } = received;
   run.names.know(frame.session, input.session);
   run.requestHeaders.remember(frame.invocation, input.requestHeaders);
-  run.engine.runs.step(frame);
+  run.parts.executions.step(frame);
   return {
     sessionKey: frame.session,
     refused: [],
@@ -214,7 +217,7 @@ async function startedBefore(
   { engine }: RunContext,
   once: Once | undefined,
 ): Promise<Submission | undefined> {
-  const known = once === undefined ? undefined : await engine.runs.recallOnce(once);
+  const known = once === undefined ? undefined : await recallOnce(engine.ledger, once);
   if (known === undefined) return undefined;
   if (!known.ok) throw new CountersignError(known.code, known.message);
   return toSubmission(known.response);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { call, collect, play, useRunners } from "../../../test/seeds/stage.ts";
 import { useResources } from "../../../test/support/resources.ts";
+import { partsOf } from "../../engine/index.ts";
 import { Agent, type Event, ParallelAgent, type StreamEvent, tool } from "../../index.ts";
 import type { Model } from "../index.ts";
 
@@ -115,7 +116,7 @@ describe("leaving the loop", () => {
       break;
     }
     end.resolve();
-    await (await runner.engine()).runs.settledIn(await invocationOf(runner));
+    await partsOf(await runner.engine()).executions.settledIn(await invocationOf(runner));
     const session = await runner.sessionService.getSession({ userId: "ana", sessionId: "s" });
     expect(session?.events.map(({ content }) => content?.parts[0])).toMatchObject([
       { text: "go" },
@@ -198,7 +199,8 @@ test("a slow reader loses nothing", async () => {
   for await (const event of runner.stream(said)) {
     types.push(event.type);
     // The run goes on to its end while the first event is being looked at.
-    if (types.length === 1) await (await runner.engine()).runs.settledIn(await invocationOf(runner));
+    if (types.length === 1)
+      await partsOf(await runner.engine()).executions.settledIn(await invocationOf(runner));
   }
   expect(types.filter((type) => type === "tool-result")).toHaveLength(3);
   expect(types.slice(-3)).toEqual(["content-delta", "content-delta", "complete"]);

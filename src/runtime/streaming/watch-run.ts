@@ -34,7 +34,7 @@ export async function collectRun(run: RunContext, watched: Omit<WatchedRun, "pie
   const { session, invocation, after } = watched;
   const { engine, background } = run;
   for (;;) {
-    const trail = await unlessClosed(run.closed, engine.runs.settledIn(invocation));
+    const trail = await unlessClosed(run.closed, run.parts.executions.settledIn(invocation));
     const beside = background.of(session);
     const rest = beside === undefined ? trail?.restAfter(after) : undefined;
     if (rest !== undefined) return { events: eventsOf(rest.events, invocation), unknown: [], standing: rest };
@@ -112,7 +112,7 @@ export async function* watchRun(run: RunContext, watched: WatchedRun): AsyncGene
         return;
       } else if (over) {
         // Whoever stored what was read last may be about to ask a provider: one more look when they are done.
-        await unlessClosed(run.closed, run.engine.runs.settledIn(invocation));
+        await unlessClosed(run.closed, run.parts.executions.settledIn(invocation));
         settled = true;
       } else {
         const release = run.hold();

@@ -13,7 +13,10 @@ import {
   ManualClock,
   type PlannedCall,
   type Principal,
+  partsOf,
   type Question,
+  receiveMessage,
+  recordTurn,
 } from "../../../src/engine/index.ts";
 import type { JsonObject, JsonValue, StoredEvent } from "../../../src/protocol/index.ts";
 import { createLedger } from "../../../src/stores/index.ts";
@@ -142,14 +145,14 @@ function askingOf(engine: Engine, { app }: TestApp): Pick<Desk, "ask" | "askAll"
   const askAll: Desk["askAll"] = async (inputs, user = "ana") => {
     sessions += 1;
     const invocationId = `inv-${sessions}`;
-    const received = await engine.runs.receiveMessage({
+    const received = await receiveMessage(partsOf(engine), {
       session: { app, user, id: `s-${sessions}` },
       event: { author: "user", invocationId, content: { role: "user", parts: [{ text: "Go." }] } },
       frame: { kind: "llm", agent: "clerk", path: ["clerk"] },
     });
     if (!received.ok) throw new Error(received.message);
     const calls = inputs.map((input, index) => planned(input, `call-${index + 1}`, user));
-    const turn = await engine.runs.recordTurn(received.frame, {
+    const turn = await recordTurn(partsOf(engine), received.frame, {
       event: { author: "clerk", invocationId },
       calls,
     });
