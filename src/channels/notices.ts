@@ -1,25 +1,56 @@
 import { createHash } from "node:crypto";
-import { type JournalRecord, type Ledger, redact, toConfirmation } from "../engine/index.ts";
-import { isJsonObject, type JsonObject, member } from "../protocol/index.ts";
+import {
+  entrySubject,
+  isJournalKind,
+  type JournalKind,
+  type JournalRecord,
+  type Ledger,
+  parseEntry,
+  redact,
+  toConfirmation,
+} from "../engine/index.ts";
 import type { NotedCall, Notice, NoticeType } from "./channel.ts";
 
-const TYPES: { readonly [kind: string]: NoticeType } = {
+/** `late`: news only where the last attempt says it after its outcome was given up as unknown. */
+const TYPES: { readonly [kind in JournalKind]: NoticeType | "late" | undefined } = {
   "confirmation-requested": "confirmation.requested",
   "confirmation-approved": "confirmation.decided",
   "confirmation-denied": "confirmation.decided",
   "confirmation-expired": "confirmation.expired",
   "confirmation-cancelled": "confirmation.cancelled",
+  "confirmation-doubted": undefined,
+  "decision-refused": undefined,
+  "calls-started": undefined,
+  "calls-answered": undefined,
+  "call-started": undefined,
+  "call-succeeded": "late",
+  "call-failed": "late",
+  "call-denied": "late",
+  "call-expired": "late",
+  "call-cancelled": undefined,
   "call-unknown": "call.unknown",
+  "call-released": undefined,
+  "call-delegated": undefined,
+  "call-returned": undefined,
+  "call-result": undefined,
   "call-settled": "call.settled",
+  "late-result": undefined,
+  "step-started": undefined,
+  "step-done": undefined,
+  "step-failed": undefined,
+  "run-cancelled": undefined,
+  "session-imported": undefined,
+  "session-deleted": undefined,
+  "session-pruned": undefined,
 };
 const ID_LENGTH = 32;
 
-/** What a journal record is for channels; undefined for most. */
-export function noticeTypeOf({ kind, body }: Pick<JournalRecord, "kind" | "body">): NoticeType | undefined {
-  const type = TYPES[kind];
-  if (type !== undefined || !kind.startsWith("call-")) return type;
-  // The last attempt's own result, after its outcome was given up as unknown.
-  return member(bodyOf(body), "late") === true ? "call.settled" : undefined;
+/** What a journal record is for channels; undefined for most, and for kinds that are not known here. */
+export function noticeTypeOf(record: Pick<JournalRecord, "kind" | "body">): NoticeType | undefined {
+  const type = isJournalKind(record.kind) ? TYPES[record.kind] : undefined;
+  if (type !== "late") return type;
+  const entry = parseEntry(record);
+  return entry.state === "readable" && "late" in entry.body && entry.body.late ? "call.settled" : undefined;
 }
 
 /** The notice of a record, about what the ledger says now; undefined where nothing is left to tell, as after an erasure. */
@@ -31,7 +62,7 @@ export async function readNotice(
   const [record] = await ledger.journal({ after: seq - 1, until: seq, limit: 1 });
   const type = record && noticeTypeOf(record);
   if (record === undefined || type === undefined) return undefined;
-  const found = await readSubject(ledger, bodyOf(record.body));
+  const found = await readSubject(ledger, record);
   if (found === undefined) return undefined;
   return {
     id: noticeId(channel, record),
@@ -45,15 +76,16 @@ export async function readNotice(
 
 async function readSubject(
   ledger: Ledger,
-  body: JsonObject,
+  record: JournalRecord,
 ): Promise<{ readonly about: Notice["about"]; readonly confirmation?: string } | undefined> {
-  const confirmationId = member(body, "confirmation");
-  const callId = member(body, "call");
+  const entry = parseEntry(record);
+  if (entry.state !== "readable") return undefined;
+  const named = entrySubject(entry);
   const snapshot =
-    typeof confirmationId === "string"
-      ? await ledger.load({ confirmation: confirmationId })
-      : typeof callId === "string"
-        ? await ledger.load({ call: callId })
+    named.confirmation !== undefined
+      ? await ledger.load({ confirmation: named.confirmation })
+      : named.call !== undefined
+        ? await ledger.load({ call: named.call })
         : undefined;
   const { call, confirmation, session } = snapshot ?? {};
   if (call === undefined || session === undefined) return undefined;
@@ -80,10 +112,4 @@ function noticeId(channel: string, { hash, seq }: JournalRecord): string {
     .update(JSON.stringify([channel, hash, seq]))
     .digest("hex");
   return `msg_${digest.slice(0, ID_LENGTH)}`;
-}
-
-function bodyOf(text: string | null): JsonObject {
-  if (text === null) return {};
-  const body: unknown = JSON.parse(text);
-  return isJsonObject(body) ? body : {};
 }

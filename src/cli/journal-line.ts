@@ -1,5 +1,12 @@
-import type { JournalRecord } from "../engine/index.ts";
-import { isJsonArray, isJsonObject, type JsonObject, member, parseJson } from "../protocol/index.ts";
+import {
+  type EntryTable,
+  entrySubject,
+  type JournalEntry,
+  type JournalRecord,
+  parseEntry,
+  readEntry,
+} from "../engine/index.ts";
+import { isJsonObject, type JsonObject, parseJson } from "../protocol/index.ts";
 import { absoluteTime } from "./duration.ts";
 import { shortId } from "./find-confirmation.ts";
 import { inert, type Output } from "./output.ts";
@@ -7,7 +14,7 @@ import { cutTo, padTo } from "./text-width.ts";
 
 const KIND_WIDTH = 22;
 
-/** What a record says; null once it was erased. */
+/** What a record says, as it is stored; null once it was erased. */
 export function recordBody({ body }: JournalRecord): JsonObject | null {
   const parsed = body === null ? undefined : parseJson(body);
   return parsed?.ok === true && isJsonObject(parsed.value) ? parsed.value : null;
@@ -15,24 +22,32 @@ export function recordBody({ body }: JournalRecord): JsonObject | null {
 
 /** One line: when, what, which tool, which confirmation, who; without what all lines would have in common. */
 export function printRecord(output: Output, record: JournalRecord, common: readonly string[] = []): void {
-  const body = recordBody(record);
-  const about = body === null ? "(erased; its digest is kept)" : describe(body, common);
   const time = output.style("dim", absoluteTime(record.at));
   const kind = padTo(cutTo(inert(record.kind), KIND_WIDTH), KIND_WIDTH);
   const room = output.width - absoluteTime(record.at).length - KIND_WIDTH - 4;
-  output.line(`${time}  ${kind}  ${cutTo(about, room)}`.trimEnd());
+  output.line(`${time}  ${kind}  ${cutTo(aboutOf(record, common), room)}`.trimEnd());
 }
 
-function describe(body: JsonObject, common: readonly string[]): string {
-  const confirmation = textOf(body, "confirmation");
-  const by = member(body, "by");
-  const who = isJsonObject(by) ? textOf(by, "id") : textOf(body, "by");
-  const reason = textOf(body, "reason");
+function aboutOf(record: JournalRecord, common: readonly string[]): string {
+  const entry = parseEntry(record);
+  switch (entry.state) {
+    case "erased":
+      return "(erased; its digest is kept)";
+    case "unreadable":
+      return `(not readable: ${inert(entry.why, 60)})`;
+    case "readable":
+      return describe(entry, common);
+  }
+}
+
+function describe(entry: JournalEntry, common: readonly string[]): string {
+  const { tools = entrySubject(entry).tool, who, as, reason } = readEntry(entry, LINES);
+  const { confirmation } = entrySubject(entry);
   return [
-    textOf(body, "tool") ?? startedTools(body),
+    tools,
     confirmation === undefined ? undefined : shortId(confirmation),
     who === undefined ? undefined : `by ${who}`,
-    textOf(body, "as"),
+    as,
     reason === undefined ? undefined : `(${reason})`,
   ]
     .filter((text) => text !== undefined)
@@ -41,23 +56,66 @@ function describe(body: JsonObject, common: readonly string[]): string {
     .join(" ");
 }
 
-/** Calls of one turn start in one record. */
-function startedTools(body: JsonObject): string | undefined {
-  const calls = member(body, "calls");
-  if (!isJsonArray(calls)) return undefined;
-  return calls.flatMap((call) => (isJsonObject(call) ? (textOf(call, "tool") ?? []) : [])).join(", ");
+/** What a line says beside the tool and the question that the record is about. */
+interface Line {
+  /** Where the record is about several calls. */
+  readonly tools?: string;
+  readonly who?: string | undefined;
+  readonly as?: string;
+  readonly reason?: string | undefined;
 }
+
+const nothing = (): Line => ({});
+const toolsIn = ({ calls }: { readonly calls: readonly { readonly tool: string }[] }): Line => ({
+  tools: calls.map(({ tool }) => tool).join(", "),
+});
+const why = ({ reason }: { readonly reason?: string }): Line => ({ reason });
+const who = ({ by }: { readonly by: string }): Line => ({ who: by });
+const whoAndWhy = ({
+  by,
+  reason,
+}: {
+  readonly by?: { readonly id: string };
+  readonly reason?: string;
+}): Line => ({ who: by?.id, reason });
+
+const LINES: EntryTable<Line> = {
+  "confirmation-requested": nothing,
+  "confirmation-approved": whoAndWhy,
+  "confirmation-denied": whoAndWhy,
+  "confirmation-expired": nothing,
+  "confirmation-cancelled": whoAndWhy,
+  "confirmation-doubted": whoAndWhy,
+  "decision-refused": ({ by }) => ({ who: by.id }),
+  "calls-started": toolsIn,
+  "calls-answered": toolsIn,
+  "call-started": ({ by }) => ({ who: by }),
+  "call-succeeded": nothing,
+  "call-failed": nothing,
+  "call-denied": nothing,
+  "call-expired": nothing,
+  "call-cancelled": why,
+  "call-unknown": whoAndWhy,
+  "call-released": why,
+  "call-delegated": nothing,
+  "call-returned": nothing,
+  "call-result": nothing,
+  "call-settled": ({ by, as }) => ({ who: by.id, as }),
+  "late-result": nothing,
+  "step-started": nothing,
+  "step-done": nothing,
+  "step-failed": nothing,
+  "run-cancelled": why,
+  "session-imported": who,
+  "session-deleted": who,
+  "session-pruned": nothing,
+};
 
 /** Is the record about this call, or a question about it? */
 export function isAbout(record: JournalRecord, callId: string): boolean {
-  const body = recordBody(record);
-  if (body === null) return false;
-  const calls = member(body, "calls");
-  const about = [body, ...(isJsonArray(calls) ? calls : [])];
-  return about.some((each) => isJsonObject(each) && member(each, "call") === callId);
-}
-
-function textOf(body: JsonObject, key: string): string | undefined {
-  const value = member(body, key);
-  return typeof value === "string" ? value : undefined;
+  const entry = parseEntry(record);
+  if (entry.state !== "readable") return false;
+  if (entry.kind === "calls-started" || entry.kind === "calls-answered")
+    return entry.body.calls.some(({ call }) => call === callId);
+  return entrySubject(entry).call === callId;
 }

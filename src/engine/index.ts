@@ -79,12 +79,20 @@ export type { Amendment, AskingRules, Host, HostedApp, LiveTool } from "./host.t
 export {
   type Delivery,
   type DeliveryEnd,
+  type EntryTable,
+  entrySubject,
   findGivenUp,
   type GivenUpDelivery,
+  isJournalKind,
+  type JournalBodies,
+  type JournalEntry,
+  type JournalKind,
   type JournalPlace,
   listGivenUp,
   notGivenUp,
   type Outbox,
+  parseEntry,
+  readEntry,
   recordsAfter,
 } from "./journal/index.ts";
 export {

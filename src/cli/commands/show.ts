@@ -1,4 +1,4 @@
-import type { Ledger } from "../../engine/index.ts";
+import type { JournalKind, Ledger } from "../../engine/index.ts";
 import { printCard, printWhatToDo } from "../card.ts";
 import { type Command, LEDGER_FLAG } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -10,7 +10,7 @@ import { commandLineFor, localPrincipal, withEngine } from "../wiring.ts";
 
 const PAGE = 500;
 /** What was said before the call may have been brought along, and by whom. */
-const IMPORTED = "session-imported";
+const IMPORTED: JournalKind = "session-imported";
 
 export const show: Command = {
   name: "show",

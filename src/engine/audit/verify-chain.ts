@@ -1,8 +1,6 @@
-import { isJsonObject, member, parseJson } from "../../protocol/index.ts";
 import { bodyDigest } from "../common/index.ts";
-import { CHAIN_START, recordHash, sealedBefore } from "../journal/index.ts";
+import { CHAIN_START, parseEntry, recordHash, sealedBefore } from "../journal/index.ts";
 import type { ChainHead, JournalRecord } from "../ledger/index.ts";
-import { ERASURE_KINDS } from "../sessions/index.ts";
 import type { AuditParts } from "./checkpoints.ts";
 import type { Report } from "./verify.ts";
 
@@ -105,9 +103,11 @@ class Bodies {
 }
 
 /** Up to which record the content was erased, by what this one says; 0 for any other record. */
-function erasedTo({ kind, n, body }: JournalRecord): number {
-  if (body === null || !ERASURE_KINDS.has(kind)) return 0;
-  const read = parseJson(body);
-  const erased = read.ok && isJsonObject(read.value) ? member(read.value, "erased") : undefined;
-  return typeof erased === "number" && erased < n ? erased : 0;
+function erasedTo(record: JournalRecord): number {
+  const entry = parseEntry(record);
+  // What cannot be read accounts for nothing: bodies that are missing before it are reported.
+  if (entry.state !== "readable") return 0;
+  if (entry.kind !== "session-deleted" && entry.kind !== "session-pruned") return 0;
+  const { erased } = entry.body;
+  return erased < record.n ? erased : 0;
 }

@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../protocol/index.ts";
 import { moveCall } from "../frames/index.ts";
+import type { LateEnd, SaidBy } from "../journal/index.ts";
 import type { CallRecord, ConfirmationRecord, Draft, FrameRecord, Snapshot } from "../ledger/index.ts";
 import { subjectOf, writeClosingEvent } from "../questions/index.ts";
 
@@ -8,7 +8,7 @@ export interface Doubt {
   /** The last attempt that is known of: the next one has to be another. */
   readonly attempt: number;
   /** What else whoever settles it should know. */
-  readonly more?: JsonObject;
+  readonly more?: LateEnd & Partial<SaidBy>;
 }
 
 /**

@@ -1,8 +1,9 @@
-import { canonicalJson, type JsonObject, type JsonValue } from "../../protocol/index.ts";
+import { CountersignError, canonicalJson, type JsonObject, type JsonValue } from "../../protocol/index.ts";
 import { bodyDigest } from "../common/index.ts";
 import { moveCall, newFrame, wordingOf, writeAnswer } from "../frames/index.ts";
 import {
   type CallRecord,
+  type CallStatus,
   type Conflict,
   Draft,
   type FrameRecord,
@@ -157,6 +158,15 @@ async function writeLearned(
   }
 }
 
+const END_KINDS: {
+  readonly [status in CallStatus]?: "call-succeeded" | "call-failed" | "call-denied" | "call-expired";
+} = {
+  succeeded: "call-succeeded",
+  failed: "call-failed",
+  denied: "call-denied",
+  expired: "call-expired",
+};
+
 /** Puts on record that a call's body came to its end. */
 export function journalEnd(
   { ledger }: EngineParts,
@@ -164,7 +174,10 @@ export function journalEnd(
   end: { readonly before: CallRecord; readonly after: CallRecord; readonly result: JsonValue },
 ): void {
   const { id, tool, attempt, status } = end.before;
-  draft.journal(`call-${end.after.status}`, {
+  const kind = END_KINDS[end.after.status];
+  if (kind === undefined)
+    throw new CountersignError("internal", `Call ${id} is ${end.after.status}; that is no end.`);
+  draft.journal(kind, {
     call: id,
     tool,
     attempt,

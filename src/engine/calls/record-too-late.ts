@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../protocol/index.ts";
 import { toResponse } from "../frames/index.ts";
+import type { LateEnd } from "../journal/index.ts";
 import { type CallRecord, type CallStatus, Draft, type Plan, type Snapshot } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import type { Ended } from "./executions.ts";
@@ -42,7 +42,7 @@ export function doubtForgotten(
 }
 
 /** How an entry ended, as the journal keeps it. */
-export function endOf(outcome: EntryOutcome): JsonObject {
+export function endOf(outcome: EntryOutcome): LateEnd {
   switch (outcome.kind) {
     case "succeeded":
       return { outcome: "succeeded", result: toResponse(outcome.result) };

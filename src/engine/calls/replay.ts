@@ -11,6 +11,7 @@ import {
   type StepOptions,
 } from "./call-context.ts";
 import { rememberedResult } from "./kept-result.ts";
+import type { WorkStep } from "./save-step.ts";
 
 /** A question that the body put and nobody has answered. */
 export interface OpenAsk {
@@ -32,7 +33,7 @@ export interface ReplayOptions {
   readonly callId: string;
   readonly steps: readonly StepRecord[];
   /** False when this attempt no longer holds the call. */
-  readonly saveStep: (step: StepRecord, from?: StepStatus) => Promise<boolean>;
+  readonly saveStep: (step: WorkStep, from?: StepStatus) => Promise<boolean>;
   /** False once the call was denied: the body may word the answer, and no more. */
   readonly mayAsk: boolean;
   readonly onHalt: (halt: Halt) => void;
@@ -98,7 +99,7 @@ export class Replay {
   }
 
   async #perform<T>(
-    started: StepRecord,
+    started: WorkStep,
     from: StepStatus | undefined,
     run: (key: string) => Promise<T> | T,
   ): Promise<StepEnd<T>> {

@@ -2,6 +2,9 @@ import { Draft, type StepRecord, type StepStatus, transact } from "../ledger/ind
 import type { EngineParts } from "../parts.ts";
 import type { Claimed } from "./claim.ts";
 
+/** Work of a tool, as it begins or ends; its questions are stored with the confirmation. */
+export type WorkStep = StepRecord & { readonly status: "started" | "done" | "failed" };
+
 /**
  * Writes a step of a call that this attempt holds; false if it no longer does. The start of a step is on
  * disk before its work begins: that is what makes it run at most once.
@@ -9,7 +12,7 @@ import type { Claimed } from "./claim.ts";
 export async function saveStep(
   parts: EngineParts,
   claimed: Claimed,
-  change: { readonly step: StepRecord; readonly from?: StepStatus },
+  change: { readonly step: WorkStep; readonly from?: StepStatus },
 ): Promise<boolean> {
   const { id, attempt } = claimed.call;
   return transact(parts, { call: id }, (snapshot) => {

@@ -1,7 +1,8 @@
-import type { ErrorCode, JsonObject } from "../../protocol/index.ts";
+import type { ErrorCode } from "../../protocol/index.ts";
 import { argumentsChange, type Clearance, clear, isAbout, writeClaim } from "../calls/index.ts";
 import { valueDigest } from "../common/index.ts";
 import { moveCall } from "../frames/index.ts";
+import type { BodyOf } from "../journal/index.ts";
 import {
   type CallRecord,
   type ConfirmationRecord,
@@ -121,7 +122,11 @@ function writeReady(draft: Draft, stored: CallRecord, ready: CallRecord): CallRe
   return ready;
 }
 
-function approvalBody(confirmation: ConfirmationRecord, call: CallRecord, vote: Vote): JsonObject {
+function approvalBody(
+  confirmation: ConfirmationRecord,
+  call: CallRecord,
+  vote: Vote,
+): BodyOf<"confirmation-approved"> {
   const { status, attempt, owner } = call;
   return {
     ...subjectOf(confirmation, call),

@@ -1,6 +1,7 @@
-import type { JsonObject, JsonValue } from "../../protocol/index.ts";
+import type { JsonValue } from "../../protocol/index.ts";
 import { clear, planClaim, type Taken } from "../calls/index.ts";
 import { moveCall, wordingOf, writeAnswer } from "../frames/index.ts";
+import type { BodyOf } from "../journal/index.ts";
 import {
   type CallRecord,
   type Conflict,
@@ -153,7 +154,11 @@ async function planRetry(
   return { draft, value: { ok: true, call } };
 }
 
-function settlementBody(call: CallRecord, as: Settlement["as"], { by, via }: Decider): JsonObject {
+function settlementBody(
+  call: CallRecord,
+  as: Settlement["as"],
+  { by, via }: Decider,
+): BodyOf<"call-settled"> {
   const { id, kind, authenticated } = by;
   return { call: call.id, tool: call.tool, attempt: call.attempt, as, by: { id, kind, authenticated }, via };
 }

@@ -1,11 +1,22 @@
 /**
  * What happened, in the order of commits: the records, their hash chain, and who reads them.
  * A record is written in the same commit as the change that it tells of.
- * Decided here: how records are hashed into a chain; how readers page through the journal and go on after a gap;
- * what an outbox entry is; and what is shown of a message that no channel could deliver.
+ * Decided here: which kinds of records there are and what each says; how records are hashed into a chain; how readers
+ * page through the journal and go on after a gap; what an outbox entry is; what is shown of an undelivered message.
  * Nothing here changes the state of a call.
  */
 
+export type {
+  AboutCall,
+  AboutQuestion,
+  BodyOf,
+  JournalBodies,
+  JournalEntry,
+  JournalKind,
+  LateEnd,
+  SaidBy,
+  VoteCast,
+} from "./bodies.ts";
 export {
   CHAIN_START,
   type ChainHasher,
@@ -18,5 +29,7 @@ export {
 } from "./chain.ts";
 export { journalRecords } from "./journal-records.ts";
 export type { Delivery, DeliveryEnd, Outbox } from "./outbox.ts";
+export { isJournalKind, type ParsedEntry, parseEntry } from "./parse-entry.ts";
+export { type EntryTable, entrySubject, readEntry } from "./read-entry.ts";
 export { type JournalPlace, recordsAfter } from "./records-after.ts";
 export { findGivenUp, type GivenUpDelivery, listGivenUp, notGivenUp } from "./undelivered.ts";

@@ -1,6 +1,8 @@
-import { CountersignError, isJsonObject, type JsonObject, member, parseJson } from "../../protocol/index.ts";
+import { CountersignError } from "../../protocol/index.ts";
 import type { Ledger, Page, PageRequest } from "../ledger/index.ts";
 import type { Delivery } from "./outbox.ts";
+import { parseEntry } from "./parse-entry.ts";
+import { entrySubject } from "./read-entry.ts";
 
 /** A message to a channel that was given up, and what it was to tell. */
 export interface GivenUpDelivery {
@@ -57,24 +59,16 @@ async function describe(
   { channel, seq, attempt, since, deadAt = since, error = "" }: Delivery,
 ): Promise<GivenUpDelivery> {
   const [record] = await ledger.journal({ after: seq - 1, until: seq, limit: 1 });
-  const text = record?.body ?? null;
-  const parsed = text === null ? undefined : parseJson(text);
-  const body = parsed?.ok === true && isJsonObject(parsed.value) ? parsed.value : {};
+  const entry = record && parseEntry(record);
   return {
     channel,
     sequence: seq,
     kind: record?.kind ?? "",
-    ...textIn(body, "confirmation"),
-    ...textIn(body, "call"),
-    ...textIn(body, "tool"),
+    // Of a record that was erased or cannot be read nothing more is said.
+    ...(entry?.state === "readable" ? entrySubject(entry) : {}),
     attempts: attempt,
     since: new Date(since).toISOString(),
     givenUpAt: new Date(deadAt).toISOString(),
     reason: error,
   };
-}
-
-function textIn<Name extends string>(body: JsonObject, name: Name): { readonly [name in Name]?: string } {
-  const value = member(body, name);
-  return typeof value === "string" ? ({ [name]: value } as { readonly [name in Name]?: string }) : {};
 }

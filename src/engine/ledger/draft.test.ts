@@ -59,7 +59,7 @@ test("a known session is guarded by the version and the chain head that were see
   };
   const draft = new Draft(parts, NOW, session);
   draft.event({ author: "bot", invocationId: "i1" });
-  draft.journal("noted", { a: 1 });
+  draft.journal("run-cancelled", { invocation: "i1", reason: "noted" });
   const { session: target, change, writes } = draft.toCommit();
   expect(target).toEqual({ key: "s", version: 7, head: "h5" });
   const bytes = 100 + 512 + Buffer.byteLength(draft.eventTexts[0] ?? "");
@@ -80,12 +80,14 @@ test("events are stamped with the ledger's time and order, whatever the draft of
 });
 
 test("journal records are chained, each to the one before it, over the digest of its body", () => {
-  const draft = newDraft().journal("first", { a: 1 }).journal("second", { b: 2 });
+  const draft = newDraft()
+    .journal("session-imported", { by: "ana", events: 1 })
+    .journal("run-cancelled", { invocation: "i", reason: "b" });
   const { writes, change } = draft.toCommit();
   const records = writes.flatMap((write) => (write.kind === "journal" ? [write.record] : []));
   const [first, second] = records as JournalRecord[];
   if (first === undefined || second === undefined) throw new Error("Two records.");
-  expect(first.bodyDigest).toBe(bodyDigest(ledger.digestKey, '{"a":1}'));
+  expect(first.bodyDigest).toBe(bodyDigest(ledger.digestKey, '{"by":"ana","events":1}'));
   expect(first.hash).toBe(recordHash(parts.hasher, CHAIN_START, first, 0));
   expect(second.hash).toBe(recordHash(parts.hasher, first.hash, second, 0));
   expect(change.chain).toEqual({ n: 2, hash: second.hash });

@@ -1,6 +1,6 @@
-import type { JsonObject, StoredEvent } from "../../protocol/index.ts";
+import type { StoredEvent } from "../../protocol/index.ts";
 import { bodyDigest, checkSessionName } from "../common/index.ts";
-import { CHAIN_START, recordHash } from "../journal/index.ts";
+import { type BodyOf, CHAIN_START, type JournalKind, recordHash } from "../journal/index.ts";
 import type { EngineParts } from "../parts.ts";
 import type { Commit, SessionName, Write } from "./ledger.ts";
 import type { ChainHead, SessionRecord } from "./records.ts";
@@ -141,7 +141,7 @@ export class Draft {
     return event;
   }
 
-  journal(kind: string, body: JsonObject): this {
+  journal<Kind extends JournalKind>(kind: Kind, body: BodyOf<Kind>): this {
     const text = JSON.stringify(body);
     const unhashed = {
       stream: this.sessionKey,

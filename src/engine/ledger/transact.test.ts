@@ -65,7 +65,10 @@ function note(text: string, seen: (Conflict | undefined)[] = []): Promise<number
   return transact<number>(parts, { session: name }, (snapshot, last) => {
     seen.push(last);
     const session = snapshot?.session ?? { key: "s", create: name };
-    const draft = new Draft(parts, clock.now(), session).journal("note", { text });
+    const draft = new Draft(parts, clock.now(), session).journal("run-cancelled", {
+      invocation: "i",
+      reason: text,
+    });
     return { draft, value: (snapshot?.session.chain.n ?? 0) + 1 };
   });
 }
@@ -155,7 +158,10 @@ function noteKnowing(
     (snapshot) => {
       seen.push(snapshot?.session.version);
       const draft = new Draft(parts, clock.now(), snapshot?.session ?? { key: "s", create: name });
-      return { draft: draft.journal("note", {}), value: draft.sessionAfter.version };
+      return {
+        draft: draft.journal("run-cancelled", { invocation: "i", reason: "known" }),
+        value: draft.sessionAfter.version,
+      };
     },
     { snapshot: known },
   );

@@ -1,6 +1,6 @@
-import type { JsonObject } from "../../protocol/index.ts";
 import { writeDoubt } from "../calls/index.ts";
 import type { Decider } from "../decisions/index.ts";
+import type { SaidBy } from "../journal/index.ts";
 import { type CallRecord, type ConfirmationRecord, Draft, transact } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { subjectOf } from "../questions/index.ts";
@@ -104,7 +104,7 @@ function doubtQuestion(
   });
 }
 
-function told(reason: string, { by, via }: Decider): JsonObject & { readonly reason: string } {
+function told(reason: string, { by, via }: Decider): SaidBy & { readonly reason: string } {
   const { id, kind, authenticated } = by;
   return { reason, by: { id, kind, authenticated }, via };
 }

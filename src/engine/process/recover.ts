@@ -1,6 +1,7 @@
 import { clear, planClaim, type Taken } from "../calls/index.ts";
 import { moveCall } from "../frames/index.ts";
 import { hostOf } from "../host.ts";
+import type { BodyOf } from "../journal/index.ts";
 import { type CallRecord, Draft, type FrameRecord, transact } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 
@@ -120,7 +121,7 @@ function lostBody(
   call: CallRecord,
   own?: OwnIdle,
   reason: string = LOST_REASON,
-): { readonly [key: string]: string | number } {
+): BodyOf<"call-unknown" | "call-released"> {
   const { id, tool, attempt } = call;
   if (own !== undefined) return { call: id, tool, attempt, reason: FORGOTTEN_REASON };
   return { call: id, tool, attempt, reason, ...(call.owner === undefined ? {} : { owner: call.owner }) };

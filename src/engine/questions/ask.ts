@@ -1,5 +1,6 @@
-import type { ConfirmationAsk, JsonObject } from "../../protocol/index.ts";
+import type { ConfirmationAsk } from "../../protocol/index.ts";
 import { redact } from "../common/index.ts";
+import type { BodyOf } from "../journal/index.ts";
 import type {
   CallRecord,
   ConfirmationRecord,
@@ -91,7 +92,7 @@ function askOf(call: CallRecord, { id, shown, round }: ConfirmationRecord): Conf
   };
 }
 
-function requestBody(call: CallRecord, confirmation: ConfirmationRecord): JsonObject {
+function requestBody(call: CallRecord, confirmation: ConfirmationRecord): BodyOf<"confirmation-requested"> {
   return {
     ...subjectOf(confirmation, call),
     app: confirmation.app,

@@ -1,7 +1,8 @@
-import type { ConfirmationClosing, JsonObject } from "../../protocol/index.ts";
+import type { ConfirmationClosing } from "../../protocol/index.ts";
 import { storableText } from "../common/index.ts";
 import type { Decider } from "../decisions/index.ts";
 import { cancelledAnswer, deniedAnswer, EXPIRED_ANSWER, moveCall, writeAnswer } from "../frames/index.ts";
+import type { AboutQuestion, SaidBy, VoteCast } from "../journal/index.ts";
 import type { CallRecord, ConfirmationRecord, Conflict, Draft, FrameRecord, Vote } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 
@@ -48,7 +49,7 @@ export function writeClosing(parts: EngineParts, draft: Draft, input: CloseInput
     set,
   });
   if (confirmation.status === "requested") writeClosingEvent(draft, input);
-  draft.journal(`confirmation-${status}`, closingBody(input));
+  journalClosing(draft, input);
   const closed = { ...confirmation, ...set };
   if (invokesOnDenial(input)) {
     const next = moveCall(call, "refuse");
@@ -120,22 +121,30 @@ function closingOf({ confirmation, call, closing }: ClosedQuestion): Confirmatio
   };
 }
 
-function closingBody({ confirmation, call, closing }: CloseInput): JsonObject {
-  return {
-    ...subjectOf(confirmation, call),
-    ...(closing.how === "deny" ? voteBody(closing.vote) : {}),
-    ...(closing.how === "withdraw" ? { reason: closing.reason, ...deciderBody(closing.decider) } : {}),
-  };
+function journalClosing(draft: Draft, { confirmation, call, closing }: CloseInput): void {
+  const subject = subjectOf(confirmation, call);
+  switch (closing.how) {
+    case "deny":
+      draft.journal("confirmation-denied", { ...subject, ...voteBody(closing.vote) });
+      return;
+    case "expire":
+      draft.journal("confirmation-expired", subject);
+      return;
+    case "withdraw": {
+      const { reason, decider } = closing;
+      draft.journal("confirmation-cancelled", { ...subject, reason, ...deciderBody(decider) });
+    }
+  }
 }
 
-function deciderBody(decider: Decider | undefined): JsonObject {
+function deciderBody(decider: Decider | undefined): Partial<SaidBy> {
   if (decider === undefined) return {};
   const { id, kind, authenticated } = decider.by;
   return { by: { id, kind, authenticated }, via: decider.via };
 }
 
 /** What every journal record about a question says of it. */
-export function subjectOf(confirmation: ConfirmationRecord, call: CallRecord): JsonObject {
+export function subjectOf(confirmation: ConfirmationRecord, call: CallRecord): AboutQuestion {
   return {
     confirmation: confirmation.id,
     call: call.id,
@@ -146,7 +155,7 @@ export function subjectOf(confirmation: ConfirmationRecord, call: CallRecord): J
 }
 
 /** A vote as the journal keeps it. The payload may hold anything a person typed, so it stays with the vote. */
-export function voteBody(vote: Vote): JsonObject {
+export function voteBody(vote: Vote): VoteCast {
   const { id, kind, authenticated, onBehalfOf } = vote.by;
   return {
     confirmed: vote.confirmed,

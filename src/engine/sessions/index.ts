@@ -11,7 +11,6 @@ export {
   changeState,
   createSession,
   deleteSession,
-  ERASURE_KINDS,
   pruneSession,
   type SessionStart,
   useKey,

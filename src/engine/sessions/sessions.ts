@@ -182,16 +182,11 @@ export async function pruneSession(parts: EngineParts, key: string, before: numb
   return outcome.ok;
 }
 
-type ErasureKind = "session-deleted" | "session-pruned";
+type ErasureCause =
+  | { readonly kind: "session-deleted"; readonly by: string }
+  | { readonly kind: "session-pruned"; readonly before: number };
 
-/** Records of these kinds say, as `erased`, up to which record of their session the content was erased. */
-export const ERASURE_KINDS: ReadonlySet<string> = new Set<ErasureKind>(["session-deleted", "session-pruned"]);
-
-async function planErasure(
-  parts: EngineParts,
-  snapshot: Snapshot,
-  { kind, ...body }: { readonly kind: ErasureKind; readonly by?: string; readonly before?: number },
-): Promise<Plan<Done>> {
+async function planErasure(parts: EngineParts, snapshot: Snapshot, cause: ErasureCause): Promise<Plan<Done>> {
   const { session, now } = snapshot;
   const open = await parts.ledger.unanswered(session.key);
   const busy = open.find(({ status }) => status === "executing" || status === "unknown");
@@ -202,8 +197,10 @@ async function planErasure(
   // Erased first: that it was done, by whom, and what was withdrawn for it stays on record, and how far it reached.
   const draft = new Draft(parts, now, session).write({ kind: "erase" });
   for (const call of open) await withdrawForErasure(parts, draft, { snapshot, call });
-  draft.journal(kind, { ...body, erased: session.chain.n }).delete();
-  return { draft, value: { ok: true } };
+  const erased = session.chain.n;
+  if (cause.kind === "session-deleted") draft.journal(cause.kind, { by: cause.by, erased });
+  else draft.journal(cause.kind, { before: cause.before, erased });
+  return { draft: draft.delete(), value: { ok: true } };
 }
 
 async function withdrawForErasure(

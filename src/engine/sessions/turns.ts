@@ -14,6 +14,7 @@ import {
   toResponse,
 } from "../frames/index.ts";
 import type { LiveTool } from "../host.ts";
+import type { BodyOf } from "../journal/index.ts";
 import {
   type CallRecord,
   type Conflict,
@@ -343,11 +344,11 @@ function responseEvent(frame: FrameRecord, call: CallRecord, result: JsonValue):
 }
 
 // Without running: a rule's or a hook's doing, or a mistake of the model. On record like everything else.
-function answeredBody(calls: readonly CallRecord[]): JsonObject {
+function answeredBody(calls: readonly CallRecord[]): BodyOf<"calls-answered"> {
   return { calls: calls.map(({ id, tool, status, argsDigest }) => ({ call: id, tool, status, argsDigest })) };
 }
 
-function startedBody(claimed: readonly Claimed[]): JsonObject {
+function startedBody(claimed: readonly Claimed[]): BodyOf<"calls-started"> {
   return {
     owner: claimed[0]?.owner ?? "",
     calls: claimed.map(({ call }) => ({

@@ -1,5 +1,11 @@
-import type { JournalRecord, Ledger, Principal } from "../../engine/index.ts";
-import { CountersignError, isJsonObject, type JsonObject, member, parseJson } from "../../protocol/index.ts";
+import {
+  entrySubject,
+  type JournalRecord,
+  type Ledger,
+  type Principal,
+  parseEntry,
+} from "../../engine/index.ts";
+import { CountersignError, isJsonObject, type JsonObject, parseJson } from "../../protocol/index.ts";
 import { find } from "../approvals/visibility.ts";
 import { type CursorUse, openCursor, sealCursor } from "../cursors.ts";
 import type { AuditQuery } from "../schemas/queries.ts";
@@ -25,7 +31,7 @@ export interface AuditRecord {
   readonly hash: string;
 }
 
-type Wanted = (record: AuditRecord) => boolean;
+type Wanted = (record: JournalRecord) => boolean;
 
 /** The journal, oldest first: all of it for administrators, one's own confirmation for everyone who may see that. */
 export async function listAudit(
@@ -72,7 +78,7 @@ class AuditPage {
     for (const record of records) {
       if (record.seq <= this.after) continue;
       const told = tell(record);
-      if (wanted(told) && hasWords(told, q)) {
+      if (wanted(record) && hasWords(told, q)) {
         this.isFull = this.items.length === limit || this.#bytes >= MOST_BYTES;
         if (this.isFull) return;
         this.items.push(told);
@@ -106,10 +112,7 @@ async function scopeOf(
       stream: found.session.key,
       // All of the session's: where to stop must not depend on records that the principal may not see.
       mostReads: Number.POSITIVE_INFINITY,
-      wanted: ({ body }) =>
-        body !== null &&
-        (member(body, "confirmation") === confirmation ||
-          (member(body, "confirmation") === undefined && member(body, "call") === found.call.id)),
+      wanted: (record) => isAbout(record, { confirmation, call: found.call.id }),
     };
   }
   if (!hasScope(principal, "admin")) {
@@ -119,6 +122,18 @@ async function scopeOf(
   }
   const all = { mostReads: MOST_READS, wanted: () => true };
   return session === undefined ? all : { ...all, stream: await streamOf(ledger, session) };
+}
+
+/** Is the record about this question, or about its call and no question in particular? */
+function isAbout(
+  record: JournalRecord,
+  asked: { readonly confirmation: string; readonly call: string },
+): boolean {
+  const entry = parseEntry(record);
+  // What cannot be read may be about somebody else's: only administrators are shown it.
+  if (entry.state !== "readable") return false;
+  const { confirmation, call } = entrySubject(entry);
+  return confirmation === undefined ? call === asked.call : confirmation === asked.confirmation;
 }
 
 async function streamOf(ledger: Ledger, given: string): Promise<string> {

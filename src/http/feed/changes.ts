@@ -1,12 +1,13 @@
 import {
   type ConfirmationSubject,
   cutSubject,
+  entrySubject,
   type JournalPlace,
   type JournalRecord,
   type Ledger,
+  parseEntry,
   toConfirmation,
 } from "../../engine/index.ts";
-import { isJsonObject, type JsonObject, member, parseJson } from "../../protocol/index.ts";
 import { maySee, rightsHere } from "../approvals/visibility.ts";
 import { type IdReader, toEventId } from "./event-id.ts";
 
@@ -73,15 +74,10 @@ export function toMessages(changes: readonly Change[], reader: IdReader): string
   return text;
 }
 
-function refersTo({ body }: JournalRecord): { readonly confirmation?: string; readonly call?: string } {
-  const parsed = body === null ? undefined : parseJson(body);
-  if (parsed?.ok !== true || !isJsonObject(parsed.value)) return {};
-  const confirmation = textIn(parsed.value, "confirmation");
-  const call = textIn(parsed.value, "call");
-  return {
-    ...(confirmation === undefined ? {} : { confirmation }),
-    ...(call === undefined ? {} : { call }),
-  };
+function refersTo(record: JournalRecord): { readonly confirmation?: string; readonly call?: string } {
+  const entry = parseEntry(record);
+  // Whose confirmation it is about is not known, so nobody is told of it.
+  return entry.state === "readable" ? entrySubject(entry) : {};
 }
 
 async function confirmationsOf(
@@ -103,9 +99,4 @@ async function read(ledger: Pick<Ledger, "load">, id: string): Promise<Omit<Chan
   const subject = cutSubject({ confirmation, call, session: { id: session.id } });
   const { can: _viewers, ...told } = toConfirmation(subject);
   return { subject, told: JSON.stringify(told) };
-}
-
-function textIn(body: JsonObject, name: string): string | undefined {
-  const value = member(body, name);
-  return typeof value === "string" ? value : undefined;
 }

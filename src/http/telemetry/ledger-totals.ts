@@ -1,5 +1,11 @@
-import type { JournalRecord, Ledger, Snapshot } from "../../engine/index.ts";
-import { isJsonObject, type JsonObject, type JsonValue, member, parseJson } from "../../protocol/index.ts";
+import {
+  type JournalBodies,
+  type JournalKind,
+  type JournalRecord,
+  type Ledger,
+  parseEntry,
+} from "../../engine/index.ts";
+import type { JsonObject } from "../../protocol/index.ts";
 import { METRICS } from "./catalog.ts";
 import { emptyHistogram, type Histogram, observed } from "./histogram.ts";
 import type { Sample } from "./metrics.ts";
@@ -64,65 +70,92 @@ async function caughtUp(ledger: Ledger, before: Totals): Promise<Totals> {
 
 async function counted(ledger: Ledger, before: Totals, record: JournalRecord): Promise<Totals> {
   const totals = { ...before, seq: record.seq };
-  const entry = { record, body: bodyOf(record) };
-  const [subject, event = ""] = /^([a-z]+)-([a-z]+)$/.exec(record.kind)?.slice(1) ?? [];
-  switch (subject) {
-    case "confirmation":
-      return confirmationEvent(ledger, totals, { ...entry, event });
-    case "decision":
-      return plus(totals, "decisions", [event, doorOf(entry.body)]);
-    case "calls":
-      return event === "answered" ? answered(totals, member(entry.body, "calls")) : totals;
-    case "call":
-      return callEvent(ledger, totals, { ...entry, event });
-    default:
-      return totals;
-  }
+  const entry = parseEntry(record);
+  // What cannot be read is not counted. What was erased is: only its door and its time are not known any more.
+  if (entry.state === "unreadable") return totals;
+  const count = COUNTS[entry.kind] as Count<JournalKind>;
+  return count(totals, { ledger, at: record.at, body: entry.state === "erased" ? undefined : entry.body });
 }
 
-interface Entry {
-  readonly record: JournalRecord;
-  readonly body: JsonObject;
-  readonly event: string;
-}
+type Count<Kind extends JournalKind> = (
+  totals: Totals,
+  record: {
+    readonly ledger: Ledger;
+    readonly at: number;
+    readonly body: JournalBodies[Kind] | undefined;
+  },
+) => Totals | Promise<Totals>;
 
-async function confirmationEvent(
-  ledger: Ledger,
-  before: Totals,
-  { record, body, event }: Entry,
-): Promise<Totals> {
-  const totals = inApp(plus(before, "confirmations", [event]), text(body, "app"));
-  if (event !== "approved" && event !== "denied") return totals;
-  const decided = plus(totals, "decisions", [event, doorOf(body)]);
-  const asked = await load(ledger, { confirmation: text(body, "confirmation") });
-  const requestedAt = asked?.confirmation?.requestedAt;
-  if (requestedAt === undefined) return decided;
-  const timed = took(decided, "decisionSeconds", { labels: [event], ms: record.at - requestedAt });
-  return member(body, "started") === undefined ? timed : took(timed, "startSeconds", { labels: [], ms: 0 });
-}
+type Decision = "confirmation-approved" | "confirmation-denied";
 
-const ENDS: ReadonlySet<string> = new Set(["succeeded", "failed", "unknown", "cancelled"]);
+const nothing: Count<JournalKind> = (totals) => totals;
+const closed =
+  (how: string): Count<JournalKind> =>
+  (totals) =>
+    plus(totals, "confirmations", [how]);
+const decided =
+  (how: "approved" | "denied"): Count<Decision> =>
+  async (before, { ledger, at, body }) => {
+    const totals = plus(plus(before, "confirmations", [how]), "decisions", [how, body?.via || NO_DOOR]);
+    const asked = body && (await ledger.load({ confirmation: body.confirmation }));
+    const requestedAt = asked?.confirmation?.requestedAt;
+    return requestedAt === undefined
+      ? totals
+      : took(totals, "decisionSeconds", { labels: [how], ms: at - requestedAt });
+  };
+const ended =
+  (how: string): Count<JournalKind> =>
+  (totals) =>
+    plus(totals, "calls", [how]);
 
-async function callEvent(ledger: Ledger, totals: Totals, { record, body, event }: Entry): Promise<Totals> {
-  if (ENDS.has(event)) return plus(totals, "calls", [event]);
-  const settledAs = text(body, "status");
-  if (event === "settled" && settledAs !== "") return plus(totals, "calls", [settledAs]);
-  // Later attempts are about a crash, not about how soon an approval takes effect.
-  if (event !== "started" || member(body, "attempt") !== 1) return totals;
-  const started = await load(ledger, { call: text(body, "call") });
-  const decidedAt = started?.confirmation?.votes.at(-1)?.at;
-  return decidedAt === undefined
-    ? totals
-    : took(totals, "startSeconds", { labels: [], ms: record.at - decidedAt });
-}
+const NO_DOOR = "unknown";
 
-function answered(totals: Totals, calls: JsonValue | undefined): Totals {
-  if (!Array.isArray(calls)) return totals;
-  return calls.reduce<Totals>(
-    (sum, call) => (isJsonObject(call) ? plus(sum, "calls", [text(call, "status")]) : sum),
-    totals,
-  );
-}
+const COUNTS: { readonly [kind in JournalKind]: Count<kind> } = {
+  "confirmation-requested": (totals, { body }) =>
+    inApp(plus(totals, "confirmations", ["requested"]), body?.app ?? ""),
+  "confirmation-approved": async (before, record) => {
+    const totals = await decided("approved")(before, record);
+    return record.body?.started === undefined || totals.times === before.times
+      ? totals
+      : took(totals, "startSeconds", { labels: [], ms: 0 });
+  },
+  "confirmation-denied": decided("denied"),
+  "confirmation-expired": closed("expired"),
+  "confirmation-cancelled": closed("cancelled"),
+  "confirmation-doubted": closed("doubted"),
+  "decision-refused": (totals, { body }) => plus(totals, "decisions", ["refused", body?.via || NO_DOOR]),
+  "calls-started": nothing,
+  "calls-answered": (totals, { body }) =>
+    (body?.calls ?? []).reduce<Totals>((sum, { status }) => plus(sum, "calls", [status]), totals),
+  "call-started": async (totals, { ledger, at, body }) => {
+    // Later attempts are about a crash, not about how soon an approval takes effect.
+    const started = body?.attempt === 1 ? await ledger.load({ call: body.call }) : undefined;
+    const decidedAt = started?.confirmation?.votes.at(-1)?.at;
+    return decidedAt === undefined
+      ? totals
+      : took(totals, "startSeconds", { labels: [], ms: at - decidedAt });
+  },
+  "call-succeeded": ended("succeeded"),
+  "call-failed": ended("failed"),
+  "call-denied": nothing,
+  "call-expired": nothing,
+  "call-cancelled": ended("cancelled"),
+  "call-unknown": ended("unknown"),
+  "call-released": nothing,
+  "call-delegated": nothing,
+  "call-returned": nothing,
+  "call-result": nothing,
+  "call-settled": (totals, { body }) =>
+    body?.status === undefined ? totals : plus(totals, "calls", [body.status]),
+  "late-result": nothing,
+  "step-started": nothing,
+  "step-done": nothing,
+  "step-failed": nothing,
+  "run-cancelled": nothing,
+  "session-imported": nothing,
+  "session-deleted": nothing,
+  "session-pruned": nothing,
+};
 
 function plus(totals: Totals, metric: CountedName, labels: readonly string[]): Totals {
   const { counts } = totals;
@@ -155,26 +188,4 @@ function samplesOf({ counts, times }: Totals, metric: CountedName | TimedName): 
     const labels = METRICS[metric].labels.map((label, i) => [label, values[i] ?? ""]);
     return [{ labels: Object.fromEntries(labels) as Record<string, string>, value }];
   });
-}
-
-async function load(
-  ledger: Ledger,
-  target: { readonly call: string } | { readonly confirmation: string },
-): Promise<Snapshot | undefined> {
-  return Object.values(target).includes("") ? undefined : ledger.load(target);
-}
-
-// What was erased is still counted; only its door and its time are not known any more.
-function bodyOf({ body }: JournalRecord): JsonObject {
-  const parsed = body === null ? undefined : parseJson(body);
-  return parsed?.ok === true && isJsonObject(parsed.value) ? parsed.value : {};
-}
-
-function doorOf(body: JsonObject): string {
-  return text(body, "via") || "unknown";
-}
-
-function text(body: JsonObject, name: string): string {
-  const value = member(body, name);
-  return typeof value === "string" ? value : "";
 }

@@ -1,0 +1,174 @@
+import type { JsonObject, JsonValue } from "../../protocol/index.ts";
+import type { CallStatus } from "../ledger/index.ts";
+import type { Approvers, PrincipalKind } from "../people/index.ts";
+
+/** Somebody, as the journal names them. */
+export interface JournalPerson {
+  readonly id: string;
+  readonly kind: PrincipalKind;
+  readonly authenticated: boolean;
+  readonly onBehalfOf?: string;
+}
+
+/** Who said it, and through which door. */
+export interface SaidBy {
+  readonly by: JournalPerson;
+  readonly via: string;
+}
+
+/** A record about one call. */
+export interface AboutCall {
+  readonly call: string;
+  readonly tool: string;
+}
+
+/** A record about one attempt at a call. */
+export interface AboutAttempt extends AboutCall {
+  readonly attempt: number;
+}
+
+/** A record about one question. */
+export interface AboutQuestion extends AboutCall {
+  readonly confirmation: string;
+  readonly round: number;
+  /** Of the arguments that the question is about. */
+  readonly argsDigest: string;
+}
+
+export interface QuestionAsked extends AboutQuestion {
+  readonly app: string;
+  readonly agent: string;
+  readonly path: readonly string[];
+  readonly user: string;
+  readonly requesters: readonly string[];
+  /** Without its secrets. */
+  readonly args: JsonObject;
+  readonly hint: string;
+  readonly why: readonly string[];
+  readonly approvers: Approvers;
+  readonly definitionDigest: string;
+  readonly expiresAt?: number;
+}
+
+/** A vote as the journal keeps it. The payload may hold anything a person typed, so it stays with the vote. */
+export interface VoteCast extends SaidBy {
+  readonly confirmed: boolean;
+  readonly reason?: string;
+  readonly mac?: string;
+}
+
+export interface QuestionWithdrawn extends AboutQuestion, Partial<SaidBy> {
+  readonly reason: string;
+  /** Its call ran already, and is now `unknown`. */
+  readonly doubted?: true;
+}
+
+/** Somebody tried what is not theirs to do. */
+export interface DecisionRefused extends AboutCall, Partial<Omit<AboutQuestion, keyof AboutCall>>, SaidBy {
+  readonly code: string;
+  readonly what?: "decide" | "settle" | "cancel";
+  readonly confirmed?: boolean;
+}
+
+export interface CallStarted extends AboutAttempt {
+  readonly owner: string;
+  readonly argsDigest: string;
+  /** Who used the gated function. */
+  readonly by?: string;
+}
+
+/** A call's own word on how it ended. */
+export interface CallEnded extends AboutAttempt {
+  readonly resultDigest?: string;
+  readonly code?: string;
+  /** Its outcome was `unknown` by then. */
+  readonly late?: true;
+}
+
+/** What is known of an attempt whose end could not be recorded. */
+export interface LateEnd {
+  readonly outcome?: string;
+  readonly result?: JsonValue;
+  /** The call's status when this was found. */
+  readonly standing?: CallStatus;
+}
+
+export interface CallUnknown extends AboutAttempt, LateEnd, Partial<SaidBy> {
+  readonly reason: string;
+  readonly owner?: string;
+}
+
+export interface CallReleased extends AboutAttempt {
+  readonly reason?: string;
+  readonly owner?: string;
+}
+
+export interface CallSettled extends AboutAttempt, SaidBy {
+  readonly as: "succeeded" | "failed" | "retry";
+  /** What the call is now; not for a retry. */
+  readonly status?: CallStatus;
+}
+
+export interface StepNoted extends AboutAttempt {
+  readonly step: string;
+}
+
+/** Records of these say up to which record of their session the content was erased. */
+interface Erasure {
+  readonly erased: number;
+}
+
+/** What a record of each kind says. A kind that is not here cannot be written. */
+export interface JournalBodies {
+  readonly "confirmation-requested": QuestionAsked;
+  readonly "confirmation-approved": AboutQuestion &
+    VoteCast & { readonly started?: { readonly attempt: number; readonly owner: string } };
+  readonly "confirmation-denied": AboutQuestion & VoteCast;
+  readonly "confirmation-expired": AboutQuestion;
+  readonly "confirmation-cancelled": QuestionWithdrawn;
+  readonly "confirmation-doubted": AboutQuestion & SaidBy & { readonly reason: string };
+  readonly "decision-refused": DecisionRefused;
+  readonly "calls-started": {
+    readonly owner: string;
+    readonly calls: readonly (AboutAttempt & { readonly argsDigest: string })[];
+  };
+  readonly "calls-answered": {
+    readonly calls: readonly (AboutCall & { readonly status: CallStatus; readonly argsDigest: string })[];
+  };
+  readonly "call-started": CallStarted;
+  readonly "call-succeeded": CallEnded;
+  readonly "call-failed": CallEnded;
+  readonly "call-denied": CallEnded;
+  readonly "call-expired": CallEnded;
+  readonly "call-cancelled": AboutCall & { readonly reason: string };
+  readonly "call-unknown": CallUnknown;
+  readonly "call-released": CallReleased;
+  readonly "call-delegated": AboutCall & { readonly agent: string };
+  readonly "call-returned": AboutCall & { readonly status: "done" | "failed" | "cancelled" };
+  readonly "call-result": AboutAttempt & { readonly resultDigest: string };
+  readonly "call-settled": CallSettled;
+  readonly "late-result": AboutAttempt & LateEnd;
+  readonly "step-started": StepNoted;
+  readonly "step-done": StepNoted;
+  readonly "step-failed": StepNoted;
+  readonly "run-cancelled": { readonly invocation: string; readonly reason: string };
+  readonly "session-imported": { readonly by: string; readonly events: number };
+  readonly "session-deleted": Erasure & { readonly by: string };
+  readonly "session-pruned": Erasure & { readonly before: number };
+}
+
+export type JournalKind = keyof JournalBodies;
+
+/** A record's kind with what it says. */
+export type JournalEntry<Kind extends JournalKind = JournalKind> = {
+  readonly [kind in Kind]: { readonly kind: kind; readonly body: JournalBodies[kind] };
+}[Kind];
+
+/** What a record of this kind says; of any of several kinds, what fits them all. */
+export type BodyOf<Kind extends JournalKind> = (
+  Kind extends JournalKind
+    ? (body: JournalBodies[Kind]) => void
+    : never
+) extends (body: infer Body) => void
+  ? Body
+  : never;

@@ -1,0 +1,222 @@
+import {
+  isJsonArray,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+} from "../../protocol/index.ts";
+import type { CallStatus, JournalRecord } from "../ledger/index.ts";
+import { CALL_TRANSITIONS } from "../lifecycle/index.ts";
+import type { Approvers, PrincipalKind } from "../people/index.ts";
+import type {
+  AboutAttempt,
+  AboutCall,
+  AboutQuestion,
+  CallEnded,
+  JournalBodies,
+  JournalEntry,
+  JournalKind,
+  JournalPerson,
+  LateEnd,
+  SaidBy,
+  StepNoted,
+  VoteCast,
+} from "./bodies.ts";
+
+/** A stored record: readable, erased, or nothing that this version has written. */
+export type ParsedEntry =
+  | ({ readonly state: "readable" } & JournalEntry)
+  | { readonly state: "erased"; readonly kind: JournalKind }
+  | { readonly state: "unreadable"; readonly why: string };
+
+type Check<T> = (value: unknown) => value is T;
+interface Optional<T> {
+  readonly optional: Check<T>;
+}
+
+/** A check for each member: a member that is added, renamed or retyped does not compile without its check. */
+type Checks<Body> = {
+  readonly [name in keyof Body]-?: Partial<Pick<Body, name>> extends Pick<Body, name>
+    ? Optional<Exclude<Body[name], undefined>>
+    : Check<Body[name]>;
+};
+
+const text: Check<string> = (value) => typeof value === "string";
+const count: Check<number> = (value) => typeof value === "number";
+const flag: Check<boolean> = (value) => typeof value === "boolean";
+const yes: Check<true> = (value) => value === true;
+const object: Check<JsonObject> = isJsonObject;
+const json: Check<JsonValue> = (value): value is JsonValue => value !== undefined;
+const texts: Check<readonly string[]> = (value) => isJsonArray(value) && value.every(text);
+const approvers: Check<Approvers> = (value): value is Approvers =>
+  value === "requester" || isJsonObject(value);
+const callStatus: Check<CallStatus> = (value): value is CallStatus =>
+  text(value) && Object.hasOwn(CALL_TRANSITIONS, value);
+
+function optional<T>(check: Check<T>): Optional<T> {
+  return { optional: check };
+}
+
+function oneOf<const T extends string>(...values: readonly T[]): Check<T> {
+  return (value): value is T => values.some((known) => known === value);
+}
+
+function shaped<Body>(checks: Checks<Body>): Check<Body> {
+  return (value): value is Body => isJsonObject(value) && flawOf(value, checks) === undefined;
+}
+
+function listOf<T>(check: Check<T>): Check<readonly T[]> {
+  return (value): value is readonly T[] => isJsonArray(value) && value.every(check);
+}
+
+const principalKind: Check<PrincipalKind> = oneOf(
+  "local",
+  "token",
+  "oidc",
+  "channel",
+  "provider",
+  "agent",
+  "author",
+);
+const person: Check<JournalPerson> = shaped<JournalPerson>({
+  id: text,
+  kind: principalKind,
+  authenticated: flag,
+  onBehalfOf: optional(text),
+});
+const saidBy: Checks<SaidBy> = { by: person, via: text };
+const maybeSaidBy: Checks<Partial<SaidBy>> = { by: optional(person), via: optional(text) };
+const aboutCall: Checks<AboutCall> = { call: text, tool: text };
+const aboutAttempt: Checks<AboutAttempt> = { ...aboutCall, attempt: count };
+const aboutQuestion: Checks<AboutQuestion> = {
+  ...aboutCall,
+  confirmation: text,
+  round: count,
+  argsDigest: text,
+};
+const vote: Checks<VoteCast> = { ...saidBy, confirmed: flag, reason: optional(text), mac: optional(text) };
+const callEnded: Checks<CallEnded> = {
+  ...aboutAttempt,
+  resultDigest: optional(text),
+  code: optional(text),
+  late: optional(yes),
+};
+const lateEnd: Checks<LateEnd> = {
+  outcome: optional(text),
+  result: optional(json),
+  standing: optional(callStatus),
+};
+const step: Checks<StepNoted> = { ...aboutAttempt, step: text };
+
+const CHECKS: { readonly [kind in JournalKind]: Checks<JournalBodies[kind]> } = {
+  "confirmation-requested": {
+    ...aboutQuestion,
+    app: text,
+    agent: text,
+    path: texts,
+    user: text,
+    requesters: texts,
+    args: object,
+    hint: text,
+    why: texts,
+    approvers,
+    definitionDigest: text,
+    expiresAt: optional(count),
+  },
+  "confirmation-approved": {
+    ...aboutQuestion,
+    ...vote,
+    started: optional(
+      shaped<{ readonly attempt: number; readonly owner: string }>({ attempt: count, owner: text }),
+    ),
+  },
+  "confirmation-denied": { ...aboutQuestion, ...vote },
+  "confirmation-expired": aboutQuestion,
+  "confirmation-cancelled": { ...aboutQuestion, ...maybeSaidBy, reason: text, doubted: optional(yes) },
+  "confirmation-doubted": { ...aboutQuestion, ...saidBy, reason: text },
+  "decision-refused": {
+    ...aboutCall,
+    ...saidBy,
+    code: text,
+    what: optional(oneOf("decide", "settle", "cancel")),
+    confirmed: optional(flag),
+    confirmation: optional(text),
+    round: optional(count),
+    argsDigest: optional(text),
+  },
+  "calls-started": {
+    owner: text,
+    calls: listOf(
+      shaped<JournalBodies["calls-started"]["calls"][number]>({ ...aboutAttempt, argsDigest: text }),
+    ),
+  },
+  "calls-answered": {
+    calls: listOf(
+      shaped<JournalBodies["calls-answered"]["calls"][number]>({
+        ...aboutCall,
+        status: callStatus,
+        argsDigest: text,
+      }),
+    ),
+  },
+  "call-started": { ...aboutAttempt, owner: text, argsDigest: text, by: optional(text) },
+  "call-succeeded": callEnded,
+  "call-failed": callEnded,
+  "call-denied": callEnded,
+  "call-expired": callEnded,
+  "call-cancelled": { ...aboutCall, reason: text },
+  "call-unknown": { ...aboutAttempt, ...lateEnd, ...maybeSaidBy, reason: text, owner: optional(text) },
+  "call-released": { ...aboutAttempt, reason: optional(text), owner: optional(text) },
+  "call-delegated": { ...aboutCall, agent: text },
+  "call-returned": { ...aboutCall, status: oneOf("done", "failed", "cancelled") },
+  "call-result": { ...aboutAttempt, resultDigest: text },
+  "call-settled": {
+    ...aboutAttempt,
+    ...saidBy,
+    as: oneOf("succeeded", "failed", "retry"),
+    status: optional(callStatus),
+  },
+  "late-result": { ...aboutAttempt, ...lateEnd },
+  "step-started": step,
+  "step-done": step,
+  "step-failed": step,
+  "run-cancelled": { invocation: text, reason: text },
+  "session-imported": { by: text, events: count },
+  "session-deleted": { by: text, erased: count },
+  "session-pruned": { before: count, erased: count },
+};
+
+/** Is this a kind that this version writes? */
+export function isJournalKind(kind: string): kind is JournalKind {
+  return Object.hasOwn(CHECKS, kind);
+}
+
+/**
+ * The one way to read what a record says. Members that are not known are left alone; where one is missing or of another
+ * type the whole record is unreadable, and so is a kind that is not known: a newer version may have written it, or
+ * somebody was at the database. Whoever reads it must say what follows then.
+ */
+export function parseEntry({ kind, body }: Pick<JournalRecord, "kind" | "body">): ParsedEntry {
+  if (!isJournalKind(kind)) return { state: "unreadable", why: `unknown kind "${kind}"` };
+  if (body === null) return { state: "erased", kind };
+  const read = parseJson(body);
+  if (!read.ok) return { state: "unreadable", why: read.message };
+  if (!isJsonObject(read.value)) return { state: "unreadable", why: "the body is not an object" };
+  const flaw = flawOf(read.value, CHECKS[kind]);
+  if (flaw !== undefined) return { state: "unreadable", why: `"${flaw}" is missing or malformed` };
+  return { state: "readable", ...({ kind, body: read.value } as unknown as JournalEntry) };
+}
+
+/** The name of the first member that is not as it must be. */
+function flawOf(
+  body: JsonObject,
+  checks: { readonly [name: string]: Check<unknown> | Optional<unknown> },
+): string | undefined {
+  for (const [name, check] of Object.entries(checks)) {
+    const given = Object.hasOwn(body, name);
+    const fits =
+      typeof check === "function" ? given && check(body[name]) : !given || check.optional(body[name]);
+    if (!fits) return name;
+  }
+  return undefined;
+}
