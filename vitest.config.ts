@@ -1,15 +1,23 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+
+/** `npm test` leaves out the long proofs; `npm run test:all` has them, and more rounds of others. */
+const LONG = process.env["COUNTERSIGN_LONG"] === "1";
+const SHORT_ONLY = LONG ? [] : ["**/*.long.test.ts"];
+const POSTGRES = "test/support/postgres-setup.ts";
+/** For tests that start processes. */
+const BUNDLE = "test/support/processes/bundle-setup.ts";
 
 export default defineConfig({
   test: {
-    // Its own default leaves one core to itself, and most of what takes long here waits for processes of its own.
-    maxWorkers: "100%",
+    // One more than there are cores: much of what takes long here waits for processes of its own.
+    maxWorkers: availableParallelism() + 1,
     projects: [
       {
         test: {
           name: "unit",
           include: ["src/**/*.test.ts"],
-          exclude: ["src/stores/postgres/**"],
+          exclude: ["src/stores/postgres/**", ...SHORT_ONLY],
           testTimeout: 20_000,
         },
       },
@@ -17,7 +25,8 @@ export default defineConfig({
         test: {
           name: "postgres",
           include: ["src/stores/postgres/**/*.test.ts"],
-          globalSetup: "test/support/postgres-setup.ts",
+          exclude: SHORT_ONLY,
+          globalSetup: POSTGRES,
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
@@ -27,26 +36,50 @@ export default defineConfig({
         test: { name: "web", include: ["web/src/**/*.test.ts"], testTimeout: 20_000 },
       },
       {
+        test: { name: "architecture", include: ["test/architecture/**/*.test.ts"], testTimeout: 60_000 },
+      },
+      {
         test: {
           name: "cross",
           include: ["test/**/*.test.ts"],
           // The programs that we are tested inside of have packages of their own, with tests of their own.
           exclude: [
             "test/peers/**",
+            "test/architecture/**",
             "test/crash/**",
             "test/race/**",
             "test/browser/**",
             "test/cluster/**",
             "test/failover/**",
+            ...SHORT_ONLY,
           ],
+          globalSetup: BUNDLE,
           testTimeout: 60_000,
         },
       },
       {
         test: {
+          name: "crash",
+          include: ["test/crash/**/*.test.ts"],
+          globalSetup: BUNDLE,
+          testTimeout: 600_000,
+        },
+      },
+      {
+        test: {
+          name: "browser",
+          expect: { poll: { timeout: 30_000 } },
+          include: ["test/browser/**/*.test.ts"],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
+      // What follows is about who is first: one file after another, with the machine to itself.
+      {
+        test: {
           name: "cluster",
           include: ["test/cluster/**/*.test.ts"],
-          globalSetup: "test/support/postgres-setup.ts",
+          globalSetup: [POSTGRES, BUNDLE],
           testTimeout: 600_000,
           hookTimeout: 60_000,
           maxConcurrency: 2,
@@ -57,8 +90,18 @@ export default defineConfig({
         test: {
           name: "failover",
           include: ["test/failover/**/*.test.ts"],
+          globalSetup: BUNDLE,
           testTimeout: 120_000,
           hookTimeout: 60_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        test: {
+          name: "race",
+          include: ["test/race/**/*.test.ts"],
+          globalSetup: BUNDLE,
+          testTimeout: 120_000,
           fileParallelism: false,
         },
       },
@@ -67,35 +110,9 @@ export default defineConfig({
           name: "race-postgres",
           include: ["test/race/{approvals,awaited,stopped,wake-up}.test.ts"],
           env: { COUNTERSIGN_TEST_STORE: "postgres" },
-          globalSetup: "test/support/postgres-setup.ts",
+          globalSetup: [POSTGRES, BUNDLE],
           testTimeout: 120_000,
           hookTimeout: 60_000,
-          fileParallelism: false,
-        },
-      },
-      {
-        test: {
-          name: "crash",
-          include: ["test/crash/**/*.test.ts"],
-          testTimeout: 600_000,
-          fileParallelism: false,
-        },
-      },
-      {
-        test: {
-          name: "browser",
-          expect: { poll: { timeout: 30_000 } },
-          include: ["test/browser/**/*.test.ts"],
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
-          fileParallelism: false,
-        },
-      },
-      {
-        test: {
-          name: "race",
-          include: ["test/race/**/*.test.ts"],
-          testTimeout: 120_000,
           fileParallelism: false,
         },
       },

@@ -1,9 +1,10 @@
 // `npm test`: checks what the machine must have, runs Vitest with the arguments given, and ends with its count.
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+// `npm run test:all` is the same with --all: the long proofs too.
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { ensureWebBuilt } from "./build-web.ts";
-import { command } from "./command.ts";
+import { command, ROOT } from "./command.ts";
 import { ensureAdkWeb, ensureChromium, ensurePostgresTools, ensureProgram } from "./test-tools.ts";
 
 /** What this script reads of Vitest's JSON report. */
@@ -12,12 +13,24 @@ interface Report {
   readonly numFailedTests: number;
   readonly numPendingTests: number;
   readonly numTodoTests: number;
-  readonly testResults: readonly { readonly status: string; readonly assertionResults: readonly unknown[] }[];
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly assertionResults: readonly unknown[];
+  }[];
+}
+
+/** What is run: with the long proofs or without, and Vitest's own arguments, which select tests. */
+interface Selection {
+  readonly long: boolean;
+  readonly args: readonly string[];
 }
 
 process.exitCode = await main(process.argv.slice(2));
 
-async function main(args: readonly string[]): Promise<number> {
+async function main([first, ...rest]: readonly string[]): Promise<number> {
+  const long = first === "--all";
+  const args = long || first === undefined ? rest : [first, ...rest];
   // A selection of tests may do without; those that need something then fail by themselves, and are not skipped.
   const missing = args.length === 0 ? await missingTools() : [];
   if (missing.length > 0) {
@@ -28,7 +41,7 @@ async function main(args: readonly string[]): Promise<number> {
   ensureWebBuilt();
   const folder = mkdtempSync(join(tmpdir(), "countersign-test-"));
   try {
-    return runVitest(args, join(folder, "report.json"));
+    return runVitest({ long, args }, join(folder, "report.json"));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -55,9 +68,10 @@ async function missingTools(): Promise<readonly string[]> {
   return missing;
 }
 
-function runVitest(args: readonly string[], file: string): number {
+function runVitest({ long, args }: Selection, file: string): number {
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${file}`];
-  const { status, stderr } = command("vitest", ["run", ...reporters, ...args], { show: true });
+  const env = long ? { COUNTERSIGN_LONG: "1" } : {};
+  const { status, stderr } = command("vitest", ["run", ...reporters, ...args], { show: true, env });
   process.stderr.write(stderr);
   if (!existsSync(file)) {
     process.stderr.write("Vitest ended without a report.\n");
@@ -73,8 +87,23 @@ function runVitest(args: readonly string[], file: string): number {
   if (status !== 0 && failed === 0) {
     process.stdout.write(`Vitest ended with code ${status} although no test failed; its output says why.\n`);
   }
+  // Whoever selects tests skips the others.
+  const missed = args.length === 0 ? missedIn(report, long) : [];
+  for (const line of missed) process.stdout.write(`${line}\n`);
   process.stdout.write(
     `${report.numPassedTests} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}\n`,
   );
-  return status === 0 && failed > 0 ? 1 : status;
+  return status === 0 && (failed > 0 || missed.length > 0) ? 1 : status;
+}
+
+/** What a whole run should have run and has not, a sentence each. */
+function missedIn({ testResults, numPendingTests, numTodoTests }: Report, long: boolean): readonly string[] {
+  const ran = new Set(testResults.map(({ name }) => relative(ROOT, name)));
+  const files = globSync("{src,test,web/src}/**/*.test.ts", { cwd: ROOT, exclude: ["**/node_modules/**"] });
+  const missed = files.filter((file) => !ran.has(file) && (long || !file.endsWith(".long.test.ts")));
+  const skipped = numPendingTests + numTodoTests;
+  return [
+    ...missed.map((file) => `${file} was not run: no project of vitest.config.ts has it.`),
+    ...(skipped > 0 ? ["Tests were skipped. Run them, or delete them."] : []),
+  ];
 }

@@ -22,10 +22,13 @@ const SIZES = [
   { width: 1280, height: 860 },
 ] as const;
 const LONG_MS = 120_000;
+/** More than passes between two looks of a page. */
+const NEXT_LOOK_MS = 16_000;
 
 async function openAs(office: Office, user: string, scopes: readonly Scope[]): Promise<InboxPage> {
   const token = await office.tokenFor(user, { scopes });
   const prepare = async (page: Page): Promise<void> => {
+    await page.clock.install();
     const answer = await page.request.post(`${office.url}/auth/login`, { data: { token } });
     const { proof } = (await answer.json()) as { readonly proof: string };
     await page.addInitScript(`localStorage.setItem("countersign.proof", ${JSON.stringify(proof)})`);
@@ -46,20 +49,23 @@ test("a loss is told without a reload to whoever may decide, and hidden by an ad
   expect(await ana.page.getByRole("alert").count()).toBe(0);
   const id = await keepNotice(office.engine.ledger, { details: DETAILS });
   const told = ana.page.getByRole("alert");
-  await told.waitFor({ timeout: 30_000 });
+  await ana.page.clock.fastForward(NEXT_LOOK_MS);
+  await told.waitFor();
   expect(await told.innerText()).toContain("The database lost records that it had stored");
   expect(await told.innerText()).toContain("check that it was not done already");
   expect(await told.innerText()).not.toContain("secret");
   expect(await told.getByRole("button").count()).toBe(0);
   const shown = root.page.getByRole("alert");
-  await shown.waitFor({ timeout: 30_000 });
+  await root.page.clock.fastForward(NEXT_LOOK_MS);
+  await shown.waitFor();
   await shown.getByText("countersign notices list").click();
   expect(await shown.innerText()).toContain("c-secret");
   await look(root.page, "admin");
   await look(ana.page, "person");
   await shown.getByRole("button", { name: "hide for everybody" }).click();
   await shown.waitFor({ state: "detached" });
-  await told.waitFor({ state: "detached", timeout: 30_000 });
+  await ana.page.clock.fastForward(NEXT_LOOK_MS);
+  await told.waitFor({ state: "detached" });
   expect(await openNotices(office.engine.ledger)).toEqual([]);
   expect(await office.engine.ledger.kept("ledger-notice", id)).toMatchObject({
     value: { acknowledged: { by: "root" } },

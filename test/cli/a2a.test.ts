@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { approvalOf, stateOf, taskIn, Wire } from "../e2e/a2a-desk.ts";
-import { type Folder, makeFolder } from "./command.ts";
+import { type Folder, makeFolder } from "../support/processes/command-line.ts";
 import { writePayer } from "./payer.ts";
 
 interface Site {

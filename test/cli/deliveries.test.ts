@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { giveUp, requestsIn } from "../support/given-up.ts";
-import { type Folder, makeFolder } from "./command.ts";
+import { type Folder, makeFolder } from "../support/processes/command-line.ts";
 
 const by = { id: "ana" };
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Folder, makeFolder, type Started } from "./command.ts";
+import { type Folder, makeFolder, type Started } from "../support/processes/command-line.ts";
 
 const DEMO = ["demo", "--port", "0"];
 const APPS = ["file_manager", "finance_assistant", "hitl_demo", "hr_assistant"];

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { inertJson } from "../../src/cli/output.ts";
-import { type Folder, makeFolder } from "./command.ts";
+import { type Folder, makeFolder } from "../support/processes/command-line.ts";
 
 const ESC = "\u001b";
 const HINT = `Read a file?\n  deadline    none ${ESC}[2J${ESC}]0;owned\u0007 \u202egpj.exe`;

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { keepNotice } from "../support/kept-notice.ts";
-import { type Folder, makeFolder } from "./command.ts";
+import { type Folder, makeFolder } from "../support/processes/command-line.ts";
 import { askToPay, untilWritten, writePayer } from "./payer.ts";
 
 const DETAILS = { session: "s1", calls: ["c1"], tool: "wipe\u001b[2J" };

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Folder } from "./command.ts";
+import type { Folder } from "../support/processes/command-line.ts";
 
 /** An agent whose gated tool writes what it does to `effects.log`, and ends when there is a file `go`. */
 const AGENT = `

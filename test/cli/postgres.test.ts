@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { databaseName, execute, PostgresServer } from "../support/postgres.ts";
-import { type Folder, makeFolder, type Started } from "./command.ts";
+import { type Folder, makeFolder, type Started } from "../support/processes/command-line.ts";
 
 const REPLICAS = 10;
 const LONG_MS = 120_000;

@@ -1,7 +1,7 @@
 import { createServer as createHttpServer, type IncomingHttpHeaders } from "node:http";
 import { createServer } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type Folder, makeFolder, type Started } from "./command.ts";
+import { type Folder, makeFolder, type Started } from "../support/processes/command-line.ts";
 import { askToPay, writePayer } from "./payer.ts";
 
 interface Announced {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Folder, makeFolder, type Started } from "./command.ts";
+import { type Folder, makeFolder, type Started } from "../support/processes/command-line.ts";
 import { askToPay, untilWritten, writePayer } from "./payer.ts";
 
 const SERVE = ["serve", "agents", "--port", "0"];

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Tokens } from "../../src/http/index.ts";
-import { makeFolder } from "./command.ts";
+import { makeFolder } from "../support/processes/command-line.ts";
 
 interface Made {
   readonly id: string;

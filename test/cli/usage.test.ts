@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { COMMANDS } from "../../src/cli/commands/index.ts";
 import { ERROR_CODES } from "../../src/protocol/index.ts";
-import { ENTRY, makeFolder } from "./command.ts";
+import { ENTRY, makeFolder } from "../support/processes/command-line.ts";
 
 describe("help", () => {
   test("lists every command, by any of its names, in 80 columns", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Folder, makeFolder } from "./command.ts";
+import { type Folder, makeFolder } from "../support/processes/command-line.ts";
 
 const AGENT = `apiVersion: kagent.dev/v1alpha2
 kind: Agent

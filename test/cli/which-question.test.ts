@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Engine } from "../../src/index.ts";
-import { type Folder, makeFolder } from "./command.ts";
+import { type Folder, makeFolder } from "../support/processes/command-line.ts";
 
 const by = { id: "ana" };
 

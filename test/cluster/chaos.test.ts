@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from "vitest";
 import type { Finding, FindingCode } from "../crash/checker.ts";
+import { effort } from "../support/effort.ts";
 import { PostgresServer } from "../support/postgres.ts";
 import { runSeed } from "../support/random.ts";
 import { Resources } from "../support/resources.ts";
@@ -9,8 +10,9 @@ import { Totals } from "./totals.ts";
 
 const seed = runSeed();
 const USUAL_ROUNDS = 200;
-const ROUNDS = Number(process.env["COUNTERSIGN_ROUNDS"] ?? USUAL_ROUNDS);
-const ROUNDS_PER_LEDGER = 50;
+const ROUNDS = effort({ short: 24, long: USUAL_ROUNDS, variable: "COUNTERSIGN_ROUNDS" });
+// However few, every kind of database gets its share.
+const ROUNDS_PER_LEDGER = ROUNDS < USUAL_ROUNDS ? 8 : 50;
 const LEDGERS = Math.ceil(ROUNDS / ROUNDS_PER_LEDGER);
 const TIMEOUT_MS = 600_000;
 /** For whoever is not struck any more: a busy machine does not take it away. */
@@ -123,8 +125,12 @@ describe.concurrent(`${REPLICAS} replicas killed, stopped, cut off and frozen ou
   );
 });
 
-test.runIf(ROUNDS >= USUAL_ROUNDS)(`${ROUNDS} rounds came to everything that a call can go through`, () => {
-  expect([...totals.records.keys()]).toEqual(expect.arrayContaining(EXERCISED));
-  expect([...totals.struck.keys()]).toEqual(expect.arrayContaining([...STRIKES]));
-  expect(totals.refusals, "decisions that lost a race").toBeGreaterThan(0);
-});
+// A few rounds come to some of it, whichever it is.
+test.each(ROUNDS >= USUAL_ROUNDS ? [ROUNDS] : [])(
+  "%i rounds came to everything that a call can go through",
+  () => {
+    expect([...totals.records.keys()]).toEqual(expect.arrayContaining(EXERCISED));
+    expect([...totals.struck.keys()]).toEqual(expect.arrayContaining([...STRIKES]));
+    expect(totals.refusals, "decisions that lost a race").toBeGreaterThan(0);
+  },
+);

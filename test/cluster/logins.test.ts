@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { makeFolder } from "../cli/command.ts";
 import { createDatabase } from "../support/postgres-database.ts";
+import { makeFolder } from "../support/processes/command-line.ts";
 import { useResources } from "../support/resources.ts";
 import { loginIn, type Served, startServed } from "../support/served.ts";
 

@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import type { LifeLine } from "../crash/life.ts";
 import { assertKilled, type Lives } from "../crash/lives.ts";
-import type { Child } from "../support/child.ts";
+import type { Child } from "../support/processes/child.ts";
 import type { Random } from "../support/random.ts";
 import type { TcpProxy } from "../support/tcp-proxy.ts";
 

@@ -1,13 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import type { Confirmation } from "../../src/index.ts";
 import { AdkClient, asked } from "../support/adk-client.ts";
-import type { End } from "../support/child.ts";
+import { COMPILE_CACHE, type End } from "../support/processes/child.ts";
+import { ENTRY } from "../support/processes/command-line.ts";
 import type { Resources } from "../support/resources.ts";
 
-const ENTRY = fileURLToPath(new URL("../cli/entry.mjs", import.meta.url));
-const COMPILE_CACHE = fileURLToPath(new URL("../../node_modules/.cache/countersign-cli", import.meta.url));
 const APP = "teller";
 
 /** How a replica is started: as anybody would start it. */

@@ -16,7 +16,7 @@ import {
 } from "../../src/engine/index.ts";
 import type { JsonObject, JsonValue } from "../../src/protocol/index.ts";
 import { createLedger } from "../../src/stores/index.ts";
-import { programOptions } from "../support/program.ts";
+import { programOptions } from "../support/processes/program.ts";
 import { Barrier } from "./barrier.ts";
 import { type FsyncOptions, MARK, type Marked, TIMES } from "./fsync.ts";
 

@@ -6,7 +6,7 @@ import { createLedger } from "../../src/stores/index.ts";
 import { nextChange, watchCommits, wrapLedger } from "../support/ledger-proxy.ts";
 import { type LedgerView, WATCH } from "../support/ledger-view.ts";
 import { openView, urlOf } from "../support/open-view.ts";
-import { listen, programOptions } from "../support/program.ts";
+import { listen, programOptions } from "../support/processes/program.ts";
 import { Agent } from "./agent.ts";
 import { defineGates, defineWatch } from "./gates.ts";
 import {

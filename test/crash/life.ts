@@ -1,8 +1,8 @@
 import type { CallStatus } from "../../src/engine/index.ts";
 import { CountersignError, type JsonObject } from "../../src/protocol/index.ts";
-import type { Line } from "../support/child.ts";
 import type { LedgerPlace } from "../support/open-view.ts";
-import { say } from "../support/program.ts";
+import type { Line } from "../support/processes/child.ts";
+import { say } from "../support/processes/program.ts";
 import type { Strike } from "./points.ts";
 import type { Sabotage } from "./sabotage.ts";
 

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import type { Child, End } from "../support/child.ts";
 import { readEffects } from "../support/effects.ts";
 import { type LedgerPlace, lookAt } from "../support/open-view.ts";
+import type { Child, End } from "../support/processes/child.ts";
 import type { Resources } from "../support/resources.ts";
 import { check, type Finding, type Moment } from "./checker.ts";
 import type { Kind, LifeLine, LifeOptions } from "./life.ts";

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { effort } from "../support/effort.ts";
 import { Random, runSeed } from "../support/random.ts";
 import { Resources } from "../support/resources.ts";
 import { KINDS, type LifeOptions } from "./life.ts";
@@ -7,7 +8,8 @@ import { NAMED_KILLS } from "./named-points.ts";
 
 const seed = runSeed();
 /** In the whole suite, with those at named points. */
-const ALL_KILLS = Number(process.env["COUNTERSIGN_KILLS"] ?? 300);
+const USUAL_KILLS = 300;
+const ALL_KILLS = effort({ short: NAMED_KILLS + 50, long: USUAL_KILLS, variable: "COUNTERSIGN_KILLS" });
 const KILLS = ALL_KILLS - NAMED_KILLS;
 const KILLS_PER_LEDGER = 25;
 const LEDGERS = Math.ceil(KILLS / KILLS_PER_LEDGER);
@@ -43,6 +45,9 @@ const EXERCISED = [
   "step-done",
 ];
 
+/** What no ledger does without. */
+const USUAL = ["confirmation-requested", "confirmation-approved", "call-started", "call-succeeded"];
+
 describe(`${PROCESSES} processes on one ledger, killed at random (COUNTERSIGN_SEED=${seed})`, () => {
   test.each(Array.from({ length: LEDGERS }, (_, ledger) => ({ ledger, kills: killsOf(ledger) })))(
     "ledger $ledger: after $kills kills every run is approved, single and accounted for",
@@ -77,7 +82,8 @@ describe(`${PROCESSES} processes on one ledger, killed at random (COUNTERSIGN_SE
 
   test(`${KILLS} processes were killed (${NAMED_KILLS} more at named points), amid everything that a call can go through`, () => {
     expect(killed).toBe(KILLS);
-    expect([...seen]).toEqual(expect.arrayContaining(EXERCISED));
+    // Fewer kills than usual come to some of it, whichever it is.
+    expect([...seen]).toEqual(expect.arrayContaining(ALL_KILLS < USUAL_KILLS ? USUAL : EXERCISED));
   });
 });
 

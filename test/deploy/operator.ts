@@ -2,7 +2,8 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { ROOT } from "../../scripts/command.ts";
-import { COMPILE_CACHE, ENTRY, type Ran } from "../cli/command.ts";
+import { COMPILE_CACHE } from "../support/processes/child.ts";
+import { ENTRY, type Ran } from "../support/processes/command-line.ts";
 
 /** Runs what a page tells an operator to type, in a shell, in one folder. */
 export class Operator {

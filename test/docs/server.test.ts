@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { ROOT } from "../../scripts/command.ts";
 import { createApp } from "../../src/http/index.ts";
 import { Agent, Runner } from "../../src/index.ts";
-import { makeFolder } from "../cli/command.ts";
+import { makeFolder } from "../support/processes/command-line.ts";
 
 const PAGE = readFileSync(join(ROOT, "docs/guides/server.md"), "utf8");
 const COMMANDS = [...PAGE.matchAll(/^countersign (.+)$/gm)].map(([, line = ""]) => line.split(" "));

@@ -5,8 +5,8 @@ import { createA2aApp } from "../../src/a2a/index.ts";
 import { createApp } from "../../src/http/index.ts";
 import { serve } from "../../src/http/node/index.ts";
 import { Runner } from "../../src/index.ts";
-import type { Line } from "../support/child.ts";
-import { listen, say } from "../support/program.ts";
+import type { Line } from "../support/processes/child.ts";
+import { listen, say } from "../support/processes/program.ts";
 import { deskAgent, type WantedCall } from "./a2a-desk.ts";
 
 /** What this program says. */

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/index.ts";
-import type { Child } from "../support/child.ts";
+import type { Child } from "../support/processes/child.ts";
 import { useResources } from "../support/resources.ts";
 import { approvalOf, askedIn, openDesk, saidIn, stateOf, taskIn, Wire, type WireTask } from "./a2a-desk.ts";
 import type { A2aLine } from "./a2a-server.program.ts";

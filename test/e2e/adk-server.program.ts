@@ -4,8 +4,8 @@ import { rootAgent } from "../../examples/agents/hitl_demo/agent.ts";
 import { createApp } from "../../src/http/index.ts";
 import { serve } from "../../src/http/node/index.ts";
 import { Agent, type Model, Runner } from "../../src/index.ts";
-import type { Line } from "../support/child.ts";
-import { listen, say } from "../support/program.ts";
+import type { Line } from "../support/processes/child.ts";
+import { listen, say } from "../support/processes/program.ts";
 
 /** What this program says. */
 export interface ServerLine extends Line {

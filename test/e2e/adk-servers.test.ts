@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { AdkClient, answer, asked, told } from "../support/adk-client.ts";
-import type { Child } from "../support/child.ts";
+import type { Child } from "../support/processes/child.ts";
 import { useResources } from "../support/resources.ts";
 import type { ServerLine } from "./adk-server.program.ts";
 

@@ -3,14 +3,16 @@ import { expect, test } from "vitest";
 import { createClient } from "../../src/client/index.ts";
 import { Agent, type Confirmation, createEngine, type JsonObject, Runner, tool } from "../../src/index.ts";
 import { scripted } from "../../src/models/scripted/index.ts";
+import { effort } from "../support/effort.ts";
 import { useResources } from "../support/resources.ts";
 import type { LargeServerLine } from "./large-server.program.ts";
 
 const resources = useResources();
 
-const PENDING = 50;
+// The fewer are still more than the heap of the server holds at once.
+const PENDING = effort({ short: 15, long: 50 });
 const LONG = 900_000;
-const READERS = 30;
+const READERS = effort({ short: 12, long: 30 });
 const HEAP_MB = 96;
 const MOST_MEMORY_KB = 350_000;
 const MOST_PAGE_BYTES = 1_200_000;
@@ -45,7 +47,7 @@ async function peakMemoryKb(pid: number | undefined): Promise<number> {
   return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]);
 }
 
-test("thirty people at once list fifty requests of 900 kB each from a server with a small heap", async () => {
+test(`${READERS} people at once list ${PENDING} requests of 900 kB each from a server with a small heap`, async () => {
   const file = `${await resources.folder()}/ledger.db`;
   await fill(file);
   const server = resources.child<LargeServerLine>(new URL("large-server.program.ts", import.meta.url), {

@@ -3,8 +3,8 @@ import { argv } from "node:process";
 import { createApp } from "../../src/http/index.ts";
 import { serve } from "../../src/http/node/index.ts";
 import { createEngine } from "../../src/index.ts";
-import type { Line } from "../support/child.ts";
-import { listen, say } from "../support/program.ts";
+import type { Line } from "../support/processes/child.ts";
+import { listen, say } from "../support/processes/program.ts";
 
 /** What this program says. */
 export interface LargeServerLine extends Line {

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { LATEST_PROTOCOL_VERSION } from "@modelcontextprotocol/client";
 import { describe, expect, test } from "vitest";
-import { type Folder, makeFolder } from "../cli/command.ts";
+import { type Folder, makeFolder } from "../support/processes/command-line.ts";
 import {
   approve,
   connectHttp,

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { createEngine } from "../../src/index.ts";
-import { type Folder, makeFolder } from "../cli/command.ts";
+import { type Folder, makeFolder } from "../support/processes/command-line.ts";
 import { freePort, program, startHttpGateway } from "./mcp-stage.ts";
 
 const CONFORMANCE = program("@modelcontextprotocol/conformance");

@@ -8,12 +8,13 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test, vi } from "vitest";
 import { createEngine, type Engine } from "../../src/index.ts";
 import { McpEndpoint, McpGateway, type McpServer, StdioClient } from "../../src/mcp/index.ts";
+import { effort } from "../support/effort.ts";
 import { Random, runSeed } from "../support/random.ts";
 import { useResources } from "../support/resources.ts";
 import { MUTATIONS, mutants, mutate } from "./mcp-mutations.ts";
 
 const LAX = fileURLToPath(new URL("../support/mcp-lax-server.mjs", import.meta.url));
-const MESSAGES = 10_000;
+const MESSAGES = effort({ short: 2_000, long: 10_000 });
 const GROUP = 250;
 const by = { id: "local:ana", kind: "local" } as const;
 const resources = useResources();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Folder, makeFolder } from "../cli/command.ts";
+import { type Folder, makeFolder } from "../support/processes/command-line.ts";
 import {
   approve,
   connectHttp,

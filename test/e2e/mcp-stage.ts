@@ -7,7 +7,8 @@ import { Client, type ClientOptions, StreamableHTTPClientTransport } from "@mode
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, onTestFinished } from "vitest";
 import { localPrincipal } from "../../src/cli/wiring.ts";
-import { COMPILE_CACHE, ENTRY, type Folder, type Started } from "../cli/command.ts";
+import { COMPILE_CACHE } from "../support/processes/child.ts";
+import { ENTRY, type Folder, type Started } from "../support/processes/command-line.ts";
 
 export const PEER: string = fileURLToPath(new URL("../support/mcp-peer.mjs", import.meta.url));
 

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import type { Client } from "@modelcontextprotocol/client";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { ENTRY, type Folder, makeFolder } from "../cli/command.ts";
+import { ENTRY, type Folder, makeFolder } from "../support/processes/command-line.ts";
 import {
   approve,
   connectHttp,

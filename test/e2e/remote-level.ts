@@ -1,4 +1,4 @@
-import type { Child } from "../support/child.ts";
+import type { Child } from "../support/processes/child.ts";
 import type { Resources } from "../support/resources.ts";
 import type { Fault, LevelLine, LevelOptions } from "./remote-server.program.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { makeFolder } from "../cli/command.ts";
 import { AdkClient, told } from "../support/adk-client.ts";
+import { makeFolder } from "../support/processes/command-line.ts";
 import { useResources } from "../support/resources.ts";
 import { openDesk } from "./a2a-desk.ts";
 import { order } from "./remote-stage.ts";

@@ -9,8 +9,8 @@ import { serve } from "../../src/http/node/index.ts";
 import { Agent, type JsonObject, Runner, tool } from "../../src/index.ts";
 import { scripted } from "../../src/models/scripted/index.ts";
 import { activityOf } from "../../src/runtime/index.ts";
-import type { Line } from "../support/child.ts";
-import { listen, programOptions, say } from "../support/program.ts";
+import type { Line } from "../support/processes/child.ts";
+import { listen, programOptions, say } from "../support/processes/program.ts";
 import { officeAgent } from "./remote-stage.ts";
 
 /** The moment at which it kills itself: before the n-th message is handled or sent, or once that is done. */

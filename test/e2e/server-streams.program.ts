@@ -2,7 +2,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { createApp } from "../../src/http/index.ts";
 import { serve } from "../../src/http/node/index.ts";
-import { listen, programOptions, say } from "../support/program.ts";
+import { listen, programOptions, say } from "../support/processes/program.ts";
 import { createShop } from "./shop.ts";
 
 /** Serves a feed to whoever asks, and says how much memory that takes. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Child } from "../support/child.ts";
+import type { Child } from "../support/processes/child.ts";
 import { RawSocket } from "../support/raw-socket.ts";
 import { useResources } from "../support/resources.ts";
 import type { StreamsLine, StreamsMessage, StreamsOptions } from "./server-streams.program.ts";

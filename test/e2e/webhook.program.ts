@@ -1,8 +1,8 @@
 import { type DeliverySettings, startDeliveries } from "../../src/channels/index.ts";
 import { createWebhookChannel } from "../../src/channels/webhook/index.ts";
 import { createEngine } from "../../src/index.ts";
-import type { Line } from "../support/child.ts";
-import { listen, programOptions, say } from "../support/program.ts";
+import type { Line } from "../support/processes/child.ts";
+import { listen, programOptions, say } from "../support/processes/program.ts";
 
 /** How the program is started. */
 export interface TellerOptions extends Partial<DeliverySettings> {

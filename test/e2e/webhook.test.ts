@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { Child } from "../support/child.ts";
+import type { Child } from "../support/processes/child.ts";
 import { useResources } from "../support/resources.ts";
 import { type Received, status, WebhookReceiver } from "../support/webhook-receiver.ts";
 import type { TellerLine, TellerOptions } from "./webhook.program.ts";

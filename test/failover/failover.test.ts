@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Finding } from "../crash/checker.ts";
+import { effort, isLong } from "../support/effort.ts";
 import { Random, runSeed } from "../support/random.ts";
 import { useResources } from "../support/resources.ts";
 import { isTolerated, untold } from "./bar.ts";
@@ -7,7 +8,7 @@ import { Stage, type World } from "./stage.ts";
 
 const seed = runSeed();
 const USUAL_ROUNDS = 2;
-const ROUNDS = Number(process.env["COUNTERSIGN_FAILOVERS"] ?? USUAL_ROUNDS);
+const ROUNDS = effort({ short: USUAL_ROUNDS, long: USUAL_ROUNDS, variable: "COUNTERSIGN_FAILOVERS" });
 const TIMEOUT_MS = 900_000;
 /** For whoever is not struck any more: a busy machine does not take it away. */
 const PATIENT = { leaseMs: 3_000, heartbeatMs: 500 };
@@ -29,8 +30,8 @@ const GONE = /There is no call/;
 describe(`the database's server is killed under three replicas (COUNTERSIGN_SEED=${seed})`, () => {
   const resources = useResources();
 
-  // Those in which nothing that was synced is lost are struck within every run of the suite.
-  test.each(ROUNDS > USUAL_ROUNDS ? WORLDS : WORLDS.slice(0, 2))(
+  // Those in which nothing that was synced is lost belong to the long proofs of the suite, the first to every run.
+  test.each(ROUNDS > USUAL_ROUNDS ? WORLDS : WORLDS.slice(0, isLong ? 2 : 1))(
     `$title, ${ROUNDS} times: nothing runs twice, nothing is stuck, and who must know is told`,
     async (world) => {
       const stage = await Stage.start(resources, { world, seed });

@@ -2,6 +2,7 @@ import { Validator } from "@cfworker/json-schema";
 import { expect, test } from "vitest";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../src/protocol/index.ts";
 import { openStage, type Stage } from "../e2e/approvals-stage.ts";
+import { effort } from "../support/effort.ts";
 import { giveUp } from "../support/given-up.ts";
 import { Random } from "../support/random.ts";
 import { useResources } from "../support/resources.ts";
@@ -11,12 +12,12 @@ import { Values } from "./values.ts";
 
 const resources = useResources();
 
-const REQUESTS = 10_000;
+const REQUESTS = effort({ short: 2_500, long: 10_000 });
 const SEED = Number(process.env["COUNTERSIGN_SEED"] ?? 20_261_115);
 /** What the model hands to a tool that declared it secret; it must come out nowhere. */
 const PLANTED = "planted-5d1c7e";
 
-test("ten thousand requests, valid and not, on every route: no fault, no leak, every error told properly", async () => {
+test(`${REQUESTS} requests, valid and not, on every route: no fault, no leak, every error told properly`, async () => {
   const folder = await resources.folder();
   const stage = await openStage(resources, {
     ledger: `sqlite:${folder}/ledger.db`,

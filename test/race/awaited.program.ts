@@ -1,7 +1,7 @@
 import { setTimeout as later } from "node:timers";
 import { Agent, createLedger, Engine, type Ledger, Runner } from "../../src/index.ts";
 import { scripted } from "../../src/models/scripted/index.ts";
-import { programOptions, say } from "../support/program.ts";
+import { programOptions, say } from "../support/processes/program.ts";
 
 /** What the program awaits, with nothing else that would keep its process alive. */
 export type Awaited = "decision" | "answer" | "store";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createLedger, Engine } from "../../src/index.ts";
-import { Child } from "../support/child.ts";
 import { createDatabase } from "../support/postgres-database.ts";
+import { Child } from "../support/processes/child.ts";
 import { useResources } from "../support/resources.ts";
 import type { Awaited } from "./awaited.program.ts";
 import { onPostgres } from "./race.ts";

@@ -1,10 +1,11 @@
 import { join } from "node:path";
 import { check, type Finding } from "../crash/checker.ts";
-import type { Child } from "../support/child.ts";
 import { type Effect, readEffects } from "../support/effects.ts";
+import { effort } from "../support/effort.ts";
 import type { CallRow, JournalRow, LedgerContents, LedgerView } from "../support/ledger-view.ts";
 import { openView, urlOf } from "../support/open-view.ts";
 import { createDatabase } from "../support/postgres-database.ts";
+import type { Child } from "../support/processes/child.ts";
 import type { Resources } from "../support/resources.ts";
 import type { GateName, RacerLine, RacerOptions, Replies, Task } from "./racing.ts";
 
@@ -43,9 +44,10 @@ export class RacerHandle {
 /** The same races are run on either store. */
 export const onPostgres: boolean = process.env["COUNTERSIGN_TEST_STORE"] === "postgres";
 
-/** So many rounds on SQLite; a quarter of them on PostgreSQL, where each takes longer. */
+/** So many rounds on SQLite with the long proofs, half of them otherwise; a quarter of that on PostgreSQL, which takes longer. */
 export function roundsOf(rounds: number): number {
-  return onPostgres ? Math.ceil(rounds / 4) : rounds;
+  const tried = effort({ short: rounds / 2, long: rounds });
+  return Math.ceil(onPostgres ? tried / 4 : tried);
 }
 
 /** Processes on one ledger, and the world that their tools act upon. */

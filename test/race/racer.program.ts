@@ -13,7 +13,7 @@ import { EffectsFile } from "../support/effects.ts";
 import { nextChange, watchCommits, wrapLedger } from "../support/ledger-proxy.ts";
 import type { LedgerView } from "../support/ledger-view.ts";
 import { openView, urlOf } from "../support/open-view.ts";
-import { listen, programOptions, say } from "../support/program.ts";
+import { listen, programOptions, say } from "../support/processes/program.ts";
 import {
   type Answer,
   BRIEF_MS,

@@ -1,6 +1,6 @@
 import type { CallStatus, Settlement } from "../../src/engine/index.ts";
 import type { JsonValue } from "../../src/protocol/index.ts";
-import type { Line } from "../support/child.ts";
+import type { Line } from "../support/processes/child.ts";
 
 /** How one racing process is set up. */
 export interface RacerOptions {

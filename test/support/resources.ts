@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach } from "vitest";
-import { Child, type ChildOptions, type Line } from "./child.ts";
+import { Child, type ChildOptions, type Line } from "./processes/child.ts";
 
 /** Real things that a test holds, given back in the opposite order. */
 export class Resources {

@@ -1,11 +1,28 @@
-import { describe, expect, test } from "vitest";
-import { createDatabase, DatabaseClock } from "../../../test/support/postgres-database.ts";
+import type pg from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { connect, createDatabase, DatabaseClock } from "../../../test/support/postgres-database.ts";
 import { useResources } from "../../../test/support/resources.ts";
+import { watchQueries } from "../../../test/support/watch-queries.ts";
 import type { Ledger } from "../../engine/index.ts";
 import { type LedgerSubject, ledgerContract } from "../../engine/ledger/ledger.contract.ts";
 import { openPostgresLedger } from "./open.ts";
 
+/** Reads all of something on purpose, because it holds little whatever the history. */
+const SMALL: ReadonlySet<string> = new Set([
+  // As many as processes that ran lately.
+  "owners",
+]);
+
+/** A step of a plan, as `explain (format json)` has it. */
+interface Step {
+  readonly "Node Type": string;
+  readonly "Relation Name"?: string;
+  readonly Plans?: readonly Step[];
+}
+
 const resources = useResources();
+/** What the store sends while it is held to the contract. */
+const statements = new Map<string, pg.QueryConfig>();
 
 function createSubject(options: string): LedgerSubject {
   const clock = new DatabaseClock();
@@ -26,6 +43,15 @@ function createSubject(options: string): LedgerSubject {
 }
 
 describe("a ledger on PostgreSQL keeps the contract", () => {
+  let unwatch: (() => void) | undefined;
+  beforeAll(() => {
+    unwatch = watchQueries((sent) => {
+      const known = /^\s*(select|insert|update|delete|with)/.test(sent.text) && sent.values !== undefined;
+      if (known) statements.set(sent.text, sent);
+    });
+  });
+  afterAll(() => unwatch?.());
+
   test.each(ledgerContract)("$name", async ({ run }) => {
     await expect(run(createSubject(""))).resolves.toBeUndefined();
   });
@@ -36,3 +62,29 @@ describe("a ledger on PostgreSQL keeps the contract without prepared statements"
     await expect(run(createSubject("?prepare=false"))).resolves.toBeUndefined();
   });
 });
+
+test("the contract makes the store send its statements", () => {
+  expect(statements.size).toBeGreaterThan(60);
+});
+
+test("no statement of the store has to read a table from end to end", async () => {
+  const client = await connect(resources, await createDatabase(resources));
+  // Tables are empty here, and would be read from end to end for that alone.
+  await client.query("set enable_seqscan = off");
+  const scans: { readonly table: string; readonly text: string }[] = [];
+  for (const { text, values } of statements.values()) {
+    const { rows } = await client.query<{ "QUERY PLAN": [{ Plan: Step }] }>(`explain (format json) ${text}`, [
+      ...((values ?? []) as readonly unknown[]),
+    ]);
+    const plan = rows[0]?.["QUERY PLAN"][0].Plan;
+    for (const table of plan === undefined ? [] : scannedBy(plan)) {
+      if (!SMALL.has(table)) scans.push({ table, text });
+    }
+  }
+  expect(scans).toEqual([]);
+});
+
+function scannedBy(step: Step): readonly string[] {
+  const own = step["Node Type"] === "Seq Scan" ? [step["Relation Name"] ?? ""] : [];
+  return [...own, ...(step.Plans ?? []).flatMap(scannedBy)];
+}

@@ -1,4 +1,4 @@
-import type { Line } from "../../support/child.ts";
+import type { Line } from "../../support/processes/child.ts";
 import type { LifeLine } from "../life.ts";
 import type { CommitStrike } from "./killer.ts";
 import type { ScenarioName } from "./scenarios.ts";

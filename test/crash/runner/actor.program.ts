@@ -1,7 +1,7 @@
 import { type AnyAgent, createLedger, type Ledger, Runner } from "../../../src/index.ts";
 import { LedgerFile } from "../../support/ledger-file.ts";
 import { nextChange, watchCommits } from "../../support/ledger-proxy.ts";
-import { listen, programOptions, say } from "../../support/program.ts";
+import { listen, programOptions, say } from "../../support/processes/program.ts";
 import { describeError, HEARTBEAT_MS, LEASE_MS, SECRET } from "../life.ts";
 import { type ActorLine, type ActorOptions, type Go, type SessionId, scenarioOf } from "./acting.ts";
 import { Deciders } from "./deciders.ts";

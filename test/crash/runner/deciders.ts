@@ -1,5 +1,5 @@
 import type { CallRecord, ConfirmationRecord, Ledger, Runner, Settlement } from "../../../src/index.ts";
-import { say } from "../../support/program.ts";
+import { say } from "../../support/processes/program.ts";
 import { fractionOf } from "../../support/random.ts";
 import { describeError } from "../life.ts";
 import type { ActorLine } from "./acting.ts";

@@ -11,7 +11,7 @@ import {
   tool,
 } from "../../../src/index.ts";
 import { LedgerFile } from "../../support/ledger-file.ts";
-import { listen, programOptions, say } from "../../support/program.ts";
+import { listen, programOptions, say } from "../../support/processes/program.ts";
 import { SECRET } from "../life.ts";
 import { CommitKiller } from "./killer.ts";
 import { isAnswering, outcomesIn, puppet } from "./puppet.ts";

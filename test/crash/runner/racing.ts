@@ -2,8 +2,8 @@ import { join } from "node:path";
 import type { Event } from "../../../src/index.ts";
 import type { StoredEvent } from "../../../src/protocol/index.ts";
 import { createLedger } from "../../../src/stores/index.ts";
-import type { Child, Line } from "../../support/child.ts";
 import { type Effect, readEffects } from "../../support/effects.ts";
+import type { Child, Line } from "../../support/processes/child.ts";
 import type { Resources } from "../../support/resources.ts";
 import { check, type Finding } from "../checker.ts";
 

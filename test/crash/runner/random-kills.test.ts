@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { effort } from "../../support/effort.ts";
 import { Random, runSeed } from "../../support/random.ts";
 import { useResources } from "../../support/resources.ts";
 import { assertKilled } from "../lives.ts";
@@ -6,7 +7,7 @@ import { SCENARIO_NAMES, type ScenarioName } from "./scenarios.ts";
 import { Troupe } from "./troupe.ts";
 
 const seed = runSeed();
-const KILLS = 30;
+const KILLS = effort({ short: 10, long: 30 });
 const PROCESSES = 2;
 const SESSIONS_PER_LIFE = 3;
 // Longer than a lease: some live to take up what the one before left, and are killed at that.

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import type { Child } from "../../support/child.ts";
 import { LedgerFile } from "../../support/ledger-file.ts";
+import type { Child } from "../../support/processes/child.ts";
 import type { Resources } from "../../support/resources.ts";
 import type { LifeLine } from "../life.ts";
 import { assertKilled } from "../lives.ts";

@@ -2,16 +2,12 @@ import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:chil
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { onTestFinished } from "vitest";
-import { createEngine, type Engine } from "../../src/index.ts";
+import { inject, onTestFinished } from "vitest";
+import { createEngine, type Engine } from "../../../src/index.ts";
+import { COMPILE_CACHE } from "./child.ts";
 
 /** The command's script. */
-export const ENTRY: string = fileURLToPath(new URL("entry.mjs", import.meta.url));
-// Most of a start is stripping types; what one test has stripped the others need not.
-export const COMPILE_CACHE: string = fileURLToPath(
-  new URL("../../node_modules/.cache/countersign-cli", import.meta.url),
-);
+export const ENTRY: string = join(inject("bundle"), "countersign.mjs");
 
 /** What a finished command left. */
 export interface Ran {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ensurePeer } from "../../scripts/test-tools.ts";
-import type { Line } from "../support/child.ts";
+import type { Line } from "../support/processes/child.ts";
 import { useResources } from "../support/resources.ts";
 import { openOffice } from "./remote-stage.ts";
 

@@ -1,0 +1,49 @@
+// How Vite puts together what tests start as processes: the command line, and every `*.program.ts`.
+import { globSync, readFileSync } from "node:fs";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+
+interface Manifest {
+  readonly exports: { readonly [subpath: string]: string | { readonly default: string } };
+  readonly devDependencies: { readonly [name: string]: string };
+  readonly peerDependencies: { readonly [name: string]: string };
+}
+
+const manifest = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8")) as Manifest;
+const exported = Object.values(manifest.exports).flatMap((target) =>
+  typeof target === "string" ? [] : [target.default.replace("./dist/", "src/").replace(/\.js$/, ".ts")],
+);
+const sources = ["src/cli/main.ts", ...exported, ...globSync("test/**/*.program.ts", { cwd: ROOT })];
+
+export default {
+  root: ROOT,
+  plugins: [
+    {
+      name: "files-are-found-where-the-source-lies",
+      enforce: "post",
+      transform: {
+        filter: { code: "import.meta.url", id: { exclude: /node_modules/ } },
+        handler: (code: string, id: string) => ({
+          code: code.replaceAll("import.meta.url", JSON.stringify(pathToFileURL(id).href)),
+          map: null,
+        }),
+      },
+    },
+  ],
+  ssr: {
+    noExternal: true,
+    external: [...Object.keys(manifest.peerDependencies), ...Object.keys(manifest.devDependencies)],
+  },
+  build: {
+    ssr: true,
+    minify: false,
+    target: "node24",
+    rolldownOptions: {
+      input: Object.fromEntries(
+        sources.map((source) => [source.replace(/\.ts$/, ""), `${ROOT}${source}`] as const),
+      ),
+      output: { entryFileNames: "[name].js", chunkFileNames: "chunks/[name]-[hash].js" },
+    },
+  },
+};
