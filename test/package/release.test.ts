@@ -1,0 +1,125 @@
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { command, type Finished, ROOT } from "../../scripts/command.ts";
+import { useResources } from "../support/resources.ts";
+
+const resources = useResources();
+
+const CHANGELOG =
+  "# Changelog\n\nWhat changed.\n\n## Unreleased\n\n- Faster, for $& reasons.\n\n## 0.1.0\n\n- First.\n";
+/** `check:package` fails where the file `broken` exists, and notes which version it saw. */
+const CHECK =
+  "const fs = require('fs'); if (fs.existsSync('.git/broken')) process.exit(3); fs.writeFileSync('.git/checked', require('./package.json').version)";
+
+class Clone {
+  readonly folder: string;
+
+  constructor(folder: string) {
+    this.folder = folder;
+    mkdirSync(join(folder, "scripts"));
+    for (const file of ["release.ts", "command.ts"])
+      cpSync(join(ROOT, "scripts", file), join(folder, "scripts", file));
+    const scripts = { build: "node -e 0", "check:package": `node -e "${CHECK}"` };
+    this.write("package.json", JSON.stringify({ name: "x", version: "0.1.0", type: "module", scripts }));
+    this.write(
+      "package-lock.json",
+      JSON.stringify({ name: "x", version: "0.1.0", lockfileVersion: 3, packages: {} }),
+    );
+    this.write("CHANGELOG.md", CHANGELOG);
+    this.git("init", "--quiet");
+    this.git("config", "user.name", "Ana");
+    this.git("config", "user.email", "ana@example.com");
+    this.commitAll();
+  }
+
+  release(...args: readonly string[]): Finished {
+    return command(process.execPath, ["scripts/release.ts", ...args], { cwd: this.folder });
+  }
+
+  commitAll(): void {
+    this.git("add", "--all");
+    this.git("commit", "--quiet", "--message", "x");
+  }
+
+  git(...args: readonly string[]): string {
+    const { status, stdout, stderr } = command("git", args, { cwd: this.folder });
+    expect([status, stderr]).toEqual([0, ""]);
+    return stdout.trim();
+  }
+
+  read(file: string): string {
+    return readFileSync(join(this.folder, file), "utf8");
+  }
+
+  write(file: string, text: string): void {
+    writeFileSync(join(this.folder, file), text);
+  }
+
+  /** Nothing was committed, tagged or left in the working tree. */
+  expectUntouched(): void {
+    expect(this.git("tag", "--list")).toBe("");
+    expect(this.git("log", "--oneline").split("\n")).toHaveLength(1);
+    expect(this.read("CHANGELOG.md")).toBe(CHANGELOG);
+    expect(JSON.parse(this.read("package.json"))).toMatchObject({ version: "0.1.0" });
+  }
+}
+
+test("a release has the version in its package and changelog, is checked, committed and tagged with its notes", async () => {
+  const clone = new Clone(await resources.folder());
+  const { status, stdout, stderr } = clone.release("0.2.0");
+  expect([status, stderr]).toEqual([0, ""]);
+  expect(stdout).toContain("- Faster, for $& reasons.\n\nTagged v0.2.0.");
+  expect(clone.read(".git/checked")).toBe("0.2.0");
+  expect(JSON.parse(clone.read("package.json"))).toMatchObject({ version: "0.2.0" });
+  expect(JSON.parse(clone.read("package-lock.json"))).toMatchObject({ version: "0.2.0" });
+  expect(clone.read("CHANGELOG.md")).toMatch(
+    /## Unreleased\n\n## 0\.2\.0 \(\d{4}-\d\d-\d\d\)\n\n- Faster, for \$& reasons\.\n\n## 0\.1\.0\n/,
+  );
+  expect(clone.git("status", "--porcelain")).toBe("");
+  expect(clone.git("log", "-1", "--format=%s")).toBe("Release 0.2.0");
+  expect(clone.git("tag", "--list", "--format=%(objecttype) %(contents)", "v0.2.0")).toBe(
+    "tag Countersign 0.2.0\n\n- Faster, for $& reasons.",
+  );
+  const again = clone.release("0.2.1");
+  expect([again.status, again.stderr]).toEqual([
+    1,
+    'release: CHANGELOG.md has nothing below "## Unreleased".\n',
+  ]);
+});
+
+test("a dry run checks the package and leaves nothing behind", async () => {
+  const clone = new Clone(await resources.folder());
+  const { status, stdout } = clone.release("0.2.0", "--dry-run");
+  expect(status).toBe(0);
+  expect(stdout).toContain("Dry run: v0.2.0 would be committed and tagged.");
+  expect(clone.read(".git/checked")).toBe("0.2.0");
+  expect(clone.git("status", "--porcelain")).toBe("");
+  clone.expectUntouched();
+});
+
+test("a package that fails its check is not released, and the files are as they were", async () => {
+  const clone = new Clone(await resources.folder());
+  clone.write(".git/broken", "");
+  expect(clone.release("0.2.0")).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining("npm run --silent check:package failed") as string,
+  });
+  expect(clone.git("status", "--porcelain")).toBe("");
+  clone.expectUntouched();
+});
+
+test("refuses what is no version, a tag that exists, and a tree with changes, which it keeps", async () => {
+  const clone = new Clone(await resources.folder());
+  for (const args of [[], ["next"], ["0.2"], ["0.2.0", "0.3.0"]])
+    expect(clone.release(...args)).toMatchObject({ status: 1, stderr: expect.stringContaining("X.Y.Z") });
+  clone.git("tag", "v0.2.0");
+  expect(clone.release("0.2.0").stderr).toBe("release: The tag v0.2.0 exists already.\n");
+  clone.git("tag", "--delete", "v0.2.0");
+  clone.write("notes.txt", "mine");
+  expect(clone.release("0.2.0").stderr).toBe(
+    "release: The working tree has changes. Commit or stash them first.\n",
+  );
+  expect(clone.read("notes.txt")).toBe("mine");
+  clone.expectUntouched();
+});
