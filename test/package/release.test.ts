@@ -12,6 +12,9 @@ const CHANGELOG =
 const CHECK =
   "const fs = require('fs'); if (fs.existsSync('.git/broken')) process.exit(3); fs.writeFileSync('.git/checked', require('./package.json').version)";
 
+const USAGE = "release: Give one version: npm run release -- X.Y.Z [--dry-run]\n";
+const UNTOUCHED = { tags: "", commits: 1, tree: "", changelog: CHANGELOG, version: "0.1.0" };
+
 class Clone {
   readonly folder: string;
 
@@ -44,7 +47,7 @@ class Clone {
 
   git(...args: readonly string[]): string {
     const { status, stdout, stderr } = command("git", args, { cwd: this.folder });
-    expect([status, stderr]).toEqual([0, ""]);
+    if (status !== 0) throw new Error(stderr);
     return stdout.trim();
   }
 
@@ -56,12 +59,14 @@ class Clone {
     writeFileSync(join(this.folder, file), text);
   }
 
-  /** Nothing was committed, tagged or left in the working tree. */
-  expectUntouched(): void {
-    expect(this.git("tag", "--list")).toBe("");
-    expect(this.git("log", "--oneline").split("\n")).toHaveLength(1);
-    expect(this.read("CHANGELOG.md")).toBe(CHANGELOG);
-    expect(JSON.parse(this.read("package.json"))).toMatchObject({ version: "0.1.0" });
+  state(): object {
+    return {
+      tags: this.git("tag", "--list"),
+      commits: this.git("log", "--oneline").split("\n").length,
+      tree: this.git("status", "--porcelain"),
+      changelog: this.read("CHANGELOG.md"),
+      version: (JSON.parse(this.read("package.json")) as { readonly version: string }).version,
+    };
   }
 }
 
@@ -94,8 +99,7 @@ test("a dry run checks the package and leaves nothing behind", async () => {
   expect(status).toBe(0);
   expect(stdout).toContain("Dry run: v0.2.0 would be committed and tagged.");
   expect(clone.read(".git/checked")).toBe("0.2.0");
-  expect(clone.git("status", "--porcelain")).toBe("");
-  clone.expectUntouched();
+  expect(clone.state()).toEqual(UNTOUCHED);
 });
 
 test("a package that fails its check is not released, and the files are as they were", async () => {
@@ -105,14 +109,13 @@ test("a package that fails its check is not released, and the files are as they 
     status: 1,
     stderr: expect.stringContaining("npm run --silent check:package failed") as string,
   });
-  expect(clone.git("status", "--porcelain")).toBe("");
-  clone.expectUntouched();
+  expect(clone.state()).toEqual(UNTOUCHED);
 });
 
 test("refuses what is no version, a tag that exists, and a tree with changes, which it keeps", async () => {
   const clone = new Clone(await resources.folder());
   for (const args of [[], ["next"], ["0.2"], ["0.2.0", "0.3.0"]])
-    expect(clone.release(...args)).toMatchObject({ status: 1, stderr: expect.stringContaining("X.Y.Z") });
+    expect(clone.release(...args)).toMatchObject({ status: 1, stderr: USAGE });
   clone.git("tag", "v0.2.0");
   expect(clone.release("0.2.0").stderr).toBe("release: The tag v0.2.0 exists already.\n");
   clone.git("tag", "--delete", "v0.2.0");
@@ -121,5 +124,5 @@ test("refuses what is no version, a tag that exists, and a tree with changes, wh
     "release: The working tree has changes. Commit or stash them first.\n",
   );
   expect(clone.read("notes.txt")).toBe("mine");
-  clone.expectUntouched();
+  expect(clone.state()).toEqual({ ...UNTOUCHED, tree: "?? notes.txt" });
 });
