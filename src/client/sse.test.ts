@@ -24,6 +24,14 @@ test.each([1, 2, 3, 7, 1_000])("reads whole messages from chunks of %i bytes", a
   ]);
 });
 
+test("a long message in many chunks is looked through once, not once for each chunk", {
+  timeout: 5_000,
+}, async () => {
+  const long = "x".repeat(4_000_000);
+  const read = await readSse(bodyOf(`data: ${long}\n\n`, 2_000)).next();
+  expect(read).toEqual({ done: false, value: { id: undefined, event: "message", data: long } });
+});
+
 test("ends when its signal says so, even if nothing comes", async () => {
   const over = new AbortController();
   const silent = new ReadableStream<Uint8Array>();

@@ -5,6 +5,8 @@ export interface SseMessage {
   readonly data: string | undefined;
 }
 
+const MESSAGE_END = /\r?\n\r?\n/;
+
 /** Reads the messages of an event stream, as they come. Leaving the loop, or the signal, closes the connection. */
 export async function* readSse(
   body: ReadableStream<Uint8Array>,
@@ -18,15 +20,19 @@ export async function* readSse(
   signal?.addEventListener("abort", stop);
   if (signal?.aborted === true) stop();
   const decoder = new TextDecoder();
-  let rest = "";
+  let pieces: string[] = [];
+  let tail = "";
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      rest += decoder.decode(value, { stream: true });
-      // What is not yet ended by an empty line is not yet a message.
-      const blocks = rest.split(/\r?\n\r?\n/);
-      rest = blocks.pop() ?? "";
+      const piece = decoder.decode(value, { stream: true });
+      pieces.push(piece);
+      const seen = tail + piece;
+      tail = seen.slice(-3);
+      if (!MESSAGE_END.test(seen)) continue;
+      const blocks = pieces.join("").split(MESSAGE_END);
+      pieces = [blocks.pop() ?? ""];
       for (const block of blocks) yield toMessage(block);
     }
   } finally {
