@@ -1,3 +1,4 @@
+import canonicalize from "canonicalize";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { canonicalJson } from "./canonical-json.ts";
@@ -89,6 +90,16 @@ test("the text reads back as the value, so different values have different texts
       const json = asJson(value);
       expect(JSON.parse(canonicalJson(json))).toEqual(json);
     }),
+  );
+});
+
+test("the text is the one that the reference implementation of RFC 8785 writes", () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 4, stringUnit: "binary" }), (value) => {
+      const json = asJson(value);
+      expect(canonicalJson(json)).toBe(canonicalize(json));
+    }),
+    { numRuns: 1_000 },
   );
 });
 
