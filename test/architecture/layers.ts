@@ -118,6 +118,7 @@ export const PACKAGES: { readonly [name: string]: string } = {
   "@opentelemetry/api": "http",
   hono: "http",
   jose: "http",
+  oauth4webapi: "http",
   pg: "stores/postgres",
   pino: "cli",
   "string-width": "cli",

@@ -319,6 +319,18 @@ describe("through an issuer", () => {
     expect([answer.status, cookiesOf(answer)]).toEqual([401, ""]);
   });
 
+  test.each([
+    ["says that it comes from another issuer", "iss", "https://elsewhere.test"],
+    ["says that the person refused", "error", "access_denied"],
+  ])("an answer that %s logs nobody in, though its code is good", async (_, name, value) => {
+    const { served } = await start();
+    const { back, cookie } = await leave(served);
+    const answer = await served.send(`${back}&${name}=${encodeURIComponent(value)}`, {
+      headers: { cookie },
+    });
+    expect([answer.status, cookiesOf(answer)]).toEqual([401, ""]);
+  });
+
   test("a token that was made for another login logs nobody in", async () => {
     const { served, issuer } = await start();
     issuer.nonce = "of another login";

@@ -146,7 +146,8 @@ export class TestIssuer {
       return Response.json({ error: "invalid_grant" }, { status: 400 });
     const audience = form.get("client_id") ?? "";
     const claims = { nonce: this.nonce ?? left.nonce, ...this.idToken.claims };
-    return Response.json({ id_token: await this.token({ audience, ...this.idToken, claims }) });
+    const id_token = await this.token({ audience, ...this.idToken, claims });
+    return Response.json({ access_token: randomUUID(), token_type: "Bearer", id_token });
   }
 
   #key(): SigningKey {

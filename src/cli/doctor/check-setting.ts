@@ -56,6 +56,10 @@ export function checkPackages(invocation: Invocation): readonly Finding[] {
   return [
     checkPackage("@google/genai", { needed: hasKey, for: "models called gemini-…" }),
     checkPackage("jose", { needed: isOidc, for: "--auth oidc" }),
+    checkPackage("oauth4webapi", {
+      needed: isOidc && settingOf(invocation, "oidc-client-id") !== undefined,
+      for: "logging in by browser with --auth oidc",
+    }),
   ];
 }
 

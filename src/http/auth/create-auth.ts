@@ -5,12 +5,13 @@ import type { Auth } from "./auth.ts";
 import { type BearerReader, bearerOf, type Known } from "./bearer.ts";
 import { type ClaimNames, toPerson } from "./claims.ts";
 import { cookieForm, cookieOf } from "./cookie.ts";
-import { Issuer, loadJose } from "./issuer.ts";
+import { Issuer } from "./issuer.ts";
 import { takeLoginLink } from "./login-links.ts";
 import { LOGIN_COOKIE, loginRoutes, type Proof } from "./login-routes.ts";
 import { Logins } from "./logins.ts";
 import { noAuth } from "./no-auth.ts";
 import { OidcLogin } from "./oidc-login.ts";
+import { loadJose, loadOAuth } from "./peers.ts";
 import { proofOf } from "./proof.ts";
 import { Tokens } from "./tokens.ts";
 
@@ -48,7 +49,8 @@ export interface AuthOptions {
 /**
  * One of the ways to log in. `none`: whoever it is. `local`: by the link of {@link createLoginLink}, or a token.
  * `tokens`: by a token, as a bearer or once for a cookie. `oidc`: by an issuer's token or login, or one of our tokens.
- * Throws `invalid-option` where something is missing, and `missing-package` without jose.
+ * Throws `invalid-option` where something is missing, and `missing-package` without jose,
+ * or without oauth4webapi where people log in by browser.
  */
 export async function createAuth({
   mode,
@@ -67,6 +69,7 @@ export async function createAuth({
   if (mode === "oidc") {
     if (oidc === undefined) throw invalid("oidc", "The mode oidc needs an issuer and an audience.");
     await loadJose();
+    if (oidc.client !== undefined) await loadOAuth();
     const issuer = new Issuer(oidc.issuer, oidc.keysCooldownMs);
     readers.push((credential) => readSigned(issuer, oidc, credential));
     browserLogin = loginAt(issuer, oidc, { ledger, publicUrl, now });

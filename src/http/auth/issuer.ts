@@ -1,11 +1,12 @@
 import type * as Jose from "jose";
 import { z } from "zod";
 import { CountersignError } from "../../protocol/index.ts";
+import { loadJose } from "./peers.ts";
 import { isLoopback } from "./safe-bind.ts";
 import { isMadeFor, type TokenUse } from "./token-use.ts";
 
 /** Only those that a public key checks: with a shared-secret one, whoever knows the public key could sign. */
-const ALGORITHMS = [
+export const ALGORITHMS: readonly string[] = [
   "RS256",
   "RS384",
   "RS512",
@@ -18,7 +19,7 @@ const ALGORITHMS = [
   "EdDSA",
   "Ed25519",
 ];
-const CLOCK_SKEW_SECONDS = 60;
+export const CLOCK_SKEW_SECONDS = 60;
 const ANSWER_WITHIN_MS = 5_000;
 
 /** Of what an issuer says of itself, what is used here. */
@@ -27,6 +28,8 @@ export interface IssuerConfiguration {
   readonly jwks_uri: string;
   readonly authorization_endpoint?: string;
   readonly token_endpoint?: string;
+  /** It says in its answers that they are its own (RFC 9207). */
+  readonly authorization_response_iss_parameter_supported?: boolean;
 }
 
 const CONFIGURATION: z.ZodType<IssuerConfiguration> = z.object({
@@ -34,6 +37,7 @@ const CONFIGURATION: z.ZodType<IssuerConfiguration> = z.object({
   jwks_uri: z.url(),
   authorization_endpoint: z.url().exactOptional(),
   token_endpoint: z.url().exactOptional(),
+  authorization_response_iss_parameter_supported: z.boolean().exactOptional(),
 });
 
 /** An OpenID Connect issuer: where things are there, and whether it signed something. */
@@ -77,7 +81,7 @@ export class Issuer {
       const { payload, protectedHeader } = await jwtVerify(token, this.#keys.find, {
         issuer,
         audience: [audience].flat(),
-        algorithms: ALGORITHMS,
+        algorithms: [...ALGORITHMS],
         clockTolerance: CLOCK_SKEW_SECONDS,
         requiredClaims: ["exp", "sub"],
       });
@@ -101,25 +105,15 @@ export class Issuer {
     });
     const read = CONFIGURATION.safeParse(await answer.json().catch(() => undefined));
     if (!answer.ok || !read.success) throw unreachable(this.#url, read.error);
-    const { issuer, ...addresses } = read.data;
-    const unsafe = Object.values(addresses).find((named) => !isSafeAddress(named));
+    const { issuer, jwks_uri, authorization_endpoint, token_endpoint } = read.data;
+    const addresses = [jwks_uri, authorization_endpoint, token_endpoint];
+    const unsafe = addresses.find((named) => named !== undefined && !isSafeAddress(named));
     if (unsafe !== undefined) throw plainHttp(unsafe);
     if (issuer.replace(/\/+$/, "") === this.#url) return read.data;
     throw new CountersignError(
       "invalid-option",
       `The issuer at "${this.#url}" calls itself "${issuer}"; configure that name.`,
     );
-  }
-}
-
-/** The JOSE library, which only this way to log in needs. Throws `missing-package` where it is not installed. */
-export async function loadJose(): Promise<typeof Jose> {
-  try {
-    return await import("jose");
-  } catch (cause) {
-    throw new CountersignError("missing-package", "`--auth oidc` needs the package jose: npm install jose", {
-      cause,
-    });
   }
 }
 

@@ -1,11 +1,11 @@
-import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { Shelf } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import type { Scope } from "../scopes.ts";
 import type { Known } from "./bearer.ts";
 import { type ClaimNames, toPerson } from "./claims.ts";
-import type { Issuer } from "./issuer.ts";
+import { ALGORITHMS, CLOCK_SKEW_SECONDS, type Issuer } from "./issuer.ts";
+import { loadOAuth } from "./peers.ts";
 import { hashSecret, isSameSecret, newSecret } from "./secrets.ts";
 
 const KIND = "oidc-login";
@@ -14,7 +14,7 @@ export const AWAY_MS: number = 10 * 60 * 1000;
 const ANSWER_WITHIN_MS = 10_000;
 
 const STORED = z.object({ nonce: z.string(), verifier: z.string(), browser: z.string() });
-const GRANTED = z.object({ id_token: z.string() });
+type Left = z.infer<typeof STORED>;
 
 export interface OidcLoginOptions {
   readonly shelf: Shelf;
@@ -44,8 +44,10 @@ export class OidcLogin {
   /** Where to send a browser. `browser` is a secret for its cookie: only whoever left may come back. */
   async begin(): Promise<{ readonly location: string; readonly browser: string }> {
     const { shelf, issuer, client, returnTo, now } = this.#options;
-    const { authorization_endpoint: address } = await issuer.configuration();
+    const { authorization_endpoint: address, token_endpoint: exchange } = await issuer.configuration();
     if (address === undefined) throw noLogin("authorization_endpoint");
+    if (exchange === undefined) throw noLogin("token_endpoint");
+    const { calculatePKCECodeChallenge } = await loadOAuth();
     const [state, nonce, verifier, browser] = [newSecret(), newSecret(), newSecret(), newSecret()];
     const value = { nonce, verifier, browser: hashSecret(KIND, browser) };
     await shelf.keep({ kind: KIND, id: hashSecret(KIND, state), value, expiresAt: now() + AWAY_MS }, 0);
@@ -57,7 +59,7 @@ export class OidcLogin {
       scope: "openid email profile",
       state,
       nonce,
-      code_challenge: createHash("sha256").update(verifier).digest("base64url"),
+      code_challenge: await calculatePKCECodeChallenge(verifier),
       code_challenge_method: "S256",
     };
     for (const [name, text] of Object.entries(query)) location.searchParams.set(name, text);
@@ -68,19 +70,18 @@ export class OidcLogin {
   async finish(query: URLSearchParams, browser: string | undefined): Promise<Known | undefined> {
     const { issuer, client, claims, scopes, maxAgeMs, now } = this.#options;
     const left = await this.#take(query.get("state") ?? "", browser ?? "");
-    const code = query.get("code");
-    if (left === undefined || code === null) return undefined;
-    const token = await this.#exchange(code, left.verifier);
+    if (left === undefined) return undefined;
+    const token = await this.#exchange(query, left);
     const wanted = { audience: client.id, use: "identity" } as const;
     const verified = token === undefined ? undefined : await issuer.verify(token, wanted);
-    if (verified === undefined || verified["nonce"] !== left.nonce) return undefined;
-    if (!isForClient(verified, client.id)) return undefined;
+    // The library compares `azp` only where there are several audiences.
+    if (verified === undefined || (verified["azp"] ?? client.id) !== client.id) return undefined;
     const principal = toPerson(verified, claims, scopes);
     return principal && { principal, until: now() + maxAgeMs };
   }
 
   // Once, and only by the browser that left: for any other it stays.
-  async #take(state: string, browser: string): Promise<z.infer<typeof STORED> | undefined> {
+  async #take(state: string, browser: string): Promise<Left | undefined> {
     const { shelf } = this.#options;
     const item = await shelf.kept(KIND, hashSecret(KIND, state));
     const left = STORED.safeParse(item?.value);
@@ -89,28 +90,36 @@ export class OidcLogin {
     return (await shelf.discard(item)) ? left.data : undefined;
   }
 
-  async #exchange(code: string, verifier: string): Promise<string | undefined> {
-    const { issuer, client, returnTo } = this.#options;
-    const { token_endpoint: address } = await issuer.configuration();
-    if (address === undefined) throw noLogin("token_endpoint");
-    const body = new URLSearchParams({
-      grant_type: "authorization_code",
-      code,
-      redirect_uri: returnTo,
-      client_id: client.id,
-      code_verifier: verifier,
-      ...(client.secret === undefined ? {} : { client_secret: client.secret }),
-    });
-    const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
-    const answer = await fetch(address, { method: "POST", body, signal, redirect: "error" });
-    const read = GRANTED.safeParse(await answer.json().catch(() => undefined));
-    return answer.ok && read.success ? read.data.id_token : undefined;
+  // Undefined for a refusal, and for what the protocol does not allow. The signature is checked later, by the issuer's keys.
+  async #exchange(query: URLSearchParams, { nonce, verifier }: Left): Promise<string | undefined> {
+    const { issuer, returnTo } = this.#options;
+    const { id, secret } = this.#options.client;
+    const oauth = await loadOAuth();
+    const algorithms = { id_token_signing_alg_values_supported: [...ALGORITHMS] };
+    const server = { ...(await issuer.configuration()), ...algorithms };
+    const client = { client_id: id, [oauth.clockTolerance]: CLOCK_SKEW_SECONDS };
+    const auth = secret === undefined ? oauth.None() : oauth.ClientSecretPost(secret);
+    const options = {
+      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+      // `Issuer` allows plain http on this machine only.
+      [oauth.allowInsecureRequests]: true,
+    };
+    try {
+      // The state has been checked: it found the login.
+      const code = oauth.validateAuthResponse(server, client, query, oauth.skipStateCheck);
+      const request = [server, client, auth, code, returnTo, verifier, options] as const;
+      const answer = await oauth.authorizationCodeGrantRequest(...request);
+      const expected = { expectedNonce: nonce, requireIdToken: true };
+      return (await oauth.processAuthorizationCodeResponse(server, client, answer, expected)).id_token;
+    } catch (error) {
+      if (isRefusal(error)) return undefined;
+      throw error;
+    }
   }
 }
 
-// Made for several, it says for which of them it was asked.
-function isForClient({ aud, azp }: { readonly [name: string]: unknown }, client: string): boolean {
-  return azp === undefined ? !Array.isArray(aud) || aud.length === 1 : azp === client;
+function isRefusal(error: unknown): boolean {
+  return error instanceof Error && "code" in error && String(error.code).startsWith("OAUTH_");
 }
 
 function noLogin(what: string): CountersignError {
