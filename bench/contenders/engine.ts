@@ -90,7 +90,10 @@ export class ScriptedAgent {
 
   async approve(confirmation: string, frame: string): Promise<void> {
     const stepped = new Promise<boolean>((resolve) => this.#onStepped.set(frame, resolve));
-    const decided = await this.engine.decide({ id: confirmation, confirmed: true }, { by: { id: USER } });
+    const decided = await this.engine.decisions.decide(
+      { id: confirmation, confirmed: true },
+      { by: { id: USER } },
+    );
     if (!decided.ok) throw new Error(`The decision was refused: ${decided.message}`);
     if (!(await stepped)) throw new Error("The frame was no longer ours to finish.");
   }

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { useResources } from "../../test/support/resources.ts";
 import { Engine, type Ledger, ManualClock, OutcomeUnknown } from "../engine/index.ts";
+import { tryApprove, tryDeny } from "../engine/testing/try-decide.ts";
 import { createLedger } from "../stores/index.ts";
 import type { Channel, Notice, Told } from "./channel.ts";
 import type { DeliveryFailure } from "./channel-deliveries.ts";
@@ -151,9 +152,9 @@ describe("what is told", () => {
     const [denied, withdrawn] = [await scene.pay("a"), await scene.pay("b")];
     await scene.pay("c");
     await scene.engine.deny(denied, { by: { id: "ana" } });
-    await scene.engine.cancel(withdrawn, { by: { id: "ana" }, reason: "no longer needed" });
+    await scene.engine.decisions.cancel(withdrawn, { by: { id: "ana" }, reason: "no longer needed" });
     await scene.clock.advance(HOUR_MS);
-    await scene.engine.workOnce();
+    await scene.engine.work({ once: true });
     scene.deliver({ channels: [channel] });
     await scene.until(() => channel.told.length === 6);
     expect(channel.types.toSorted()).toEqual([
@@ -172,11 +173,15 @@ describe("what is told", () => {
     await openChannel(scene, channel);
     scene.deliver({ channels: [channel] });
     const id = await scene.pay("bob");
-    const receipt = await scene.engine.approve(id, { by: { id: "ana" } });
+    const receipt = await tryApprove(scene.engine, id, { by: { id: "ana" } });
     if (!receipt.ok) throw new Error(receipt.message);
     await scene.until(() => channel.types.includes("call.unknown"));
     expect(channel.told.at(-1)).toMatchObject({ about: { id, status: "unknown" } });
-    await scene.engine.settle({ confirmation: id }, { as: "succeeded", result: 1 }, { by: { id: "ana" } });
+    await scene.engine.decisions.settle(
+      { confirmation: id },
+      { as: "succeeded", result: 1 },
+      { by: { id: "ana" } },
+    );
     await scene.until(() => channel.types.includes("call.settled"));
     expect(channel.told.at(-1)).toMatchObject({ about: { id, status: "succeeded" } });
   });
@@ -189,7 +194,7 @@ describe("what is told", () => {
     const id = await scene.pay("bob");
     await scene.until(() => channel.told.length === 1);
     for (let round = 0; round < 3; round++) {
-      await scene.engine.deny(id, { by: { id: "bot", kind: "agent" } });
+      await tryDeny(scene.engine, id, { by: { id: "bot", kind: "agent" } });
       for (let step = 0; step < 5; step++) await scene.clock.advance(STEP_MS);
     }
     const [refused] = await scene.ledger.journal({ after: channel.told[0]?.sequence ?? 0, limit: 1 });

@@ -34,7 +34,7 @@ export async function actingHere(
   if (invocation.flags.has("break-glass")) return { by, via: BROKEN_GLASS };
   const { call, confirmation } = found;
   const target = confirmation === undefined ? { call: call.id } : { confirmation: confirmation.id };
-  await engine.noteRefusal(target, { code: "forbidden", what }, { by, via: DOOR });
+  await engine.decisions.noteRefusal(target, { code: "forbidden", what }, { by, via: DOOR });
   throw new CountersignError(
     "forbidden",
     `People log in to decide on this ledger (${login}), so it is not done from here. Use the inbox or a token; --break-glass does it here, and is recorded.`,

@@ -1,4 +1,4 @@
-import { type CallRecord, type DecisionInput, type Engine, isAnswered } from "../engine/index.ts";
+import { type Call, type DecisionInput, type Engine, isAnswered } from "../engine/index.ts";
 import { actingHere } from "./acting-here.ts";
 import { printValue, statusOf, statusText } from "./card.ts";
 import type { Invocation } from "./command.ts";
@@ -39,7 +39,7 @@ export async function decideHere(
     const found = await findToDecide(engine.ledger, given);
     const { id } = found.confirmation;
     const acting = await actingHere(engine, invocation, { found, what: "decide" });
-    const decided = await engine.decide({ ...verdict, id, version: shownVersion }, acting);
+    const decided = await engine.decisions.decide({ ...verdict, id, version: shownVersion }, acting);
     if (!decided.ok) throw toError(decided, ADVICE[decided.code]);
     const ended = waitSeconds === undefined ? undefined : await endOf(engine, found.call.id, waitSeconds);
     const now = (await reload(engine, found)) as FoundConfirmation;
@@ -55,7 +55,7 @@ export async function decideHere(
 }
 
 /** The call once it has ended, here or elsewhere; undefined if it has not after so long. */
-async function endOf(engine: Engine, callId: string, seconds: number): Promise<CallRecord | undefined> {
+async function endOf(engine: Engine, callId: string, seconds: number): Promise<Call | undefined> {
   const { promise: timeout, resolve } = Promise.withResolvers<undefined>();
   // The ledger's own timers do not keep a process alive; this one does.
   const timer = setTimeout(resolve, Math.min(seconds * MS, 2 ** 31 - 1), undefined);

@@ -1,4 +1,10 @@
-import type { Confirmation, KeptNotice, Principal, ShownStatus } from "../engine/index.ts";
+import type {
+  Confirmation,
+  Call as EngineCall,
+  KeptNotice,
+  Principal,
+  ShownStatus,
+} from "../engine/index.ts";
 import type { Content, Event, JsonObject, JsonValue, Problem } from "../protocol/index.ts";
 
 /** A page of a list. It may be short, or empty, and still have a next one. */
@@ -87,22 +93,7 @@ export interface CallOwner {
 }
 
 /** A call about which nobody was asked. */
-export interface Call {
-  readonly id: string;
-  readonly callId: string;
-  readonly status: string;
-  readonly app: string;
-  readonly agent: string;
-  readonly user: string;
-  readonly session: string;
-  readonly tool: string;
-  readonly args: JsonObject;
-  readonly attempt: number;
-  readonly startedAt?: string;
-  readonly endedAt?: string;
-  readonly result?: JsonValue;
-  /** Long values were cut to their beginning. */
-  readonly truncated?: true;
+export interface Call extends EngineCall {
   readonly owner?: CallOwner;
 }
 

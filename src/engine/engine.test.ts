@@ -65,7 +65,7 @@ describe("an engine", () => {
       if (outcome.status === "pending") ids.push(outcome.confirmation.id);
     }
     await engine.deny(ids[1] ?? "", { by: ana });
-    const results = await engine.decideAll(
+    const results = await engine.decide(
       [...ids, "adk-nobody"].map((id) => ({ id, confirmed: true })),
       { by: ana },
     );
@@ -113,16 +113,19 @@ describe("finished", () => {
     await expect(engine.finished("nobody")).rejects.toMatchObject({ code: "unknown-call" });
   });
 
-  test("belongs to a receipt, costs nothing until it is read, and is not part of what is printed", async () => {
+  test("belongs to a decision, costs nothing until it is read, and is not part of what is printed", async () => {
     const { engine, watched } = mortalEngine(await open(), clock);
     const pay = engine.gate("pay", { requireConfirmation: true }, async () => "paid");
     const outcome = await pay({}, use);
     if (outcome.status !== "pending") throw new Error(outcome.status);
-    const receipt = await engine.approve(outcome.confirmation.id, { by: ana });
-    if (!receipt.ok) throw new Error(receipt.message);
-    expect(Object.keys(receipt)).not.toContain("finished");
+    const decided = await engine.approve(outcome.confirmation.id, { by: ana });
+    expect(Object.keys(decided)).not.toContain("finished");
     expect(watched.count("onChange")).toBe(0);
-    expect(await receipt.finished).toMatchObject({ result: "paid" });
+    expect(await decided.finished).toMatchObject({
+      id: outcome.confirmation.id,
+      status: "succeeded",
+      result: "paid",
+    });
   });
 });
 

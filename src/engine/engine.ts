@@ -1,27 +1,28 @@
 import { CountersignError, type JsonObject, type JsonValue } from "../protocol/index.ts";
 import { headText, prune, seal, type Verification, type VerifyOptions, verify } from "./audit/index.ts";
-import { Executions } from "./calls/index.ts";
+import { type Call, Executions, toCall } from "./calls/index.ts";
 import { type Clock, createIds, type NewId, systemClock, type Trace, untraced } from "./common/index.ts";
 import {
-  type Cancelled,
-  cancel,
+  type DecisionRefusal,
+  type DecisionResult,
+  type Looking,
+  toDecisionRefusal,
+  type Verdict,
+} from "./decision-result.ts";
+import {
+  type Acting,
   type Decided,
-  type Decider,
   type DecisionInput,
-  decide,
-  noteRefusal,
-  type Refusal,
-  refusal,
-  type Settled,
+  Decisions,
+  type DecisionTarget,
+  refusalError,
   type SettlementInput,
-  settle,
-  type Tried,
+  toDecider,
 } from "./decisions/index.ts";
 import { createGate, type GateBody, type GatedFunction, GateHost, type GateOptions } from "./gate/index.ts";
 import type { Host } from "./host.ts";
 import { chainHasher } from "./journal/index.ts";
 import {
-  type CallRecord,
   checkSecret,
   InFlight,
   type Ledger,
@@ -44,7 +45,7 @@ import {
   Worker,
   type WorkOptions,
 } from "./process/index.ts";
-import { type AskedCall, judgePayloadHere, type PayloadOutcome } from "./questions/index.ts";
+import { type Confirmation, readConfirmation, readPending, toConfirmation } from "./questions/index.ts";
 import {
   cancelRun,
   changeState,
@@ -70,19 +71,6 @@ export interface EngineOptions extends Partial<EngineSettings> {
   readonly trace?: Trace;
 }
 
-/** Who acts, and through which door; a host program need only say the id. */
-export interface Acting {
-  readonly by: PrincipalInput;
-  readonly via?: string;
-}
-
-/** A committed decision. `finished` resolves when its call has ended, here or elsewhere. */
-export interface DecisionReceipt extends Decided {
-  readonly finished: Promise<CallRecord>;
-}
-
-const HOST_DOOR = "host";
-
 let readParts: (engine: Engine) => EngineParts;
 
 /** What the engine's commands work with, for runtimes, which call them directly. Not for programs. */
@@ -99,6 +87,8 @@ export class Engine {
     readParts = (engine) => engine.#parts;
   }
 
+  /** @internal Decisions with their records, for the doors of this package. */
+  readonly decisions: Decisions;
   readonly #parts: EngineParts;
   readonly #hosts = new Map<string, Host>();
   readonly #executions: Executions;
@@ -160,8 +150,10 @@ export class Engine {
         pid: process.pid,
       }),
     });
+    this.decisions = new Decisions(this.#parts, this.#executions);
   }
 
+  /** The ledger underneath. Its records are not part of the public API. */
   get ledger(): Ledger {
     return this.#parts.ledger;
   }
@@ -177,12 +169,12 @@ export class Engine {
     await this.#parts.lease.check();
   }
 
-  /** The limits that count here. */
+  /** @internal The limits that count here. */
   get settings(): EngineSettings {
     return this.#parts.settings;
   }
 
-  /** For what runtimes do beside the engine. */
+  /** @internal For what runtimes do beside the engine. */
   get trace(): Trace {
     return this.#parts.trace;
   }
@@ -201,7 +193,7 @@ export class Engine {
     return gate.call;
   }
 
-  /** Says that this process can run an app's calls. */
+  /** @internal Says that this process can run an app's calls. */
   host(host: Host): void {
     if (this.#hosts.has(host.app)) {
       throw new CountersignError("invalid-option", `The app ${host.app} is hosted by this engine already.`);
@@ -209,95 +201,83 @@ export class Engine {
     this.#hosts.set(host.app, host);
   }
 
-  /** Decides one confirmation. Resolves once committed; what follows from it goes on by itself. */
-  async decide(input: DecisionInput, acting: Acting): Promise<DecisionReceipt | Refusal> {
-    const attributes = { "countersign.confirmation": input.id };
-    const decided = await this.trace({ name: "decide", attributes }, () =>
-      decide(this.#parts, input, toDecider(acting)),
+  /** Approves a confirmation. Resolves once committed; the call runs by itself. Throws a refusal. */
+  async approve(id: string, verdict: Verdict): Promise<DecisionResult<Confirmation>> {
+    return this.#decideOne({ ...verdict, id, confirmed: true }, verdict);
+  }
+
+  /** Denies a confirmation: its call does not run. Throws a refusal. */
+  async deny(id: string, verdict: Verdict): Promise<DecisionResult<Confirmation>> {
+    return this.#decideOne({ ...verdict, id, confirmed: false }, verdict);
+  }
+
+  /** Decides many, each on its own: an entry is its result or its refusal. */
+  async decide(
+    decisions: readonly DecisionInput[],
+    acting: Acting,
+  ): Promise<readonly (DecisionResult<Confirmation> | DecisionRefusal)[]> {
+    const outcomes = await this.decisions.decideAll(decisions, acting);
+    return outcomes.map((outcome) =>
+      outcome.ok ? this.#result(outcome) : toDecisionRefusal(outcome, acting),
     );
-    this.#follow(decided);
-    if (!decided.ok) return decided;
-    return this.#receipt(decided);
   }
 
-  /** Decides many, each on its own: one that is refused does not touch the others. */
-  async decideAll(
-    inputs: readonly DecisionInput[],
-    acting: Acting,
-  ): Promise<readonly (DecisionReceipt | Refusal)[]> {
-    const results: (DecisionReceipt | Refusal)[] = [];
-    for (const input of inputs) results.push(await this.decide(input, acting).catch(toRefusal));
-    return results;
+  /** Withdraws an open question, or an approval whose call nobody has started. Throws a refusal. */
+  async cancel(id: string, acting: Acting & { readonly reason: string }): Promise<Confirmation> {
+    const cancelled = await this.decisions.cancel(id, acting);
+    if (!cancelled.ok) throw refusalError(cancelled);
+    return toConfirmation(cancelled, toPrincipal(acting.by));
   }
 
-  /** Would an approval with this payload be taken, as far as this process can tell? For doors that take all or none. */
-  async judgePayload(asked: AskedCall, payload: JsonValue | undefined): Promise<PayloadOutcome> {
-    return judgePayloadHere(this.#parts, asked, payload);
+  /** Settles the call of a confirmation, where its outcome is unknown. Throws a refusal. */
+  async settle(id: string, settlement: SettlementInput, acting: Acting): Promise<Confirmation> {
+    await this.#settle({ confirmation: id }, settlement, acting);
+    return this.confirmation(id, acting);
   }
 
-  async approve(
-    id: string,
-    acting: Acting & Omit<DecisionInput, "id" | "confirmed">,
-  ): Promise<DecisionReceipt | Refusal> {
-    return this.decide({ ...acting, id, confirmed: true }, acting);
+  /** Settles a call of unknown outcome that nobody was asked about, by its own id. Throws a refusal. */
+  async settleCall(id: string, settlement: SettlementInput, acting: Acting): Promise<Call> {
+    return this.#settle({ call: id }, settlement, acting);
   }
 
-  async deny(
-    id: string,
-    acting: Acting & Omit<DecisionInput, "id" | "confirmed">,
-  ): Promise<DecisionReceipt | Refusal> {
-    return this.decide({ ...acting, id, confirmed: false }, acting);
+  /** A confirmation as it is now. Throws `unknown-confirmation`. */
+  async confirmation(id: string, { by }: Looking = {}): Promise<Confirmation> {
+    return readConfirmation(this.ledger, id, by && toPrincipal(by));
   }
 
-  /** Withdraws an open question, or an approval whose call nobody has started. */
-  async cancel(id: string, acting: Acting & { readonly reason: string }): Promise<Cancelled | Refusal> {
-    const cancelled = await cancel(this.#parts, id, { ...toDecider(acting), reason: acting.reason });
-    this.#follow(cancelled);
-    return cancelled;
-  }
-
-  /** Settles a call whose outcome is unknown, by its id or by that of its confirmation. */
-  async settle(
-    target: { readonly confirmation: string } | { readonly call: string },
-    settlement: SettlementInput,
-    acting: Acting,
-  ): Promise<Settled | Refusal> {
-    const settled = await settle(this.#parts, target, { settlement, decider: toDecider(acting) });
-    this.#follow(settled);
-    return settled;
-  }
-
-  /** Puts on record that a door turned somebody away before the confirmation's rule was asked; changes nothing else. */
-  async noteRefusal(
-    target: { readonly confirmation: string } | { readonly call: string },
-    tried: Tried,
-    acting: Acting,
-  ): Promise<boolean> {
-    return noteRefusal(this.#parts, target, { decider: toDecider(acting), tried });
+  /** What waits for a person, nearest deadline first. */
+  async pending(
+    filter: Looking & { readonly app?: string; readonly user?: string } = {},
+  ): Promise<readonly Confirmation[]> {
+    const { by, ...wanted } = filter;
+    return readPending(this.ledger, { ...wanted, viewer: by && toPrincipal(by) });
   }
 
   /** Resolves when the call has its answer, or its outcome is unknown, wherever it runs. */
-  async finished(callId: string): Promise<CallRecord> {
+  async finished(callId: string): Promise<Call> {
     // Whoever waits for this is not done, even if nothing else keeps the process alive.
     const release = this.#parts.clock.hold();
     return this.#untilEnded(callId).finally(release);
   }
 
-  async #untilEnded(callId: string): Promise<CallRecord> {
+  async #untilEnded(callId: string): Promise<Call> {
     for (;;) {
       await this.#executions.settled(callId);
       const change = this.#nextChange();
-      const [call] = await this.ledger.calls([callId]);
-      if (call === undefined) throw new CountersignError("unknown-call", `There is no call ${callId}.`);
+      const { call, session } = (await this.ledger.load({ call: callId })) ?? {};
+      if (call === undefined || session === undefined) {
+        change.forget();
+        throw new CountersignError("unknown-call", `There is no call ${callId}.`);
+      }
       if (isAnswered(call.status) || call.status === "unknown") {
         change.forget();
-        return call;
+        return toCall(call, session);
       }
       await change.happened;
     }
   }
 
-  /** Makes a session, with state where there is any to begin with, and what else there is. */
+  /** @internal Makes a session, with state where there is any to begin with, and what else there is. */
   async createSession(
     name: SessionName,
     state: JsonObject = {},
@@ -306,7 +286,7 @@ export class Engine {
     return createSession(this.#parts, name, { ...start, state });
   }
 
-  /** Lays a change over a session's state. */
+  /** @internal Lays a change over a session's state. */
   async changeState(name: SessionName, delta: JsonObject, once?: Once): ReturnType<typeof changeState> {
     return changeState(this.#parts, name, { delta, ...(once && { once }) });
   }
@@ -322,11 +302,11 @@ export class Engine {
   }
 
   /** Says that this ledger was restored from a backup: what may have run since becomes `unknown`. Before `work()`. */
-  async restored(acting: Acting, onProgress?: (doubted: Doubted) => void): Promise<Doubted> {
+  async markRestored(acting: Acting, onProgress?: (doubted: Doubted) => void): Promise<Doubted> {
     return restored(this.#parts, toDecider(acting), onProgress);
   }
 
-  /** Stops a run: nothing further is started, and what is open is withdrawn. */
+  /** @internal Stops a run: nothing further is started, and what is open is withdrawn. */
   async cancelRun(run: RunToCancel): Promise<boolean> {
     return cancelRun(this.#parts, run);
   }
@@ -336,27 +316,23 @@ export class Engine {
     return headText(await seal(this.#auditParts()));
   }
 
-  /** Seals what no checkpoint covers yet. */
-  async seal(): Promise<void> {
-    await seal(this.#auditParts());
-  }
-
+  /** Checks the journal's chains and checkpoints. */
   async verify(options?: VerifyOptions): Promise<Verification> {
     return verify(this.#auditParts(), options);
   }
 
-  /** Does what is due: expiry, recovery, calls approved elsewhere, sealing. Stop it with `stop()`. */
-  work(options: WorkOptions = {}): Worker {
+  /**
+   * Does what is due: expiry, recovery, calls approved elsewhere, sealing. Until stopped; or once, for hosts without
+   * long-lived processes: then it resolves when what it started is done.
+   */
+  work(options: WorkOptions & { readonly once: true }): Promise<void>;
+  work(options?: WorkOptions): Worker;
+  work({ once, ...options }: WorkOptions & { readonly once?: boolean } = {}): Promise<void> | Worker {
     const worker = this.#worker(options);
+    if (once === true) return worker.round().then(() => this.#executions.idle());
     this.#workers.add(worker);
     worker.start();
     return worker;
-  }
-
-  /** One round of `work()`, for hosts without long-lived processes. Resolves when what it started is done. */
-  async workOnce(): Promise<void> {
-    await this.#worker().round();
-    await this.#executions.idle();
   }
 
   /**
@@ -388,15 +364,29 @@ export class Engine {
     await this.#parts.lease.abandon();
   }
 
+  async #decideOne(input: DecisionInput, acting: Acting): Promise<DecisionResult<Confirmation>> {
+    const decided = await this.decisions.decide(input, acting);
+    if (!decided.ok) throw refusalError(decided);
+    return this.#result(decided);
+  }
+
+  async #settle(target: DecisionTarget, settlement: SettlementInput, acting: Acting): Promise<Call> {
+    const settled = await this.decisions.settle(target, settlement, acting);
+    if (!settled.ok) throw refusalError(settled);
+    return toCall(settled.call, settled.session);
+  }
+
   // `finished` is asked for seldom, and for a call that runs elsewhere it costs a watcher: made when read.
-  #receipt(decided: Decided): DecisionReceipt {
-    const finished = (): Promise<CallRecord> => {
-      const ended = this.finished(decided.call.id);
+  #result({ confirmation, call, session, repeated }: Decided): DecisionResult<Confirmation> {
+    const by = confirmation.votes.at(-1)?.by;
+    const finished = (): Promise<Confirmation> => {
+      const ended = this.finished(call.id).then(() => readConfirmation(this.ledger, confirmation.id, by));
       // Whoever reads it and does not wait must not be brought down by an engine that closes meanwhile.
       ended.catch(() => {});
       return ended;
     };
-    return Object.defineProperty({ ...decided } as DecisionReceipt, "finished", { get: finished });
+    const result = { ok: true, confirmation: toConfirmation({ confirmation, call, session }, by), repeated };
+    return Object.defineProperty(result as DecisionResult<Confirmation>, "finished", { get: finished });
   }
 
   #worker(options: WorkOptions = {}): Worker {
@@ -412,14 +402,6 @@ export class Engine {
     const { ledger, clock, hasher, knownSeal, ready, lease } = this.#parts;
     const wasReplaced = (): Promise<boolean> => lease.wasReplaced();
     return { ledger, clock, hasher, knownSeal, ready, wasReplaced, keyed: this.#keyed };
-  }
-
-  #follow(result: Decided | Cancelled | Settled | Refusal): void {
-    if ("claimed" in result && result.claimed !== undefined) this.#executions.start(result.claimed);
-    if (result.stepping !== undefined) this.#executions.step(result.stepping);
-    const { call } = result;
-    // Denied, but the tool words its own answer: it still has to be entered.
-    if (call?.status === "ready" && call.refused) this.#executions.pursue(call.id);
   }
 
   #nextChange(): { readonly happened: Promise<void>; readonly forget: () => void } {
@@ -449,16 +431,6 @@ function onceDone(work: () => Promise<void>): () => Promise<void> | undefined {
       done = true;
     });
   };
-}
-
-// Thrown before anything was committed, so it is this one's result and leaves the others theirs.
-function toRefusal(error: unknown): Refusal {
-  if (CountersignError.isInstance(error)) return refusal(error.code, error.message);
-  return refusal("internal", "It could not be judged, so it was not taken; decided alone it says why.");
-}
-
-function toDecider({ by, via = HOST_DOOR }: Acting): Decider {
-  return { by: toPrincipal(by), via };
 }
 
 function definedOf({

@@ -1,6 +1,7 @@
 export type { Fault, Verification } from "./audit/index.ts";
 export {
   type AskOptions,
+  type Call,
   type CallContext,
   CallEnd,
   type CallEndOptions,
@@ -11,6 +12,7 @@ export {
   OutcomeUnknown,
   type StepContext,
   type StepOptions,
+  toCall,
 } from "./calls/index.ts";
 export {
   bytesOf,
@@ -42,18 +44,29 @@ export {
   valueDigest,
 } from "./common/index.ts";
 export {
+  type DecisionRefusal,
+  type DecisionResult,
+  type Looking,
+  toDecisionRefusal,
+  type Verdict,
+} from "./decision-result.ts";
+export {
+  type Acting,
   type Cancelled,
   type Decided,
   type Decider,
   type DecisionInput,
+  type DecisionTarget,
   isWithdrawnBy,
   type Refusal,
+  type RefusedDecision,
+  refusalError,
   type Settled,
   type Settlement,
   type SettlementInput,
   type Tried,
 } from "./decisions/index.ts";
-export { type Acting, type DecisionReceipt, Engine, type EngineOptions, partsOf } from "./engine.ts";
+export { Engine, type EngineOptions, partsOf } from "./engine.ts";
 export {
   type Asker,
   askerIn,

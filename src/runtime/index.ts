@@ -30,7 +30,7 @@ export {
   type UnknownCall,
 } from "./history/index.ts";
 export type { RunLimits } from "./loop/index.ts";
-export type { DecisionResult, HeaderSource, RefusedAnswer } from "./messages/index.ts";
+export type { HeaderSource, RefusedAnswer } from "./messages/index.ts";
 export type {
   GenerateOptions,
   Model,

@@ -1,17 +1,24 @@
 import {
   type Acting,
+  type Call,
   type Confirmation,
   type ConfirmationWithCall,
+  type Decided,
   type DecisionInput,
+  type DecisionRefusal,
+  type DecisionResult,
   type Engine,
+  type Looking,
   type Once,
   type PrincipalInput,
-  type Refusal,
+  refusalError,
   refuseUnknown,
   type SessionRecord,
-  type Settlement,
+  type SettlementInput,
   toConfirmation,
+  toDecisionRefusal,
   toPrincipal,
+  type Verdict,
   type Worker,
   type WorkOptions,
 } from "../engine/index.ts";
@@ -28,7 +35,6 @@ import { createRunContext } from "./create-run-context.ts";
 import { Sessions, type Turn, toTurn } from "./history/index.ts";
 import { limitRun, type RunLimits } from "./loop/index.ts";
 import {
-  type DecisionResult,
   decisionResult,
   type HeaderSource,
   NO_HEADERS,
@@ -144,77 +150,51 @@ export class Runner {
     yield* watchRun(await this.#open(), { ...started, pieces: streaming });
   }
 
-  /** Approves a confirmation. Resolves once committed; the run goes on by itself. */
-  async approve(
-    id: string,
-    acting: Acting & Omit<DecisionInput, "id" | "confirmed">,
-  ): Promise<DecisionResult> {
-    return this.#decideOne({ ...acting, id, confirmed: true }, acting);
+  /** Approves a confirmation. Resolves once committed; the run goes on by itself. Throws a refusal. */
+  async approve(id: string, verdict: Verdict): Promise<DecisionResult<Turn>> {
+    return this.#decideOne({ ...verdict, id, confirmed: true }, verdict);
   }
 
-  /** Denies a confirmation; the reason is told to the model. */
-  async deny(id: string, acting: Acting & Omit<DecisionInput, "id" | "confirmed">): Promise<DecisionResult> {
-    return this.#decideOne({ ...acting, id, confirmed: false }, acting);
+  /** Denies a confirmation; the reason is told to the model. Throws a refusal. */
+  async deny(id: string, verdict: Verdict): Promise<DecisionResult<Turn>> {
+    return this.#decideOne({ ...verdict, id, confirmed: false }, verdict);
   }
 
   /** Decides many, each on its own: an entry is its result or its refusal. */
   async decide(
     decisions: readonly DecisionInput[],
     acting: Acting,
-  ): Promise<readonly (DecisionResult | Refusal)[]> {
+  ): Promise<readonly (DecisionResult<Turn> | DecisionRefusal)[]> {
     const run = await this.#open();
-    const results: (DecisionResult | Refusal)[] = [];
-    for (const decision of decisions) {
-      const receipt = await run.engine.decide(decision, acting);
-      results.push(
-        receipt.ok
-          ? decisionResult(run, receipt, (where, collected) => this.#turnOf(run, where, collected))
-          : receipt,
-      );
-    }
-    return results;
-  }
-
-  /** Withdraws an open question. */
-  async cancel(
-    id: string,
-    options: { readonly by: PrincipalInput; readonly reason: string },
-  ): Promise<Confirmation> {
-    const run = await this.#open();
-    const cancelled = await run.engine.cancel(id, options);
-    if (!cancelled.ok) throw new CountersignError(cancelled.code, cancelled.message);
-    return this.#show(run, id, options.by);
-  }
-
-  /** Settles a call whose outcome is unknown, by its confirmation's id or, where nobody was asked, by its own. */
-  async settle(id: string, settlement: Settlement, acting: Acting): Promise<Confirmation | undefined> {
-    const run = await this.#open();
-    const asked = await run.engine.ledger.load({ confirmation: id });
-    const settled = await run.engine.settle(
-      asked === undefined ? { call: id } : { confirmation: id },
-      settlement,
-      acting,
+    const outcomes = await run.engine.decisions.decideAll(decisions, acting);
+    return outcomes.map((outcome) =>
+      outcome.ok ? this.#result(run, outcome) : toDecisionRefusal(outcome, acting),
     );
-    if (!settled.ok) throw new CountersignError(settled.code, settled.message);
-    return asked === undefined ? undefined : this.#show(run, id, acting.by);
+  }
+
+  /** Withdraws an open question, or an approval whose call nobody has started. Throws a refusal. */
+  async cancel(id: string, acting: Acting & { readonly reason: string }): Promise<Confirmation> {
+    return (await this.engine()).cancel(id, acting);
+  }
+
+  /** Settles the call of a confirmation, where its outcome is unknown. Throws a refusal. */
+  async settle(id: string, settlement: SettlementInput, acting: Acting): Promise<Confirmation> {
+    return (await this.engine()).settle(id, settlement, acting);
+  }
+
+  /** Settles a call of unknown outcome that nobody was asked about, by its own id. Throws a refusal. */
+  async settleCall(id: string, settlement: SettlementInput, acting: Acting): Promise<Call> {
+    return (await this.engine()).settleCall(id, settlement, acting);
+  }
+
+  /** A confirmation as it is now. Throws `unknown-confirmation`. */
+  async confirmation(id: string, looking?: Looking): Promise<Confirmation> {
+    return (await this.engine()).confirmation(id, looking);
   }
 
   /** What waits for a person in this app, nearest deadline first. */
-  async pending(
-    filter: { readonly user?: string; readonly by?: PrincipalInput } = {},
-  ): Promise<readonly Confirmation[]> {
-    const run = await this.#open();
-    const { user, by } = filter;
-    const viewer = by === undefined ? undefined : toPrincipal(by);
-    const wanted = { state: "open", app: this.app, ...(user === undefined ? {} : { user }) } as const;
-    const found: Confirmation[] = [];
-    for (let cursor: string | undefined; ; ) {
-      const request = { limit: 100, ...(cursor === undefined ? {} : { cursor }) };
-      const page = await run.engine.ledger.confirmations(wanted, request);
-      found.push(...page.items.map((item) => toConfirmation(item, viewer)));
-      if (page.next === undefined) return found;
-      cursor = page.next;
-    }
+  async pending(filter: Looking & { readonly user?: string } = {}): Promise<readonly Confirmation[]> {
+    return (await this.engine()).pending({ ...filter, app: this.app });
   }
 
   /** Decisions made elsewhere, expiry and recovery: until stopped, or once, for hosts without long-lived processes. */
@@ -224,7 +204,7 @@ export class Runner {
     once,
     ...options
   }: WorkOptions & { readonly once?: boolean } = {}): Promise<void> | Pick<Worker, "stop"> {
-    if (once === true) return this.#open().then(({ engine }) => engine.workOnce());
+    if (once === true) return this.#open().then(({ engine }) => engine.work({ ...options, once }));
     const worker = this.#open().then(({ engine }) => engine.work(options));
     // Whoever stops it, or uses the Runner otherwise, is told.
     worker.catch(() => {});
@@ -323,15 +303,15 @@ export class Runner {
     };
   }
 
-  async #decideOne(decision: DecisionInput, acting: Acting): Promise<DecisionResult> {
-    const [result] = await this.decide([decision], acting);
-    if (result !== undefined && "finished" in result) return result;
-    const { code, message, field } = result ?? {
-      code: "internal" as const,
-      message: "no result",
-      field: undefined,
-    };
-    throw new CountersignError(code, message, field === undefined ? {} : { details: { field } });
+  async #decideOne(decision: DecisionInput, acting: Acting): Promise<DecisionResult<Turn>> {
+    const run = await this.#open();
+    const decided = await run.engine.decisions.decide(decision, acting);
+    if (!decided.ok) throw refusalError(decided);
+    return this.#result(run, decided);
+  }
+
+  #result(run: RunContext, decided: Decided): DecisionResult<Turn> {
+    return decisionResult(run, decided, (where, collected) => this.#turnOf(run, where, collected));
   }
 
   async #toTurn(run: RunContext, submission: Submission, limits: RunLimits): Promise<Turn> {
@@ -365,15 +345,6 @@ export class Runner {
     const by = toPrincipal({ id: session.user });
     const pending = open.toSorted(byAsking).map((item) => toConfirmation(item, by));
     return toTurn(session, invocation, { ...collected, pending });
-  }
-
-  async #show(run: RunContext, id: string, by: PrincipalInput): Promise<Confirmation> {
-    const snapshot = await run.engine.ledger.load({ confirmation: id });
-    if (snapshot?.confirmation === undefined || snapshot.call === undefined) {
-      throw new CountersignError("unknown-confirmation", `There is no confirmation ${id}.`);
-    }
-    const { confirmation, call, session } = snapshot;
-    return toConfirmation({ confirmation, call, session }, toPrincipal(by));
   }
 }
 

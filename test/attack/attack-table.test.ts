@@ -290,21 +290,21 @@ const REPLAYED: readonly Attack[] = [
   {
     name: "a settlement of what has its outcome",
     run: ({ desk, approved }) =>
-      verdictOf(() => desk.engine.settle({ call: approved.call.id }, { as: "retry" }, { by: ANA })),
+      verdictOf(() => desk.engine.decisions.settle({ call: approved.call.id }, { as: "retry" }, { by: ANA })),
     code: "not-settleable",
   },
   {
     name: "a settlement of what nobody has decided, to run it",
     run: ({ desk, pay }) =>
       verdictOf(() =>
-        desk.engine.settle({ confirmation: pay.confirmation.id }, { as: "retry" }, { by: ANA }),
+        desk.engine.decisions.settle({ confirmation: pay.confirmation.id }, { as: "retry" }, { by: ANA }),
       ),
     code: "not-settleable",
   },
   {
     name: "a withdrawal of what has run",
     run: ({ desk, approved }) =>
-      verdictOf(() => desk.engine.cancel(approved.confirmation.id, { by: ANA, reason: "undo" })),
+      verdictOf(() => desk.engine.decisions.cancel(approved.confirmation.id, { by: ANA, reason: "undo" })),
     code: "not-cancellable",
   },
 ];
@@ -325,7 +325,7 @@ const CROSS_SESSION: readonly Attack[] = [
   {
     name: "a withdrawal of another user's question",
     run: ({ desk, bobs }) =>
-      verdictOf(() => desk.engine.cancel(bobs.confirmation.id, { by: ANA, reason: "off" })),
+      verdictOf(() => desk.engine.decisions.cancel(bobs.confirmation.id, { by: ANA, reason: "off" })),
     code: "forbidden",
     audited: true,
   },
@@ -333,7 +333,7 @@ const CROSS_SESSION: readonly Attack[] = [
     name: "an agent withdraws the question that holds it up",
     run: ({ desk, pay }) =>
       verdictOf(() =>
-        desk.engine.cancel(pay.confirmation.id, { by: { ...ANA, kind: "agent" }, reason: "off" }),
+        desk.engine.decisions.cancel(pay.confirmation.id, { by: { ...ANA, kind: "agent" }, reason: "off" }),
       ),
     code: "forbidden",
     audited: true,
@@ -341,7 +341,7 @@ const CROSS_SESSION: readonly Attack[] = [
   {
     name: "somebody without the right settles a lost call, to run it",
     run: ({ desk, lost }) =>
-      verdictOf(() => desk.engine.settle({ call: lost.call.id }, { as: "retry" }, { by: ANA })),
+      verdictOf(() => desk.engine.decisions.settle({ call: lost.call.id }, { as: "retry" }, { by: ANA })),
     code: "not-an-approver",
     audited: true,
   },
@@ -536,7 +536,7 @@ describe.each([
     const added = (await scene.desk.journal()).slice(before.journal.length);
     expect(added).toMatchObject(audited ? [{ kind: "decision-refused", body: { code } }] : []);
     // Nor does a worker find anything that the attack left behind.
-    await scene.desk.engine.workOnce();
+    await scene.desk.engine.work({ once: true });
     expect(scene.runs()).toBe(before.runs);
     expect(Object.hasOwn(Object.prototype, "admin")).toBe(false);
   });
@@ -557,7 +557,7 @@ test("after every attack the honest answers still count: nothing was used up", a
   expect(
     await scene.decide({ id: draft.confirmation.id, confirmed: true, args: { ...DRAFT, amount: 4 } }),
   ).toBe("accepted");
-  await scene.desk.engine.workOnce();
+  await scene.desk.engine.work({ once: true });
   expect(scene.runs() - before).toBe(5);
   expect(await scene.desk.engine.verify()).toMatchObject({ ok: true });
 });

@@ -176,7 +176,7 @@ test.each(ATTACKS)("$name: $status $code", async ({ by, sent, status, code, audi
   expect(scene.dump()).toEqual(before.tables);
   const added = (await scene.journal()).slice(before.journal.length);
   expect(added.map(({ kind }) => kind)).toEqual(audited ? ["decision-refused"] : []);
-  await scene.engine.workOnce();
+  await scene.engine.work({ once: true });
   expect(scene.runs()).toBe(before.runs);
 });
 

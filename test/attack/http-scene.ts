@@ -7,6 +7,7 @@ import {
   ManualClock,
   OutcomeUnknown,
 } from "../../src/engine/index.ts";
+import { tryApprove } from "../../src/engine/testing/try-decide.ts";
 import { type AppOptions, createApp, createAuth, SCOPES, type Scope, Tokens } from "../../src/http/index.ts";
 import { Agent, createEngine, createLedger, Runner, tool } from "../../src/index.ts";
 import { scripted } from "../../src/models/scripted/index.ts";
@@ -187,7 +188,7 @@ async function askQuestions(runner: Runner, engine: Engine, now: () => number): 
     await ask("lost"),
   ];
   await engine.deny(denied, { by: { id: "ana" } });
-  const approved = await engine.approve(lost, { by: { id: "ana" } });
+  const approved = await tryApprove(engine, lost, { by: { id: "ana" } });
   if (approved.ok) await approved.finished;
   await runner.send("stray", { user: "ana", session: "s-stray" });
   const { items } = await engine.ledger.unknownCalls();

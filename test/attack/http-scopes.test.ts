@@ -104,7 +104,7 @@ async function recordsOf(scene: HttpScene, attack: () => Promise<Response>): Pro
   );
   expect(scene.dump()).toEqual(before.tables);
   const added = (await scene.journal()).slice(before.journal.length);
-  await scene.engine.workOnce();
+  await scene.engine.work({ once: true });
   expect(scene.runs()).toBe(before.runs);
   return added.map(({ kind }) => kind);
 }

@@ -258,7 +258,7 @@ describe.each(GUARDED)("%s", (name, route) => {
     }
     // Nor does a worker find anything that an attack left behind.
     const before = scene.runs();
-    await scene.engine.workOnce();
+    await scene.engine.work({ once: true });
     expect(scene.runs()).toBe(before);
   });
 

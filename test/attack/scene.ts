@@ -69,7 +69,7 @@ export async function openScene(): Promise<Scene> {
   );
   await refund({ amount: 5 }, { key: "order-17", by: ANA });
   const decide = async (input: Record<string, unknown>, by: Principal = ANA): Promise<Verdict> =>
-    verdictOf(() => desk.engine.decide(input as unknown as DecisionInput, { by, via: "attack" }));
+    verdictOf(() => desk.engine.decisions.decide(input as unknown as DecisionInput, { by, via: "attack" }));
   return {
     desk,
     ...questions,
@@ -104,10 +104,10 @@ async function askQuestions(desk: Desk) {
   const { approved, denied, expired, withdrawn, lost } = questions;
   await desk.engine.approve(approved.confirmation.id, { by: ANA, payload: { note: "ok" } });
   await desk.engine.deny(denied.confirmation.id, { by: ANA });
-  await desk.engine.cancel(withdrawn.confirmation.id, { by: ANA, reason: "off" });
+  await desk.engine.decisions.cancel(withdrawn.confirmation.id, { by: ANA, reason: "off" });
   await desk.engine.approve(lost.confirmation.id, { by: MANAGER });
   await desk.clock.advance(1000);
-  await desk.engine.workOnce();
+  await desk.engine.work({ once: true });
   expect(await statuses(desk, [approved, denied, expired, withdrawn, lost])).toEqual([
     "succeeded",
     "denied",

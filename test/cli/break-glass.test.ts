@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { OutcomeUnknown, setLoginMode } from "../../src/engine/index.ts";
+import { tryApprove } from "../../src/engine/testing/try-decide.ts";
 import { type Folder, makeFolder } from "../support/processes/command-line.ts";
 
 const by = { id: "ana" };
@@ -26,7 +27,7 @@ async function ask(folder: Folder, { guarded = true } = {}): Promise<Asked> {
     const lost = await asked("lose", {}, async () => {
       throw new OutcomeUnknown("the line went dead");
     });
-    const decided = await engine.approve(lost, { by });
+    const decided = await tryApprove(engine, lost, { by });
     if (decided.ok) await decided.finished;
     if (guarded) await setLoginMode(engine.ledger, "tokens");
     return { open, named, lost };

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { tryApprove } from "../../src/engine/testing/try-decide.ts";
 import { createLedger, Engine, OutcomeUnknown } from "../../src/index.ts";
 import { type Folder, makeFolder } from "../support/processes/command-line.ts";
 
@@ -106,7 +107,7 @@ describe("approve", () => {
     expect(second.stdout).toContain("Approved already, by local:");
     await folder.withEngine(async (engine) => {
       const refund = gateRefund(engine);
-      await engine.workOnce();
+      await engine.work({ once: true });
       expect(await refund({ amount: 2500 }, { key: "order-2500", by })).toMatchObject({
         status: "succeeded",
       });
@@ -125,7 +126,7 @@ describe("approve", () => {
     expect(alone.stdout).toContain("after 0.2 s it has not ended");
     await folder.withEngine(async (engine) => {
       gateRefund(engine);
-      await engine.workOnce();
+      await engine.work({ once: true });
     });
     const done = folder.run(["approve", id, "--wait", "5"]);
     expect(done).toMatchObject({ code: 0 });
@@ -243,7 +244,7 @@ test("settle --retry that is typed again does not run an attempt that was lost s
     engine.gate("pay", { requireConfirmation: true }, async () => {
       throw new OutcomeUnknown("the line went dead again");
     });
-    await engine.workOnce();
+    await engine.work({ once: true });
   });
   const again = folder.run(["settle", id, "--retry"]);
   expect(again.code).toBe(4);
@@ -312,7 +313,7 @@ async function loseOne(folder: Folder): Promise<string> {
     });
     const outcome = await pay({ to: "ben" }, { key: "a", by });
     if (outcome.status !== "pending") return "";
-    const decided = await engine.approve(outcome.confirmation.id, { by });
+    const decided = await tryApprove(engine, outcome.confirmation.id, { by });
     if (decided.ok) await decided.finished;
     return outcome.confirmation.id;
   });

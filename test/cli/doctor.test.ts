@@ -110,7 +110,7 @@ describe("doctor", () => {
     await folder.withEngine(async (engine) => {
       const f = engine.gate("f", {}, async () => null);
       await f({}, { key: "a", by: { id: "ana" } });
-      await engine.seal();
+      await engine.head();
     });
     edit(folder, "update checkpoints set at = at + 10000000; update calls set status = 'unknown'");
     const found = findings(folder);

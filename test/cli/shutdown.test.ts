@@ -48,7 +48,7 @@ test("what still runs when the grace is over is left to the ledger, and the proc
   expect(folder.read("effects.log")).toBe("start 7\n");
   // Nobody has to wait for its lease to run out: whoever looks next finds it.
   expect(shown(folder, id).status).toBe("executing");
-  await folder.withEngine((engine) => engine.workOnce());
+  await folder.withEngine((engine) => engine.work({ once: true }));
   expect(shown(folder, id).status).toBe("unknown");
 });
 

@@ -35,7 +35,7 @@ async function work(folder: Folder): Promise<readonly string[]> {
   const sent: string[] = [];
   await folder.withEngine(async (engine) => {
     const transfer = gateTransfer(engine, sent);
-    await engine.workOnce();
+    await engine.work({ once: true });
     await transfer("order-1");
   });
   return sent;

@@ -14,6 +14,7 @@ import {
   receiveMessage,
   recordTurn,
 } from "../../src/engine/index.ts";
+import { tryApprove, tryDeny } from "../../src/engine/testing/try-decide.ts";
 import type { JsonObject, JsonValue } from "../../src/protocol/index.ts";
 import { createLedger } from "../../src/stores/index.ts";
 import { programOptions } from "../support/processes/program.ts";
@@ -91,7 +92,7 @@ async function decisions(): Promise<void> {
     return null;
   });
   await counted("decide and claim", () =>
-    times((index) => engine.approve(opened[index]?.confirmation ?? "", BOSS)),
+    times((index) => tryApprove(engine, opened[index]?.confirmation ?? "", BOSS)),
   );
   await counted("result", async () => {
     leave.open();
@@ -103,7 +104,7 @@ async function decisions(): Promise<void> {
 async function denials(): Promise<void> {
   const { engine } = await open();
   const opened = await pending(engine, {}, async () => null);
-  await counted("deny", () => times((index) => engine.deny(opened[index]?.confirmation ?? "", BOSS)));
+  await counted("deny", () => times((index) => tryDeny(engine, opened[index]?.confirmation ?? "", BOSS)));
   await engine.close();
 }
 
@@ -116,7 +117,7 @@ async function steps(): Promise<void> {
     await leave.passed();
     return null;
   });
-  await times((index) => engine.approve(opened[index]?.confirmation ?? "", BOSS));
+  await times((index) => tryApprove(engine, opened[index]?.confirmation ?? "", BOSS));
   await begin.arrived(TIMES);
   await counted("step start", async () => {
     begin.open();
@@ -138,7 +139,7 @@ async function claims(): Promise<void> {
   await counted("decide elsewhere", () =>
     times((index) => decider.approve(opened[index]?.confirmation ?? "", BOSS)),
   );
-  await counted("claim alone", () => engine.workOnce());
+  await counted("claim alone", () => engine.work({ once: true }));
   await engine.close();
 }
 

@@ -54,7 +54,7 @@ export class People {
     const verdict = await this.#verdict(confirmation);
     if (verdict === "ignore") return;
     if (verdict === "withdraw") {
-      const cancelled = await this.#engine.cancel(id, { ...BOSS, reason: "no longer wanted" });
+      const cancelled = await this.#engine.decisions.cancel(id, { ...BOSS, reason: "no longer wanted" });
       if (cancelled.ok) tell({ type: "withdrawn", confirmation: id, session });
       return;
     }
@@ -66,14 +66,14 @@ export class People {
   }
 
   async #submit({ id, session }: ConfirmationRecord, confirmed: boolean): Promise<void> {
-    const receipt = await this.#engine.decide({ id, confirmed }, BOSS);
+    const receipt = await this.#engine.decisions.decide({ id, confirmed }, BOSS);
     if (!receipt.ok) {
       tell({ type: "refused", confirmation: id, code: receipt.code });
       return;
     }
     tell({ type: "decided", confirmation: id, session, confirmed });
     if (this.#fraction(id, "waits") > 0.3) return;
-    const call = await receipt.finished;
+    const call = await this.#engine.finished(receipt.call.id);
     tell({ type: "finished", call: call.id, status: call.status });
   }
 
@@ -117,7 +117,7 @@ export class People {
     const settlement = this.#settlement(call);
     // What lost its approval cannot be run again; then they say so.
     for (const said of [settlement, NOT_AGAIN]) {
-      const settled = await this.#engine.settle({ call: call.id }, said, BOSS);
+      const settled = await this.#engine.decisions.settle({ call: call.id }, said, BOSS);
       if (settled.ok) tell({ type: "settled-call", call: call.id, as: said.as });
       if (settled.ok || said.as !== "retry") return;
     }

@@ -1,7 +1,8 @@
 import { copyFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test, vi } from "vitest";
-import type { CallRecord, Engine, GatedFunction } from "../../src/engine/index.ts";
+import type { Call, CallRecord, Engine, GatedFunction } from "../../src/engine/index.ts";
+import { tryApprove } from "../../src/engine/testing/try-decide.ts";
 import { createEngine } from "../../src/index.ts";
 import { migratePostgres } from "../../src/stores/postgres/index.ts";
 import { startInstalledPostgres } from "../support/installed-postgres.ts";
@@ -111,7 +112,7 @@ class Office {
     return call;
   }
 
-  async ended(confirmation: string): Promise<CallRecord> {
+  async ended(confirmation: string): Promise<Call> {
     return this.engine.finished((await this.call(confirmation)).id);
   }
 }
@@ -175,13 +176,17 @@ test.each([
     later: "waiting",
     waits: "waiting",
   });
-  expect(await office.engine.approve(ids.done, { by: ana })).toMatchObject({ ok: true });
-  expect(await office.engine.approve(ids.denied, { by: ana })).toMatchObject({ code: "already-decided" });
+  expect(await tryApprove(office.engine, ids.done, { by: ana })).toMatchObject({ ok: true });
+  expect(await tryApprove(office.engine, ids.denied, { by: ana })).toMatchObject({ code: "already-decided" });
   const asked = await office.engine.ledger.load({ confirmation: ids.waits });
   expect(asked?.confirmation?.shown.why.at(-1)).toContain("restored from a backup");
   await office.engine.approve(ids.waits, { by: ana });
   expect(await office.ended(ids.waits)).toMatchObject({ status: "succeeded", result: "paid waits" });
-  await office.engine.settle({ confirmation: ids.ready }, { as: "succeeded", result: "paid" }, { by: ana });
+  await office.engine.decisions.settle(
+    { confirmation: ids.ready },
+    { as: "succeeded", result: "paid" },
+    { by: ana },
+  );
   expect(office.entered).toEqual(["waits"]);
 
   const [verify = ""] = typedAfter("verify a head");

@@ -1,4 +1,5 @@
 import { expect, test, vi } from "vitest";
+import { tryApprove } from "../../src/engine/testing/try-decide.ts";
 import { createEngine, type Engine, OutcomeUnknown } from "../../src/index.ts";
 import { useResources } from "../support/resources.ts";
 import { Operator, typedAfter } from "./operator.ts";
@@ -16,7 +17,7 @@ async function makeUnknown(engine: Engine, count: number): Promise<readonly stri
   for (let n = 0; n < count; n++) {
     const asked = await pay({}, { key: `order-${n}`, by: ana });
     if (asked.status !== "pending") throw new Error(`It is ${asked.status}.`);
-    const decided = await engine.approve(asked.confirmation.id, { by: ana });
+    const decided = await tryApprove(engine, asked.confirmation.id, { by: ana });
     if (decided.ok) await decided.finished;
     ids.push(asked.confirmation.id);
   }

@@ -304,7 +304,7 @@ describe("the older form decides what was shown, and nothing else", () => {
     const desk = await openDesk(resources);
     const wire = new Wire(desk);
     const task = await wire.order(DELETE);
-    await desk.engine.restored({ by: { id: "operator" }, via: "test" });
+    await desk.engine.markRestored({ by: { id: "operator" }, via: "test" });
     expect(codeOf(await wire.decide(task, { decision_type: "approve" }))).toBe("stale-version");
     await isWaiting(desk, wire, task);
     expect(stateOf(taskIn(await wire.decide(task, { decision_type: "approve" })))).toBe("completed");

@@ -102,7 +102,7 @@ test("what was about a session that was erased is still listed, without what it 
   const { stage, ledger } = await openScene();
   for (const { confirmation } of (await ledger.confirmations({ state: "open" })).items)
     await stage.engine.deny(confirmation.id, { by: { id: "ana" } });
-  await stage.engine.workOnce();
+  await stage.engine.work({ once: true });
   expect((await stage.ask("ana", "DELETE", "/apps/bank/users/ana/sessions/s-1")).status).toBe(204);
   const { json } = await stage.ask("root", "GET", "/v1/deliveries");
   const [first] = json["items"] as readonly Record<string, unknown>[];

@@ -5,6 +5,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { InMemoryTransport, type JSONRPCMessage } from "@modelcontextprotocol/client";
 import { describe, expect, test, vi } from "vitest";
+import { tryApprove } from "../../src/engine/testing/try-decide.ts";
 import { createEngine, type Engine } from "../../src/index.ts";
 import { McpGateway } from "../../src/mcp/index.ts";
 import { useResources } from "../support/resources.ts";
@@ -185,7 +186,7 @@ describe("a server that lists names which could be taken for each other", () => 
     // From now on it lists each tool twice.
     await ask(call(2, "clone"));
     const [asked] = await open(engine);
-    const receipt = await engine.approve(asked?.id ?? "", { by });
+    const receipt = await tryApprove(engine, asked?.id ?? "", { by });
     if (!receipt.ok) throw new Error(receipt.message);
     await receipt.finished;
     expect(await calls()).toEqual(['call clone {"path":"a"}']);

@@ -257,7 +257,7 @@ test("asked to end, what still runs when its grace is over is unknown to whoever
   started.signal("SIGTERM");
   expect(await started.ended()).toMatchObject({ code: 0 });
   const call = await folder.withEngine(async (engine) => {
-    await engine.workOnce();
+    await engine.work({ once: true });
     return (await engine.ledger.load({ confirmation: open?.id ?? "" }))?.call;
   });
   expect(call?.status).toBe("unknown");

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
 import { describe, expect, test } from "vitest";
+import { tryApprove } from "../../src/engine/testing/try-decide.ts";
 import { createEngine, type Engine } from "../../src/index.ts";
 import { McpGateway, type McpGatewayOptions } from "../../src/mcp/index.ts";
 import { useResources } from "../support/resources.ts";
@@ -148,7 +149,7 @@ describe("through the gateway", () => {
     const [id = ""] = await opened(engine);
     await gone.close();
     await lost;
-    const receipt = await engine.approve(id, { by });
+    const receipt = await tryApprove(engine, id, { by });
     if (!receipt.ok) throw new Error(receipt.message);
     await receipt.finished;
     expect(await calls()).toHaveLength(1);
@@ -162,7 +163,7 @@ describe("through the gateway", () => {
     const client = await connect(gateway);
     const calling = client.callTool({ name: "die", arguments: {} }).catch((error: unknown) => error);
     const [id = ""] = await opened(engine);
-    const receipt = await engine.approve(id, { by });
+    const receipt = await tryApprove(engine, id, { by });
     if (!receipt.ok) throw new Error(receipt.message);
     expect((await receipt.finished).status).toBe("unknown");
     await calling;
@@ -198,7 +199,7 @@ describe("what the server does meanwhile", () => {
     client.setNotificationHandler("notifications/tools/list_changed", changed.resolve);
     await client.callTool({ name: "mutate", arguments: {} });
     await changed.promise;
-    expect(await engine.approve(before, { by })).toMatchObject({ ok: false, code: "definition-changed" });
+    expect(await tryApprove(engine, before, { by })).toMatchObject({ ok: false, code: "definition-changed" });
     const [after = ""] = await opened(engine);
     expect(after).not.toBe(before);
     const asked = (await engine.ledger.load({ confirmation: after }))?.confirmation;
@@ -257,7 +258,7 @@ test("a call whose result was erased from the ledger before it was told is told 
   const [before = ""] = await opened(engine);
   await gone.close();
   await lost;
-  const receipt = await engine.approve(before, { by });
+  const receipt = await tryApprove(engine, before, { by });
   if (!receipt.ok) throw new Error(receipt.message);
   await receipt.finished;
   expect(await engine.prune(-1_000)).toBe(1);

@@ -7,6 +7,7 @@ import { Client, type ClientOptions, StreamableHTTPClientTransport } from "@mode
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, onTestFinished } from "vitest";
 import { localPrincipal } from "../../src/cli/wiring.ts";
+import { tryApprove } from "../../src/engine/testing/try-decide.ts";
 import { COMPILE_CACHE } from "../support/processes/child.ts";
 import { ENTRY, type Folder, type Started } from "../support/processes/command-line.ts";
 
@@ -120,7 +121,7 @@ export async function waiting(folder: Folder, count = 1): Promise<readonly Waiti
 /** Decides as the command line does, in this process. */
 export async function approve(folder: Folder, id: string): Promise<void> {
   const by = localPrincipal();
-  const decided = await folder.withEngine((engine) => engine.approve(id, { by, via: "cli" }));
+  const decided = await folder.withEngine((engine) => tryApprove(engine, id, { by, via: "cli" }));
   expect(decided).toMatchObject({ ok: true });
 }
 

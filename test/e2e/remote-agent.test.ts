@@ -222,12 +222,12 @@ describe("a remote agent in trouble", () => {
     expect([stuck.status, stuck.unknown.map(({ tool }) => tool)]).toEqual(["paused", ["a2a_answer"]]);
     const [lost] = (await desk.engine.ledger.confirmations({ state: "closed" }, { limit: 1 })).items;
     const happened = { as: "succeeded", result: { status: "found" } } as const;
-    const settled = await desk.engine.settle({ call: lost?.call.id ?? "" }, happened, {
+    const settled = await desk.engine.decisions.settle({ call: lost?.call.id ?? "" }, happened, {
       by: { id: "local" },
     });
     expect(settled).toMatchObject({ ok: true });
     const call = stuck.unknown[0]?.call ?? "";
-    await office.engine.settle({ call }, { as: "retry" }, BOSS);
+    await office.engine.decisions.settle({ call }, { as: "retry" }, BOSS);
     expect(await office.engine.finished(call)).toMatchObject({ status: "succeeded" });
     expect((await office.engine.verify()).ok).toBe(true);
   });

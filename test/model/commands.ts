@@ -126,7 +126,7 @@ const decide = fc
         const round = roundOf(call, older);
         const { id = "" } = (await world.questionsOf(call.tool, call.key))[round] ?? {};
         const engine = hosted ? world.engine : world.decider;
-        const answer = answerOf(await engine.decide({ id, confirmed }, PERSON));
+        const answer = answerOf(await engine.decisions.decide({ id, confirmed }, PERSON));
         expectAnswer(answer, model.decide(call, round, { confirmed, hosted }));
       },
     ),
@@ -143,7 +143,9 @@ const race = fc.tuple(place, fc.boolean()).map(([at, approveFirst]) =>
       const { id = "" } = (await world.questionsOf(call.tool, call.key))[round] ?? {};
       const verdicts = approveFirst ? [true, false] : [false, true];
       const answers = await Promise.all(
-        verdicts.map(async (confirmed) => answerOf(await world.engine.decide({ id, confirmed }, PERSON))),
+        verdicts.map(async (confirmed) =>
+          answerOf(await world.engine.decisions.decide({ id, confirmed }, PERSON)),
+        ),
       );
       const won = verdicts[answers.indexOf("ok")] ?? true;
       const expected = verdicts.map(() => "");
@@ -162,7 +164,7 @@ const cancel = fc.tuple(place, back).map(([at, older]) =>
       const call = pick(asked(model, at), at);
       const round = roundOf(call, older);
       const { id = "" } = (await world.questionsOf(call.tool, call.key))[round] ?? {};
-      const answer = answerOf(await world.engine.cancel(id, { ...PERSON, reason: "not needed" }));
+      const answer = answerOf(await world.engine.decisions.cancel(id, { ...PERSON, reason: "not needed" }));
       expectAnswer(answer, model.cancel(call, round));
     },
   ),
@@ -198,7 +200,7 @@ const settle = fc
             ? ({ as: "failed", error: "given up" } as const)
             : ({ as: "retry" } as const);
       const engine = hosted ? world.engine : world.decider;
-      const answer = answerOf(await engine.settle({ call: id }, settlement, PERSON));
+      const answer = answerOf(await engine.decisions.settle({ call: id }, settlement, PERSON));
       expectAnswer(answer, model.settle(call, settlement.as, hosted));
     }),
   );
@@ -225,7 +227,7 @@ const advance = fc.constantFrom(1_000, 20_000, 60_000, 60_000).map((ms) =>
 async function workOnBoth(model: Model, world: World): Promise<void> {
   if (model.isAmbiguous) await passOnBoth(model, world, HEARTBEAT_MS);
   // It resolves when what it started has ended, and that is for other commands to say.
-  world.engine.workOnce().catch(() => {});
+  world.engine.work({ once: true }).catch(() => {});
   await world.settle();
   model.work();
 }

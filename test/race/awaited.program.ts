@@ -1,4 +1,5 @@
 import { setTimeout as later } from "node:timers";
+import { tryApprove } from "../../src/engine/testing/try-decide.ts";
 import { Agent, createLedger, Engine, type Ledger, Runner } from "../../src/index.ts";
 import { scripted } from "../../src/models/scripted/index.ts";
 import { programOptions, say } from "../support/processes/program.ts";
@@ -35,7 +36,7 @@ const ledger = await createLedger(url);
 switch (awaited) {
   case "decision": {
     const engine = new Engine({ ledger: contended(ledger, 20) });
-    const decided = await engine.approve(confirmation, { by: { id: "ana" } });
+    const decided = await tryApprove(engine, confirmation, { by: { id: "ana" } });
     say({ type: decided.ok ? "approved" : decided.code });
     break;
   }

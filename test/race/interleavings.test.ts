@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { Engine, type Ledger, ManualClock } from "../../src/engine/index.ts";
+import { tryApprove } from "../../src/engine/testing/try-decide.ts";
 import { CountersignError } from "../../src/protocol/index.ts";
 import { createLedger, type LedgerOptions } from "../../src/stores/index.ts";
 import { pointsOf } from "../crash/points.ts";
@@ -82,7 +83,7 @@ test("a ledger that fails after a call was given back leaves it ready, and does 
   const opened = await gate({}, { key: "k", by: { id: "ana" } });
   const confirmation =
     opened.status === "pending" ? { ...opened.confirmation, call: opened.callId } : undefined;
-  const receipt = await engine.approve(confirmation?.id ?? "", { by: { id: "boss" } });
+  const receipt = await tryApprove(engine, confirmation?.id ?? "", { by: { id: "boss" } });
   expect(receipt.ok).toBe(true);
   for (;;) {
     const changed = nextChange(ledger);
@@ -114,7 +115,7 @@ test("an approval that was judged in time and reaches the ledger after the deadl
   const opened = await gate({}, { key: "k", by: { id: "ana" } });
   const confirmation =
     opened.status === "pending" ? { ...opened.confirmation, call: opened.callId } : undefined;
-  const refused = await engine.approve(confirmation?.id ?? "", { by: { id: "boss" } });
+  const refused = await tryApprove(engine, confirmation?.id ?? "", { by: { id: "boss" } });
   expect(refused).toMatchObject({ ok: false, code: "expired" });
   const [call] = await ledger.calls([confirmation?.call ?? ""]);
   expect(call?.status).toBe("expired");

@@ -1,9 +1,9 @@
 import {
-  type DecisionReceipt,
+  type Decided,
   Engine,
   type GatedFunction,
   type Ledger,
-  type Refusal,
+  type RefusedDecision,
 } from "../../src/engine/index.ts";
 import type { JsonObject, JsonValue } from "../../src/protocol/index.ts";
 import { createLedger } from "../../src/stores/index.ts";
@@ -91,7 +91,11 @@ class Racer {
       case "decide":
         return this.#decide(task);
       case "settle": {
-        const settled = await this.#engine.settle({ call: task.call }, task.settlement, this.#acting());
+        const settled = await this.#engine.decisions.settle(
+          { call: task.call },
+          task.settlement,
+          this.#acting(),
+        );
         return settled.ok ? { ok: true } : { ok: false, code: settled.code };
       }
       case "await-call":
@@ -121,8 +125,8 @@ class Racer {
     const { confirmation: id, confirmed, times } = task;
     waitUntil(task.at);
     const one = async (): Promise<Answer> => {
-      const receipt = await this.#engine.decide({ id, confirmed }, this.#acting());
-      return toAnswer(receipt);
+      const receipt = await this.#engine.decisions.decide({ id, confirmed }, this.#acting());
+      return toAnswer(this.#engine, receipt);
     };
     return Promise.all(Array.from({ length: times }, one));
   }
@@ -166,12 +170,12 @@ function prepared(inner: Ledger, { stopsAfterClaim, releasesBlindly }: RacerOpti
   });
 }
 
-async function toAnswer(receipt: DecisionReceipt | Refusal): Promise<Answer> {
+async function toAnswer(engine: Engine, receipt: Decided | RefusedDecision): Promise<Answer> {
   const vote = receipt.confirmation?.votes.at(-1);
   const standing =
     vote === undefined ? {} : { standing: JSON.stringify([vote.confirmed, vote.by.id, vote.at]) };
   if (!receipt.ok) return { ok: false, code: receipt.code, message: receipt.message, ...standing };
-  const { status, result = null } = await receipt.finished;
+  const { status, result = null } = await engine.finished(receipt.call.id);
   return { ok: true, repeated: receipt.repeated, final: { status, result }, ...standing };
 }
 

@@ -8,6 +8,7 @@ import {
   foldRoot,
   recordHash,
 } from "../../src/engine/journal/chain.ts";
+import { tryApprove, tryDeny } from "../../src/engine/testing/try-decide.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -62,10 +63,10 @@ async function play(engine: Engine): Promise<string> {
     return outcome.status === "pending" ? outcome.confirmation.id : "";
   };
   const [old, live, erased] = [await ask("old"), await ask("live"), await ask("erased")];
-  const receipt = await engine.approve(old, { by: ana });
+  const receipt = await tryApprove(engine, old, { by: ana });
   if (receipt.ok) await receipt.finished;
-  await engine.seal();
-  await engine.deny(live, { by: { id: "eve", kind: "agent" } });
+  await engine.head();
+  await tryDeny(engine, live, { by: { id: "eve", kind: "agent" } });
   await engine.deny(erased, { by: ana, reason: "no" });
   await engine.deleteSession({ app: "gate:pay", user: "gate", id: "erased" }, ana);
   const head = await engine.head();
@@ -274,11 +275,11 @@ const CHECKPOINTS: readonly Attack[] = [
     name: "all checkpoints removed, and an old session, and what is left sealed anew by a process of ours",
     act: async (stage, engine) => {
       await runAll(stage, ["delete from checkpoints", ...DROP_OLD]);
-      await engine.seal();
+      await engine.head();
       const more = engine.gate("more", { requireConfirmation: true }, async () => 1);
       for (const id of ["1", "2", "3"]) {
         await more({ id }, { key: id, by: ana });
-        await engine.seal();
+        await engine.head();
       }
     },
   },

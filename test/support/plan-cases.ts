@@ -195,7 +195,10 @@ export const PLAN_CASES: readonly PlanCase[] = [
       const engine = new Engine({ ledger });
       // A different one each time; every second has the tool that its session's events tell of.
       const { confirmation, user } = fullSession((asked += 2));
-      const answer = await engine.decide({ id: confirmation, confirmed: false }, { by: { id: user } });
+      const answer = await engine.decisions.decide(
+        { id: confirmation, confirmed: false },
+        { by: { id: user } },
+      );
       if (!answer.ok) throw new Error(`The answer was refused: ${answer.message}`);
     },
   },

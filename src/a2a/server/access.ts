@@ -55,7 +55,11 @@ export async function noteRefusals(
   { by, code }: { readonly by: Principal; readonly code: ErrorCode },
 ): Promise<void> {
   for (const { confirmation } of items) {
-    await engine.noteRefusal({ confirmation: confirmation.id }, { code, what: "decide" }, { by, via: DOOR });
+    await engine.decisions.noteRefusal(
+      { confirmation: confirmation.id },
+      { code, what: "decide" },
+      { by, via: DOOR },
+    );
   }
 }
 
@@ -77,7 +81,7 @@ export async function complaintAbout(
     return { code: "expired", message: `The deadline of ${id} has passed; nothing was decided.` };
   }
   const judged = confirmed
-    ? await engine.judgePayload({ confirmation, call }, payload)
+    ? await engine.decisions.judgePayload({ confirmation, call }, payload)
     : { ok: true as const };
   if (judged.ok) return undefined;
   return {

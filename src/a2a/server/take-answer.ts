@@ -63,7 +63,7 @@ async function check(
 }
 
 async function commit(engine: Engine, decisions: readonly DecisionInput[], by: Principal): Promise<void> {
-  const outcomes = await engine.decideAll(decisions, { by, via: DOOR });
+  const outcomes = await engine.decisions.decideAll(decisions, { by, via: DOOR });
   const bad = outcomes.find((outcome) => !outcome.ok);
   if (bad?.ok === false) throw refused(bad.code, bad.message);
 }

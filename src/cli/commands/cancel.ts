@@ -31,7 +31,7 @@ export const cancel: Command = {
     return withEngine(invocation, async (engine) => {
       const found = await findConfirmation(engine.ledger, given);
       const acting = await actingHere(engine, invocation, { found, what: "cancel" });
-      const cancelled = await engine.cancel(found.confirmation.id, { ...acting, reason });
+      const cancelled = await engine.decisions.cancel(found.confirmation.id, { ...acting, reason });
       if (!cancelled.ok) throw toError(cancelled);
       const { output, flags } = invocation;
       if (flags.has("json")) output.json(toJson(await reload(engine, found)));

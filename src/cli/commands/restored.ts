@@ -22,7 +22,7 @@ export const restored: Command = {
       const progress = new Progress();
       const onProgress = ({ sessions }: Doubted): void => progress.show(`${sessions} sessions looked at …`);
       const doubted = await engine
-        .restored({ by: localPrincipal(), via: DOOR }, onProgress)
+        .markRestored({ by: localPrincipal(), via: DOOR }, onProgress)
         .finally(() => progress.end());
       if (invocation.flags.has("json")) invocation.output.json({ ...doubted });
       else print(invocation, doubted);

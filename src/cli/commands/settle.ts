@@ -51,7 +51,7 @@ export const settle: Command = {
       // The same line again must not run what was lost since.
       const meant = settlement.as === "retry" ? Math.min(latest, 1) : latest;
       const attempt = flags.number("attempt", 0) ?? meant;
-      const settled = await engine.settle({ call }, { ...settlement, attempt }, acting);
+      const settled = await engine.decisions.settle({ call }, { ...settlement, attempt }, acting);
       if (!settled.ok) throw toError(settled, ADVICE[settled.code]);
       const now = await reload(engine, found);
       const id = now.confirmation === undefined ? now.call.id : shortId(now.confirmation.id);

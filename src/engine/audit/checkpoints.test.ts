@@ -17,6 +17,7 @@ import {
 } from "../journal/chain.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { type LedgerMethod, mortalEngine } from "../testing/execution.ts";
+import { tryApprove, tryDeny } from "../testing/try-decide.ts";
 import type { Verification } from "./verify.ts";
 
 const SECRET = "a secret that only the processes know";
@@ -56,16 +57,16 @@ async function busyLedger(options: { readonly secret?: string } = {}): Promise<E
     if (outcome.status === "pending") ids.push(outcome.confirmation.id);
   }
   const [approved = "", denied = "", cancelled = "", , deleted = ""] = ids;
-  await engine.seal();
-  const receipt = await engine.approve(approved, { by: ana });
+  await engine.head();
+  const receipt = await tryApprove(engine, approved, { by: ana });
   if (receipt.ok) await receipt.finished;
   await engine.deny(denied, { by: ana, reason: "no" });
-  await engine.cancel(cancelled, { by: ana, reason: "not needed" });
-  await engine.deny(deleted, { by: { id: "eve", kind: "token" } });
+  await engine.decisions.cancel(cancelled, { by: ana, reason: "not needed" });
+  await tryDeny(engine, deleted, { by: { id: "eve", kind: "token" } });
   await engine.deleteSession({ app: "gate:pay", user: "gate", id: "deleted" }, ana);
-  await engine.seal();
+  await engine.head();
   await clock.advance(2_000);
-  await engine.workOnce();
+  await engine.work({ once: true });
   return engine;
 }
 
@@ -102,7 +103,7 @@ describe("verify", () => {
     const { engine, watched } = mortalEngine(writer.ledger, clock);
     const [open] = (await writer.ledger.confirmations({ state: "closed" })).items;
     watched.intercept("chain", async (pass) => {
-      await writer.deny(open?.confirmation.id ?? "", { by: { id: "eve", kind: "agent" } });
+      await tryDeny(writer, open?.confirmation.id ?? "", { by: { id: "eve", kind: "agent" } });
       return pass();
     });
     expect(faults(await engine.verify())).toBe("");
@@ -172,14 +173,14 @@ describe("verify", () => {
     ],
   ])("finds %s", async (_what, statements, fault) => {
     const engine = await busyLedger();
-    await engine.seal();
+    await engine.head();
     tamper(...statements.split("; "));
     expect(faults(await engine.verify())).toContain(fault);
   });
 
   test("reports one removed record once for its chain and once for its checkpoint, not for every later one", async () => {
     const engine = await busyLedger();
-    await engine.seal();
+    await engine.head();
     tamper("delete from journal where kind = 'confirmation-denied'");
     const { faults: found } = await engine.verify();
     expect(found.filter(({ where }) => where.startsWith("session"))).toHaveLength(1);
@@ -207,7 +208,7 @@ describe("verify", () => {
     await clock.advance(1);
     const pay = engine.gate("more", { requireConfirmation: true }, async () => 1);
     await pay({}, { key: "k", by: ana });
-    await engine.seal();
+    await engine.head();
     expect(faults(await engine.verify({ head }))).toBe("");
   });
 
@@ -291,7 +292,7 @@ describe("a rewrite of everything, consistent in itself", () => {
 
   test("is found with a secret that the writer does not have, nor guesses", async () => {
     const engine = await busyLedger({ secret: SECRET });
-    await engine.seal();
+    await engine.head();
     const sound = await engine.verify({ head: await engine.head() });
     expect(faults(sound)).toBe("");
     expect(sound.cannotDetect).toEqual([
@@ -325,9 +326,9 @@ describe("memory", () => {
     if (outcome.status !== "pending") throw new Error(outcome.status);
     // Every refusal of a stranger is a record in the one chain.
     for (let n = 0; n < 1_200; n++)
-      await writer.deny(outcome.confirmation.id, { by: { id: "eve", kind: "agent" } });
+      await tryDeny(writer, outcome.confirmation.id, { by: { id: "eve", kind: "agent" } });
     const { engine, watched } = mortalEngine(writer.ledger, clock);
-    await engine.seal();
+    await engine.head();
     expect(await engine.verify()).toMatchObject({ ok: true, records: 1_201, checkpoints: 1 });
     const limitOf: Partial<Record<LedgerMethod, (args: readonly unknown[]) => number>> = {
       streams: ([, limit]) => limit as number,

@@ -36,7 +36,7 @@ async function ask(key: string): Promise<void> {
 /** Seals, and the ledger loses the checkpoint. */
 async function sealInVain(): Promise<void> {
   watched.intercept("seal", () => Promise.resolve(true));
-  await engine.seal();
+  await engine.head();
   watched.intercept("seal", (go) => go());
 }
 
@@ -49,7 +49,7 @@ async function verified(): Promise<Pick<Verification, "faults" | "cannotDetect">
 async function loseCheckpoint(): Promise<void> {
   await engine.ready();
   await ask("first");
-  await engine.seal();
+  await engine.head();
   await ask("second");
   await sealInVain();
   await ask("third");
@@ -58,19 +58,19 @@ async function loseCheckpoint(): Promise<void> {
 test("a checkpoint that went with a server is named by the next one, and is no fault", async () => {
   await loseCheckpoint();
   history = "2";
-  await engine.seal();
+  await engine.head();
   expect(await verified()).toEqual({
     faults: [],
     cannotDetect: [expect.stringMatching(/^Checkpoint 2 .* failover/)],
   });
   await ask("fourth");
-  await engine.seal();
+  await engine.head();
   expect((await verified()).faults).toEqual([]);
 });
 
 test("a checkpoint that is gone while the server is the same stays a fault", async () => {
   await loseCheckpoint();
-  await engine.seal();
+  await engine.head();
   expect((await verified()).faults).toEqual([
     expect.objectContaining({ what: expect.stringContaining("is gone") as unknown }),
   ]);
@@ -80,17 +80,17 @@ test("nor is it excused long after the server was replaced", async () => {
   await engine.ready();
   await ask("before");
   history = "2";
-  await engine.seal();
+  await engine.head();
   await clock.advance(WHILE_MS);
   await loseCheckpoint();
-  await engine.seal();
+  await engine.head();
   expect((await verified()).faults).toHaveLength(1);
 });
 
 test("what a checkpoint says of lost ones is part of its hash", async () => {
   await loseCheckpoint();
   history = "2";
-  await engine.seal();
+  await engine.head();
   watched.intercept("checkpoints", async (go) => {
     const read = (await go()) as Awaited<ReturnType<Ledger["checkpoints"]>>;
     return read.map((one) => ({ ...one, hash: one.hash.replace(/^2\./, "3.") }));

@@ -64,7 +64,7 @@ async function decide(
   confirmed: boolean,
   more: { payload?: JsonValue; reason?: string } = {},
 ): Promise<void> {
-  const decided = await engine.decide({ id: await openId(), confirmed, ...more }, { by: ana });
+  const decided = await engine.decisions.decide({ id: await openId(), confirmed, ...more }, { by: ana });
   if (!decided.ok) throw new Error(decided.message);
   await until(clock, async () => !["executing", "ready"].includes((await stored()).status));
 }
@@ -138,7 +138,7 @@ describe("a suspended call", () => {
     crash();
     tool(askOnce);
     await clock.advance(100 * LEASE_MS);
-    await engine.workOnce();
+    await engine.work({ once: true });
     expect((await stored()).status).toBe("suspended");
     await decide(true);
     expect(await stored()).toMatchObject({ status: "succeeded", result: 2 });
@@ -152,7 +152,7 @@ describe("a suspended call", () => {
       return "done";
     });
     await call({}, use);
-    await engine.cancel(await openId(), { by: ana, reason: "no longer" });
+    await engine.decisions.cancel(await openId(), { by: ana, reason: "no longer" });
     await settle(clock);
     expect((await call({}, use)).status).toBe("cancelled");
     expect(entered).toBe(1);
@@ -243,7 +243,7 @@ describe("ctx.requestConfirmation", () => {
     );
     await call({}, use);
     await clock.advance(1_000);
-    await engine.workOnce();
+    await engine.work({ once: true });
     expect(seen).toEqual([undefined, false]);
     expect(await stored()).toMatchObject({ status: "expired", result: { said: "too late" } });
     expect(await call({}, use)).toEqual({ status: "expired" });
@@ -334,7 +334,7 @@ describe("between the claim and the body", () => {
       await ledger.due([], 10);
       return steps;
     });
-    const decided = await other.decide({ id: await openId(), confirmed: true }, { by: ana });
+    const decided = await other.decisions.decide({ id: await openId(), confirmed: true }, { by: ana });
     expect(decided.ok).toBe(true);
     await until(clock, async () => (await stored()).status === "succeeded");
     // The second attempt knew that it was late, and gave the call back.
@@ -351,7 +351,7 @@ describe("between the claim and the body", () => {
       watched.lift("commit");
       await clock.advance(LEASE_MS);
       // Another process looks, and finds the call without an owner.
-      await engine.workOnce();
+      await engine.work({ once: true });
       expect((await stored()).status).toBe("unknown");
       return outcome;
     });
@@ -388,9 +388,9 @@ describe("between the claim and the body", () => {
       const outcome = await pass();
       watched.lift("commit");
       await clock.advance(LEASE_MS);
-      await engine.workOnce();
+      await engine.work({ once: true });
       const { id } = await stored();
-      await engine.settle({ call: id }, { as: "failed", error: "never mind" }, { by: ana });
+      await engine.decisions.settle({ call: id }, { as: "failed", error: "never mind" }, { by: ana });
       return outcome;
     });
     expect(await call({}, use)).toEqual({ status: "failed", error: "never mind" });
@@ -435,7 +435,7 @@ describe("the outcome of a body", () => {
     );
     expect((await call({}, use)).status).toBe("unknown");
     await clock.advance(10 * LEASE_MS);
-    await engine.workOnce();
+    await engine.work({ once: true });
     expect(runs).toBe(1);
     expect((await stored()).status).toBe("unknown");
   });

@@ -4,6 +4,7 @@ import { ANA, type Desk, type DeskOptions, openDesk } from "../../../test/attack
 import { valueDigest } from "../common/digest.ts";
 import type { ConfirmationRecord } from "../ledger/records.ts";
 import type { AskedCall } from "../questions/ask.ts";
+import { tryApprove, tryDeny } from "../testing/try-decide.ts";
 
 const SECRET = "correct horse battery staple";
 
@@ -27,14 +28,14 @@ async function approveElsewhere(options: DeskOptions = {}): Promise<Approved> {
   const front = await openDesk({ ...options, url: file.url, hosts: false });
   const pay = { tool: "pay", args: { amount: 5 } };
   const [asked, twin] = await front.askAll([pay, pay]);
-  const approved = await front.engine.approve(asked!.confirmation.id, { by: ANA });
+  const approved = await tryApprove(front.engine, asked!.confirmation.id, { by: ANA });
   expect(approved).toMatchObject({ ok: true, call: { status: "ready" } });
   const back = await openDesk({ ...options, url: file.url, clock: front.clock });
   return { ...asked!, file, front, back, twin: twin! };
 }
 
 async function expectNotRun({ back, call }: Approved, reason: string) {
-  await back.engine.workOnce();
+  await back.engine.work({ once: true });
   expect(back.app.runs).toEqual([]);
   expect(await back.call(call.id)).toMatchObject({
     status: "cancelled",
@@ -42,13 +43,13 @@ async function expectNotRun({ back, call }: Approved, reason: string) {
     result: { error: "tool call was withdrawn before it ran", reason },
   });
   expect((await back.journal()).at(-1)).toMatchObject({ body: { call: call.id, reason } });
-  await back.engine.workOnce();
+  await back.engine.work({ once: true });
   expect(back.app.runs).toEqual([]);
 }
 
 test("untouched, it runs: what follows is refused for what was done to it, and for nothing else", async () => {
   const { back, call } = await approveElsewhere({ secret: SECRET });
-  await back.engine.workOnce();
+  await back.engine.work({ once: true });
   expect(back.app.runs).toEqual([{ tool: "pay", args: { amount: 5 }, key: call.id, attempt: 1 }]);
 });
 
@@ -113,7 +114,7 @@ describe("approved, then altered in the database: not run, withdrawn and journal
     const approved = await approveElsewhere();
     const { file, call, confirmation, back } = approved;
     file.edit("delete from confirmations where id = ?", confirmation.id);
-    await back.engine.workOnce();
+    await back.engine.work({ once: true });
     expect(back.app.runs).toEqual([]);
     expect(await back.call(call.id)).toMatchObject({ status: "cancelled" });
   });
@@ -146,7 +147,7 @@ describe("never approved, but made to look so", () => {
   test("a call set to ready while its question is open", async () => {
     const { file, back, twin } = await approveElsewhere();
     file.edit("update calls set status = 'ready' where id = ?", twin.call.id);
-    await back.engine.workOnce();
+    await back.engine.work({ once: true });
     expect(back.app.runs.filter(({ key }) => key === twin.call.id)).toEqual([]);
     expect(await back.call(twin.call.id)).toMatchObject({ status: "cancelled" });
   });
@@ -154,7 +155,7 @@ describe("never approved, but made to look so", () => {
   test("a call said to word its own denial", async () => {
     const { file, back, twin } = await approveElsewhere();
     file.edit("update calls set status = 'ready', refused = 1 where id = ?", twin.call.id);
-    await back.engine.workOnce();
+    await back.engine.work({ once: true });
     expect(back.app.runs.filter(({ key }) => key === twin.call.id)).toEqual([]);
   });
 
@@ -174,7 +175,7 @@ describe("never approved, but made to look so", () => {
       twin.confirmation.id,
     );
     file.edit("update calls set status = 'ready' where id = ?", twin.call.id);
-    await back.engine.workOnce();
+    await back.engine.work({ once: true });
     expect(back.app.runs.map(({ key }) => key)).not.toContain(twin.call.id);
     expect(await back.call(twin.call.id)).toMatchObject({
       status: "cancelled",
@@ -199,15 +200,15 @@ describe("never approved, but made to look so", () => {
     });
     const { call, confirmation } = await desk.ask({ tool: "pay" });
     await desk.engine.approve(confirmation.id, { by: ANA });
-    await desk.engine.workOnce();
+    await desk.engine.work({ once: true });
     const { confirmation: manager = "" } = await desk.call(call.id);
     await desk.engine.approve(manager, { by: ANA });
-    await desk.engine.workOnce();
+    await desk.engine.work({ once: true });
     const { confirmation: director = "" } = await desk.call(call.id);
     const votes = JSON.stringify((await desk.confirmation(manager)).votes);
     file.edit("update confirmations set status = 'approved', votes = ? where id = ?", votes, director);
     file.edit("update calls set status = 'ready', confirmation = ? where id = ?", manager, call.id);
-    await desk.engine.workOnce();
+    await desk.engine.work({ once: true });
     expect(reached).not.toContain("director");
     expect(await desk.call(call.id)).toMatchObject({
       status: "failed",
@@ -222,7 +223,7 @@ describe("never approved, but made to look so", () => {
       confirmation.id,
       twin.call.id,
     );
-    await back.engine.workOnce();
+    await back.engine.work({ once: true });
     expect(back.app.runs.map(({ key }) => key)).not.toContain(twin.call.id);
     expect(back.app.runs.length).toBeLessThanOrEqual(1);
     expect(call.id).not.toBe(twin.call.id);
@@ -230,7 +231,7 @@ describe("never approved, but made to look so", () => {
 
   test("an approval moved from one call to another with the same arguments, where approvals are signed", async () => {
     const { file, back, twin, confirmation, call } = await approveElsewhere({ secret: SECRET });
-    await back.engine.workOnce();
+    await back.engine.work({ once: true });
     expect(back.app.runs.map(({ key }) => key)).toEqual([call.id]);
     file.edit("update confirmations set call = ? where id = ?", twin.call.id, confirmation.id);
     file.edit(
@@ -238,7 +239,7 @@ describe("never approved, but made to look so", () => {
       confirmation.id,
       twin.call.id,
     );
-    await back.engine.workOnce();
+    await back.engine.work({ once: true });
     expect(back.app.runs.map(({ key }) => key)).toEqual([call.id]);
   });
 });
@@ -287,7 +288,7 @@ describe("altered while the question is open: the approval is refused with its c
     const { desk, confirmation } = opened;
     alter(opened);
     const before = opened.file.dump({ withoutVersions: true });
-    const refused = await desk.engine.approve(confirmation.id, { by: ANA, via: "http" });
+    const refused = await tryApprove(desk.engine, confirmation.id, { by: ANA, via: "http" });
     expect(refused).toMatchObject({ ok: false, code: "arguments-altered" });
     expect((await desk.journal()).at(-1)).toMatchObject({
       kind: "decision-refused",
@@ -302,6 +303,6 @@ describe("altered while the question is open: the approval is refused with its c
   test("it can still be denied", async () => {
     const { desk, file, confirmation, call } = await openQuestion();
     file.edit("update calls set args = '{}' where id = ?", call.id);
-    expect(await desk.engine.deny(confirmation.id, { by: ANA })).toMatchObject({ ok: true });
+    expect(await tryDeny(desk.engine, confirmation.id, { by: ANA })).toMatchObject({ ok: true });
   });
 });

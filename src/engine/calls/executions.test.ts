@@ -15,6 +15,7 @@ import {
   toolOf,
   until,
 } from "../testing/execution.ts";
+import { tryApprove } from "../testing/try-decide.ts";
 
 const LEASE_MS = 15_000;
 const ana = { id: "ana" };
@@ -101,7 +102,7 @@ test("a run that was asked about rests with its questions, and one that ended wi
   const [open] = (await ledger.confirmations({ state: "open", app: "bank" })).items;
   expect(paused?.asked).toMatchObject([{ confirmation: open?.confirmation, call: open?.call }]);
   expect(paused?.events).toEqual((await ledger.events(received.frame.session)).slice(1));
-  const decided = await engine.approve(open?.confirmation.id ?? "", { by: ana });
+  const decided = await tryApprove(engine, open?.confirmation.id ?? "", { by: ana });
   const rest = (await partsOf(engine).executions.settledIn("i1"))?.restAfter(3);
   expect({ ok: decided.ok, asked: rest?.asked }).toEqual({ ok: true, asked: [] });
   expect(rest?.events).toEqual((await ledger.events(received.frame.session)).slice(3));
@@ -119,7 +120,7 @@ test("a call given back unstarted, which then cannot be claimed, is left ready a
     const outcome = await pass();
     watched.lift("commit");
     await clock.advance(LEASE_MS);
-    await survivor.workOnce();
+    await survivor.work({ once: true });
     watched.intercept("commit", async (again, [commit]) => {
       if (JSON.stringify(commit).includes("call-started")) throw new CountersignError("ledger-busy", "away");
       return again();
@@ -128,7 +129,7 @@ test("a call given back unstarted, which then cannot be claimed, is left ready a
   });
   expect((await pay({}, use)).status).toBe("executing");
   watched.lift("commit");
-  await engine.workOnce();
+  await engine.work({ once: true });
   expect(await pay({}, use)).toEqual({ status: "succeeded", result: 1 });
   expect(runs).toBe(1);
 });

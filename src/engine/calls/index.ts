@@ -6,6 +6,7 @@
  * and when an outcome is `unknown`.
  */
 
+export { type Call, toCall } from "./call.ts";
 export {
   type AskOptions,
   type CallContext,

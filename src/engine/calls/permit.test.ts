@@ -44,7 +44,7 @@ test.each([undefined, "s"])(
     const database = new DatabaseSync(path);
     database.exec("update calls set status = 'ready', confirmation = null, rounds = 0");
     database.close();
-    await engine.workOnce();
+    await engine.work({ once: true });
     expect(runs).toBe(0);
     expect(await pay({}, { key: "k", by: { id: "ana" } })).toMatchObject({ status: "cancelled" });
     await engine.close();

@@ -6,6 +6,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { CallRecord, JournalRecord } from "../ledger/records.ts";
 import { mortalEngine, settle, until, type WatchedLedger } from "../testing/execution.ts";
 import { loseCommit, setsStatus } from "../testing/forgetful.ts";
+import { tryApprove } from "../testing/try-decide.ts";
 
 const ana = { id: "ana" };
 
@@ -75,7 +76,7 @@ describe("a result of a call that has not begun, by the ledger's word", () => {
     const question = await openQuestion();
     gone.resolve("paid");
     await until(clock, async () => (await stored()).status === "unknown");
-    expect(await engine.approve(question, { by: ana })).toMatchObject({ ok: false });
+    expect(await tryApprove(engine, question, { by: ana })).toMatchObject({ ok: false });
     await settle(clock);
     expect(runs).toBe(1);
   });
@@ -87,10 +88,10 @@ describe("a result of a call that has not begun, by the ledger's word", () => {
     // It stands still for longer than its lease.
     watched.intercept("beat", () => new Promise(() => {}));
     await clock.advance(15_000);
-    await other.workOnce();
+    await other.work({ once: true });
     expect((await stored()).status).toBe("unknown");
     // By a process that does not host it: it is ready for one that does.
-    await other.settle({ call: (await stored()).id }, { as: "retry" }, { by: ana });
+    await other.decisions.settle({ call: (await stored()).id }, { as: "retry" }, { by: ana });
     expect((await stored()).status).toBe("ready");
     done.resolve("paid");
     await until(clock, async () => (await stored()).status !== "ready");
@@ -112,7 +113,7 @@ test("a result counts only under the owner that claimed, whatever the attempt", 
   expect(await stored()).toMatchObject({ status: "executing", attempt: 1 });
   // What the process knows of the session is of no use any more.
   const { id: call } = await stored();
-  await other.noteRefusal({ call }, { code: "forbidden", what: "settle" }, { by: { id: "eve" } });
+  await other.decisions.noteRefusal({ call }, { code: "forbidden", what: "settle" }, { by: { id: "eve" } });
   first.resolve("of the first");
   await until(clock, async () => (await records("late-result")).length > 0);
   expect(await stored()).toMatchObject({ status: "executing" });

@@ -7,6 +7,7 @@ import type { GatedFunction, GateOptions } from "../gate/gate.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { CallRecord } from "../ledger/records.ts";
 import { mortalEngine, settle, until } from "../testing/execution.ts";
+import { tryApprove } from "../testing/try-decide.ts";
 import { type CallContext, ConfirmationRejected, OutcomeUnknown } from "./call-context.ts";
 
 const ana = { id: "ana" };
@@ -36,7 +37,7 @@ function tool(body: Body, options: GateOptions<object> = {}): GatedFunction<obje
 async function approve(payload?: JsonValue): Promise<void> {
   const [open] = (await ledger.confirmations({ state: "open" })).items;
   if (open === undefined) throw new Error("Nothing is open.");
-  const decided = await engine.approve(open.confirmation.id, {
+  const decided = await tryApprove(engine, open.confirmation.id, {
     by: ana,
     ...(payload === undefined ? {} : { payload }),
   });
@@ -249,7 +250,7 @@ describe("after a crash", () => {
       body(async () => {}),
     );
     await clock.advance(LEASE_MS);
-    await engine.workOnce();
+    await engine.work({ once: true });
     expect(await stored()).toMatchObject({ status: "succeeded", result: "attempt 2", attempt: 2 });
     expect(ran).toEqual(["first 1", "second 1 second", "second 2 second"]);
   });
@@ -282,7 +283,7 @@ describe("after a crash", () => {
       body(async () => {}),
     );
     await clock.advance(LEASE_MS);
-    await engine.workOnce();
+    await engine.work({ once: true });
     expect(await stored()).toMatchObject({ status: "unknown", attempt: 2 });
     expect([began, after]).toEqual([1, 0]);
     const last = (await ledger.journal({ after: 0, limit: 500 })).at(-1);
@@ -316,10 +317,12 @@ describe("after a crash", () => {
       body(async () => {}),
     );
     await clock.advance(LEASE_MS);
-    await engine.workOnce();
+    await engine.work({ once: true });
     const { id, status } = await stored();
     expect(status).toBe("unknown");
-    expect(await engine.settle({ call: id }, { as: "retry" }, { by: ana })).toMatchObject({ ok: true });
+    expect(await engine.decisions.settle({ call: id }, { as: "retry" }, { by: ana })).toMatchObject({
+      ok: true,
+    });
     expect(await engine.finished(id)).toMatchObject({ status: "succeeded", attempt: 2 });
     expect(began).toBe(2);
   });
@@ -342,7 +345,7 @@ describe("ctx.confirm", () => {
     });
     const [open] = (await ledger.confirmations({ state: "open" })).items;
     const wrong = { by: ana, payload: { days: "two" } };
-    expect(await engine.approve(open?.confirmation.id ?? "", wrong)).toMatchObject({
+    expect(await tryApprove(engine, open?.confirmation.id ?? "", wrong)).toMatchObject({
       ok: false,
       code: "payload-mismatch",
       field: "days",

@@ -11,6 +11,7 @@ import {
 import type { JsonObject } from "../../protocol/index.ts";
 import { readShape } from "../common/schema.ts";
 import type { LiveTool } from "../host.ts";
+import { tryApprove } from "../testing/try-decide.ts";
 
 const PAYMENT = z.object({
   amount: z.coerce.number().positive(),
@@ -47,9 +48,10 @@ describe("arguments that an approver changed", () => {
   test("run instead; both versions are kept, and the approval is bound to the new ones", async () => {
     const { desk, confirmation, call } = await openPayment({ amendable: ["amount"] }, "a secret");
     const args = { ...ARGS, amount: 3 };
-    const approved = await desk.engine.approve(confirmation.id, { by: ANA, args });
+    const approved = await tryApprove(desk.engine, confirmation.id, { by: ANA, args });
     expect(approved).toMatchObject({ ok: true, call: { args, originalArgs: ARGS } });
-    const ended = await desk.engine.finished(call.id);
+    await desk.engine.finished(call.id);
+    const ended = await desk.call(call.id);
     expect(desk.app.runs).toMatchObject([{ args, key: call.id }]);
     expect(ended).toMatchObject({ status: "succeeded", args, originalArgs: ARGS });
     const decided = await desk.confirmation(confirmation.id);
@@ -77,9 +79,11 @@ describe("arguments that an approver changed", () => {
     body.reject(new OutcomeUnknown("the line went dead"));
     await desk.engine.finished(call.id);
     desk.app.define("pay", tool);
-    expect(await desk.engine.settle({ call: call.id }, { as: "retry" }, { by: ANA })).toMatchObject({
-      ok: true,
-    });
+    expect(await desk.engine.decisions.settle({ call: call.id }, { as: "retry" }, { by: ANA })).toMatchObject(
+      {
+        ok: true,
+      },
+    );
     await desk.engine.finished(call.id);
     expect(desk.app.runs).toMatchObject([
       { args: { ...ARGS, amount: 3 }, key: call.id, attempt: 1 },
@@ -89,7 +93,7 @@ describe("arguments that an approver changed", () => {
 
   test("that are the same arguments change nothing, amendable or not", async () => {
     const { desk, confirmation, call } = await openPayment({});
-    const approved = await desk.engine.approve(confirmation.id, {
+    const approved = await tryApprove(desk.engine, confirmation.id, {
       by: ANA,
       args: { note: "-", to: "bob", amount: 5 },
     });
@@ -120,7 +124,7 @@ describe("are refused, and the question stays open", () => {
   ])("%s", async (_, amendable, args, field) => {
     const { desk, confirmation } = await openPayment(amendable === undefined ? {} : { amendable });
     const journal = await desk.journal();
-    const refused = await desk.engine.approve(confirmation.id, { by: ANA, args: args as JsonObject });
+    const refused = await tryApprove(desk.engine, confirmation.id, { by: ANA, args: args as JsonObject });
     expect(refused).toMatchObject({ ok: false, code: "arguments-mismatch", field });
     expect(await desk.journal()).toEqual(journal);
     await expectOpen(desk, confirmation);
@@ -131,16 +135,19 @@ describe("are refused, and the question stays open", () => {
     ["a rule forbids them", { ...ARGS, amount: 5000 }, "policy-denied", undefined],
   ])("gated again: %s", async (_, args, code, field) => {
     const { desk, confirmation } = await openPayment({ amendable: true });
-    const refused = await desk.engine.approve(confirmation.id, { by: MANAGER, args });
+    const refused = await tryApprove(desk.engine, confirmation.id, { by: MANAGER, args });
     expect(refused).toMatchObject({ code: "not-an-approver" });
-    const byAna = await desk.engine.approve(confirmation.id, { by: ANA, args });
+    const byAna = await tryApprove(desk.engine, confirmation.id, { by: ANA, args });
     expect(byAna).toMatchObject({ ok: false, code, ...(field === undefined ? {} : { field }) });
     await expectOpen(desk, confirmation);
   });
 
   test("the approver is none for the new ones; that is audited", async () => {
     const { desk, confirmation } = await openPayment({ amendable: true });
-    const refused = await desk.engine.approve(confirmation.id, { by: ANA, args: { ...ARGS, amount: 500 } });
+    const refused = await tryApprove(desk.engine, confirmation.id, {
+      by: ANA,
+      args: { ...ARGS, amount: 500 },
+    });
     expect(refused).toMatchObject({ ok: false, code: "not-an-approver" });
     expect((await desk.journal()).at(-1)).toMatchObject({
       kind: "decision-refused",
@@ -148,7 +155,10 @@ describe("are refused, and the question stays open", () => {
     });
     await expectOpen(desk, confirmation);
     const boss = { ...person("ana"), roles: ["manager"] };
-    const approved = await desk.engine.approve(confirmation.id, { by: boss, args: { ...ARGS, amount: 500 } });
+    const approved = await tryApprove(desk.engine, confirmation.id, {
+      by: boss,
+      args: { ...ARGS, amount: 500 },
+    });
     expect(approved).toMatchObject({ ok: true });
   });
 
@@ -159,7 +169,7 @@ describe("are refused, and the question stays open", () => {
       args: ARGS,
       question: { shown: { amendable: true } },
     });
-    const refused = await desk.engine.approve(confirmation.id, { by: ANA, args: { ...ARGS, amount: 3 } });
+    const refused = await tryApprove(desk.engine, confirmation.id, { by: ANA, args: { ...ARGS, amount: 3 } });
     expect(refused).toMatchObject({ ok: false, code: "arguments-mismatch" });
     await expectOpen(desk, confirmation);
   });
@@ -172,7 +182,7 @@ describe("again", () => {
   ])("the same amendment, %s, is the same decision", async (_, again) => {
     const { desk, confirmation } = await openPayment({ amendable: true });
     await desk.engine.approve(confirmation.id, { by: ANA, args: { amount: "7", to: "eve" } });
-    expect(await desk.engine.approve(confirmation.id, { by: ANA, args: again })).toMatchObject({
+    expect(await tryApprove(desk.engine, confirmation.id, { by: ANA, args: again })).toMatchObject({
       ok: true,
       repeated: true,
     });
@@ -186,7 +196,7 @@ describe("again", () => {
   ])("%s are another decision", async (_, again) => {
     const { desk, confirmation } = await openPayment({ amendable: true });
     await desk.engine.approve(confirmation.id, { by: ANA, args: { amount: "7", to: "eve" } });
-    const refused = await desk.engine.approve(confirmation.id, {
+    const refused = await tryApprove(desk.engine, confirmation.id, {
       by: ANA,
       ...(again === undefined ? {} : { args: again }),
     });
@@ -199,7 +209,10 @@ describe("again", () => {
     await desk.engine.approve(confirmation.id, decision);
     await desk.engine.finished(call.id);
     expect(desk.app.runs).toMatchObject([{ args: { amount: 3 }, payload: { days: 0 } }]);
-    expect(await desk.engine.approve(confirmation.id, decision)).toMatchObject({ ok: true, repeated: true });
+    expect(await tryApprove(desk.engine, confirmation.id, decision)).toMatchObject({
+      ok: true,
+      repeated: true,
+    });
   });
 });
 
@@ -214,7 +227,7 @@ test("a gated function: amended by its approver, and its key still belongs to th
   const input = { amount: 5, to: "bob", note: "-" };
   const opened = await pay(input, { key: "order-17", by: ANA });
   if (opened.status !== "pending") throw new Error(opened.status);
-  const approved = await desk.engine.approve(opened.confirmation.id, {
+  const approved = await tryApprove(desk.engine, opened.confirmation.id, {
     by: ANA,
     args: { ...input, amount: 4 },
   });
@@ -244,7 +257,7 @@ test("a gated function: the secret of a row that was taken out is not given to t
   const opened = await pay({ rows }, { key: "order-18", by: ANA });
   if (opened.status !== "pending") throw new Error(opened.status);
   const approve = (pin: string) =>
-    desk.engine.approve(opened.confirmation.id, { by: ANA, args: { rows: [{ to: "bob", pin }] } });
+    tryApprove(desk.engine, opened.confirmation.id, { by: ANA, args: { rows: [{ to: "bob", pin }] } });
   expect(await approve("[redacted]")).toMatchObject({ code: "arguments-mismatch", field: "rows.0.pin" });
   expect(paid).toEqual([]);
   const approved = await approve("B");
@@ -266,7 +279,7 @@ test("a gated function: what was shown and left alone runs as it was shown, or t
   if (opened.status !== "pending") throw new Error(opened.status);
   const args = { amount: 500, note: "b" };
   expect(opened.confirmation.args).toEqual({ ...args, note: "a" });
-  expect(await desk.engine.approve(opened.confirmation.id, { by: ANA, args })).toMatchObject({
+  expect(await tryApprove(desk.engine, opened.confirmation.id, { by: ANA, args })).toMatchObject({
     code: "arguments-mismatch",
     field: "amount",
   });

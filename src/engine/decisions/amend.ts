@@ -4,7 +4,7 @@ import type { Amendment } from "../host.ts";
 import type { CallRecord, ConfirmationRecord } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { mayDecide } from "../people/index.ts";
-import type { Decider, DecisionInput, Refusal } from "./decision.ts";
+import type { Decider, DecisionInput, RefusedDecision } from "./decision.ts";
 
 /** The arguments that will run, or why the amended ones cannot. */
 export type AmendmentOutcome =
@@ -15,7 +15,7 @@ export type AmendmentOutcome =
       /** Of what was sent, where parsing made something else of it. */
       readonly sentDigest?: string;
     }
-  | { readonly ok: false; readonly refusal: Refusal };
+  | { readonly ok: false; readonly refusal: RefusedDecision };
 
 interface Subject {
   readonly call: CallRecord;
@@ -33,7 +33,7 @@ export async function judgeAmendment(
 ): Promise<AmendmentOutcome> {
   const unchanged = { ok: true, args: call.args, argsDigest: call.argsDigest } as const;
   if (input.args === undefined) return unchanged;
-  const refuse = (code: Refusal["code"], message: string, field?: string): AmendmentOutcome => ({
+  const refuse = (code: RefusedDecision["code"], message: string, field?: string): AmendmentOutcome => ({
     ok: false,
     refusal: { ok: false, code, message, confirmation, call, ...(field === undefined ? {} : { field }) },
   });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createDatabaseFile } from "../../../test/attack/support/database.ts";
 import { ANA, openDesk } from "../../../test/attack/support/desk.ts";
+import { tryApprove } from "../testing/try-decide.ts";
 
 describe("where the call can run here", () => {
   test("one commit approves and claims: nobody ever sees it approved and free", async () => {
@@ -9,7 +10,7 @@ describe("where the call can run here", () => {
     const body = Promise.withResolvers<{ ok: boolean }>();
     desk.app.define("pay", { run: () => body.promise });
     const { session: before } = (await desk.ledger.load({ call: call.id }))!;
-    const approved = await desk.engine.approve(confirmation.id, { by: ANA, via: "http" });
+    const approved = await tryApprove(desk.engine, confirmation.id, { by: ANA, via: "http" });
     expect(approved).toMatchObject({
       ok: true,
       confirmation: { status: "approved" },
@@ -74,7 +75,7 @@ describe("where the call cannot run here", () => {
     using file = createDatabaseFile();
     const front = await openDesk({ url: file.url, hosts: false });
     const { confirmation, call } = await front.ask({ tool: "pay", args: { amount: 5 } });
-    const approved = await front.engine.approve(confirmation.id, { by: ANA, payload: { note: "ok" } });
+    const approved = await tryApprove(front.engine, confirmation.id, { by: ANA, payload: { note: "ok" } });
     expect(approved).toMatchObject({ ok: true, call: { status: "ready", attempt: 0 } });
     if (!approved.ok) return;
     const finished = approved.finished;
@@ -97,7 +98,7 @@ describe("where the call cannot run here", () => {
     desk.engine.gate("elsewhere", {}, async () => null);
     const { confirmation, call } = await desk.ask({ tool: "pay" });
     await desk.engine.approve(confirmation.id, { by: ANA });
-    await desk.engine.workOnce();
+    await desk.engine.work({ once: true });
     expect(await desk.call(call.id)).toMatchObject({ status: "ready", attempt: 0 });
   });
 
@@ -107,8 +108,8 @@ describe("where the call cannot run here", () => {
     const { confirmation, call } = await front.ask({ tool: "pay" });
     await front.engine.approve(confirmation.id, { by: ANA });
     const back = await openDesk({ url: file.url, clock: front.clock });
-    await back.engine.workOnce();
-    await back.engine.workOnce();
+    await back.engine.work({ once: true });
+    await back.engine.work({ once: true });
     expect(await front.call(call.id)).toMatchObject({ status: "succeeded", attempt: 1 });
     expect(back.app.runs).toHaveLength(1);
     expect(await back.kinds()).toEqual([
@@ -141,7 +142,7 @@ describe("a bad answer", () => {
         question: { shown: { schema } },
       });
       const [journal, events] = [await desk.journal(), await desk.events(call.session)];
-      const bad = await desk.engine.approve(confirmation.id, {
+      const bad = await tryApprove(desk.engine, confirmation.id, {
         by: ANA,
         ...(payload === undefined ? {} : { payload }),
       });
@@ -150,7 +151,7 @@ describe("a bad answer", () => {
       expect([await desk.journal(), await desk.events(call.session)]).toEqual([journal, events]);
       expect(desk.app.runs).toEqual([]);
 
-      const good = await desk.engine.approve(confirmation.id, { by: ANA, payload: { approvedDays: 3 } });
+      const good = await tryApprove(desk.engine, confirmation.id, { by: ANA, payload: { approvedDays: 3 } });
       if (good.ok) await good.finished;
       expect(desk.app.runs).toMatchObject([{ args: { days: 5 }, payload: { approvedDays: 3 } }]);
     },
@@ -174,7 +175,7 @@ test("a deny rule or a host that throws approves nothing, and the question stays
       throw new Error("the policy cannot be read");
     },
   });
-  await expect(desk.engine.approve(confirmation.id, { by: ANA })).rejects.toThrow(
+  await expect(tryApprove(desk.engine, confirmation.id, { by: ANA })).rejects.toThrow(
     "the policy cannot be read",
   );
   expect(await desk.confirmation(confirmation.id)).toMatchObject({ status: "requested" });

@@ -14,7 +14,7 @@ import {
 import type { EngineParts } from "../parts.ts";
 import { judgePayloadHere, subjectOf, takeBack, voteBody, writeClosingEvent } from "../questions/index.ts";
 import { judgeAmendment } from "./amend.ts";
-import { type Decided, type OwnedCase, type Refusal, refusal, type Whole } from "./decision.ts";
+import { type Decided, type OwnedCase, type RefusedDecision, refusal, type Whole } from "./decision.ts";
 import { auditedRefusal } from "./refuse.ts";
 import { signedVote } from "./vote.ts";
 
@@ -23,7 +23,7 @@ export async function planApproval(
   parts: EngineParts,
   whole: Whole,
   about: OwnedCase,
-): Promise<Plan<Decided | Refusal>> {
+): Promise<Plan<Decided | RefusedDecision>> {
   const bound = await bind(parts, whole, about);
   if (!bound.ok)
     return AUDITED.has(bound.code) ? auditedRefusal(parts, whole, about, bound) : { value: bound };
@@ -51,7 +51,7 @@ interface Bound {
 }
 
 /** Binds the approval to these arguments and this payload, or says why it cannot stand. */
-async function bind(parts: EngineParts, whole: Whole, about: OwnedCase): Promise<Bound | Refusal> {
+async function bind(parts: EngineParts, whole: Whole, about: OwnedCase): Promise<Bound | RefusedDecision> {
   const { confirmation, call: stored } = whole;
   const { digestKey } = parts.ledger;
   const isAsked = stored.confirmation === confirmation.id && isAbout(confirmation, stored);

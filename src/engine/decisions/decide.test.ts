@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ANA, BOB, MANAGER, openDesk, person } from "../../../test/attack/support/desk.ts";
 import { ManualClock } from "../common/manual-clock.ts";
+import { tryApprove, tryDeny } from "../testing/try-decide.ts";
 import type { DecisionInput } from "./decision.ts";
 
 /** Jumps ahead once it has been looked at so many times: what happens between a look and the next. */
@@ -25,13 +26,13 @@ describe("the same decision again", () => {
   test("is answered with the stored one: no new vote, event or journal record", async () => {
     const desk = await openDesk();
     const { confirmation, call } = await desk.ask({ tool: "pay", args: { amount: 5 } });
-    const first = await desk.engine.approve(confirmation.id, { by: ANA, payload: { note: "ok" } });
+    const first = await tryApprove(desk.engine, confirmation.id, { by: ANA, payload: { note: "ok" } });
     if (!first.ok) throw new Error(first.message);
     expect(first).toMatchObject({ ok: true, repeated: false });
     await first.finished;
     const [events, journal] = [await desk.events(call.session), await desk.journal()];
 
-    const again = await desk.engine.approve(confirmation.id, { by: ANA, payload: { note: "ok" } });
+    const again = await tryApprove(desk.engine, confirmation.id, { by: ANA, payload: { note: "ok" } });
     expect(again).toMatchObject({
       ok: true,
       repeated: true,
@@ -51,7 +52,7 @@ describe("the same decision again", () => {
       question: { approvers: { users: ["ana", "bob"] } },
     });
     await desk.engine.approve(confirmation.id, { by: ANA });
-    const again = await desk.engine.approve(confirmation.id, { by: BOB });
+    const again = await tryApprove(desk.engine, confirmation.id, { by: BOB });
     expect(again).toMatchObject({
       ok: true,
       repeated: true,
@@ -63,7 +64,7 @@ describe("the same decision again", () => {
     const desk = await openDesk();
     const { confirmation } = await desk.ask({ tool: "pay" });
     await desk.engine.deny(confirmation.id, { by: ANA, reason: "too much" });
-    const again = await desk.engine.deny(confirmation.id, { by: ANA, reason: "never mind" });
+    const again = await tryDeny(desk.engine, confirmation.id, { by: ANA, reason: "never mind" });
     expect(again).toMatchObject({
       ok: true,
       repeated: true,
@@ -80,7 +81,7 @@ describe("the same decision again", () => {
     const desk = await openDesk();
     const { confirmation } = await desk.ask({ tool: "pay", args: { amount: 5 } });
     await desk.engine.approve(confirmation.id, { by: ANA, ...first });
-    const again = await desk.engine.approve(confirmation.id, { by: ANA, ...second });
+    const again = await tryApprove(desk.engine, confirmation.id, { by: ANA, ...second });
     expect(again).toMatchObject({ ok: true, repeated: true });
   });
 
@@ -90,7 +91,7 @@ describe("the same decision again", () => {
     const { confirmation } = await desk.ask({ tool: "leave", args: { days: 5 }, question: { shown } });
     await desk.engine.approve(confirmation.id, { by: ANA });
     for (const payload of [{ approved_days: 0 }, { days: 5 }]) {
-      const again = await desk.engine.approve(confirmation.id, { by: ANA, payload });
+      const again = await tryApprove(desk.engine, confirmation.id, { by: ANA, payload });
       expect(again).toMatchObject({ ok: true, repeated: true });
     }
   });
@@ -117,7 +118,7 @@ describe("a different decision", () => {
     await desk.engine.approve(confirmation.id, { by: ANA, payload: { note: "ok" } });
     await desk.clock.advance(60_000);
     const journal = await desk.journal();
-    const refused = await desk.engine.decide({ id: confirmation.id, ...second }, { by: ANA });
+    const refused = await desk.engine.decisions.decide({ id: confirmation.id, ...second }, { by: ANA });
     expect(refused).toMatchObject({
       ok: false,
       code: "already-decided",
@@ -131,7 +132,7 @@ describe("a different decision", () => {
     const desk = await openDesk();
     const { confirmation, call } = await desk.ask({ tool: "pay" });
     await desk.engine.deny(confirmation.id, { by: ANA });
-    const refused = await desk.engine.approve(confirmation.id, { by: ANA });
+    const refused = await tryApprove(desk.engine, confirmation.id, { by: ANA });
     expect(refused).toMatchObject({
       ok: false,
       code: "already-decided",
@@ -146,7 +147,7 @@ describe("a different decision", () => {
     const schema = { type: "object", required: ["days"] };
     const { confirmation } = await desk.ask({ tool: "leave", question: { shown: { schema } } });
     await desk.engine.approve(confirmation.id, { by: ANA, payload: { days: 1 } });
-    expect(await desk.engine.approve(confirmation.id, { by: ANA })).toMatchObject({
+    expect(await tryApprove(desk.engine, confirmation.id, { by: ANA })).toMatchObject({
       code: "already-decided",
     });
   });
@@ -157,7 +158,10 @@ describe("refusals come in one order", () => {
 
   test("404 first: what is not there is unknown to everybody", async () => {
     const desk = await openDesk();
-    const refused = await desk.engine.decide({ id: "adk-nothing", confirmed: true, version: 9 }, { by: BOB });
+    const refused = await desk.engine.decisions.decide(
+      { id: "adk-nothing", confirmed: true, version: 9 },
+      { by: BOB },
+    );
     expect(refused).toMatchObject({ ok: false, code: "unknown-confirmation" });
     expect(await desk.journal()).toEqual([]);
   });
@@ -166,7 +170,7 @@ describe("refusals come in one order", () => {
     const desk = await openDesk();
     const { confirmation } = await desk.ask({ tool: "pay", question: rule });
     await desk.engine.deny(confirmation.id, { by: MANAGER });
-    const refused = await desk.engine.decide(
+    const refused = await desk.engine.decisions.decide(
       { id: confirmation.id, confirmed: true, version: 9 },
       { by: ANA },
     );
@@ -178,7 +182,7 @@ describe("refusals come in one order", () => {
     const desk = await openDesk();
     const { confirmation } = await desk.ask({ tool: "pay", question: rule });
     await desk.engine.deny(confirmation.id, { by: MANAGER });
-    const refused = await desk.engine.approve(confirmation.id, { by: MANAGER, version: 9 });
+    const refused = await tryApprove(desk.engine, confirmation.id, { by: MANAGER, version: 9 });
     expect(refused).toMatchObject({ ok: false, code: "already-decided" });
   });
 
@@ -186,7 +190,7 @@ describe("refusals come in one order", () => {
     const desk = await openDesk();
     const { confirmation } = await desk.ask({ tool: "pay", question: { expiresInMs: 1 } });
     await desk.clock.advance(1);
-    const refused = await desk.engine.approve(confirmation.id, { by: ANA, version: 9 });
+    const refused = await tryApprove(desk.engine, confirmation.id, { by: ANA, version: 9 });
     expect(refused).toMatchObject({ ok: false, code: "expired", confirmation: { status: "expired" } });
   });
 
@@ -194,14 +198,16 @@ describe("refusals come in one order", () => {
     const desk = await openDesk();
     const { confirmation } = await desk.ask({ tool: "pay" });
     const journal = await desk.journal();
-    const refused = await desk.engine.approve(confirmation.id, { by: ANA, version });
+    const refused = await tryApprove(desk.engine, confirmation.id, { by: ANA, version });
     expect(refused).toMatchObject({
       ok: false,
       code: "stale-version",
       confirmation: { status: "requested" },
     });
     expect(await desk.journal()).toEqual(journal);
-    expect(await desk.engine.approve(confirmation.id, { by: ANA, version: 1 })).toMatchObject({ ok: true });
+    expect(await tryApprove(desk.engine, confirmation.id, { by: ANA, version: 1 })).toMatchObject({
+      ok: true,
+    });
   });
 });
 
@@ -217,7 +223,7 @@ describe("a decision by someone the rule does not admit", () => {
       call: await desk.call(call.id),
       events: await desk.events(call.session),
     };
-    const refused = await desk.engine.approve(confirmation.id, { by: BOB, via: "http" });
+    const refused = await tryApprove(desk.engine, confirmation.id, { by: BOB, via: "http" });
     expect(refused).toMatchObject({
       ok: false,
       code: "not-an-approver",
@@ -240,7 +246,7 @@ describe("a decision by someone the rule does not admit", () => {
       events: await desk.events(call.session),
     }).toEqual(before);
     expect(await desk.engine.verify()).toMatchObject({ ok: true });
-    expect(await desk.engine.approve(confirmation.id, { by: MANAGER })).toMatchObject({ ok: true });
+    expect(await tryApprove(desk.engine, confirmation.id, { by: MANAGER })).toMatchObject({ ok: true });
   });
 
   test.each([
@@ -251,7 +257,7 @@ describe("a decision by someone the rule does not admit", () => {
   ] as const)("is told who may: %j", async (approvers, who) => {
     const desk = await openDesk();
     const { confirmation } = await desk.ask({ tool: "pay", question: { approvers } });
-    const refused = await desk.engine.approve(confirmation.id, { by: { ...BOB, kind: "agent" } });
+    const refused = await tryApprove(desk.engine, confirmation.id, { by: { ...BOB, kind: "agent" } });
     expect(refused).toMatchObject({ message: `bob may not decide this; ${who} may.` });
   });
 });
@@ -272,7 +278,7 @@ describe("what cannot be a decision", () => {
     const desk = await openDesk();
     const { confirmation, call } = await desk.ask({ tool: "pay" });
     const input = { id: confirmation.id, ...given } as unknown as DecisionInput;
-    expect(await desk.engine.decide(input, { by: ANA })).toMatchObject({
+    expect(await desk.engine.decisions.decide(input, { by: ANA })).toMatchObject({
       ok: false,
       code: "malformed-decision",
     });
@@ -288,7 +294,7 @@ describe("the deadline", () => {
     const desk = await openDesk();
     const { confirmation } = await desk.ask({ tool: "pay", question });
     await desk.clock.advance(999);
-    expect(await desk.engine.approve(confirmation.id, { by: ANA })).toMatchObject({ ok: true });
+    expect(await tryApprove(desk.engine, confirmation.id, { by: ANA })).toMatchObject({ ok: true });
   });
 
   test.each([true, false])(
@@ -297,7 +303,7 @@ describe("the deadline", () => {
       const desk = await openDesk();
       const { confirmation, call } = await desk.ask({ tool: "pay", question });
       await desk.clock.advance(1000);
-      const refused = await desk.engine.decide({ id: confirmation.id, confirmed }, { by: ANA });
+      const refused = await desk.engine.decisions.decide({ id: confirmation.id, confirmed }, { by: ANA });
       expect(refused).toMatchObject({ ok: false, code: "expired" });
       expect(await desk.call(call.id)).toMatchObject({
         status: "expired",
@@ -311,7 +317,7 @@ describe("the deadline", () => {
     const desk = await openDesk();
     const { confirmation, call } = await desk.ask({ tool: "pay", question });
     await desk.clock.advance(5000);
-    const refused = await desk.engine.deny(confirmation.id, { by: ANA, reason: "no" });
+    const refused = await tryDeny(desk.engine, confirmation.id, { by: ANA, reason: "no" });
     expect(refused).toMatchObject({
       ok: false,
       code: "expired",
@@ -332,7 +338,7 @@ describe("the deadline", () => {
       const desk = await openDesk({ clock });
       const { confirmation, call } = await desk.ask({ tool: "pay", question });
       clock.slipAfter(1, question.expiresInMs);
-      const refused = await desk.engine.decide({ id: confirmation.id, confirmed }, { by: ANA });
+      const refused = await desk.engine.decisions.decide({ id: confirmation.id, confirmed }, { by: ANA });
       expect(refused).toMatchObject({ ok: false, code: "expired", confirmation: { status: "expired" } });
       expect(await desk.call(call.id)).toMatchObject({ status: "expired", attempt: 0 });
       expect(desk.app.runs).toEqual([]);
@@ -343,7 +349,7 @@ describe("the deadline", () => {
     const desk = await openDesk();
     const { confirmation } = await desk.ask({ tool: "pay", question });
     await desk.clock.advance(5000);
-    expect(await desk.engine.approve(confirmation.id, { by: BOB })).toMatchObject({
+    expect(await tryApprove(desk.engine, confirmation.id, { by: BOB })).toMatchObject({
       code: "not-an-approver",
     });
     expect(await desk.confirmation(confirmation.id)).toMatchObject({ status: "requested" });
@@ -353,9 +359,9 @@ describe("the deadline", () => {
     const desk = await openDesk();
     const { confirmation } = await desk.ask({ tool: "pay", question });
     await desk.clock.advance(1000);
-    await desk.engine.approve(confirmation.id, { by: ANA });
+    await tryApprove(desk.engine, confirmation.id, { by: ANA });
     const journal = await desk.journal();
-    expect(await desk.engine.approve(confirmation.id, { by: ANA })).toMatchObject({
+    expect(await tryApprove(desk.engine, confirmation.id, { by: ANA })).toMatchObject({
       ok: false,
       code: "expired",
       message: "The deadline was 2026-01-01T00:00:01.000Z; the call did not run and the model was told so.",
@@ -368,7 +374,7 @@ describe("a denial", () => {
   test("reaches the model with its reason, and the body is not entered", async () => {
     const desk = await openDesk();
     const { confirmation, call } = await desk.ask({ tool: "pay" });
-    const denied = await desk.engine.deny(confirmation.id, { by: ANA, reason: "too much" });
+    const denied = await tryDeny(desk.engine, confirmation.id, { by: ANA, reason: "too much" });
     expect(denied).toMatchObject({ ok: true, call: { status: "denied" } });
     const answer = { error: "tool call was rejected by the user", reason: "too much" };
     expect(await desk.call(call.id)).toMatchObject({ status: "denied", attempt: 0, result: answer });
@@ -388,7 +394,7 @@ describe("a denial", () => {
     const desk = await openDesk();
     const schema = { type: "object", required: ["days"] };
     const { confirmation } = await desk.ask({ tool: "leave", question: { shown: { schema } } });
-    expect(await desk.engine.deny(confirmation.id, { by: ANA, payload: { days: "x" } })).toMatchObject({
+    expect(await tryDeny(desk.engine, confirmation.id, { by: ANA, payload: { days: "x" } })).toMatchObject({
       ok: true,
     });
     expect((await desk.confirmation(confirmation.id)).votes[0]).not.toHaveProperty("payload");
@@ -400,7 +406,7 @@ describe("a denial", () => {
     await desk.engine.deny(first!.confirmation.id, { by: ANA });
     expect(await desk.call(second!.call.id)).toMatchObject({ status: "waiting" });
     expect(desk.app.steps).toEqual([]);
-    const approved = await desk.engine.approve(second!.confirmation.id, { by: ANA });
+    const approved = await tryApprove(desk.engine, second!.confirmation.id, { by: ANA });
     if (approved.ok) await approved.finished;
     expect(desk.app.runs.map(({ tool }) => tool)).toEqual(["wire"]);
     expect(desk.app.steps).toHaveLength(1);
@@ -414,7 +420,7 @@ test("many decisions in one call have each its own result; one that is refused d
     { tool: "wire", question: { approvers: { roles: ["manager"] } } },
     { tool: "mail" },
   ]);
-  const results = await desk.engine.decideAll(
+  const results = await desk.engine.decide(
     [
       { id: a!.confirmation.id, confirmed: true },
       { id: b!.confirmation.id, confirmed: true },
@@ -446,7 +452,7 @@ test("one that cannot even be judged is its own result, and the others keep thei
       throw new Error("the policy cannot be read");
     },
   });
-  const results = await desk.engine.decideAll(
+  const results = await desk.engine.decide(
     [a, b, c].map((asked) => ({ id: asked!.confirmation.id, confirmed: true })),
     { by: ANA },
   );

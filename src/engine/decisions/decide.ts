@@ -19,7 +19,7 @@ import {
   type Decider,
   type DecisionInput,
   type OwnedCase,
-  type Refusal,
+  type RefusedDecision,
   refusal,
   type Whole,
 } from "./decision.ts";
@@ -34,14 +34,15 @@ export async function decide(
   parts: EngineParts,
   input: DecisionInput,
   decider: Decider,
-): Promise<Decided | Refusal> {
+): Promise<Decided | RefusedDecision> {
   const flaw = flawOf(input);
   if (flaw !== undefined) return refusal("malformed-decision", flaw);
-  return transact<Decided | Refusal>(parts, { confirmation: input.id }, async (snapshot, last) => {
+  return transact<Decided | RefusedDecision>(parts, { confirmation: input.id }, async (snapshot, last) => {
     if (!isWhole(snapshot)) {
       return { value: refusal("unknown-confirmation", `There is no confirmation ${input.id}.`) };
     }
-    return judge(parts, snapshot, { input, decider, last });
+    const plan = await judge(parts, snapshot, { input, decider, last });
+    return { ...plan, value: { ...plan.value, session: snapshot.session } };
   });
 }
 
@@ -54,7 +55,11 @@ function flawOf({ id, confirmed, reason, payload, args }: DecisionInput): string
   return json.ok ? undefined : json.message;
 }
 
-async function judge(parts: EngineParts, whole: Whole, about: Case): Promise<Plan<Decided | Refusal>> {
+async function judge(
+  parts: EngineParts,
+  whole: Whole,
+  about: Case,
+): Promise<Plan<Decided | RefusedDecision>> {
   const { confirmation, call, now } = whole;
   const { input, decider } = about;
   if (!mayDecide(confirmation, decider.by)) return refuseStranger(parts, whole, about);
@@ -78,7 +83,7 @@ async function judge(parts: EngineParts, whole: Whole, about: Case): Promise<Pla
     : planDenial(parts, whole, { ...about, owner });
 }
 
-function planDenial(parts: EngineParts, whole: Whole, about: OwnedCase): Plan<Decided | Refusal> {
+function planDenial(parts: EngineParts, whole: Whole, about: OwnedCase): Plan<Decided | RefusedDecision> {
   const { confirmation, call, frame, now } = whole;
   const vote = signedVote(parts, whole, about, { confirmed: false, at: now });
   const draft = new Draft(parts, now, whole.session).sync();
@@ -99,7 +104,7 @@ function judgeAgain(
   parts: EngineParts,
   { confirmation, call, session }: Whole,
   input: DecisionInput,
-): Decided | Refusal {
+): Decided | RefusedDecision {
   const standing = { confirmation, call };
   const vote = confirmation.votes.at(-1);
   if (confirmation.status === "expired") return { ...expiredRefusal(confirmation), ...standing };
@@ -136,7 +141,7 @@ function isSameAmendment(parts: EngineParts, vote: Vote, { args }: DecisionInput
   return vote.sentDigest !== undefined && vote.sentDigest === valueDigest(parts.ledger.digestKey, sent.args);
 }
 
-function refuseStranger(parts: EngineParts, whole: Whole, about: Case): Plan<Refusal> {
+function refuseStranger(parts: EngineParts, whole: Whole, about: Case): Plan<RefusedDecision> {
   const message = `${about.decider.by.id} may not decide this; ${describeApprovers(whole.confirmation)} may.`;
   return auditedRefusal(parts, whole, about, refusal("not-an-approver", message));
 }
@@ -149,7 +154,7 @@ function describeApprovers({ approvers }: ConfirmationRecord): string {
   return notRequester ? `${who} (but not whoever asked)` : who;
 }
 
-function expiredRefusal(confirmation: ConfirmationRecord): Refusal {
+function expiredRefusal(confirmation: ConfirmationRecord): RefusedDecision {
   const at = new Date(confirmation.expiresAt ?? 0).toISOString();
   return refusal("expired", `The deadline was ${at}; the call did not run and the model was told so.`);
 }

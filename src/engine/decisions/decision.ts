@@ -1,4 +1,4 @@
-import type { ErrorCode, JsonObject, JsonValue } from "../../protocol/index.ts";
+import { CountersignError, type ErrorCode, type JsonObject, type JsonValue } from "../../protocol/index.ts";
 import type { Claimed } from "../calls/index.ts";
 import type {
   CallRecord,
@@ -22,18 +22,27 @@ export interface DecisionInput {
   readonly version?: number;
 }
 
+/** A confirmation, or a call that nobody was asked about. */
+export type DecisionTarget = { readonly confirmation: string } | { readonly call: string };
+
 /** Who decides, and through which door. */
 export interface Decider {
   readonly by: Principal;
   readonly via: string;
 }
 
-/** A decision that was not taken; nothing changed but, where it says so, the audit trail. */
+/** Something that was refused, and why. Nothing changed but, for some refusals, the audit trail. */
 export interface Refusal {
   readonly ok: false;
   readonly code: ErrorCode;
   readonly message: string;
+  /** The member of the request that is wrong. */
   readonly field?: string;
+}
+
+/** A refused decision, with the records it was about. */
+export interface RefusedDecision extends Refusal {
+  readonly session?: SessionRecord;
   readonly confirmation?: ConfirmationRecord;
   readonly call?: CallRecord;
   /** The refusal ended the call, and with it a turn that this process now goes on with. */
@@ -66,6 +75,11 @@ export interface Case {
 /** The same, with the owner under which its call would be claimed here. */
 export interface OwnedCase extends Case {
   readonly owner: string | undefined;
+}
+
+/** A refusal as an error, for callers that ask for one thing only. */
+export function refusalError({ code, message, field }: Refusal): CountersignError {
+  return new CountersignError(code, message, field === undefined ? {} : { details: { field } });
 }
 
 /** A decision that was not taken, and why. */

@@ -6,15 +6,17 @@
  * A second, different word is always refused.
  */
 
-export { decide } from "./decide.ts";
 export {
   type Decided,
   type Decider,
   type DecisionInput,
+  type DecisionTarget,
   type Refusal,
-  refusal,
+  type RefusedDecision,
+  refusalError,
   type Whole,
 } from "./decision.ts";
-export { noteRefusal, recordRefusal, type Tried } from "./refuse.ts";
-export { type Settled, type Settlement, type SettlementInput, settle } from "./settle.ts";
-export { type Cancelled, cancel, isWithdrawnBy } from "./withdraw.ts";
+export { type Acting, Decisions, toDecider } from "./decisions.ts";
+export { recordRefusal, type Tried } from "./refuse.ts";
+export type { Settled, Settlement, SettlementInput } from "./settle.ts";
+export { type Cancelled, isWithdrawnBy } from "./withdraw.ts";

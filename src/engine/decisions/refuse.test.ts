@@ -7,7 +7,7 @@ test("a door that turns somebody away puts it on record, and changes nothing els
   const before = { confirmation: await desk.confirmation(confirmation.id), call: await desk.call(call.id) };
   const tried = { code: "forbidden", what: "decide" } as const;
   for (const target of [{ confirmation: confirmation.id }, { call: call.id }]) {
-    expect(await desk.engine.noteRefusal(target, tried, { by: BOB, via: "api" })).toBe(true);
+    expect(await desk.engine.decisions.noteRefusal(target, tried, { by: BOB, via: "api" })).toBe(true);
     expect((await desk.journal()).at(-1)).toEqual({
       kind: "decision-refused",
       body: {
@@ -27,6 +27,8 @@ test("a door that turns somebody away puts it on record, and changes nothing els
 test("there is no record of what is not there", async () => {
   const desk = await openDesk();
   const tried = { code: "forbidden", what: "decide" } as const;
-  expect(await desk.engine.noteRefusal({ confirmation: "adk-none" }, tried, { by: BOB })).toBe(false);
+  expect(await desk.engine.decisions.noteRefusal({ confirmation: "adk-none" }, tried, { by: BOB })).toBe(
+    false,
+  );
   expect(await desk.journal()).toEqual([]);
 });

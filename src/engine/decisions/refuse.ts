@@ -1,8 +1,8 @@
 import type { ErrorCode } from "../../protocol/index.ts";
-import { type CallRecord, Draft, type Plan, type Snapshot, type Target, transact } from "../ledger/index.ts";
+import { type CallRecord, Draft, type Plan, type Snapshot, transact } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { subjectOf } from "../questions/index.ts";
-import type { Case, Decider, Refusal, Whole } from "./decision.ts";
+import type { Case, Decider, DecisionTarget, RefusedDecision, Whole } from "./decision.ts";
 
 /** What somebody tried, and why it was refused. */
 export interface Tried {
@@ -29,7 +29,7 @@ export function recordRefusal(
  */
 export async function noteRefusal(
   parts: EngineParts,
-  target: Extract<Target, { confirmation: string } | { call: string }>,
+  target: DecisionTarget,
   { decider, tried }: { readonly decider: Decider; readonly tried: Tried },
 ): Promise<boolean> {
   return transact<boolean>(parts, target, (snapshot) => {
@@ -44,8 +44,8 @@ export function auditedRefusal(
   parts: EngineParts,
   whole: Whole,
   { input, decider }: Case,
-  refused: Refusal,
-): Plan<Refusal> {
+  refused: RefusedDecision,
+): Plan<RefusedDecision> {
   const { confirmation, call } = whole;
   const { id, kind, authenticated } = decider.by;
   const draft = new Draft(parts, whole.now, whole.session);

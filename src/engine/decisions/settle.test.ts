@@ -5,6 +5,7 @@ import type { JsonValue } from "../../protocol/index.ts";
 import { OutcomeUnknown } from "../calls/call-context.ts";
 import type { LiveTool } from "../host.ts";
 import type { AskedCall } from "../questions/ask.ts";
+import { tryApprove } from "../testing/try-decide.ts";
 
 const LOST: Partial<LiveTool> = {
   run: async () => {
@@ -17,7 +18,7 @@ async function loseTrack(desk: Desk, input: Partial<AskInput> = {}): Promise<Ask
   desk.app.define("pay", LOST);
   const asked = await desk.ask({ tool: "pay", args: { amount: 5 }, ...input });
   const by = input.question === undefined ? ANA : MANAGER;
-  const approved = await desk.engine.approve(asked.confirmation.id, { by });
+  const approved = await tryApprove(desk.engine, asked.confirmation.id, { by });
   if (!approved.ok) throw new Error(approved.message);
   expect(await approved.finished).toMatchObject({ status: "unknown" });
   desk.app.define("pay", {});
@@ -28,7 +29,7 @@ describe("an unknown outcome is settled", () => {
   test("as having happened: the result is the person's, the model gets it, and nothing runs", async () => {
     const desk = await openDesk();
     const { call } = await loseTrack(desk);
-    const settled = await desk.engine.settle(
+    const settled = await desk.engine.decisions.settle(
       { call: call.id },
       { as: "succeeded", result: { receipt: 7 } },
       { by: ANA, via: "cli" },
@@ -61,7 +62,7 @@ describe("an unknown outcome is settled", () => {
   ])("with a result that is no object (%j), which the wire carries as one", async (result, response) => {
     const desk = await openDesk();
     const { call } = await loseTrack(desk);
-    await desk.engine.settle({ call: call.id }, { as: "succeeded", result }, { by: ANA });
+    await desk.engine.decisions.settle({ call: call.id }, { as: "succeeded", result }, { by: ANA });
     expect((await desk.events(call.session)).at(-1)?.content?.parts[0]).toMatchObject({
       functionResponse: { response },
     });
@@ -70,7 +71,7 @@ describe("an unknown outcome is settled", () => {
   test("as having failed: given up, and the model is told so", async () => {
     const desk = await openDesk();
     const { call, confirmation } = await loseTrack(desk);
-    const settled = await desk.engine.settle(
+    const settled = await desk.engine.decisions.settle(
       { confirmation: confirmation.id },
       { as: "failed", error: "the bank says no" },
       { by: ANA },
@@ -87,7 +88,7 @@ describe("an unknown outcome is settled", () => {
   test("as not having happened: it runs at once, as the next attempt under the same key", async () => {
     const desk = await openDesk();
     const { call } = await loseTrack(desk);
-    const settled = await desk.engine.settle({ call: call.id }, { as: "retry" }, { by: ANA });
+    const settled = await desk.engine.decisions.settle({ call: call.id }, { as: "retry" }, { by: ANA });
     expect(settled).toMatchObject({ ok: true, call: { status: "executing", attempt: 2 } });
     expect(await desk.engine.finished(call.id)).toMatchObject({ status: "succeeded", attempt: 2 });
     expect(desk.app.runs).toMatchObject([
@@ -107,9 +108,9 @@ describe("an unknown outcome is settled", () => {
     const back = await openDesk({ url: file.url });
     const { call } = await loseTrack(back);
     const front = await openDesk({ url: file.url, clock: back.clock, hosts: false });
-    const settled = await front.engine.settle({ call: call.id }, { as: "retry" }, { by: ANA });
+    const settled = await front.engine.decisions.settle({ call: call.id }, { as: "retry" }, { by: ANA });
     expect(settled).toMatchObject({ ok: true, call: { status: "ready", attempt: 1 } });
-    await back.engine.workOnce();
+    await back.engine.work({ once: true });
     expect(back.app.runs).toMatchObject([{ attempt: 1 }, { attempt: 2, key: call.id }]);
     expect(await front.call(call.id)).toMatchObject({ status: "succeeded", attempt: 2 });
   });
@@ -126,11 +127,13 @@ describe("the first settlement stands", () => {
         failed: { as: "failed", error: "no" },
         retry: { as: "retry" },
       } as const;
-      expect(await desk.engine.settle({ call: call.id }, first[as], { by: ANA })).toMatchObject({ ok: true });
+      expect(await desk.engine.decisions.settle({ call: call.id }, first[as], { by: ANA })).toMatchObject({
+        ok: true,
+      });
       await desk.engine.finished(call.id);
       const before = [await desk.call(call.id), await desk.journal()];
       for (const again of Object.values(first)) {
-        const refused = await desk.engine.settle({ call: call.id }, again, { by: ANA });
+        const refused = await desk.engine.decisions.settle({ call: call.id }, again, { by: ANA });
         expect(refused).toMatchObject({ ok: false, code: "not-settleable" });
       }
       expect([await desk.call(call.id), await desk.journal()]).toEqual(before);
@@ -140,10 +143,18 @@ describe("the first settlement stands", () => {
   test("said of an earlier attempt: refused, because nobody has said it of this one", async () => {
     const desk = await openDesk();
     const { call } = await loseTrack(desk);
-    const stale = await desk.engine.settle({ call: call.id }, { as: "retry", attempt: 0 }, { by: ANA });
+    const stale = await desk.engine.decisions.settle(
+      { call: call.id },
+      { as: "retry", attempt: 0 },
+      { by: ANA },
+    );
     expect(stale).toMatchObject({ ok: false, code: "stale-version" });
     expect(await desk.call(call.id)).toMatchObject({ status: "unknown", attempt: 1 });
-    const settled = await desk.engine.settle({ call: call.id }, { as: "retry", attempt: 1 }, { by: ANA });
+    const settled = await desk.engine.decisions.settle(
+      { call: call.id },
+      { as: "retry", attempt: 1 },
+      { by: ANA },
+    );
     expect(settled).toMatchObject({ ok: true });
   });
 
@@ -151,8 +162,8 @@ describe("the first settlement stands", () => {
     const desk = await openDesk();
     const { call } = await loseTrack(desk);
     const results = await Promise.all([
-      desk.engine.settle({ call: call.id }, { as: "succeeded", result: 1 }, { by: ANA }),
-      desk.engine.settle({ call: call.id }, { as: "failed", error: "no" }, { by: ANA }),
+      desk.engine.decisions.settle({ call: call.id }, { as: "succeeded", result: 1 }, { by: ANA }),
+      desk.engine.decisions.settle({ call: call.id }, { as: "failed", error: "no" }, { by: ANA }),
     ]);
     expect(results.filter(({ ok }) => ok)).toHaveLength(1);
     expect(results.find(({ ok }) => !ok)).toMatchObject({ code: "not-settleable" });
@@ -168,7 +179,7 @@ describe("the first settlement stands", () => {
         await desk.engine.approve(confirmation.id, { by: ANA });
         await desk.engine.finished(call.id);
       }
-      const refused = await desk.engine.settle({ call: call.id }, { as: "retry" }, { by: ANA });
+      const refused = await desk.engine.decisions.settle({ call: call.id }, { as: "retry" }, { by: ANA });
       expect(refused).toMatchObject({ ok: false, code: "not-settleable", call: { status } });
     },
   );
@@ -190,13 +201,15 @@ describe("settling needs the right to decide", () => {
       { as: "succeeded", result: 1 },
       { as: "failed", error: "no" },
     ] as const) {
-      const refused = await desk.engine.settle({ call: call.id }, settlement, { by });
+      const refused = await desk.engine.decisions.settle({ call: call.id }, settlement, { by });
       expect(refused).toMatchObject({ ok: false, code: "not-an-approver" });
     }
     expect(await desk.call(call.id)).toMatchObject({ status: "unknown", attempt: 1 });
     const refusals = (await desk.journal()).slice(before.length);
     expect(refusals.map(({ kind }) => kind)).toEqual(Array.from({ length: 3 }, () => "decision-refused"));
-    expect(await desk.engine.settle({ call: call.id }, { as: "retry" }, { by: MANAGER })).toMatchObject({
+    expect(
+      await desk.engine.decisions.settle({ call: call.id }, { as: "retry" }, { by: MANAGER }),
+    ).toMatchObject({
       ok: true,
     });
   });
@@ -213,15 +226,19 @@ describe("settling needs the right to decide", () => {
     });
     const { call, confirmation } = await desk.ask({ tool: "pay" });
     await desk.engine.approve(confirmation.id, { by: ANA });
-    await desk.engine.workOnce();
+    await desk.engine.work({ once: true });
     const second = (await desk.call(call.id)).confirmation ?? "";
     await desk.engine.approve(second, { by: MANAGER });
     expect(await desk.engine.finished(call.id)).toMatchObject({ status: "unknown" });
     const target = { confirmation: confirmation.id };
-    expect(await desk.engine.settle(target, { as: "failed", error: "no" }, { by: ANA })).toMatchObject({
+    expect(
+      await desk.engine.decisions.settle(target, { as: "failed", error: "no" }, { by: ANA }),
+    ).toMatchObject({
       code: "not-an-approver",
     });
-    expect(await desk.engine.settle(target, { as: "failed", error: "no" }, { by: MANAGER })).toMatchObject({
+    expect(
+      await desk.engine.decisions.settle(target, { as: "failed", error: "no" }, { by: MANAGER }),
+    ).toMatchObject({
       ok: true,
     });
   });
@@ -234,10 +251,10 @@ describe("settling needs the right to decide", () => {
     const outcome = await pay({}, { key: "order-17", by: ANA });
     if (outcome.status !== "unknown") throw new Error(outcome.status);
     const target = { call: outcome.callId };
-    expect(await desk.engine.settle(target, { as: "retry" }, { by: BOB })).toMatchObject({
+    expect(await desk.engine.decisions.settle(target, { as: "retry" }, { by: BOB })).toMatchObject({
       code: "not-an-approver",
     });
-    const settled = await desk.engine.settle(
+    const settled = await desk.engine.decisions.settle(
       target,
       { as: "succeeded", result: "paid" },
       { by: { id: "operator" } },
@@ -247,13 +264,13 @@ describe("settling needs the right to decide", () => {
   });
 });
 
-test.each<[string, { call: string } | { confirmation: string }]>([
-  ["call", { call: "nothing" }],
-  ["confirmation", { confirmation: "adk-nothing" }],
-])("an unknown %s is unknown to everybody", async (_, target) => {
+test.each<[string, { call: string } | { confirmation: string }, string]>([
+  ["call", { call: "nothing" }, "unknown-call"],
+  ["confirmation", { confirmation: "adk-nothing" }, "unknown-confirmation"],
+])("an unknown %s is unknown to everybody", async (_, target, code) => {
   const desk = await openDesk();
-  expect(await desk.engine.settle(target, { as: "retry" }, { by: ANA })).toMatchObject({
-    code: "unknown-call",
+  expect(await desk.engine.decisions.settle(target, { as: "retry" }, { by: ANA })).toMatchObject({
+    code,
   });
 });
 
@@ -270,14 +287,16 @@ test.each([
     else if (how === "changed") desk.app.define("pay", { definitionDigest: "v2:changed" });
     else desk.app.define("pay", { denies: () => "payments are frozen" });
     const before = await desk.journal();
-    expect(await desk.engine.settle({ call: call.id }, { as: "retry" }, { by: ANA })).toMatchObject({
-      ok: false,
-      code,
-    });
+    expect(await desk.engine.decisions.settle({ call: call.id }, { as: "retry" }, { by: ANA })).toMatchObject(
+      {
+        ok: false,
+        code,
+      },
+    );
     expect(await desk.call(call.id)).toMatchObject({ status: "unknown" });
     expect(await desk.journal()).toEqual(before);
     expect(
-      await desk.engine.settle({ call: call.id }, { as: "failed", error: "no" }, { by: ANA }),
+      await desk.engine.decisions.settle({ call: call.id }, { as: "failed", error: "no" }, { by: ANA }),
     ).toMatchObject({ ok: true });
   },
 );

@@ -7,13 +7,14 @@ import {
   type Conflict,
   Draft,
   type Plan,
+  type SessionRecord,
   type Snapshot,
   type Target,
   transact,
 } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { mayDecide, mayJudge, type Principal, type Ruled, withoutRight } from "../people/index.ts";
-import type { Decider, Refusal } from "./decision.ts";
+import { type Decider, type DecisionTarget, type RefusedDecision, refusal } from "./decision.ts";
 import { recordRefusal } from "./refuse.ts";
 
 /** A person's word on a call whose outcome is not known. */
@@ -30,6 +31,8 @@ export type SettlementInput = Settlement & { readonly attempt?: number };
 
 export interface Settled extends Taken {
   readonly ok: true;
+  /** As it was before. */
+  readonly session: SessionRecord;
   readonly call: CallRecord;
 }
 
@@ -38,58 +41,67 @@ type Held = Snapshot & { readonly call: CallRecord };
 /** Settles an `unknown`. Needs the right to decide the call; the first settlement stands. */
 export async function settle(
   parts: EngineParts,
-  target: Extract<Target, { confirmation: string } | { call: string }>,
+  target: DecisionTarget,
   { settlement, decider }: { readonly settlement: SettlementInput; readonly decider: Decider },
-): Promise<Settled | Refusal> {
-  return transact<Settled | Refusal>(parts, await currentOf(parts, target), async (snapshot, last) => {
-    const { call, confirmation } = snapshot ?? {};
-    if (snapshot === undefined || call === undefined) {
-      const [id] = Object.values(target);
-      return { value: { ok: false, code: "unknown-call", message: `There is no call ${id}.` } };
-    }
-    const subject = { call, ...(confirmation === undefined ? {} : { confirmation }) };
-    const rule = confirmation ?? {
-      approvers: "requester" as const,
-      requesters: call.requesters ?? [snapshot.session.user],
-    };
-    const stranger = strangerTo(rule, decider.by);
-    if (stranger !== undefined) {
-      return {
-        draft: recordRefusal(parts, { ...snapshot, call }, decider, { code: stranger.code, what: "settle" }),
-        value: { ok: false, ...stranger, ...subject },
+): Promise<Settled | RefusedDecision> {
+  return transact<Settled | RefusedDecision>(
+    parts,
+    await currentOf(parts, target),
+    async (snapshot, last) => {
+      const { call, confirmation } = snapshot ?? {};
+      if (snapshot === undefined || call === undefined) {
+        return { value: unknownTarget(target) };
+      }
+      const subject = { call, ...(confirmation === undefined ? {} : { confirmation }) };
+      const rule = confirmation ?? {
+        approvers: "requester" as const,
+        requesters: call.requesters ?? [snapshot.session.user],
       };
-    }
-    if (call.status !== "unknown") {
-      return {
-        value: {
-          ok: false,
-          code: "not-settleable",
-          message: `The call is ${call.status}; only an unknown outcome can be settled.`,
-          ...subject,
-        },
-      };
-    }
-    if (settlement.attempt !== undefined && settlement.attempt !== call.attempt) {
-      const message = `Attempt ${call.attempt} is in doubt now, not ${settlement.attempt}. Look again.`;
-      return { value: { ok: false, code: "stale-version", message, ...subject } };
-    }
-    const held = { ...snapshot, call };
-    return settlement.as === "retry"
-      ? planRetry(parts, held, { decider, last })
-      : planEnd(parts, held, { settlement, decider, last });
-  });
+      const stranger = strangerTo(rule, decider.by);
+      if (stranger !== undefined) {
+        return {
+          draft: recordRefusal(parts, { ...snapshot, call }, decider, {
+            code: stranger.code,
+            what: "settle",
+          }),
+          value: { ok: false, ...stranger, ...subject },
+        };
+      }
+      if (call.status !== "unknown") {
+        return {
+          value: {
+            ok: false,
+            code: "not-settleable",
+            message: `The call is ${call.status}; only an unknown outcome can be settled.`,
+            ...subject,
+          },
+        };
+      }
+      if (settlement.attempt !== undefined && settlement.attempt !== call.attempt) {
+        const message = `Attempt ${call.attempt} is in doubt now, not ${settlement.attempt}. Look again.`;
+        return { value: { ok: false, code: "stale-version", message, ...subject } };
+      }
+      const held = { ...snapshot, call };
+      return settlement.as === "retry"
+        ? planRetry(parts, held, { decider, last })
+        : planEnd(parts, held, { settlement, decider, last });
+    },
+  );
 }
 
-function strangerTo(rule: Ruled, by: Principal): Pick<Refusal, "code" | "message"> | undefined {
+function unknownTarget(target: DecisionTarget): RefusedDecision {
+  return "call" in target
+    ? refusal("unknown-call", `There is no call ${target.call}.`)
+    : refusal("unknown-confirmation", `There is no confirmation ${target.confirmation}.`);
+}
+
+function strangerTo(rule: Ruled, by: Principal): Pick<RefusedDecision, "code" | "message"> | undefined {
   if (!mayDecide(rule, by)) return { code: "not-an-approver", message: `${by.id} may not settle this.` };
   return mayJudge(by) ? undefined : { code: "forbidden", message: withoutRight(by) };
 }
 
 // Whose word counts is a matter of the call's last question, whichever of them the caller names.
-async function currentOf(
-  parts: EngineParts,
-  target: Extract<Target, { confirmation: string } | { call: string }>,
-): Promise<Target> {
+async function currentOf(parts: EngineParts, target: DecisionTarget): Promise<Target> {
   if ("call" in target) return target;
   const call = (await parts.ledger.load(target))?.call;
   return call === undefined ? target : { call: call.id };
@@ -119,15 +131,15 @@ async function planEnd(
   });
   const { status } = answered.call;
   draft.journal("call-settled", { ...settlementBody(call, settlement.as, about.decider), status });
-  return { draft, value: { ok: true, ...answered } };
+  return { draft, value: { ok: true, session, ...answered } };
 }
 
 async function planRetry(
   parts: EngineParts,
   held: Held,
   { decider, last }: { readonly decider: Decider; readonly last: Conflict | undefined },
-): Promise<Plan<Settled | Refusal>> {
-  const stored = held.call;
+): Promise<Plan<Settled | RefusedDecision>> {
+  const { call: stored, session } = held;
   const call: CallRecord = { ...stored, status: moveCall(stored, "settle-retry") };
   const clearance = await clear(parts, { ...held, call });
   if (!clearance.ok && !clearance.elsewhere) {
@@ -143,7 +155,7 @@ async function planRetry(
   }
   const plan = await planClaim(parts, { ...held, call }, { stored, last, draft });
   if (plan.draft !== undefined)
-    return { draft: plan.draft, value: { ok: true, ...plan.value, call: plan.value.call ?? call } };
+    return { draft: plan.draft, value: { ok: true, session, ...plan.value, call: plan.value.call ?? call } };
   draft.write({
     kind: "call-update",
     id: stored.id,
@@ -151,7 +163,7 @@ async function planRetry(
     attempt: stored.attempt,
     set: { status: call.status, owner: null },
   });
-  return { draft, value: { ok: true, call } };
+  return { draft, value: { ok: true, session, call } };
 }
 
 function settlementBody(

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ANA, BOB, MANAGER, openDesk } from "../../../test/attack/support/desk.ts";
+import { tryApprove } from "../testing/try-decide.ts";
 import { isWithdrawnBy } from "./withdraw.ts";
 
 const reason = "changed my mind";
@@ -9,7 +10,7 @@ describe("an open question is withdrawn", () => {
   test("its call gets an answer with the reason, the session is told, and the turn goes on", async () => {
     const desk = await openDesk();
     const { confirmation, call } = await desk.ask({ tool: "pay" });
-    const cancelled = await desk.engine.cancel(confirmation.id, { by: ANA, reason });
+    const cancelled = await desk.engine.decisions.cancel(confirmation.id, { by: ANA, reason });
     expect(cancelled).toMatchObject({ ok: true, confirmation: { status: "cancelled", withdrawal: words } });
     expect(await desk.call(call.id)).toMatchObject({
       status: "cancelled",
@@ -32,12 +33,12 @@ describe("an open question is withdrawn", () => {
   test("and can then be neither decided nor withdrawn again", async () => {
     const desk = await openDesk();
     const { confirmation } = await desk.ask({ tool: "pay" });
-    await desk.engine.cancel(confirmation.id, { by: ANA, reason });
-    expect(await desk.engine.approve(confirmation.id, { by: ANA })).toMatchObject({
+    await desk.engine.decisions.cancel(confirmation.id, { by: ANA, reason });
+    expect(await tryApprove(desk.engine, confirmation.id, { by: ANA })).toMatchObject({
       code: "withdrawn",
       message: expect.stringContaining("The question was withdrawn: changed my mind") as string,
     });
-    expect(await desk.engine.cancel(confirmation.id, { by: ANA, reason })).toMatchObject({
+    expect(await desk.engine.decisions.cancel(confirmation.id, { by: ANA, reason })).toMatchObject({
       code: "not-cancellable",
     });
     const stored = await desk.confirmation(confirmation.id);
@@ -49,7 +50,9 @@ test("an approval whose call nobody has started is withdrawn too, and is not clo
   const desk = await openDesk({ hosts: false });
   const { confirmation, call } = await desk.ask({ tool: "pay" });
   await desk.engine.approve(confirmation.id, { by: ANA });
-  expect(await desk.engine.cancel(confirmation.id, { by: ANA, reason })).toMatchObject({ ok: true });
+  expect(await desk.engine.decisions.cancel(confirmation.id, { by: ANA, reason })).toMatchObject({
+    ok: true,
+  });
   expect(await desk.confirmation(confirmation.id)).toMatchObject({
     status: "cancelled",
     votes: [{ confirmed: true, by: { id: "ana" } }],
@@ -68,13 +71,13 @@ describe("nothing is left to withdraw", () => {
     if (status === "denied") await desk.engine.deny(confirmation.id, { by: ANA });
     else if (status === "expired") {
       await desk.clock.advance(1000);
-      await desk.engine.workOnce();
-    } else await desk.engine.approve(confirmation.id, { by: ANA });
+      await desk.engine.work({ once: true });
+    } else await tryApprove(desk.engine, confirmation.id, { by: ANA });
     if (status !== "executing") body.resolve(null);
     if (status === "succeeded") await desk.engine.finished(call.id);
     const before = [await desk.call(call.id), await desk.journal()];
     expect(before[0]).toMatchObject({ status });
-    expect(await desk.engine.cancel(confirmation.id, { by: ANA, reason })).toMatchObject({
+    expect(await desk.engine.decisions.cancel(confirmation.id, { by: ANA, reason })).toMatchObject({
       code: "not-cancellable",
     });
     expect([await desk.call(call.id), await desk.journal()]).toEqual(before);
@@ -83,7 +86,7 @@ describe("nothing is left to withdraw", () => {
 
   test("of a question that is not there", async () => {
     const desk = await openDesk();
-    const refused = await desk.engine.cancel("adk-nothing", { by: ANA, reason });
+    const refused = await desk.engine.decisions.cancel("adk-nothing", { by: ANA, reason });
     expect(refused).toMatchObject({ code: "unknown-confirmation" });
   });
 });
@@ -101,7 +104,7 @@ describe("who may withdraw", () => {
     const desk = await openDesk();
     const { confirmation } = await desk.ask({ tool: "pay", question });
     const before = await desk.journal();
-    const outcome = await desk.engine.cancel(confirmation.id, { by, reason });
+    const outcome = await desk.engine.decisions.cancel(confirmation.id, { by, reason });
     expect(outcome.ok ? "ok" : outcome.code).toBe(allowed ? "ok" : "forbidden");
     const after = await desk.confirmation(confirmation.id);
     expect(after.status).toBe(allowed ? "cancelled" : "requested");

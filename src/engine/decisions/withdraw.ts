@@ -1,14 +1,23 @@
-import { type ConfirmationRecord, type Conflict, Draft, type Plan, transact } from "../ledger/index.ts";
+import {
+  type ConfirmationRecord,
+  type Conflict,
+  Draft,
+  type Plan,
+  type SessionRecord,
+  transact,
+} from "../ledger/index.ts";
 import { nextCall, nextConfirmation } from "../lifecycle/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { mayJudge, mayWithdraw, type Principal, withoutRight } from "../people/index.ts";
 import { type Closed, writeClosing } from "../questions/index.ts";
-import type { Decider, Refusal, Whole } from "./decision.ts";
+import type { Decider, RefusedDecision, Whole } from "./decision.ts";
 import { recordRefusal } from "./refuse.ts";
 
 /** A question that was taken back. */
 export interface Cancelled extends Closed {
   readonly ok: true;
+  /** As it was before. */
+  readonly session: SessionRecord;
 }
 
 /** Withdraws an open question, or an approval whose call nobody has started. */
@@ -16,8 +25,8 @@ export async function cancel(
   parts: EngineParts,
   id: string,
   request: Decider & { readonly reason: string },
-): Promise<Cancelled | Refusal> {
-  return transact<Cancelled | Refusal>(parts, { confirmation: id }, async (snapshot, last) => {
+): Promise<Cancelled | RefusedDecision> {
+  return transact<Cancelled | RefusedDecision>(parts, { confirmation: id }, async (snapshot, last) => {
     const { confirmation, call } = snapshot ?? {};
     if (snapshot === undefined || confirmation === undefined || call === undefined) {
       return {
@@ -32,7 +41,7 @@ async function planCancellation(
   parts: EngineParts,
   whole: Whole,
   { by, via, reason, last }: Decider & { readonly reason: string; readonly last: Conflict | undefined },
-): Promise<Plan<Cancelled | Refusal>> {
+): Promise<Plan<Cancelled | RefusedDecision>> {
   const { confirmation, call, frame, session, now } = whole;
   if (!mayJudge(by) || !mayWithdraw(confirmation, by)) {
     const code = "forbidden" as const;
@@ -56,7 +65,7 @@ async function planCancellation(
     decider: { by, via },
   } as const;
   const closed = writeClosing(parts, draft, { confirmation, call, frame, closing, owner, last });
-  return { draft, value: { ok: true, ...closed } };
+  return { draft, value: { ok: true, session, ...closed } };
 }
 
 /** Was it this principal who withdrew it? Then the same request again has its answer already. */

@@ -11,6 +11,7 @@ import { Engine } from "../engine.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Confirmation } from "../questions/confirmation.ts";
 import { until } from "../testing/execution.ts";
+import { tryApprove } from "../testing/try-decide.ts";
 import type { GateOutcome } from "./gate-outcome.ts";
 
 const ana = { id: "ana" };
@@ -61,7 +62,7 @@ describe("a gated function", () => {
     expect(first.status).toBe("pending");
     expect(runs).toEqual([]);
 
-    const receipt = await engine.approve(pendingOf(first).id, { by: boss });
+    const receipt = await tryApprove(engine, pendingOf(first).id, { by: boss });
     expect(receipt).toMatchObject({ ok: true, repeated: false, confirmation: { status: "approved" } });
     if (!receipt.ok) throw new Error(receipt.message);
     expect(await receipt.finished).toMatchObject({
@@ -314,23 +315,23 @@ describe("the outcome", () => {
     const swept = pendingOf(await pay({}, { key: "swept", by: ana }));
     const late = pendingOf(await pay({}, { key: "late", by: ana }));
     await clock.advance(1_000);
-    expect(await engine.approve(late.id, { by: boss })).toMatchObject({ ok: false, code: "expired" });
-    await engine.workOnce();
+    expect(await tryApprove(engine, late.id, { by: boss })).toMatchObject({ ok: false, code: "expired" });
+    await engine.work({ once: true });
     expect(await pay({}, { key: "swept", by: ana })).toEqual({ status: "expired" });
     expect(await pay({}, { key: "late", by: ana })).toEqual({ status: "expired" });
-    expect(await engine.approve(swept.id, { by: boss })).toMatchObject({ ok: false, code: "expired" });
+    expect(await tryApprove(engine, swept.id, { by: boss })).toMatchObject({ ok: false, code: "expired" });
     expect(runs).toBe(0);
   });
 
   test("of a withdrawn question is cancelled, and says why and by whom", async () => {
     const pay = engine.gate("pay", { requireConfirmation: true }, async () => 1);
     const { id } = pendingOf(await pay({}, { key: "k", by: ana }));
-    expect(await engine.cancel(id, { by: ana, reason: "not needed" })).toMatchObject({ ok: true });
+    expect(await engine.decisions.cancel(id, { by: ana, reason: "not needed" })).toMatchObject({ ok: true });
     expect(await pay({}, { key: "k", by: ana })).toEqual({
       status: "cancelled",
       reason: expect.stringMatching(/^not needed \(withdrawn by ana\b/) as string,
     });
-    expect(await engine.approve(id, { by: boss })).toMatchObject({ ok: false, code: "withdrawn" });
+    expect(await tryApprove(engine, id, { by: boss })).toMatchObject({ ok: false, code: "withdrawn" });
   });
 
   test("of a body that throws is failed with its message, and stays so", async () => {
@@ -359,9 +360,9 @@ describe("the outcome", () => {
     expect(outcomes.map(({ status }) => status)).toEqual(["unknown", "unknown", "unknown"]);
     const [a, b, c] = outcomes.map((outcome) => (outcome.status === "unknown" ? outcome.callId : ""));
     expect(new Set((await ledger.unknownCalls()).items.map(({ id }) => id))).toEqual(new Set([a, b, c]));
-    await engine.settle({ call: a ?? "" }, { as: "succeeded", result: { id: 7 } }, { by: boss });
-    await engine.settle({ call: b ?? "" }, { as: "failed", error: "it bounced" }, { by: boss });
-    await engine.settle({ call: c ?? "" }, { as: "retry" }, { by: boss });
+    await engine.decisions.settle({ call: a ?? "" }, { as: "succeeded", result: { id: 7 } }, { by: boss });
+    await engine.decisions.settle({ call: b ?? "" }, { as: "failed", error: "it bounced" }, { by: boss });
+    await engine.decisions.settle({ call: c ?? "" }, { as: "retry" }, { by: boss });
     expect(await pay({}, { key: "a", by: ana })).toEqual({ status: "succeeded", result: { id: 7 } });
     expect(await pay({}, { key: "b", by: ana })).toEqual({ status: "failed", error: "it bounced" });
     // Run again by a person's word, under the same key; and again it cannot tell.
@@ -459,7 +460,7 @@ describe("several engines on one file", () => {
       return "paid";
     });
     const { id } = pendingOf(await pay({}, { key: "k", by: ana }));
-    const receipt = await deciding.approve(id, { by: boss });
+    const receipt = await tryApprove(deciding, id, { by: boss });
     if (!receipt.ok) throw new Error(receipt.message);
     expect(receipt.call.status).toBe("ready");
     expect(runs).toBe(0);

@@ -5,6 +5,7 @@ import { Engine } from "../engine.ts";
 import type { GatedFunction, GateOptions } from "../gate/gate.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { CallRecord } from "../ledger/records.ts";
+import { tryApprove } from "../testing/try-decide.ts";
 
 const ana = { id: "ana" };
 const operator = { by: { id: "local:ops", kind: "local" }, via: "cli" } as const;
@@ -44,10 +45,10 @@ async function callOf(confirmation: string): Promise<CallRecord | undefined> {
 test("what was approved and had not begun becomes unknown, and is not run by whoever hosts it", async () => {
   const [approved, waits] = [await ask("approved"), await ask("waits")];
   await desk.approve(approved, { by: ana });
-  expect(await desk.restored(operator)).toEqual({ sessions: 2, calls: 1, waiting: 1 });
+  expect(await desk.markRestored(operator)).toEqual({ sessions: 2, calls: 1, waiting: 1 });
   const host = new Engine({ ledger, clock });
   hostIn(host);
-  await host.workOnce();
+  await host.work({ once: true });
   expect(entered).toBe(0);
   expect(await callOf(approved)).toMatchObject({ status: "unknown", attempt: 0 });
   expect(await callOf(waits)).toMatchObject({ status: "waiting" });
@@ -64,7 +65,7 @@ test("what was approved and had not begun becomes unknown, and is not run by who
 test("a question that was open says that it may have been decided since, once, and what was seen before is stale", async () => {
   const waits = await ask("waits");
   for (let times = 0; times < 2; times++)
-    expect(await desk.restored(operator)).toEqual({ sessions: 1, calls: 0, waiting: 1 });
+    expect(await desk.markRestored(operator)).toEqual({ sessions: 1, calls: 0, waiting: 1 });
   const { confirmation } = (await ledger.load({ confirmation: waits })) ?? {};
   expect(confirmation).toMatchObject({ status: "requested", shownVersion: 2 });
   expect(
@@ -74,9 +75,9 @@ test("a question that was open says that it may have been decided since, once, a
   expect(kinds.filter((kind) => kind === "confirmation-doubted")).toHaveLength(1);
   const host = new Engine({ ledger, clock });
   hostIn(host);
-  const stale = await host.approve(waits, { by: ana, version: 1 });
+  const stale = await tryApprove(host, waits, { by: ana, version: 1 });
   expect(stale).toMatchObject({ ok: false, code: "stale-version" });
-  const decided = await host.approve(waits, { by: ana, version: 2 });
+  const decided = await tryApprove(host, waits, { by: ana, version: 2 });
   if (!decided.ok) throw new Error(decided.message);
   expect(await decided.finished).toMatchObject({ status: "succeeded", result: 1 });
   expect(await desk.verify()).toMatchObject({ ok: true });
@@ -89,11 +90,13 @@ test.each([
 ] as const)("a person settles it: %s", async (_, settlement, call, runs) => {
   const approved = await ask("k");
   await desk.approve(approved, { by: ana });
-  await desk.restored(operator);
-  expect(await desk.settle({ confirmation: approved }, settlement, { by: ana })).toMatchObject({ ok: true });
+  await desk.markRestored(operator);
+  expect(await desk.decisions.settle({ confirmation: approved }, settlement, { by: ana })).toMatchObject({
+    ok: true,
+  });
   const host = new Engine({ ledger, clock });
   hostIn(host);
-  await host.workOnce();
+  await host.work({ once: true });
   expect(await callOf(approved)).toMatchObject(call);
   expect(entered).toBe(runs);
 });
@@ -101,19 +104,21 @@ test.each([
 test("what may be repeated is left to run, with its key", async () => {
   const approved = await ask("k", { idempotent: true });
   await desk.approve(approved, { by: ana });
-  expect(await desk.restored(operator)).toMatchObject({ calls: 0 });
+  expect(await desk.markRestored(operator)).toMatchObject({ calls: 0 });
   const host = new Engine({ ledger, clock });
   hostIn(host, { idempotent: true });
-  await host.workOnce();
+  await host.work({ once: true });
   expect(await callOf(approved)).toMatchObject({ status: "succeeded" });
 });
 
 test("said twice, or after a crash halfway, it does what is left and nothing else", async () => {
   for (let n = 0; n < 103; n++) await desk.approve(await ask(`k${n}`), { by: ana });
   const told: number[] = [];
-  expect(await desk.restored(operator, ({ sessions }) => told.push(sessions))).toMatchObject({ calls: 103 });
+  expect(await desk.markRestored(operator, ({ sessions }) => told.push(sessions))).toMatchObject({
+    calls: 103,
+  });
   expect(told).toEqual([100, 103]);
-  expect(await desk.restored(operator)).toEqual({ sessions: 103, calls: 0, waiting: 0 });
+  expect(await desk.markRestored(operator)).toEqual({ sessions: 103, calls: 0, waiting: 0 });
 });
 
 test("a call that somebody began meanwhile is theirs", async () => {
@@ -122,7 +127,7 @@ test("a call that somebody began meanwhile is theirs", async () => {
   const { promise, resolve } = Promise.withResolvers<string>();
   host.gate("pay", { requireConfirmation: true }, () => promise);
   await host.approve(approved, { by: ana });
-  expect(await desk.restored(operator)).toMatchObject({ calls: 0 });
+  expect(await desk.markRestored(operator)).toMatchObject({ calls: 0 });
   resolve("paid");
   await host.finished((await callOf(approved))?.id ?? "");
   expect(await callOf(approved)).toMatchObject({ status: "succeeded", result: "paid" });

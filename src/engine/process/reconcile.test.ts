@@ -8,6 +8,7 @@ import type { Commit, Ledger } from "../ledger/ledger.ts";
 import type { CallRecord, FrameRecord, JournalRecord } from "../ledger/records.ts";
 import { hostOf, message, modelSays, mortalEngine, until, type WatchedLedger } from "../testing/execution.ts";
 import { loseCommit, setsStatus } from "../testing/forgetful.ts";
+import { tryApprove } from "../testing/try-decide.ts";
 
 const HEARTBEAT_MS = 5_000;
 const ana = { id: "ana" };
@@ -96,7 +97,7 @@ describe("a call whose end the ledger lost, while its process goes on with other
     await beats(3);
     const [asked] = (await ledger.confirmations({ state: "open" })).items;
     expect(asked?.confirmation.shown.hint).toBe("May it be shipped?");
-    const receipt = await engine.approve(asked?.confirmation.id ?? "", { by: ana });
+    const receipt = await tryApprove(engine, asked?.confirmation.id ?? "", { by: ana });
     expect(receipt.ok && (await receipt.finished)).toMatchObject({ status: "succeeded", result: "shipped" });
   });
 

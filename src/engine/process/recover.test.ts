@@ -79,7 +79,7 @@ describe("a call whose process is gone", () => {
     crash();
     survivor.gate("tool", { idempotent: true }, async () => "again");
     await clock.advance(LEASE_MS - 1);
-    await survivor.workOnce();
+    await survivor.work({ once: true });
     expect(await stored()).toMatchObject({ status: "executing", attempt: 1 });
   });
 
@@ -95,10 +95,10 @@ describe("a call whose process is gone", () => {
       await clock.advance(LEASE_MS);
       return { ...due, lostCalls: [id] };
     });
-    await other.workOnce();
+    await other.work({ once: true });
     expect(await stored()).toMatchObject({ status: "executing", attempt: 1 });
     watched.lift("due");
-    await other.workOnce();
+    await other.work({ once: true });
     expect(await stored()).toMatchObject({ attempt: 2 });
   });
 
@@ -108,7 +108,7 @@ describe("a call whose process is gone", () => {
     crash();
     survivor.gate("tool", {}, async () => ++runs);
     await clock.advance(LEASE_MS);
-    await survivor.workOnce();
+    await survivor.work({ once: true });
     const call = await stored();
     expect(call).toMatchObject({ status: "unknown", attempt: 1 });
     expect((await ledger.unknownCalls()).items).toEqual([call]);
@@ -117,7 +117,7 @@ describe("a call whose process is gone", () => {
     expect(JSON.parse(record?.body ?? "")).toMatchObject({ call: call.id, attempt: 1, owner: call.owner });
     // However often anyone looks, and however long it takes.
     await clock.advance(100 * LEASE_MS);
-    await survivor.workOnce();
+    await survivor.work({ once: true });
     expect(runs).toBe(0);
     expect(await records("call-unknown")).toHaveLength(1);
   });
@@ -133,7 +133,7 @@ describe("a call whose process is gone", () => {
         return "again";
       });
       await clock.advance(LEASE_MS);
-      await survivor.workOnce();
+      await survivor.work({ once: true });
       const call = await stored();
       expect(call).toMatchObject({ status: "succeeded", result: "again", attempt: 2 });
       expect(seen).toEqual([[call.id, 2]]);
@@ -153,23 +153,23 @@ describe("a call whose process is gone", () => {
         return new Promise<never>(() => {});
       });
       await clock.advance(LEASE_MS);
-      engine.workOnce().catch(() => {});
+      engine.work({ once: true }).catch(() => {});
       await until(clock, () => entered === 1);
       crashToo();
     }
     let runs = 0;
     survivor.gate("tool", { idempotent: true }, async () => ++runs);
     await clock.advance(LEASE_MS);
-    await survivor.workOnce();
+    await survivor.work({ once: true });
     expect(await stored()).toMatchObject({ status: "unknown", attempt: 5, lost: 5 });
     const [record] = await records("call-unknown");
     expect(record?.body).toContain("5 processes that ran it were lost");
     await clock.advance(LEASE_MS);
-    await survivor.workOnce();
+    await survivor.work({ once: true });
     expect(runs).toBe(0);
     // A person who wants it run again gets one more attempt.
-    await survivor.settle({ call: (await stored()).id }, { as: "retry" }, { by: ana });
-    await survivor.workOnce();
+    await survivor.decisions.settle({ call: (await stored()).id }, { as: "retry" }, { by: ana });
+    await survivor.work({ once: true });
     expect(await stored()).toMatchObject({ status: "succeeded", attempt: 6 });
   });
 
@@ -193,12 +193,12 @@ describe("a call whose process is gone", () => {
     const { crash } = await dieInside({ idempotent: true });
     crash();
     await clock.advance(LEASE_MS);
-    await survivor.workOnce();
+    await survivor.work({ once: true });
     expect(await stored()).toMatchObject({ status: "ready", attempt: 1 });
     expect((await stored()).owner).toBeUndefined();
     const able = new Engine({ ledger, clock });
     able.gate("tool", { idempotent: true }, async (_args, { attempt }) => attempt);
-    await able.workOnce();
+    await able.work({ once: true });
     expect(await stored()).toMatchObject({ status: "succeeded", result: 2 });
   });
 
@@ -222,7 +222,7 @@ describe("a call whose process is gone", () => {
     survivor.gate("tool", {}, async () => "never");
     for (let beats = 0; beats < 20; beats++) {
       await clock.advance(HEARTBEAT_MS);
-      await survivor.workOnce();
+      await survivor.work({ once: true });
     }
     expect((await stored()).status).toBe("executing");
     finish("slow but sure");
@@ -245,11 +245,11 @@ describe("a call whose process is gone", () => {
     await clock.advance(LEASE_MS);
     second.watched.intercept("due", async (pass) => {
       const due = await pass();
-      survivor.workOnce().catch(() => {});
+      survivor.work({ once: true }).catch(() => {});
       await until(clock, () => entered.length === 1);
       return due;
     });
-    second.engine.workOnce().catch(() => {});
+    second.engine.work({ once: true }).catch(() => {});
     await settle(clock);
     expect(entered).toEqual(["first 2"]);
     expect(await stored()).toMatchObject({ status: "executing", attempt: 2 });
@@ -260,7 +260,7 @@ describe("a call whose process is gone", () => {
     const owner = await claimAndLeave(retiring);
     await ledger.retire(owner);
     survivor.gate("tool", { idempotent: true }, async (_args, { attempt }) => attempt);
-    await survivor.workOnce();
+    await survivor.work({ once: true });
     expect(await stored()).toMatchObject({ status: "succeeded", result: 2 });
   });
 });
@@ -279,7 +279,7 @@ async function claimAndLeave(engine: Engine): Promise<string> {
 describe("a late result", () => {
   test("of the last attempt is accepted while nobody has settled the call", async () => {
     const { finish } = await frozenInside();
-    await survivor.workOnce();
+    await survivor.work({ once: true });
     expect((await stored()).status).toBe("unknown");
     finish("it did happen");
     await until(clock, async () => (await stored()).status === "succeeded");
@@ -290,9 +290,9 @@ describe("a late result", () => {
 
   test("after a settlement changes nothing, and is kept in the journal", async () => {
     const { finish } = await frozenInside();
-    await survivor.workOnce();
+    await survivor.work({ once: true });
     const { id } = await stored();
-    await survivor.settle({ call: id }, { as: "failed", error: "given up" }, { by: ana });
+    await survivor.decisions.settle({ call: id }, { as: "failed", error: "given up" }, { by: ana });
     finish("too late");
     await until(clock, async () => (await records("late-result")).length > 0);
     expect(await stored()).toMatchObject({ status: "failed", result: { error: "given up" } });
@@ -310,9 +310,9 @@ describe("a late result", () => {
     const { finish } = await frozenInside();
     const { promise: second, resolve: finishSecond } = Promise.withResolvers<string>();
     survivor.gate("tool", {}, () => second);
-    await survivor.workOnce();
+    await survivor.work({ once: true });
     const { id } = await stored();
-    await survivor.settle({ call: id }, { as: "retry" }, { by: ana });
+    await survivor.decisions.settle({ call: id }, { as: "retry" }, { by: ana });
     expect(await stored()).toMatchObject({ status: "executing", attempt: 2 });
     finish("of the first");
     await until(clock, async () => (await records("late-result")).length > 0);
@@ -323,10 +323,10 @@ describe("a late result", () => {
 
   test("after a settlement as run-it is not taken for the run that a person ordered, and puts it in doubt", async () => {
     const { finish } = await frozenInside();
-    await survivor.workOnce();
+    await survivor.work({ once: true });
     const { id } = await stored();
     // Nobody here can run it, so it waits, ready, with the old attempt's number.
-    await survivor.settle({ call: id }, { as: "retry" }, { by: ana });
+    await survivor.decisions.settle({ call: id }, { as: "retry" }, { by: ana });
     expect(await stored()).toMatchObject({ status: "ready", attempt: 1 });
     finish("too late");
     await until(clock, async () => (await stored()).status !== "ready");
@@ -347,10 +347,10 @@ describe("a late result", () => {
         return "done";
       });
       survivor.gate("tool", {}, () => new Promise<never>(() => {}));
-      await survivor.workOnce();
+      await survivor.work({ once: true });
       const { id } = await stored();
       if (when !== "while nobody has settled the call")
-        await survivor.settle({ call: id }, { as: "retry" }, { by: ana });
+        await survivor.decisions.settle({ call: id }, { as: "retry" }, { by: ana });
       resolve();
       await settle(clock);
       expect(ran).toEqual(["before"]);
@@ -364,10 +364,10 @@ describe("a late result", () => {
       await confirm("sure");
       return "done";
     });
-    await survivor.workOnce();
+    await survivor.work({ once: true });
     resolve();
     // Resolves when nothing of it runs any more: it does not try for ever to put the question.
-    await engine.workOnce();
+    await engine.work({ once: true });
     expect((await stored()).status).toBe("unknown");
     expect((await ledger.confirmations({ state: "open" })).items).toEqual([]);
   });
@@ -407,7 +407,7 @@ describe("a frame whose process is gone during a model step", () => {
       }),
     );
     await clock.advance(LEASE_MS);
-    await survivor.workOnce();
+    await survivor.work({ once: true });
     expect(stepped).toEqual([outcome.frame.id]);
     const back = new Engine({ ledger, clock });
     expect(await finishFrame(partsOf(back), outcome.frame, { status: "done", event: modelSays("hi!") })).toBe(
@@ -426,7 +426,7 @@ describe("a frame whose process is gone during a model step", () => {
     if (!outcome.ok) throw new Error(outcome.message);
     crash();
     await clock.advance(LEASE_MS);
-    await survivor.workOnce();
+    await survivor.work({ once: true });
     expect(await ledger.load({ frame: outcome.frame.id })).toMatchObject({ frame: { status: "ready" } });
     expect(await ledger.readyFrames(outcome.frame.session)).toEqual([outcome.frame.id]);
   });

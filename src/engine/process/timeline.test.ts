@@ -339,7 +339,7 @@ describe("after a failover", () => {
     await pass(3 * HEARTBEAT_MS);
     eyes.intercept("commit", (go) => go());
     history = "2";
-    await idle.workOnce();
+    await idle.work({ once: true });
     await pass(100);
     expect(await stored()).toMatchObject({ status: "unknown", attempt: 1 });
     expect(told).toEqual(["new-history", "lost-claim", "lost-commits", "lost-commits"]);

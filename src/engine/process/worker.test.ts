@@ -261,7 +261,7 @@ describe("one round of work", () => {
   test("resolves when what it started is done", async () => {
     const id = await open("k");
     await new Engine({ ledger, clock }).approve(id, { by: ana });
-    await own.engine.workOnce();
+    await own.engine.work({ once: true });
     expect(runs).toBe(1);
     expect((await pay({}, { key: "k", by: ana })).status).toBe("succeeded");
   });

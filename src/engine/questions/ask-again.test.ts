@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { createDatabaseFile } from "../../../test/attack/support/database.ts";
 import { ANA, BOB, openDesk } from "../../../test/attack/support/desk.ts";
 import type { LiveTool } from "../host.ts";
+import { tryApprove, tryDeny } from "../testing/try-decide.ts";
 
 const CHANGED: Partial<LiveTool> = {
   definitionDigest: "v2:changed",
@@ -17,7 +18,7 @@ describe("the tool is not the one that was shown", () => {
     const desk = await openDesk();
     const { confirmation, call } = await desk.ask({ tool: "pay", args: { amount: 5 } });
     desk.app.define("pay", CHANGED);
-    const refused = await desk.engine.approve(confirmation.id, { by: ANA });
+    const refused = await tryApprove(desk.engine, confirmation.id, { by: ANA });
     const reason = "the tool pay is not the one that was shown";
     expect(refused).toMatchObject({
       ok: false,
@@ -62,11 +63,11 @@ describe("the tool is not the one that was shown", () => {
     const desk = await openDesk();
     const { confirmation, call } = await desk.ask({ tool: "pay" });
     desk.app.define("pay", CHANGED);
-    const refused = await desk.engine.approve(confirmation.id, { by: ANA });
-    expect(await desk.engine.approve(confirmation.id, { by: ANA })).toMatchObject({ code: "withdrawn" });
+    const refused = await tryApprove(desk.engine, confirmation.id, { by: ANA });
+    expect(await tryApprove(desk.engine, confirmation.id, { by: ANA })).toMatchObject({ code: "withdrawn" });
     const next = refused.confirmation?.id ?? "";
-    expect(await desk.engine.approve(next, { by: BOB })).toMatchObject({ code: "not-an-approver" });
-    expect(await desk.engine.approve(next, { by: ANA })).toMatchObject({ ok: true });
+    expect(await tryApprove(desk.engine, next, { by: BOB })).toMatchObject({ code: "not-an-approver" });
+    expect(await tryApprove(desk.engine, next, { by: ANA })).toMatchObject({ ok: true });
     await desk.engine.finished(call.id);
     expect(desk.app.runs).toMatchObject([{ key: call.id, attempt: 1 }]);
   });
@@ -78,7 +79,7 @@ describe("the tool is not the one that was shown", () => {
     await front.engine.approve(confirmation.id, { by: ANA });
     const back = await openDesk({ url: file.url, clock: front.clock });
     back.app.define("pay", CHANGED);
-    await back.engine.workOnce();
+    await back.engine.work({ once: true });
     expect(back.app.runs).toEqual([]);
     expect(await back.confirmation(confirmation.id)).toMatchObject({ status: "cancelled" });
     expect(await back.call(call.id)).toMatchObject({ status: "waiting", rounds: 2 });
@@ -92,7 +93,7 @@ describe("the tool is not the one that was shown", () => {
     const desk = await openDesk();
     const { confirmation, call } = await desk.ask({ tool: "pay" });
     desk.app.define("pay", { ...CHANGED, showAgain: () => undefined });
-    const refused = await desk.engine.approve(confirmation.id, { by: ANA });
+    const refused = await tryApprove(desk.engine, confirmation.id, { by: ANA });
     expect(refused).toMatchObject({ ok: false, code: "definition-changed", call: { status: "cancelled" } });
     expect(await desk.call(call.id)).toMatchObject({
       status: "cancelled",
@@ -111,12 +112,12 @@ describe("the tool is not the one that was shown", () => {
       },
     });
     const { confirmation, call } = await desk.ask({ tool: "pay" });
-    const approved = await desk.engine.approve(confirmation.id, { by: ANA });
+    const approved = await tryApprove(desk.engine, confirmation.id, { by: ANA });
     expect(approved).toMatchObject({ ok: true });
-    await desk.engine.workOnce();
+    await desk.engine.work({ once: true });
     desk.app.define("pay", CHANGED);
     const second = (await desk.call(call.id)).confirmation ?? "";
-    expect(await desk.engine.approve(second, { by: ANA })).toMatchObject({
+    expect(await tryApprove(desk.engine, second, { by: ANA })).toMatchObject({
       code: "definition-changed",
       call: { status: "cancelled" },
     });
@@ -133,7 +134,7 @@ describe("the call must not run any more: withdrawn with its code, journaled, an
     const { confirmation, call } = await desk.ask({ tool: "pay" });
     if (code === "tool-gone") desk.app.remove("pay");
     else desk.app.define("pay", { denies: () => reason });
-    expect(await desk.engine.approve(confirmation.id, { by: ANA })).toMatchObject({
+    expect(await tryApprove(desk.engine, confirmation.id, { by: ANA })).toMatchObject({
       ok: false,
       code,
       message: `Withdrawn: ${reason}.`,
@@ -147,14 +148,14 @@ describe("the call must not run any more: withdrawn with its code, journaled, an
     expect((await desk.journal()).at(-1)).toMatchObject({ kind: "confirmation-cancelled", body: { reason } });
     expect(desk.app.runs).toEqual([]);
     expect(desk.app.steps).toHaveLength(1);
-    expect(await desk.engine.approve(confirmation.id, { by: ANA })).toMatchObject({ code: "withdrawn" });
+    expect(await tryApprove(desk.engine, confirmation.id, { by: ANA })).toMatchObject({ code: "withdrawn" });
   });
 
   test("a denial needs no tool at all", async () => {
     const desk = await openDesk();
     const { confirmation } = await desk.ask({ tool: "pay" });
     desk.app.remove("pay");
-    expect(await desk.engine.deny(confirmation.id, { by: ANA })).toMatchObject({
+    expect(await tryDeny(desk.engine, confirmation.id, { by: ANA })).toMatchObject({
       ok: true,
       call: { status: "denied" },
     });

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { ANA, openDesk } from "../../../test/attack/support/desk.ts";
 import { REDACTED } from "../common/redact.ts";
 import { Engine } from "../engine.ts";
+import { tryApprove } from "../testing/try-decide.ts";
 
 describe("a turn that needs people", () => {
   test("asks all its questions in one event, and says of each what is about to happen", async () => {
@@ -130,7 +131,7 @@ describe("too much", () => {
     });
     const [nosy] = await desk.askAll([{ tool: "nosy" }, { tool: "pay" }]);
     await desk.engine.approve(nosy!.confirmation.id, { by: ANA });
-    await desk.engine.workOnce();
+    await desk.engine.work({ once: true });
     expect(await desk.call(nosy!.call.id)).toMatchObject({ status: "suspended", rounds: 2 });
   });
 
@@ -145,8 +146,8 @@ describe("too much", () => {
     const { call } = await desk.ask({ tool: "nosy" });
     for (let round = 0; round < 3; round++) {
       const { confirmation = "" } = await desk.call(call.id);
-      expect(await desk.engine.approve(confirmation, { by: ANA })).toMatchObject({ ok: true });
-      await desk.engine.workOnce();
+      expect(await tryApprove(desk.engine, confirmation, { by: ANA })).toMatchObject({ ok: true });
+      await desk.engine.work({ once: true });
     }
     expect(await desk.call(call.id)).toMatchObject({
       status: "failed",

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ANA, type Desk, openDesk } from "../../../test/attack/support/desk.ts";
+import { tryDeny } from "../testing/try-decide.ts";
 import type { AskedCall } from "./ask.ts";
 
 /** A call whose tool was entered, asked by itself, and words its own answer when that is not approved. */
@@ -20,7 +21,7 @@ async function suspend(desk: Desk, expiresInMs?: number): Promise<AskedCall & { 
   });
   const asked = await desk.ask({ tool: "leave" });
   await desk.engine.approve(asked.confirmation.id, { by: ANA });
-  await desk.engine.workOnce();
+  await desk.engine.work({ once: true });
   const { confirmation: question = "", status } = await desk.call(asked.call.id);
   expect(status).toBe("suspended");
   return { ...asked, question };
@@ -30,7 +31,7 @@ describe("a tool that asked by itself and words its own denial", () => {
   test("is entered once more when it is denied, and the ledger says denied whatever it returns", async () => {
     const desk = await openDesk();
     const { call, question } = await suspend(desk);
-    expect(await desk.engine.deny(question, { by: ANA, reason: "no" })).toMatchObject({
+    expect(await tryDeny(desk.engine, question, { by: ANA, reason: "no" })).toMatchObject({
       ok: true,
       call: { status: "ready", refused: true },
     });
@@ -46,8 +47,8 @@ describe("a tool that asked by itself and words its own denial", () => {
     const desk = await openDesk();
     const { call, question } = await suspend(desk, 1000);
     await desk.clock.advance(1000);
-    await desk.engine.workOnce();
-    await desk.engine.workOnce();
+    await desk.engine.work({ once: true });
+    await desk.engine.work({ once: true });
     expect(await desk.confirmation(question)).toMatchObject({ status: "expired", votes: [] });
     expect(await desk.call(call.id)).toMatchObject({ result: { status: "rejected" } });
   });
@@ -55,7 +56,7 @@ describe("a tool that asked by itself and words its own denial", () => {
   test("is not entered again when its question is withdrawn", async () => {
     const desk = await openDesk();
     const { call, question } = await suspend(desk);
-    await desk.engine.cancel(question, { by: ANA, reason: "never mind" });
+    await desk.engine.decisions.cancel(question, { by: ANA, reason: "never mind" });
     expect(await desk.call(call.id)).toMatchObject({ status: "cancelled" });
     expect(desk.app.runs).toHaveLength(1);
   });
@@ -83,9 +84,9 @@ test("however a question ends, the session tells of it exactly once, in the run'
   const [approved, denied, cancelled, expired] = asked.map(({ confirmation }) => confirmation.id);
   await desk.engine.approve(approved!, { by: ANA });
   await desk.engine.deny(denied!, { by: ANA });
-  await desk.engine.cancel(cancelled!, { by: ANA, reason: "off" });
+  await desk.engine.decisions.cancel(cancelled!, { by: ANA, reason: "off" });
   await desk.clock.advance(1000);
-  await desk.engine.workOnce();
+  await desk.engine.work({ once: true });
   const closing = (await desk.events(asked[0]!.call.session)).filter(
     ({ closings }) => closings !== undefined,
   );

@@ -22,5 +22,6 @@ export { expire, writeExpiry } from "./expire.ts";
 export { firstQuestion } from "./first-question.ts";
 export { judgePayload, type PayloadOutcome } from "./payload.ts";
 export { judgePayloadHere } from "./payload-here.ts";
+export { readConfirmation, readPending } from "./read-confirmations.ts";
 export { type TurnWithdrawal, withdrawTurn } from "./withdraw-turn.ts";
 export { writeWithdrawal } from "./write-withdrawal.ts";

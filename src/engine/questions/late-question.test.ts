@@ -5,6 +5,7 @@ import { ManualClock } from "../common/manual-clock.ts";
 import type { Commit, Ledger } from "../ledger/ledger.ts";
 import { mortalEngine, until } from "../testing/execution.ts";
 import { setsStatus } from "../testing/forgetful.ts";
+import { tryApprove } from "../testing/try-decide.ts";
 
 const ana = { id: "ana" };
 
@@ -42,7 +43,7 @@ test("a question that a ledger takes late, after an outage, is asked, and its ca
   expect(tries).toBe(21);
   const [asked] = (await ledger.confirmations({ state: "open" })).items;
   expect(asked?.call).toMatchObject({ status: "suspended" });
-  const receipt = await engine.approve(asked?.confirmation.id ?? "", { by: ana });
+  const receipt = await tryApprove(engine, asked?.confirmation.id ?? "", { by: ana });
   await until(clock, () => receipt.ok);
   expect(receipt.ok && (await receipt.finished)).toMatchObject({ status: "succeeded", result: "shipped" });
 });

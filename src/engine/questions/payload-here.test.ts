@@ -3,6 +3,7 @@ import { z } from "zod";
 import { createDatabaseFile } from "../../../test/attack/support/database.ts";
 import { ANA, type Desk, openDesk } from "../../../test/attack/support/desk.ts";
 import { type Form, readForm } from "../common/schema.ts";
+import { tryApprove } from "../testing/try-decide.ts";
 
 const LEAVE = z.object({
   until: z.iso.date().transform((day) => new Date(day)),
@@ -18,7 +19,10 @@ describe("a payload, where the tool is served", () => {
     const desk = await openDesk();
     desk.app.define("leave", { readPayload: form.read });
     const { confirmation } = await desk.ask(asked);
-    const refused = await desk.engine.approve(confirmation.id, { by: ANA, payload: { ...FITS, days: 500 } });
+    const refused = await tryApprove(desk.engine, confirmation.id, {
+      by: ANA,
+      payload: { ...FITS, days: 500 },
+    });
     expect(refused).toMatchObject({ ok: false, code: "payload-mismatch", field: "days" });
     expect(await desk.confirmation(confirmation.id)).toMatchObject({ status: "requested", votes: [] });
     expect(desk.app.runs).toEqual([]);
@@ -32,7 +36,7 @@ describe("a payload, where the tool is served", () => {
     await desk.engine.finished(call.id);
     expect(desk.app.runs).toMatchObject([{ payload: READ }]);
     expect((await desk.confirmation(confirmation.id)).votes).toMatchObject([{ payload: FITS }]);
-    expect(await desk.engine.approve(confirmation.id, { by: ANA, payload: FITS })).toMatchObject({
+    expect(await tryApprove(desk.engine, confirmation.id, { by: ANA, payload: FITS })).toMatchObject({
       repeated: true,
     });
   });
@@ -46,7 +50,7 @@ test("a payload that was taken where the tool is not served, and does not fit, f
   await front.engine.approve(String(bad?.confirmation.id), { by: ANA, payload: { ...FITS, days: 500 } });
   const back = await openDesk({ url: file.url, clock: front.clock });
   back.app.define("leave", { readPayload: form.read });
-  await back.engine.workOnce();
+  await back.engine.work({ once: true });
   expect(back.app.runs).toMatchObject([{ key: good?.call.id, payload: READ }]);
   expect(await back.call(String(bad?.call.id))).toMatchObject({
     status: "failed",
@@ -59,13 +63,17 @@ test("a tool that cannot be asked now, or that changed, does not keep the decisi
   desk.app.define("leave", { readPayload: form.read, definitionDigest: "v1:other" });
   const { confirmation } = await desk.ask(asked);
   const payload = { ...FITS, days: 500 };
-  expect(await desk.engine.judgePayload(await subject(desk, confirmation.id), payload)).toMatchObject({
+  expect(
+    await desk.engine.decisions.judgePayload(await subject(desk, confirmation.id), payload),
+  ).toMatchObject({
     ok: true,
   });
   desk.app.tool = () => {
     throw new Error("its server is away");
   };
-  expect(await desk.engine.judgePayload(await subject(desk, confirmation.id), payload)).toMatchObject({
+  expect(
+    await desk.engine.decisions.judgePayload(await subject(desk, confirmation.id), payload),
+  ).toMatchObject({
     ok: true,
   });
 });

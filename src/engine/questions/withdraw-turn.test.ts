@@ -3,6 +3,7 @@ import { ANA, type Desk, openDesk } from "../../../test/attack/support/desk.ts";
 import { CallEnd } from "../calls/call-end.ts";
 import { partsOf, withdrawTurn } from "../index.ts";
 import type { FrameRecord } from "../ledger/records.ts";
+import { tryApprove } from "../testing/try-decide.ts";
 
 const reason = "decided elsewhere";
 const withdrawal = { reason, cursor: { decided: true } };
@@ -16,7 +17,7 @@ async function frameOf(desk: Desk, call: string): Promise<FrameRecord> {
 test("what is still asked in a turn is taken back at once, what was decided stays, and the frame goes on knowing it", async () => {
   const desk = await openDesk();
   const [paid, ...open] = await desk.askAll([{ tool: "pay" }, { tool: "pay" }, { tool: "pay" }]);
-  const decided = await desk.engine.approve(paid?.confirmation.id ?? "", { by: ANA });
+  const decided = await tryApprove(desk.engine, paid?.confirmation.id ?? "", { by: ANA });
   if (decided.ok) await decided.finished;
   const frame = await frameOf(desk, paid?.call.id ?? "");
   expect(await withdrawTurn(partsOf(desk.engine), frame, withdrawal)).toBe(true);
@@ -52,7 +53,7 @@ test("of a decision and a withdrawal at once, one stands", async () => {
   const { call, confirmation } = await desk.ask({ tool: "pay" });
   const frame = await frameOf(desk, call.id);
   const [decided, withdrawn] = await Promise.all([
-    desk.engine.approve(confirmation.id, { by: ANA }),
+    tryApprove(desk.engine, confirmation.id, { by: ANA }),
     withdrawTurn(partsOf(desk.engine), frame, withdrawal),
   ]);
   expect(decided.ok).toBe(!withdrawn);
@@ -73,7 +74,7 @@ test("a call may tell what came of an earlier one of its frame, of no other, and
   });
   await desk.engine.deny(second?.confirmation.id ?? "", { by: ANA });
   for (const asked of [first, stranger, third]) {
-    const decided = await desk.engine.approve(asked?.confirmation.id ?? "", { by: ANA });
+    const decided = await tryApprove(desk.engine, asked?.confirmation.id ?? "", { by: ANA });
     if (decided.ok) await decided.finished;
   }
   const results = await Promise.all(ids.map(async (id) => (await desk.call(id)).result));

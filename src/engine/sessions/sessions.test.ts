@@ -18,6 +18,7 @@ import {
   toolOf,
   until,
 } from "../testing/execution.ts";
+import { tryApprove } from "../testing/try-decide.ts";
 
 const SWORDFISH = "swordfish";
 const ana = { id: "ana" };
@@ -88,7 +89,7 @@ async function fill(): Promise<string> {
     ],
   });
   const [first, second] = turn?.asked ?? [];
-  const decided = await engine.approve(first?.confirmation.id ?? "", {
+  const decided = await tryApprove(engine, first?.confirmation.id ?? "", {
     by: ana,
     payload: SWORDFISH,
     reason: SWORDFISH,
@@ -137,7 +138,7 @@ describe("a session", () => {
 describe("deleting a session", () => {
   test("erases what was said and done, wherever the file keeps it, and the chain still verifies", async () => {
     const key = await fill();
-    await engine.seal();
+    await engine.head();
     expect(placesOf(SWORDFISH)).toEqual(
       expect.arrayContaining([
         "calls.args",
@@ -181,11 +182,11 @@ describe("deleting a session", () => {
     await fill();
     const [open] = (await ledger.confirmations({ state: "open" })).items;
     await engine.deleteSession(session, ana);
-    expect(await engine.approve(open?.confirmation.id ?? "", { by: ana })).toMatchObject({
+    expect(await tryApprove(engine, open?.confirmation.id ?? "", { by: ana })).toMatchObject({
       ok: false,
       code: "withdrawn",
     });
-    await engine.workOnce();
+    await engine.work({ once: true });
     expect(await ledger.readyFrames(open?.confirmation.session ?? "")).toEqual([]);
   });
 
@@ -212,7 +213,7 @@ describe("deleting a session", () => {
     await until(clock, () => entered);
     crash();
     await clock.advance(15_000);
-    await engine.workOnce();
+    await engine.work({ once: true });
     const name = { app: "gate:hang", user: "gate", id: "k" };
     const refused = await engine.deleteSession(name, ana);
     expect(refused).toMatchObject({
@@ -221,7 +222,11 @@ describe("deleting a session", () => {
       message: expect.stringContaining("unknown") as string,
     });
     const [unknown] = (await ledger.unknownCalls()).items;
-    await engine.settle({ call: unknown?.id ?? "" }, { as: "failed", error: "gave up" }, { by: ana });
+    await engine.decisions.settle(
+      { call: unknown?.id ?? "" },
+      { as: "failed", error: "gave up" },
+      { by: ana },
+    );
     expect(await engine.deleteSession(name, ana)).toEqual({ ok: true });
   });
 

@@ -192,7 +192,7 @@ async function planErasure(parts: EngineParts, snapshot: Snapshot, cause: Erasur
   const busy = open.find(({ status }) => status === "executing" || status === "unknown");
   if (busy !== undefined) {
     const message = `The call ${busy.wireId} (${busy.tool}) is ${busy.status}; wait for it, or settle it first.`;
-    return { value: { ok: false, code: "call-executing", message, call: busy } };
+    return { value: { ok: false, code: "call-executing", message } };
   }
   // Erased first: that it was done, by whom, and what was withdrawn for it stays on record, and how far it reached.
   const draft = new Draft(parts, now, session).write({ kind: "erase" });

@@ -20,6 +20,7 @@ import {
   toolOf,
   until,
 } from "../testing/execution.ts";
+import { tryApprove, tryDeny } from "../testing/try-decide.ts";
 import type { PlannedCall, Turn } from "./turns.ts";
 
 const ana = { id: "ana" };
@@ -277,21 +278,21 @@ describe("the frame's next step", () => {
   });
 
   const doors: readonly [string, (turn: Turn) => Promise<unknown>][] = [
-    ["an approval", (turn) => engine.approve(idOf(turn), { by: ana })],
-    ["a denial", (turn) => engine.deny(idOf(turn), { by: ana })],
-    ["a withdrawal", (turn) => engine.cancel(idOf(turn), { by: ana, reason: "no" })],
+    ["an approval", (turn) => tryApprove(engine, idOf(turn), { by: ana })],
+    ["a denial", (turn) => tryDeny(engine, idOf(turn), { by: ana })],
+    ["a withdrawal", (turn) => engine.decisions.cancel(idOf(turn), { by: ana, reason: "no" })],
     [
       "an expiry found by a sweep",
       async () => {
         await clock.advance(1_000);
-        await engine.workOnce();
+        await engine.work({ once: true });
       },
     ],
     [
       "an expiry found by a late decision",
       async (turn) => {
         await clock.advance(1_000);
-        await engine.approve(idOf(turn), { by: ana });
+        await tryApprove(engine, idOf(turn), { by: ana });
       },
     ],
   ];
@@ -310,12 +311,12 @@ describe("the frame's next step", () => {
     const turn = await record(await start("go", "i1", doomed), [run("c1", "hang")], doomed);
     crash();
     await clock.advance(15_000);
-    await engine.workOnce();
+    await engine.work({ once: true });
     expect(await callOf(turn.frame, "c1")).toMatchObject({ status: "unknown" });
     expect(await frameOf(turn.frame)).toMatchObject({ status: "waiting", open: 1 });
     expect(steps).toEqual([]);
     const target = { call: `${turn.frame.session}.c1` };
-    await engine.settle(target, { as: "succeeded", result: { ok: 1 } }, { by: ana });
+    await engine.decisions.settle(target, { as: "succeeded", result: { ok: 1 } }, { by: ana });
     await until(clock, () => steps.length === 1);
   });
 
@@ -337,7 +338,7 @@ describe("the frame's next step", () => {
       Array.from({ length: 10 }, (_, n) => planned(`c${n}`, "pay", ask())),
     );
     const inputs = turn.asked.map((_, n) => ({ id: idOf(turn, n), confirmed: n % 2 === 0 }));
-    await pumped(clock, Promise.all(inputs.map((input) => engine.decide(input, { by: ana }))));
+    await pumped(clock, Promise.all(inputs.map((input) => engine.decisions.decide(input, { by: ana }))));
     const ended = turn.calls.map(({ id }) => engine.finished(id));
     await pumped(clock, Promise.all(ended));
     await until(clock, () => steps.length > 0);
@@ -351,7 +352,7 @@ describe("the frame's next step", () => {
     await elsewhere.deny(idOf(turn), { by: ana });
     expect(await frameOf(turn.frame)).toMatchObject({ status: "ready" });
     expect(steps).toEqual([]);
-    await engine.workOnce();
+    await engine.work({ once: true });
     expect(steps).toMatchObject([{ id: turn.frame.id }]);
   });
 
@@ -376,8 +377,8 @@ describe("the frame's next step", () => {
     const second = await record(await start("and pay Eve", "i2"), [planned("c2", "pay", ask())]);
     await elsewhere.deny(idOf(first), { by: ana });
     await elsewhere.deny(idOf(second), { by: ana });
-    await engine.workOnce();
-    await engine.workOnce();
+    await engine.work({ once: true });
+    await engine.work({ once: true });
     expect(steps).toHaveLength(1);
     const [stepping] = steps;
     if (stepping === undefined) throw new Error("No step.");
@@ -407,7 +408,7 @@ describe("the frame's next step", () => {
       if (!next.ok) throw new Error(next.message);
       const seen = steps.length;
       await Promise.all([
-        engine.deny(idOf(first), { by: ana }),
+        tryDeny(engine, idOf(first), { by: ana }),
         round % 2 === 0
           ? finishFrame(partsOf(engine), next.frame, { status: "done" })
           : record(next.frame, [planned("c2", "pay", ask())]),
@@ -422,7 +423,7 @@ describe("the frame's next step", () => {
     await new Engine({ ledger, clock }).deny(idOf(turn), { by: ana });
     expect(await frameOf(turn.frame)).toMatchObject({ status: "ready" });
     await engine.deleteSession(session, ana);
-    await engine.workOnce();
+    await engine.work({ once: true });
     expect(steps).toEqual([]);
   });
 });

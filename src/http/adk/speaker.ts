@@ -25,7 +25,7 @@ export async function speakerFor(
     const engine = await site.engine();
     const tried = { code: "forbidden", what: "decide" } as const;
     for (const { id } of decisions.slice(0, MOST_RECORDED))
-      await engine.noteRefusal({ confirmation: id }, tried, { by: caller, via: "adk" });
+      await engine.decisions.noteRefusal({ confirmation: id }, tried, { by: caller, via: "adk" });
     throw error;
   }
 }

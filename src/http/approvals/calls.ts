@@ -1,14 +1,13 @@
 import {
+  type Call,
   type CallRecord,
-  type CallStatus,
   isVouched,
   type Ledger,
   type Page,
   type Principal,
   type Ruled,
-  redact,
+  toCall,
 } from "../../engine/index.ts";
-import type { JsonObject, JsonValue } from "../../protocol/index.ts";
 import { type CursorUse, openCursor, sealCursor } from "../cursors.ts";
 import { hasScope } from "../scopes.ts";
 
@@ -21,22 +20,7 @@ export interface CallOwner {
 }
 
 /** A call about which nobody was asked, as it is shown to whoever settles it. */
-export interface CallView {
-  readonly id: string;
-  readonly callId: string;
-  readonly status: CallStatus;
-  readonly app: string;
-  readonly agent: string;
-  readonly user: string;
-  readonly session: string;
-  readonly tool: string;
-  readonly args: JsonObject;
-  readonly attempt: number;
-  readonly startedAt?: string;
-  readonly endedAt?: string;
-  readonly result?: JsonValue;
-  /** Long values were cut to their beginning. */
-  readonly truncated?: true;
+export interface CallView extends Call {
   readonly owner?: CallOwner;
 }
 
@@ -79,23 +63,7 @@ export async function showCall(
   call: CallRecord & { readonly truncated?: true },
   session: { readonly id: string; readonly user: string },
 ): Promise<CallView> {
-  return {
-    id: call.id,
-    callId: call.wireId,
-    status: call.status,
-    app: call.app,
-    agent: call.agent,
-    user: session.user,
-    session: session.id,
-    tool: call.tool,
-    args: redact(call.args, call.secrets),
-    attempt: call.attempt,
-    ...(call.startedAt === undefined ? {} : { startedAt: iso(call.startedAt) }),
-    ...(call.endedAt === undefined ? {} : { endedAt: iso(call.endedAt) }),
-    ...(call.result === undefined ? {} : { result: call.result }),
-    ...(call.truncated === undefined ? {} : { truncated: call.truncated }),
-    ...(await ownerOf(ledger, call)),
-  };
+  return { ...toCall(call, session), ...(await ownerOf(ledger, call)) };
 }
 
 /** The process that holds the claim on the call, for the person who has to find out what it did. */

@@ -30,8 +30,8 @@ export async function cancelOne(
     said: { reason },
   });
   const engine = await site.engine(confirmation.app);
-  const cancelled = await engine.cancel(id, { by: principal, via: DOOR, reason });
-  if (cancelled.ok) return show({ ...cancelled, session }, principal);
+  const cancelled = await engine.decisions.cancel(id, { by: principal, via: DOOR, reason });
+  if (cancelled.ok) return show(cancelled, principal);
   const { confirmation: standing, call } = cancelled;
   if (standing !== undefined && call !== undefined && isWithdrawnBy(standing, principal)) {
     return show({ confirmation: standing, call, session }, principal);

@@ -121,7 +121,7 @@ async function commit(
   { principal, app }: { readonly principal: Principal; readonly app: string },
 ): Promise<ConfirmationSubject> {
   const engine = await site.engine(app);
-  const outcome = await engine.decide(input, { by: principal, via: DOOR });
+  const outcome = await engine.decisions.decide(input, { by: principal, via: DOOR });
   if (outcome.ok) return outcome;
   // Its rule may have changed since it was looked at.
   const { confirmation } = outcome;

@@ -1,4 +1,4 @@
-import type { Principal, Tried } from "../../engine/index.ts";
+import type { DecisionTarget, Principal, Tried } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import type { Site } from "../site.ts";
 
@@ -9,7 +9,7 @@ export const DOOR = "api";
 export interface Attempt {
   readonly principal: Principal;
   readonly what: Tried["what"];
-  readonly target: { readonly confirmation: string } | { readonly call: string };
+  readonly target: DecisionTarget;
 }
 
 /** Asks whether somebody may go on. Where they may not, that they tried is put on record before they are told. */
@@ -20,7 +20,7 @@ export async function onRecord<T>(site: Site, attempt: Attempt, permit: () => T 
     if (CountersignError.isInstance(error)) {
       const code = error.code === "forbidden" ? "forbidden" : "not-an-approver";
       const { principal: by, what, target } = attempt;
-      await (await site.engine()).noteRefusal(target, { code, what }, { by, via: DOOR });
+      await (await site.engine()).decisions.noteRefusal(target, { code, what }, { by, via: DOOR });
     }
     throw error;
   }

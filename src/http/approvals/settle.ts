@@ -5,7 +5,7 @@ import type {
   Engine,
   Ledger,
   Principal,
-  Refusal,
+  RefusedDecision,
   SessionRecord,
   Settled,
 } from "../../engine/index.ts";
@@ -84,14 +84,18 @@ async function settle(
     note: { attempt: about.call.attempt },
   });
   const attempt = about.body.attempt ?? Number(note["attempt"]);
-  const outcome = await engine.settle(target, { ...about.body, attempt }, { by: principal, via: DOOR });
+  const outcome = await engine.decisions.settle(
+    target,
+    { ...about.body, attempt },
+    { by: principal, via: DOOR },
+  );
   return stands(engine, outcome, { ...about, attempt, principal });
 }
 
 /** The call as settled; or, where this person has settled that attempt so already, as it is now. */
 async function stands(
   { ledger }: Engine,
-  outcome: Settled | Refusal,
+  outcome: Settled | RefusedDecision,
   said: {
     readonly call: CallRecord;
     readonly body: SettlementBody;

@@ -5,6 +5,7 @@ import { afterEach, expect, test } from "vitest";
 import { giveUp } from "../../../test/support/given-up.ts";
 import { wrapLedger } from "../../../test/support/ledger-proxy.ts";
 import { Engine, type Ledger, ManualClock } from "../../engine/index.ts";
+import { tryApprove } from "../../engine/testing/try-decide.ts";
 import { createLedger } from "../../stores/index.ts";
 import type { MetricName } from "./catalog.ts";
 import { readLedgerSamples } from "./ledger-samples.ts";
@@ -52,7 +53,7 @@ test("what was asked, decided and run is counted, by verdict, door and end", asy
   const refund = refundGate(engine);
   const [one, two, three] = [await ask(refund, "1"), await ask(refund, "2"), await ask(refund, "3")];
   await clock.advance(2 * MINUTE_MS);
-  const approved = await engine.approve(one ?? "", { by, via: "api" });
+  const approved = await tryApprove(engine, one ?? "", { by, via: "api" });
   if (approved.ok) await approved.finished;
   await engine.deny(two ?? "", { by, via: "cli" });
   expect(await look(ledger, "confirmations")).toEqual({ requested: 3, approved: 1, denied: 1 });
@@ -90,12 +91,12 @@ test("an approved call that nobody takes up for a minute is said to have no host
   const asking = await open(url, clock);
   const id = await ask(refundGate(asking.engine), "1");
   const elsewhere = await open(url, clock);
-  expect(await elsewhere.engine.approve(id, { by })).toMatchObject({ ok: true });
+  expect(await tryApprove(elsewhere.engine, id, { by })).toMatchObject({ ok: true });
   await clock.advance(MINUTE_MS - 1);
   expect(Object.values(await look(elsewhere.ledger, "unrunnable"))).toEqual([0]);
   await clock.advance(1);
   expect(Object.values(await look(elsewhere.ledger, "unrunnable"))).toEqual([1]);
-  await asking.engine.workOnce();
+  await asking.engine.work({ once: true });
   expect(Object.values(await look(elsewhere.ledger, "unrunnable"))).toEqual([0]);
   expect(await look(elsewhere.ledger, "startSeconds")).toEqual({
     "": { counts: [0, 0, 0, 0, 0, 0, 1, 0, 0], sum: 60 },

@@ -37,7 +37,7 @@ async function askProvider(run: RunContext, provider: ConfirmationProvider, aske
     if (input !== undefined) await decide(run, input, principal("provider", confirmation.agent));
   } catch (error) {
     const message = errorText(error);
-    await run.engine.cancel(confirmation.id, {
+    await run.engine.decisions.cancel(confirmation.id, {
       by: principal("provider", confirmation.agent),
       reason: `the confirmation provider failed: ${message}`,
     });
@@ -67,7 +67,7 @@ function toDecision(id: string, answer: boolean | ToolConfirmation | undefined):
 }
 
 async function decide(run: RunContext, input: DecisionInput, by: Principal): Promise<void> {
-  await run.engine.decide(input, { by, via: by.kind });
+  await run.engine.decisions.decide(input, { by, via: by.kind });
 }
 
 function principal(kind: "provider" | "author", agent: string): Principal {

@@ -1,9 +1,8 @@
 import {
   type Decider,
-  type DecisionReceipt,
   firstQuestion,
   isAnswered,
-  type Refusal,
+  type RefusedDecision,
   type SessionRecord,
 } from "../../engine/index.ts";
 import {
@@ -100,7 +99,7 @@ function contradicted(
 
 type Taken =
   | { readonly ok: true; readonly where: NonNullable<AnswersOutcome["resumed"]> }
-  | Pick<Refusal, "ok" | "code" | "message" | "confirmation">;
+  | Pick<RefusedDecision, "ok" | "code" | "message" | "confirmation">;
 
 function toRefusedAnswer({ code, message, confirmation }: Extract<Taken, { ok: false }>): RefusedAnswer {
   return { code, message, ...(confirmation === undefined ? {} : { confirmation: confirmation.id }) };
@@ -121,7 +120,7 @@ async function takeAnswer(
     ...(reason === undefined ? {} : { reason }),
   };
   const before = session.nextSeq - 1;
-  const receipt: DecisionReceipt | Refusal = await run.engine.decide(decision, decider);
+  const receipt = await run.engine.decisions.decide(decision, decider);
   if (!receipt.ok) return target.byCall ? withOpenQuestion(receipt) : receipt;
   const after = receipt.repeated ? await closedAt(run, session.key, target.id) : before;
   return { ok: true, where: { invocation: target.invocation, after } };
@@ -155,7 +154,7 @@ function unknownTo(given: string): Pick<RefusedAnswer, "code" | "message"> {
 }
 
 // Whoever knows only the call must learn by which id its open question is answered.
-function withOpenQuestion(refusal: Refusal): Refusal {
+function withOpenQuestion(refusal: RefusedDecision): RefusedDecision {
   const { call, confirmation, message } = refusal;
   const open = call?.confirmation;
   if (open === undefined || open === confirmation?.id || isAnswered(call?.status ?? "cancelled"))

@@ -1,16 +1,8 @@
-import { type Confirmation, type DecisionReceipt, toConfirmation } from "../../engine/index.ts";
+import { type Decided, type DecisionResult, toConfirmation } from "../../engine/index.ts";
 import type { Turn } from "../history/index.ts";
 import type { RunContext } from "../run-context.ts";
 import { type Collected, collectRun } from "../streaming/index.ts";
 import { closedAt } from "./answers.ts";
-
-/** A committed decision. `finished` is the turn after the resume; ignoring it loses nothing. */
-export interface DecisionResult {
-  readonly confirmation: Confirmation;
-  /** The same decision stood already. */
-  readonly repeated: boolean;
-  readonly finished: Promise<Turn>;
-}
 
 /** Makes the turn of what was stored in a run. */
 export type TurnOf = (
@@ -18,9 +10,9 @@ export type TurnOf = (
   collected: Collected,
 ) => Promise<Turn>;
 
-/** Shows a receipt to the host program. The turn is watched only if somebody asks for it. */
-export function decisionResult(run: RunContext, receipt: DecisionReceipt, turnOf: TurnOf): DecisionResult {
-  const { call, confirmation, session, repeated } = receipt;
+/** Shows a decision to the host program. The turn after it is watched only if somebody asks for it. */
+export function decisionResult(run: RunContext, decided: Decided, turnOf: TurnOf): DecisionResult<Turn> {
+  const { ok, call, confirmation, session, repeated } = decided;
   const where = { session: call.session, invocation: confirmation.invocation };
   const finish = async (): Promise<Turn> => {
     const after = repeated ? await closedAt(run, call.session, confirmation.id) : session.nextSeq - 1;
@@ -33,6 +25,7 @@ export function decisionResult(run: RunContext, receipt: DecisionReceipt, turnOf
   };
   let finished: Promise<Turn> | undefined;
   return {
+    ok,
     confirmation: toConfirmation({ confirmation, call, session }, confirmation.votes.at(-1)?.by),
     repeated,
     get finished() {

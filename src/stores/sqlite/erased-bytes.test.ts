@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Engine } from "../../engine/index.ts";
+import { tryApprove } from "../../engine/testing/try-decide.ts";
 import { createLedger } from "../index.ts";
 
 const ana = { id: "ana" };
@@ -46,7 +47,7 @@ async function fill(engine: Engine, count: number): Promise<readonly string[]> {
     const { id: confirmation } = outcome.confirmation;
     if (i % 3 === 0) await engine.deny(confirmation, { by: ana, reason: `no MARK${id}` });
     else {
-      const receipt = await engine.approve(confirmation, { by: ana });
+      const receipt = await tryApprove(engine, confirmation, { by: ana });
       if (receipt.ok) await receipt.finished;
     }
     ids.push(id);

@@ -1,4 +1,5 @@
-import type { CallRecord, ConfirmationRecord, Ledger, Runner, Settlement } from "../../../src/index.ts";
+import type { CallRecord, ConfirmationRecord } from "../../../src/engine/index.ts";
+import type { Ledger, Runner, Settlement } from "../../../src/index.ts";
 import { say } from "../../support/processes/program.ts";
 import { fractionOf } from "../../support/random.ts";
 import { describeError } from "../life.ts";
@@ -58,7 +59,7 @@ export class Deciders {
   async #settle(call: CallRecord): Promise<void> {
     const engine = await this.#runner(call.app).engine();
     const settlement = this.#settlement(call);
-    const settled = await engine.settle({ call: call.id }, settlement, BOSS);
+    const settled = await engine.decisions.settle({ call: call.id }, settlement, BOSS);
     if (settled.ok) tell({ type: "settled-call", call: call.id, as: settlement.as });
   }
 

@@ -8,6 +8,7 @@ import {
   type Engine,
   type JsonObject,
   Runner,
+  type Turn,
   tool,
 } from "../../../src/index.ts";
 import { LedgerFile } from "../../support/ledger-file.ts";
@@ -91,9 +92,9 @@ class EngineSeat implements Decides {
   }
 
   async decide(id: string, confirmed: boolean): Promise<RunnerAnswer> {
-    const receipt = await this.#engine.decide({ id, confirmed }, acting);
+    const receipt = await this.#engine.decisions.decide({ id, confirmed }, acting);
     if (!receipt.ok) return { ok: false, code: receipt.code, message: receipt.message };
-    const { status } = await receipt.finished;
+    const { status } = await this.#engine.finished(receipt.call.id);
     return { ok: true, repeated: receipt.repeated, finished: status };
   }
 }
@@ -130,7 +131,7 @@ class RunnerSeat implements Decides {
   }
 }
 
-async function toAnswer({ confirmation, repeated, finished }: DecisionResult): Promise<RunnerAnswer> {
+async function toAnswer({ confirmation, repeated, finished }: DecisionResult<Turn>): Promise<RunnerAnswer> {
   const { confirmed, by, at } = confirmation.decision ?? {};
   const turn = await finished;
   return {

@@ -1,0 +1,110 @@
+import { CountersignError, type JsonValue } from "../../protocol/index.ts";
+import type { Executions } from "../calls/index.ts";
+import type { EngineParts } from "../parts.ts";
+import { type PrincipalInput, toPrincipal } from "../people/index.ts";
+import { type AskedCall, judgePayloadHere, type PayloadOutcome } from "../questions/index.ts";
+import { decide } from "./decide.ts";
+import {
+  type Decided,
+  type Decider,
+  type DecisionInput,
+  type DecisionTarget,
+  type RefusedDecision,
+  refusal,
+} from "./decision.ts";
+import { noteRefusal, type Tried } from "./refuse.ts";
+import { type Settled, type SettlementInput, settle } from "./settle.ts";
+import { type Cancelled, cancel } from "./withdraw.ts";
+
+/** Who acts, and through which door. A host program need only give the id. */
+export interface Acting {
+  readonly by: PrincipalInput;
+  /** Recorded with what is done; `host` by default. */
+  readonly via?: string;
+}
+
+const HOST_DOOR = "host";
+
+/** Decisions with the records they are about, for the doors of this package. Each starts here what follows from it. */
+export class Decisions {
+  readonly #parts: EngineParts;
+  readonly #executions: Executions;
+
+  constructor(parts: EngineParts, executions: Executions) {
+    this.#parts = parts;
+    this.#executions = executions;
+  }
+
+  /** Decides one confirmation. Resolves once committed. */
+  async decide(input: DecisionInput, acting: Acting): Promise<Decided | RefusedDecision> {
+    const attributes = { "countersign.confirmation": input.id };
+    const decided = await this.#parts.trace({ name: "decide", attributes }, () =>
+      decide(this.#parts, input, toDecider(acting)),
+    );
+    this.#follow(decided);
+    return decided;
+  }
+
+  /** Decides many, each on its own: one that is refused does not affect the others. */
+  async decideAll(
+    inputs: readonly DecisionInput[],
+    acting: Acting,
+  ): Promise<readonly (Decided | RefusedDecision)[]> {
+    const results: (Decided | RefusedDecision)[] = [];
+    for (const input of inputs) results.push(await this.decide(input, acting).catch(toRefusal));
+    return results;
+  }
+
+  /** Withdraws an open question, or an approval whose call nobody has started. */
+  async cancel(
+    id: string,
+    acting: Acting & { readonly reason: string },
+  ): Promise<Cancelled | RefusedDecision> {
+    const cancelled = await cancel(this.#parts, id, { ...toDecider(acting), reason: acting.reason });
+    this.#follow(cancelled);
+    return cancelled;
+  }
+
+  /** Settles a call whose outcome is unknown. */
+  async settle(
+    target: DecisionTarget,
+    settlement: SettlementInput,
+    acting: Acting,
+  ): Promise<Settled | RefusedDecision> {
+    const settled = await settle(this.#parts, target, { settlement, decider: toDecider(acting) });
+    this.#follow(settled);
+    return settled;
+  }
+
+  /** Records that a door turned somebody away before the confirmation's rule was asked. Changes nothing else. */
+  async noteRefusal(target: DecisionTarget, tried: Tried, acting: Acting): Promise<boolean> {
+    return noteRefusal(this.#parts, target, { decider: toDecider(acting), tried });
+  }
+
+  /** Would an approval with this payload be taken, as far as this process can tell? For doors that take all or none. */
+  async judgePayload(asked: AskedCall, payload: JsonValue | undefined): Promise<PayloadOutcome> {
+    return judgePayloadHere(this.#parts, asked, payload);
+  }
+
+  #follow(result: Decided | Cancelled | Settled | RefusedDecision): void {
+    if ("claimed" in result && result.claimed !== undefined) this.#executions.start(result.claimed);
+    if (result.stepping !== undefined) this.#executions.step(result.stepping);
+    const { call } = result;
+    // Denied, but the tool words its own answer: it still has to be entered.
+    if (call?.status === "ready" && call.refused) this.#executions.pursue(call.id);
+  }
+}
+
+/** The principal and the door of an act. */
+export function toDecider({ by, via = HOST_DOOR }: Acting): Decider {
+  return { by: toPrincipal(by), via };
+}
+
+// Thrown before anything was committed, so it is this one's result and leaves the others theirs.
+function toRefusal(error: unknown): RefusedDecision {
+  if (CountersignError.isInstance(error)) return refusal(error.code, error.message);
+  return refusal(
+    "internal",
+    "The decision could not be checked, so it was not taken. Decide it alone to see why.",
+  );
+}

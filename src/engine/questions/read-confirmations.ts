@@ -1,0 +1,46 @@
+import { CountersignError } from "../../protocol/index.ts";
+import type { Ledger } from "../ledger/index.ts";
+import type { Principal } from "../people/index.ts";
+import { type Confirmation, toConfirmation } from "./confirmation.ts";
+
+const PAGE = 100;
+
+/** Which open confirmations, and who looks at them: without a viewer nothing `can` be done. */
+export interface PendingQuery {
+  readonly app?: string | undefined;
+  readonly user?: string | undefined;
+  readonly viewer?: Principal | undefined;
+}
+
+/** What waits for a person, nearest deadline first. */
+export async function readPending(
+  ledger: Pick<Ledger, "confirmations">,
+  { app, user, viewer }: PendingQuery,
+): Promise<readonly Confirmation[]> {
+  const filter = {
+    state: "open",
+    ...(app === undefined ? {} : { app }),
+    ...(user === undefined ? {} : { user }),
+  } as const;
+  const found: Confirmation[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const request = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
+    const page = await ledger.confirmations(filter, request);
+    found.push(...page.items.map((item) => toConfirmation(item, viewer)));
+    if (page.next === undefined) return found;
+    cursor = page.next;
+  }
+}
+
+/** One confirmation as it is now; throws `unknown-confirmation`. */
+export async function readConfirmation(
+  ledger: Pick<Ledger, "load">,
+  id: string,
+  viewer: Principal | undefined,
+): Promise<Confirmation> {
+  const { confirmation, call, session } = (await ledger.load({ confirmation: id })) ?? {};
+  if (confirmation === undefined || call === undefined || session === undefined) {
+    throw new CountersignError("unknown-confirmation", `There is no confirmation ${id}.`);
+  }
+  return toConfirmation({ confirmation, call, session }, viewer);
+}
