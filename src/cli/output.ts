@@ -73,7 +73,9 @@ export class Output {
   quote(text: string, indent: string): void {
     const bar = this.style("dim", "│");
     const room = this.width - indent.length - 2;
-    for (const line of wrapTo(displayText(text), room)) this.line(`${indent}${bar} ${line}`.trimEnd());
+    // A tab is as wide as the terminal likes.
+    const shown = displayText(text).replaceAll("\t", " ");
+    for (const line of wrapTo(shown, room)) this.line(`${indent}${bar} ${line}`.trimEnd());
   }
 }
 
