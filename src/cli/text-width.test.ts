@@ -22,3 +22,8 @@ test("wrapping breaks at blanks, and inside a word only where it must", () => {
   expect(wrapTo("abcdefghij k", 4)).toEqual(["abcd", "efgh", "ij k"]);
   expect(wrapTo("a\n\n  b", 10)).toEqual(["a", "", "  b"]);
 });
+
+test("number signs that stand before a letter are wrapped too, however many there are", () => {
+  for (const line of wrapTo(`${"\u0600".repeat(100)}Approved`, 20))
+    expect(line.length).toBeLessThanOrEqual(20);
+});

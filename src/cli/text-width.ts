@@ -1,13 +1,15 @@
 import stringWidth from "string-width";
 
 const GRAPHEMES = new Intl.Segmenter("en", { granularity: "grapheme" });
+// Number signs of Arabic and others: drawn, but part of the letter that follows, any number of them.
+const AFTER_SIGN = /(?<=[\p{Cf}--\p{Default_Ignorable_Code_Point}])/v;
 const ASCII = /^[\x20-\x7E]*$/;
 
 /** How many columns a terminal uses for the text. */
 export function textWidth(text: string): number {
   if (ASCII.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of GRAPHEMES.segment(text)) width += columnsOf(segment);
+  for (const grapheme of graphemesOf(text)) width += columnsOf(grapheme);
   return width;
 }
 
@@ -21,10 +23,10 @@ export function cutTo(text: string, width: number): string {
   if (textWidth(text) <= width) return text;
   let kept = "";
   let room = width - 1;
-  for (const { segment } of GRAPHEMES.segment(text)) {
-    room -= columnsOf(segment);
+  for (const grapheme of graphemesOf(text)) {
+    room -= columnsOf(grapheme);
     if (room < 0) break;
-    kept += segment;
+    kept += grapheme;
   }
   return `${kept}…`;
 }
@@ -56,14 +58,18 @@ function wrapLine(line: string, width: number): readonly string[] {
 function piecesOf(word: string, width: number): readonly string[] {
   const pieces: string[] = [];
   let piece = "";
-  for (const { segment } of GRAPHEMES.segment(word)) {
-    if (piece !== "" && textWidth(piece) + columnsOf(segment) > width) {
+  for (const grapheme of graphemesOf(word)) {
+    if (piece !== "" && textWidth(piece) + columnsOf(grapheme) > width) {
       pieces.push(piece);
       piece = "";
     }
-    piece += segment;
+    piece += grapheme;
   }
   return [...pieces, piece];
+}
+
+function* graphemesOf(text: string): Generator<string> {
+  for (const part of text.split(AFTER_SIGN)) for (const { segment } of GRAPHEMES.segment(part)) yield segment;
 }
 
 // At least one: where terminals disagree, a line that is too short is harmless and one that is too long is not.
