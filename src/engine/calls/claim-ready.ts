@@ -8,6 +8,7 @@ import {
   type Snapshot,
   transact,
 } from "../ledger/index.ts";
+import type { CallCommand } from "../lifecycle/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { takeBack } from "../questions/index.ts";
 import { type Claimed, clear, writeClaim } from "./claim.ts";
@@ -34,6 +35,8 @@ export async function claimReady(parts: EngineParts, callId: string): Promise<Ta
 export interface ClaimInput {
   /** The call as the ledger has it; the held one may be what this commit makes of it. */
   readonly stored: CallRecord;
+  /** What makes it ready in this very commit, where it is not yet. */
+  readonly first?: CallCommand;
   readonly last: Conflict | undefined;
   /** What this commit already holds. */
   readonly draft?: Draft;
@@ -43,7 +46,7 @@ export interface ClaimInput {
 export async function planClaim(
   parts: EngineParts,
   held: Snapshot & { readonly call: CallRecord },
-  { stored, last, draft = new Draft(parts, held.now, held.session) }: ClaimInput,
+  { stored, first, last, draft = new Draft(parts, held.now, held.session) }: ClaimInput,
 ): Promise<Plan<Taken>> {
   const { call, confirmation, frame, session } = held;
   const clearance = await clear(parts, held);
@@ -57,7 +60,7 @@ export async function planClaim(
     );
     return { draft: withdrawal, value: taken };
   }
-  const running = writeClaim(draft, { stored, call, owner });
+  const running = writeClaim(draft, { stored, first, call, owner });
   draft.journal("call-started", {
     call: call.id,
     tool: call.tool,

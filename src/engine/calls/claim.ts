@@ -1,6 +1,5 @@
 import type { ErrorCode } from "../../protocol/index.ts";
 import { valueDigest } from "../common/index.ts";
-import { moveCall } from "../frames/index.ts";
 import { type Host, hostOf, type LiveTool } from "../host.ts";
 import type {
   CallChange,
@@ -10,6 +9,7 @@ import type {
   FrameRecord,
   SessionRecord,
 } from "../ledger/index.ts";
+import type { CallCommand } from "../lifecycle/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { voteIsGenuine } from "../questions/index.ts";
 import { isPermitted } from "./permit.ts";
@@ -150,11 +150,16 @@ export function argumentsChange(
 /** Takes the call for this owner. The ledger refuses it if anyone else was first. */
 export function writeClaim(
   draft: Draft,
-  input: { readonly stored: CallRecord; readonly call: CallRecord; readonly owner: string },
+  input: {
+    readonly stored: CallRecord;
+    /** What makes it ready in this very commit, where it is not yet. */
+    readonly first?: CallCommand | undefined;
+    readonly call: CallRecord;
+    readonly owner: string;
+  },
 ): CallRecord {
-  const { stored, call, owner } = input;
-  const set = {
-    status: moveCall(call, "claim"),
+  const { stored, first, call, owner } = input;
+  const update = {
     attempt: call.attempt + 1,
     owner,
     startedAt: draft.now,
@@ -162,9 +167,6 @@ export function writeClaim(
     ...(call.lost === stored.lost ? {} : { lost: call.lost ?? 0 }),
     ...argumentsChange(stored, call),
   };
-  draft
-    .claimedBy(owner)
-    .sync()
-    .write({ kind: "call-update", id: call.id, from: stored.status, attempt: stored.attempt, set });
-  return { ...call, ...set };
+  const commands = first === undefined ? (["claim"] as const) : ([first, "claim"] as const);
+  return draft.claimedBy(owner).sync().moveCall(stored, commands, update);
 }

@@ -1,4 +1,3 @@
-import { moveCall } from "../frames/index.ts";
 import type { LateEnd, SaidBy } from "../journal/index.ts";
 import type { CallRecord, ConfirmationRecord, Draft, FrameRecord, Snapshot } from "../ledger/index.ts";
 import { subjectOf, writeClosingEvent } from "../questions/index.ts";
@@ -22,19 +21,10 @@ export function writeDoubt(
 ): CallRecord {
   const { call, confirmation, frame } = held;
   if (confirmation?.status === "requested") closeQuestion(draft, { call, confirmation, frame }, reason);
-  const set = { status: moveCall(call, "doubt"), attempt };
+  draft.journal("call-unknown", { call: call.id, tool: call.tool, attempt, reason, ...more });
   // Nobody's: what comes of the attempt is kept in the journal, and the person who settles it decides.
   const owner = call.owner === undefined ? {} : { owner: null };
-  draft.write({
-    kind: "call-update",
-    id: call.id,
-    from: call.status,
-    attempt: call.attempt,
-    set: { ...set, ...owner },
-  });
-  draft.journal("call-unknown", { call: call.id, tool: call.tool, attempt, reason, ...more });
-  const { owner: _released, ...rest } = call;
-  return { ...rest, ...set };
+  return draft.moveCall(call, "doubt", { attempt, ...owner });
 }
 
 function closeQuestion(
@@ -47,8 +37,7 @@ function closeQuestion(
   reason: string,
 ): void {
   const { call, confirmation } = question;
-  const set = { status: "cancelled", withdrawal: reason } as const;
-  draft.write({ kind: "confirmation-update", id: confirmation.id, from: confirmation.status, set });
+  draft.moveConfirmation(confirmation, "withdraw", { withdrawal: reason });
   writeClosingEvent(draft, { ...question, closing: { how: "withdraw", reason } });
   draft.journal("confirmation-cancelled", { ...subjectOf(confirmation, call), reason, doubted: true });
 }

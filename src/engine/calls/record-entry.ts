@@ -1,6 +1,6 @@
 import { CountersignError, canonicalJson, type JsonObject, type JsonValue } from "../../protocol/index.ts";
 import { bodyDigest } from "../common/index.ts";
-import { moveCall, newFrame, wordingOf, writeAnswer } from "../frames/index.ts";
+import { newFrame, wordingOf, writeAnswer } from "../frames/index.ts";
 import {
   type CallRecord,
   type CallStatus,
@@ -149,10 +149,11 @@ async function writeLearned(
   { of, learned }: { readonly of: CallRecord; readonly learned: { readonly [call: string]: JsonValue } },
 ): Promise<void> {
   const known = await ledger.calls(Object.keys(learned));
-  for (const { id, tool, status, attempt, frame } of known) {
+  for (const call of known) {
+    const { id, tool, status, attempt, frame } = call;
     const result = learned[id];
     if (result === undefined || status !== "succeeded" || frame === undefined || frame !== of.frame) continue;
-    draft.write({ kind: "call-update", id, from: status, attempt, set: { result } });
+    draft.changeCall(call, { result });
     const resultDigest = bodyDigest(ledger.digestKey, canonicalJson(result));
     draft.journal("call-result", { call: id, tool, attempt, resultDigest });
   }
@@ -202,14 +203,7 @@ async function delegate(
     return answer(parts, held, { ok: false, result: { error: RUN_STOPPED }, last });
   const { message, ...rest } = delegation;
   const draft = new Draft(parts, now, session);
-  const status = moveCall(call, "delegate");
-  draft.write({
-    kind: "call-update",
-    id: call.id,
-    from: call.status,
-    attempt: call.attempt,
-    set: { status, owner: null },
-  });
+  const delegated = draft.moveCall(call, "delegate", { owner: null });
   draft.journal("call-delegated", { call: call.id, tool: call.tool, agent: rest.agent });
   draft.event({
     author: "user",
@@ -229,37 +223,21 @@ async function delegate(
     ...(owner === undefined ? { status: "ready" } : { status: "stepping", owner }),
   };
   if (owner !== undefined) draft.claimedBy(owner);
-  draft.write({ kind: "frame-insert", frame: child, exclusive: true });
-  return { draft, value: { call: { ...call, status }, ...(owner === undefined ? {} : { stepping: child }) } };
+  draft.insertFrame(child);
+  return { draft, value: { call: delegated, ...(owner === undefined ? {} : { stepping: child }) } };
 }
 
 function giveBack(parts: EngineParts, { call, session, now }: Held): Plan<Ended> {
   const draft = new Draft(parts, now, session);
-  const status = moveCall(call, "release");
-  draft.write({
-    kind: "call-update",
-    id: call.id,
-    from: call.status,
-    attempt: call.attempt,
-    set: { status, owner: null },
-  });
   draft.journal("call-released", { call: call.id, tool: call.tool, attempt: call.attempt });
-  return { draft, value: { call: { ...call, status } } };
+  return { draft, value: { call: draft.moveCall(call, "release", { owner: null }) } };
 }
 
 function loseTrack(parts: EngineParts, { call, session, now }: Held, reason: string): Plan<Ended> {
   if (call.status === "unknown") return { value: { call } };
   const draft = new Draft(parts, now, session);
-  const status = moveCall(call, "lose");
-  draft.write({
-    kind: "call-update",
-    id: call.id,
-    from: call.status,
-    attempt: call.attempt,
-    set: { status },
-  });
   draft.journal("call-unknown", { call: call.id, tool: call.tool, attempt: call.attempt, reason });
-  return { draft, value: { call: { ...call, status } } };
+  return { draft, value: { call: draft.moveCall(call, "lose") } };
 }
 
 async function suspend(
@@ -287,12 +265,10 @@ async function suspend(
       ...(expiresInMs === undefined ? {} : { expiresInMs }),
     },
   });
-  const moved = { status: moveCall(call, "ask"), confirmation: confirmation.id, rounds: call.rounds + 1 };
   const draft = new Draft(parts, now, session);
-  const set = { ...moved, owner: null };
-  draft.write({ kind: "call-update", id: call.id, from: call.status, attempt: call.attempt, set });
+  const update = { confirmation: confirmation.id, rounds: call.rounds + 1, owner: null };
+  const suspended = draft.moveCall(call, "ask", update);
   if (ask.step !== undefined) draft.write({ kind: "step", step: { ...ask.step, value: confirmation.id } });
-  const suspended: CallRecord = { ...call, ...moved };
   writeQuestions(draft, frame, [{ call: suspended, confirmation }]);
   return { draft, value: { call: suspended, asked: { call: suspended, confirmation } } };
 }

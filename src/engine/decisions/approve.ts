@@ -1,7 +1,6 @@
 import type { ErrorCode } from "../../protocol/index.ts";
 import { argumentsChange, type Clearance, clear, isAbout, writeClaim } from "../calls/index.ts";
 import { valueDigest } from "../common/index.ts";
-import { moveCall } from "../frames/index.ts";
 import type { BodyOf } from "../journal/index.ts";
 import {
   type CallRecord,
@@ -79,7 +78,7 @@ async function bind(parts: EngineParts, whole: Whole, about: OwnedCase): Promise
     ok: true,
     vote,
     confirmation: { ...confirmation, argsDigest, status: "approved", votes: [...confirmation.votes, vote] },
-    call: { ...stored, status: moveCall(stored, "approve"), args, argsDigest },
+    call: { ...stored, args, argsDigest },
   };
 }
 
@@ -90,36 +89,24 @@ function writeApproval(
 ): Plan<Decided> {
   const { session, frame, call: stored } = whole;
   const { bound, clearance, owner } = input;
-  const { confirmation, vote } = bound;
+  const { vote } = bound;
   const draft = new Draft(parts, whole.now, session).sync();
-  const { argsDigest } = confirmation;
-  draft.write({
-    kind: "confirmation-update",
-    id: confirmation.id,
-    from: "requested",
+  const { argsDigest, votes } = bound.confirmation;
+  const confirmation = draft.moveConfirmation(whole.confirmation, "approve", {
     deadline: "ahead",
-    set: {
-      status: "approved",
-      votes: confirmation.votes,
-      ...(argsDigest === whole.confirmation.argsDigest ? {} : { argsDigest }),
-    },
+    votes,
+    ...(argsDigest === whole.confirmation.argsDigest ? {} : { argsDigest }),
   });
   writeClosingEvent(draft, { confirmation, call: stored, frame, closing: { how: "approve", vote } });
   if (!clearance.ok || owner === undefined) {
-    const call = writeReady(draft, stored, bound.call);
+    const call = draft.moveCall(stored, "approve", argumentsChange(stored, bound.call));
     draft.journal("confirmation-approved", approvalBody(confirmation, call, vote));
     return { draft, value: { ok: true, repeated: false, session, confirmation, call } };
   }
-  const call = writeClaim(draft, { stored, call: bound.call, owner });
+  const call = writeClaim(draft, { stored, first: "approve", call: bound.call, owner });
   draft.journal("confirmation-approved", approvalBody(confirmation, call, vote));
   const claimed = madeIn(draft, { session, call, confirmation, frame, tool: clearance.tool, owner });
   return { draft, value: { ok: true, repeated: false, session, confirmation, call, claimed } };
-}
-
-function writeReady(draft: Draft, stored: CallRecord, ready: CallRecord): CallRecord {
-  const set = { status: ready.status, ...argumentsChange(stored, ready) };
-  draft.write({ kind: "call-update", id: stored.id, from: stored.status, attempt: stored.attempt, set });
-  return ready;
 }
 
 function approvalBody(

@@ -1,6 +1,6 @@
 import type { JsonValue } from "../../protocol/index.ts";
 import { clear, planClaim, type Taken } from "../calls/index.ts";
-import { moveCall, wordingOf, writeAnswer } from "../frames/index.ts";
+import { wordingOf, writeAnswer } from "../frames/index.ts";
 import type { BodyOf } from "../journal/index.ts";
 import {
   type CallRecord,
@@ -140,8 +140,7 @@ async function planRetry(
   { decider, last }: { readonly decider: Decider; readonly last: Conflict | undefined },
 ): Promise<Plan<Settled | RefusedDecision>> {
   const { call: stored, session } = held;
-  const call: CallRecord = { ...stored, status: moveCall(stored, "settle-retry") };
-  const clearance = await clear(parts, { ...held, call });
+  const clearance = await clear(parts, held);
   if (!clearance.ok && !clearance.elsewhere) {
     const message = `It cannot be run again: ${clearance.reason}. Settle it as succeeded or failed.`;
     return { value: { ok: false, code: clearance.code, message, call: stored } };
@@ -153,16 +152,13 @@ async function planRetry(
     if (step.status === "started")
       draft.write({ kind: "step", step: { ...step, status: "undone" }, from: "started" });
   }
-  const plan = await planClaim(parts, { ...held, call }, { stored, last, draft });
+  const plan = await planClaim(parts, held, { stored, first: "settle-retry", last, draft });
   if (plan.draft !== undefined)
-    return { draft: plan.draft, value: { ok: true, session, ...plan.value, call: plan.value.call ?? call } };
-  draft.write({
-    kind: "call-update",
-    id: stored.id,
-    from: stored.status,
-    attempt: stored.attempt,
-    set: { status: call.status, owner: null },
-  });
+    return {
+      draft: plan.draft,
+      value: { ok: true, session, ...plan.value, call: plan.value.call ?? stored },
+    };
+  const call = draft.moveCall(stored, "settle-retry", { owner: null });
   return { draft, value: { ok: true, session, call } };
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { cancelledAnswer, deniedAnswer, EXPIRED_ANSWER, moveCall, toResponse } from "./answer.ts";
+import { cancelledAnswer, deniedAnswer, EXPIRED_ANSWER, toResponse } from "./answer.ts";
 
 test("the model is told what became of a call in the words of the wire", () => {
   expect(deniedAnswer()).toEqual({ error: "tool call was rejected by the user" });
@@ -19,14 +19,4 @@ test.each([
   [false, { result: false }],
 ])("a result %j leaves as %j", (result, response) => {
   expect(toResponse(result)).toEqual(response);
-});
-
-test("a command that is not legal is a fault of ours and moves nothing", () => {
-  expect(moveCall({ id: "c", status: "ready" }, "claim")).toBe("executing");
-  expect(() => moveCall({ id: "c", status: "waiting" }, "claim")).toThrow(
-    expect.objectContaining({
-      code: "internal",
-      message: 'Call c is waiting; "claim" is not possible.',
-    }) as Error,
-  );
 });

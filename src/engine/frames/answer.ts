@@ -1,8 +1,7 @@
-import { CountersignError, isJsonObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
 import { fittingResponse, redact } from "../common/index.ts";
 import { hostOf } from "../host.ts";
 import {
-  type CallChange,
   type CallRecord,
   type CallStatus,
   type ConfirmationRecord,
@@ -13,7 +12,7 @@ import {
   stateWrites,
   withoutTemporary,
 } from "../ledger/index.ts";
-import { type CallCommand, nextCall } from "../lifecycle/index.ts";
+import type { CallCommand } from "../lifecycle/index.ts";
 import type { EngineParts } from "../parts.ts";
 
 /** What the model is told of a call that a person denied. */
@@ -40,21 +39,6 @@ const SHORT: { readonly [status in CallStatus]?: JsonObject } = {
   expired: EXPIRED_ANSWER,
   cancelled: { error: WITHDRAWN },
 };
-
-/** The call's next status; a command that is not legal here is a fault of ours, never a state. */
-export function moveCall(
-  call: Pick<CallRecord, "id" | "status">,
-  command: CallCommand,
-): CallRecord["status"] {
-  const next = nextCall(call.status, command);
-  if (next === undefined) {
-    throw new CountersignError(
-      "internal",
-      `Call ${call.id} is ${call.status}; "${command}" is not possible.`,
-    );
-  }
-  return next;
-}
 
 /** The command by which a refused call's answer is worded: that nobody decided in time is not a person's no. */
 export function wordingOf(confirmation: ConfirmationRecord | undefined): CallCommand {
@@ -97,17 +81,13 @@ export function writeResult(
   input: Pick<AnswerInput, "call" | "frame" | "command" | "result" | "stateDelta">,
 ): CallRecord {
   const { call, frame, result } = input;
-  const status = moveCall(call, input.command);
-  const set: CallChange = { status, result, endedAt: draft.now, owner: null };
-  draft.write({ kind: "call-update", id: call.id, from: call.status, attempt: call.attempt, set });
-  const { owner: _released, ...rest } = call;
-  const answered: CallRecord = { ...rest, status, result, endedAt: draft.now };
+  const answered = draft.moveCall(call, input.command, { result, endedAt: draft.now, owner: null });
   const { stateDelta } = input;
   for (const write of stateWrites(stateDelta)) draft.write(write);
   if (frame === undefined) return answered;
   const response = fittingResponse(parts, draft, {
     response: responseOf(call, result),
-    short: SHORT[status] ?? { error: `the call is ${status}` },
+    short: SHORT[answered.status] ?? { error: `the call is ${answered.status}` },
   });
   draft.event({
     author: call.agent,
@@ -143,25 +123,17 @@ export function writeProgress(parts: EngineParts, draft: Draft, progress: Progre
   const rest = { open: frame.open - (progress.answered ?? 1), ...mergedCursor(frame, progress.cursor) };
   // A frame that was cancelled meanwhile keeps its count and goes nowhere.
   if (rest.open > 0 || frame.status !== "waiting") {
-    draft.write({ kind: "frame-update", id: frame.id, from: frame.status, set: rest });
+    draft.changeFrame(frame, rest);
     return undefined;
   }
   const stepHere =
     owner !== undefined && progress.last !== "busy" && hostOf(parts.hosts, frame)?.step !== undefined;
   if (!stepHere) {
-    draft.write({
-      kind: "frame-update",
-      id: frame.id,
-      from: frame.status,
-      set: { ...rest, status: "ready" },
-    });
+    draft.moveFrame(frame, "complete", rest);
     return undefined;
   }
-  const set = { ...rest, status: "stepping", owner } as const;
-  draft
-    .claimedBy(owner)
-    .write({ kind: "frame-update", id: frame.id, from: frame.status, exclusive: true, set });
-  return madeIn(draft, { ...frame, ...set });
+  const update = { ...rest, owner, exclusive: true };
+  return madeIn(draft, draft.claimedBy(owner).moveFrame(frame, ["complete", "step"], update));
 }
 
 function mergedCursor(frame: FrameRecord, patch: JsonObject | undefined): { readonly cursor?: JsonObject } {

@@ -125,6 +125,8 @@ interface Finished {
   readonly draft?: Draft;
 }
 
+const END_COMMANDS = { done: "finish", failed: "fail", cancelled: "cancel" } as const;
+
 /**
  * Ends a frame in one commit with what follows from it: the answer of the call that waited for it, its
  * parent's progress, or the frame that takes its place. Then goes on with that, and with what became ready in the
@@ -139,12 +141,8 @@ export async function finishFrame(parts: EngineParts, step: FrameRecord, end: Fr
     // That it failed can always be told.
     if (end.event?.content !== undefined) checkRoom(parts, draft);
     for (const write of stateWrites(end.stateDelta)) draft.write(write);
-    const set = {
-      status: end.status,
-      owner: null,
-      ...(end.output === undefined ? {} : { output: end.output }),
-    };
-    draft.write({ kind: "frame-update", id: frame.id, from: "stepping", set });
+    const output = end.output === undefined ? {} : { output: end.output };
+    draft.moveFrame(frame, END_COMMANDS[end.status], { owner: null, ...output });
     const stepping =
       end.successor === undefined
         ? await writeReturn(parts, draft, { frame, end, last })
@@ -188,7 +186,7 @@ async function writeSuccessor(
     cursor: { ...askedFor({ ...requestersIn(frame.cursor), asker: askerIn(frame.cursor) }), ...cursor },
     owner,
   };
-  draft.claimedBy(owner).write({ kind: "frame-insert", frame: next, exclusive: true });
+  draft.claimedBy(owner).insertFrame(next);
   return next;
 }
 
@@ -262,8 +260,7 @@ export async function spawnFrames(
         ...newFrame({ ...child, id: newFrameId(parts, frame.session, now), parent: frame }),
         owner,
       }));
-      const set = {
-        status: "waiting",
+      const update = {
         owner: null,
         open: made.length,
         turn: frame.turn + 1,
@@ -272,10 +269,10 @@ export async function spawnFrames(
           ...cursor,
           children: made.map(({ id }) => id),
         },
-      } as const;
+      };
       for (const write of stateWrites(stateDelta)) draft.write(write);
-      draft.write({ kind: "frame-update", id: frame.id, from: "stepping", set });
-      for (const child of made) draft.write({ kind: "frame-insert", frame: child, exclusive: true });
+      draft.moveFrame(frame, "wait", update);
+      for (const child of made) draft.insertFrame(child);
       return { draft, value: made };
     },
   );

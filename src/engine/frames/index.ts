@@ -10,7 +10,6 @@ export {
   cancelledAnswer,
   deniedAnswer,
   EXPIRED_ANSWER,
-  moveCall,
   toResponse,
   wordingOf,
   writeAnswer,

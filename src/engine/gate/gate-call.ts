@@ -82,7 +82,7 @@ function planRun(
   }: { readonly call: CallRecord; readonly input: GateCallInput; readonly owner: string },
 ): Plan<OpenedGateCall> {
   const running: CallRecord = { ...call, status: "executing", attempt: 1, owner, startedAt: draft.now };
-  draft.claimedBy(owner).write({ kind: "call-insert", call: running });
+  draft.claimedBy(owner).insertCall(running);
   if (!running.repeatable) draft.sync();
   const { id, tool, attempt, argsDigest } = running;
   draft.journal("call-started", { call: id, tool, attempt, owner, argsDigest, by: input.by.id });
@@ -112,7 +112,7 @@ function planQuestion(
     question: { shown, approvers, requesters, ...(expiresInMs === undefined ? {} : { expiresInMs }) },
   });
   const waiting: CallRecord = { ...call, confirmation: confirmation.id, rounds: 1 };
-  draft.write({ kind: "call-insert", call: waiting });
+  draft.insertCall(waiting);
   writeQuestions(draft, undefined, [{ call: waiting, confirmation }]);
   return { draft, value: { callId: call.id } };
 }

@@ -1,12 +1,29 @@
 import type { StoredEvent } from "../../protocol/index.ts";
 import { bodyDigest, checkSessionName } from "../common/index.ts";
 import { type BodyOf, CHAIN_START, type JournalKind, recordHash } from "../journal/index.ts";
+import {
+  type CallCommand,
+  type ConfirmationCommand,
+  callAfter,
+  checkFirst,
+  confirmationAfter,
+  type FrameCommand,
+  frameAfter,
+} from "../lifecycle/index.ts";
 import type { EngineParts } from "../parts.ts";
-import type { Commit, SessionName, Write } from "./ledger.ts";
-import type { ChainHead, SessionRecord } from "./records.ts";
+import type { CallChange, Commit, ConfirmationChange, FrameChange, SessionName, Write } from "./ledger.ts";
+import type { CallRecord, ChainHead, ConfirmationRecord, FrameRecord, SessionRecord } from "./records.ts";
 
 /** An event before the ledger's clock and order are on it. */
 export type EventDraft = Partial<StoredEvent> & Pick<StoredEvent, "author" | "invocationId">;
+
+/** What may be written as it is. Rows that have a status have their own methods, which judge it. */
+type PlainWrite = Extract<Write, { kind: "step" | "state" | "remember" | "erase" }>;
+
+/** What changes in a row beside its status. */
+type CallUpdate = Omit<CallChange, "status">;
+type FrameUpdate = Omit<FrameChange, "status">;
+type ConfirmationUpdate = Omit<ConfirmationChange, "status">;
 
 /** What an event takes beside its text, in the memory of whoever reads it. */
 const EVENT_OVERHEAD = 512;
@@ -107,21 +124,92 @@ export class Draft {
     };
   }
 
-  write(write: Write): this {
-    this.#count(write);
+  write(write: PlainWrite): this {
     this.#writes.push(write);
     return this;
   }
 
-  #count(write: Write): void {
-    if (write.kind === "confirmation-insert") this.#open += 1;
-    else if (write.kind === "frame-insert") this.#ready += Number(write.frame.status === "ready");
-    else if (write.kind === "confirmation-update") {
-      if (write.from === "requested" && write.set.status !== undefined) this.#open -= 1;
-    } else if (write.kind === "frame-update") {
-      const { from, set } = write;
-      this.#ready += Number((set.status ?? from) === "ready") - Number(from === "ready");
-    }
+  insertCall(call: CallRecord): this {
+    checkFirst("call", call);
+    this.#writes.push({ kind: "call-insert", call });
+    return this;
+  }
+
+  /** Moves a call by these commands, one after the other, in one write; returns it as it will be. */
+  moveCall(
+    call: CallRecord,
+    commands: CallCommand | readonly CallCommand[],
+    update: CallUpdate = {},
+  ): CallRecord {
+    return this.#setCall(call, { status: callAfter(call, ...[commands].flat()), ...update });
+  }
+
+  /** Changes a call that keeps its status. */
+  changeCall(call: CallRecord, update: CallUpdate): CallRecord {
+    return this.#setCall(call, update);
+  }
+
+  #setCall(call: CallRecord, set: CallChange): CallRecord {
+    const { id, status: from, attempt } = call;
+    this.#writes.push({ kind: "call-update", id, from, attempt, set });
+    return changed(call, set);
+  }
+
+  insertConfirmation(confirmation: ConfirmationRecord): this {
+    checkFirst("confirmation", confirmation);
+    this.#open += 1;
+    this.#writes.push({ kind: "confirmation-insert", confirmation });
+    return this;
+  }
+
+  /** Moves a confirmation by this command; with `deadline`, only while that is so by the ledger's clock. */
+  moveConfirmation(
+    confirmation: ConfirmationRecord,
+    command: ConfirmationCommand,
+    { deadline, ...update }: ConfirmationUpdate & { readonly deadline?: "ahead" | "passed" } = {},
+  ): ConfirmationRecord {
+    const { id, status: from } = confirmation;
+    const set = { status: confirmationAfter(confirmation, command), ...update };
+    if (from === "requested") this.#open -= 1;
+    const guard = deadline === undefined ? {} : { deadline };
+    this.#writes.push({ kind: "confirmation-update", id, from, ...guard, set });
+    return changed(confirmation, set);
+  }
+
+  /** Changes a confirmation that keeps its status. */
+  changeConfirmation(confirmation: ConfirmationRecord, set: ConfirmationUpdate): ConfirmationRecord {
+    this.#writes.push({ kind: "confirmation-update", id: confirmation.id, from: confirmation.status, set });
+    return changed(confirmation, set);
+  }
+
+  /** Refused by the ledger if another frame of the session is stepping in the same branch. */
+  insertFrame(frame: FrameRecord): this {
+    checkFirst("frame", frame);
+    this.#ready += Number(frame.status === "ready");
+    this.#writes.push({ kind: "frame-insert", frame, exclusive: true });
+    return this;
+  }
+
+  /**
+   * Moves a frame by these commands, one after the other, in one write; returns it as it will be. `exclusive`: refused by
+   * the ledger if another frame of the session is stepping in the same branch.
+   */
+  moveFrame(
+    frame: FrameRecord,
+    commands: FrameCommand | readonly FrameCommand[],
+    { exclusive = false, ...update }: FrameUpdate & { readonly exclusive?: boolean } = {},
+  ): FrameRecord {
+    const set = { status: frameAfter(frame, ...[commands].flat()), ...update };
+    this.#ready += Number(set.status === "ready") - Number(frame.status === "ready");
+    const alone = exclusive ? { exclusive } : {};
+    this.#writes.push({ kind: "frame-update", id: frame.id, from: frame.status, ...alone, set });
+    return changed(frame, set);
+  }
+
+  /** Changes a frame that keeps its status. */
+  changeFrame(frame: FrameRecord, set: FrameUpdate): FrameRecord {
+    this.#writes.push({ kind: "frame-update", id: frame.id, from: frame.status, set });
+    return changed(frame, set);
   }
 
   /** Appends an event; returns it as it will be stored. */
@@ -190,4 +278,15 @@ export class Draft {
       sync: this.#sync,
     };
   }
+}
+
+/** The row as it will be; one that is released has no owner. */
+function changed<Row extends object & { readonly owner?: string }>(
+  row: Row,
+  { owner, ...set }: Partial<Omit<Row, "owner">> & { readonly owner?: string | null },
+): Row {
+  const after = { ...row, ...set };
+  if (owner === undefined) return after;
+  const { owner: _before, ...rest } = after;
+  return (owner === null ? rest : { ...rest, owner }) as Row;
 }

@@ -23,7 +23,11 @@ export async function recallOnce(
 }
 
 /** Remembers the outcome with whatever it is committed with; refused if the key has become known meanwhile. */
-export function onceWrite(once: Once, response: JsonValue, now: number): Write {
+export function onceWrite(
+  once: Once,
+  response: JsonValue,
+  now: number,
+): Extract<Write, { kind: "remember" }> {
   return { kind: "remember", memo: { ...once, response, expiresAt: now + REMEMBERED_MS } };
 }
 

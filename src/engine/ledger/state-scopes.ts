@@ -2,11 +2,13 @@ import type { JsonObject } from "../../protocol/index.ts";
 import { checkStateKey } from "../common/index.ts";
 import type { Write } from "./ledger.ts";
 
+type StateWrite = Extract<Write, { kind: "state" }>;
+
 const USER_PREFIX = "user:";
 const APP_PREFIX = "app:";
 const TEMP_PREFIX = "temp:";
 
-const NOTHING: readonly Write[] = [];
+const NOTHING: readonly StateWrite[] = [];
 
 /** Is this key one that every session of the app shares, whoever's it is? */
 export function isEverybodys(key: string): boolean {
@@ -17,7 +19,7 @@ export function isEverybodys(key: string): boolean {
  * Splits a state change by the ADK's scopes, which stay in the keys. What is `temp:` lives for one run and is not stored.
  * Throws `malformed-request` for a key that cannot be.
  */
-export function stateWrites(delta: JsonObject | undefined): readonly Write[] {
+export function stateWrites(delta: JsonObject | undefined): readonly StateWrite[] {
   if (delta === undefined) return NOTHING;
   const scopes: Record<"session" | "user" | "app", [string, JsonObject[string]][]> = {
     session: [],

@@ -5,12 +5,12 @@ import {
   type CallCommand,
   CONFIRMATION_TRANSITIONS,
   type ConfirmationCommand,
+  FIRST_STATUSES,
   FRAME_TRANSITIONS,
   type FrameCommand,
   isAnswered,
   nextCall,
   nextConfirmation,
-  nextFrame,
   shownStatus,
 } from "./lifecycle.ts";
 
@@ -68,13 +68,13 @@ cancelled   -          -          -
 `;
 
 const FRAMES = `
-            step      wait     complete  yield  finish  fail    cancel
-ready       stepping  -        -         -      -       -       cancelled
-stepping    -         waiting  -         ready  done    failed  cancelled
-waiting     -         -        ready     -      done    failed  cancelled
-done        -         -        -         -      -       -       -
-failed      -         -        -         -      -       -       -
-cancelled   -         -        -         -      -       -       -
+            step      take-over  wait     complete  yield  finish  fail    cancel
+ready       stepping  -          -        -         -      -       -       cancelled
+stepping    -         stepping   waiting  -         ready  done    failed  cancelled
+waiting     -         -          -        ready     -      -       -       cancelled
+done        -         -          -        -         -      -       -       -
+failed      -         -          -        -         -      -       -       -
+cancelled   -         -          -        -         -      -       -       -
 `;
 
 interface Cell {
@@ -109,7 +109,7 @@ test.each(CALLS)("a $status call on $command: $next", ({ status, command, next }
 });
 
 test.each(cellsOf(FRAMES))("a $status frame on $command: $next", ({ status, command, next }) => {
-  expect(nextFrame(status as FrameStatus, command as FrameCommand)).toBe(next);
+  expect(FRAME_TRANSITIONS[status as FrameStatus][command as FrameCommand]).toBe(next);
 });
 
 test.each([
@@ -125,6 +125,14 @@ test.each([
   );
   expect(found.toSorted()).toEqual(written.toSorted());
   expect(Object.keys(table).toSorted()).toEqual([...new Set(cells.map(({ status }) => status))].toSorted());
+});
+
+test("a call begins with its question, its claim or its answer, everything else open", () => {
+  expect(FIRST_STATUSES).toEqual({
+    call: ["waiting", "executing", "succeeded", "failed", "denied"],
+    confirmation: ["requested"],
+    frame: ["ready", "stepping"],
+  });
 });
 
 const CALL_STATUSES = Object.keys(CALL_TRANSITIONS) as CallStatus[];

@@ -1,3 +1,4 @@
+import { CountersignError } from "../../protocol/index.ts";
 import type { CallStatus, ConfirmationStatus, FrameStatus } from "../ledger/index.ts";
 
 /** What can happen to a question. */
@@ -28,7 +29,15 @@ export type CallCommand =
   | "settle-retry";
 
 /** What can happen to a frame. */
-export type FrameCommand = "step" | "wait" | "complete" | "yield" | "finish" | "fail" | "cancel";
+export type FrameCommand =
+  | "step"
+  | "take-over"
+  | "wait"
+  | "complete"
+  | "yield"
+  | "finish"
+  | "fail"
+  | "cancel";
 
 type Table<Status extends string, Command extends string> = {
   readonly [status in Status]: { readonly [command in Command]?: Status };
@@ -102,8 +111,16 @@ export const CALL_TRANSITIONS: Table<CallStatus, CallCommand> = {
 
 export const FRAME_TRANSITIONS: Table<FrameStatus, FrameCommand> = {
   ready: { step: "stepping", cancel: "cancelled" },
-  stepping: { wait: "waiting", yield: "ready", finish: "done", fail: "failed", cancel: "cancelled" },
-  waiting: { complete: "ready", finish: "done", fail: "failed", cancel: "cancelled" },
+  stepping: {
+    wait: "waiting",
+    yield: "ready",
+    // Its process was lost; another takes the same step.
+    "take-over": "stepping",
+    finish: "done",
+    fail: "failed",
+    cancel: "cancelled",
+  },
+  waiting: { complete: "ready", cancel: "cancelled" },
   done: {},
   failed: {},
   cancelled: {},
@@ -122,9 +139,61 @@ export function nextCall(status: CallStatus, command: CallCommand): CallStatus |
   return CALL_TRANSITIONS[status][command];
 }
 
-/** The status a frame moves to, or undefined where the command is not legal. */
-export function nextFrame(status: FrameStatus, command: FrameCommand): FrameStatus | undefined {
-  return FRAME_TRANSITIONS[status][command];
+/** The statuses in which a row may begin. A call that needs nobody begins with its answer, or executing. */
+export const FIRST_STATUSES: {
+  readonly call: readonly CallStatus[];
+  readonly confirmation: readonly ConfirmationStatus[];
+  readonly frame: readonly FrameStatus[];
+} = {
+  call: ["waiting", "executing", "succeeded", "failed", "denied"],
+  confirmation: ["requested"],
+  frame: ["ready", "stepping"],
+};
+
+interface Row<Status> {
+  readonly id: string;
+  readonly status: Status;
+}
+
+/** The call's status after these commands. One that is not legal is a bug: it throws, and nothing is committed. */
+export function callAfter(call: Row<CallStatus>, ...commands: readonly CallCommand[]): CallStatus {
+  return after("Call", CALL_TRANSITIONS, call, commands);
+}
+
+/** The same for a confirmation. */
+export function confirmationAfter(
+  confirmation: Row<ConfirmationStatus>,
+  command: ConfirmationCommand,
+): ConfirmationStatus {
+  return after("Confirmation", CONFIRMATION_TRANSITIONS, confirmation, [command]);
+}
+
+/** The same for a frame. */
+export function frameAfter(frame: Row<FrameStatus>, ...commands: readonly FrameCommand[]): FrameStatus {
+  return after("Frame", FRAME_TRANSITIONS, frame, commands);
+}
+
+function after<Status extends string, Command extends string>(
+  what: string,
+  table: Table<Status, Command>,
+  { id, status }: Row<Status>,
+  commands: readonly Command[],
+): Status {
+  return commands.reduce((current, command) => {
+    const next: Status | undefined = table[current][command];
+    if (next !== undefined) return next;
+    throw new CountersignError("internal", `${what} ${id} is ${current}; "${command}" is not possible.`);
+  }, status);
+}
+
+/** Throws unless rows of this sort may begin so: another beginning is a bug. */
+export function checkFirst<Sort extends keyof typeof FIRST_STATUSES>(
+  sort: Sort,
+  { id, status }: Row<(typeof FIRST_STATUSES)[Sort][number]>,
+): void {
+  const first: readonly string[] = FIRST_STATUSES[sort];
+  if (first.includes(status)) return;
+  throw new CountersignError("internal", `A ${sort} cannot begin as ${status}: ${id}.`);
 }
 
 const ANSWERED: ReadonlySet<CallStatus> = new Set(["succeeded", "failed", "denied", "expired", "cancelled"]);

@@ -91,13 +91,12 @@ function doubtQuestion(
   { call, confirmation }: { readonly call: CallRecord; readonly confirmation: ConfirmationRecord },
   decider: Decider,
 ): Draft {
-  const { id, status: from, shown, shownVersion } = confirmation;
-  const set = {
+  const { shown, shownVersion } = confirmation;
+  draft.changeConfirmation(confirmation, {
     shown: { ...shown, why: [...shown.why, MAY_BE_DECIDED] },
     // Whoever answers what they saw before is asked to look again.
     shownVersion: shownVersion + 1,
-  };
-  draft.write({ kind: "confirmation-update", id, from, set });
+  });
   return draft.journal("confirmation-doubted", {
     ...subjectOf(confirmation, call),
     ...told(MAY_BE_DECIDED, decider),

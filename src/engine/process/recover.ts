@@ -1,8 +1,7 @@
 import { clear, planClaim, type Taken } from "../calls/index.ts";
-import { moveCall } from "../frames/index.ts";
 import { hostOf } from "../host.ts";
 import type { BodyOf } from "../journal/index.ts";
-import { type CallRecord, Draft, type FrameRecord, transact } from "../ledger/index.ts";
+import { type CallRecord, Draft, type FrameRecord, type Plan, transact } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 
 const LOST_REASON = "the process that ran it was lost before it reported an outcome";
@@ -30,26 +29,18 @@ export async function recoverCall(parts: EngineParts, callId: string, own?: OwnI
     const draft = new Draft(parts, snapshot.now, snapshot.session);
     // This process lives: no attempt was lost with it.
     const loss = own === undefined ? lossOf(stored) : {};
-    const call: CallRecord = { ...stored, status: moveCall(stored, "release"), ...loss };
+    const call: CallRecord = { ...stored, ...loss };
     const clearance = await clear(parts, { ...snapshot, call });
     const reason = whyNotAgain(parts, call);
     // Where it must not run again either, it cannot be withdrawn as if it had not begun.
     if (reason !== undefined || (!clearance.ok && !clearance.elsewhere)) {
-      const set = { status: moveCall(stored, "lose"), ...loss };
-      draft.write({ kind: "call-update", id: stored.id, from: stored.status, attempt: stored.attempt, set });
       draft.journal("call-unknown", lostBody(stored, own, reason));
-      return { draft, value: { call: { ...stored, ...set } } };
+      return { draft, value: { call: draft.moveCall(stored, "lose", loss) } };
     }
     draft.journal("call-released", lostBody(stored, own));
-    if (clearance.ok) return planClaim(parts, { ...snapshot, call }, { stored, last, draft });
-    draft.write({
-      kind: "call-update",
-      id: stored.id,
-      from: stored.status,
-      attempt: stored.attempt,
-      set: { status: call.status, owner: null, ...loss },
-    });
-    return { draft, value: { call } };
+    if (clearance.ok)
+      return planClaim(parts, { ...snapshot, call }, { stored, first: "release", last, draft });
+    return { draft, value: { call: draft.moveCall(stored, "release", { owner: null, ...loss }) } };
   });
 }
 
@@ -66,20 +57,25 @@ export async function recoverFrame(
     const draft = new Draft(parts, snapshot.now, snapshot.session);
     const deleted = snapshot.session.deletedAt !== undefined;
     const loss = stepLossOf(frame, own);
-    if (deleted || last === "busy" || hostOf(parts.hosts, frame)?.step === undefined) {
-      const status = deleted ? "cancelled" : "ready";
-      if (frame.status === status) return { value: undefined };
-      const set = { status, owner: null, ...loss } as const;
-      draft.write({ kind: "frame-update", id: frame.id, from: frame.status, set });
+    if (deleted) {
+      draft.moveFrame(frame, "cancel", { owner: null, ...loss });
       return { draft, value: undefined };
     }
+    if (last === "busy" || hostOf(parts.hosts, frame)?.step === undefined) return leave(draft, frame, loss);
     const owner = await parts.lease.hold();
-    const set = { status: "stepping", owner, ...loss } as const;
     // A frame that is stepping already holds its branch.
     const exclusive = frame.status === "ready";
-    draft.claimedBy(owner).write({ kind: "frame-update", id: frame.id, from: frame.status, exclusive, set });
-    return { draft, value: { ...frame, ...set } };
+    const command = exclusive ? "step" : "take-over";
+    const stepping = draft.claimedBy(owner).moveFrame(frame, command, { owner, ...loss, exclusive });
+    return { draft, value: stepping };
   });
+}
+
+/** Leaves a frame to whoever can step it. */
+function leave(draft: Draft, frame: FrameRecord, loss: { readonly lost?: number }): Plan<undefined> {
+  if (frame.status === "ready") return { value: undefined };
+  draft.moveFrame(frame, "yield", { owner: null, ...loss });
+  return { draft, value: undefined };
 }
 
 async function isFree(parts: EngineParts, frame: FrameRecord, own?: OwnIdle): Promise<boolean> {

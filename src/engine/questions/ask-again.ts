@@ -1,6 +1,5 @@
 import type { Blocked } from "../calls/index.ts";
 import { storableText } from "../common/index.ts";
-import { moveCall } from "../frames/index.ts";
 import type { LiveTool } from "../host.ts";
 import {
   type CallRecord,
@@ -78,19 +77,9 @@ function writeSuccessor(
   const { call, frame } = held;
   const { before, tool } = again;
   const closing = { how: "withdraw", reason } as const;
-  draft.write({
-    kind: "confirmation-update",
-    id: before.id,
-    from: before.status,
-    set: { status: "cancelled", withdrawal: storableText(reason) },
-  });
+  draft.moveConfirmation(before, "withdraw", { withdrawal: storableText(reason) });
   if (before.status === "requested") writeClosingEvent(draft, { confirmation: before, call, frame, closing });
   draft.journal("confirmation-cancelled", { ...subjectOf(before, call), reason });
-  const set = {
-    status: moveCall(call, "reask"),
-    rounds: call.rounds + 1,
-    definitionDigest: tool.definitionDigest,
-  };
   const { approvers, expiresInMs } = tool.asking;
   const confirmation = newConfirmation(parts, draft.now, {
     session: before,
@@ -103,13 +92,10 @@ function writeSuccessor(
       ...(expiresInMs === undefined ? {} : { expiresInMs }),
     },
   });
-  const asked: CallRecord = { ...call, ...set, confirmation: confirmation.id };
-  draft.write({
-    kind: "call-update",
-    id: call.id,
-    from: call.status,
-    attempt: call.attempt,
-    set: { ...set, confirmation: confirmation.id },
+  const asked = draft.moveCall(call, "reask", {
+    rounds: call.rounds + 1,
+    definitionDigest: tool.definitionDigest,
+    confirmation: confirmation.id,
   });
   writeQuestions(draft, frame, [{ call: asked, confirmation }]);
   return { call: asked, confirmation };

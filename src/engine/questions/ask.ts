@@ -69,7 +69,7 @@ export function writeQuestions(
 ): void {
   if (asked.length === 0) return;
   for (const { call, confirmation } of asked) {
-    draft.write({ kind: "confirmation-insert", confirmation });
+    draft.insertConfirmation(confirmation);
     draft.journal("confirmation-requested", requestBody(call, confirmation));
   }
   if (frame === undefined) return;

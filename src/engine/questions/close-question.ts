@@ -1,7 +1,7 @@
 import type { ConfirmationClosing } from "../../protocol/index.ts";
 import { storableText } from "../common/index.ts";
 import type { Decider } from "../decisions/index.ts";
-import { cancelledAnswer, deniedAnswer, EXPIRED_ANSWER, moveCall, writeAnswer } from "../frames/index.ts";
+import { cancelledAnswer, deniedAnswer, EXPIRED_ANSWER, writeAnswer } from "../frames/index.ts";
 import type { AboutQuestion, SaidBy, VoteCast } from "../journal/index.ts";
 import type { CallRecord, ConfirmationRecord, Conflict, Draft, FrameRecord, Vote } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
@@ -28,40 +28,22 @@ export interface Closed {
   readonly stepping?: FrameRecord;
 }
 
-const STATUS = { deny: "denied", expire: "expired", withdraw: "cancelled" } as const;
 const CALL_COMMAND = { deny: "deny", expire: "expire", withdraw: "cancel" } as const;
 
 /** Closes a question that was not approved and gives its call the answer the model will see. */
 export function writeClosing(parts: EngineParts, draft: Draft, input: CloseInput): Closed {
   const { confirmation, call, frame, closing } = input;
-  const status = STATUS[closing.how];
-  const set = {
-    status,
-    ...(closing.how === "deny" ? { votes: [...confirmation.votes, closing.vote] } : {}),
-    ...(closing.how === "withdraw" ? { withdrawal: storableText(closing.reason) } : {}),
-  };
-  draft.write({
-    kind: "confirmation-update",
-    id: confirmation.id,
-    from: confirmation.status,
-    ...(closing.how === "deny" ? { deadline: "ahead" as const } : {}),
+  const closed = draft.moveConfirmation(confirmation, closing.how, {
+    ...(closing.how === "deny"
+      ? { votes: [...confirmation.votes, closing.vote], deadline: "ahead" as const }
+      : {}),
     ...(closing.how === "expire" ? { deadline: "passed" as const } : {}),
-    set,
+    ...(closing.how === "withdraw" ? { withdrawal: storableText(closing.reason) } : {}),
   });
   if (confirmation.status === "requested") writeClosingEvent(draft, input);
   journalClosing(draft, input);
-  const closed = { ...confirmation, ...set };
-  if (invokesOnDenial(input)) {
-    const next = moveCall(call, "refuse");
-    draft.write({
-      kind: "call-update",
-      id: call.id,
-      from: call.status,
-      attempt: call.attempt,
-      set: { status: next, refused: true },
-    });
-    return { confirmation: closed, call: { ...call, status: next, refused: true } };
-  }
+  if (invokesOnDenial(input))
+    return { confirmation: closed, call: draft.moveCall(call, "refuse", { refused: true }) };
   const result =
     closing.how === "deny"
       ? deniedAnswer(closing.vote.reason)

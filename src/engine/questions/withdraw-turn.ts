@@ -35,8 +35,7 @@ export async function withdrawTurn(
     const owner = await parts.lease.hold();
     const draft = new Draft(parts, snapshot.now, snapshot.session);
     const known = { ...(isJsonObject(waiting.cursor) ? waiting.cursor : {}), ...cursor };
-    draft.write({ kind: "frame-update", id, from: "waiting", set: { cursor: known } });
-    let frame: FrameRecord = { ...waiting, cursor: known };
+    let frame = draft.changeFrame(waiting, { cursor: known });
     let stepping: FrameRecord | undefined;
     for (const { confirmation, call } of open) {
       const closing = { how: "withdraw", reason } as const;

@@ -26,15 +26,9 @@ export async function cancelRun(
     if (snapshot === undefined || frames.length === 0) return { value: false };
     // Undone by a crash, its questions would be open again, and could be approved.
     const draft = new Draft(parts, snapshot.now, snapshot.session).sync();
-    for (const frame of frames) {
-      draft.write({
-        kind: "frame-update",
-        id: frame.id,
-        from: frame.status,
-        set: { status: "cancelled", owner: null },
-      });
-    }
-    await withdrawCalls(parts, draft, { frames, reason });
+    // As they will be when this commits: over, so that no answer sets one going again.
+    const over = frames.map((frame) => draft.moveFrame(frame, "cancel", { owner: null }));
+    await withdrawCalls(parts, draft, { frames: over, reason });
     if (errorCode !== undefined) {
       const author = (frames.find(({ parentFrame }) => parentFrame === undefined) ?? frames[0])?.agent ?? "";
       draft.event({ author, invocationId: invocation, errorCode, errorMessage: reason });
@@ -54,8 +48,7 @@ async function withdrawCalls(
     const { call, confirmation } = held ?? {};
     if (held === undefined || call === undefined || nextCall(call.status, "cancel") === undefined) continue;
     const frame = frames.find((candidate) => candidate.id === call.frame);
-    // As the frame will be when this commits: over, so that the answer does not set it going again.
-    const over = frame === undefined ? {} : { frame: { ...frame, status: "cancelled" as const } };
+    const over = frame === undefined ? {} : { frame };
     const subject = { ...held, call, ...(confirmation === undefined ? {} : { confirmation }), ...over };
     writeWithdrawal(parts, draft, subject, { reason, owner: undefined, last: undefined });
   }

@@ -131,7 +131,7 @@ function planMessage(
   const id = newFrameId(parts, session.key, now);
   const draft = new Draft(parts, now, session);
   const frame = madeIn<FrameRecord>(draft, { ...newFrame({ ...input.frame, id, parent }), owner });
-  draft.claimedBy(owner).write({ kind: "frame-insert", frame, exclusive: true });
+  draft.claimedBy(owner).insertFrame(frame);
   for (const write of stateWrites(stateDelta)) draft.write(write);
   const seq = snapshot?.session.nextSeq ?? 1;
   if (once !== undefined) {
@@ -224,7 +224,7 @@ interface TurnScene {
 function planTurn(parts: EngineParts, draft: Draft, scene: TurnScene): Plan<Turn> {
   const { frame } = scene;
   const { calls, claimed, asked, answered } = sortCalls(parts, draft.now, scene);
-  for (const call of calls) draft.write({ kind: "call-insert", call });
+  for (const call of calls) draft.insertCall(call);
   if (claimed.length > 0) draft.claimedBy(frame.owner ?? "").journal("calls-started", startedBody(claimed));
   if (claimed.some(({ call }) => !call.repeatable)) draft.sync();
   if (answered.length > 0) draft.journal("calls-answered", answeredBody(answered.map(({ call }) => call)));
@@ -232,15 +232,13 @@ function planTurn(parts: EngineParts, draft: Draft, scene: TurnScene): Plan<Turn
   writeQuestions(draft, frame, asked);
   const open = claimed.length + asked.length;
   const told = frame.lost === undefined ? {} : { lost: 0 };
-  const set = { calls: calls.map(({ id }) => id), open, turn: frame.turn + 1, ...told };
-  const status = open === 0 ? "stepping" : "waiting";
-  draft.write({
-    kind: "frame-update",
-    id: frame.id,
-    from: "stepping",
-    set: { ...set, status, ...(status === "waiting" ? { owner: null } : {}) },
-  });
-  const after = madeIn(draft, { ...frame, ...set, status });
+  const update = { calls: calls.map(({ id }) => id), open, turn: frame.turn + 1, ...told };
+  const after = madeIn(
+    draft,
+    open === 0
+      ? draft.changeFrame(frame, update)
+      : draft.moveFrame(frame, "wait", { ...update, owner: null }),
+  );
   const running = claimed.map((one) => madeIn(draft, { ...one, frame: after }));
   return { draft, value: { frame: after, calls, claimed: running, asked, events: draft.events } };
 }
