@@ -1,6 +1,6 @@
 export { canonicalJson } from "./canonical-json.ts";
 export { type AdkAnswer, encodeAdkAnswer } from "./codecs/adk/answer.ts";
-export { parseContent } from "./codecs/adk/content.ts";
+export { parseEnvelope } from "./codecs/adk/content.ts";
 export { parseEvent } from "./codecs/adk/event.ts";
 export { decodeAdkRequest, encodeAdkEvent } from "./codecs/adk/request.ts";
 export { decodeAdkRsRequest, encodeAdkRsEvent } from "./codecs/adk-rs/request.ts";

@@ -30,7 +30,7 @@ export {
   type UnknownCall,
 } from "./history/index.ts";
 export type { RunLimits } from "./loop/index.ts";
-export type { HeaderSource, RefusedAnswer } from "./messages/index.ts";
+export { type HeaderSource, ReadMessage, type RefusedAnswer } from "./messages/index.ts";
 export type {
   GenerateOptions,
   Model,

@@ -3,7 +3,7 @@ import type { Content, JsonObject, Wire } from "../protocol/index.ts";
 import { type AnyAgent, HOOK_NAMES, type Hooks } from "./agents/index.ts";
 import type { Policy } from "./calls/index.ts";
 import type { RunLimits } from "./loop/index.ts";
-import type { HeaderSource } from "./messages/index.ts";
+import type { HeaderSource, ReadMessage } from "./messages/index.ts";
 import type { ModelResolver } from "./models/index.ts";
 import type { RunSettings } from "./run-context.ts";
 
@@ -77,7 +77,7 @@ export interface SendOptions extends RunLimits, Speaker {
 export interface RunInput extends RunLimits, Speaker {
   readonly userId: string;
   readonly sessionId: string;
-  readonly message: string | Content;
+  readonly message: string | Content | ReadMessage;
   readonly stateDelta?: JsonObject;
   readonly invocationId?: string;
   /** Text in pieces, as it comes. */

@@ -25,7 +25,6 @@ import {
 import {
   type Content,
   CountersignError,
-  decodeAnswers,
   type Event,
   encodeEvent,
   type JsonObject,
@@ -38,6 +37,7 @@ import {
   decisionResult,
   type HeaderSource,
   NO_HEADERS,
+  ReadMessage,
   type RefusedAnswer,
   refusedError,
   type Submission,
@@ -133,8 +133,7 @@ export class Runner {
     const run = await this.#open();
     const session = { app: this.app, user: input.userId, id: input.sessionId };
     const submitted = this.#submitInput({ ...input, session, user: input.userId });
-    const { decisions, refused, warnings } = decodeAnswers(submitted.message);
-    if (decisions.length + refused.length + warnings.length > 0) {
+    if (submitted.message.answers) {
       throw new CountersignError("malformed-request", "A message to begin a run with cannot hold an answer.");
     }
     const { sessionKey, run: started } = await submit(run, submitted);
@@ -281,7 +280,7 @@ export class Runner {
   #submitInput(input: {
     readonly session: SubmitInput["session"];
     readonly user: string;
-    readonly message: string | Content;
+    readonly message: RunInput["message"];
     readonly stateDelta?: JsonObject;
     readonly invocationId?: string;
     readonly by?: PrincipalInput;
@@ -292,7 +291,7 @@ export class Runner {
     const { session, user, message, stateDelta, invocationId, by, via = "run", once } = input;
     return {
       session,
-      message: typeof message === "string" ? { role: "user", parts: [{ text: message }] } : message,
+      message: read(message),
       decider: { by: toPrincipal(by ?? { id: user }), via },
       ...(by === undefined || by.id === user ? {} : { requesters: [user, by.id] }),
       whilePending: this.#options.whilePending ?? "converse",
@@ -346,6 +345,11 @@ export class Runner {
     const pending = open.toSorted(byAsking).map((item) => toConfirmation(item, by));
     return toTurn(session, invocation, { ...collected, pending });
   }
+}
+
+function read(message: RunInput["message"]): ReadMessage {
+  if (message instanceof ReadMessage) return message;
+  return new ReadMessage(typeof message === "string" ? { parts: [{ text: message }] } : message);
 }
 
 type OpenQuestion = Pick<ConfirmationWithCall, "confirmation" | "call" | "session">;

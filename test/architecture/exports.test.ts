@@ -210,7 +210,7 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
     "isWire",
     "member",
     "originalCallFrom",
-    "parseContent",
+    "parseEnvelope",
     "parseEvent",
     "parseJson",
     "readHitlPayload",

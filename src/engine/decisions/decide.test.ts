@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { ANA, BOB, MANAGER, openDesk, person } from "../../../test/attack/support/desk.ts";
 import { ManualClock } from "../common/manual-clock.ts";
 import { tryApprove, tryDeny } from "../testing/try-decide.ts";
@@ -459,4 +459,40 @@ test("one that cannot even be judged is its own result, and the others keep thei
   expect(results.map((result) => (result.ok ? "ok" : result.code))).toEqual(["ok", "internal", "ok"]);
   expect(JSON.stringify(results[1])).not.toContain("policy");
   expect(await desk.confirmation(b!.confirmation.id)).toMatchObject({ status: "requested", votes: [] });
+});
+
+async function seenDesk() {
+  const desk = await openDesk();
+  const { confirmation } = await desk.ask({ tool: "pay", args: { amount: 5 } });
+  const { id } = confirmation;
+  const seen = await desk.engine.ledger.load({ confirmation: id });
+  const load = vi.spyOn(desk.engine.ledger, "load");
+  return { desk, id, seen, load };
+}
+
+describe("a decision by somebody who has just read the question", () => {
+  test("reads it once, not twice", async () => {
+    const { desk, id, seen, load } = await seenDesk();
+    expect(await desk.engine.decisions.decide({ id, confirmed: true }, { by: ANA }, seen)).toMatchObject({ ok: true });
+    expect(load).not.toHaveBeenCalled();
+  });
+
+  test("is judged on what is now, if it was decided since", async () => {
+    const { desk, id, seen } = await seenDesk();
+    await desk.engine.deny(id, { by: ANA, reason: "no" });
+    const late = await desk.engine.decisions.decide({ id, confirmed: true }, { by: ANA }, seen);
+    expect(late).toMatchObject({ ok: false, code: "already-decided" });
+    expect(desk.app.runs).toEqual([]);
+  });
+
+  test("does not count for another question", async () => {
+    const { desk, seen } = await seenDesk();
+    const other = await desk.ask({ tool: "pay", question: { approvers: { users: ["bob"] } } });
+    const decided = await desk.engine.decisions.decide(
+      { id: other.confirmation.id, confirmed: true },
+      { by: ANA },
+      seen,
+    );
+    expect(decided).toMatchObject({ ok: false, code: "not-an-approver" });
+  });
 });

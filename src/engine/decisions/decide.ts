@@ -4,6 +4,7 @@ import {
   type CallRecord,
   type ConfirmationRecord,
   Draft,
+  type Judge,
   type Plan,
   type Snapshot,
   transact,
@@ -28,22 +29,25 @@ import { signedVote } from "./vote.ts";
 
 /**
  * Commits one decision: authorised, bound, in time, and with the call claimed in the same transaction where
- * this process can run it. The first valid decision stands; the same again is answered with it.
+ * this process can run it. The first valid decision stands; the same again is answered with it. What was `seen` just
+ * now is judged first, and counts only if the session has not moved since.
  */
 export async function decide(
   parts: EngineParts,
   input: DecisionInput,
-  decider: Decider,
+  { seen, ...decider }: Decider & { readonly seen?: Snapshot | undefined },
 ): Promise<Decided | RefusedDecision> {
   const flaw = flawOf(input);
   if (flaw !== undefined) return refusal("malformed-decision", flaw);
-  return transact<Decided | RefusedDecision>(parts, { confirmation: input.id }, async (snapshot, last) => {
+  const judgeOne: Judge<Decided | RefusedDecision> = async (snapshot, last) => {
     if (!isWhole(snapshot)) {
       return { value: refusal("unknown-confirmation", `There is no confirmation ${input.id}.`) };
     }
     const plan = await judge(parts, snapshot, { input, decider, last });
     return { ...plan, value: { ...plan.value, session: snapshot.session } };
-  });
+  };
+  const known = seen?.confirmation?.id === input.id ? { snapshot: seen } : undefined;
+  return transact(parts, { confirmation: input.id }, judgeOne, known);
 }
 
 // A door may have been written without the compiler's help; what it cannot mean must not approve anything.

@@ -1,5 +1,6 @@
 import { CountersignError, type JsonValue } from "../../protocol/index.ts";
 import type { Executions } from "../calls/index.ts";
+import type { Snapshot } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { type PrincipalInput, toPrincipal } from "../people/index.ts";
 import { type AskedCall, judgePayloadHere, type PayloadOutcome } from "../questions/index.ts";
@@ -35,11 +36,18 @@ export class Decisions {
     this.#executions = executions;
   }
 
-  /** Decides one confirmation. Resolves once committed. */
-  async decide(input: DecisionInput, acting: Acting): Promise<Decided | RefusedDecision> {
+  /**
+   * Decides one confirmation. Resolves once committed. Whoever has just read the confirmation passes what they saw, and
+   * it is not read again while nothing has changed.
+   */
+  async decide(
+    input: DecisionInput,
+    acting: Acting,
+    seen?: Snapshot,
+  ): Promise<Decided | RefusedDecision> {
     const attributes = { "countersign.confirmation": input.id };
     const decided = await this.#parts.trace({ name: "decide", attributes }, () =>
-      decide(this.#parts, input, toDecider(acting)),
+      decide(this.#parts, input, { ...toDecider(acting), seen }),
     );
     this.#follow(decided);
     return decided;

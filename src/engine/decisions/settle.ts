@@ -46,8 +46,9 @@ export async function settle(
 ): Promise<Settled | RefusedDecision> {
   return transact<Settled | RefusedDecision>(
     parts,
-    await currentOf(parts, target),
-    async (snapshot, last) => {
+    target,
+    async (named, last) => {
+      const snapshot = await withLastQuestion(parts, named);
       const { call, confirmation } = snapshot ?? {};
       if (snapshot === undefined || call === undefined) {
         return { value: unknownTarget(target) };
@@ -101,10 +102,13 @@ function strangerTo(rule: Ruled, by: Principal): Pick<RefusedDecision, "code" | 
 }
 
 // Whose word counts is a matter of the call's last question, whichever of them the caller names.
-async function currentOf(parts: EngineParts, target: DecisionTarget): Promise<Target> {
-  if ("call" in target) return target;
-  const call = (await parts.ledger.load(target))?.call;
-  return call === undefined ? target : { call: call.id };
+async function withLastQuestion(
+  { ledger }: EngineParts,
+  named: Snapshot | undefined,
+): Promise<Snapshot | undefined> {
+  const { call, confirmation } = named ?? {};
+  if (call === undefined || call.confirmation === confirmation?.id) return named;
+  return ledger.load({ call: call.id });
 }
 
 async function planEnd(

@@ -32,9 +32,9 @@ export function serveReasoningEngine(routes: OpenAPIHono<HttpEnv>, site: Site): 
     }
     actingFor(context.get("principal"), userId);
     // What is refused leaves no session behind.
-    await admit(site, context, body);
+    const admitted = await admit(site, context, body);
     const sessionId = await madeSession(site, context, body);
-    const run = await prepareRun(site, context, { ...body, sessionId });
+    const run = await prepareRun(site, context, { ...body, sessionId }, admitted);
     const output: Event[] = [];
     for await (const event of eventsOf(site, run, false)) output.push(event);
     return context.json({ output });

@@ -1,5 +1,5 @@
 import type { Principal } from "../../engine/index.ts";
-import { decodeAnswers } from "../../protocol/index.ts";
+import type { ReadMessage } from "../../runtime/index.ts";
 import { actingFor } from "../acting-for.ts";
 import { checkScope } from "../scopes.ts";
 import type { Site } from "../site.ts";
@@ -14,9 +14,9 @@ const MOST_RECORDED = 20;
 export async function speakerFor(
   site: Site,
   caller: Principal,
-  { user, message }: { readonly user: string; readonly message: unknown },
+  { user, message }: { readonly user: string; readonly message: ReadMessage },
 ): Promise<Principal> {
-  const { decisions, rest } = decodeAnswers(message);
+  const { decisions, rest } = message;
   const answersOnly = decisions.length > 0 && rest.length === 0;
   try {
     checkScope(caller, ...(answersOnly ? (["run", "decide"] as const) : (["run"] as const)));

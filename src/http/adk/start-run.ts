@@ -7,17 +7,15 @@ import {
   type SessionRecord,
 } from "../../engine/index.ts";
 import {
-  type Content,
   CountersignError,
-  decodeAnswers,
   type Event,
   isJsonArray,
   isJsonObject,
   type JsonObject,
   member,
-  parseContent,
+  parseEnvelope,
 } from "../../protocol/index.ts";
-import { type Runner, redactCalls } from "../../runtime/index.ts";
+import { ReadMessage, type Runner, redactCalls } from "../../runtime/index.ts";
 import type { HttpEnv } from "../env.ts";
 import { onceOf } from "../once.ts";
 import type { Site } from "../site.ts";
@@ -33,15 +31,21 @@ export interface PreparedRun {
   readonly runner: Runner;
   readonly session: SessionRecord;
   readonly by: Principal;
+  readonly message: ReadMessage;
   readonly ledger: Ledger;
   readonly once: Once | undefined;
   readonly headers: Headers;
 }
 
 /** Finds the session and whoever speaks; what is refused here has a status of its own on both routes. */
-export async function prepareRun(site: Site, context: Context<HttpEnv>, body: RunBody): Promise<PreparedRun> {
+export async function prepareRun(
+  site: Site,
+  context: Context<HttpEnv>,
+  body: RunBody,
+  admitted?: Admitted,
+): Promise<PreparedRun> {
   const { appName = "", userId = "", sessionId = "undefined" } = body;
-  const by = await admit(site, context, body);
+  const { by, message } = admitted ?? (await admit(site, context, body));
   const runner = servedHere(site, appName, sessionId);
   const ledger = await site.ledger();
   const name = { app: appName, user: userId, id: sessionId };
@@ -49,22 +53,26 @@ export async function prepareRun(site: Site, context: Context<HttpEnv>, body: Ru
   const session = (await ledger.load({ session: name }))?.session;
   if (session === undefined || session.deletedAt !== undefined) throw noSession(sessionId);
   const once = onceOf(context, { route: "adk.run", ledger, body: body as JsonObject });
-  return { body, runner, session, by, ledger, once, headers: context.req.raw.headers };
+  return { body, runner, session, by, message, ledger, once, headers: context.req.raw.headers };
 }
 
-/** Who speaks; throws for what is refused whatever session it is for. Nothing was written. */
-export async function admit(site: Site, context: Context<HttpEnv>, body: RunBody): Promise<Principal> {
+/** Who speaks, and what they say. */
+type Admitted = Pick<PreparedRun, "by" | "message">;
+
+/** Reads the message, and who speaks; throws for what is refused whatever session it is for. Nothing was written. */
+export async function admit(site: Site, context: Context<HttpEnv>, body: RunBody): Promise<Admitted> {
   const caller = context.get("principal");
-  const by = await speakerFor(site, caller, { user: body.userId ?? "", message: body.newMessage });
+  const message = new ReadMessage(body.newMessage);
+  const by = await speakerFor(site, caller, { user: body.userId ?? "", message });
   checkAppState(caller, body.stateDelta, "stateDelta");
-  return by;
+  return { by, message };
 }
 
 /** The run's events as they leave. Whoever stops listening stops nothing. */
 export async function* eventsOf(site: Site, run: PreparedRun, streaming: boolean): AsyncGenerator<Event> {
-  const { body, session, by, once, ledger } = run;
-  const message = readMessage(body.newMessage);
-  if (message === undefined) return;
+  const { body, session, by, message, once, ledger } = run;
+  if (body.newMessage === undefined || body.newMessage === null) return;
+  checkMessage(body.newMessage, message);
   const { stateDelta, invocationId, wire } = body;
   const events = run.runner.run({
     userId: session.user,
@@ -98,17 +106,15 @@ function servedHere(site: Site, app: string, sessionId: string): Runner {
   }
 }
 
-// Answers are taken apart part by part, each refused alone; anything else is read as a whole.
-function readMessage(value: unknown): Content | undefined {
-  if (value === undefined || value === null) return undefined;
+// Answers are judged part by part, each refused alone; of anything else the whole must be sound.
+function checkMessage(value: unknown, { answers }: ReadMessage): void {
   const parts = isJsonObject(value) ? member(value, "parts") : undefined;
   if (isJsonArray(parts) && parts.length === 0) {
     const details = { field: "newMessage.parts" };
     throw new CountersignError("malformed-request", "No parts in the newMessage.", { details });
   }
-  const { decisions, refused, warnings } = decodeAnswers(value);
-  if (decisions.length + refused.length + warnings.length > 0) return value as Content;
-  const content = parseContent(value, "newMessage");
-  if (content.ok) return content.value;
+  if (answers) return;
+  const content = parseEnvelope(value, "newMessage");
+  if (content.ok) return;
   throw new CountersignError(content.code, content.message, { details: { field: content.path } });
 }

@@ -17,7 +17,7 @@ import type { Site } from "../site.ts";
 import { DOOR, onRecord } from "./door.ts";
 import { ifMatch } from "./if-match.ts";
 import { toError } from "./refusal-error.ts";
-import { find, maySee, show, unknown } from "./visibility.ts";
+import { find, maySee, type Seen, show, unknown } from "./visibility.ts";
 import { waitForEnd } from "./wait.ts";
 
 /** Decides one confirmation. Answers once committed, or with `wait` when the call has ended. */
@@ -30,11 +30,12 @@ export async function decideOne(
   const version = ifMatch(context, about.body.version);
   const input = toInput(about.id, version === undefined ? about.body : { ...about.body, version });
   const ledger = await site.ledger();
-  const { session, call } = await permitted(site, input.id, principal);
+  const seen = await permitted(site, input.id, principal);
+  const { session, call } = seen;
   const route = `/v1/confirmations/${about.id}/decision`;
   await bindKey(context, ledger, { principal, route, said: { ...input } });
   const refusals = new KeptRefusals(context, ledger, route);
-  const subject = await refusals.judgeOnce(0, () => commit(site, input, { principal, app: call.app }));
+  const subject = await refusals.judgeOnce(0, () => commit(site, input, { principal, seen }));
   const decided = show(subject, principal);
   if (about.wait === 0) return decided;
   await waitForEnd(ledger, call.id, {
@@ -81,8 +82,8 @@ async function judgeEntry(
   input: DecisionInput,
   principal: Principal,
 ): Promise<ConfirmationSubject> {
-  const { call } = await permitted(site, input.id, principal);
-  return commit(site, input, { principal, app: call.app });
+  const seen = await permitted(site, input.id, principal);
+  return commit(site, input, { principal, seen });
 }
 
 async function entryOf(
@@ -102,11 +103,7 @@ async function entryOf(
 }
 
 /** The confirmation, if the principal may see it and use this door; what is tried without that is put on record. */
-async function permitted(
-  site: Site,
-  id: string,
-  principal: Principal,
-): Promise<Awaited<ReturnType<typeof find>>> {
+async function permitted(site: Site, id: string, principal: Principal): Promise<Seen> {
   const ledger = await site.ledger();
   return onRecord(site, { principal, what: "decide", target: { confirmation: id } }, async () => {
     const found = await find(ledger, id, principal);
@@ -118,10 +115,10 @@ async function permitted(
 async function commit(
   site: Site,
   input: DecisionInput,
-  { principal, app }: { readonly principal: Principal; readonly app: string },
+  { principal, seen }: { readonly principal: Principal; readonly seen: Seen },
 ): Promise<ConfirmationSubject> {
-  const engine = await site.engine(app);
-  const outcome = await engine.decisions.decide(input, { by: principal, via: DOOR });
+  const engine = await site.engine(seen.call.app);
+  const outcome = await engine.decisions.decide(input, { by: principal, via: DOOR }, seen);
   if (outcome.ok) return outcome;
   // Its rule may have changed since it was looked at.
   const { confirmation } = outcome;

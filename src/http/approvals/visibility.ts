@@ -8,6 +8,7 @@ import {
   type Principal,
   type Ruled,
   rightsOf,
+  type Snapshot,
   toConfirmation,
 } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
@@ -38,16 +39,16 @@ export function show(subject: ConfirmationSubject, principal: Principal): Confir
   return { ...toConfirmation(subject), can: rightsHere(subject, principal) };
 }
 
+/** A confirmation as it was read, with what belongs to it. */
+export type Seen = Snapshot & ConfirmationSubject;
+
 /** Reads a confirmation that the principal may see; for any other it is as if there were none. */
-export async function find(
-  ledger: Pick<Ledger, "load">,
-  id: string,
-  principal: Principal,
-): Promise<ConfirmationSubject & { readonly session: { readonly id: string; readonly key: string } }> {
-  const { confirmation, call, session } = (await ledger.load({ confirmation: id })) ?? {};
-  if (confirmation === undefined || call === undefined || session === undefined) throw unknown(id);
+export async function find(ledger: Pick<Ledger, "load">, id: string, principal: Principal): Promise<Seen> {
+  const snapshot = await ledger.load({ confirmation: id });
+  const { confirmation, call } = snapshot ?? {};
+  if (snapshot === undefined || confirmation === undefined || call === undefined) throw unknown(id);
   if (!maySee(confirmation, principal)) throw unknown(id);
-  return { confirmation, call, session };
+  return { ...snapshot, confirmation, call };
 }
 
 /** What is said of a confirmation that is not there, and of one that somebody may not see. */

@@ -4,6 +4,7 @@ import {
   isAnswered,
   type RefusedDecision,
   type SessionRecord,
+  type Snapshot,
 } from "../../engine/index.ts";
 import {
   type AnsweredConfirmation,
@@ -40,7 +41,14 @@ export interface AnswersInput {
 
 /** The question that an answer means, found once and then held on to; or why it means none. */
 export type Target =
-  | { readonly given: string; readonly id: string; readonly invocation: string; readonly byCall: boolean }
+  | {
+      readonly given: string;
+      readonly id: string;
+      readonly invocation: string;
+      readonly byCall: boolean;
+      /** The question as it was found; not kept. */
+      readonly seen?: Snapshot | undefined;
+    }
   | ({ readonly given: string } & Pick<RefusedAnswer, "code" | "message">);
 
 /** Finds the question that each answer of a message means. Nothing is decided. */
@@ -62,8 +70,10 @@ export async function takeAnswers(
   const refused: RefusedAnswer[] = [];
   let resumed: AnswersOutcome["resumed"];
   const undecided = contradicted(input.answers, targets);
-  for (const answer of input.answers) {
-    const target = targets.find(({ given }) => given === answer.id);
+  for (const [place, answer] of input.answers.entries()) {
+    const found = targets.find(({ given }) => given === answer.id);
+    // The first decision moves the session: what was seen of the others is old then.
+    const target = place > 0 && found !== undefined && "seen" in found ? { ...found, seen: undefined } : found;
     if (target !== undefined && "id" in target && undecided.has(target.id)) {
       refused.push({ id: answer.id, confirmation: target.id, ...CONTRADICTION });
       continue;
@@ -120,7 +130,7 @@ async function takeAnswer(
     ...(reason === undefined ? {} : { reason }),
   };
   const before = session.nextSeq - 1;
-  const receipt = await run.engine.decisions.decide(decision, decider);
+  const receipt = await run.engine.decisions.decide(decision, decider, target.seen);
   if (!receipt.ok) return target.byCall ? withOpenQuestion(receipt) : receipt;
   const after = receipt.repeated ? await closedAt(run, session.key, target.id) : before;
   return { ok: true, where: { invocation: target.invocation, after } };
@@ -146,7 +156,8 @@ async function findTarget(
     const message = `The confirmation ${given} belongs to the invocation ${found.invocation}.`;
     return { given, code: "wrong-invocation", message };
   }
-  return { given, id: found.id, invocation: found.invocation, byCall: own === undefined };
+  const target = { given, id: found.id, invocation: found.invocation, byCall: own === undefined };
+  return direct === undefined || own === undefined ? target : { ...target, seen: direct };
 }
 
 function unknownTo(given: string): Pick<RefusedAnswer, "code" | "message"> {

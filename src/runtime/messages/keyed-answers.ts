@@ -39,7 +39,13 @@ export async function takeAnswersOnce(
 }
 
 function toMeaning(targets: readonly Target[]): JsonValue {
-  return { targets: targets.map((target) => ({ ...target })) };
+  return {
+    targets: targets.map((target) => {
+      if (!("seen" in target)) return { ...target };
+      const { seen: _, ...kept } = target;
+      return kept;
+    }),
+  };
 }
 
 // Both were written here and by nobody else.

@@ -15,9 +15,7 @@ import {
   withoutTemporary,
 } from "../../engine/index.ts";
 import {
-  type Content,
   CountersignError,
-  decodeAnswers,
   isReservedName,
   type JsonObject,
   type JsonValue,
@@ -30,12 +28,13 @@ import { collectRun } from "../streaming/index.ts";
 import { findTargets, type RefusedAnswer, takeAnswers } from "./answers.ts";
 import { keepForLater, type LaterWords, type Say, sayKept } from "./follow-up.ts";
 import { takeAnswersOnce } from "./keyed-answers.ts";
+import type { ReadMessage } from "./read-message.ts";
 import type { HeaderSource } from "./request-headers.ts";
 
 /** A message for a session: words, answers to confirmations, or both. */
 export interface SubmitInput {
   readonly session: SessionName;
-  readonly message: Content;
+  readonly message: ReadMessage;
   readonly decider: Decider;
   readonly requesters?: readonly string[];
   readonly stateDelta?: JsonObject;
@@ -61,12 +60,11 @@ export interface Submission {
 /** Takes a message: answers are decided, words become the user's message and start a run. */
 export async function submit(run: RunContext, said: SubmitInput): Promise<Submission> {
   const input = { ...said, whilePending: whilePendingFor(said) };
-  const { decisions, refused, warnings, rest } = decodeAnswers(input.message);
+  const { decisions, refused, warnings, rest } = input.message;
   refuseReservedCalls(rest);
   refuseCalls(rest, "newMessage.parts");
   const known = await run.engine.ledger.load({ session: input.session });
-  const answersOnly = decisions.length + refused.length + warnings.length > 0;
-  if (!answersOnly) return begin(run, input, { parts: input.message.parts, session: known?.session });
+  if (!input.message.answers) return begin(run, input, { parts: rest, session: known?.session });
   if (known === undefined) {
     throw new CountersignError("unknown-session", `There is no session ${input.session.id}.`);
   }
@@ -131,7 +129,7 @@ export function sayer(run: RunContext): Say {
   return async (words, once) => {
     const known = await run.engine.ledger.load({ session: words.session });
     const decider = { by: toPrincipal(words.asker ?? { id: words.session.user }), via: "run" };
-    const input = { ...words, message: { role: "user", parts: words.parts }, decider, once };
+    const input = { ...words, decider, once };
     return begin(run, input, { parts: words.parts, session: known?.session });
   };
 }
@@ -152,7 +150,7 @@ function refuseReservedCalls(parts: readonly Part[]): void {
 }
 
 // The key itself is used up by the answers; the words beside them have one of their own.
-function beside(input: SubmitInput): SubmitInput {
+function beside(input: Words): Words {
   const { once } = input;
   return once === undefined ? input : { ...input, once: { ...once, route: `${once.route}#beside` } };
 }
@@ -169,9 +167,12 @@ function toRefused({
   return { code, message, ...(id === undefined ? {} : { id }) };
 }
 
+/** Words of a message, on their own. */
+type Words = Omit<SubmitInput, "message">;
+
 async function begin(
   run: RunContext,
-  input: SubmitInput,
+  input: Words,
   { parts, session }: { readonly parts: readonly Part[]; readonly session: SessionRecord | undefined },
 ): Promise<Submission> {
   const earlier = await startedBefore(run, input.once);

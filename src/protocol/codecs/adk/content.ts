@@ -11,11 +11,10 @@ import { type Parsed, parsed, unreadable } from "../../parsed.ts";
 import { inCamelCase, SPELLINGS, type Spellings } from "./casing.ts";
 import { checkMembers, type MemberKinds, within } from "./members.ts";
 
-/**
- * A message from the outside, in either spelling. Parts of kinds not known here are kept as they came. Refuses,
- * with the path, what is not JSON, a message without `parts`, and a known member of a wrong type.
- */
-export function parseContent(value: unknown, path = ""): Parsed<Content> {
+type Envelope = JsonObject & { readonly parts: readonly JsonValue[] };
+
+/** A message with its parts unread. Refuses what is not JSON, and a message without `parts`. */
+export function parseEnvelope(value: unknown, path = ""): Parsed<Envelope> {
   const checked = toJsonValue(value);
   if (!checked.ok) return unreadable(within(path, checked.path), "is not JSON", "malformed-json");
   if (!isJsonObject(checked.value)) return unreadable(path, "must be an object with `parts`");
@@ -23,13 +22,23 @@ export function parseContent(value: unknown, path = ""): Parsed<Content> {
   if (!members.ok) return members;
   const list = member(members.value, "parts");
   if (!isJsonArray(list)) return unreadable(within(path, "parts"), "must be an array");
+  return parsed({ ...members.value, parts: list });
+}
+
+/**
+ * A message from the outside, in either spelling. Parts of kinds not known here are kept as they came. Refuses,
+ * with the path, what is not JSON, a message without `parts`, and a known member of a wrong type.
+ */
+export function parseContent(value: unknown, path = ""): Parsed<Content> {
+  const envelope = parseEnvelope(value, path);
+  if (!envelope.ok) return envelope;
   const parts: Part[] = [];
-  for (const [index, item] of list.entries()) {
+  for (const [index, item] of envelope.value.parts.entries()) {
     const part = parsePart(item, `${within(path, "parts")}[${index}]`);
     if (!part.ok) return part;
     parts.push(part.value);
   }
-  return parsed({ ...members.value, parts });
+  return parsed({ ...envelope.value, parts });
 }
 
 const PART: MemberKinds = {
