@@ -473,7 +473,9 @@ async function seenDesk() {
 describe("a decision by somebody who has just read the question", () => {
   test("reads it once, not twice", async () => {
     const { desk, id, seen, load } = await seenDesk();
-    expect(await desk.engine.decisions.decide({ id, confirmed: true }, { by: ANA }, seen)).toMatchObject({ ok: true });
+    expect(await desk.engine.decisions.decide({ id, confirmed: true }, { by: ANA }, seen)).toMatchObject({
+      ok: true,
+    });
     expect(load).not.toHaveBeenCalled();
   });
 

@@ -40,11 +40,7 @@ export class Decisions {
    * Decides one confirmation. Resolves once committed. Whoever has just read the confirmation passes what they saw, and
    * it is not read again while nothing has changed.
    */
-  async decide(
-    input: DecisionInput,
-    acting: Acting,
-    seen?: Snapshot,
-  ): Promise<Decided | RefusedDecision> {
+  async decide(input: DecisionInput, acting: Acting, seen?: Snapshot): Promise<Decided | RefusedDecision> {
     const attributes = { "countersign.confirmation": input.id };
     const decided = await this.#parts.trace({ name: "decide", attributes }, () =>
       decide(this.#parts, input, { ...toDecider(acting), seen }),

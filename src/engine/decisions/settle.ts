@@ -9,7 +9,6 @@ import {
   type Plan,
   type SessionRecord,
   type Snapshot,
-  type Target,
   transact,
 } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
@@ -44,50 +43,46 @@ export async function settle(
   target: DecisionTarget,
   { settlement, decider }: { readonly settlement: SettlementInput; readonly decider: Decider },
 ): Promise<Settled | RefusedDecision> {
-  return transact<Settled | RefusedDecision>(
-    parts,
-    target,
-    async (named, last) => {
-      const snapshot = await withLastQuestion(parts, named);
-      const { call, confirmation } = snapshot ?? {};
-      if (snapshot === undefined || call === undefined) {
-        return { value: unknownTarget(target) };
-      }
-      const subject = { call, ...(confirmation === undefined ? {} : { confirmation }) };
-      const rule = confirmation ?? {
-        approvers: "requester" as const,
-        requesters: call.requesters ?? [snapshot.session.user],
+  return transact<Settled | RefusedDecision>(parts, target, async (named, last) => {
+    const snapshot = await withLastQuestion(parts, named);
+    const { call, confirmation } = snapshot ?? {};
+    if (snapshot === undefined || call === undefined) {
+      return { value: unknownTarget(target) };
+    }
+    const subject = { call, ...(confirmation === undefined ? {} : { confirmation }) };
+    const rule = confirmation ?? {
+      approvers: "requester" as const,
+      requesters: call.requesters ?? [snapshot.session.user],
+    };
+    const stranger = strangerTo(rule, decider.by);
+    if (stranger !== undefined) {
+      return {
+        draft: recordRefusal(parts, { ...snapshot, call }, decider, {
+          code: stranger.code,
+          what: "settle",
+        }),
+        value: { ok: false, ...stranger, ...subject },
       };
-      const stranger = strangerTo(rule, decider.by);
-      if (stranger !== undefined) {
-        return {
-          draft: recordRefusal(parts, { ...snapshot, call }, decider, {
-            code: stranger.code,
-            what: "settle",
-          }),
-          value: { ok: false, ...stranger, ...subject },
-        };
-      }
-      if (call.status !== "unknown") {
-        return {
-          value: {
-            ok: false,
-            code: "not-settleable",
-            message: `The call is ${call.status}; only an unknown outcome can be settled.`,
-            ...subject,
-          },
-        };
-      }
-      if (settlement.attempt !== undefined && settlement.attempt !== call.attempt) {
-        const message = `Attempt ${call.attempt} is in doubt now, not ${settlement.attempt}. Look again.`;
-        return { value: { ok: false, code: "stale-version", message, ...subject } };
-      }
-      const held = { ...snapshot, call };
-      return settlement.as === "retry"
-        ? planRetry(parts, held, { decider, last })
-        : planEnd(parts, held, { settlement, decider, last });
-    },
-  );
+    }
+    if (call.status !== "unknown") {
+      return {
+        value: {
+          ok: false,
+          code: "not-settleable",
+          message: `The call is ${call.status}; only an unknown outcome can be settled.`,
+          ...subject,
+        },
+      };
+    }
+    if (settlement.attempt !== undefined && settlement.attempt !== call.attempt) {
+      const message = `Attempt ${call.attempt} is in doubt now, not ${settlement.attempt}. Look again.`;
+      return { value: { ok: false, code: "stale-version", message, ...subject } };
+    }
+    const held = { ...snapshot, call };
+    return settlement.as === "retry"
+      ? planRetry(parts, held, { decider, last })
+      : planEnd(parts, held, { settlement, decider, last });
+  });
 }
 
 function unknownTarget(target: DecisionTarget): RefusedDecision {

@@ -73,7 +73,8 @@ export async function takeAnswers(
   for (const [place, answer] of input.answers.entries()) {
     const found = targets.find(({ given }) => given === answer.id);
     // The first decision moves the session: what was seen of the others is old then.
-    const target = place > 0 && found !== undefined && "seen" in found ? { ...found, seen: undefined } : found;
+    const target =
+      place > 0 && found !== undefined && "seen" in found ? { ...found, seen: undefined } : found;
     if (target !== undefined && "id" in target && undecided.has(target.id)) {
       refused.push({ id: answer.id, confirmation: target.id, ...CONTRADICTION });
       continue;
