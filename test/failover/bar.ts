@@ -7,8 +7,6 @@ const UNSYNCED: readonly FindingCode[] = ["lost-record", "lost-answer"];
 /** Beats may be lost with a server that had no synchronous standby. */
 const BEHIND: readonly FindingCode[] = [...UNSYNCED, "early-takeover"];
 
-// A step that could not be recorded fails its tool, which has not begun it.
-const AWAY = /cannot be used: the server does not answer/;
 // What may be repeated, and needs nobody's approval any more, is done again.
 const REPEATABLE = / \((look|lookup|hand|idempotent)\), attempt \d+ ran/;
 const SESSION_GONE = /ran, and the ledger says nothing$/;
@@ -18,7 +16,6 @@ const RUN_STOPPED = /the run was stopped before another agent took this up/;
 /** May this be, in this world, given what the operators were told? */
 export function isTolerated(world: World, finding: Finding, notices: readonly Notice[]): boolean {
   const { code, message } = finding;
-  if (code === "phantom-result" && AWAY.test(message)) return true;
   if ((code === "unclaimed-run" || code === "unaccounted-run") && REPEATABLE.test(message)) return true;
   if (world.standby?.synchronous !== false) return UNSYNCED.includes(code);
   if (code === "phantom-result" && RUN_STOPPED.test(message)) return true;

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue, ToolConfirmation } from "../../protocol/index.ts";
 import { errorText } from "../common/index.ts";
 import { cancelledAnswer, deniedAnswer, EXPIRED_ANSWER } from "../frames/index.ts";
-import { untilStored } from "../ledger/index.ts";
+import { type StepStatus, untilStored } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { checkedAsk } from "../questions/index.ts";
 import {
@@ -17,7 +17,7 @@ import type { Ended } from "./executions.ts";
 import { keptResult } from "./kept-result.ts";
 import { type EntryOutcome, recordEntry } from "./record-entry.ts";
 import { askedAfterDenial, type Halt, Replay } from "./replay.ts";
-import { saveStep } from "./save-step.ts";
+import { saveStep, type WorkStep } from "./save-step.ts";
 import { readConfirmation } from "./tool-confirmation.ts";
 
 /** How often a claim is looked after before it is given back, where each look takes longer than a lease is fresh. */
@@ -72,8 +72,7 @@ export class CallRun {
         parts: this.#parts,
         callId: call.id,
         steps,
-        saveStep: (step, from) =>
-          saveStep(this.#parts, this.#claimed, { step, ...(from === undefined ? {} : { from }) }),
+        saveStep: (step, from) => this.#saveStep(step, from),
         mayAsk: !call.refused,
         onHalt: (halt) => this.#halt(halt),
       });
@@ -168,6 +167,16 @@ export class CallRun {
       confirm: (name, options = {}) => replay.confirm(name, options),
       requestConfirmation: (options = {}) => this.#request(options),
     };
+  }
+
+  // A ledger that is away for a while is waited for. A claim that is lost meanwhile is noticed when it is back.
+  async #saveStep(step: WorkStep, from: StepStatus | undefined): Promise<boolean> {
+    const { call } = this.#claimed;
+    const what = `the step "${step.name}" of the call ${call.id} of ${call.tool}`;
+    const change = { step, ...(from === undefined ? {} : { from }) };
+    const store = (): Promise<boolean> => saveStep(this.#parts, this.#claimed, change);
+    const limitMs = this.#parts.settings.storeWithinMs;
+    return (await untilStored(this.#parts, { what, store, mostRefusals: 1, limitMs })) ?? false;
   }
 
   #request(options: AskOptions): void {

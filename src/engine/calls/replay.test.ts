@@ -6,7 +6,7 @@ import { Engine } from "../engine.ts";
 import type { GatedFunction, GateOptions } from "../gate/gate.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { CallRecord } from "../ledger/records.ts";
-import { mortalEngine, settle, until } from "../testing/execution.ts";
+import { mortalEngine, pumped, settle, until } from "../testing/execution.ts";
 import { tryApprove } from "../testing/try-decide.ts";
 import { type CallContext, ConfirmationRejected, OutcomeUnknown } from "./call-context.ts";
 
@@ -169,9 +169,48 @@ describe("ctx.step", () => {
       await step("charge", () => void (charged += 1));
       return "done";
     });
-    expect((await call({}, use)).status).toBe("unknown");
+    expect((await pumped(clock, call({}, use))).status).toBe("unknown");
     expect(charged).toBe(1);
     expect(await kinds()).not.toContain("step-failed");
+  });
+
+  test.each(["step-started", "step-done"])(
+    "waits for a ledger that is away for a while: %s",
+    async (kind) => {
+      const dying = mortalEngine(ledger, clock);
+      let refused = 0;
+      dying.watched.intercept("commit", (pass, [commit]) => {
+        if (!JSON.stringify(commit).includes(kind) || refused === 3) return pass();
+        refused += 1;
+        throw new CountersignError("ledger-unreachable", "the server does not answer");
+      });
+      let charged = 0;
+      const call = dying.engine.gate("tool", {}, async (_args, { step }) => {
+        await step("charge", () => void (charged += 1));
+        return "done";
+      });
+      expect(await pumped(clock, call({}, use))).toMatchObject({ status: "succeeded", result: "done" });
+      expect([charged, refused]).toEqual([1, 3]);
+    },
+  );
+
+  test.each(["step-started", "step-done"])("is stored once where the answer was lost: %s", async (kind) => {
+    const dying = mortalEngine(ledger, clock);
+    let lost = false;
+    dying.watched.intercept("commit", async (pass, [commit]) => {
+      const outcome = await pass();
+      if (!JSON.stringify(commit).includes(kind) || lost) return outcome;
+      lost = true;
+      throw new CountersignError("ledger-unreachable", "the connection was lost");
+    });
+    let charged = 0;
+    const call = dying.engine.gate("tool", {}, async (_args, { step }) => {
+      await step("charge", () => void (charged += 1));
+      return "done";
+    });
+    expect(await pumped(clock, call({}, use))).toMatchObject({ status: "succeeded", result: "done" });
+    expect([charged, lost]).toEqual([1, true]);
+    expect((await kinds()).filter((each) => each === kind)).toHaveLength(1);
   });
 
   test("in flight while a question is put is waited for, so that it is not in doubt afterwards", async () => {
@@ -353,6 +392,36 @@ describe("ctx.confirm", () => {
     await approve({ days: 2 });
     expect(await call({}, use)).toEqual({ status: "succeeded", result: { approved: { days: 2 } } });
     expect(entries).toEqual([1, 2]);
+  });
+
+  test("waits for a ledger that is away when the body reads the answer", async () => {
+    const dying = mortalEngine(ledger, clock);
+    const call = dying.engine.gate(
+      "tool",
+      {},
+      async (_args, { confirm }) => (await confirm("manager")).payload,
+    );
+    expect((await call({}, use)).status).toBe("pending");
+    let refused = 0;
+    const [open] = (await ledger.confirmations({ state: "open" })).items;
+    dying.watched.intercept("steps", async (pass) => {
+      const steps = await pass();
+      dying.watched.intercept("load", (load) => {
+        if (refused === 3) return load();
+        refused += 1;
+        throw new CountersignError("ledger-unreachable", "the server does not answer");
+      });
+      return steps;
+    });
+    await tryApprove(dying.engine, open?.confirmation.id ?? "", { by: ana, payload: 2 });
+    await pumped(
+      clock,
+      (async () => {
+        while ((await stored()).status === "executing") await clock.sleep(1);
+      })(),
+    );
+    expect(await stored()).toMatchObject({ status: "succeeded", result: 2 });
+    expect(refused).toBe(3);
   });
 
   test("asks several questions one after the other, each its own confirmation of the one call", async () => {

@@ -1,6 +1,12 @@
 import { CountersignError, type JsonValue } from "../../protocol/index.ts";
 import { errorText, valueDigest } from "../common/index.ts";
-import type { ConfirmationRecord, StepKind, StepRecord, StepStatus } from "../ledger/index.ts";
+import {
+  type ConfirmationRecord,
+  type StepKind,
+  type StepRecord,
+  type StepStatus,
+  untilStored,
+} from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { checkedAsk, checkedName, voteIsGenuine } from "../questions/index.ts";
 import {
@@ -133,7 +139,9 @@ export class Replay {
     if (known.digest !== digest)
       return this.#diverge(`it asks "${name}" with another hint, payload or schema`);
     this.#unmet.delete(keyOf(place));
-    const confirmation = await this.#confirmationOf(known);
+    const answer = await this.#answerTo(name, known);
+    if (answer === undefined) return this.#halt({ kind: "lost" });
+    const { confirmation } = answer;
     if (confirmation === undefined) {
       return this.#halt({ kind: "diverged", message: `The stored answer to "${name}" is not genuine.` });
     }
@@ -154,6 +162,17 @@ export class Replay {
     if (!this.#options.mayAsk) throw askedAfterDenial();
     if (this.#unmet.size > 0) return this.#diverge(`it asks "${name}" before a question of the last time`);
     return this.#halt({ kind: "ask", ask });
+  }
+
+  /** Waits for a ledger that is away. Undefined if it was closed meanwhile. */
+  #answerTo(
+    name: string,
+    step: StepRecord,
+  ): Promise<{ readonly confirmation: ConfirmationRecord | undefined } | undefined> {
+    const { parts } = this.#options;
+    const what = `the answer to the question "${name}" of the call ${this.#options.callId}`;
+    const store = async () => ({ confirmation: await this.#confirmationOf(step) });
+    return untilStored(parts, { what, store, mostRefusals: 1, limitMs: parts.settings.storeWithinMs });
   }
 
   /** Undefined where what is stored is not an answer to this question, or an approval that nobody signed. */

@@ -15,10 +15,12 @@ export async function saveStep(
   change: { readonly step: WorkStep; readonly from?: StepStatus },
 ): Promise<boolean> {
   const { id, attempt } = claimed.call;
-  return transact(parts, { call: id }, (snapshot) => {
+  return transact(parts, { call: id }, async (snapshot, last) => {
     const { call } = snapshot ?? {};
     const ours = call?.attempt === attempt && call.owner === claimed.owner;
     if (snapshot === undefined || call?.status !== "executing" || !ours) return { value: false };
+    // Nobody else writes this call's steps: it was stored by an earlier try whose answer was lost.
+    if (last === "row" && (await isStored(parts, change.step))) return { value: true };
     const draft = new Draft(parts, snapshot.now, snapshot.session);
     draft.write({ kind: "step", ...change });
     if (change.step.status === "started") draft.sync();
@@ -30,4 +32,13 @@ export async function saveStep(
     });
     return { draft, value: true };
   });
+}
+
+async function isStored({ ledger }: EngineParts, step: WorkStep): Promise<boolean> {
+  const { call, kind, name, occurrence, status } = step;
+  const steps = await ledger.steps(call);
+  return steps.some(
+    (each) =>
+      each.kind === kind && each.name === name && each.occurrence === occurrence && each.status === status,
+  );
 }

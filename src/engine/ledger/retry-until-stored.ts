@@ -15,16 +15,24 @@ export interface Storing<T> {
   readonly whenLate?: () => Promise<unknown>;
   /** After so many the ledger was there, and seems to refuse it for what it is. No limit if nothing is said. */
   readonly mostRefusals?: number;
+  /** After so long it is given up: somebody waits for it who can do something else. No limit if nothing is said. */
+  readonly limitMs?: number;
 }
 
 /**
  * For what is in this process's memory and nowhere else: it is offered to the ledger until the ledger has it. From
  * `storeWithinMs` on the process says so in its log, and is not ready. Undefined only if the ledger was closed meanwhile,
- * or closing waited long enough; then recovery finds what is missing. Throws only after `mostRefusals`.
+ * or closing waited long enough; then recovery finds what is missing. Throws only after `mostRefusals` or `limitMs`.
  */
 export async function untilStored<T>(
   parts: Pick<EngineParts, "clock" | "settings" | "unstored" | "gaveUp">,
-  { what, store, whenLate, mostRefusals = Number.POSITIVE_INFINITY }: Storing<T>,
+  {
+    what,
+    store,
+    whenLate,
+    mostRefusals = Number.POSITIVE_INFINITY,
+    limitMs = Number.POSITIVE_INFINITY,
+  }: Storing<T>,
 ): Promise<T | undefined> {
   const { clock, settings, unstored, gaveUp } = parts;
   const startedAt = clock.monotonic();
@@ -37,9 +45,10 @@ export async function untilStored<T>(
       } catch (error) {
         const kind = kindOf(error);
         if (kind === "closed") return undefined;
-        if (kind === "refused") refusals += 1;
-        if (refusals >= mostRefusals) throw error;
-        if (clock.monotonic() - startedAt >= settings.storeWithinMs) {
+        refusals += Number(kind === "refused");
+        const passedMs = clock.monotonic() - startedAt;
+        if (Math.max(refusals / mostRefusals, passedMs / limitMs) >= 1) throw error;
+        if (passedMs >= settings.storeWithinMs) {
           stored ??= unstored.add(what, error);
           await whenLate?.().catch(() => {});
         }
