@@ -207,6 +207,7 @@ export {
   acknowledgeNotice,
   type Doubted,
   type KeptNotice,
+  type LedgerNotice,
   listNotices,
   NOTICE_KINDS,
   openNotices,

@@ -62,6 +62,8 @@ export const LAYERS: { readonly [name: string]: Layer } = {
     lazily: ["stores/sqlite", "stores/postgres", "models/gemini"],
     node: { "node:os": "the host's name, by which a person finds the process that holds a claim" },
   },
+  "src/engine.ts": { imports: ["engine"], node: {} },
+  "src/runtime.ts": { imports: [], types: ["runtime"], node: {} },
   "src/testing.ts": { imports: ["protocol", "engine", "runtime", "channels", "models/scripted"], node: {} },
   // `displayText` is the protocol's: hostile text is shown the same way everywhere.
   web: { imports: ["countersign/client", "countersign/protocol"], types: ["protocol"], node: {} },

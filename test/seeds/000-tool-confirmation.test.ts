@@ -2,16 +2,15 @@ import { describe, expect, test } from "vitest";
 import {
   Agent,
   BaseTool,
-  decodeAnswers,
   type Event,
   FunctionTool,
   type JsonObject,
-  REQUEST_CONFIRMATION_FUNCTION_NAME,
   type Runner,
   type ToolConfirmation,
   type ToolContext,
   tool,
 } from "../../src/index.ts";
+import { decodeAnswers, REQUEST_CONFIRMATION_FUNCTION_NAME } from "../../src/protocol/index.ts";
 import { answer, call, collect, play, type StrictModel, useRunners } from "./stage.ts";
 
 const makeRunner = useRunners();

@@ -3,15 +3,15 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import {
   Agent,
-  type BeforeToolContext,
   type Event,
   type JsonObject,
   LlmAgent,
-  REQUEST_CONFIRMATION_FUNCTION_NAME,
   type Runner,
   type Tool,
   tool,
 } from "../../src/index.ts";
+import { REQUEST_CONFIRMATION_FUNCTION_NAME } from "../../src/protocol/index.ts";
+import type { BeforeToolContext } from "../../src/runtime.ts";
 import { useResources } from "../support/resources.ts";
 import { answer, call, collect, play, resultsIn, type StrictModel, useRunners } from "./stage.ts";
 

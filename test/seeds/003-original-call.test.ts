@@ -3,13 +3,13 @@ import {
   Agent,
   type Event,
   type JsonObject,
-  originalCallFrom,
   REQUEST_CONFIRMATION_FUNCTION_CALL_NAME,
   type Runner,
   type ToolConfirmation,
   tool,
 } from "../../src/index.ts";
 import type { FunctionCall } from "../../src/protocol/index.ts";
+import { originalCallFrom } from "../../src/protocol/index.ts";
 import { answer, call, collect, play, resultsIn, type StrictModel, useRunners } from "./stage.ts";
 
 const makeRunner = useRunners();

@@ -1,15 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import { afterEach } from "vitest";
-import {
-  type JsonObject,
-  type Model,
-  type ModelRequest,
-  REQUEST_CONFIRMATION_FUNCTION_NAME,
-  Runner,
-  type RunnerOptions,
-} from "../../src/index.ts";
+import { type JsonObject, type Model, Runner, type RunnerOptions } from "../../src/index.ts";
 import { type ScriptedAnswer, scripted } from "../../src/models/scripted/index.ts";
 import type { Content, Part } from "../../src/protocol/index.ts";
+import { REQUEST_CONFIRMATION_FUNCTION_NAME } from "../../src/protocol/index.ts";
+import type { ModelRequest } from "../../src/runtime.ts";
 
 /** Makes Runners on a ledger in memory, unless another is given, and closes them after each test of the file. */
 export function useRunners(): (options: RunnerOptions) => Runner {

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { ensureWebBuilt } from "../../scripts/build-web.ts";
 import { OutcomeUnknown, toConfirmation } from "../../src/engine/index.ts";
+import type { Clock } from "../../src/engine.ts";
 import {
   type AppOptions,
   type AuthOptions,
@@ -14,7 +15,6 @@ import {
   Agent,
   agentTool,
   askUser,
-  type Clock,
   type Confirmation,
   createEngine,
   type Engine,

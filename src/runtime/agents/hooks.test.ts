@@ -1,16 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { call, play, resultsIn, useRunners, wordsIn } from "../../../test/seeds/stage.ts";
-import {
-  Agent,
-  type AskOptions,
-  type Hooks,
-  type JsonValue,
-  LlmAgent,
-  OutcomeUnknown,
-  type Tool,
-  tool,
-} from "../../index.ts";
+import type { AskOptions } from "../../engine.ts";
+import { Agent, type Hooks, type JsonValue, LlmAgent, OutcomeUnknown, type Tool, tool } from "../../index.ts";
 
 const makeRunner = useRunners();
 const ana = { user: "ana" } as const;

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { useRunners } from "../../../test/seeds/stage.ts";
 import { ManualClock } from "../../engine/index.ts";
-import { Agent, type Model, type ModelChunk } from "../../index.ts";
+import { Agent, type Model } from "../../index.ts";
+import type { ModelChunk } from "../../runtime.ts";
 
 const makeRunner = useRunners();
 const MINUTE_MS = 60_000;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { call, play, useRunners } from "../../../test/seeds/stage.ts";
-import { Agent, type Instruction, tool } from "../../index.ts";
+import { Agent, tool } from "../../index.ts";
+import type { Instruction } from "../../runtime.ts";
 import { State } from "./state.ts";
 
 const makeRunner = useRunners();

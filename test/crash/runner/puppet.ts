@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import type { JsonObject, Model, ModelRequest } from "../../../src/index.ts";
+import type { JsonObject, Model } from "../../../src/index.ts";
 import { type ScriptedAnswer, scripted } from "../../../src/models/scripted/index.ts";
 import type { Part } from "../../../src/protocol/index.ts";
+import type { ModelRequest } from "../../../src/runtime.ts";
 
 /**
  * A model that remembers nothing: what it answers follows from what it is shown, so it answers alike in
