@@ -3,7 +3,6 @@ import {
   type Conflict,
   Draft,
   type FrameRecord,
-  madeIn,
   type Plan,
   type Snapshot,
   transact,
@@ -72,7 +71,7 @@ export async function planClaim(
     draft,
     value: {
       call: running,
-      claimed: madeIn(draft, { session, call: running, confirmation, frame, tool: clearance.tool, owner }),
+      claimed: { session, call: running, confirmation, frame, tool: clearance.tool, owner, draft },
     },
   };
 }

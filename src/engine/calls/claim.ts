@@ -22,6 +22,8 @@ export interface Claimed {
   readonly frame: FrameRecord | undefined;
   readonly tool: LiveTool;
   readonly owner: string;
+  /** What was committed with the claim, where recording its end may start from that. */
+  readonly draft?: Draft;
 }
 
 /** A call that is about to be claimed: whose it is, and the question about it where there was one. */

@@ -1,5 +1,12 @@
-import { stepStanding, writeProgress, writeResult } from "../frames/index.ts";
-import { type CallRecord, Draft, type FrameRecord, type Judge, transact } from "../ledger/index.ts";
+import { writeProgress, writeResult } from "../frames/index.ts";
+import {
+  afterCommit,
+  type CallRecord,
+  Draft,
+  type FrameRecord,
+  type Judge,
+  transact,
+} from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import type { StoreEnd } from "./call-run.ts";
 import type { Claimed } from "./claim.ts";
@@ -59,7 +66,8 @@ async function storeTogether(
   turn: FrameRecord,
   endings: readonly Ending[],
 ): Promise<readonly Ended[]> {
-  const known = stepStanding(parts, turn);
+  const left = afterCommit(parts, endings[0]?.claimed.draft);
+  const known = left && { snapshot: { ...left, frame: turn } };
   const judge: Judge<readonly Ended[]> = async (snapshot, last) => {
     const frame = snapshot?.frame;
     if (snapshot === undefined || frame === undefined) return { value: [] };

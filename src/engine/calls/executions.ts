@@ -1,6 +1,12 @@
 import { errorText, unlessClosed } from "../common/index.ts";
 import { finishFrame, Trail } from "../frames/index.ts";
-import { type CallRecord, type Draft, draftOf, type FrameRecord, untilStored } from "../ledger/index.ts";
+import {
+  type CallRecord,
+  type Committed,
+  type Draft,
+  type FrameRecord,
+  untilStored,
+} from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import type { AskedCall } from "../questions/index.ts";
 import { CallRun, type StoreEnd } from "./call-run.ts";
@@ -30,6 +36,8 @@ export class Executions {
   /** Calls that are between their claim and their stored end, and frames in their step; each with how often. */
   readonly #atWork = new Map<string, number>();
   readonly #claimed = new Set<Claimed>();
+  /** Frames that this process has yet to step, or is stepping, as it committed them. */
+  readonly #steps = new Map<string, Committed<FrameRecord>>();
   /** Claims that were taken back before they began. */
   readonly #forbidden = new Set<string>();
   /** Lets the process end. What runs here has an end to record, whatever it waits for meanwhile. */
@@ -57,7 +65,7 @@ export class Executions {
     const ended = this.#whileAtWork(call.id, () => new CallRun(this.#parts, claimed, store).toEnd()).finally(
       () => this.#claimed.delete(claimed),
     );
-    this.#track(call.id, ended, { ...placeOf(call, frame), draft: draftOf(claimed) });
+    this.#track(call.id, ended, { ...placeOf(call, frame), draft: claimed.draft });
   }
 
   /** Records once more how this attempt ended, if that is known here: the ledger has lost it. */
@@ -111,7 +119,7 @@ export class Executions {
 
   /** Lets the host go on with a frame that this process has claimed. */
   step(frame: FrameRecord): void {
-    const place = { ...placeOf(frame, frame), draft: draftOf(frame) };
+    const place = { ...placeOf(frame, frame), draft: this.#committed(frame)?.draft };
     this.#track(frame.id, Promise.resolve({ stepping: frame }), place);
   }
 
@@ -135,9 +143,17 @@ export class Executions {
     return trail;
   }
 
-  /** Keeps what was committed for whoever waits for the work in that session. */
+  /** Keeps what was committed for the steps that begin with it, and for whoever waits for the work in that session. */
   committed(draft: Draft): void {
+    for (const record of draft.steps) this.#steps.set(record.id, { record, draft });
     for (const { trail } of this.#sessions.get(draft.sessionKey) ?? []) trail.add(draft);
+  }
+
+  /** Gives the commit that left a frame as it is, for one command that starts from it. */
+  takeStep(frame: FrameRecord): Committed<FrameRecord> | undefined {
+    const committed = this.#committed(frame);
+    if (committed !== undefined) this.#steps.delete(frame.id);
+    return committed;
   }
 
   /** What this process has committed while it was at work on an invocation. */
@@ -161,6 +177,12 @@ export class Executions {
     }
   }
 
+  // This very record: a copy may have been changed.
+  #committed(frame: FrameRecord): Committed<FrameRecord> | undefined {
+    const committed = this.#steps.get(frame.id);
+    return committed?.record === frame ? committed : undefined;
+  }
+
   async #stepTo(frame: FrameRecord): Promise<void> {
     try {
       await this.#parts.hosts.get(frame.app)?.step?.(frame);
@@ -176,6 +198,8 @@ export class Executions {
         what: `that the step of ${frame.agent} failed (${frame.id})`,
         store: () => finishFrame(this.#parts, frame, { event, status: "failed" }),
       });
+    } finally {
+      this.takeStep(frame);
     }
   }
 

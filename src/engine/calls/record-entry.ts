@@ -2,6 +2,7 @@ import { CountersignError, canonicalJson, type JsonObject, type JsonValue } from
 import { bodyDigest } from "../common/index.ts";
 import { newFrame, wordingOf, writeAnswer } from "../frames/index.ts";
 import {
+  afterCommit,
   type CallRecord,
   type CallStatus,
   type Conflict,
@@ -12,7 +13,6 @@ import {
   type Plan,
   type Shown,
   type Snapshot,
-  standingOf,
   transact,
 } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
@@ -67,21 +67,21 @@ export async function recordEntry(
     if (!ours) return recordTooLate(parts, held, { claimed, outcome });
     return plan(parts, claimed, held, { outcome, last });
   };
-  return transact(parts, { call: id }, judge, endStanding(parts, claimed, outcome));
+  return transact(parts, { call: id }, judge, knownEnd(parts, claimed, outcome));
 }
 
 /**
  * What is known of a call that ran here to its end. The body had the arguments in its hands; where they are
  * shown once more, they are read again.
  */
-function endStanding(parts: EngineParts, claimed: Claimed, { kind }: EntryOutcome): Known | undefined {
+function knownEnd(parts: EngineParts, claimed: Claimed, { kind }: EntryOutcome): Known | undefined {
   const { call, confirmation, frame } = claimed;
   const ended = kind === "succeeded" || kind === "failed";
-  const standing = ended && call.originalArgs === undefined ? standingOf(parts, claimed) : undefined;
-  if (standing === undefined) return undefined;
+  const left = ended && call.originalArgs === undefined ? afterCommit(parts, claimed.draft) : undefined;
+  if (left === undefined) return undefined;
   return {
     snapshot: {
-      ...standing,
+      ...left,
       call,
       ...(confirmation === undefined ? {} : { confirmation }),
       ...(frame === undefined ? {} : { frame }),

@@ -2,14 +2,7 @@ import type { ErrorCode } from "../../protocol/index.ts";
 import { argumentsChange, type Clearance, clear, isAbout, writeClaim } from "../calls/index.ts";
 import { valueDigest } from "../common/index.ts";
 import type { BodyOf } from "../journal/index.ts";
-import {
-  type CallRecord,
-  type ConfirmationRecord,
-  Draft,
-  madeIn,
-  type Plan,
-  type Vote,
-} from "../ledger/index.ts";
+import { type CallRecord, type ConfirmationRecord, Draft, type Plan, type Vote } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { judgePayloadHere, subjectOf, takeBack, voteBody, writeClosingEvent } from "../questions/index.ts";
 import { judgeAmendment } from "./amend.ts";
@@ -105,7 +98,7 @@ function writeApproval(
   }
   const call = writeClaim(draft, { stored, first: "approve", call: bound.call, owner });
   draft.journal("confirmation-approved", approvalBody(confirmation, call, vote));
-  const claimed = madeIn(draft, { session, call, confirmation, frame, tool: clearance.tool, owner });
+  const claimed = { session, call, confirmation, frame, tool: clearance.tool, owner, draft };
   return { draft, value: { ok: true, repeated: false, session, confirmation, call, claimed } };
 }
 

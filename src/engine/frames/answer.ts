@@ -8,7 +8,6 @@ import {
   type Conflict,
   type Draft,
   type FrameRecord,
-  madeIn,
   stateWrites,
   withoutTemporary,
 } from "../ledger/index.ts";
@@ -133,7 +132,7 @@ export function writeProgress(parts: EngineParts, draft: Draft, progress: Progre
     return undefined;
   }
   const update = { ...rest, owner, exclusive: true };
-  return madeIn(draft, draft.claimedBy(owner).moveFrame(frame, ["complete", "step"], update));
+  return draft.willStep(draft.claimedBy(owner).moveFrame(frame, ["complete", "step"], update));
 }
 
 function mergedCursor(frame: FrameRecord, patch: JsonObject | undefined): { readonly cursor?: JsonObject } {

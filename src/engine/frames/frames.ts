@@ -1,6 +1,7 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../protocol/index.ts";
 import { checkRoom } from "../common/index.ts";
 import {
+  afterCommit,
   type Conflict,
   Draft,
   type EventDraft,
@@ -9,7 +10,6 @@ import {
   type Judge,
   type Known,
   type Snapshot,
-  standingOf,
   stateWrites,
   transact,
 } from "../ledger/index.ts";
@@ -149,7 +149,7 @@ export async function finishFrame(parts: EngineParts, step: FrameRecord, end: Fr
         : await writeSuccessor(parts, draft, { frame, successor: end.successor });
     return { draft, value: { ok: true, draft, ...(stepping === undefined ? {} : { stepping }) } };
   };
-  const finished = await transact(parts, { frame: step.id }, judge, stepStanding(parts, step));
+  const finished = await transact(parts, { frame: step.id }, judge, knownStep(parts, step));
   const { ok, stepping, draft } = finished;
   if (stepping !== undefined) parts.executions.step(stepping);
   else noteRest(parts, step, { draft, asked: [] });
@@ -158,9 +158,9 @@ export async function finishFrame(parts: EngineParts, step: FrameRecord, end: Fr
 }
 
 /** What is known of a frame that this process put into its step. */
-export function stepStanding(parts: EngineParts, frame: FrameRecord): Known | undefined {
-  const standing = standingOf(parts, frame);
-  return standing && { snapshot: { ...standing, frame } };
+export function knownStep(parts: EngineParts, frame: FrameRecord): Known | undefined {
+  const known = afterCommit(parts, parts.executions.takeStep(frame)?.draft);
+  return known && { snapshot: { ...known, frame } };
 }
 
 async function writeSuccessor(

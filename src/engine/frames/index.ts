@@ -24,11 +24,11 @@ export {
   type FrameEnd,
   finishFrame,
   isOurs,
+  knownStep,
   newFrame,
   newFrameId,
   requestersIn,
   spawnFrames,
-  stepStanding,
 } from "./frames.ts";
 export { noteRest, takeUpReady } from "./go-on.ts";
 export { historyOf } from "./history-of.ts";

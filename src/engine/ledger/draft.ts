@@ -39,6 +39,7 @@ export class Draft {
   readonly #parts: EngineParts;
   readonly #session: Commit["session"];
   readonly #before: Pick<SessionRecord, "app" | "user" | "id" | "createdAt">;
+  readonly #steps: FrameRecord[] = [];
   readonly #writes: Write[] = [];
   readonly #events: StoredEvent[] = [];
   readonly #eventTexts: string[] = [];
@@ -122,6 +123,17 @@ export class Draft {
       updatedAt: this.now,
       ...(this.#deletedAt === undefined ? {} : { deletedAt: this.#deletedAt }),
     };
+  }
+
+  /** Frames that this process steps once this is committed, as it leaves them. */
+  get steps(): readonly FrameRecord[] {
+    return this.#steps;
+  }
+
+  /** Says that this process will step the frame. */
+  willStep(frame: FrameRecord): FrameRecord {
+    this.#steps.push(frame);
+    return frame;
   }
 
   write(write: PlainWrite): this {

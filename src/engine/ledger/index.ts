@@ -6,6 +6,7 @@
  * what begins from memory instead of a read. Contracts that every store must pass are in `contract/`.
  */
 
+export { afterCommit, type Committed } from "./committed.ts";
 export { Draft, type EventDraft } from "./draft.ts";
 export {
   type Once,
@@ -47,7 +48,6 @@ export type {
   Write,
 } from "./ledger.ts";
 export type { LedgerStats } from "./ledger-stats.ts";
-export { draftOf, madeIn, standingOf } from "./next-snapshot.ts";
 export { cutShown, cutSubject, cutValue, cutVotes } from "./preview.ts";
 export type {
   CallRecord,

@@ -5,11 +5,11 @@ import {
   type Asker,
   askedFor,
   isOurs,
+  knownStep,
   newFrame,
   newFrameId,
   noteRest,
   requestersIn,
-  stepStanding,
   takeUpReady,
   toResponse,
 } from "../frames/index.ts";
@@ -17,15 +17,14 @@ import type { LiveTool } from "../host.ts";
 import type { BodyOf } from "../journal/index.ts";
 import {
   type CallRecord,
+  type Committed,
   type Conflict,
   Draft,
-  draftOf,
   type EventDraft,
   type FrameKind,
   type FrameRecord,
   type Judge,
   type Known,
-  madeIn,
   type Once,
   onceWrite,
   type Plan,
@@ -130,7 +129,7 @@ function planMessage(
   const parent = { session: session.key, app: input.session.app, invocation: event.invocationId, cursor };
   const id = newFrameId(parts, session.key, now);
   const draft = new Draft(parts, now, session);
-  const frame = madeIn<FrameRecord>(draft, { ...newFrame({ ...input.frame, id, parent }), owner });
+  const frame = draft.willStep({ ...newFrame({ ...input.frame, id, parent }), owner });
   draft.claimedBy(owner).insertFrame(frame);
   for (const write of stateWrites(stateDelta)) draft.write(write);
   const seq = snapshot?.session.nextSeq ?? 1;
@@ -190,27 +189,27 @@ export async function recordTurn(
   step: FrameRecord,
   input: TurnInput,
 ): Promise<Turn | undefined> {
-  const judge: Judge<Turn | undefined> = (snapshot, last) => {
+  const judge: Judge<Committed<Turn> | undefined> = (snapshot, last) => {
     // A lease that ran out before the turn was stored: whoever finds the frame steps it again.
     if (last === "owner" || !isOurs(snapshot, step)) return { value: undefined };
     const { session, now, frame } = snapshot;
     const draft = new Draft(parts, now, session);
     draft.event(input.event);
     for (const write of stateWrites(input.stateDelta)) draft.write(write);
-    const plan = planTurn(parts, draft, { session, frame, calls: input.calls });
+    const record = writeTurn(parts, draft, { session, frame, calls: input.calls });
     checkRoom(parts, draft);
-    return plan;
+    return { draft, value: { record, draft } };
   };
-  const turn = await transact(parts, { frame: step.id }, judge, stepStanding(parts, step));
+  const turn = await transact(parts, { frame: step.id }, judge, knownStep(parts, step));
   if (turn !== undefined) await goOn(parts, turn);
-  return turn;
+  return turn?.record;
 }
 
-async function goOn(parts: EngineParts, { frame, claimed, asked }: Turn): Promise<void> {
+async function goOn(parts: EngineParts, { record, draft }: Committed<Turn>): Promise<void> {
+  const { frame, claimed, asked } = record;
   for (const one of claimed) parts.executions.start(one);
   for (const one of asked) parts.hosts.get(frame.app)?.asked?.(one);
   if (frame.status !== "waiting") return;
-  const draft = draftOf(frame);
   if (claimed.length === 0) noteRest(parts, frame, { draft, asked });
   await takeUpReady(parts, frame.session, draft);
 }
@@ -221,9 +220,9 @@ interface TurnScene {
   readonly calls: readonly PlannedCall[];
 }
 
-function planTurn(parts: EngineParts, draft: Draft, scene: TurnScene): Plan<Turn> {
+function writeTurn(parts: EngineParts, draft: Draft, scene: TurnScene): Turn {
   const { frame } = scene;
-  const { calls, claimed, asked, answered } = sortCalls(parts, draft.now, scene);
+  const { calls, claimed, asked, answered } = sortCalls(parts, draft, scene);
   for (const call of calls) draft.insertCall(call);
   if (claimed.length > 0) draft.claimedBy(frame.owner ?? "").journal("calls-started", startedBody(claimed));
   if (claimed.some(({ call }) => !call.repeatable)) draft.sync();
@@ -233,14 +232,12 @@ function planTurn(parts: EngineParts, draft: Draft, scene: TurnScene): Plan<Turn
   const open = claimed.length + asked.length;
   const told = frame.lost === undefined ? {} : { lost: 0 };
   const update = { calls: calls.map(({ id }) => id), open, turn: frame.turn + 1, ...told };
-  const after = madeIn(
-    draft,
+  const after =
     open === 0
-      ? draft.changeFrame(frame, update)
-      : draft.moveFrame(frame, "wait", { ...update, owner: null }),
-  );
-  const running = claimed.map((one) => madeIn(draft, { ...one, frame: after }));
-  return { draft, value: { frame: after, calls, claimed: running, asked, events: draft.events } };
+      ? draft.willStep(draft.changeFrame(frame, update))
+      : draft.moveFrame(frame, "wait", { ...update, owner: null });
+  const running = claimed.map((one) => ({ ...one, frame: after }));
+  return { frame: after, calls, claimed: running, asked, events: draft.events };
 }
 
 interface SortedCalls extends Pick<Turn, "calls" | "claimed" | "asked"> {
@@ -250,7 +247,7 @@ interface SortedCalls extends Pick<Turn, "calls" | "claimed" | "asked"> {
 /** A turn's calls by what is to become of them, each list in the model's order. */
 function sortCalls(
   parts: EngineParts,
-  now: number,
+  draft: Draft,
   { session, frame, calls: planned }: TurnScene,
 ): SortedCalls {
   const calls: CallRecord[] = [];
@@ -258,6 +255,7 @@ function sortCalls(
   const asked: AskedCall[] = [];
   const answered: { readonly call: CallRecord; readonly result: JsonValue }[] = [];
   const { owner = "" } = frame;
+  const { now } = draft;
   const within = withinLimit(planned, parts.settings.maxOpen - session.open);
   for (const [ord, one] of within.entries()) {
     const call = newCall(parts, now, { frame, planned: one, ord });
@@ -271,7 +269,7 @@ function sortCalls(
     }
     calls.push(call);
     if (plan.kind === "answer") answered.push({ call, result: plan.result });
-    else claimed.push({ session, call, confirmation: undefined, frame, tool: plan.tool, owner });
+    else claimed.push({ session, call, confirmation: undefined, frame, tool: plan.tool, owner, draft });
   }
   return { calls, claimed, asked, answered };
 }
