@@ -310,23 +310,23 @@ const CHECKPOINTS: readonly Attack[] = [
 /** Each tampering, with and without a secret, with and without a head: found, or told of as not to be found. */
 export function testJournalAttacks(open: () => Promise<JournalStage>): void {
   for (const secret of [true, false])
-    for (const head of [true, false]) {
-      const given = `${secret ? "with" : "without"} a secret, ${head ? "with" : "without"} a head`;
-      for (const attack of [undefined, ...BODIES, ...FIELDS, ...RECORDS, ...CHECKPOINTS]) {
-        test(`${given}: ${attack?.name ?? "nothing altered"}`, async () => {
-          const stage = await open();
-          const engine = new Engine({ ledger: stage.ledger, ...(secret ? { secret: SECRET } : {}) });
-          const kept = await play(engine);
-          if (attack !== undefined) await commit(attack, stage, engine);
+    for (const attack of [undefined, ...BODIES, ...FIELDS, ...RECORDS, ...CHECKPOINTS]) {
+      const given = `${secret ? "with" : "without"} a secret, with a head and without`;
+      test(`${given}: ${attack?.name ?? "nothing altered"}`, async () => {
+        const stage = await open();
+        const engine = new Engine({ ledger: stage.ledger, ...(secret ? { secret: SECRET } : {}) });
+        const kept = await play(engine);
+        if (attack !== undefined) await commit(attack, stage, engine);
+        for (const head of [true, false]) {
           const verifier = new Engine({ ledger: stage.ledger, ...(secret ? { secret: SECRET } : {}) });
           const { ok, faults, cannotDetect } = await verifier.verify(head ? { head: kept } : {});
           const isFound =
             attack !== undefined && (attack.isFound?.({ secret, head, store: stage.store }) ?? true);
-          expect(ok, JSON.stringify(faults)).toBe(!isFound);
+          expect(ok, `head: ${head}, ${JSON.stringify(faults)}`).toBe(!isFound);
           if (attack !== undefined && !isFound)
             expect(cannotDetect.filter((sentence) => attack.listed?.test(sentence))).toHaveLength(1);
-        });
-      }
+        }
+      });
     }
 }
 

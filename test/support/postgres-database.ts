@@ -43,9 +43,14 @@ async function copyTemplate(): Promise<string> {
   return url;
 }
 
+/** The same in every copy of the template. */
+let tables: readonly string[] | undefined;
+
 async function empty(url: string): Promise<void> {
-  const [tables] = await execute(url, TABLES);
-  const names = tables?.rows.map((row: { readonly tablename: string }) => row.tablename) ?? [];
+  tables ??= (await execute(url, TABLES))[0]?.rows.map(
+    (row: { readonly tablename: string }) => row.tablename,
+  );
+  const names = tables ?? [];
   await execute(
     url,
     [
