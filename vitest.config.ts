@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 /** `npm test` leaves out the long proofs; `npm run test:all` has them, and more rounds of others. */
 const LONG = process.env["COUNTERSIGN_LONG"] === "1";
 const SHORT_ONLY = LONG ? [] : ["**/*.long.test.ts"];
-const POSTGRES = "test/support/postgres-setup.ts";
+const POSTGRES = "test/support/postgres/setup.ts";
 /** For tests that start processes. */
 const BUNDLE = "test/support/processes/bundle-setup.ts";
 

@@ -1,4 +1,4 @@
-import { execute, type PostgresServer } from "../test/support/postgres.ts";
+import { execute, type PostgresServer } from "../test/support/postgres/server.ts";
 import { contendersOn } from "./contender.ts";
 import { ContenderProcess } from "./contender-process.ts";
 import { boundBytes, compare } from "./cost.ts";

@@ -1,5 +1,5 @@
 import { migratePostgres } from "../src/stores/postgres/index.ts";
-import { databaseName, execute, PostgresServer } from "../test/support/postgres.ts";
+import { databaseName, execute, PostgresServer } from "../test/support/postgres/server.ts";
 import { COLUMNS, contest } from "./cycle.ts";
 import type { Options } from "./options.ts";
 import { measurePostgresCost } from "./postgres-cost.ts";

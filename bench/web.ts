@@ -5,7 +5,7 @@ import { createApp } from "../src/http/index.ts";
 import { serve } from "../src/http/node/index.ts";
 import { Agent, Runner, tool } from "../src/index.ts";
 import { scripted } from "../src/models/scripted/index.ts";
-import { launchBrowser } from "../test/support/browser.ts";
+import { launchBrowser } from "../test/support/browser/browser.ts";
 import { median } from "./statistics.ts";
 
 const ROWS = 10_000;

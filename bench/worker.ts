@@ -2,7 +2,7 @@
 // one, `--cycles N` runs so many and ends, for strace.
 import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { watchQueries } from "../test/support/watch-queries.ts";
+import { watchQueries } from "../test/support/postgres/watch-queries.ts";
 import { contendersOn, type Opened, STORES, type Store } from "./contender.ts";
 import { type Growth, type GrowthPlan, measureGrowth } from "./growth.ts";
 import { type Traced, toTraced, traceStatements } from "./statement-trace.ts";

@@ -4,7 +4,7 @@ import { createLedger } from "../../src/stores/index.ts";
 import type { ConnectionPool, Query } from "../../src/stores/postgres/driver.ts";
 import { Lanes } from "../../src/stores/postgres/lanes.ts";
 import { parseUrl } from "../../src/stores/postgres/settings.ts";
-import { watchQueries } from "../../test/support/watch-queries.ts";
+import { watchQueries } from "../../test/support/postgres/watch-queries.ts";
 import type { Contender, Setting } from "../contender.ts";
 import { isBackground, isCommit, isSynced } from "../postgres-trace.ts";
 import { AMOUNT } from "../scenario.ts";

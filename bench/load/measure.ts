@@ -1,8 +1,8 @@
 import { openPostgresLedger } from "../../src/stores/postgres/index.ts";
-import { type Filling, fillLedger } from "../../test/support/full-ledger.ts";
-import { faultsOf, PLAN_CASES } from "../../test/support/plan-cases.ts";
-import { explainAll, plansOf } from "../../test/support/plan-watch.ts";
-import { execute, PostgresServer } from "../../test/support/postgres.ts";
+import { type Filling, fillLedger } from "../../test/support/ledger/full-ledger.ts";
+import { faultsOf, PLAN_CASES } from "../../test/support/postgres/plan-cases.ts";
+import { explainAll, plansOf } from "../../test/support/postgres/plan-watch.ts";
+import { execute, PostgresServer } from "../../test/support/postgres/server.ts";
 import type { Options } from "../options.ts";
 import { emptyLedger } from "../postgres.ts";
 import type { Report } from "../report.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { wrapLedger } from "../../test/support/ledger-proxy.ts";
+import { wrapLedger } from "../../test/support/ledger/ledger-proxy.ts";
 import { useResources } from "../../test/support/resources.ts";
 import type { Ledger } from "../engine/index.ts";
 import { SessionWriter } from "../engine/ledger/contract/build.ts";

@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { afterEach, expect, test, vi } from "vitest";
-import { answer, call, play, useRunners } from "../../test/seeds/stage.ts";
+import { answer, call, play, useRunners } from "../../test/seeds/scripted-runner.ts";
 import { useResources } from "../../test/support/resources.ts";
 import { Agent, createEngine, Runner, type RunnerOptions, type Tool, tool } from "../index.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { call, play } from "../../test/seeds/stage.ts";
+import { call, play } from "../../test/seeds/scripted-runner.ts";
 import { type Confirmation, Engine } from "../engine/index.ts";
 import { CountersignError } from "../protocol/index.ts";
 import { createLedger } from "../stores/index.ts";

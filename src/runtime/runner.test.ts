@@ -8,7 +8,7 @@ import {
   respond,
   resultsIn,
   useRunners,
-} from "../../test/seeds/stage.ts";
+} from "../../test/seeds/scripted-runner.ts";
 import { useResources } from "../../test/support/resources.ts";
 import {
   Agent,

@@ -10,7 +10,7 @@ import {
   type Scene,
   type Verdict,
   verdictOf,
-} from "./scene.ts";
+} from "./attacked-engine.ts";
 
 /** One attack: what is tried, the code it is refused with, and whether the refusal leaves a line in the journal. */
 interface Attack {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { createApp } from "../../src/http/index.ts";
 import { Agent, createLedger, type JsonObject, Runner, tool } from "../../src/index.ts";
 import { scripted } from "../../src/models/scripted/index.ts";
-import { AdkClient, answer, asked } from "../support/adk-client.ts";
+import { AdkClient, answer, asked } from "../support/http/adk-client.ts";
 import { useResources } from "../support/resources.ts";
 
 const resources = useResources();

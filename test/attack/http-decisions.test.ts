@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { PrincipalInput } from "../../src/engine/index.ts";
 import { type Auth, createAuth, SCOPES } from "../../src/http/index.ts";
-import { type HttpScene, type Ids, openHttpScene, type Sent, type TokenName } from "./http-scene.ts";
+import { type HttpScene, type Ids, openHttpScene, type Sent, type TokenName } from "./attacked-server.ts";
 
 /** An answer as the ADK's clients send it. */
 function answerTo(id: string, { user = "ana", session = "s-pay", app = "desk" } = {}): Omit<Sent, "method"> {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { openStage, type Stage } from "../e2e/approvals-stage.ts";
-import { confirmationIn, FeedReader } from "../e2e/feed-reader.ts";
+import { openStage, type Stage } from "../e2e/approvals/approvals-server.ts";
+import { confirmationIn, FeedReader } from "../e2e/approvals/feed-reader.ts";
 import { useResources } from "../support/resources.ts";
 
 const resources = useResources();

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/index.ts";
-import { openStage, type Stage, textOf } from "../e2e/approvals-stage.ts";
+import { openStage, type Stage, textOf } from "../e2e/approvals/approvals-server.ts";
 import { useResources } from "../support/resources.ts";
 
 const resources = useResources();

@@ -1,5 +1,5 @@
 import type { Scope } from "../../src/http/index.ts";
-import type { Ids, Sent } from "./http-scene.ts";
+import type { Ids, Sent } from "./attacked-server.ts";
 
 /** A request that is in order when ana sends it, and what it takes. */
 export interface Route {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { createA2aApp } from "../../src/a2a/index.ts";
 import { SCOPES, type Scope } from "../../src/http/index.ts";
-import { loginIn } from "../support/served.ts";
-import { type HttpScene, type Ids, ORIGIN, openHttpScene, type Sent } from "./http-scene.ts";
+import { loginIn } from "../support/http/served.ts";
+import { type HttpScene, type Ids, ORIGIN, openHttpScene, type Sent } from "./attacked-server.ts";
 
 /** Somebody who may do much and must not decide. */
 interface Caller {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { SCOPES, type Scope } from "../../src/http/index.ts";
 import { ROUTES, type Route } from "./http-routes.ts";
-import { type HttpScene, ORIGIN, openHttpScene, type Sent } from "./http-scene.ts";
+import { type HttpScene, ORIGIN, openHttpScene, type Sent } from "./attacked-server.ts";
 
 /** One way to get at something that is not the sender's. */
 interface Attack {

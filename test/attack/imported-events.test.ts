@@ -4,7 +4,7 @@ import { Agent, type JsonObject, type PrincipalInput, Runner, tool } from "../..
 import { scripted } from "../../src/models/scripted/index.ts";
 import { importedBy, type Part } from "../../src/protocol/index.ts";
 import type { ModelRequest } from "../../src/runtime/index.ts";
-import { AdkClient, asked } from "../support/adk-client.ts";
+import { AdkClient, asked } from "../support/http/adk-client.ts";
 import { useResources } from "../support/resources.ts";
 
 const resources = useResources();

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { createLedger } from "../../src/stores/index.ts";
-import { type JournalStage, testJournalAttacks } from "../support/journal-attacks.ts";
+import { type JournalStage, testJournalAttacks } from "../support/ledger/journal-attacks.ts";
 import { useResources } from "../support/resources.ts";
 
 const resources = useResources();

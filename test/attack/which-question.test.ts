@@ -3,8 +3,8 @@ import { createApp } from "../../src/http/index.ts";
 import { Agent, createLedger, type Ledger, Runner, tool } from "../../src/index.ts";
 import { scripted } from "../../src/models/scripted/index.ts";
 import type { Content, Event, JsonObject } from "../../src/protocol/index.ts";
-import { AdkClient, answer, asked, type Ran } from "../support/adk-client.ts";
-import { wrapLedger } from "../support/ledger-proxy.ts";
+import { AdkClient, answer, asked, type Ran } from "../support/http/adk-client.ts";
+import { wrapLedger } from "../support/ledger/ledger-proxy.ts";
 import { useResources } from "../support/resources.ts";
 
 const resources = useResources();

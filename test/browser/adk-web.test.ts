@@ -2,7 +2,7 @@ import type { Locator, Page } from "playwright-core";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { rootAgent } from "../../examples/agents/hitl_demo/agent.ts";
 import { Agent, createEngine, type Engine, Runner } from "../../src/index.ts";
-import { useBrowser, type WatchedPage } from "../support/browser.ts";
+import { useBrowser, type WatchedPage } from "../support/browser/browser.ts";
 import { useResources } from "../support/resources.ts";
 import { serveAdkWeb } from "./adk-web.ts";
 

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import type { Model } from "../../src/index.ts";
-import { useBrowser } from "../support/browser.ts";
-import { type InboxPage, type InboxPageOptions, openInbox } from "../support/inbox-page.ts";
-import { type Office, openOffice, type WantedCall } from "../support/office.ts";
+import { useBrowser } from "../support/browser/browser.ts";
+import { type InboxPage, type InboxPageOptions, openInbox } from "../support/browser/inbox-page.ts";
+import { type Office, openOffice, type WantedCall } from "../support/browser/inbox-server.ts";
 import { useResources } from "../support/resources.ts";
-import { ASK_USER } from "../support/still-office.ts";
+import { ASK_USER } from "../support/browser/fixed-time-inbox.ts";
 
 const resources = useResources();
 const newPage = useBrowser();

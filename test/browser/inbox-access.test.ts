@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { useBrowser } from "../support/browser.ts";
-import { openInbox } from "../support/inbox-page.ts";
-import { openOffice } from "../support/office.ts";
+import { useBrowser } from "../support/browser/browser.ts";
+import { openInbox } from "../support/browser/inbox-page.ts";
+import { openOffice } from "../support/browser/inbox-server.ts";
 import { useResources } from "../support/resources.ts";
 
 const resources = useResources();

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { ManualClock } from "../../src/engine/index.ts";
 import type { JsonObject } from "../../src/index.ts";
-import { useBrowser } from "../support/browser.ts";
-import { type InboxPage, openInbox } from "../support/inbox-page.ts";
-import { type Office, openOffice } from "../support/office.ts";
+import { useBrowser } from "../support/browser/browser.ts";
+import { type InboxPage, openInbox } from "../support/browser/inbox-page.ts";
+import { type Office, openOffice } from "../support/browser/inbox-server.ts";
 import { useResources } from "../support/resources.ts";
-import { ASK_USER, openStillOffice } from "../support/still-office.ts";
+import { ASK_USER, openStillOffice } from "../support/browser/fixed-time-inbox.ts";
 
 const resources = useResources();
 const newPage = useBrowser();

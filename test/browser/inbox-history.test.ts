@@ -2,11 +2,11 @@ import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import type { Scope } from "../../src/http/index.ts";
-import { axeFaults } from "../support/axe.ts";
-import { useBrowser } from "../support/browser.ts";
-import { giveUp, requestsIn } from "../support/given-up.ts";
-import { openInbox } from "../support/inbox-page.ts";
-import { openOffice } from "../support/office.ts";
+import { axeFaults } from "../support/browser/axe.ts";
+import { useBrowser } from "../support/browser/browser.ts";
+import { giveUp, requestsIn } from "../support/ledger/given-up.ts";
+import { openInbox } from "../support/browser/inbox-page.ts";
+import { openOffice } from "../support/browser/inbox-server.ts";
 import { useResources } from "../support/resources.ts";
 
 const resources = useResources();

@@ -4,12 +4,12 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { openNotices } from "../../src/engine/index.ts";
 import type { Scope } from "../../src/http/index.ts";
-import { axeFaults } from "../support/axe.ts";
-import { useBrowser } from "../support/browser.ts";
-import { type InboxPage, openInbox } from "../support/inbox-page.ts";
-import { keepNotice } from "../support/kept-notice.ts";
-import { layoutFaults } from "../support/layout.ts";
-import { type Office, openOffice } from "../support/office.ts";
+import { axeFaults } from "../support/browser/axe.ts";
+import { useBrowser } from "../support/browser/browser.ts";
+import { type InboxPage, openInbox } from "../support/browser/inbox-page.ts";
+import { keepNotice } from "../support/ledger/store-notice.ts";
+import { layoutFaults } from "../support/browser/layout.ts";
+import { type Office, openOffice } from "../support/browser/inbox-server.ts";
 import { useResources } from "../support/resources.ts";
 
 const resources = useResources();

@@ -2,13 +2,13 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ROOT } from "../../scripts/command.ts";
-import { axeFaults } from "../support/axe.ts";
-import { useBrowser } from "../support/browser.ts";
-import type { InboxPage, InboxPageOptions } from "../support/inbox-page.ts";
-import { layoutFaults } from "../support/layout.ts";
-import { openOffice } from "../support/office.ts";
+import { axeFaults } from "../support/browser/axe.ts";
+import { useBrowser } from "../support/browser/browser.ts";
+import type { InboxPage, InboxPageOptions } from "../support/browser/inbox-page.ts";
+import { layoutFaults } from "../support/browser/layout.ts";
+import { openOffice } from "../support/browser/inbox-server.ts";
 import { useResources } from "../support/resources.ts";
-import { ASK_USER, MAIL, openStill, openStillOffice, TRIP } from "../support/still-office.ts";
+import { ASK_USER, MAIL, openStill, openStillOffice, TRIP } from "../support/browser/fixed-time-inbox.ts";
 
 // Every main state, at desktop and phone width, light and dark: seen by axe, and measured. Pictures are not compared by
 // their pixels, which another machine's fonts change; what makes a picture a bad one is: text that is cut off or lies over

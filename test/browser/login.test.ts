@@ -2,12 +2,12 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { createLoginLink } from "../../src/http/index.ts";
-import { useBrowser } from "../support/browser.ts";
-import { openInbox } from "../support/inbox-page.ts";
-import { TestIssuer } from "../support/issuer.ts";
-import { openOffice } from "../support/office.ts";
+import { useBrowser } from "../support/browser/browser.ts";
+import { openInbox } from "../support/browser/inbox-page.ts";
+import { TestIssuer } from "../support/http/issuer.ts";
+import { openOffice } from "../support/browser/inbox-server.ts";
 import { useResources } from "../support/resources.ts";
-import { cookiesOf, type Served, startServed } from "../support/served.ts";
+import { cookiesOf, type Served, startServed } from "../support/http/served.ts";
 
 const resources = useResources();
 const newPage = useBrowser();

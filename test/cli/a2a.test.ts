@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { approvalOf, stateOf, taskIn, Wire } from "../e2e/a2a-desk.ts";
+import { approvalOf, stateOf, taskIn, Wire } from "../e2e/a2a/a2a-server.ts";
 import { type Folder, makeFolder } from "../support/processes/command-line.ts";
 import { writePayer } from "./payer.ts";
 

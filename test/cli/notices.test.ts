@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
-import { keepNotice } from "../support/kept-notice.ts";
+import { keepNotice } from "../support/ledger/store-notice.ts";
 import { type Folder, makeFolder } from "../support/processes/command-line.ts";
 import { askToPay, untilWritten, writePayer } from "./payer.ts";
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { databaseName, execute, PostgresServer } from "../support/postgres.ts";
+import { databaseName, execute, PostgresServer } from "../support/postgres/server.ts";
 import { type Folder, makeFolder, type Started } from "../support/processes/command-line.ts";
 
 const REPLICAS = 10;

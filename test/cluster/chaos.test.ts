@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "vitest";
 import type { Finding, FindingCode } from "../crash/checker.ts";
 import { effort } from "../support/effort.ts";
-import { PostgresServer } from "../support/postgres.ts";
+import { PostgresServer } from "../support/postgres/server.ts";
 import { runSeed } from "../support/random.ts";
 import { Resources } from "../support/resources.ts";
 import { Cluster, type ClusterOptions, REPLICAS, type Strike } from "./cluster.ts";

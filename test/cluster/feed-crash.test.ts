@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { createClient, type StreamMessage } from "../../src/client/index.ts";
 import { createLedger } from "../../src/index.ts";
-import { openStage, type Stage } from "../e2e/approvals-stage.ts";
-import { execute, PostgresServer } from "../support/postgres.ts";
+import { openStage, type Stage } from "../e2e/approvals/approvals-server.ts";
+import { execute, PostgresServer } from "../support/postgres/server.ts";
 import { useResources } from "../support/resources.ts";
 
 const resources = useResources();

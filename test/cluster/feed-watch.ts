@@ -1,5 +1,5 @@
 import type { Confirmation } from "../../src/index.ts";
-import { confirmationIn, type FeedMessage, FeedReader } from "../e2e/feed-reader.ts";
+import { confirmationIn, type FeedMessage, FeedReader } from "../e2e/approvals/feed-reader.ts";
 import type { Resources } from "../support/resources.ts";
 import type { ServedReplica } from "./served-replica.ts";
 

@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { createApp } from "../../src/http/index.ts";
 import { Agent, createEngine, Runner, tool } from "../../src/index.ts";
 import type { JsonObject } from "../../src/protocol/index.ts";
-import { answer, call, type Line, play, resultsIn, type StrictModel } from "../seeds/stage.ts";
-import { createDatabase } from "../support/postgres-database.ts";
+import { answer, call, type Line, play, resultsIn, type StrictModel } from "../seeds/scripted-runner.ts";
+import { createDatabase } from "../support/postgres/database.ts";
 import { useResources } from "../support/resources.ts";
 
 const ORIGIN = "http://127.0.0.1:8000";

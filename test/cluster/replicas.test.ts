@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { ANYBODY } from "../../src/engine/index.ts";
 import { fromEventId } from "../../src/http/feed/event-id.ts";
 import { migratePostgres } from "../../src/stores/postgres/index.ts";
-import { answer, told } from "../support/adk-client.ts";
-import { databaseName, execute } from "../support/postgres.ts";
+import { answer, told } from "../support/http/adk-client.ts";
+import { databaseName, execute } from "../support/postgres/server.ts";
 import { Resources } from "../support/resources.ts";
-import { type Received, WebhookReceiver } from "../support/webhook-receiver.ts";
+import { type Received, WebhookReceiver } from "../support/http/webhook-receiver.ts";
 import { FeedWatch } from "./feed-watch.ts";
 import { type Decided, ServedReplica } from "./served-replica.ts";
-import { Teller } from "./teller.ts";
+import { Teller } from "./agent-folder.ts";
 
 const ENV = {
   COUNTERSIGN_SECRET: "the secret of three replicas, long enough",

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import type { Confirmation } from "../../src/index.ts";
-import { AdkClient, asked } from "../support/adk-client.ts";
+import { AdkClient, asked } from "../support/http/adk-client.ts";
 import { COMPILE_CACHE, type End } from "../support/processes/child.ts";
 import { ENTRY } from "../support/processes/command-line.ts";
 import type { Resources } from "../support/resources.ts";

@@ -13,8 +13,8 @@ import {
   receiveMessage,
   recordTurn,
 } from "../../src/engine/index.ts";
-import { nextChange } from "../support/ledger-proxy.ts";
-import type { FrameRow, LedgerView } from "../support/ledger-view.ts";
+import { nextChange } from "../support/ledger/ledger-proxy.ts";
+import type { FrameRow, LedgerView } from "../support/ledger/ledger-view.ts";
 import { perform } from "./gates.ts";
 import { AGENT_APP } from "./life.ts";
 import type { World } from "./world.ts";

@@ -1,9 +1,9 @@
 import { type CallStatus, Engine, isAnswered, valueDigest } from "../../src/engine/index.ts";
 import { isJsonObject, type JsonValue } from "../../src/protocol/index.ts";
 import { createLedger } from "../../src/stores/index.ts";
-import { type Effect, readEffects } from "../support/effects.ts";
-import { type CallRow, type LedgerContents, WATCH } from "../support/ledger-view.ts";
-import { type LedgerPlace, lookAt, urlOf } from "../support/open-view.ts";
+import { type Effect, readEffects } from "../support/ledger/effects.ts";
+import { type CallRow, type LedgerContents, WATCH } from "../support/ledger/ledger-view.ts";
+import { type LedgerPlace, lookAt, urlOf } from "../support/ledger/open-view.ts";
 import { byCall, type CallRecordLine, replay } from "./history.ts";
 import { type LifeLine, SECRET, TOOL_FAILURE } from "./life.ts";
 

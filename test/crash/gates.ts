@@ -6,7 +6,7 @@ import {
   OutcomeUnknown,
 } from "../../src/engine/index.ts";
 import type { JsonObject, JsonValue } from "../../src/protocol/index.ts";
-import { WATCH } from "../support/ledger-view.ts";
+import { WATCH } from "../support/ledger/ledger-view.ts";
 import { isConversation, KINDS, type Kind, TOOL_FAILURE } from "./life.ts";
 import type { World } from "./world.ts";
 

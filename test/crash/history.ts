@@ -1,6 +1,6 @@
 import { type CallCommand, type CallStatus, nextCall } from "../../src/engine/index.ts";
 import type { JsonObject, JsonValue } from "../../src/protocol/index.ts";
-import type { JournalRow } from "../support/ledger-view.ts";
+import type { JournalRow } from "../support/ledger/ledger-view.ts";
 import { wordsDenial } from "./life.ts";
 
 /** One journal record as it bears on one call. */

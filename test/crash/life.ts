@@ -1,6 +1,6 @@
 import type { CallStatus } from "../../src/engine/index.ts";
 import { CountersignError, type JsonObject } from "../../src/protocol/index.ts";
-import type { LedgerPlace } from "../support/open-view.ts";
+import type { LedgerPlace } from "../support/ledger/open-view.ts";
 import type { Line } from "../support/processes/child.ts";
 import { say } from "../support/processes/program.ts";
 import type { Strike } from "./points.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { readEffects } from "../support/effects.ts";
-import { type LedgerPlace, lookAt } from "../support/open-view.ts";
+import { readEffects } from "../support/ledger/effects.ts";
+import { type LedgerPlace, lookAt } from "../support/ledger/open-view.ts";
 import type { Child, End } from "../support/processes/child.ts";
 import type { Resources } from "../support/resources.ts";
 import { check, type Finding, type Moment } from "./checker.ts";

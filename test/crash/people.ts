@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import type { CallRecord, ConfirmationRecord, Engine, Settlement } from "../../src/engine/index.ts";
-import type { LedgerView } from "../support/ledger-view.ts";
+import type { LedgerView } from "../support/ledger/ledger-view.ts";
 import { fractionOf } from "../support/random.ts";
 import { complain, type LifeOptions, tell } from "./life.ts";
 

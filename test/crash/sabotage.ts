@@ -1,6 +1,6 @@
 import type { Commit, CommitOutcome, Ledger, Write } from "../../src/engine/index.ts";
-import { wrapLedger } from "../support/ledger-proxy.ts";
-import type { LedgerPlace } from "../support/open-view.ts";
+import { wrapLedger } from "../support/ledger/ledger-proxy.ts";
+import type { LedgerPlace } from "../support/ledger/open-view.ts";
 import { pointsOf } from "./points.ts";
 
 /** Ways in which an engine could be broken. Each must be noticed by the checker. */
@@ -109,7 +109,7 @@ function retryUnknown(commit: Commit): Commit {
 function takeLeases(inner: Ledger, place: LedgerPlace): Ledger["due"] {
   return async (hosted, limit) => {
     // Not needed by all the others, who start often.
-    const { execute } = await import("../support/postgres.ts");
+    const { execute } = await import("../support/postgres/server.ts");
     await execute(place, "update countersign.owners set fenced = 1");
     return inner.due(hosted, limit);
   };

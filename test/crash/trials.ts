@@ -1,4 +1,4 @@
-import type { LedgerPlace } from "../support/open-view.ts";
+import type { LedgerPlace } from "../support/ledger/open-view.ts";
 import type { Resources } from "../support/resources.ts";
 import type { FindingCode } from "./checker.ts";
 import type { Kind } from "./life.ts";

@@ -1,7 +1,7 @@
 import type { CallContext } from "../../src/engine/index.ts";
 import type { JsonObject } from "../../src/protocol/index.ts";
-import { EffectsFile } from "../support/effects.ts";
-import type { LedgerView } from "../support/ledger-view.ts";
+import { EffectsFile } from "../support/ledger/effects.ts";
+import type { LedgerView } from "../support/ledger/ledger-view.ts";
 import { fractionOf } from "../support/random.ts";
 import type { LifeOptions } from "./life.ts";
 import type { Killer } from "./points.ts";

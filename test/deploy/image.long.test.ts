@@ -3,7 +3,7 @@ import { chmod, chown } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { freePort, PostgresServer } from "../support/postgres.ts";
+import { freePort, PostgresServer } from "../support/postgres/server.ts";
 import { Resources, useResources } from "../support/resources.ts";
 import { readStages, textsOf, variablesOf as variablesOfImage, wordsOf } from "./dockerfile.ts";
 import { buildImage, manifestOfImage, userOf } from "./image.ts";

@@ -5,8 +5,8 @@ import type { Call, CallRecord, Engine, GatedFunction } from "../../src/engine/i
 import { tryApprove } from "../../src/engine/testing/try-decide.ts";
 import { createEngine } from "../../src/index.ts";
 import { migratePostgres } from "../../src/stores/postgres/index.ts";
-import { startInstalledPostgres } from "../support/installed-postgres.ts";
-import { execute } from "../support/postgres.ts";
+import { startInstalledPostgres } from "../support/postgres/installed-server.ts";
+import { execute } from "../support/postgres/server.ts";
 import { type Resources, useResources } from "../support/resources.ts";
 import { Operator, typedAfter } from "./operator.ts";
 

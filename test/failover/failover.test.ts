@@ -3,8 +3,8 @@ import type { Finding } from "../crash/checker.ts";
 import { effort, isLong } from "../support/effort.ts";
 import { Random, runSeed } from "../support/random.ts";
 import { useResources } from "../support/resources.ts";
-import { isTolerated, untold } from "./bar.ts";
-import { Stage, type World } from "./stage.ts";
+import { isTolerated, untold } from "./tolerated.ts";
+import { Stage, type World } from "./failover-cluster.ts";
 
 const seed = runSeed();
 const USUAL_ROUNDS = 2;

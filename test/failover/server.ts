@@ -4,8 +4,8 @@ import { chmod, chown, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { ensurePostgresTools } from "../../scripts/test-tools.ts";
-import { serverUser } from "../support/installed-postgres.ts";
-import { execute, freePort } from "../support/postgres.ts";
+import { serverUser } from "../support/postgres/installed-server.ts";
+import { execute, freePort } from "../support/postgres/server.ts";
 import type { Resources } from "../support/resources.ts";
 
 const SETTINGS = [

@@ -1,9 +1,9 @@
 import { Validator } from "@cfworker/json-schema";
 import { expect, test } from "vitest";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../src/protocol/index.ts";
-import { openStage, type Stage } from "../e2e/approvals-stage.ts";
+import { openStage, type Stage } from "../e2e/approvals/approvals-server.ts";
 import { effort } from "../support/effort.ts";
-import { giveUp } from "../support/given-up.ts";
+import { giveUp } from "../support/ledger/given-up.ts";
 import { Random } from "../support/random.ts";
 import { useResources } from "../support/resources.ts";
 import { type Operation, objectOf, operationsOf } from "./operations.ts";

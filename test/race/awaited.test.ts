@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createLedger, Engine } from "../../src/index.ts";
-import { createDatabase } from "../support/postgres-database.ts";
+import { createDatabase } from "../support/postgres/database.ts";
 import { Child } from "../support/processes/child.ts";
 import { useResources } from "../support/resources.ts";
 import type { Awaited } from "./awaited.program.ts";

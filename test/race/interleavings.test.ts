@@ -4,9 +4,9 @@ import { tryApprove } from "../../src/engine/testing/try-decide.ts";
 import { CountersignError } from "../../src/protocol/index.ts";
 import { createLedger, type LedgerOptions } from "../../src/stores/index.ts";
 import { pointsOf } from "../crash/points.ts";
-import { nextChange, wrapLedger } from "../support/ledger-proxy.ts";
+import { nextChange, wrapLedger } from "../support/ledger/ledger-proxy.ts";
 import { useResources } from "../support/resources.ts";
-import { Talker } from "./talker.ts";
+import { Talker } from "./conversation-host.ts";
 
 const resources = useResources();
 

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { check, type Finding } from "../crash/checker.ts";
-import { type Effect, readEffects } from "../support/effects.ts";
+import { type Effect, readEffects } from "../support/ledger/effects.ts";
 import { effort } from "../support/effort.ts";
-import type { CallRow, JournalRow, LedgerContents, LedgerView } from "../support/ledger-view.ts";
-import { openView, urlOf } from "../support/open-view.ts";
-import { createDatabase } from "../support/postgres-database.ts";
+import type { CallRow, JournalRow, LedgerContents, LedgerView } from "../support/ledger/ledger-view.ts";
+import { openView, urlOf } from "../support/ledger/open-view.ts";
+import { createDatabase } from "../support/postgres/database.ts";
 import type { Child } from "../support/processes/child.ts";
 import type { Resources } from "../support/resources.ts";
 import type { GateName, RacerLine, RacerOptions, Replies, Task } from "./racing.ts";

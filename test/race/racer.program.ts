@@ -9,10 +9,10 @@ import type { JsonObject, JsonValue } from "../../src/protocol/index.ts";
 import { createLedger } from "../../src/stores/index.ts";
 import { SECRET } from "../crash/life.ts";
 import { pointsOf } from "../crash/points.ts";
-import { EffectsFile } from "../support/effects.ts";
-import { nextChange, watchCommits, wrapLedger } from "../support/ledger-proxy.ts";
-import type { LedgerView } from "../support/ledger-view.ts";
-import { openView, urlOf } from "../support/open-view.ts";
+import { EffectsFile } from "../support/ledger/effects.ts";
+import { nextChange, watchCommits, wrapLedger } from "../support/ledger/ledger-proxy.ts";
+import type { LedgerView } from "../support/ledger/ledger-view.ts";
+import { openView, urlOf } from "../support/ledger/open-view.ts";
 import { listen, programOptions, say } from "../support/processes/program.ts";
 import {
   type Answer,
@@ -24,7 +24,7 @@ import {
   type Replies,
   type Task,
 } from "./racing.ts";
-import { Talker } from "./talker.ts";
+import { Talker } from "./conversation-host.ts";
 
 const SWEEP_MS = 20;
 

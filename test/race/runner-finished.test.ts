@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Agent, createLedger, type Ledger, type Runner, tool } from "../../src/index.ts";
-import { call, respond, resultsIn, useRunners } from "../seeds/stage.ts";
-import { wrapLedger } from "../support/ledger-proxy.ts";
+import { call, respond, resultsIn, useRunners } from "../seeds/scripted-runner.ts";
+import { wrapLedger } from "../support/ledger/ledger-proxy.ts";
 import { useResources } from "../support/resources.ts";
 
 const resources = useResources();

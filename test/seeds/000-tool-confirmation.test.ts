@@ -11,7 +11,7 @@ import {
   tool,
 } from "../../src/index.ts";
 import { decodeAnswers, REQUEST_CONFIRMATION_FUNCTION_NAME } from "../../src/protocol/index.ts";
-import { answer, call, collect, play, type StrictModel, useRunners } from "./stage.ts";
+import { answer, call, collect, play, type StrictModel, useRunners } from "./scripted-runner.ts";
 
 const makeRunner = useRunners();
 const MODEL = "scripted";

@@ -11,7 +11,7 @@ import {
 import { useResources } from "../support/resources.ts";
 import { rootAgent as financeAssistant } from "./001-examples/finance-assistant.ts";
 import { rootAgent as hrAssistant } from "./001-examples/hr-assistant.ts";
-import { answer, call, collect, play, resultsIn, type StrictModel, useRunners } from "./stage.ts";
+import { answer, call, collect, play, resultsIn, type StrictModel, useRunners } from "./scripted-runner.ts";
 
 const resources = useResources();
 const makeRunner = useRunners();

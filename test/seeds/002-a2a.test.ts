@@ -1,7 +1,7 @@
 // Layers 6 to 10 of the document on tool approval: what its executor, converter and pages do, over our A2A server.
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../src/index.ts";
-import { openDesk, stateOf, taskIn, Wire, type WireTask } from "../e2e/a2a-desk.ts";
+import { openDesk, stateOf, taskIn, Wire, type WireTask } from "../e2e/a2a/a2a-server.ts";
 import { useResources } from "../support/resources.ts";
 
 const resources = useResources();

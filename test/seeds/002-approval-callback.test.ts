@@ -13,7 +13,7 @@ import {
 import { REQUEST_CONFIRMATION_FUNCTION_NAME } from "../../src/protocol/index.ts";
 import type { BeforeToolContext } from "../../src/runtime.ts";
 import { useResources } from "../support/resources.ts";
-import { answer, call, collect, play, resultsIn, type StrictModel, useRunners } from "./stage.ts";
+import { answer, call, collect, play, resultsIn, type StrictModel, useRunners } from "./scripted-runner.ts";
 
 // Layers 1 to 4 (manifest), 6 and 7 (A2A) and 8 to 10 (the web) of the seed are tested where those are.
 

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { loadManifest, type ManifestAgent } from "../../src/manifest/index.ts";
-import { everything, freePort } from "../e2e/mcp-stage.ts";
-import { call, play, resultsIn, useRunners } from "./stage.ts";
+import { everything, freePort } from "../e2e/mcp/gateway-process.ts";
+import { call, play, resultsIn, useRunners } from "./scripted-runner.ts";
 
 const makeRunner = useRunners();
 const ana = { user: "ana" } as const;

@@ -10,7 +10,7 @@ import {
 } from "../../src/index.ts";
 import type { FunctionCall } from "../../src/protocol/index.ts";
 import { originalCallFrom } from "../../src/protocol/index.ts";
-import { answer, call, collect, play, resultsIn, type StrictModel, useRunners } from "./stage.ts";
+import { answer, call, collect, play, resultsIn, type StrictModel, useRunners } from "./scripted-runner.ts";
 
 const makeRunner = useRunners();
 const scene = { userId: "ana", sessionId: "s1" } as const;

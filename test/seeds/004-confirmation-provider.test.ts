@@ -12,7 +12,7 @@ import {
   toolset,
   withConfirmation,
 } from "../../src/index.ts";
-import { call, collect, play, resultsIn, type StrictModel, useRunners } from "./stage.ts";
+import { call, collect, play, resultsIn, type StrictModel, useRunners } from "./scripted-runner.ts";
 
 const makeRunner = useRunners();
 const ana = { user: "ana" } as const;

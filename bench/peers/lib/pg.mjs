@@ -1,5 +1,5 @@
 // A private PostgreSQL server for the run, as safe as in production: what is synced is synced.
-import { databaseName, execute, PostgresServer } from "../../../test/support/postgres.ts";
+import { databaseName, execute, PostgresServer } from "../../../test/support/postgres/server.ts";
 
 export async function startPostgres() {
   const server = await PostgresServer.start();

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createDatabaseFile, type DatabaseFile } from "../../../test/attack/support/database.ts";
-import { ANA, type Desk, type DeskOptions, openDesk } from "../../../test/attack/support/desk.ts";
+import { ANA, type Desk, type DeskOptions, openDesk } from "../../../test/attack/support/engine-fixture.ts";
 import { valueDigest } from "../common/digest.ts";
 import type { ConfirmationRecord } from "../ledger/records.ts";
 import type { AskedCall } from "../questions/ask.ts";

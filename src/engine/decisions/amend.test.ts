@@ -7,7 +7,7 @@ import {
   MANAGER,
   openDesk,
   person,
-} from "../../../test/attack/support/desk.ts";
+} from "../../../test/attack/support/engine-fixture.ts";
 import type { JsonObject } from "../../protocol/index.ts";
 import { readShape } from "../common/schema.ts";
 import type { LiveTool } from "../host.ts";

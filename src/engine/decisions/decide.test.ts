@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { ANA, BOB, MANAGER, openDesk, person } from "../../../test/attack/support/desk.ts";
+import { ANA, BOB, MANAGER, openDesk, person } from "../../../test/attack/support/engine-fixture.ts";
 import { ManualClock } from "../common/manual-clock.ts";
 import { tryApprove, tryDeny } from "../testing/try-decide.ts";
 import type { DecisionInput } from "./decision.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { BOB, openDesk } from "../../../test/attack/support/desk.ts";
+import { BOB, openDesk } from "../../../test/attack/support/engine-fixture.ts";
 
 test("a door that turns somebody away puts it on record, and changes nothing else", async () => {
   const desk = await openDesk();

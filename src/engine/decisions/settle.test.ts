@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createDatabaseFile } from "../../../test/attack/support/database.ts";
-import { ANA, type AskInput, BOB, type Desk, MANAGER, openDesk } from "../../../test/attack/support/desk.ts";
+import { ANA, type AskInput, BOB, type Desk, MANAGER, openDesk } from "../../../test/attack/support/engine-fixture.ts";
 import type { JsonValue } from "../../protocol/index.ts";
 import { OutcomeUnknown } from "../calls/call-context.ts";
 import type { LiveTool } from "../host.ts";

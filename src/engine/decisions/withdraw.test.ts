@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ANA, BOB, MANAGER, openDesk } from "../../../test/attack/support/desk.ts";
+import { ANA, BOB, MANAGER, openDesk } from "../../../test/attack/support/engine-fixture.ts";
 import { tryApprove } from "../testing/try-decide.ts";
 import { isWithdrawnBy } from "./withdraw.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openDesk } from "../../../test/attack/support/desk.ts";
+import { openDesk } from "../../../test/attack/support/engine-fixture.ts";
 import { type AskingOptions, checkAsking } from "./asking-options.ts";
 
 const refused = (option: string) =>

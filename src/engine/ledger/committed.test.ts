@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { call, play } from "../../../test/seeds/stage.ts";
+import { call, play } from "../../../test/seeds/scripted-runner.ts";
 import { Agent, agentTool, Runner, SequentialAgent, tool } from "../../index.ts";
 import { createLedger } from "../../stores/index.ts";
 import { ManualClock } from "../common/manual-clock.ts";

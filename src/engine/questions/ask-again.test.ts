@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createDatabaseFile } from "../../../test/attack/support/database.ts";
-import { ANA, BOB, openDesk } from "../../../test/attack/support/desk.ts";
+import { ANA, BOB, openDesk } from "../../../test/attack/support/engine-fixture.ts";
 import type { LiveTool } from "../host.ts";
 import { tryApprove, tryDeny } from "../testing/try-decide.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { openDesk } from "../../../test/attack/support/desk.ts";
+import { openDesk } from "../../../test/attack/support/engine-fixture.ts";
 import type { AskOptions, CallContext } from "../calls/call-context.ts";
 import { checkedAsk } from "./ask-options.ts";
 

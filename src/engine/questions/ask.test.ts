@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ANA, openDesk } from "../../../test/attack/support/desk.ts";
+import { ANA, openDesk } from "../../../test/attack/support/engine-fixture.ts";
 import { REDACTED } from "../common/redact.ts";
 import { Engine } from "../engine.ts";
 import { tryApprove } from "../testing/try-decide.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ANA, type Desk, openDesk } from "../../../test/attack/support/desk.ts";
+import { ANA, type Desk, openDesk } from "../../../test/attack/support/engine-fixture.ts";
 import { tryDeny } from "../testing/try-decide.ts";
 import type { AskedCall } from "./ask.ts";
 

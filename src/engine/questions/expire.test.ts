@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createDatabaseFile } from "../../../test/attack/support/database.ts";
-import { ANA, openDesk } from "../../../test/attack/support/desk.ts";
+import { ANA, openDesk } from "../../../test/attack/support/engine-fixture.ts";
 import { tryApprove } from "../testing/try-decide.ts";
 
 const question = { expiresInMs: 60_000 };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createDatabaseFile } from "../../../test/attack/support/database.ts";
-import { ANA, type Desk, openDesk } from "../../../test/attack/support/desk.ts";
+import { ANA, type Desk, openDesk } from "../../../test/attack/support/engine-fixture.ts";
 import { type Form, readForm } from "../common/schema.ts";
 import { tryApprove } from "../testing/try-decide.ts";
 

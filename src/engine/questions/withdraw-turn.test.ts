@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ANA, type Desk, openDesk } from "../../../test/attack/support/desk.ts";
+import { ANA, type Desk, openDesk } from "../../../test/attack/support/engine-fixture.ts";
 import { CallEnd } from "../calls/call-end.ts";
 import { partsOf, withdrawTurn } from "../index.ts";
 import type { FrameRecord } from "../ledger/records.ts";

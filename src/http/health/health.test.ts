@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import { wrapLedger } from "../../../test/support/ledger-proxy.ts";
+import { wrapLedger } from "../../../test/support/ledger/ledger-proxy.ts";
 import { Agent, createEngine, createLedger, type Ledger, Runner } from "../../index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import { type App, createApp } from "../app.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { call, play, resultsIn, useRunners, wordsIn } from "../../../test/seeds/stage.ts";
+import { call, play, resultsIn, useRunners, wordsIn } from "../../../test/seeds/scripted-runner.ts";
 import type { AskOptions } from "../../engine.ts";
 import { Agent, type Hooks, type JsonValue, LlmAgent, OutcomeUnknown, type Tool, tool } from "../../index.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { call, play, useRunners } from "../../../test/seeds/stage.ts";
-import { wrapLedger } from "../../../test/support/ledger-proxy.ts";
+import { call, play, useRunners } from "../../../test/seeds/scripted-runner.ts";
+import { wrapLedger } from "../../../test/support/ledger/ledger-proxy.ts";
 import { Agent, createLedger, type JsonObject, type Ledger, type Runner, tool } from "../../index.ts";
 import type { Hooks } from "../agents/hooks.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { call, play, resultsIn, type StrictModel, useRunners } from "../../../test/seeds/stage.ts";
+import { call, play, resultsIn, type StrictModel, useRunners } from "../../../test/seeds/scripted-runner.ts";
 import {
   Agent,
   ConfirmationRejected,

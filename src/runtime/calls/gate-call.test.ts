@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { call, play, resultsIn, useRunners } from "../../../test/seeds/stage.ts";
+import { call, play, resultsIn, useRunners } from "../../../test/seeds/scripted-runner.ts";
 import { useResources } from "../../../test/support/resources.ts";
 import {
   Agent,

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
-import { call, play, resultsIn, type StrictModel, useRunners } from "../../../test/seeds/stage.ts";
+import { call, play, resultsIn, type StrictModel, useRunners } from "../../../test/seeds/scripted-runner.ts";
 import { CallLeft } from "../../engine/index.ts";
 import { Agent, type Policy, Runner, type ToolOptions, tool } from "../../index.ts";
 import type { JsonObject } from "../../protocol/index.ts";

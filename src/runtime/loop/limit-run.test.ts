@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { call, collect, play, respond, useRunners } from "../../../test/seeds/stage.ts";
+import { call, collect, play, respond, useRunners } from "../../../test/seeds/scripted-runner.ts";
 import { partsOf } from "../../engine/index.ts";
 import { Agent, tool } from "../../index.ts";
 import { ManualClock } from "../../testing.ts";

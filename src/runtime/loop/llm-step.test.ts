@@ -7,7 +7,7 @@ import {
   respond,
   type StrictModel,
   useRunners,
-} from "../../../test/seeds/stage.ts";
+} from "../../../test/seeds/scripted-runner.ts";
 import { partsOf, receiveMessage, recordTurn } from "../../engine/index.ts";
 import { ask, message, modelSays, planned } from "../../engine/testing/execution.ts";
 import { Agent, type Tool, tool } from "../../index.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { call, play, resultsIn, useRunners } from "../../../test/seeds/stage.ts";
+import { call, play, resultsIn, useRunners } from "../../../test/seeds/scripted-runner.ts";
 import {
   Agent,
   type AgentOptions,

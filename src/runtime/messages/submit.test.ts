@@ -8,7 +8,7 @@ import {
   resultsIn,
   useRunners,
   wordsIn,
-} from "../../../test/seeds/stage.ts";
+} from "../../../test/seeds/scripted-runner.ts";
 import { Agent, type PrincipalInput, type RunnerOptions, tool } from "../../index.ts";
 
 const makeRunner = useRunners();

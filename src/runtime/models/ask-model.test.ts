@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { useRunners } from "../../../test/seeds/stage.ts";
+import { useRunners } from "../../../test/seeds/scripted-runner.ts";
 import { ManualClock } from "../../engine/index.ts";
 import { Agent, type Model } from "../../index.ts";
 import type { ModelChunk } from "../../runtime.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { call, collect, play, useRunners } from "../../../test/seeds/stage.ts";
+import { call, collect, play, useRunners } from "../../../test/seeds/scripted-runner.ts";
 import { useResources } from "../../../test/support/resources.ts";
 import { partsOf } from "../../engine/index.ts";
 import { Agent, type Event, ParallelAgent, type StreamEvent, tool } from "../../index.ts";

@@ -7,7 +7,7 @@ import {
   type StrictModel,
   useRunners,
   wordsIn,
-} from "../../../test/seeds/stage.ts";
+} from "../../../test/seeds/scripted-runner.ts";
 import { useResources } from "../../../test/support/resources.ts";
 import {
   Agent,

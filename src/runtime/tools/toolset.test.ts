@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { call, play, useRunners } from "../../../test/seeds/stage.ts";
+import { call, play, useRunners } from "../../../test/seeds/scripted-runner.ts";
 import {
   Agent,
   BaseTool,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z as z4 } from "zod";
 import { z } from "zod/v3";
-import { call, play, resultsIn, useRunners } from "../../../test/seeds/stage.ts";
+import { call, play, resultsIn, useRunners } from "../../../test/seeds/scripted-runner.ts";
 import { Agent, type JsonObject, tool } from "../../index.ts";
 import { fromZod3, isZod3 } from "./zod3.ts";
 

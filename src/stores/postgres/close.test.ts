@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { createDatabase } from "../../../test/support/postgres-database.ts";
+import { createDatabase } from "../../../test/support/postgres/database.ts";
 import { useResources } from "../../../test/support/resources.ts";
 
 const resources = useResources();

@@ -1,5 +1,5 @@
-import { type JournalStage, testJournalAttacks } from "../../../test/support/journal-attacks.ts";
-import { connect, createDatabase } from "../../../test/support/postgres-database.ts";
+import { type JournalStage, testJournalAttacks } from "../../../test/support/ledger/journal-attacks.ts";
+import { connect, createDatabase } from "../../../test/support/postgres/database.ts";
 import { useResources } from "../../../test/support/resources.ts";
 import { createLedger } from "../index.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { connect, createDatabase } from "../../../test/support/postgres-database.ts";
+import { connect, createDatabase } from "../../../test/support/postgres/database.ts";
 import { useResources } from "../../../test/support/resources.ts";
 import type { Ledger } from "../../engine/index.ts";
 import { SessionWriter } from "../../engine/ledger/contract/build.ts";

@@ -1,6 +1,6 @@
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { databaseName, execute, PostgresServer } from "../../../test/support/postgres.ts";
+import { databaseName, execute, PostgresServer } from "../../../test/support/postgres/server.ts";
 import { useResources } from "../../../test/support/resources.ts";
 import { SessionWriter } from "../../engine/ledger/contract/build.ts";
 import { migratePostgres, openPostgresLedger } from "./open.ts";

@@ -1,6 +1,6 @@
 import { type AnyAgent, createLedger, type Ledger, Runner } from "../../../src/index.ts";
-import { LedgerFile } from "../../support/ledger-file.ts";
-import { nextChange, watchCommits } from "../../support/ledger-proxy.ts";
+import { LedgerFile } from "../../support/ledger/ledger-file.ts";
+import { nextChange, watchCommits } from "../../support/ledger/ledger-proxy.ts";
 import { listen, programOptions, say } from "../../support/processes/program.ts";
 import { describeError, HEARTBEAT_MS, LEASE_MS, SECRET } from "../life.ts";
 import { type ActorLine, type ActorOptions, type Go, type SessionId, scenarioOf } from "./acting.ts";

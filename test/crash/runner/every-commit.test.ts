@@ -4,7 +4,7 @@ import { runSeed } from "../../support/random.ts";
 import { Resources } from "../../support/resources.ts";
 import type { Place } from "./killer.ts";
 import { SCENARIO_NAMES, SCENARIOS, type ScenarioName } from "./scenarios.ts";
-import { Troupe } from "./troupe.ts";
+import { Troupe } from "./runner-processes.ts";
 
 const seed = runSeed();
 const TIMEOUT_MS = 120_000;

@@ -1,7 +1,7 @@
 import { createLedger, type JsonObject, type JsonValue, type Ledger } from "../../../src/index.ts";
 import { isJsonObject, type StoredEvent } from "../../../src/protocol/index.ts";
-import { LedgerFile } from "../../support/ledger-file.ts";
-import type { CallRow } from "../../support/ledger-view.ts";
+import { LedgerFile } from "../../support/ledger/ledger-file.ts";
+import type { CallRow } from "../../support/ledger/ledger-view.ts";
 import { check } from "../checker.ts";
 import type { LifeLine } from "../life.ts";
 import { type ActorOptions, type SessionId, scenarioOf } from "./acting.ts";

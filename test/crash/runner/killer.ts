@@ -1,5 +1,5 @@
 import type { Ledger } from "../../../src/index.ts";
-import { watchCommits } from "../../support/ledger-proxy.ts";
+import { watchCommits } from "../../support/ledger/ledger-proxy.ts";
 
 /** Where a process can be struck: around a commit, in a tool's body before or after its effect, at a provider. */
 export const PLACES = ["before", "after", "enter", "effect", "provider", "answer"] as const;

@@ -11,7 +11,7 @@ import {
   type Turn,
   tool,
 } from "../../../src/index.ts";
-import { LedgerFile } from "../../support/ledger-file.ts";
+import { LedgerFile } from "../../support/ledger/ledger-file.ts";
 import { listen, programOptions, say } from "../../support/processes/program.ts";
 import { SECRET } from "../life.ts";
 import { CommitKiller } from "./killer.ts";

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Event } from "../../../src/index.ts";
 import type { StoredEvent } from "../../../src/protocol/index.ts";
 import { createLedger } from "../../../src/stores/index.ts";
-import { type Effect, readEffects } from "../../support/effects.ts";
+import { type Effect, readEffects } from "../../support/ledger/effects.ts";
 import type { Child, Line } from "../../support/processes/child.ts";
 import type { Resources } from "../../support/resources.ts";
 import { check, type Finding } from "../checker.ts";

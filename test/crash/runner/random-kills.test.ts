@@ -4,7 +4,7 @@ import { Random, runSeed } from "../../support/random.ts";
 import { useResources } from "../../support/resources.ts";
 import { assertKilled } from "../lives.ts";
 import { SCENARIO_NAMES, type ScenarioName } from "./scenarios.ts";
-import { Troupe } from "./troupe.ts";
+import { Troupe } from "./runner-processes.ts";
 
 const seed = runSeed();
 const KILLS = effort({ short: 10, long: 30 });

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { JsonObject, ToolContext } from "../../../src/index.ts";
-import { EffectsFile } from "../../support/effects.ts";
-import type { LedgerFile } from "../../support/ledger-file.ts";
+import { EffectsFile } from "../../support/ledger/effects.ts";
+import type { LedgerFile } from "../../support/ledger/ledger-file.ts";
 import type { Deed } from "../world.ts";
 import type { CommitKiller } from "./killer.ts";
 

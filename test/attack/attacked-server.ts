@@ -1,0 +1,221 @@
+import { onTestFinished } from "vitest";
+import {
+  type Approvers,
+  type CallRecord,
+  type Engine,
+  type JournalRecord,
+  ManualClock,
+  OutcomeUnknown,
+} from "../../src/engine/index.ts";
+import { tryApprove } from "../../src/engine/testing/try-decide.ts";
+import { type AppOptions, createApp, createAuth, SCOPES, type Scope, Tokens } from "../../src/http/index.ts";
+import { Agent, createEngine, createLedger, Runner, tool } from "../../src/index.ts";
+import { scripted } from "../../src/models/scripted/index.ts";
+import type { JsonObject } from "../../src/protocol/index.ts";
+import { giveUp, requestsIn } from "../support/ledger/given-up.ts";
+import { keepNotice } from "../support/ledger/store-notice.ts";
+import { loginIn } from "../support/http/served.ts";
+import { createDatabaseFile, type Dump } from "./support/database.ts";
+
+/** What people's browsers call the server. */
+export const ORIGIN = "https://approvals.test";
+const SHORT_MS = 1_000;
+
+/** A server in the middle of its day: people with tokens, sessions of two users, questions of every kind. */
+export interface HttpScene {
+  readonly engine: Engine;
+  readonly runner: Runner;
+  /** One request, as a client would send it. */
+  send(request: Sent): Promise<Response>;
+  /** The whole credential of somebody; every one was used today already. */
+  token(name: TokenName): string;
+  /** A token of ana's, or of another's, that has these scopes. */
+  scoped(
+    scopes: readonly Scope[],
+    whose?: { readonly user?: string; readonly kind?: "agent" },
+  ): Promise<string>;
+  /** The cookie of a browser in which ana is logged in. */
+  readonly cookie: string;
+  /** What a page of that browser sends: the cookie, and its proof. */
+  readonly page: Readonly<Record<string, string>>;
+  readonly ids: Ids;
+  /** How often any tool's body was entered. */
+  readonly runs: () => number;
+  readonly journal: () => Promise<readonly { readonly kind: string; readonly body: JsonObject }[]>;
+  /** All tables but the journal, without what a record in the journal moves. */
+  readonly dump: () => Dump;
+  /** The same app with other options, on the same ledger. */
+  with(options: Partial<AppOptions>): (request: Sent) => Promise<Response>;
+}
+
+export interface Sent {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export type TokenName = "ana" | "bob" | "maria" | "boss" | "service" | "revoked" | "expired";
+
+export interface Ids {
+  /** Ana's, hers to decide. */
+  readonly pay: string;
+  /** Ana's, for a manager who is not her; she is one herself. */
+  readonly wire: string;
+  /** Ana's, for the user `boss`, or for one called `local`. */
+  readonly named: string;
+  /** Bob's, his to decide. */
+  readonly bobs: string;
+  /** Ana's, denied by her. */
+  readonly denied: string;
+  /** Ana's, approved, and nobody knows how it ended. */
+  readonly lost: string;
+  /** A call of ana's about which nobody was asked, of which nobody knows how it ended. */
+  readonly stray: string;
+  /** The number of a message to the channel `pager` that was given up. */
+  readonly unsent: number;
+  /** A notice that nobody has acknowledged. */
+  readonly notice: string;
+}
+
+const TOOLS: readonly {
+  readonly name: string;
+  readonly requireConfirmation?: boolean;
+  readonly approvers?: Approvers;
+}[] = [
+  { name: "pay", requireConfirmation: true },
+  { name: "wire", requireConfirmation: true, approvers: { roles: ["manager"], notRequester: true } },
+  { name: "named", requireConfirmation: true, approvers: { users: ["boss", "local"] } },
+  { name: "lost", requireConfirmation: true },
+  { name: "stray" },
+];
+
+export async function openHttpScene(): Promise<HttpScene> {
+  const file = createDatabaseFile();
+  onTestFinished(() => file[Symbol.dispose]());
+  const clock = new ManualClock();
+  const engine = await createEngine({ ledger: await createLedger(file.url, { clock }), clock });
+  onTestFinished(() => engine.close());
+  let runs = 0;
+  const runner = new Runner({ agent: deskAgent(() => (runs += 1)), engine });
+  onTestFinished(() => runner.close());
+  const now = (): number => clock.now();
+  const ids = await askQuestions(runner, engine, now);
+  const auth = await createAuth({ mode: "tokens", ledger: engine.ledger, publicUrl: ORIGIN, now });
+  const apps = { desk: runner };
+  const appWith = (options: Partial<AppOptions>): HttpScene["send"] => {
+    const login = options.authenticate === undefined ? { auth } : {};
+    const app = createApp({ apps, publicUrl: ORIGIN, ...login, ...options });
+    return (sent) => app.fetch(toRequest(sent));
+  };
+  const send = appWith({});
+  const tokens = new Tokens(engine.ledger, now);
+  const secrets = await makeTokens(tokens, clock);
+  // Their first use of the day is on record already, so nothing of that moves later.
+  for (const secret of Object.values(secrets)) await tokens.read(secret);
+  const login = await send({ method: "POST", path: "/auth/login", body: { token: secrets.ana } });
+  const page = await loginIn(login);
+  return {
+    engine,
+    runner,
+    send,
+    token: (name) => secrets[name],
+    scoped: async (scopes, whose = {}) => {
+      const wanted = { user: "ana", roles: ["manager"], scopes, createdBy: "test", ...whose };
+      const made = await tokens.create(wanted);
+      await tokens.read(made.secret);
+      return made.secret;
+    },
+    cookie: page["cookie"] ?? "",
+    page,
+    ids,
+    runs: () => runs,
+    journal: async () => (await engine.ledger.journal({ after: 0, limit: 10_000 })).map(toLine),
+    dump: () => file.dump({ withoutVersions: true }),
+    with: (options) => appWith(options),
+  };
+}
+
+function toLine({ kind, body }: JournalRecord): { readonly kind: string; readonly body: JsonObject } {
+  return { kind, body: JSON.parse(body ?? "{}") as JsonObject };
+}
+
+function toRequest({ method, path, body, headers = {} }: Sent): Request {
+  const isText = typeof body === "string";
+  return new Request(`${ORIGIN}${path}`, {
+    method,
+    headers: {
+      host: new URL(ORIGIN).host,
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: isText ? body : JSON.stringify(body) }),
+  });
+}
+
+/** A desk whose model calls the tool that it is told to. */
+function deskAgent(onRun: () => void): Agent {
+  const tools = TOOLS.map((options) =>
+    tool({
+      description: "Does it.",
+      parameters: { type: "object", properties: { amount: { type: "number" } } },
+      execute: async () => {
+        onRun();
+        if (options.name === "lost" || options.name === "stray")
+          throw new OutcomeUnknown("the line went dead");
+        return { done: true };
+      },
+      ...options,
+    }),
+  );
+  const model = scripted(({ contents }) => {
+    const [said] = contents.at(-1)?.parts ?? [];
+    const named = TOOLS.find(({ name }) => name === said?.text);
+    return named === undefined ? "Done." : [{ functionCall: { name: named.name, args: { amount: 5 } } }];
+  });
+  return new Agent({ name: "desk", model, instruction: "Do it.", tools });
+}
+
+async function askQuestions(runner: Runner, engine: Engine, now: () => number): Promise<Ids> {
+  const ask = async (text: string, user = "ana", session = `s-${text}`): Promise<string> => {
+    const turn = await runner.send(text, { user, session });
+    return turn.pending[0]?.id ?? "";
+  };
+  const [pay, wire, named] = [await ask("pay"), await ask("wire"), await ask("named")];
+  const [bobs, denied, lost] = [
+    await ask("pay", "bob", "s-bob"),
+    await ask("pay", "ana", "s-denied"),
+    await ask("lost"),
+  ];
+  await engine.deny(denied, { by: { id: "ana" } });
+  const approved = await tryApprove(engine, lost, { by: { id: "ana" } });
+  if (approved.ok) await approved.finished;
+  await runner.send("stray", { user: "ana", session: "s-stray" });
+  const { items } = await engine.ledger.unknownCalls();
+  const stray = items.find((call: CallRecord) => call.tool === "stray")?.id ?? "";
+  const [unsent = 0] = await requestsIn(engine.ledger);
+  await giveUp(engine.ledger, { channel: "pager", seqs: [unsent] });
+  const notice = await keepNotice(engine.ledger, { now });
+  return { pay, wire, named, bobs, denied, lost, stray, unsent, notice };
+}
+
+async function makeTokens(tokens: Tokens, clock: ManualClock): Promise<Record<TokenName, string>> {
+  const make = async (
+    user: string,
+    more: { roles?: readonly string[]; scopes?: readonly Scope[]; expiresAt?: number } = {},
+  ) => tokens.create({ user, roles: [], scopes: ["run", "read", "decide"], createdBy: "test", ...more });
+  const revoked = await make("ana");
+  await tokens.revoke(revoked.token.id, "test");
+  const expired = await make("ana", { expiresAt: clock.now() + SHORT_MS });
+  const secrets = {
+    ana: (await make("ana", { roles: ["manager"] })).secret,
+    bob: (await make("bob")).secret,
+    maria: (await make("maria", { roles: ["manager"] })).secret,
+    boss: (await make("boss")).secret,
+    service: (await make("service", { scopes: [...SCOPES] })).secret,
+    revoked: revoked.secret,
+    expired: expired.secret,
+  };
+  await clock.advance(SHORT_MS);
+  return secrets;
+}

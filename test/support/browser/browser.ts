@@ -1,0 +1,64 @@
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { afterAll, afterEach } from "vitest";
+import { ensureChromium } from "../../../scripts/test-tools.ts";
+
+const FLAGS = [
+  // As root, and in containers, Chromium has no sandbox of its own.
+  "--no-sandbox",
+  "--disable-dev-shm-usage",
+  "--disable-gpu",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--no-first-run",
+] as const;
+
+/** Hosts that pages may talk to; everything else is cut off. */
+const LOCAL: ReadonlySet<string> = new Set(["127.0.0.1", "localhost"]);
+
+/** A page, and what went wrong in it. */
+export interface WatchedPage {
+  readonly page: Page;
+  /** Errors that no code of the page caught. */
+  readonly errors: readonly string[];
+  /** Requests to other hosts, which were cut off. */
+  readonly foreign: readonly string[];
+}
+
+/** The system's Chromium, without a window. Whoever launches it closes it. */
+export async function launchBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: await ensureChromium(), args: [...FLAGS], headless: true });
+}
+
+/** Pages of one Chromium, each in a profile of its own that is gone after the test; for the tests of one file. */
+export function useBrowser(): (options?: Parameters<Browser["newContext"]>[0]) => Promise<WatchedPage> {
+  let browser: Promise<Browser> | undefined;
+  const contexts: BrowserContext[] = [];
+  afterEach(async () => {
+    for (const context of contexts.splice(0)) await context.close();
+  });
+  afterAll(async () => {
+    await (await browser)?.close();
+  });
+  return async (options = {}) => {
+    browser ??= launchBrowser();
+    const context = await (await browser).newContext(options);
+    contexts.push(context);
+    return watchedPage(context);
+  };
+}
+
+async function watchedPage(context: BrowserContext): Promise<WatchedPage> {
+  const errors: string[] = [];
+  const foreign: string[] = [];
+  await context.route(
+    (url) => !LOCAL.has(url.hostname),
+    async (route) => {
+      foreign.push(route.request().url());
+      await route.abort();
+    },
+  );
+  const page = await context.newPage();
+  page.on("pageerror", (error) => errors.push(error.message));
+  return { page, errors, foreign };
+}

@@ -1,0 +1,254 @@
+import { join } from "node:path";
+import { ensureWebBuilt } from "../../../scripts/build-web.ts";
+import { OutcomeUnknown, toConfirmation } from "../../../src/engine/index.ts";
+import type { Clock } from "../../../src/engine.ts";
+import {
+  type AppOptions,
+  type AuthOptions,
+  createApp,
+  createAuth,
+  type Scope,
+  Tokens,
+} from "../../../src/http/index.ts";
+import { serve } from "../../../src/http/node/index.ts";
+import {
+  Agent,
+  agentTool,
+  askUser,
+  type Confirmation,
+  createEngine,
+  type Engine,
+  type JsonObject,
+  type Model,
+  Runner,
+  type Tool,
+  type Toolset,
+  tool,
+} from "../../../src/index.ts";
+import { scripted } from "../../../src/models/scripted/index.ts";
+import type { Resources } from "../resources.ts";
+
+/** A call that the model is told to make. */
+export interface WantedCall {
+  readonly name: string;
+  readonly args: JsonObject;
+}
+
+/** A real server with the built inbox, on SQLite, whose agent makes the calls it is told to make. */
+export interface Office {
+  readonly url: string;
+  readonly engine: Engine;
+  readonly runner: Runner;
+  /** Every body that was entered, in order. */
+  readonly ran: readonly WantedCall[];
+  /** Has the agent make these calls at once; gives the ids of what waits then. */
+  ask(user: string, ...calls: readonly WantedCall[]): Promise<readonly string[]>;
+  /** A confirmation as the ledger has it. */
+  look(id: string): Promise<Confirmation>;
+  /** The server goes away, its ledger stays. */
+  stop(): Promise<void>;
+  /** The server comes back at the same address. */
+  start(): Promise<void>;
+  /** A token's whole secret. */
+  tokenFor(
+    user: string,
+    options?: { readonly roles?: readonly string[]; readonly scopes?: readonly Scope[] },
+  ): Promise<string>;
+}
+
+export interface OfficeOptions {
+  readonly mode?: AuthOptions["mode"];
+  readonly oidc?: NonNullable<AuthOptions["oidc"]>;
+  /** Instead of the one that makes the calls it is told to make. */
+  readonly model?: Model;
+  /** Beside the office's own. */
+  readonly tools?: readonly (Tool | Toolset)[];
+  readonly clock?: Clock;
+  readonly app?: Omit<AppOptions, "apps" | "auth" | "publicUrl">;
+  readonly ids?: (now: number) => string;
+}
+
+// The app wants to know its own address, which there is only once the server listens.
+const NOT_YET = { fetch: async () => new Response(null, { status: 503 }), drain: () => {}, leave: () => {} };
+const USUAL: readonly Scope[] = ["run", "read", "decide"];
+
+export async function openOffice(resources: Resources, options: OfficeOptions = {}): Promise<Office> {
+  ensureWebBuilt();
+  const { mode = "none", clock, ids, oidc } = options;
+  const ledger = `sqlite:${join(await resources.folder(), "office.db")}`;
+  const engine = await createEngine({
+    ledger,
+    ...(clock === undefined ? {} : { clock }),
+    ...(ids === undefined ? {} : { newId: ids }),
+  });
+  resources.add(() => engine.close());
+  const ran: WantedCall[] = [];
+  const runner = new Runner({ agent: officeAgent(ran, options), app: "office", engine });
+  resources.add(() => runner.close());
+  let app: ReturnType<typeof createApp> = NOT_YET;
+  const listen = (port: number): ReturnType<typeof serve> =>
+    serve({ app: { fetch: (request, bindings) => app.fetch(request, bindings) }, port });
+  let server = await listen(0);
+  const { url } = server;
+  resources.add(() => server.close({ graceMs: 0 }));
+  const auth = await createAuth({
+    mode,
+    ledger: engine.ledger,
+    publicUrl: url,
+    ...(oidc === undefined ? {} : { oidc }),
+  });
+  app = createApp({ ...options.app, apps: { office: runner }, auth, publicUrl: url });
+  const tokens = new Tokens(engine.ledger);
+  return {
+    url,
+    engine,
+    runner,
+    ran,
+    ask: async (user, ...calls) => {
+      const turn = await runner.send(JSON.stringify(calls), { user });
+      return turn.pending.map(({ id }) => id);
+    },
+    look: async (id) => {
+      const found = await engine.ledger.load({ confirmation: id });
+      if (found?.confirmation === undefined || found.call === undefined)
+        throw new Error(`There is no ${id}.`);
+      return toConfirmation({ confirmation: found.confirmation, call: found.call, session: found.session });
+    },
+    stop: () => server.close({ graceMs: 0 }),
+    start: async () => {
+      server = await listen(Number(new URL(url).port));
+    },
+    tokenFor: async (user, { roles = [], scopes = USUAL } = {}) =>
+      (await tokens.create({ user, roles, scopes, createdBy: "local:test" })).secret,
+  };
+}
+
+/** Makes the calls that the message lists as JSON; else says it back; tells what its tools answered. */
+const obedient = scripted(({ contents }) => {
+  const parts = contents.at(-1)?.parts ?? [];
+  const answers = parts.flatMap(({ functionResponse }) => functionResponse ?? []);
+  if (answers.length > 0)
+    return answers.map(({ name, response }) => `${name}: ${JSON.stringify(response)}`).join("; ");
+  const text = parts.map((part) => part.text ?? "").join("");
+  if (!text.startsWith("[")) return `You said: ${text}`;
+  return (JSON.parse(text) as readonly WantedCall[]).map((functionCall) => ({ functionCall }));
+});
+
+function officeAgent(ran: WantedCall[], { model = obedient, tools = [] }: OfficeOptions): Agent {
+  const does =
+    (name: string) =>
+    (args: JsonObject): JsonObject => {
+      ran.push({ name, args });
+      return { status: "ok" };
+    };
+  const any = { type: "object", properties: {} } as const;
+  const gated = { description: "Does it.", parameters: any, requireConfirmation: true } as const;
+  const clerk = new Agent({
+    name: "clerk",
+    description: "Files things.",
+    model: scripted(({ contents }) => {
+      const last = contents.at(-1)?.parts.at(-1);
+      if (last?.functionResponse !== undefined) return "Filed.";
+      return [{ functionCall: { name: "file_report", args: { title: "Q3 audit", pages: 12 } } }];
+    }),
+    instruction: "File it.",
+    tools: [tool({ ...gated, name: "file_report", execute: does("file_report") })],
+  });
+  return new Agent({
+    name: "assistant",
+    model,
+    instruction: "Obey.",
+    tools: [
+      ...tools,
+      askUser(),
+      tool({
+        ...gated,
+        name: "reimburse",
+        description: "Reimburses an expense.",
+        confirmationHint: ({ amount, purpose }: JsonObject) =>
+          `Pay out ${JSON.stringify(amount)} EUR for ${JSON.stringify(purpose)}?`,
+        expiresInMs: 3_600_000,
+        execute: does("reimburse"),
+      }),
+      tool({ ...gated, name: "send_email", execute: does("send_email") }),
+      tool({ ...gated, name: "tag", idempotent: true, execute: does("tag") }),
+      tool({
+        ...gated,
+        name: "wire_money",
+        approvers: { roles: ["treasurer"], notRequester: true },
+        confirmationLayout: { hold: true },
+        execute: does("wire_money"),
+      }),
+      tool({
+        ...gated,
+        name: "delete_backup",
+        confirmationLayout: { hold: true },
+        execute: does("delete_backup"),
+      }),
+      tool({
+        ...gated,
+        name: "edit_file",
+        confirmationLayout: { diff: { before: "old_text", after: "new_text" } },
+        execute: does("edit_file"),
+      }),
+      tool({
+        ...gated,
+        name: "order",
+        parameters: {
+          type: "object",
+          properties: { item: { type: "string" }, quantity: { type: "integer", minimum: 1 } },
+          required: ["item", "quantity"],
+        },
+        amendable: ["quantity"],
+        execute: does("order"),
+      }),
+      tool({
+        ...gated,
+        name: "grant_leave",
+        confirmationPayload: {
+          type: "object",
+          properties: {
+            approvedDays: { type: "integer", title: "Approved days", minimum: 0 },
+            paid: { type: "boolean" },
+            kind: { enum: ["vacation", "study"] },
+          },
+          required: ["approvedDays", "kind"],
+        },
+        execute: (args, context) => {
+          ran.push({ name: "grant_leave", args });
+          return { granted: (context.toolConfirmation?.payload ?? null) as JsonObject };
+        },
+      }),
+      tool({
+        ...gated,
+        name: "request_time_off",
+        requireConfirmation: false,
+        execute: (args: JsonObject, context) => {
+          const answer = context.toolConfirmation;
+          if (answer === undefined) {
+            context.requestConfirmation({ hint: "How many days?", payload: { approved_days: 0 } });
+            return undefined;
+          }
+          ran.push({ name: "request_time_off", args });
+          return { granted: answer.payload ?? null };
+        },
+      }),
+      tool({
+        ...gated,
+        name: "explode",
+        execute: () => {
+          throw new OutcomeUnknown("The connection was lost after the request was sent.");
+        },
+      }),
+      tool({
+        ...gated,
+        name: "vanish",
+        requireConfirmation: false,
+        execute: () => {
+          throw new OutcomeUnknown("The connection was lost after the request was sent.");
+        },
+      }),
+      agentTool(clerk),
+    ],
+  });
+}

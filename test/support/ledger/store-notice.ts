@@ -1,0 +1,26 @@
+import { createIds, type Shelf } from "../../../src/engine/index.ts";
+import { NoticeKeeper } from "../../../src/engine/process/notices.ts";
+import type { JsonObject } from "../../../src/protocol/index.ts";
+
+/** Stores a notice as a process `one` would that had noticed a loss; gives its id. */
+export async function keepNotice(
+  shelf: Shelf,
+  { message = "the ledger lost a commit", details = {}, now = Date.now }: KeptNoticeInput = {},
+): Promise<string> {
+  const [newId, made] = [createIds(), [] as string[]];
+  const next = (): string => {
+    const id = newId(now());
+    made.push(id);
+    return id;
+  };
+  const keeper = new NoticeKeeper({ shelf, now, newId: next, host: "one", pid: 7 });
+  keeper.add({ kind: "lost-commits", message, details });
+  await keeper.store();
+  return made[0] ?? "";
+}
+
+export interface KeptNoticeInput {
+  readonly message?: string;
+  readonly details?: JsonObject;
+  readonly now?: () => number;
+}

@@ -1,0 +1,116 @@
+import { randomBytes } from "node:crypto";
+import pg from "pg";
+import { inject } from "vitest";
+import { databaseName, execute } from "./server.ts";
+import { TEMPLATE } from "./setup.ts";
+import type { Resources } from "../resources.ts";
+
+const TABLES = "select tablename from pg_tables where schemaname = 'countersign' and tablename <> 'meta'";
+
+/**
+ * Databases that a test is done with. They are used again: to remove one, and to make another, takes the server a
+ * hundred times as long as to empty it.
+ */
+const free: { readonly plain: string[]; readonly clocked: string[] } = { plain: [], clocked: [] };
+
+/** A database without anything in it, removed after the test. Its URL. */
+export async function createEmptyDatabase(resources: Resources): Promise<string> {
+  const server = inject("postgres");
+  const name = databaseName();
+  await execute(server, `create database ${name}`);
+  resources.add(() => execute(server, `drop database ${name} with (force)`));
+  return urlOf(name);
+}
+
+/** A database with an empty ledger, for this test alone; its time is the server's, or that of a clock. Its URL. */
+export async function createDatabase(resources: Resources, clock?: DatabaseClock): Promise<string> {
+  const list = clock === undefined ? free.plain : free.clocked;
+  const url = list.pop() ?? (await copyTemplate());
+  resources.add(async () => {
+    clock?.leave(url);
+    await empty(url);
+    list.push(url);
+  });
+  await clock?.rule(url);
+  return url;
+}
+
+async function copyTemplate(): Promise<string> {
+  const name = databaseName();
+  await execute(inject("postgres"), `create database ${name} template ${TEMPLATE}`);
+  const url = urlOf(name);
+  await empty(url);
+  return url;
+}
+
+/** The same in every copy of the template. */
+let tables: readonly string[] | undefined;
+
+async function empty(url: string): Promise<void> {
+  tables ??= (await execute(url, TABLES))[0]?.rows.map(
+    (row: { readonly tablename: string }) => row.tablename,
+  );
+  const names = tables ?? [];
+  await execute(
+    url,
+    [
+      ...names.map((name) => `delete from countersign.${name}`),
+      "delete from countersign.meta where name like 'pin:%'",
+      "update countersign.meta set value = '0' where name = 'search-place'",
+      `update countersign.meta set value = '${randomBytes(32).toString("hex")}' where name = 'digest-key'`,
+      "select setval('countersign.journal_seq', 1, false)",
+    ].join(";"),
+  );
+}
+
+function urlOf(name: string): string {
+  const url = new URL(inject("postgres"));
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+/**
+ * A clock that tests move by hand, for ledgers whose clock is the database's: their one source of time is replaced by
+ * a row. Nothing in the store knows of this.
+ */
+export class DatabaseClock {
+  readonly #urls = new Set<string>();
+  #now: number = Date.UTC(2026, 0, 1);
+
+  now(): number {
+    return this.#now;
+  }
+
+  async advance(ms: number): Promise<void> {
+    this.#now += ms;
+    for (const url of this.#urls) await execute(url, this.#set());
+  }
+
+  /** Makes the ledgers of this database go by this clock. */
+  async rule(url: string): Promise<void> {
+    this.#urls.add(url);
+    await execute(
+      url,
+      "create table if not exists test_clock (one boolean primary key default true, now_ms bigint);" +
+        "create or replace function countersign.now_ms() returns bigint language sql volatile as " +
+        `'select now_ms from test_clock'; ${this.#set()}`,
+    );
+  }
+
+  leave(url: string): void {
+    this.#urls.delete(url);
+  }
+
+  #set(): string {
+    return `insert into test_clock values (true, ${this.#now}) on conflict (one) do update set now_ms = excluded.now_ms`;
+  }
+}
+
+/** A connection to look behind the ledger's back; closed after the test. */
+export async function connect(resources: Resources, url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url });
+  client.on("error", () => {});
+  await client.connect();
+  resources.add(() => client.end());
+  return client;
+}
