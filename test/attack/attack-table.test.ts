@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import {
   ANA,
+  type AttackedEngine,
   BOB,
   DRAFT,
   MANAGER,
   NAME,
-  openScene,
+  openAttackedEngine,
   response,
-  type Scene,
   type Verdict,
   verdictOf,
 } from "./attacked-engine.ts";
@@ -15,7 +15,7 @@ import {
 /** One attack: what is tried, the code it is refused with, and whether the refusal leaves a line in the journal. */
 interface Attack {
   readonly name: string;
-  readonly run: (scene: Scene) => Promise<Verdict>;
+  readonly run: (attacked: AttackedEngine) => Promise<Verdict>;
   readonly code: Verdict;
   /** One `decision-refused` record; without it the journal does not move either. */
   readonly audited?: true;
@@ -126,12 +126,12 @@ const FORGED: readonly Attack[] = [
 const WRONG_TYPE: readonly Attack[] = [
   ...(["true", 1, null, [true], {}] as const).map((confirmed) => ({
     name: `on the wire, confirmed is ${JSON.stringify(confirmed)}`,
-    run: ({ answer, pay }: Scene) => answer(response(pay.confirmation.id, { confirmed })),
+    run: ({ answer, pay }: AttackedEngine) => answer(response(pay.confirmation.id, { confirmed })),
     code: "malformed-decision" as const,
   })),
   ...(["true", "false", 1, null, undefined, {}] as const).map((confirmed) => ({
     name: `at another door, confirmed is ${JSON.stringify(confirmed)}`,
-    run: ({ decide, pay }: Scene) => decide({ id: pay.confirmation.id, confirmed }),
+    run: ({ decide, pay }: AttackedEngine) => decide({ id: pay.confirmation.id, confirmed }),
     code: "malformed-decision" as const,
   })),
   {
@@ -289,29 +289,31 @@ const REPLAYED: readonly Attack[] = [
   },
   {
     name: "a settlement of what has its outcome",
-    run: ({ desk, approved }) =>
-      verdictOf(() => desk.engine.decisions.settle({ call: approved.call.id }, { as: "retry" }, { by: ANA })),
+    run: ({ fixture, approved }) =>
+      verdictOf(() =>
+        fixture.engine.decisions.settle({ call: approved.call.id }, { as: "retry" }, { by: ANA }),
+      ),
     code: "not-settleable",
   },
   {
     name: "a settlement of what nobody has decided, to run it",
-    run: ({ desk, pay }) =>
+    run: ({ fixture, pay }) =>
       verdictOf(() =>
-        desk.engine.decisions.settle({ confirmation: pay.confirmation.id }, { as: "retry" }, { by: ANA }),
+        fixture.engine.decisions.settle({ confirmation: pay.confirmation.id }, { as: "retry" }, { by: ANA }),
       ),
     code: "not-settleable",
   },
   {
     name: "a withdrawal of what has run",
-    run: ({ desk, approved }) =>
-      verdictOf(() => desk.engine.decisions.cancel(approved.confirmation.id, { by: ANA, reason: "undo" })),
+    run: ({ fixture, approved }) =>
+      verdictOf(() => fixture.engine.decisions.cancel(approved.confirmation.id, { by: ANA, reason: "undo" })),
     code: "not-cancellable",
   },
 ];
 
 const STALE: readonly Attack[] = [0, 2, "1", null, Number.NaN].map((version) => ({
   name: `an approval of version ${typeof version} ${String(version)}, which was not shown`,
-  run: ({ decide, pay }: Scene) => decide({ id: pay.confirmation.id, confirmed: true, version }),
+  run: ({ decide, pay }: AttackedEngine) => decide({ id: pay.confirmation.id, confirmed: true, version }),
   code: "stale-version" as const,
 }));
 
@@ -324,24 +326,27 @@ const CROSS_SESSION: readonly Attack[] = [
   },
   {
     name: "a withdrawal of another user's question",
-    run: ({ desk, bobs }) =>
-      verdictOf(() => desk.engine.decisions.cancel(bobs.confirmation.id, { by: ANA, reason: "off" })),
+    run: ({ fixture, bobs }) =>
+      verdictOf(() => fixture.engine.decisions.cancel(bobs.confirmation.id, { by: ANA, reason: "off" })),
     code: "forbidden",
     audited: true,
   },
   {
     name: "an agent withdraws the question that holds it up",
-    run: ({ desk, pay }) =>
+    run: ({ fixture, pay }) =>
       verdictOf(() =>
-        desk.engine.decisions.cancel(pay.confirmation.id, { by: { ...ANA, kind: "agent" }, reason: "off" }),
+        fixture.engine.decisions.cancel(pay.confirmation.id, {
+          by: { ...ANA, kind: "agent" },
+          reason: "off",
+        }),
       ),
     code: "forbidden",
     audited: true,
   },
   {
     name: "somebody without the right settles a lost call, to run it",
-    run: ({ desk, lost }) =>
-      verdictOf(() => desk.engine.decisions.settle({ call: lost.call.id }, { as: "retry" }, { by: ANA })),
+    run: ({ fixture, lost }) =>
+      verdictOf(() => fixture.engine.decisions.settle({ call: lost.call.id }, { as: "retry" }, { by: ANA })),
     code: "not-an-approver",
     audited: true,
   },
@@ -380,8 +385,8 @@ const CROSS_SESSION: readonly Attack[] = [
   },
 ];
 
-const amend = (args: unknown) => (scene: Scene) =>
-  scene.decide({ id: scene.draft.confirmation.id, confirmed: true, args });
+const amend = (args: unknown) => (attacked: AttackedEngine) =>
+  attacked.decide({ id: attacked.draft.confirmation.id, confirmed: true, args });
 
 const ALTERED: readonly Attack[] = [
   {
@@ -495,19 +500,21 @@ const RESERVED: readonly Attack[] = [
   "",
 ].map((name) => ({
   name: `a function called ${JSON.stringify(name)}`,
-  run: ({ desk }: Scene) => verdictOf(async () => desk.engine.gate(name, {}, async () => null)),
+  run: ({ fixture }: AttackedEngine) =>
+    verdictOf(async () => fixture.engine.gate(name, {}, async () => null)),
   code: "reserved-name" as const,
 }));
 
 const TAKEN: readonly Attack[] = [
   {
     name: "a second function under the name of one that is gated",
-    run: ({ desk }) => verdictOf(async () => desk.engine.gate("refund", {}, async () => null)),
+    run: ({ fixture }) => verdictOf(async () => fixture.engine.gate("refund", {}, async () => null)),
     code: "invalid-option",
   },
   {
     name: "a second host for an app, to run its calls ungated",
-    run: ({ desk }) => verdictOf(async () => desk.engine.host({ app: "finance", tool: () => undefined })),
+    run: ({ fixture }) =>
+      verdictOf(async () => fixture.engine.host({ app: "finance", tool: () => undefined })),
     code: "invalid-option",
   },
 ];
@@ -525,39 +532,39 @@ describe.each([
   ["under a name that is taken", TAKEN],
 ])("%s", (_, attacks) => {
   test.each(attacks)("$name: $code", async ({ run, code, audited = false }) => {
-    const scene = await openScene();
+    const attacked = await openAttackedEngine();
     const before = {
-      tables: scene.dump({ withoutVersions: audited }),
-      journal: await scene.desk.journal(),
-      runs: scene.runs(),
+      tables: attacked.dump({ withoutVersions: audited }),
+      journal: await attacked.fixture.journal(),
+      runs: attacked.runs(),
     };
-    expect(await run(scene)).toBe(code);
-    expect(scene.dump({ withoutVersions: audited })).toEqual(before.tables);
-    const added = (await scene.desk.journal()).slice(before.journal.length);
+    expect(await run(attacked)).toBe(code);
+    expect(attacked.dump({ withoutVersions: audited })).toEqual(before.tables);
+    const added = (await attacked.fixture.journal()).slice(before.journal.length);
     expect(added).toMatchObject(audited ? [{ kind: "decision-refused", body: { code } }] : []);
     // Nor does a worker find anything that the attack left behind.
-    await scene.desk.engine.work({ once: true });
-    expect(scene.runs()).toBe(before.runs);
+    await attacked.fixture.engine.work({ once: true });
+    expect(attacked.runs()).toBe(before.runs);
     expect(Object.hasOwn(Object.prototype, "admin")).toBe(false);
   });
 });
 
 test("after every attack the honest answers still count: nothing was used up", async () => {
-  const scene = await openScene();
+  const attacked = await openAttackedEngine();
   const rows = [FORGED, WRONG_TYPE, OVERSIZED, REPLAYED, STALE, CROSS_SESSION, ALTERED, POLLUTING].flat();
   expect(rows.length).toBeGreaterThanOrEqual(60);
-  for (const { run, code, name } of rows) expect([name, await run(scene)]).toEqual([name, code]);
-  const { pay, wire, peer, leave, draft } = scene;
-  const before = scene.runs();
-  expect(await scene.answer(response(pay.confirmation.id, yes))).toBe("accepted");
-  expect(await scene.decide({ id: wire.confirmation.id, confirmed: true }, MANAGER)).toBe("accepted");
-  expect(await scene.decide({ id: peer.confirmation.id, confirmed: true }, BOB)).toBe("accepted");
+  for (const { run, code, name } of rows) expect([name, await run(attacked)]).toEqual([name, code]);
+  const { pay, wire, peer, leave, draft } = attacked;
+  const before = attacked.runs();
+  expect(await attacked.answer(response(pay.confirmation.id, yes))).toBe("accepted");
+  expect(await attacked.decide({ id: wire.confirmation.id, confirmed: true }, MANAGER)).toBe("accepted");
+  expect(await attacked.decide({ id: peer.confirmation.id, confirmed: true }, BOB)).toBe("accepted");
   const payload = { approvedDays: 3 };
-  expect(await scene.answer(response(leave.confirmation.id, { ...yes, payload }))).toBe("accepted");
+  expect(await attacked.answer(response(leave.confirmation.id, { ...yes, payload }))).toBe("accepted");
   expect(
-    await scene.decide({ id: draft.confirmation.id, confirmed: true, args: { ...DRAFT, amount: 4 } }),
+    await attacked.decide({ id: draft.confirmation.id, confirmed: true, args: { ...DRAFT, amount: 4 } }),
   ).toBe("accepted");
-  await scene.desk.engine.work({ once: true });
-  expect(scene.runs() - before).toBe(5);
-  expect(await scene.desk.engine.verify()).toMatchObject({ ok: true });
+  await attacked.fixture.engine.work({ once: true });
+  expect(attacked.runs() - before).toBe(5);
+  expect(await attacked.fixture.engine.verify()).toMatchObject({ ok: true });
 });

@@ -3,14 +3,14 @@ import type { AskedCall, CallRecord, DecisionInput, Principal } from "../../src/
 import { OutcomeUnknown } from "../../src/engine/index.ts";
 import { CountersignError, decodeAnswers, type ErrorCode } from "../../src/protocol/index.ts";
 import { createDatabaseFile, type Dump } from "./support/database.ts";
-import { ANA, BOB, type Desk, MANAGER, openDesk } from "./support/engine-fixture.ts";
+import { ANA, BOB, type EngineFixture, MANAGER, openEngineFixture } from "./support/engine-fixture.ts";
 
 /** What an attack came to. `dropped`: nobody could be told, because the answer named no call. */
 export type Verdict = ErrorCode | "dropped" | "accepted" | `threw ${string}`;
 
 /** A finance desk in the middle of its day: questions open and closed, of every kind an attacker might want. */
-export interface Scene {
-  readonly desk: Desk;
+export interface AttackedEngine {
+  readonly fixture: EngineFixture;
   /** Ana's, open, hers to decide. */
   readonly pay: AskedCall;
   /** Ana's, open, for a manager who is not Ana. */
@@ -47,19 +47,19 @@ export function response(id: string | undefined, body: unknown): unknown {
   return { functionResponse: { ...(id === undefined ? {} : { id }), name: NAME, response: body } };
 }
 
-export async function openScene(): Promise<Scene> {
+export async function openAttackedEngine(): Promise<AttackedEngine> {
   const file = createDatabaseFile();
   onTestFinished(() => file[Symbol.dispose]());
-  const desk = await openDesk({ url: file.url });
-  desk.app.define("draft", { amend: async (_call, { args }) => judgeDraft(args) });
-  desk.app.define("lose", {
+  const fixture = await openEngineFixture({ url: file.url });
+  fixture.app.define("draft", { amend: async (_call, { args }) => judgeDraft(args) });
+  fixture.app.define("lose", {
     run: async () => {
       throw new OutcomeUnknown("the line went dead");
     },
   });
-  const questions = await askQuestions(desk);
+  const questions = await askQuestions(fixture);
   let refunds = 0;
-  const refund = desk.engine.gate(
+  const refund = fixture.engine.gate(
     "refund",
     { parameters: REFUND, requireConfirmation: true, approvers: "requester" },
     async () => {
@@ -69,12 +69,14 @@ export async function openScene(): Promise<Scene> {
   );
   await refund({ amount: 5 }, { key: "order-17", by: ANA });
   const decide = async (input: Record<string, unknown>, by: Principal = ANA): Promise<Verdict> =>
-    verdictOf(() => desk.engine.decisions.decide(input as unknown as DecisionInput, { by, via: "attack" }));
+    verdictOf(() =>
+      fixture.engine.decisions.decide(input as unknown as DecisionInput, { by, via: "attack" }),
+    );
   return {
-    desk,
+    fixture,
     ...questions,
     refund: (args, key = "order-18") => refund(args, { key, by: ANA }),
-    runs: () => desk.app.runs.length + refunds,
+    runs: () => fixture.app.runs.length + refunds,
     dump: (options) => file.dump(options),
     decide,
     answer: async (...parts) => {
@@ -86,29 +88,29 @@ export async function openScene(): Promise<Scene> {
   };
 }
 
-async function askQuestions(desk: Desk) {
+async function askQuestions(fixture: EngineFixture) {
   const managers = { approvers: { roles: ["manager"], notRequester: true } };
   const questions = {
-    pay: await desk.ask({ tool: "pay", args: { amount: 5 } }),
-    wire: await desk.ask({ tool: "wire", args: { amount: 9000 }, question: managers }),
-    peer: await desk.ask({ tool: "peer", question: { approvers: { notRequester: true } } }),
-    leave: await desk.ask({ tool: "leave", args: { days: 5 }, question: { shown: { schema: LEAVE } } }),
-    draft: await desk.ask({ tool: "draft", args: DRAFT, question: { shown: { amendable: ["amount"] } } }),
-    bobs: await desk.ask({ tool: "pay", args: { amount: 7 } }, "bob"),
-    approved: await desk.ask({ tool: "approved" }),
-    denied: await desk.ask({ tool: "denied" }),
-    expired: await desk.ask({ tool: "expired", question: { expiresInMs: 1000 } }),
-    withdrawn: await desk.ask({ tool: "withdrawn" }),
-    lost: await desk.ask({ tool: "lose", question: managers }),
+    pay: await fixture.ask({ tool: "pay", args: { amount: 5 } }),
+    wire: await fixture.ask({ tool: "wire", args: { amount: 9000 }, question: managers }),
+    peer: await fixture.ask({ tool: "peer", question: { approvers: { notRequester: true } } }),
+    leave: await fixture.ask({ tool: "leave", args: { days: 5 }, question: { shown: { schema: LEAVE } } }),
+    draft: await fixture.ask({ tool: "draft", args: DRAFT, question: { shown: { amendable: ["amount"] } } }),
+    bobs: await fixture.ask({ tool: "pay", args: { amount: 7 } }, "bob"),
+    approved: await fixture.ask({ tool: "approved" }),
+    denied: await fixture.ask({ tool: "denied" }),
+    expired: await fixture.ask({ tool: "expired", question: { expiresInMs: 1000 } }),
+    withdrawn: await fixture.ask({ tool: "withdrawn" }),
+    lost: await fixture.ask({ tool: "lose", question: managers }),
   };
   const { approved, denied, expired, withdrawn, lost } = questions;
-  await desk.engine.approve(approved.confirmation.id, { by: ANA, payload: { note: "ok" } });
-  await desk.engine.deny(denied.confirmation.id, { by: ANA });
-  await desk.engine.decisions.cancel(withdrawn.confirmation.id, { by: ANA, reason: "off" });
-  await desk.engine.approve(lost.confirmation.id, { by: MANAGER });
-  await desk.clock.advance(1000);
-  await desk.engine.work({ once: true });
-  expect(await statuses(desk, [approved, denied, expired, withdrawn, lost])).toEqual([
+  await fixture.engine.approve(approved.confirmation.id, { by: ANA, payload: { note: "ok" } });
+  await fixture.engine.deny(denied.confirmation.id, { by: ANA });
+  await fixture.engine.decisions.cancel(withdrawn.confirmation.id, { by: ANA, reason: "off" });
+  await fixture.engine.approve(lost.confirmation.id, { by: MANAGER });
+  await fixture.clock.advance(1000);
+  await fixture.engine.work({ once: true });
+  expect(await statuses(fixture, [approved, denied, expired, withdrawn, lost])).toEqual([
     "succeeded",
     "denied",
     "expired",
@@ -118,8 +120,11 @@ async function askQuestions(desk: Desk) {
   return questions;
 }
 
-async function statuses(desk: Desk, asked: readonly AskedCall[]): Promise<readonly CallRecord["status"][]> {
-  return (await desk.ledger.calls(asked.map(({ call }) => call.id))).map(({ status }) => status);
+async function statuses(
+  fixture: EngineFixture,
+  asked: readonly AskedCall[],
+): Promise<readonly CallRecord["status"][]> {
+  return (await fixture.ledger.calls(asked.map(({ call }) => call.id))).map(({ status }) => status);
 }
 
 export const DRAFT = { amount: 5, to: "bob" };

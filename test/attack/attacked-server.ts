@@ -12,9 +12,9 @@ import { type AppOptions, createApp, createAuth, SCOPES, type Scope, Tokens } fr
 import { Agent, createEngine, createLedger, Runner, tool } from "../../src/index.ts";
 import { scripted } from "../../src/models/scripted/index.ts";
 import type { JsonObject } from "../../src/protocol/index.ts";
-import { giveUp, requestsIn } from "../support/ledger/given-up.ts";
-import { keepNotice } from "../support/ledger/store-notice.ts";
 import { loginIn } from "../support/http/served.ts";
+import { giveUp, requestsIn } from "../support/ledger/given-up.ts";
+import { storeNotice } from "../support/ledger/store-notice.ts";
 import { createDatabaseFile, type Dump } from "./support/database.ts";
 
 /** What people's browsers call the server. */
@@ -22,7 +22,7 @@ export const ORIGIN = "https://approvals.test";
 const SHORT_MS = 1_000;
 
 /** A server in the middle of its day: people with tokens, sessions of two users, questions of every kind. */
-export interface HttpScene {
+export interface AttackedServer {
   readonly engine: Engine;
   readonly runner: Runner;
   /** One request, as a client would send it. */
@@ -90,7 +90,7 @@ const TOOLS: readonly {
   { name: "stray" },
 ];
 
-export async function openHttpScene(): Promise<HttpScene> {
+export async function startAttackedServer(): Promise<AttackedServer> {
   const file = createDatabaseFile();
   onTestFinished(() => file[Symbol.dispose]());
   const clock = new ManualClock();
@@ -103,7 +103,7 @@ export async function openHttpScene(): Promise<HttpScene> {
   const ids = await askQuestions(runner, engine, now);
   const auth = await createAuth({ mode: "tokens", ledger: engine.ledger, publicUrl: ORIGIN, now });
   const apps = { desk: runner };
-  const appWith = (options: Partial<AppOptions>): HttpScene["send"] => {
+  const appWith = (options: Partial<AppOptions>): AttackedServer["send"] => {
     const login = options.authenticate === undefined ? { auth } : {};
     const app = createApp({ apps, publicUrl: ORIGIN, ...login, ...options });
     return (sent) => app.fetch(toRequest(sent));
@@ -195,7 +195,7 @@ async function askQuestions(runner: Runner, engine: Engine, now: () => number): 
   const stray = items.find((call: CallRecord) => call.tool === "stray")?.id ?? "";
   const [unsent = 0] = await requestsIn(engine.ledger);
   await giveUp(engine.ledger, { channel: "pager", seqs: [unsent] });
-  const notice = await keepNotice(engine.ledger, { now });
+  const notice = await storeNotice(engine.ledger, { now });
   return { pay, wire, named, bobs, denied, lost, stray, unsent, notice };
 }
 

@@ -1,7 +1,13 @@
 import { describe, expect, test } from "vitest";
 import type { PrincipalInput } from "../../src/engine/index.ts";
 import { type Auth, createAuth, SCOPES } from "../../src/http/index.ts";
-import { type HttpScene, type Ids, openHttpScene, type Sent, type TokenName } from "./attacked-server.ts";
+import {
+  type AttackedServer,
+  type Ids,
+  type Sent,
+  startAttackedServer,
+  type TokenName,
+} from "./attacked-server.ts";
 
 /** An answer as the ADK's clients send it. */
 function answerTo(id: string, { user = "ana", session = "s-pay", app = "desk" } = {}): Omit<Sent, "method"> {
@@ -168,38 +174,38 @@ const ATTACKS: readonly Attack[] = [
 ];
 
 test.each(ATTACKS)("$name: $status $code", async ({ by, sent, status, code, audited }) => {
-  const scene = await openHttpScene();
-  const before = { tables: scene.dump(), journal: await scene.journal(), runs: scene.runs() };
-  const headers = { authorization: `Bearer ${scene.token(by)}` };
-  const answer = await scene.send({ method: "POST", headers, ...sent(scene.ids) });
+  const attacked = await startAttackedServer();
+  const before = { tables: attacked.dump(), journal: await attacked.journal(), runs: attacked.runs() };
+  const headers = { authorization: `Bearer ${attacked.token(by)}` };
+  const answer = await attacked.send({ method: "POST", headers, ...sent(attacked.ids) });
   expect({ status: answer.status, ...((await answer.json()) as object) }).toMatchObject({ status, code });
-  expect(scene.dump()).toEqual(before.tables);
-  const added = (await scene.journal()).slice(before.journal.length);
+  expect(attacked.dump()).toEqual(before.tables);
+  const added = (await attacked.journal()).slice(before.journal.length);
   expect(added.map(({ kind }) => kind)).toEqual(audited ? ["decision-refused"] : []);
-  await scene.engine.work({ once: true });
-  expect(scene.runs()).toBe(before.runs);
+  await attacked.engine.work({ once: true });
+  expect(attacked.runs()).toBe(before.runs);
 });
 
 test("decided twice at once, it runs once, and both are told the same", async () => {
-  const scene = await openHttpScene();
-  const before = scene.runs();
-  const headers = { authorization: `Bearer ${scene.token("ana")}` };
-  const request = { method: "POST", headers, ...decision(scene.ids.pay) };
-  const answers = await Promise.all([scene.send(request), scene.send(request), scene.send(request)]);
+  const attacked = await startAttackedServer();
+  const before = attacked.runs();
+  const headers = { authorization: `Bearer ${attacked.token("ana")}` };
+  const request = { method: "POST", headers, ...decision(attacked.ids.pay) };
+  const answers = await Promise.all([attacked.send(request), attacked.send(request), attacked.send(request)]);
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
-  await scene.engine.finished(await callOf(scene, scene.ids.pay));
-  expect(scene.runs()).toBe(before + 1);
+  await attacked.engine.finished(await callOf(attacked, attacked.ids.pay));
+  expect(attacked.runs()).toBe(before + 1);
 });
 
 test("whoever the rule admits does decide, and is on record as they logged in", async () => {
-  const scene = await openHttpScene();
+  const attacked = await startAttackedServer();
   for (const [by, id] of [
-    ["maria", scene.ids.wire],
-    ["boss", scene.ids.named],
-    ["bob", scene.ids.bobs],
+    ["maria", attacked.ids.wire],
+    ["boss", attacked.ids.named],
+    ["bob", attacked.ids.bobs],
   ] as const) {
-    const headers = { authorization: `Bearer ${scene.token(by)}` };
-    const answer = await scene.send({ method: "POST", headers, ...decision(id) });
+    const headers = { authorization: `Bearer ${attacked.token(by)}` };
+    const answer = await attacked.send({ method: "POST", headers, ...decision(id) });
     expect(await answer.json()).toMatchObject({
       decision: { by: { id: by, kind: "token", authenticated: true }, via: "api", confirmed: true },
     });
@@ -207,11 +213,11 @@ test("whoever the rule admits does decide, and is on record as they logged in", 
 });
 
 test("who speaks for ana counts as having asked, beside her", async () => {
-  const scene = await openHttpScene();
-  const headers = { authorization: `Bearer ${scene.token("service")}` };
-  const answer = await scene.send({ method: "POST", headers, ...answerTo(scene.ids.pay) });
+  const attacked = await startAttackedServer();
+  const headers = { authorization: `Bearer ${attacked.token("service")}` };
+  const answer = await attacked.send({ method: "POST", headers, ...answerTo(attacked.ids.pay) });
   expect(answer.status).toBe(200);
-  const { confirmation } = (await scene.engine.ledger.load({ confirmation: scene.ids.pay })) ?? {};
+  const { confirmation } = (await attacked.engine.ledger.load({ confirmation: attacked.ids.pay })) ?? {};
   expect(confirmation?.votes).toMatchObject([{ by: { id: "service", onBehalfOf: "ana" }, via: "adk" }]);
 });
 
@@ -226,19 +232,22 @@ describe("an agent that the host knows", () => {
       ({ lost }) => ({ path: `/v1/confirmations/${lost}/settlement`, body: { as: "retry", attempt: 1 } }),
     ],
   ])("decides nothing: %s", async (_, sent) => {
-    const scene = await openHttpScene();
-    const before = { tables: scene.dump(), runs: scene.runs() };
-    const answer = await scene.with({ authenticate: agentLogin })({ method: "POST", ...sent(scene.ids) });
+    const attacked = await startAttackedServer();
+    const before = { tables: attacked.dump(), runs: attacked.runs() };
+    const answer = await attacked.with({ authenticate: agentLogin })({
+      method: "POST",
+      ...sent(attacked.ids),
+    });
     expect(answer.status).toBe(403);
-    expect(scene.dump()).toEqual(before.tables);
-    expect(scene.runs()).toBe(before.runs);
+    expect(attacked.dump()).toEqual(before.tables);
+    expect(attacked.runs()).toBe(before.runs);
   });
 });
 
 describe("without a login", () => {
   test("whoever it is confirms, and is shown as unauthenticated", async () => {
-    const { scene, send } = await openUnguarded();
-    const answer = await send({ method: "POST", ...decision(scene.ids.pay) });
+    const { attacked, send } = await openUnguarded();
+    const answer = await send({ method: "POST", ...decision(attacked.ids.pay) });
     expect(await answer.json()).toMatchObject({
       decision: { by: { id: "local", kind: "local", authenticated: false } },
     });
@@ -247,17 +256,20 @@ describe("without a login", () => {
   test.each(["wire", "named"] as const)(
     "nobody approves what is somebody's to approve: %s",
     async (which) => {
-      const { scene, send } = await openUnguarded();
-      const before = scene.dump();
-      const answer = await send({ method: "POST", ...decision(scene.ids[which]) });
+      const { attacked, send } = await openUnguarded();
+      const before = attacked.dump();
+      const answer = await send({ method: "POST", ...decision(attacked.ids[which]) });
       expect(answer.status).toBe(403);
       expect(await answer.json()).toMatchObject({ code: "not-an-approver" });
-      const onAdk = await send({ method: "POST", ...answerTo(scene.ids[which], { session: `s-${which}` }) });
+      const onAdk = await send({
+        method: "POST",
+        ...answerTo(attacked.ids[which], { session: `s-${which}` }),
+      });
       expect([onAdk.status, await onAdk.json()]).toMatchObject([
         403,
         { code: "not-an-approver", error: expect.any(String) as string },
       ]);
-      expect(scene.dump()).toEqual(before);
+      expect(attacked.dump()).toEqual(before);
     },
   );
 
@@ -268,15 +280,15 @@ describe("without a login", () => {
     ["a page elsewhere that hides it", { "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" }, 403],
     ["a form", { "content-type": "text/plain" }, 415],
   ])("%s decides and reads nothing", async (_, headers, status) => {
-    const { scene, send } = await openUnguarded();
-    const before = scene.dump();
-    expect((await send({ method: "POST", ...decision(scene.ids.pay), headers })).status).toBe(status);
-    expect((await send({ method: "POST", ...answerTo(scene.ids.pay), headers })).status).toBe(status);
+    const { attacked, send } = await openUnguarded();
+    const before = attacked.dump();
+    expect((await send({ method: "POST", ...decision(attacked.ids.pay), headers })).status).toBe(status);
+    expect((await send({ method: "POST", ...answerTo(attacked.ids.pay), headers })).status).toBe(status);
     if (status !== 415) {
       for (const path of ["/v1/confirmations", "/apps/desk/users/ana/sessions"])
         expect((await send({ method: "GET", path, headers })).status).toBe(status);
     }
-    expect(scene.dump()).toEqual(before);
+    expect(attacked.dump()).toEqual(before);
   });
 });
 
@@ -288,15 +300,15 @@ describe("a form of a page elsewhere", () => {
     { referer: "http://localhost:3000/" },
   ];
   test.each(WAYS)("%o: writes nothing, whatever type its body has", async (headers) => {
-    const { scene, send } = await openUnguarded();
-    const before = scene.dump();
+    const { attacked, send } = await openUnguarded();
+    const before = attacked.dump();
     for (const type of ["application/json", "text/plain", "application/x-www-form-urlencoded"]) {
-      for (const sent of [decision(scene.ids.pay), answerTo(scene.ids.pay)]) {
+      for (const sent of [decision(attacked.ids.pay), answerTo(attacked.ids.pay)]) {
         const answer = await send({ method: "POST", ...sent, headers: { ...headers, "content-type": type } });
         expect([type, answer.status]).toEqual([type, 403]);
       }
     }
-    expect(scene.dump()).toEqual(before);
+    expect(attacked.dump()).toEqual(before);
   });
 
   test.each([
@@ -306,13 +318,13 @@ describe("a form of a page elsewhere", () => {
     "text/plain; application/json",
     "application/jsonp",
   ])("a body that calls itself %s is not read", async (type) => {
-    const { scene, send } = await openUnguarded();
+    const { attacked, send } = await openUnguarded();
     const headers = { "content-type": type };
-    expect((await send({ method: "POST", ...decision(scene.ids.pay), headers })).status).toBe(415);
+    expect((await send({ method: "POST", ...decision(attacked.ids.pay), headers })).status).toBe(415);
   });
 });
 
-async function callOf({ engine }: HttpScene, confirmation: string): Promise<string> {
+async function callOf({ engine }: AttackedServer, confirmation: string): Promise<string> {
   return (await engine.ledger.load({ confirmation }))?.call?.id ?? "";
 }
 
@@ -321,9 +333,15 @@ function agentLogin(): PrincipalInput {
   return { id: "ana", kind: "agent", roles: ["manager"], scopes: SCOPES };
 }
 
-async function openUnguarded(): Promise<{ readonly scene: HttpScene; readonly send: HttpScene["send"] }> {
-  const scene = await openHttpScene();
-  const auth: Auth = await createAuth({ mode: "none", ledger: scene.engine.ledger });
-  const send = scene.with({ auth });
-  return { scene, send: (sent) => send({ ...sent, headers: { host: "localhost:8000", ...sent.headers } }) };
+async function openUnguarded(): Promise<{
+  readonly attacked: AttackedServer;
+  readonly send: AttackedServer["send"];
+}> {
+  const attacked = await startAttackedServer();
+  const auth: Auth = await createAuth({ mode: "none", ledger: attacked.engine.ledger });
+  const send = attacked.with({ auth });
+  return {
+    attacked,
+    send: (sent) => send({ ...sent, headers: { host: "localhost:8000", ...sent.headers } }),
+  };
 }

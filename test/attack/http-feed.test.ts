@@ -1,21 +1,21 @@
 import { expect, test } from "vitest";
-import { openStage, type Stage } from "../e2e/approvals/approvals-server.ts";
+import { type ApprovalsServer, startApprovalsServer } from "../e2e/approvals/approvals-server.ts";
 import { confirmationIn, FeedReader } from "../e2e/approvals/feed-reader.ts";
 import { useResources } from "../support/resources.ts";
 
 const resources = useResources();
 
-async function follow(stage: Stage, person: string, lastEventId?: string): Promise<FeedReader> {
-  const reader = await FeedReader.open(stage.app, person, lastEventId === undefined ? {} : { lastEventId });
+async function follow(server: ApprovalsServer, person: string, lastEventId?: string): Promise<FeedReader> {
+  const reader = await FeedReader.open(server.app, person, lastEventId === undefined ? {} : { lastEventId });
   resources.add(() => reader.close());
   return reader;
 }
 
 test("the ids of messages do not tell how much others do, and are good for nobody else", async () => {
-  const stage = await openStage(resources);
-  for (let i = 0; i < 7; i += 1) await stage.say("ana", `pay ${i}`);
-  const [newest] = (await stage.engine.ledger.journal({ after: 0, limit: 100 })).slice(-1);
-  const reader = await follow(stage, "bob");
+  const server = await startApprovalsServer(resources);
+  for (let i = 0; i < 7; i += 1) await server.say("ana", `pay ${i}`);
+  const [newest] = (await server.engine.ledger.journal({ after: 0, limit: 100 })).slice(-1);
+  const reader = await follow(server, "bob");
   const id = (await reader.next())?.id ?? "";
   expect(id).not.toBe("");
   for (const text of [id, Buffer.from(id, "base64url").toString("latin1")]) {
@@ -23,21 +23,21 @@ test("the ids of messages do not tell how much others do, and are good for nobod
     expect(text).not.toMatch(/^\d+:/);
   }
   // The same place has another id each time, so that it does not even tell that nothing happened.
-  expect((await (await follow(stage, "bob")).next())?.id).not.toBe(id);
-  const [first] = await (await follow(stage, "ana", id)).take(1);
+  expect((await (await follow(server, "bob")).next())?.id).not.toBe(id);
+  const [first] = await (await follow(server, "ana", id)).take(1);
   expect(first).toMatchObject({ event: "reset", data: { reason: "unknown-id" } });
   // To its own reader it is a place: what came since is told.
-  const [own] = await stage.say("bob", "pay 9");
-  expect(confirmationIn(await (await follow(stage, "bob", id)).next()).id).toBe(own?.id);
+  const [own] = await server.say("bob", "pay 9");
+  expect(confirmationIn(await (await follow(server, "bob", id)).next()).id).toBe(own?.id);
 });
 
 test("one person has so many streams and no more, and nobody else is kept out by them", async () => {
-  const stage = await openStage(resources, { app: { feed: { mostStreams: 3 } } });
-  const readers = [await follow(stage, "ana"), await follow(stage, "ana"), await follow(stage, "ana")];
-  const refused = await stage.ask("ana", "GET", "/v1/confirmations/stream");
+  const server = await startApprovalsServer(resources, { app: { feed: { mostStreams: 3 } } });
+  const readers = [await follow(server, "ana"), await follow(server, "ana"), await follow(server, "ana")];
+  const refused = await server.ask("ana", "GET", "/v1/confirmations/stream");
   expect([refused.status, refused.json["code"]]).toEqual([429, "rate-limited"]);
   expect(refused.json["detail"]).toContain("3 streams");
-  expect((await (await follow(stage, "bob")).next())?.event).toBe("ready");
+  expect((await (await follow(server, "bob")).next())?.event).toBe("ready");
   await readers[0]?.close();
-  expect((await (await follow(stage, "ana")).next())?.event).toBe("ready");
+  expect((await (await follow(server, "ana")).next())?.event).toBe("ready");
 });

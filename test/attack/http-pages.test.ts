@@ -1,16 +1,16 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/index.ts";
-import { openStage, type Stage, textOf } from "../e2e/approvals/approvals-server.ts";
+import { type ApprovalsServer, startApprovalsServer, textOf } from "../e2e/approvals/approvals-server.ts";
 import { useResources } from "../support/resources.ts";
 
 const resources = useResources();
 // More than a request once read on behalf of somebody who may see none of them.
 const MANY = 25;
 
-let stage: Stage;
+let server: ApprovalsServer;
 
 async function get(person: string, path: string): Promise<JsonObject> {
-  const answer = await stage.ask(person, "GET", path);
+  const answer = await server.ask(person, "GET", path);
   expect(answer.status, JSON.stringify(answer.json)).toBe(200);
   return answer.json;
 }
@@ -20,17 +20,17 @@ async function cursorOf(person: string, path: string): Promise<string> {
 }
 
 async function refusal(person: string, path: string, cursor: string): Promise<unknown> {
-  const { status, json } = await stage.ask(person, "GET", `${path}&cursor=${encodeURIComponent(cursor)}`);
+  const { status, json } = await server.ask(person, "GET", `${path}&cursor=${encodeURIComponent(cursor)}`);
   return [status, json["code"]];
 }
 
 beforeEach(async () => {
-  stage = await openStage(resources);
+  server = await startApprovalsServer(resources);
 });
 
 describe("a page tells nothing about rows that its reader may not see", () => {
   test("what others wait for is not found letter by letter", async () => {
-    for (let i = 0; i < MANY; i += 1) await stage.say("ana", "pay 4711", `s${i}`);
+    for (let i = 0; i < MANY; i += 1) await server.say("ana", "pay 4711", `s${i}`);
     for (const query of [
       "q=47",
       "q=4711",
@@ -47,8 +47,8 @@ describe("a page tells nothing about rows that its reader may not see", () => {
 
   test("one's own rows are listed without gaps among many of others", async () => {
     for (let i = 0; i < MANY; i += 1) {
-      await stage.say("ana", "pay 4711", `a${i}`);
-      if (i % 10 === 0) await stage.say("bob", "pay 4711", `b${i}`);
+      await server.say("ana", "pay 4711", `a${i}`);
+      if (i % 10 === 0) await server.say("bob", "pay 4711", `b${i}`);
     }
     const first = await get("bob", "/v1/confirmations?limit=2&q=4711");
     expect(first["items"]).toHaveLength(2);
@@ -64,8 +64,8 @@ describe("a page tells nothing about rows that its reader may not see", () => {
 
   test("nor what became of theirs", async () => {
     for (let i = 0; i < MANY; i += 1) {
-      const [open] = await stage.say("ana", "pay 4711", `s${i}`);
-      await stage.engine.deny(open?.id ?? "", { by: { id: "ana" } });
+      const [open] = await server.say("ana", "pay 4711", `s${i}`);
+      await server.engine.deny(open?.id ?? "", { by: { id: "ana" } });
     }
     for (const query of ["status=denied", "status=all", "status=denied&q=47", "status=denied&q=99"]) {
       expect(await get("bob", `/v1/confirmations?limit=1&${query}`), query).toEqual({ items: [] });
@@ -73,17 +73,17 @@ describe("a page tells nothing about rows that its reader may not see", () => {
   });
 
   test("nor which of their calls ended nobody knows how", async () => {
-    for (let i = 0; i < 3; i += 1) await stage.say("ana", "look 5", `s${i}`);
+    for (let i = 0; i < 3; i += 1) await server.say("ana", "look 5", `s${i}`);
     expect(await get("bob", "/v1/unknown?limit=1")).toEqual({ items: [] });
     expect((await get("ana", "/v1/unknown?limit=2"))["items"]).toHaveLength(2);
-    await stage.say("bob", "look 5", "zz");
+    await server.say("bob", "look 5", "zz");
     const page = await get("bob", "/v1/unknown?limit=1");
     expect(page["items"]).toHaveLength(1);
     expect(page["next"]).toBeUndefined();
   });
 
   test("nor how much happens beside one's own in a session's journal", async () => {
-    const [open] = await stage.say("ana", "pay 5 and pay 6", "s");
+    const [open] = await server.say("ana", "pay 5 and pay 6", "s");
     const page = await get("ana", `/v1/audit?confirmation=${open?.id}&limit=1`);
     expect(page["items"]).toHaveLength(1);
     expect(page["next"]).toBeUndefined();
@@ -94,7 +94,7 @@ describe("a cursor is good for nothing but the next page of the list it came wit
   const LIST = "/v1/confirmations?limit=1&tool=pay";
 
   beforeEach(async () => {
-    for (let i = 0; i < 3; i += 1) await stage.say("ana", "pay 5", `s${i}`);
+    for (let i = 0; i < 3; i += 1) await server.say("ana", "pay 5", `s${i}`);
   });
 
   test("it does not tell where it leads", async () => {

@@ -2,18 +2,21 @@ import { describe, expect, test } from "vitest";
 import { createA2aApp } from "../../src/a2a/index.ts";
 import { SCOPES, type Scope } from "../../src/http/index.ts";
 import { loginIn } from "../support/http/served.ts";
-import { type HttpScene, type Ids, ORIGIN, openHttpScene, type Sent } from "./attacked-server.ts";
+import { type AttackedServer, type Ids, ORIGIN, type Sent, startAttackedServer } from "./attacked-server.ts";
 
 /** Somebody who may do much and must not decide. */
 interface Caller {
   readonly name: string;
-  readonly headers: (scene: HttpScene) => Promise<Record<string, string>>;
+  readonly headers: (attacked: AttackedServer) => Promise<Record<string, string>>;
 }
 
 const ALL_BUT_DECIDE = SCOPES.filter((scope) => scope !== "decide");
 
-function withToken(scopes: readonly Scope[], whose?: Parameters<HttpScene["scoped"]>[1]): Caller["headers"] {
-  return async (scene) => ({ authorization: `Bearer ${await scene.scoped(scopes, whose)}` });
+function withToken(
+  scopes: readonly Scope[],
+  whose?: Parameters<AttackedServer["scoped"]>[1],
+): Caller["headers"] {
+  return async (attacked) => ({ authorization: `Bearer ${await attacked.scoped(scopes, whose)}` });
 }
 
 const CALLERS: readonly Caller[] = [
@@ -26,9 +29,9 @@ const CALLERS: readonly Caller[] = [
   { name: "a browser that an agent's token logged in", headers: agentCookie },
 ];
 
-async function agentCookie(scene: HttpScene): Promise<Record<string, string>> {
-  const token = await scene.scoped(SCOPES, { kind: "agent" });
-  const answer = await scene.send({ method: "POST", path: "/auth/login", body: { token } });
+async function agentCookie(attacked: AttackedServer): Promise<Record<string, string>> {
+  const token = await attacked.scoped(SCOPES, { kind: "agent" });
+  const answer = await attacked.send({ method: "POST", path: "/auth/login", body: { token } });
   return { ...(await loginIn(answer)), origin: ORIGIN };
 }
 
@@ -89,35 +92,38 @@ const ACTS: readonly Act[] = [
 
 describe.each(CALLERS)("$name", ({ headers }) => {
   test.each(ACTS)("cannot $name; that it tried is on record", async ({ sent }) => {
-    const scene = await openHttpScene();
-    const said = { ...sent(scene.ids), headers: await headers(scene) };
-    expect(await recordsOf(scene, () => scene.send(said))).toEqual(["decision-refused"]);
+    const attacked = await startAttackedServer();
+    const said = { ...sent(attacked.ids), headers: await headers(attacked) };
+    expect(await recordsOf(attacked, () => attacked.send(said))).toEqual(["decision-refused"]);
   });
 });
 
 /** Sees that a request came to nothing, now and after a worker's round; gives what it left in the journal. */
-async function recordsOf(scene: HttpScene, attack: () => Promise<Response>): Promise<readonly string[]> {
-  const before = { tables: scene.dump(), journal: await scene.journal(), runs: scene.runs() };
+async function recordsOf(
+  attacked: AttackedServer,
+  attack: () => Promise<Response>,
+): Promise<readonly string[]> {
+  const before = { tables: attacked.dump(), journal: await attacked.journal(), runs: attacked.runs() };
   const told = await attack();
   expect(await told.text()).toMatch(
     /"code":"(?:forbidden|not-an-approver|unknown-\w+)"|An agent may not|have the scope \\"decide/,
   );
-  expect(scene.dump()).toEqual(before.tables);
-  const added = (await scene.journal()).slice(before.journal.length);
-  await scene.engine.work({ once: true });
-  expect(scene.runs()).toBe(before.runs);
+  expect(attacked.dump()).toEqual(before.tables);
+  const added = (await attacked.journal()).slice(before.journal.length);
+  await attacked.engine.work({ once: true });
+  expect(attacked.runs()).toBe(before.runs);
   return added.map(({ kind }) => kind);
 }
 
 describe("over A2A, where the server takes decisions", () => {
-  test.each<[string, Parameters<HttpScene["scoped"]>]>([
+  test.each<[string, Parameters<AttackedServer["scoped"]>]>([
     ["a token without decide", [ALL_BUT_DECIDE]],
     ["an agent's token with every scope", [SCOPES, { kind: "agent" }]],
   ])("%s decides nothing", async (_, made) => {
-    const scene = await openHttpScene();
-    const a2a = createA2aApp({ apps: { desk: scene.runner }, decisions: true, security: "bearer" });
-    const send = scene.with({ mounts: [a2a] });
-    const headers = { authorization: `Bearer ${await scene.scoped(...made)}` };
+    const attacked = await startAttackedServer();
+    const a2a = createA2aApp({ apps: { desk: attacked.runner }, decisions: true, security: "bearer" });
+    const send = attacked.with({ mounts: [a2a] });
+    const headers = { authorization: `Bearer ${await attacked.scoped(...made)}` };
     const speak = (message: object): Promise<Response> => {
       const params = {
         message: { kind: "message", role: "user", messageId: crypto.randomUUID(), ...message },
@@ -130,34 +136,34 @@ describe("over A2A, where the server takes decisions", () => {
     for (const decision_type of ["approve", "deny"]) {
       const parts = [{ kind: "data", data: { decision_type } }];
       const said = { parts, taskId: result.id, contextId: result.contextId };
-      expect(await recordsOf(scene, () => speak(said))).toEqual(["decision-refused"]);
+      expect(await recordsOf(attacked, () => speak(said))).toEqual(["decision-refused"]);
     }
   });
 });
 
 test("an answer without the scope is refused alone: the words beside it are said", async () => {
-  const scene = await openHttpScene();
-  const { appName, userId, sessionId, newMessage } = answerOf(true, scene.ids.pay) as {
+  const attacked = await startAttackedServer();
+  const { appName, userId, sessionId, newMessage } = answerOf(true, attacked.ids.pay) as {
     readonly newMessage: { readonly parts: readonly object[] };
   } & Record<string, unknown>;
   const parts = [...newMessage.parts, { text: "Are you there?" }];
-  const answered = await scene.send({
+  const answered = await attacked.send({
     ...post("/run", { appName, userId, sessionId, newMessage: { role: "user", parts } }),
-    headers: { authorization: `Bearer ${await scene.scoped(["run"])}` },
+    headers: { authorization: `Bearer ${await attacked.scoped(["run"])}` },
   });
   const events = JSON.stringify(await answered.json());
   expect([answered.status, events]).toMatchObject([200, expect.stringContaining("Done.") as string]);
   expect(events).toContain('"forbidden"');
-  const { confirmation } = (await scene.engine.ledger.load({ confirmation: scene.ids.pay })) ?? {};
+  const { confirmation } = (await attacked.engine.ledger.load({ confirmation: attacked.ids.pay })) ?? {};
   expect(confirmation?.status).toBe("requested");
 });
 
 test("whoever only decides answers by /run, and says nothing beside it", async () => {
-  const scene = await openHttpScene();
-  const headers = { authorization: `Bearer ${await scene.scoped(["decide"])}` };
-  const decided = await scene.send({ ...post("/run", answerOf(true, scene.ids.pay)), headers });
+  const attacked = await startAttackedServer();
+  const headers = { authorization: `Bearer ${await attacked.scoped(["decide"])}` };
+  const decided = await attacked.send({ ...post("/run", answerOf(true, attacked.ids.pay)), headers });
   expect(decided.status).toBe(200);
-  const { confirmation } = (await scene.engine.ledger.load({ confirmation: scene.ids.pay })) ?? {};
+  const { confirmation } = (await attacked.engine.ledger.load({ confirmation: attacked.ids.pay })) ?? {};
   expect(confirmation?.status).toBe("approved");
 });
 
@@ -167,18 +173,18 @@ describe("deleting a session withdraws what is asked in it", () => {
   test.each(CALLERS.filter(({ name }) => name.includes("acts as")))(
     "$name: not of somebody else, while something waits",
     async ({ headers }) => {
-      const scene = await openHttpScene();
-      const keyed = { ...(await headers(scene)), "idempotency-key": "k-1" };
+      const attacked = await startAttackedServer();
+      const keyed = { ...(await headers(attacked)), "idempotency-key": "k-1" };
       const attack = { method: "DELETE", path, headers: keyed };
-      expect(await recordsOf(scene, () => scene.send(attack))).toEqual(["decision-refused"]);
-      const again = await scene.send(attack);
+      expect(await recordsOf(attacked, () => attacked.send(attack))).toEqual(["decision-refused"]);
+      const again = await attacked.send(attack);
       expect(again.status).toBe(403);
     },
   );
 
   test("whoever asked may, with the scope run", async () => {
-    const scene = await openHttpScene();
-    const headers = { authorization: `Bearer ${await scene.scoped(["run"])}` };
-    expect((await scene.send({ method: "DELETE", path, headers })).status).toBe(204);
+    const attacked = await startAttackedServer();
+    const headers = { authorization: `Bearer ${await attacked.scoped(["run"])}` };
+    expect((await attacked.send({ method: "DELETE", path, headers })).status).toBe(204);
   });
 });

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { SCOPES, type Scope } from "../../src/http/index.ts";
+import { type AttackedServer, ORIGIN, type Sent, startAttackedServer } from "./attacked-server.ts";
 import { ROUTES, type Route } from "./http-routes.ts";
-import { type HttpScene, ORIGIN, openHttpScene, type Sent } from "./attacked-server.ts";
 
 /** One way to get at something that is not the sender's. */
 interface Attack {
   readonly name: string;
   /** What the honest request becomes; undefined where the attack makes no sense on this route. */
   readonly change: (
-    scene: HttpScene,
+    attacked: AttackedServer,
     honest: Sent,
     route: Route,
   ) => Promise<Sent | undefined> | Sent | undefined;
@@ -25,12 +25,12 @@ function withHeaders(sent: Sent, headers: Readonly<Record<string, string>>): Sen
   return { ...sent, headers: { ...sent.headers, ...headers } };
 }
 
-function onWrites(change: (scene: HttpScene, honest: Sent) => Sent): Attack["change"] {
-  return (scene, honest) => (WRITES.has(honest.method) ? change(scene, honest) : undefined);
+function onWrites(change: (attacked: AttackedServer, honest: Sent) => Sent): Attack["change"] {
+  return (attacked, honest) => (WRITES.has(honest.method) ? change(attacked, honest) : undefined);
 }
 
-function onBodies(change: (scene: HttpScene, honest: Sent) => Sent): Attack["change"] {
-  return (scene, honest) => (honest.body === undefined ? undefined : change(scene, honest));
+function onBodies(change: (attacked: AttackedServer, honest: Sent) => Sent): Attack["change"] {
+  return (attacked, honest) => (honest.body === undefined ? undefined : change(attacked, honest));
 }
 
 /** What a token lacks that has every scope but those that would do. */
@@ -43,25 +43,26 @@ const UNKNOWN: readonly Attack[] = [
   { name: "a bad token", change: (_, honest) => as("cst_0123456789abcdef_x", honest), statuses: () => [401] },
   {
     name: "another token's id with this one's secret",
-    change: (scene, honest) => {
-      const [ana, bob] = [scene.token("ana"), scene.token("bob")];
+    change: (attacked, honest) => {
+      const [ana, bob] = [attacked.token("ana"), attacked.token("bob")];
       return as(`${bob.slice(0, 20)}${ana.slice(20)}`, honest);
     },
     statuses: () => [401],
   },
   {
     name: "a revoked token",
-    change: (scene, honest) => as(scene.token("revoked"), honest),
+    change: (attacked, honest) => as(attacked.token("revoked"), honest),
     statuses: () => [401],
   },
   {
     name: "an expired token",
-    change: (scene, honest) => as(scene.token("expired"), honest),
+    change: (attacked, honest) => as(attacked.token("expired"), honest),
     statuses: () => [401],
   },
   {
     name: "a token where a cookie belongs",
-    change: (scene, honest) => withHeaders(honest, { cookie: `__Host-countersign=${scene.token("ana")}` }),
+    change: (attacked, honest) =>
+      withHeaders(honest, { cookie: `__Host-countersign=${attacked.token("ana")}` }),
     statuses: () => [401],
   },
   {
@@ -82,7 +83,10 @@ const UNKNOWN: readonly Attack[] = [
   },
   {
     name: "a token in the address",
-    change: (scene, honest) => ({ ...honest, path: `${honest.path}?access_token=${scene.token("ana")}` }),
+    change: (attacked, honest) => ({
+      ...honest,
+      path: `${honest.path}?access_token=${attacked.token("ana")}`,
+    }),
     statuses: () => [401],
   },
   {
@@ -100,19 +104,19 @@ const UNKNOWN: readonly Attack[] = [
 const WITHOUT_RIGHT: readonly Attack[] = [
   {
     name: "a token without the scope",
-    change: async (scene, honest, route) =>
-      route.scopes.length === 0 ? undefined : as(await scene.scoped(withoutScopes(route)), honest),
+    change: async (attacked, honest, route) =>
+      route.scopes.length === 0 ? undefined : as(await attacked.scoped(withoutScopes(route)), honest),
     statuses: () => [403],
   },
   {
     name: "another user's token",
-    change: (scene, honest, { asAnother }) =>
-      asAnother === undefined ? undefined : as(scene.token("bob"), honest),
+    change: (attacked, honest, { asAnother }) =>
+      asAnother === undefined ? undefined : as(attacked.token("bob"), honest),
     statuses: ({ asAnother = [] }) => asAnother,
   },
   {
     name: "another user's token, and the body says that it is ana's",
-    change: (scene, honest, { asAnother }) => {
+    change: (attacked, honest, { asAnother }) => {
       if (asAnother === undefined || honest.body === undefined) return undefined;
       const claims = {
         by: { id: "ana" },
@@ -121,7 +125,7 @@ const WITHOUT_RIGHT: readonly Attack[] = [
         userId: "ana",
         user_id: "ana",
       };
-      return as(scene.token("bob"), { ...honest, body: { ...claims, ...(honest.body as object) } });
+      return as(attacked.token("bob"), { ...honest, body: { ...claims, ...(honest.body as object) } });
     },
     statuses: ({ asAnother = [] }) => [...asAnother, 422],
   },
@@ -130,12 +134,12 @@ const WITHOUT_RIGHT: readonly Attack[] = [
 const FROM_ELSEWHERE: readonly Attack[] = [
   {
     name: "a name that was pointed here",
-    change: (scene, honest) => as(scene.token("ana"), withHeaders(honest, { host: "evil.test" })),
+    change: (attacked, honest) => as(attacked.token("ana"), withHeaders(honest, { host: "evil.test" })),
     statuses: () => [421],
   },
   {
     name: "loopback, where that is not what the server is called",
-    change: (scene, honest) => as(scene.token("ana"), withHeaders(honest, { host: "127.0.0.1:8000" })),
+    change: (attacked, honest) => as(attacked.token("ana"), withHeaders(honest, { host: "127.0.0.1:8000" })),
     statuses: () => [421],
   },
   {
@@ -161,8 +165,8 @@ const FROM_ELSEWHERE: readonly Attack[] = [
   },
   {
     name: "a token, from a page elsewhere that writes",
-    change: onWrites((scene, honest) =>
-      as(scene.token("ana"), withHeaders(honest, { origin: "https://evil.test" })),
+    change: onWrites((attacked, honest) =>
+      as(attacked.token("ana"), withHeaders(honest, { origin: "https://evil.test" })),
     ),
     statuses: () => [403],
   },
@@ -178,35 +182,37 @@ const MALFORMED: readonly Attack[] = [
   },
   {
     name: "JSON that calls itself text",
-    change: onBodies((scene, honest) =>
-      as(scene.token("ana"), withHeaders(honest, { "content-type": "text/plain" })),
+    change: onBodies((attacked, honest) =>
+      as(attacked.token("ana"), withHeaders(honest, { "content-type": "text/plain" })),
     ),
     statuses: () => [415],
   },
   {
     name: "a body of two megabytes",
-    change: onWrites((scene, honest) =>
-      as(scene.token("ana"), withHeaders({ ...honest, body: { padding: "x".repeat(2_000_000) } }, {})),
+    change: onWrites((attacked, honest) =>
+      as(attacked.token("ana"), withHeaders({ ...honest, body: { padding: "x".repeat(2_000_000) } }, {})),
     ),
     statuses: () => [413],
   },
   {
     name: "a body nested without end",
-    change: onWrites((scene, honest) =>
-      as(scene.token("ana"), { ...honest, body: `${"[".repeat(5_000)}${"]".repeat(5_000)}` }),
+    change: onWrites((attacked, honest) =>
+      as(attacked.token("ana"), { ...honest, body: `${"[".repeat(5_000)}${"]".repeat(5_000)}` }),
     ),
     statuses: () => [400],
   },
   {
     name: "half a body",
-    change: onWrites((scene, honest) => as(scene.token("ana"), { ...honest, body: `{"confirmed": tr` })),
+    change: onWrites((attacked, honest) =>
+      as(attacked.token("ana"), { ...honest, body: `{"confirmed": tr` }),
+    ),
     statuses: () => [400],
   },
 ];
 
 test("every route of the OpenAPI document has its line in the table, and no other", async () => {
-  const scene = await openHttpScene();
-  const answer = await scene.send({ method: "GET", path: "/openapi.json" });
+  const attacked = await startAttackedServer();
+  const answer = await attacked.send({ method: "GET", path: "/openapi.json" });
   const { paths } = (await answer.json()) as { readonly paths: Record<string, Record<string, unknown>> };
   const served = Object.entries(paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
@@ -216,24 +222,24 @@ test("every route of the OpenAPI document has its line in the table, and no othe
 
 /** Lets an attack at a route, and sees that it came to nothing but, at most, a record of its refusal. */
 async function withstand(
-  scene: HttpScene,
+  attacked: AttackedServer,
   sent: Sent,
   { statuses, audited }: { readonly statuses: readonly number[]; readonly audited: boolean },
 ): Promise<void> {
-  const before = { tables: scene.dump(), journal: await scene.journal(), runs: scene.runs() };
-  const answer = await scene.send(sent);
+  const before = { tables: attacked.dump(), journal: await attacked.journal(), runs: attacked.runs() };
+  const answer = await attacked.send(sent);
   expect(statuses, await answer.clone().text()).toContain(answer.status);
   const text = await answer.text();
   expect(text).not.toMatch(/\bat .+\.(?:ts|js):\d+/);
   expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
   expect(answer.headers.getSetCookie()).toEqual([]);
   if (answer.status === 401) expect(answer.headers.get("www-authenticate")).toContain("Bearer");
-  expect(scene.dump()).toEqual(before.tables);
-  const added = (await scene.journal()).slice(before.journal.length);
+  expect(attacked.dump()).toEqual(before.tables);
+  const added = (await attacked.journal()).slice(before.journal.length);
   // What cannot be read is no attempt at anything yet.
   const isAttempt = audited && answer.status !== 422;
   expect(added.map(({ kind }) => kind)).toEqual(isAttempt ? ["decision-refused"] : []);
-  expect(scene.runs()).toBe(before.runs);
+  expect(attacked.runs()).toBe(before.runs);
 }
 
 const GUARDED = Object.entries(ROUTES).filter(([, { open }]) => open === undefined);
@@ -247,25 +253,29 @@ describe.each(GUARDED)("%s", (name, route) => {
     ["from elsewhere", FROM_ELSEWHERE],
     ["malformed", MALFORMED],
   ])("%s: refused, and nothing changed but the record of it", async (_, attacks) => {
-    const scene = await openHttpScene();
+    const attacked = await startAttackedServer();
     for (const attack of attacks) {
-      const sent = await attack.change(scene, { method, ...route.request(scene.ids) }, route);
+      const sent = await attack.change(attacked, { method, ...route.request(attacked.ids) }, route);
       if (sent === undefined) continue;
       const audited = route.audited === true && attacks === WITHOUT_RIGHT;
-      await withstand(scene, sent, { statuses: attack.statuses(route), audited }).catch((error: unknown) => {
-        throw new Error(`${attack.name}: ${String(error)}`, { cause: error });
-      });
+      await withstand(attacked, sent, { statuses: attack.statuses(route), audited }).catch(
+        (error: unknown) => {
+          throw new Error(`${attack.name}: ${String(error)}`, { cause: error });
+        },
+      );
     }
     // Nor does a worker find anything that an attack left behind.
-    const before = scene.runs();
-    await scene.engine.work({ once: true });
-    expect(scene.runs()).toBe(before);
+    const before = attacked.runs();
+    await attacked.engine.work({ once: true });
+    expect(attacked.runs()).toBe(before);
   });
 
   test("the honest request is answered, so that the refusals above are about the attack", async () => {
-    const scene = await openHttpScene();
+    const attacked = await startAttackedServer();
     const needed = route.scopes.length === 0 ? (["read"] as const) : route.scopes.slice(0, 1);
-    const answer = await scene.send(as(await scene.scoped(needed), { method, ...route.request(scene.ids) }));
+    const answer = await attacked.send(
+      as(await attacked.scoped(needed), { method, ...route.request(attacked.ids) }),
+    );
     expect([200, 204, 404], await peek(answer)).toContain(answer.status);
     if (answer.status === 404) expect(name).toContain("graph");
   });

@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { createLedger } from "../../src/stores/index.ts";
-import { type JournalStage, testJournalAttacks } from "../support/ledger/journal-attacks.ts";
+import { type AttackedJournal, testJournalAttacks } from "../support/ledger/journal-attacks.ts";
 import { useResources } from "../support/resources.ts";
 
 const resources = useResources();
 
-async function open(): Promise<JournalStage> {
+async function open(): Promise<AttackedJournal> {
   const folder = mkdtempSync(join(tmpdir(), "countersign-"));
   resources.add(() => rmSync(folder, { recursive: true }));
   const path = join(folder, "ledger.db");

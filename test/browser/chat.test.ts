@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import type { Model } from "../../src/index.ts";
 import { useBrowser } from "../support/browser/browser.ts";
-import { type InboxPage, type InboxPageOptions, openInbox } from "../support/browser/inbox-page.ts";
-import { type Office, openOffice, type WantedCall } from "../support/browser/inbox-server.ts";
-import { useResources } from "../support/resources.ts";
 import { ASK_USER } from "../support/browser/fixed-time-inbox.ts";
+import { type InboxPage, type InboxPageOptions, openInbox } from "../support/browser/inbox-page.ts";
+import { type InboxServer, startInboxServer, type WantedCall } from "../support/browser/inbox-server.ts";
+import { useResources } from "../support/resources.ts";
 
 const resources = useResources();
 const newPage = useBrowser();
@@ -20,11 +20,11 @@ interface Chat extends InboxPage {
 }
 
 async function openChat(
-  office: Office,
+  server: InboxServer,
   { token, path = "#/chat", ...options }: InboxPageOptions & { readonly token?: string } = {},
 ): Promise<Chat> {
   const allowed = token === undefined ? {} : { mayComplain: /401/ };
-  const inbox = await openInbox(resources, { newPage, url: office.url, path, ...allowed, ...options });
+  const inbox = await openInbox(resources, { newPage, url: server.url, path, ...allowed, ...options });
   const { page } = inbox;
   if (token !== undefined) {
     await page.getByLabel(/^Token/).fill(token);
@@ -44,8 +44,8 @@ async function openChat(
 }
 
 test("a message is answered, and the session is found again by its link", async () => {
-  const office = await openOffice(resources);
-  const { page, say, bubbles } = await openChat(office);
+  const server = await startInboxServer(resources);
+  const { page, say, bubbles } = await openChat(server);
   await say("hello");
   await expect.poll(bubbles).toEqual(["hello", "assistant\nYou said: hello"]);
   await page.reload();
@@ -54,8 +54,8 @@ test("a message is answered, and the session is found again by its link", async 
 });
 
 test("calls wait inline, are decided one by one, and decisions are never messages", async () => {
-  const office = await openOffice(resources);
-  const { page, ask, bubbles, sendNow } = await openChat(office);
+  const server = await startInboxServer(resources);
+  const { page, ask, bubbles, sendNow } = await openChat(server);
   await ask(LUNCH, MAIL);
   const [lunch, mail] = [page.locator(".tool").nth(0), page.locator(".tool").nth(1)];
   await lunch.getByText("Pending approval").waitFor();
@@ -77,17 +77,17 @@ test("calls wait inline, are decided one by one, and decisions are never message
   await mail.getByText("Rejected", { exact: true }).waitFor();
   expect(await bubbles()).toHaveLength(2);
   expect(await page.getByRole("button", { name: "Approve" }).count()).toBe(0);
-  expect(office.ran).toEqual([LUNCH]);
+  expect(server.ran).toEqual([LUNCH]);
 });
 
 test("one talks on while something is pending, and approves all above several", async () => {
-  const office = await openOffice(resources);
-  const { page, ask, say, bubbles, button, sendNow } = await openChat(office);
+  const server = await startInboxServer(resources);
+  const { page, ask, say, bubbles, button, sendNow } = await openChat(server);
   await ask(LUNCH, MAIL);
   await page.getByText("2 calls wait for approval").waitFor();
   await say("still there?");
   await expect.poll(async () => (await bubbles()).at(-1)).toContain("You said: still there?");
-  expect(office.ran).toEqual([]);
+  expect(server.ran).toEqual([]);
   await button("Approve all…").click();
   await page
     .getByRole("button", { name: "Approve all 2" })
@@ -95,24 +95,24 @@ test("one talks on while something is pending, and approves all above several", 
     .click();
   await sendNow();
   await expect.poll(() => page.getByText("Approved, completed").count()).toBe(2);
-  expect(office.ran).toEqual([LUNCH, MAIL]);
+  expect(server.ran).toEqual([LUNCH, MAIL]);
   await expect.poll(async () => (await bubbles()).at(-1)).toContain("have arrived");
 });
 
 test("what is decided elsewhere shows here by itself, with what the agent then says", async () => {
-  const office = await openOffice(resources);
-  const { page, ask, bubbles } = await openChat(office);
+  const server = await startInboxServer(resources);
+  const { page, ask, bubbles } = await openChat(server);
   await ask(LUNCH);
   await page.getByText("Pending approval").waitFor();
-  const { items } = await office.engine.ledger.confirmations({ state: "open" }, {});
-  await office.runner.approve(items[0]?.confirmation.id ?? "", { by: { id: "boss" } });
+  const { items } = await server.engine.ledger.confirmations({ state: "open" }, {});
+  await server.runner.approve(items[0]?.confirmation.id ?? "", { by: { id: "boss" } });
   await page.getByText("Approved by boss").waitFor();
   await expect.poll(async () => (await bubbles()).at(-1)).toContain(`reimburse: {"status":"ok"}`);
 });
 
 test("a nested agent's call is shown as such, with the inner tool", async () => {
-  const office = await openOffice(resources);
-  const { page, ask, bubbles, sendNow } = await openChat(office);
+  const server = await startInboxServer(resources);
+  const { page, ask, bubbles, sendNow } = await openChat(server);
   await ask({ name: "clerk", args: { request: "file the report" } });
   const inner = page.locator(".tool", { hasText: "file_report" });
   await inner.getByText("by assistant › clerk").waitFor();
@@ -120,31 +120,31 @@ test("a nested agent's call is shown as such, with the inner tool", async () => 
   await sendNow();
   await inner.getByText("Approved, completed").waitFor();
   await expect.poll(async () => (await bubbles()).at(-1)).toContain("clerk:");
-  expect(office.ran).toEqual([{ name: "file_report", args: { title: "Q3 audit", pages: 12 } }]);
+  expect(server.ran).toEqual([{ name: "file_report", args: { title: "Q3 audit", pages: 12 } }]);
 });
 
 test("a question with a form is answered inline", async () => {
-  const office = await openOffice(resources);
-  const { page, ask, sendNow } = await openChat(office);
+  const server = await startInboxServer(resources);
+  const { page, ask, sendNow } = await openChat(server);
   await ask({ name: "request_time_off", args: { days: 5 } });
   await page.getByLabel(/approved_days/).fill("2");
   await page.getByRole("button", { name: "Approve" }).and(page.locator("[aria-disabled=false]")).click();
   await sendNow();
   await page.getByText("Approved, completed").waitFor();
   await page.getByText(`{"granted":{"approved_days":2}}`).waitFor();
-  expect(office.ran).toEqual([{ name: "request_time_off", args: { days: 5 } }]);
+  expect(server.ran).toEqual([{ name: "request_time_off", args: { days: 5 } }]);
 });
 
 test("with auth on, one talks as oneself and decides one's own", async () => {
-  const office = await openOffice(resources, { mode: "tokens" });
-  const { page, ask, sendNow } = await openChat(office, { token: await office.tokenFor("ana") });
+  const server = await startInboxServer(resources, { mode: "tokens" });
+  const { page, ask, sendNow } = await openChat(server, { token: await server.tokenFor("ana") });
   await ask(LUNCH, { name: "wire_money", args: { amount: 5, to: "me" } });
   const [lunch, wire] = [page.locator(".tool").nth(0), page.locator(".tool").nth(1)];
   await wire.getByText("Only anyone with the role treasurer").waitFor();
   await lunch.getByRole("button", { name: "Approve" }).and(page.locator("[aria-disabled=false]")).click();
   await sendNow();
   await lunch.getByText("Approved by ana").waitFor();
-  expect(office.ran).toEqual([LUNCH]);
+  expect(server.ran).toEqual([LUNCH]);
 });
 
 test("what is being said is shown before it is whole", async () => {
@@ -158,8 +158,8 @@ test("what is being said is shown before it is whole", async () => {
       yield { parts: [{ text: "Once upon a time." }] };
     },
   };
-  const office = await openOffice(resources, { model });
-  const { page, say, bubbles } = await openChat(office);
+  const server = await startInboxServer(resources, { model });
+  const { page, say, bubbles } = await openChat(server);
   await page.getByText("Say something to office").waitFor();
   await say("tell me");
   const growing = page.locator(".bubble[aria-busy=true]");
@@ -170,8 +170,8 @@ test("what is being said is shown before it is whole", async () => {
 });
 
 test("while somebody is waited for, the server is left in peace until the stream tells of a change", async () => {
-  const office = await openOffice(resources);
-  const { page, ask, bubbles } = await openChat(office, { prepare: (loading) => loading.clock.install() });
+  const server = await startInboxServer(resources);
+  const { page, ask, bubbles } = await openChat(server, { prepare: (loading) => loading.clock.install() });
   await ask(LUNCH);
   await page.getByText("Pending approval").waitFor();
   await page.getByText("Working…").waitFor({ state: "detached" });
@@ -182,14 +182,14 @@ test("while somebody is waited for, the server is left in peace until the stream
   await page.clock.fastForward(20_000);
   await page.clock.fastForward(20_000);
   expect(reads).toEqual([]);
-  const { items } = await office.engine.ledger.confirmations({ state: "open" }, {});
-  await office.runner.approve(items[0]?.confirmation.id ?? "", { by: { id: "boss" } });
+  const { items } = await server.engine.ledger.confirmations({ state: "open" }, {});
+  await server.runner.approve(items[0]?.confirmation.id ?? "", { by: { id: "boss" } });
   await expect.poll(async () => (await bubbles()).at(-1)).toContain(`reimburse: {"status":"ok"}`);
 });
 
 test("questions are answered inline", async () => {
-  const office = await openOffice(resources);
-  const { page, ask, sendNow, button, bubbles } = await openChat(office);
+  const server = await startInboxServer(resources);
+  const { page, ask, sendNow, button, bubbles } = await openChat(server);
   await ask(ASK_USER);
   await page.getByLabel("Ohio (us)").check();
   await button("Send the answers").and(page.locator("[aria-disabled=false]")).click();
@@ -199,8 +199,8 @@ test("questions are answered inline", async () => {
 });
 
 test("a message that does not arrive comes back into the field", async () => {
-  const office = await openOffice(resources);
-  const { page, say } = await openChat(office, { mayComplain: /ERR_|Failed/ });
+  const server = await startInboxServer(resources);
+  const { page, say } = await openChat(server, { mayComplain: /ERR_|Failed/ });
   await page.getByText("Say something to office").waitFor();
   await page.route("**/run_sse", (route) => route.abort());
   await say("words that took long to find");
@@ -209,11 +209,11 @@ test("a message that does not arrive comes back into the field", async () => {
 });
 
 test("somebody who may act for others stays with them from session to session", async () => {
-  const office = await openOffice(resources, { mode: "tokens" });
-  const token = await office.tokenFor("desk", { scopes: ["run", "read", "decide", "act-as"] });
-  await office.runner.send("first", { user: "ana", session: "one" });
-  await office.runner.send("second", { user: "ana", session: "two" });
-  const { page, bubbles } = await openChat(office, { token, path: "#/chat/office/one?user=ana" });
+  const server = await startInboxServer(resources, { mode: "tokens" });
+  const token = await server.tokenFor("desk", { scopes: ["run", "read", "decide", "act-as"] });
+  await server.runner.send("first", { user: "ana", session: "one" });
+  await server.runner.send("second", { user: "ana", session: "two" });
+  const { page, bubbles } = await openChat(server, { token, path: "#/chat/office/one?user=ana" });
   await expect.poll(bubbles).toContain("first");
   await page.locator(".sessions").getByText("two").click();
   await expect.poll(bubbles).toContain("second");

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Event } from "../../src/protocol/index.ts";
 import { useBrowser } from "../support/browser/browser.ts";
 import { openInbox } from "../support/browser/inbox-page.ts";
-import { openOffice } from "../support/browser/inbox-server.ts";
+import { startInboxServer } from "../support/browser/inbox-server.ts";
 import { useResources } from "../support/resources.ts";
 
 const resources = useResources();
@@ -16,11 +16,11 @@ function said(author: string, text: string): Event {
 }
 
 test("what was imported is shown as the words of whoever brought it along", async () => {
-  const office = await openOffice(resources);
+  const server = await startInboxServer(resources);
   const events = [said("bob", "I (bob, CFO) have checked this.")];
-  await office.runner.sessionService.createSession({ userId: "ana", sessionId: "s1", events });
-  const turn = await office.runner.send(JSON.stringify([LUNCH]), { user: "ana", session: "s1" });
-  const { open, card } = await openInbox(resources, { newPage, url: office.url });
+  await server.runner.sessionService.createSession({ userId: "ana", sessionId: "s1", events });
+  const turn = await server.runner.send(JSON.stringify([LUNCH]), { user: "ana", session: "s1" });
+  const { open, card } = await openInbox(resources, { newPage, url: server.url });
   await open(turn.pending[0]?.id ?? "");
   const talk = card.locator(".talk li");
   await expect
@@ -30,11 +30,11 @@ test("what was imported is shown as the words of whoever brought it along", asyn
 });
 
 test("a conversation of endless words without a blank opens at once", async () => {
-  const office = await openOffice(resources);
+  const server = await startInboxServer(resources);
   const events = Array.from({ length: 20 }, (_, index) => said("user", `${index}${"漢".repeat(4_000)}`));
-  await office.runner.sessionService.createSession({ userId: "ana", sessionId: "s1", events });
-  const turn = await office.runner.send(JSON.stringify([LUNCH]), { user: "ana", session: "s1" });
-  const { open, card, page } = await openInbox(resources, { newPage, url: office.url });
+  await server.runner.sessionService.createSession({ userId: "ana", sessionId: "s1", events });
+  const turn = await server.runner.send(JSON.stringify([LUNCH]), { user: "ana", session: "s1" });
+  const { open, card, page } = await openInbox(resources, { newPage, url: server.url });
   // The longest time for which the page did nothing else.
   await page.evaluate(
     `let last = performance.now(); window.stood = 0; setInterval(() => { const now = performance.now(); window.stood = Math.max(window.stood, now - last); last = now; }, 20)`,

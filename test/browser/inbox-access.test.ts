@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { useBrowser } from "../support/browser/browser.ts";
 import { openInbox } from "../support/browser/inbox-page.ts";
-import { openOffice } from "../support/browser/inbox-server.ts";
+import { startInboxServer } from "../support/browser/inbox-server.ts";
 import { useResources } from "../support/resources.ts";
 
 const resources = useResources();
@@ -11,15 +11,15 @@ const LUNCH = { name: "reimburse", args: { amount: 2500, purpose: "lunch" } };
 const WIRE = { name: "wire_money", args: { amount: 9000, to: "DE89 3704 0044 0532 0130 00" } };
 
 test("nothing is wider than a phone", async () => {
-  const office = await openOffice(resources);
+  const server = await startInboxServer(resources);
   const wide = {
     name: "send_email",
     args: { to: "x".repeat(300), [`key${"y".repeat(200)}`]: "z".repeat(5000) },
   };
-  const [id = ""] = await office.ask(`${"u".repeat(120)}@corp`, wide);
+  const [id = ""] = await server.ask(`${"u".repeat(120)}@corp`, wide);
   const { page, open } = await openInbox(resources, {
     newPage,
-    url: office.url,
+    url: server.url,
     viewport: { width: 360, height: 740 },
     hasTouch: true,
   });
@@ -38,19 +38,19 @@ test("nothing is wider than a phone", async () => {
   await page.getByText("‹ Inbox").click();
   await page.locator(".row-link").first().waitFor();
   for (const view of ["mine", "history", "unknown", "chat"]) {
-    await page.goto(`${office.url}/#/${view}`);
+    await page.goto(`${server.url}/#/${view}`);
     await page.locator("main h1, .chat .empty").first().waitFor();
     expect(await overflow()).toBe(0);
   }
 });
 
 test("with auth on, the page asks for a token, and a session that ended loses nothing typed", async () => {
-  const office = await openOffice(resources, { mode: "tokens" });
-  const token = await office.tokenFor("ana");
-  const [id = ""] = await office.ask("ana", LUNCH);
+  const server = await startInboxServer(resources, { mode: "tokens" });
+  const token = await server.tokenFor("ana");
+  const [id = ""] = await server.ask("ana", LUNCH);
   const { page, open, button, card, sendNow } = await openInbox(resources, {
     newPage,
-    url: office.url,
+    url: server.url,
     mayComplain: /401/,
   });
   const dialog = page.getByRole("dialog", { name: "Log in to go on" });
@@ -69,23 +69,23 @@ test("with auth on, the page asks for a token, and a session that ended loses no
   await button("Reject").and(page.locator("[aria-disabled=false]")).click();
   await sendNow();
   await dialog.waitFor();
-  expect((await office.look(id)).status).toBe("requested");
+  expect((await server.look(id)).status).toBe("requested");
   await dialog.getByLabel(/^Token/).fill(token);
   await button("Log in").click();
   await card.getByText("Rejected by ana").waitFor();
-  expect((await office.look(id)).decision).toMatchObject({
+  expect((await server.look(id)).decision).toMatchObject({
     reason: "a reason that took long to write",
     by: { id: "ana", authenticated: true },
   });
 });
 
 test("when somebody else logs in, nothing of the one before is sent", async () => {
-  const office = await openOffice(resources, { mode: "tokens" });
-  const [ana, ben] = [await office.tokenFor("ana"), await office.tokenFor("ben")];
-  const [id = ""] = await office.ask("ana", LUNCH);
+  const server = await startInboxServer(resources, { mode: "tokens" });
+  const [ana, ben] = [await server.tokenFor("ana"), await server.tokenFor("ben")];
+  const [id = ""] = await server.ask("ana", LUNCH);
   const { page, open, button, sendNow } = await openInbox(resources, {
     newPage,
-    url: office.url,
+    url: server.url,
     mayComplain: /401|404/,
   });
   const logIn = async (token: string): Promise<void> => {
@@ -104,23 +104,23 @@ test("when somebody else logs in, nothing of the one before is sent", async () =
   await logIn(ben);
   await page.locator(".person", { hasText: "ben" }).waitFor();
   await page.getByText("It cannot be shown").waitFor();
-  expect((await office.look(id)).status).toBe("requested");
+  expect((await server.look(id)).status).toBe("requested");
 });
 
 test("a button that is off says who may; the requester withdraws; the treasurer holds to approve", async () => {
-  const office = await openOffice(resources, { mode: "tokens" });
-  const [first = ""] = await office.ask("dora", WIRE);
-  const [second = ""] = await office.ask("dora", WIRE);
+  const server = await startInboxServer(resources, { mode: "tokens" });
+  const [first = ""] = await server.ask("dora", WIRE);
+  const [second = ""] = await server.ask("dora", WIRE);
   const logged = async (user: string, roles: readonly string[] = []) => {
-    const inbox = await openInbox(resources, { newPage, url: office.url, mayComplain: /401/ });
-    await inbox.page.getByLabel(/^Token/).fill(await office.tokenFor(user, { roles }));
+    const inbox = await openInbox(resources, { newPage, url: server.url, mayComplain: /401/ });
+    await inbox.page.getByLabel(/^Token/).fill(await server.tokenFor(user, { roles }));
     await inbox.button("Log in").click();
     await inbox.page.getByRole("dialog").waitFor({ state: "detached" });
     return inbox;
   };
   const dora = await logged("dora");
   await dora.page.getByText("Nothing waits for you").waitFor();
-  await dora.page.goto(`${office.url}/#/mine`);
+  await dora.page.goto(`${server.url}/#/mine`);
   await expect.poll(() => dora.page.locator("tbody tr").count()).toBe(2);
   expect(await dora.page.locator("tbody").innerText()).toContain("anyone with the role treasurer");
   await dora.open(first);
@@ -130,7 +130,7 @@ test("a button that is off says who may; the requester withdraws; the treasurer 
   await dora.button("Withdraw…").click();
   await dora.page.getByRole("dialog").getByRole("button", { name: "Withdraw" }).click();
   await dora.card.locator(".card-head").getByText("Withdrawn").waitFor();
-  expect((await office.look(first)).status).toBe("cancelled");
+  expect((await server.look(first)).status).toBe("cancelled");
 
   const teo = await logged("teo", ["treasurer"]);
   await teo.open(second);
@@ -145,15 +145,15 @@ test("a button that is off says who may; the requester withdraws; the treasurer 
   await teo.sendNow();
   await dora.open(second);
   await dora.card.getByText("Approved by teo").waitFor();
-  expect(office.ran).toEqual([WIRE]);
+  expect(server.ran).toEqual([WIRE]);
 });
 
 test("offline is told, and nothing can be decided then", async () => {
-  const office = await openOffice(resources);
-  const [id = ""] = await office.ask("ana", LUNCH);
+  const server = await startInboxServer(resources);
+  const [id = ""] = await server.ask("ana", LUNCH);
   const { page, open, button, card } = await openInbox(resources, {
     newPage,
-    url: office.url,
+    url: server.url,
     mayComplain: /ERR_/,
   });
   const ready = button(/^Approve/).and(page.locator("[aria-disabled=false]"));
@@ -169,11 +169,11 @@ test("offline is told, and nothing can be decided then", async () => {
 });
 
 test("a server that comes back is listened to again, and what happened meanwhile is seen", async () => {
-  const office = await openOffice(resources);
-  const [first = ""] = await office.ask("ana", LUNCH);
+  const server = await startInboxServer(resources);
+  const [first = ""] = await server.ask("ana", LUNCH);
   const { page, open, button, card } = await openInbox(resources, {
     newPage,
-    url: office.url,
+    url: server.url,
     mayComplain: /ERR_|Failed/,
     prepare: (loading) => loading.clock.install(),
   });
@@ -184,28 +184,28 @@ test("a server that comes back is listened to again, and what happened meanwhile
   await page.clock.pauseAt(Date.now() + 20_000);
   await ready.click();
   await button("Undo").waitFor();
-  await office.stop();
+  await server.stop();
   await page.clock.resume();
   await page.getByText("Reconnecting…").waitFor();
   // The click that was held could not be sent; it was not lost either.
   await card.getByText("Not sent: the server cannot be reached.").waitFor();
-  await office.ask("ana", { name: "tag", args: { name: "meanwhile" } });
-  await office.start();
+  await server.ask("ana", { name: "tag", args: { name: "meanwhile" } });
+  await server.start();
   // However long it wanted to wait before it tries again.
   await page.clock.fastForward(16_000);
   await expect.poll(() => page.locator(".row-link").count()).toBe(2);
   await page.getByText("Live", { exact: true }).waitFor();
   await button("Try again").click();
   await card.locator(".card-head").getByText("Approved, done").waitFor();
-  expect(office.ran).toEqual([LUNCH]);
+  expect(server.ran).toEqual([LUNCH]);
 });
 
 test("times are told in the reader's own zone", async () => {
-  const office = await openOffice(resources);
-  const [id = ""] = await office.ask("ana", LUNCH);
+  const server = await startInboxServer(resources);
+  const [id = ""] = await server.ask("ana", LUNCH);
   const { open, card } = await openInbox(resources, {
     newPage,
-    url: office.url,
+    url: server.url,
     timezoneId: "Asia/Kathmandu",
     locale: "en-GB",
   });

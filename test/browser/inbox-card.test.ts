@@ -2,10 +2,10 @@ import { expect, test } from "vitest";
 import { ManualClock } from "../../src/engine/index.ts";
 import type { JsonObject } from "../../src/index.ts";
 import { useBrowser } from "../support/browser/browser.ts";
+import { ASK_USER, startFixedTimeInbox } from "../support/browser/fixed-time-inbox.ts";
 import { type InboxPage, openInbox } from "../support/browser/inbox-page.ts";
-import { type Office, openOffice } from "../support/browser/inbox-server.ts";
+import { type InboxServer, startInboxServer } from "../support/browser/inbox-server.ts";
 import { useResources } from "../support/resources.ts";
-import { ASK_USER, openStillOffice } from "../support/browser/fixed-time-inbox.ts";
 
 const resources = useResources();
 const newPage = useBrowser();
@@ -13,19 +13,22 @@ const newPage = useBrowser();
 const LUNCH = { name: "reimburse", args: { amount: 2500, purpose: "lunch" } };
 const MAIL = { name: "send_email", args: { to: "finance@corp.example" } };
 
-async function openOne(office: Office, id: string): Promise<InboxPage> {
-  const inbox = await openInbox(resources, { newPage, url: office.url });
+async function openOne(inboxServer: InboxServer, id: string): Promise<InboxPage> {
+  const inbox = await openInbox(resources, { newPage, url: inboxServer.url });
   await inbox.open(id);
   await inbox.page.getByText("Loading what surrounds it").waitFor({ state: "detached" });
   return inbox;
 }
 
 test("a card tells what it is about, who asks, what each answer does, and what surrounds it", async () => {
-  const office = await openOffice(resources);
-  const [earlier = ""] = await office.ask("ana", { name: "reimburse", args: { amount: 7, purpose: "tea" } });
-  await (await office.runner.approve(earlier, { by: { id: "grace" } })).finished;
-  const [id = ""] = await office.ask("ana", LUNCH, MAIL);
-  const { card } = await openOne(office, id);
+  const inboxServer = await startInboxServer(resources);
+  const [earlier = ""] = await inboxServer.ask("ana", {
+    name: "reimburse",
+    args: { amount: 7, purpose: "tea" },
+  });
+  await (await inboxServer.runner.approve(earlier, { by: { id: "grace" } })).finished;
+  const [id = ""] = await inboxServer.ask("ana", LUNCH, MAIL);
+  const { card } = await openOne(inboxServer, id);
   expect(await card.locator(".card-head").innerText()).toMatch(
     /left\s+reimburse\s+(amount:\s+)?2,500\s+purpose lunch/,
   );
@@ -51,21 +54,21 @@ test("a card tells what it is about, who asks, what each answer does, and what s
 });
 
 test("loaded again, a card shows what became of it, with a badge and without buttons", async () => {
-  const office = await openStillOffice(resources);
-  const { page, open, card } = await openInbox(resources, { newPage, url: office.url });
+  const inboxServer = await startFixedTimeInbox(resources);
+  const { page, open, card } = await openInbox(resources, { newPage, url: inboxServer.url });
   await (
-    await office.runner.approve(office.shown.form, {
+    await inboxServer.runner.approve(inboxServer.shown.form, {
       by: { id: "boss" },
       payload: { approvedDays: 5, kind: "study" },
     })
   ).finished;
-  await office.runner.deny(office.shown.diff, { by: { id: "boss" } });
+  await inboxServer.runner.deny(inboxServer.shown.diff, { by: { id: "boss" } });
   for (const [id, word, look] of [
-    [office.shown.form, "Approved, done", "badge-yes"],
-    [office.shown.diff, "Rejected", "badge-no"],
-    [office.shown.expired, "Expired", "badge-plain"],
-    [office.shown.failed, "Approved, failed", "badge-doubt"],
-    [office.shown.unknown, "Outcome unknown", "badge-doubt"],
+    [inboxServer.shown.form, "Approved, done", "badge-yes"],
+    [inboxServer.shown.diff, "Rejected", "badge-no"],
+    [inboxServer.shown.expired, "Expired", "badge-plain"],
+    [inboxServer.shown.failed, "Approved, failed", "badge-doubt"],
+    [inboxServer.shown.unknown, "Outcome unknown", "badge-doubt"],
   ] as const) {
     await open(id);
     await page.reload();
@@ -75,9 +78,9 @@ test("loaded again, a card shows what became of it, with a badge and without but
 });
 
 test("questions are asked as questions, picked or answered in one's own words, and reach the model", async () => {
-  const office = await openOffice(resources);
-  const [id = ""] = await office.ask("ana", ASK_USER);
-  const { page, rows, button, card, sendNow } = await openOne(office, id);
+  const inboxServer = await startInboxServer(resources);
+  const [id = ""] = await inboxServer.ask("ana", ASK_USER);
+  const { page, rows, button, card, sendNow } = await openOne(inboxServer, id);
   expect(await rows.first().innerText()).toContain("Which region should it run in?");
   await card.getByRole("heading", { name: "3 questions for you" }).waitFor();
   await card.getByText("No question is answered yet.").waitFor();
@@ -94,7 +97,7 @@ test("questions are asked as questions, picked or answered in one's own words, a
   await button("Send the answers").and(page.locator("[aria-disabled=false]")).click();
   await sendNow();
   await card.locator(".card-head").getByText("Approved, done").waitFor();
-  expect((await office.look(id)).decision?.payload).toEqual({
+  expect((await inboxServer.look(id)).decision?.payload).toEqual({
     answer_1: "Lisbon",
     answer_2: ["Backup", "Audit log", "Logs for a year"],
     answer_3: "Cheap",
@@ -105,38 +108,38 @@ test("questions are asked as questions, picked or answered in one's own words, a
 });
 
 test("questions can be declined, with a reason", async () => {
-  const office = await openOffice(resources);
-  const [id = ""] = await office.ask("ana", ASK_USER);
-  const { page, button, sendNow, card } = await openOne(office, id);
+  const inboxServer = await startInboxServer(resources);
+  const [id = ""] = await inboxServer.ask("ana", ASK_USER);
+  const { page, button, sendNow, card } = await openOne(inboxServer, id);
   await button(/^Decline…/).click();
   await page.keyboard.type("ask somebody else");
   await button("Decline").and(page.locator("[aria-disabled=false]")).click();
   await sendNow();
   await card.getByText("Rejected by local").waitFor();
-  expect((await office.look(id)).decision?.reason).toBe("ask somebody else");
+  expect((await inboxServer.look(id)).decision?.reason).toBe("ask somebody else");
 });
 
 test("a tool of an MCP server says so, and its words do not look like the author's or the model's", async () => {
-  const office = await openStillOffice(resources);
-  const { card, open } = await openOne(office, office.shown.server);
+  const inboxServer = await startFixedTimeInbox(resources);
+  const { card, open } = await openOne(inboxServer, inboxServer.shown.server);
   expect(await card.locator(".card-source").innerText()).toBe("from filesystem-server");
   expect(await card.getByRole("region", { name: "Where it comes from" }).innerText()).toMatch(
     /Tool’s server\s+filesystem-server/,
   );
   // The question is in our words, not in the server's.
   expect(await card.locator(".voice-name").first().innerText()).toBe("The question");
-  await open(office.shown.failed);
+  await open(inboxServer.shown.failed);
   const outcome = card.getByRole("region", { name: "Outcome" });
   await outcome.locator(".voice-server").getByText("In the words of filesystem-server").waitFor();
 });
 
 test("a deadline counts down, and when it is over nothing can be approved", async () => {
   const clock = new ManualClock(Date.now());
-  const office = await openOffice(resources, { clock });
-  const [id = ""] = await office.ask("ana", LUNCH);
+  const inboxServer = await startInboxServer(resources, { clock });
+  const [id = ""] = await inboxServer.ask("ana", LUNCH);
   const { page, open, card } = await openInbox(resources, {
     newPage,
-    url: office.url,
+    url: inboxServer.url,
     prepare: (loading) => loading.clock.install(),
   });
   await open(id);
@@ -152,18 +155,18 @@ test("a deadline counts down, and when it is over nothing can be approved", asyn
   await page.clock.fastForward(5 * 60_000);
   await card.getByText("Its time is up.").waitFor();
   await clock.advance(61 * 60_000);
-  await office.runner.work({ once: true });
+  await inboxServer.runner.work({ once: true });
   await card.locator(".card-head").getByText("Expired").waitFor();
   await card.getByText("Nobody decided in time. It did not run.").waitFor();
-  expect(office.ran).toEqual([]);
+  expect(inboxServer.ran).toEqual([]);
 });
 
 test("a card says how whoever asked was known then, for the call of a nested agent too", async () => {
-  const office = await openOffice(resources, { mode: "tokens" });
-  const token = await office.tokenFor("ana");
+  const inboxServer = await startInboxServer(resources, { mode: "tokens" });
+  const token = await inboxServer.tokenFor("ana");
   const send = async (path: string, body: object): Promise<void> => {
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-    const answer = await fetch(`${office.url}${path}`, {
+    const answer = await fetch(`${inboxServer.url}${path}`, {
       method: "POST",
       headers,
       body: JSON.stringify(body),
@@ -175,16 +178,16 @@ test("a card says how whoever asked was known then, for the call of a nested age
   const newMessage = { role: "user", parts: [{ text: JSON.stringify(calls) }] };
   await send("/run", { appName: "office", userId: "ana", sessionId: "s1", newMessage });
   // Here a program says that it was ana, and nobody has proved it.
-  await office.ask("ana", MAIL);
+  await inboxServer.ask("ana", MAIL);
   const { page, rows, open, card, button } = await openInbox(resources, {
     newPage,
-    url: office.url,
+    url: inboxServer.url,
     mayComplain: /401/,
   });
   await page.getByLabel(/^Token/).fill(token);
   await button("Log in").click();
   await expect.poll(() => rows.count()).toBe(3);
-  const { items } = await office.engine.ledger.confirmations({ state: "open" }, {});
+  const { items } = await inboxServer.engine.ledger.confirmations({ state: "open" }, {});
   const facts = card.getByRole("region", { name: "Where it comes from" });
   for (const { confirmation } of items) {
     await open(confirmation.id);
@@ -197,13 +200,13 @@ test("a card says how whoever asked was known then, for the call of a nested age
 });
 
 test("what lies below the edge is scrolled to before it is approved, on a card and among several", async () => {
-  const office = await openOffice(resources);
+  const inboxServer = await startInboxServer(resources);
   const fields = Array.from({ length: 18 }, (_, index) => [`field ${index + 1}`, `value ${index + 1}`]);
   const many = { name: "tag", args: Object.fromEntries(fields) as JsonObject };
-  const [id = ""] = await office.ask("ana", many, { ...many, name: "send_email" });
+  const [id = ""] = await inboxServer.ask("ana", many, { ...many, name: "send_email" });
   const { page, open, card, button } = await openInbox(resources, {
     newPage,
-    url: office.url,
+    url: inboxServer.url,
     viewport: { width: 1280, height: 500 },
   });
   const isOn = page.locator("[aria-disabled=false]");
@@ -222,18 +225,18 @@ test("what lies below the edge is scrolled to before it is approved, on a card a
   await dialog.locator(".review").focus();
   await page.keyboard.press("End");
   await dialog.getByRole("button", { name: "Approve all 2" }).and(isOn).waitFor();
-  expect(office.ran).toEqual([]);
+  expect(inboxServer.ran).toEqual([]);
 });
 
 test("a declared before and after is a diff, and a nested agent's call names its agents and the inner tool", async () => {
-  const office = await openStillOffice(resources);
-  const { card, open } = await openOne(office, office.shown.diff);
+  const inboxServer = await startFixedTimeInbox(resources);
+  const { card, open } = await openOne(inboxServer, inboxServer.shown.diff);
   const diff = card.getByRole("group", { name: "What changes" });
   expect(await diff.locator(".diff-removed").allInnerTexts()).toEqual([
     expect.stringContaining("daily: 100"),
   ]);
   expect(await diff.locator(".diff-added").allInnerTexts()).toEqual([expect.stringContaining("daily: 1000")]);
-  await open(office.shown.nested);
+  await open(inboxServer.shown.nested);
   await card.getByRole("heading", { name: "file_report" }).waitFor();
   expect(await card.locator(".path").innerText()).toBe("assistant › clerk › file_report");
 });

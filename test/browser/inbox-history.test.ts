@@ -4,9 +4,9 @@ import { expect, test } from "vitest";
 import type { Scope } from "../../src/http/index.ts";
 import { axeFaults } from "../support/browser/axe.ts";
 import { useBrowser } from "../support/browser/browser.ts";
-import { giveUp, requestsIn } from "../support/ledger/given-up.ts";
 import { openInbox } from "../support/browser/inbox-page.ts";
-import { openOffice } from "../support/browser/inbox-server.ts";
+import { startInboxServer } from "../support/browser/inbox-server.ts";
+import { giveUp, requestsIn } from "../support/ledger/given-up.ts";
 import { useResources } from "../support/resources.ts";
 
 const resources = useResources();
@@ -15,12 +15,12 @@ const newPage = useBrowser();
 const LUNCH = { name: "reimburse", args: { amount: 2500, purpose: "lunch" } };
 
 test("history tells who decided what, is searched on the server, and is exported without formulas", async () => {
-  const office = await openOffice(resources);
-  const [yes = ""] = await office.ask("=cmd|' /C calc'!A0", LUNCH);
-  const [no = ""] = await office.ask("ben", { name: "tag", args: { name: "blue" } });
-  await (await office.runner.approve(yes, { by: { id: "boss" } })).finished;
-  await office.runner.deny(no, { by: { id: "boss" }, reason: "+1 for no" });
-  const { page, button } = await openInbox(resources, { newPage, url: office.url, path: "#/history" });
+  const server = await startInboxServer(resources);
+  const [yes = ""] = await server.ask("=cmd|' /C calc'!A0", LUNCH);
+  const [no = ""] = await server.ask("ben", { name: "tag", args: { name: "blue" } });
+  await (await server.runner.approve(yes, { by: { id: "boss" } })).finished;
+  await server.runner.deny(no, { by: { id: "boss" }, reason: "+1 for no" });
+  const { page, button } = await openInbox(resources, { newPage, url: server.url, path: "#/history" });
   const rows = page.locator("tbody tr");
   await expect.poll(() => rows.count()).toBe(2);
   expect(await page.locator("tbody").innerText()).toContain("boss");
@@ -45,9 +45,9 @@ test("history tells who decided what, is searched on the server, and is exported
 });
 
 test("an unknown outcome is shown with what is known of it, and settled by a person", async () => {
-  const office = await openOffice(resources);
-  const [id = ""] = await office.ask("ana", { name: "explode", args: { amount: 7 } });
-  const { page, open, button, card, sendNow } = await openInbox(resources, { newPage, url: office.url });
+  const server = await startInboxServer(resources);
+  const [id = ""] = await server.ask("ana", { name: "explode", args: { amount: 7 } });
+  const { page, open, button, card, sendNow } = await openInbox(resources, { newPage, url: server.url });
   await open(id);
   await button(/^Approve/)
     .and(page.locator("[aria-disabled=false]"))
@@ -61,41 +61,41 @@ test("an unknown outcome is shown with what is known of it, and settled by a per
   await page.getByLabel(/^What came back/).fill(`{"receipt": 42}`);
   await button("Settle").click();
   await card.locator(".card-head").getByText("Approved, done").waitFor();
-  expect((await office.look(id)).result).toEqual({ receipt: 42 });
+  expect((await server.look(id)).result).toEqual({ receipt: 42 });
 });
 
 test("a call that nobody was asked about and whose outcome is unknown is settled too", async () => {
-  const office = await openOffice(resources);
-  const turn = await office.runner.send(JSON.stringify([{ name: "vanish", args: { amount: 3 } }]), {
+  const server = await startInboxServer(resources);
+  const turn = await server.runner.send(JSON.stringify([{ name: "vanish", args: { amount: 3 } }]), {
     user: "ana",
   });
   const [lost] = turn.unknown;
-  const { page, button } = await openInbox(resources, { newPage, url: office.url, path: "#/unknown" });
+  const { page, button } = await openInbox(resources, { newPage, url: server.url, path: "#/unknown" });
   await page.getByRole("heading", { name: "vanish" }).waitFor();
   await button("Settle").click({ force: true });
   await page.getByLabel(/give up/).check();
   await page.getByLabel(/^What went wrong/).fill("it never arrived");
   await button("Settle").click();
   await page.getByText("Every outcome is known").waitFor();
-  const [call] = await office.engine.ledger.calls([lost?.call ?? ""]);
+  const [call] = await server.engine.ledger.calls([lost?.call ?? ""]);
   expect(call).toMatchObject({ status: "failed" });
   expect(JSON.stringify(call?.result)).toContain("it never arrived");
 });
 
 test("notifications that were given up are told to administrators alone, who have them sent again", async () => {
-  const office = await openOffice(resources, { mode: "tokens" });
-  await office.ask("ana", LUNCH, { name: "tag", args: { name: "blue" } });
-  const { ledger } = office.engine;
+  const server = await startInboxServer(resources, { mode: "tokens" });
+  await server.ask("ana", LUNCH, { name: "tag", args: { name: "blue" } });
+  const { ledger } = server.engine;
   const reason = `HTTP 500 <b>no</b>${"x".repeat(300)}`;
   await giveUp(ledger, { seqs: await requestsIn(ledger), reason });
   const openAs = async (user: string, scopes: readonly Scope[], path = "") => {
-    const token = await office.tokenFor(user, { scopes });
+    const token = await server.tokenFor(user, { scopes });
     const prepare = async (page: Page) => {
-      const answer = await page.request.post(`${office.url}/auth/login`, { data: { token } });
+      const answer = await page.request.post(`${server.url}/auth/login`, { data: { token } });
       const { proof } = (await answer.json()) as { readonly proof: string };
       await page.addInitScript(`localStorage.setItem("countersign.proof", ${JSON.stringify(proof)})`);
     };
-    return openInbox(resources, { newPage, url: office.url, path, prepare, mayComplain: /404/ });
+    return openInbox(resources, { newPage, url: server.url, path, prepare, mayComplain: /404/ });
   };
   const ana = await openAs("ana", ["read", "decide"], "#/deliveries");
   await ana.page.getByText("Only administrators see these").waitFor();

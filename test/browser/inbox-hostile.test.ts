@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { JsonObject } from "../../src/index.ts";
 import { useBrowser } from "../support/browser/browser.ts";
 import { openInbox } from "../support/browser/inbox-page.ts";
-import { openOffice } from "../support/browser/inbox-server.ts";
+import { startInboxServer } from "../support/browser/inbox-server.ts";
 import { useResources } from "../support/resources.ts";
 
 const resources = useResources();
@@ -27,11 +27,11 @@ const HOSTILE: { readonly [kind: string]: string } = {
 };
 
 test("hostile text is shown, whole and inert, wherever it stands", async () => {
-  const office = await openOffice(resources);
+  const server = await startInboxServer(resources);
   const args = { ...HOSTILE, [HOSTILE["script"] ?? ""]: { [HOSTILE["override"] ?? ""]: 1 } };
   const user = `eve\u202E ${HOSTILE["image"]}`;
-  const [id = ""] = await office.ask(user, { name: "send_email", args });
-  const { page, open, card } = await openInbox(resources, { newPage, url: office.url });
+  const [id = ""] = await server.ask(user, { name: "send_email", args });
+  const { page, open, card } = await openInbox(resources, { newPage, url: server.url });
   await page.locator(".row-link").first().waitFor();
   await open(id);
   for (const fold of await card.getByRole("button", { name: /^Show/ }).all()) await fold.click();
@@ -51,9 +51,9 @@ test("hostile text is shown, whole and inert, wherever it stands", async () => {
     "",
     "mine",
     "history",
-    `chat/office/${(await office.look(id)).session}?user=${encodeURIComponent(user)}`,
+    `chat/office/${(await server.look(id)).session}?user=${encodeURIComponent(user)}`,
   ]) {
-    await page.goto(`${office.url}/#/${view}`);
+    await page.goto(`${server.url}/#/${view}`);
     await page.locator("main").first().waitFor();
   }
   expect(await page.evaluate("window.owned")).toBeUndefined();
@@ -65,14 +65,14 @@ test("hostile text is shown, whole and inert, wherever it stands", async () => {
 });
 
 test("a megabyte of arguments opens, can be read to its end, and only then be approved", async () => {
-  const office = await openOffice(resources);
+  const server = await startInboxServer(resources);
   const body = `${"lorem ipsum dolor sit amet ".repeat(40_000)}THE END`;
   const many = Array.from({ length: 3_000 }, (_, index) => index);
-  const [id = ""] = await office.ask("ana", {
+  const [id = ""] = await server.ask("ana", {
     name: "send_email",
     args: { body, many, line: "x".repeat(50_000) },
   });
-  const { page, open, card, button, toEnd } = await openInbox(resources, { newPage, url: office.url });
+  const { page, open, card, button, toEnd } = await openInbox(resources, { newPage, url: server.url });
   await open(id);
   await card.getByText("Open the 3 folded parts of the arguments first.").waitFor();
   for (const name of [
@@ -93,16 +93,16 @@ test("a megabyte of arguments opens, can be read to its end, and only then be ap
 });
 
 test("arguments nested too deep for fields are shown as JSON, and can be read", async () => {
-  const office = await openOffice(resources);
+  const server = await startInboxServer(resources);
   let deep: JsonObject = { secret: "the innermost" };
   for (let level = 0; level < 40; level += 1) deep = { [`level${level}`]: deep };
-  const [id = ""] = await office.ask("ana", {
+  const [id = ""] = await server.ask("ana", {
     name: "tag",
     args: { deep },
   });
   const { open, card, button, page, toEnd } = await openInbox(resources, {
     newPage,
-    url: office.url,
+    url: server.url,
     viewport: { width: 380, height: 800 },
   });
   await open(id);
@@ -119,12 +119,12 @@ test("arguments nested too deep for fields are shown as JSON, and can be read", 
 });
 
 test("text from right to left is read as such, each value on its own", async () => {
-  const office = await openOffice(resources);
-  const [id = ""] = await office.ask("ana", {
+  const server = await startInboxServer(resources);
+  const [id = ""] = await server.ask("ana", {
     name: "tag",
     args: { name: "مرحبا بالعالم 123", other: "plain" },
   });
-  const { page, open, card } = await openInbox(resources, { newPage, url: office.url });
+  const { page, open, card } = await openInbox(resources, { newPage, url: server.url });
   await open(id);
   await card.locator(".voice-model dd").first().waitFor();
   const directions = await page.evaluate(
@@ -134,15 +134,15 @@ test("text from right to left is read as such, each value on its own", async () 
 });
 
 test("the page may load its own files and talk to its own server, and nothing else", async () => {
-  const office = await openOffice(resources);
-  const answer = await fetch(`${office.url}/`);
+  const server = await startInboxServer(resources);
+  const answer = await fetch(`${server.url}/`);
   const policy = answer.headers.get("content-security-policy") ?? "";
   expect(policy).toContain("default-src 'none'");
   expect(policy).not.toContain("unsafe");
   expect(await answer.text()).not.toMatch(/<script(?![^>]*\ssrc=)|<style|\sstyle=|\son\w+=/);
   const { page } = await openInbox(resources, {
     newPage,
-    url: office.url,
+    url: server.url,
     mayComplain: /Content Security Policy|TrustedScript|inline/,
   });
   await page.getByText("Nothing waits for you").waitFor();

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { useBrowser } from "../support/browser/browser.ts";
 import { openInbox } from "../support/browser/inbox-page.ts";
-import { openOffice } from "../support/browser/inbox-server.ts";
+import { startInboxServer } from "../support/browser/inbox-server.ts";
 import { useResources } from "../support/resources.ts";
 
 const resources = useResources();
@@ -11,12 +11,12 @@ const LUNCH = { name: "reimburse", args: { amount: 2500, purpose: "lunch" } };
 const MAIL = { name: "send_email", args: { to: "finance@corp.example", body: "many words ".repeat(200) } };
 
 test("everything is done by keys alone: find, read, approve, reject with a reason, undo", async () => {
-  const office = await openOffice(resources);
-  await office.ask("ana", LUNCH);
-  await office.ask("ana", MAIL);
+  const server = await startInboxServer(resources);
+  await server.ask("ana", LUNCH);
+  await server.ask("ana", MAIL);
   const { page, rows, card, button } = await openInbox(resources, {
     newPage,
-    url: office.url,
+    url: server.url,
     prepare: (loading) => loading.clock.install(),
   });
   const focused = (): Promise<string> =>
@@ -57,20 +57,20 @@ test("everything is done by keys alone: find, read, approve, reject with a reaso
   await page.keyboard.press("Enter");
   await button(/^Reject…/).waitFor();
   await page.clock.resume();
-  expect(office.ran).toEqual([]);
+  expect(server.ran).toEqual([]);
   await expect.poll(async () => (await page.keyboard.press("a"), button("Undo").count())).toBe(1);
   await tabTo("Send now");
   await page.keyboard.press("Enter");
   await card.locator(".card-head").getByText("Approved, done").waitFor();
-  expect(office.ran).toEqual([MAIL]);
+  expect(server.ran).toEqual([MAIL]);
 });
 
 test("who wants less motion gets none: what is held shows no sweep, what is busy does not pulse", async () => {
-  const office = await openOffice(resources);
-  const [id = ""] = await office.ask("ana", { name: "delete_backup", args: { name: "nightly" } });
+  const server = await startInboxServer(resources);
+  const [id = ""] = await server.ask("ana", { name: "delete_backup", args: { name: "nightly" } });
   const { page, open, button } = await openInbox(resources, {
     newPage,
-    url: office.url,
+    url: server.url,
     prepare: (loading) => loading.clock.install(),
   });
   await open(id);

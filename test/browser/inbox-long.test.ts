@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { useBrowser } from "../support/browser/browser.ts";
 import { openInbox } from "../support/browser/inbox-page.ts";
-import { openOffice } from "../support/browser/inbox-server.ts";
+import { startInboxServer } from "../support/browser/inbox-server.ts";
 import { useResources } from "../support/resources.ts";
 
 const resources = useResources();
@@ -13,12 +13,12 @@ const LONG = { name: "send_email", args: { to: "finance@corp.example", body: BOD
 const SHORT = { name: "send_email", args: { to: "ana@corp.example", body: "Hello." } };
 
 test("a long request is listed by its beginning, left out of approving many, and approved on its whole card", async () => {
-  const office = await openOffice(resources);
-  const [long = ""] = await office.ask("ana", LONG);
-  const [short = ""] = await office.ask("ana", SHORT);
+  const server = await startInboxServer(resources);
+  const [long = ""] = await server.ask("ana", LONG);
+  const [short = ""] = await server.ask("ana", SHORT);
   const { page, rows, card, button, toEnd, sendNow } = await openInbox(resources, {
     newPage,
-    url: office.url,
+    url: server.url,
   });
   const row = page.locator(`[data-row="${long}"]`);
   await row.getByText("· long").waitFor();
@@ -32,9 +32,9 @@ test("a long request is listed by its beginning, left out of approving many, and
   await expect.poll(() => button("Approve 1").isEnabled()).toBe(true);
   await button("Approve 1").click();
   await sendNow();
-  await expect.poll(() => office.ran.length).toBe(1);
-  expect((await office.look(short)).status).toBe("succeeded");
-  expect((await office.look(long)).status).toBe("requested");
+  await expect.poll(() => server.ran.length).toBe(1);
+  expect((await server.look(short)).status).toBe("succeeded");
+  expect((await server.look(long)).status).toBe("requested");
 
   await row.click();
   await card.waitFor();
@@ -47,24 +47,24 @@ test("a long request is listed by its beginning, left out of approving many, and
   await expect.poll(() => button(/^Approve/).isEnabled()).toBe(true);
   await button(/^Approve/).click();
   await sendNow();
-  await expect.poll(() => office.ran.length).toBe(2);
-  expect(office.ran[1]?.args).toEqual(LONG.args);
+  await expect.poll(() => server.ran.length).toBe(2);
+  expect(server.ran[1]?.args).toEqual(LONG.args);
 });
 
 test("a long request stays whole on its card when the list is read again", async () => {
-  const office = await openOffice(resources);
-  const [long = ""] = await office.ask("ana", LONG);
+  const server = await startInboxServer(resources);
+  const [long = ""] = await server.ask("ana", LONG);
   const inbox = await openInbox(resources, {
     newPage,
-    url: office.url,
+    url: server.url,
     mayComplain: /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE|ERR_CONNECTION_RESET|Failed to load/,
   });
   await inbox.open(long);
   await inbox.card.getByRole("button", { name: /^Show all/ }).click();
   await inbox.card.getByText(ENDING).first().waitFor();
-  await office.stop();
-  await office.start();
-  await office.ask("ana", SHORT);
+  await server.stop();
+  await server.start();
+  await server.ask("ana", SHORT);
   await expect.poll(() => inbox.rows.count(), { timeout: 60_000 }).toBe(2);
   expect(await inbox.card.getByText(ENDING).first().isVisible()).toBe(true);
 });

@@ -7,9 +7,9 @@ import type { Scope } from "../../src/http/index.ts";
 import { axeFaults } from "../support/browser/axe.ts";
 import { useBrowser } from "../support/browser/browser.ts";
 import { type InboxPage, openInbox } from "../support/browser/inbox-page.ts";
-import { keepNotice } from "../support/ledger/store-notice.ts";
+import { type InboxServer, startInboxServer } from "../support/browser/inbox-server.ts";
 import { layoutFaults } from "../support/browser/layout.ts";
-import { type Office, openOffice } from "../support/browser/inbox-server.ts";
+import { storeNotice } from "../support/ledger/store-notice.ts";
 import { useResources } from "../support/resources.ts";
 
 const resources = useResources();
@@ -25,29 +25,29 @@ const LONG_MS = 120_000;
 /** More than passes between two looks of a page. */
 const NEXT_LOOK_MS = 16_000;
 
-async function openAs(office: Office, user: string, scopes: readonly Scope[]): Promise<InboxPage> {
-  const token = await office.tokenFor(user, { scopes });
+async function openAs(server: InboxServer, user: string, scopes: readonly Scope[]): Promise<InboxPage> {
+  const token = await server.tokenFor(user, { scopes });
   const prepare = async (page: Page): Promise<void> => {
     await page.clock.install();
-    const answer = await page.request.post(`${office.url}/auth/login`, { data: { token } });
+    const answer = await page.request.post(`${server.url}/auth/login`, { data: { token } });
     const { proof } = (await answer.json()) as { readonly proof: string };
     await page.addInitScript(`localStorage.setItem("countersign.proof", ${JSON.stringify(proof)})`);
   };
-  return openInbox(resources, { newPage, url: office.url, prepare });
+  return openInbox(resources, { newPage, url: server.url, prepare });
 }
 
 test("a loss is told without a reload to whoever may decide, and hidden by an administrator", {
   timeout: LONG_MS,
 }, async () => {
-  const office = await openOffice(resources, { mode: "tokens" });
-  await office.ask("ana", TRIP);
-  const ana = await openAs(office, "ana", ["read", "decide"]);
-  const root = await openAs(office, "root", ["read", "decide", "admin"]);
-  const watcher = await openAs(office, "ana", ["read"]);
+  const server = await startInboxServer(resources, { mode: "tokens" });
+  await server.ask("ana", TRIP);
+  const ana = await openAs(server, "ana", ["read", "decide"]);
+  const root = await openAs(server, "root", ["read", "decide", "admin"]);
+  const watcher = await openAs(server, "ana", ["read"]);
   await ana.rows.first().waitFor();
   await root.page.getByText("Live").waitFor();
   expect(await ana.page.getByRole("alert").count()).toBe(0);
-  const id = await keepNotice(office.engine.ledger, { details: DETAILS });
+  const id = await storeNotice(server.engine.ledger, { details: DETAILS });
   const told = ana.page.getByRole("alert");
   await ana.page.clock.fastForward(NEXT_LOOK_MS);
   await told.waitFor();
@@ -66,8 +66,8 @@ test("a loss is told without a reload to whoever may decide, and hidden by an ad
   await shown.waitFor({ state: "detached" });
   await ana.page.clock.fastForward(NEXT_LOOK_MS);
   await told.waitFor({ state: "detached" });
-  expect(await openNotices(office.engine.ledger)).toEqual([]);
-  expect(await office.engine.ledger.kept("ledger-notice", id)).toMatchObject({
+  expect(await openNotices(server.engine.ledger)).toEqual([]);
+  expect(await server.engine.ledger.kept("ledger-notice", id)).toMatchObject({
     value: { acknowledged: { by: "root" } },
   });
   expect(await watcher.page.getByRole("alert").count()).toBe(0);

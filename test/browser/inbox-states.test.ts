@@ -4,11 +4,17 @@ import { expect, test } from "vitest";
 import { ROOT } from "../../scripts/command.ts";
 import { axeFaults } from "../support/browser/axe.ts";
 import { useBrowser } from "../support/browser/browser.ts";
+import {
+  ASK_USER,
+  MAIL,
+  openFixedTimePage,
+  startFixedTimeInbox,
+  TRIP,
+} from "../support/browser/fixed-time-inbox.ts";
 import type { InboxPage, InboxPageOptions } from "../support/browser/inbox-page.ts";
+import { startInboxServer } from "../support/browser/inbox-server.ts";
 import { layoutFaults } from "../support/browser/layout.ts";
-import { openOffice } from "../support/browser/inbox-server.ts";
 import { useResources } from "../support/resources.ts";
-import { ASK_USER, MAIL, openStill, openStillOffice, TRIP } from "../support/browser/fixed-time-inbox.ts";
 
 // Every main state, at desktop and phone width, light and dark: seen by axe, and measured. Pictures are not compared by
 // their pixels, which another machine's fonts change; what makes a picture a bad one is: text that is cut off or lies over
@@ -75,14 +81,14 @@ async function keepPicture(page: InboxPage["page"], name: string): Promise<void>
 }
 
 async function openAt(url: string, options: InboxPageOptions = {}): Promise<InboxPage> {
-  return openStill(resources, { newPage, url, viewport: SIZES.desktop, ...options });
+  return openFixedTimePage(resources, { newPage, url, viewport: SIZES.desktop, ...options });
 }
 
 test(`the list and the cards of what waits ${WELL}`, { timeout: LONG_MS }, async () => {
-  const office = await openStillOffice(resources);
-  const inbox = await openAt(office.url);
+  const server = await startFixedTimeInbox(resources);
+  const inbox = await openAt(server.url);
   const { page, rows, card, button, open } = inbox;
-  const { simple, ...others } = office.shown;
+  const { simple, ...others } = server.shown;
   await rows.nth(8).waitFor();
   await page.getByText("Live").waitFor();
   await look(inbox, "list");
@@ -121,8 +127,8 @@ test(`the list and the cards of what waits ${WELL}`, { timeout: LONG_MS }, async
 });
 
 test(`what was decided, and several at once, ${WELL}`, { timeout: LONG_MS }, async () => {
-  const office = await openStillOffice(resources);
-  const inbox = await openAt(office.url);
+  const server = await startFixedTimeInbox(resources);
+  const inbox = await openAt(server.url);
   const { page, rows, card, button, open, sendNow } = inbox;
   await rows.nth(8).waitFor();
   for (const box of (await page.getByRole("checkbox").all()).slice(0, 3)) await box.check();
@@ -133,7 +139,7 @@ test(`what was decided, and several at once, ${WELL}`, { timeout: LONG_MS }, asy
   await look(inbox, "review-reject");
   await page.keyboard.press("Escape");
   if (await page.getByRole("dialog").isVisible()) await page.keyboard.press("Escape");
-  await open(office.shown.simple);
+  await open(server.shown.simple);
   await ready(inbox);
   await button(/^Approve/).click();
   await look(inbox, "held");
@@ -141,7 +147,7 @@ test(`what was decided, and several at once, ${WELL}`, { timeout: LONG_MS }, asy
   await card.locator(".card-head").getByText("Approved, done").waitFor();
   await surrounded(inbox);
   await look(inbox, "approved");
-  await open(office.shown.questions);
+  await open(server.shown.questions);
   await page.getByLabel("Frankfurt (eu)").check();
   await page.getByLabel("Audit log").check();
   await button("Send the answers").and(page.locator("[aria-disabled=false]")).click();
@@ -149,7 +155,7 @@ test(`what was decided, and several at once, ${WELL}`, { timeout: LONG_MS }, asy
   await card.locator(".card-head").getByText("Approved, done").waitFor();
   await look(inbox, "answered");
   for (const state of ["expired", "failed"] as const) {
-    await open(office.shown[state]);
+    await open(server.shown[state]);
     await surrounded(inbox);
     await look(inbox, state);
   }
@@ -160,24 +166,24 @@ test(`what was decided, and several at once, ${WELL}`, { timeout: LONG_MS }, asy
 });
 
 test(`history, my requests and the chat ${WELL}`, { timeout: LONG_MS }, async () => {
-  const office = await openStillOffice(resources);
-  const inbox = await openAt(office.url, { path: "#/history" });
+  const server = await startFixedTimeInbox(resources);
+  const inbox = await openAt(server.url, { path: "#/history" });
   const { page, button, sendNow } = inbox;
   await expect.poll(() => page.locator("tbody tr").count()).toBe(4);
   await look(inbox, "history");
-  await page.goto(`${office.url}/#/mine`);
+  await page.goto(`${server.url}/#/mine`);
   await expect.poll(() => page.locator("tbody tr").count()).toBe(1);
   await look(inbox, "mine");
   await button("Withdraw…").click();
   await look(inbox, "withdraw");
   await page.keyboard.press("Escape");
-  await page.goto(`${office.url}/#/unknown`);
+  await page.goto(`${server.url}/#/unknown`);
   await page.locator(".unknown").first().waitFor();
   await look(inbox, "unknown-page");
-  await page.goto(`${office.url}/#/login`);
+  await page.goto(`${server.url}/#/login`);
   await page.getByText("not authenticated").waitFor();
   await look(inbox, "login-page");
-  await page.goto(`${office.url}/#/chat`);
+  await page.goto(`${server.url}/#/chat`);
   await page.getByText("Start a chat").waitFor();
   await look(inbox, "chat-none");
   await button("New chat with office").click();
@@ -194,7 +200,7 @@ test(`history, my requests and the chat ${WELL}`, { timeout: LONG_MS }, async ()
   await sendNow();
   await trip.getByText("Approved, completed").waitFor();
   await look(inbox, "chat-decided");
-  await page.goto(`${office.url}/#/chat`);
+  await page.goto(`${server.url}/#/chat`);
   await button("New chat with office").click();
   await page.getByLabel("Message").fill(JSON.stringify([ASK_USER]));
   await page.keyboard.press("Enter");
@@ -206,9 +212,9 @@ test(`history, my requests and the chat ${WELL}`, { timeout: LONG_MS }, async ()
 test(`a page that is empty, loading, offline, reconnecting or wants a login ${WELL}`, {
   timeout: LONG_MS,
 }, async () => {
-  const office = await openOffice(resources, { mode: "tokens" });
+  const server = await startInboxServer(resources, { mode: "tokens" });
   const held = Promise.withResolvers<void>();
-  const inbox = await openAt(office.url, {
+  const inbox = await openAt(server.url, {
     mayComplain: /401|ERR_/,
     prepare: (page) =>
       page.route("**/v1/confirmations?**", async (route) => {
@@ -219,7 +225,7 @@ test(`a page that is empty, loading, offline, reconnecting or wants a login ${WE
   const { page, button } = inbox;
   await page.getByRole("dialog", { name: "Log in to go on" }).waitFor();
   await look(inbox, "login");
-  await page.getByLabel(/^Token/).fill(await office.tokenFor("ana"));
+  await page.getByLabel(/^Token/).fill(await server.tokenFor("ana"));
   await button("Log in").click();
   await page.getByRole("status", { name: "Loading" }).waitFor();
   await look(inbox, "loading");
@@ -234,10 +240,10 @@ test(`a page that is empty, loading, offline, reconnecting or wants a login ${WE
   await look(inbox, "offline");
   await page.context().setOffline(false);
   await page.getByText("Live").waitFor();
-  await office.stop();
+  await server.stop();
   await page.getByText("Reconnecting…").waitFor();
   await look(inbox, "reconnecting");
-  await office.start();
+  await server.start();
   expectNoFaults();
 });
 

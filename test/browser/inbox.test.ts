@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { useBrowser } from "../support/browser/browser.ts";
 import { openInbox } from "../support/browser/inbox-page.ts";
-import { openOffice } from "../support/browser/inbox-server.ts";
+import { startInboxServer } from "../support/browser/inbox-server.ts";
 import { useResources } from "../support/resources.ts";
 
 const resources = useResources();
@@ -16,10 +16,10 @@ const LUNCH = { name: "reimburse", args: { amount: 2500, purpose: "lunch" } };
 const MAIL = { name: "send_email", args: { to: "finance@corp.example", subject: "Hello" } };
 
 test("a request appears without a reload, is approved on its card, and the call runs once", async () => {
-  const office = await openOffice(resources);
-  const { page, rows, card, button, sendNow } = await openInbox(resources, { newPage, url: office.url });
+  const server = await startInboxServer(resources);
+  const { page, rows, card, button, sendNow } = await openInbox(resources, { newPage, url: server.url });
   await page.getByText("Nothing waits for you").waitFor();
-  await office.ask("ana", LUNCH);
+  await server.ask("ana", LUNCH);
   await rows.first().waitFor();
   await expect.poll(() => page.title()).toBe("(1) Countersign");
   await rows.first().click();
@@ -29,7 +29,7 @@ test("a request appears without a reload, is approved on its card, and the call 
   await button(/^Approve/).click();
   await sendNow();
   await card.locator(".card-head").getByText("Approved, done").waitFor();
-  expect(office.ran).toEqual([LUNCH]);
+  expect(server.ran).toEqual([LUNCH]);
   expect(await card.innerText()).toContain("Approved by local");
   expect(await button(/^Approve/).count()).toBe(0);
   await page.reload();
@@ -39,9 +39,9 @@ test("a request appears without a reload, is approved on its card, and the call 
 });
 
 test("a click can be undone before it is sent, and then nothing has happened", async () => {
-  const office = await openOffice(resources);
-  const [id = ""] = await office.ask("ana", LUNCH);
-  const { page, open, button, card } = await openInbox(resources, { newPage, url: office.url, prepare });
+  const server = await startInboxServer(resources);
+  const [id = ""] = await server.ask("ana", LUNCH);
+  const { page, open, button, card } = await openInbox(resources, { newPage, url: server.url, prepare });
   const decisions: string[] = [];
   page.on("request", (request) => {
     if (request.method() === "POST") decisions.push(request.url());
@@ -57,13 +57,13 @@ test("a click can be undone before it is sent, and then nothing has happened", a
   await card.getByText("Waiting").waitFor();
   await page.clock.runFor(10_000);
   expect(decisions).toEqual([]);
-  expect(office.ran).toEqual([]);
+  expect(server.ran).toEqual([]);
 });
 
 test("a held click is sent by itself, once, under one key", async () => {
-  const office = await openOffice(resources);
-  const [id = ""] = await office.ask("ana", LUNCH);
-  const { page, open, button, card } = await openInbox(resources, { newPage, url: office.url, prepare });
+  const server = await startInboxServer(resources);
+  const [id = ""] = await server.ask("ana", LUNCH);
+  const { page, open, button, card } = await openInbox(resources, { newPage, url: server.url, prepare });
   const keys: (string | undefined)[] = [];
   page.on("request", (request) => {
     if (request.method() === "POST") keys.push(request.headers()["idempotency-key"]);
@@ -81,13 +81,13 @@ test("a held click is sent by itself, once, under one key", async () => {
   await page.clock.resume();
   await card.locator(".card-head").getByText("Approved, done").waitFor();
   expect(keys).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)]);
-  expect(office.ran).toEqual([LUNCH]);
+  expect(server.ran).toEqual([LUNCH]);
 });
 
 test("a rejection carries its reason to the record and the model", async () => {
-  const office = await openOffice(resources);
-  const [id = ""] = await office.ask("ana", MAIL);
-  const { page, open, card, button, sendNow } = await openInbox(resources, { newPage, url: office.url });
+  const server = await startInboxServer(resources);
+  const [id = ""] = await server.ask("ana", MAIL);
+  const { page, open, card, button, sendNow } = await openInbox(resources, { newPage, url: server.url });
   await open(id);
   await page.keyboard.press("r");
   await page.keyboard.type("not this week");
@@ -96,18 +96,18 @@ test("a rejection carries its reason to the record and the model", async () => {
   await sendNow();
   await card.getByText("Rejected by local").waitFor();
   expect(await card.innerText()).toContain("not this week");
-  expect(office.ran).toEqual([]);
-  const { decision, result } = (await office.look(id)) ?? {};
+  expect(server.ran).toEqual([]);
+  const { decision, result } = (await server.look(id)) ?? {};
   expect(decision).toMatchObject({ confirmed: false, reason: "not this week" });
   expect(result).toBeUndefined();
 });
 
 test("approving is off until every folded argument was opened, and says so", async () => {
-  const office = await openOffice(resources);
+  const server = await startInboxServer(resources);
   const body = `${"dear all\n".repeat(80)}and now the small print: pay everything`;
   const deep = { a: { b: { c: { d: "hidden" } } } };
-  const [id = ""] = await office.ask("ana", { name: "send_email", args: { to: "x@y.example", body, deep } });
-  const { page, open, button, card, toEnd } = await openInbox(resources, { newPage, url: office.url });
+  const [id = ""] = await server.ask("ana", { name: "send_email", args: { to: "x@y.example", body, deep } });
+  const { page, open, button, card, toEnd } = await openInbox(resources, { newPage, url: server.url });
   await open(id);
   await card.getByText("Open the 2 folded parts of the arguments first.").waitFor();
   await button(/^Approve/).click({ force: true });
@@ -127,10 +127,10 @@ test("approving is off until every folded argument was opened, and says so", asy
 });
 
 test("the keys move, open and approve, but not while somebody types", async () => {
-  const office = await openOffice(resources);
-  await office.ask("ana", LUNCH);
-  await office.ask("ana", MAIL);
-  const { page, rows, card, button } = await openInbox(resources, { newPage, url: office.url });
+  const server = await startInboxServer(resources);
+  await server.ask("ana", LUNCH);
+  await server.ask("ana", MAIL);
+  const { page, rows, card, button } = await openInbox(resources, { newPage, url: server.url });
   await expect.poll(() => rows.count()).toBe(2);
   await page.keyboard.press("j");
   await card.getByRole("heading", { name: "reimburse" }).waitFor();
@@ -153,10 +153,10 @@ test("the keys move, open and approve, but not while somebody types", async () =
 });
 
 test("the approve key does nothing in the half second after the card has appeared", async () => {
-  const office = await openOffice(resources);
-  const [first = ""] = await office.ask("ana", LUNCH);
-  await office.ask("ana", MAIL);
-  const { page, open, button, card } = await openInbox(resources, { newPage, url: office.url, prepare });
+  const server = await startInboxServer(resources);
+  const [first = ""] = await server.ask("ana", LUNCH);
+  await server.ask("ana", MAIL);
+  const { page, open, button, card } = await openInbox(resources, { newPage, url: server.url, prepare });
   await open(first);
   await button(/^Approve/)
     .and(page.locator("[aria-disabled=false]"))
@@ -176,13 +176,13 @@ test("the approve key does nothing in the half second after the card has appeare
 });
 
 test("nothing moves under the pointer: news waits behind a button", async () => {
-  const office = await openOffice(resources);
-  await office.ask("ana", MAIL);
-  const { page, rows, button } = await openInbox(resources, { newPage, url: office.url });
+  const server = await startInboxServer(resources);
+  await server.ask("ana", MAIL);
+  const { page, rows, button } = await openInbox(resources, { newPage, url: server.url });
   await rows.first().hover();
   // Its deadline would put it first.
-  await office.ask("ana", LUNCH);
-  await office.ask("ana", LUNCH);
+  await server.ask("ana", LUNCH);
+  await server.ask("ana", LUNCH);
   await button("2 new").waitFor();
   expect(await rows.count()).toBe(1);
   expect(await rows.first().innerText()).toContain("send_email");
@@ -190,18 +190,18 @@ test("nothing moves under the pointer: news waits behind a button", async () => 
   await expect.poll(() => rows.count()).toBe(3);
   expect(await rows.first().innerText()).toContain("reimburse");
   await rows.first().hover();
-  await office.ask("ana", LUNCH);
+  await server.ask("ana", LUNCH);
   // By the keyboard's way: a pointer that leaves the list on its way to the button lets the news in by itself.
   await button("1 new").dispatchEvent("click");
   await expect.poll(() => rows.count()).toBe(4);
 });
 
 test("a card decided elsewhere changes at once, and a late click says who decided what", async () => {
-  const office = await openOffice(resources);
-  const [first = "", second = ""] = [...(await office.ask("ana", LUNCH)), ...(await office.ask("ana", MAIL))];
+  const server = await startInboxServer(resources);
+  const [first = "", second = ""] = [...(await server.ask("ana", LUNCH)), ...(await server.ask("ana", MAIL))];
   const { page, open, button, card } = await openInbox(resources, {
     newPage,
-    url: office.url,
+    url: server.url,
     mayComplain: /409/,
     prepare,
   });
@@ -212,7 +212,7 @@ test("a card decided elsewhere changes at once, and a late click says who decide
   await stopClock(page);
   await button(/^Approve/).click();
   await button("Undo").waitFor();
-  await office.runner.deny(first, { by: { id: "boss" }, reason: "no" });
+  await server.runner.deny(first, { by: { id: "boss" }, reason: "no" });
   await expect
     .poll(async () => (await page.clock.runFor(20), card.innerText()))
     .toContain("Rejected by boss");
@@ -220,17 +220,17 @@ test("a card decided elsewhere changes at once, and a late click says who decide
   await page.clock.resume();
   // The click that was held is answered by the truth, and changes nothing.
   await page.getByText("Your decision came too late. Rejected by boss").waitFor();
-  expect(office.ran).toEqual([]);
+  expect(server.ran).toEqual([]);
   await open(second);
-  await office.runner.approve(second, { by: { id: "boss" } });
+  await server.runner.approve(second, { by: { id: "boss" } });
   await card.getByText("Approved by boss").waitFor();
   expect(await button(/^Approve/).count()).toBe(0);
 });
 
 test("an answer that the stream has overtaken does not turn the card back", async () => {
-  const office = await openOffice(resources);
-  const [id = ""] = await office.ask("ana", LUNCH);
-  const { page, open, button, card, sendNow } = await openInbox(resources, { newPage, url: office.url });
+  const server = await startInboxServer(resources);
+  const [id = ""] = await server.ask("ana", LUNCH);
+  const { page, open, button, card, sendNow } = await openInbox(resources, { newPage, url: server.url });
   const told = Promise.withResolvers<void>();
   await page.route("**/decision", async (route) => {
     const answer = await route.fetch();
@@ -248,16 +248,16 @@ test("an answer that the stream has overtaken does not turn the card back", asyn
   await card.locator(".card-head").getByText("Approved, done").waitFor();
   told.resolve();
   await (await answered).finished();
-  await office.ask("ana", MAIL);
+  await server.ask("ana", MAIL);
   await expect.poll(() => page.locator(".row-link").count()).toBe(2);
   expect(await card.locator(".card-head").innerText()).toContain("Approved, done");
 });
 
 test("a tool's question gives a form by its schema or its example, and what is typed reaches the tool", async () => {
-  const office = await openOffice(resources);
-  const [leave = ""] = await office.ask("ana", { name: "grant_leave", args: { days: 5 } });
-  const [off = ""] = await office.ask("ana", { name: "request_time_off", args: { days: 5 } });
-  const { page, open, button, card, sendNow } = await openInbox(resources, { newPage, url: office.url });
+  const server = await startInboxServer(resources);
+  const [leave = ""] = await server.ask("ana", { name: "grant_leave", args: { days: 5 } });
+  const [off = ""] = await server.ask("ana", { name: "request_time_off", args: { days: 5 } });
+  const { page, open, button, card, sendNow } = await openInbox(resources, { newPage, url: server.url });
   await open(leave);
   await card.getByText("The answer “approvedDays” is not complete.").waitFor();
   await page.getByLabel("Approved days").fill("three");
@@ -267,20 +267,20 @@ test("a tool's question gives a form by its schema or its example, and what is t
   await button(/^Approve/).click();
   await sendNow();
   await card.locator(".card-head").getByText("Approved, done").waitFor();
-  const granted = await office.look(leave);
+  const granted = await server.look(leave);
   expect(granted?.result).toEqual({ granted: { approvedDays: 3, paid: false, kind: "study" } });
   await open(off);
   await page.getByLabel(/approved_days/).fill("4");
   await button(/^Approve/).click();
   await sendNow();
   await card.locator(".card-head").getByText("Approved, done").waitFor();
-  expect((await office.look(off))?.result).toEqual({ granted: { approved_days: 4 } });
+  expect((await server.look(off))?.result).toEqual({ granted: { approved_days: 4 } });
 });
 
 test("amended arguments are shown as what will run instead, and that runs", async () => {
-  const office = await openOffice(resources);
-  const [id = ""] = await office.ask("ana", { name: "order", args: { item: "laptop", quantity: 40 } });
-  const { page, open, button, card, sendNow } = await openInbox(resources, { newPage, url: office.url });
+  const server = await startInboxServer(resources);
+  const [id = ""] = await server.ask("ana", { name: "order", args: { item: "laptop", quantity: 40 } });
+  const { page, open, button, card, sendNow } = await openInbox(resources, { newPage, url: server.url });
   await open(id);
   await button("Change the arguments…").click();
   expect(await page.getByLabel("item").count()).toBe(0);
@@ -290,13 +290,13 @@ test("amended arguments are shown as what will run instead, and that runs", asyn
   await button("Approve as changed").click();
   await sendNow();
   await card.getByText("Ran with changed arguments").waitFor();
-  expect(office.ran).toEqual([{ name: "order", args: { item: "laptop", quantity: 4 } }]);
+  expect(server.ran).toEqual([{ name: "order", args: { item: "laptop", quantity: 4 } }]);
 });
 
 test("all calls of a turn are reviewed together and recorded one by one", async () => {
-  const office = await openOffice(resources);
-  const ids = await office.ask("ana", LUNCH, MAIL, { name: "tag", args: { name: "blue" } });
-  const { page, open, button, card, sendNow } = await openInbox(resources, { newPage, url: office.url });
+  const server = await startInboxServer(resources);
+  const ids = await server.ask("ana", LUNCH, MAIL, { name: "tag", args: { name: "blue" } });
+  const { page, open, button, card, sendNow } = await openInbox(resources, { newPage, url: server.url });
   await open(ids[0] ?? "");
   await button("Review all 3…").click();
   const dialog = page.getByRole("dialog");
@@ -304,9 +304,9 @@ test("all calls of a turn are reviewed together and recorded one by one", async 
   await dialog.getByRole("button", { name: "Approve all 3" }).click();
   await sendNow();
   await card.locator(".card-head").getByText("Approved, done").waitFor();
-  await expect.poll(() => office.ran.length).toBe(3);
+  await expect.poll(() => server.ran.length).toBe(3);
   for (const id of ids) {
-    expect((await office.look(id))?.decision).toMatchObject({
+    expect((await server.look(id))?.decision).toMatchObject({
       confirmed: true,
       by: { id: "local" },
     });
@@ -314,9 +314,9 @@ test("all calls of a turn are reviewed together and recorded one by one", async 
 });
 
 test("rows are picked and rejected in bulk, with one reason for all", async () => {
-  const office = await openOffice(resources);
-  const ids = [...(await office.ask("ana", LUNCH)), ...(await office.ask("ben", MAIL))];
-  const { page, rows, button, sendNow } = await openInbox(resources, { newPage, url: office.url });
+  const server = await startInboxServer(resources);
+  const ids = [...(await server.ask("ana", LUNCH)), ...(await server.ask("ben", MAIL))];
+  const { page, rows, button, sendNow } = await openInbox(resources, { newPage, url: server.url });
   await expect.poll(() => rows.count()).toBe(2);
   for (const box of await page.getByRole("checkbox").all()) await box.check();
   await button("Review…").click();
@@ -325,15 +325,15 @@ test("rows are picked and rejected in bulk, with one reason for all", async () =
   await button("Reject all 2").and(page.locator("[aria-disabled=false]")).click();
   await sendNow();
   await expect.poll(() => page.locator(".row-side").allInnerTexts()).toEqual(["Rejected", "Rejected"]);
-  for (const id of ids) expect((await office.look(id)).decision?.reason).toBe("wrong quarter");
+  for (const id of ids) expect((await server.look(id)).decision?.reason).toBe("wrong quarter");
   await button("Clear 2 decided").click();
   await page.getByText("Nothing waits for you").waitFor();
 });
 
 test("not now puts a request off for this person only, and decides nothing", async () => {
-  const office = await openOffice(resources);
-  const [id = ""] = await office.ask("ana", LUNCH);
-  const { page, open, button, rows } = await openInbox(resources, { newPage, url: office.url });
+  const server = await startInboxServer(resources);
+  const [id = ""] = await server.ask("ana", LUNCH);
+  const { page, open, button, rows } = await openInbox(resources, { newPage, url: server.url });
   await open(id);
   await button("Not now").click();
   await page.getByText("Nothing waits for you").waitFor();
@@ -344,14 +344,14 @@ test("not now puts a request off for this person only, and decides nothing", asy
   await rows.first().click();
   await button(/bring it back/).click();
   await expect.poll(() => page.title()).toBe("(1) Countersign");
-  expect((await office.look(id))?.status).toBe("requested");
+  expect((await server.look(id))?.status).toBe("requested");
 });
 
 test("search and filters narrow the list", async () => {
-  const office = await openOffice(resources);
-  await office.ask("ana", LUNCH);
-  const [mail = ""] = await office.ask("ben", MAIL);
-  const { page, rows, button } = await openInbox(resources, { newPage, url: office.url });
+  const server = await startInboxServer(resources);
+  await server.ask("ana", LUNCH);
+  const [mail = ""] = await server.ask("ben", MAIL);
+  const { page, rows, button } = await openInbox(resources, { newPage, url: server.url });
   await expect.poll(() => rows.count()).toBe(2);
   await page.locator("#search").fill("finance@corp");
   await expect.poll(() => rows.allInnerTexts()).toEqual([expect.stringContaining("send_email")]);
@@ -367,21 +367,21 @@ test("search and filters narrow the list", async () => {
     await expect.poll(() => page.locator(".row-tool").allInnerTexts()).toEqual(left);
     await button("Clear").click();
   }
-  await office.runner.deny(mail, { by: { id: "boss" } });
+  await server.runner.deny(mail, { by: { id: "boss" } });
   await page.getByLabel("Show").selectOption("decided");
   await expect.poll(() => page.locator(".row-tool").allInnerTexts()).toEqual(["send_email"]);
 });
 
 test("where more waits than anybody works through, it says so, stays small, and finds the rest", async () => {
-  const office = await openOffice(resources);
-  const [id = ""] = await office.ask("ana", LUNCH);
-  const one = await office.look(id);
+  const server = await startInboxServer(resources);
+  const [id = ""] = await server.ask("ana", LUNCH);
+  const one = await server.look(id);
   const tea = { args: { amount: 1, purpose: "tea" }, hint: "Pay?" };
   const waiting = { ...one, ...tea, expiresAt: "2100-01-01T00:00:00.000Z" };
   let told = 0;
   const { page, rows } = await openInbox(resources, {
     newPage,
-    url: office.url,
+    url: server.url,
     prepare: (loading) =>
       loading.route("**/v1/confirmations?status=requested&limit=200*", async (route) => {
         // As a server would answer that has fifty thousand of them.
@@ -402,10 +402,10 @@ test("where more waits than anybody works through, it says so, stays small, and 
 });
 
 test("a desktop notification tells of what comes while nobody looks, if it was wanted", async () => {
-  const office = await openOffice(resources);
+  const server = await startInboxServer(resources);
   const { page, button, rows } = await openInbox(resources, {
     newPage,
-    url: office.url,
+    url: server.url,
     permissions: ["notifications"],
     prepare: (loading) =>
       loading.addInitScript(`
@@ -419,11 +419,11 @@ test("a desktop notification tells of what comes while nobody looks, if it was w
   });
   await page.getByText("Nothing waits for you").waitFor();
   await page.evaluate("window.away = true");
-  await office.ask("ana", LUNCH);
+  await server.ask("ana", LUNCH);
   await rows.first().waitFor();
   expect(await page.evaluate("window.told")).toEqual([]);
   await button("Notify on the desktop").click();
-  await office.ask("ana", { name: "tag", args: { name: "\u202Eeulb" } });
+  await server.ask("ana", { name: "tag", args: { name: "\u202Eeulb" } });
   await expect
     .poll(() => page.evaluate("window.told"))
     .toEqual(["tag waits for you / Approve execution of tool tag?"]);

@@ -4,10 +4,10 @@ import { expect, test } from "vitest";
 import { createLoginLink } from "../../src/http/index.ts";
 import { useBrowser } from "../support/browser/browser.ts";
 import { openInbox } from "../support/browser/inbox-page.ts";
+import { startInboxServer } from "../support/browser/inbox-server.ts";
 import { TestIssuer } from "../support/http/issuer.ts";
-import { openOffice } from "../support/browser/inbox-server.ts";
-import { useResources } from "../support/resources.ts";
 import { cookiesOf, type Served, startServed } from "../support/http/served.ts";
+import { useResources } from "../support/resources.ts";
 
 const resources = useResources();
 const newPage = useBrowser();
@@ -179,14 +179,14 @@ test("somebody logs in at their organisation, in a new tab, and the page goes on
   const issuer = await TestIssuer.open();
   resources.add(() => issuer.close());
   const client = { id: "inbox" };
-  const office = await openOffice(resources, {
+  const inboxServer = await startInboxServer(resources, {
     mode: "oidc",
     oidc: { issuer: issuer.url, audience: "countersign", client },
   });
-  const [id = ""] = await office.ask("ana", LUNCH);
+  const [id = ""] = await inboxServer.ask("ana", LUNCH);
   const { page, card, button } = await openInbox(resources, {
     newPage,
-    url: office.url,
+    url: inboxServer.url,
     path: `#/confirmations/${id}`,
     mayComplain: /401/,
   });
@@ -210,10 +210,10 @@ test("somebody logs in at their organisation, in a new tab, and the page goes on
 });
 
 test("a login link that is pasted logs in, once", async () => {
-  const office = await openOffice(resources, { mode: "local" });
-  const { ledger } = office.engine;
-  const link = await createLoginLink({ ledger, publicUrl: office.url, user: "local:ana" });
-  const open = () => openInbox(resources, { newPage, url: office.url, mayComplain: /401/ });
+  const inboxServer = await startInboxServer(resources, { mode: "local" });
+  const { ledger } = inboxServer.engine;
+  const link = await createLoginLink({ ledger, publicUrl: inboxServer.url, user: "local:ana" });
+  const open = () => openInbox(resources, { newPage, url: inboxServer.url, mayComplain: /401/ });
   const [first, second] = [await open(), await open()];
   await first.page.getByLabel(/^Token/).fill(` ${link} `);
   await first.button("Log in").click();
@@ -225,12 +225,12 @@ test("a login link that is pasted logs in, once", async () => {
 });
 
 test("a session that ends while a reason is being typed leaves it there, and the place in it", async () => {
-  const office = await openOffice(resources, { mode: "tokens" });
-  const token = await office.tokenFor("ana");
-  const [id = ""] = await office.ask("ana", LUNCH);
+  const inboxServer = await startInboxServer(resources, { mode: "tokens" });
+  const token = await inboxServer.tokenFor("ana");
+  const [id = ""] = await inboxServer.ask("ana", LUNCH);
   const { page, open, card, sendNow } = await openInbox(resources, {
     newPage,
-    url: office.url,
+    url: inboxServer.url,
     mayComplain: /401|ERR_/,
   });
   const dialog = page.getByRole("dialog", { name: "Log in to go on" });
@@ -245,8 +245,8 @@ test("a session that ends while a reason is being typed leaves it there, and the
   await page.keyboard.type("this was too ");
   await page.context().clearCookies();
   // The stream ends and wants to come back, as whoever it was.
-  await office.stop();
-  await office.start();
+  await inboxServer.stop();
+  await inboxServer.start();
   await dialog.waitFor();
   await logIn();
   await page.keyboard.type("much");
@@ -256,17 +256,24 @@ test("a session that ends while a reason is being typed leaves it there, and the
   await page.keyboard.press("Control+Enter");
   await sendNow();
   await card.getByText("Rejected by ana").waitFor();
-  expect((await office.look(id)).decision).toMatchObject({ reason: "this was too much" });
+  expect((await inboxServer.look(id)).decision).toMatchObject({ reason: "this was too much" });
 });
 
 const WIRE = { name: "wire_money", args: { amount: 9000, to: "DE89 3704 0044 0532 0130 00" } };
 const TREASURER = { roles: ["treasurer"] };
 
 test("a click that is held when somebody else logs in in another tab is not sent as theirs", async () => {
-  const office = await openOffice(resources, { mode: "tokens" });
-  const [ana, bob] = [await office.tokenFor("ana", TREASURER), await office.tokenFor("bob", TREASURER)];
-  const [id = ""] = await office.ask("carl", WIRE);
-  const { page, open, button } = await openInbox(resources, { newPage, url: office.url, mayComplain: /401/ });
+  const inboxServer = await startInboxServer(resources, { mode: "tokens" });
+  const [ana, bob] = [
+    await inboxServer.tokenFor("ana", TREASURER),
+    await inboxServer.tokenFor("bob", TREASURER),
+  ];
+  const [id = ""] = await inboxServer.ask("carl", WIRE);
+  const { page, open, button } = await openInbox(resources, {
+    newPage,
+    url: inboxServer.url,
+    mayComplain: /401/,
+  });
   await page.getByLabel(/^Token/).fill(ana);
   await button("Log in").click();
   await page.locator(".person", { hasText: "ana" }).waitFor();
@@ -277,10 +284,10 @@ test("a click that is held when somebody else logs in in another tab is not sent
   await button("Reject").and(page.locator("[aria-disabled=false]")).click();
   await button("Undo").waitFor();
   const tab = await page.context().newPage();
-  await tab.goto(`${office.url}/auth/login`);
+  await tab.goto(`${inboxServer.url}/auth/login`);
   await tab.getByLabel("Token").fill(bob);
   await tab.getByRole("button", { name: "Log in" }).click();
   await tab.locator(".person", { hasText: "bob" }).waitFor();
   await page.locator(".person", { hasText: "bob" }).waitFor();
-  expect((await office.look(id)).decision).toBeUndefined();
+  expect((await inboxServer.look(id)).decision).toBeUndefined();
 });

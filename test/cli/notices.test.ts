@@ -1,14 +1,14 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
-import { keepNotice } from "../support/ledger/store-notice.ts";
+import { storeNotice } from "../support/ledger/store-notice.ts";
 import { type Folder, makeFolder } from "../support/processes/command-line.ts";
 import { askToPay, untilWritten, writePayer } from "./payer.ts";
 
 const DETAILS = { session: "s1", calls: ["c1"], tool: "wipe\u001b[2J" };
 
 async function record(folder: Folder): Promise<string> {
-  return folder.withEngine(async ({ ledger }) => keepNotice(ledger, { details: DETAILS }));
+  return folder.withEngine(async ({ ledger }) => storeNotice(ledger, { details: DETAILS }));
 }
 
 function found(folder: Folder): readonly { readonly about: string }[] {

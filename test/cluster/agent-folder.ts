@@ -60,17 +60,17 @@ export interface Deed {
 }
 
 /** A folder that replicas are started in, with an agent in it, and the world that its tools act upon. */
-export class Teller {
+export class AgentFolder {
   readonly folder: string;
 
   private constructor(folder: string) {
     this.folder = folder;
   }
 
-  static async in(folder: string): Promise<Teller> {
+  static async in(folder: string): Promise<AgentFolder> {
     await mkdir(join(folder, "agents/teller"), { recursive: true });
     await writeFile(join(folder, "agents/teller/agent.mjs"), AGENT);
-    return new Teller(folder);
+    return new AgentFolder(folder);
   }
 
   /** What was begun with this number. */

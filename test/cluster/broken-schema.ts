@@ -1,6 +1,6 @@
 import { migratePostgres } from "../../src/stores/postgres/index.ts";
-import { execute } from "../support/postgres/server.ts";
 import { createEmptyDatabase } from "../support/postgres/database.ts";
+import { execute } from "../support/postgres/server.ts";
 import type { Resources } from "../support/resources.ts";
 
 /** One text of a function of the schema, and what a broken build would have in its place. */

@@ -2,10 +2,10 @@ import { setTimeout } from "node:timers/promises";
 import { migratePostgres } from "../../src/stores/postgres/index.ts";
 import { KINDS } from "../crash/life.ts";
 import { Lives, PATIENCE_MS } from "../crash/lives.ts";
+import { TcpProxy } from "../support/http/tcp-proxy.ts";
 import { databaseName, execute, type PostgresServer } from "../support/postgres/server.ts";
 import { Random } from "../support/random.ts";
 import type { Resources } from "../support/resources.ts";
-import { TcpProxy } from "../support/http/tcp-proxy.ts";
 import { BLOWS, type Blow, LEASE, LONG_LEASE, Replica } from "./replica.ts";
 
 export const REPLICAS = 3;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { createClient, type StreamMessage } from "../../src/client/index.ts";
 import { createLedger } from "../../src/index.ts";
-import { openStage, type Stage } from "../e2e/approvals/approvals-server.ts";
+import { type ApprovalsServer, startApprovalsServer } from "../e2e/approvals/approvals-server.ts";
 import { execute, PostgresServer } from "../support/postgres/server.ts";
 import { useResources } from "../support/resources.ts";
 
@@ -18,13 +18,13 @@ const LAZY = [
 ];
 
 /** Reads the live feed as the inbox does, through whatever happens. */
-async function watch(stage: Stage): Promise<readonly StreamMessage[]> {
+async function watch(approvals: ApprovalsServer): Promise<readonly StreamMessage[]> {
   const over = new AbortController();
   const messages: StreamMessage[] = [];
   const client = createClient({
     baseUrl: "http://127.0.0.1",
     headers: { authorization: "ana" },
-    fetch: (request) => stage.app.fetch(request),
+    fetch: (request) => approvals.app.fetch(request),
   });
   const reading = (async () => {
     for await (const message of client.stream({ signal: over.signal })) messages.push(message);
@@ -50,10 +50,10 @@ function isTold(messages: readonly StreamMessage[], id: string): boolean {
 }
 
 /** Asks for something, as soon as the database is back. */
-async function ask(stage: Stage, amount: number): Promise<string> {
+async function ask(approvals: ApprovalsServer, amount: number): Promise<string> {
   for (;;) {
     try {
-      return (await stage.say("ana", `pay ${amount}`))[0]?.id ?? "";
+      return (await approvals.say("ana", `pay ${amount}`))[0]?.id ?? "";
     } catch {
       await sleep(100);
     }
@@ -64,21 +64,21 @@ test("an inbox that stays open through a crash of the database is told of everyt
   const server = await PostgresServer.start(LAZY);
   resources.add(() => server.stop());
   const url = server.url("postgres");
-  const stage = await openStage(resources, {
+  const approvals = await startApprovalsServer(resources, {
     engine: { ledger: await createLedger(url, { migrate: true }) },
   });
-  const messages = await watch(stage);
+  const messages = await watch(approvals);
   const newest = async (): Promise<number> =>
-    (await stage.engine.ledger.journal({ after: 0, limit: 1_000 })).at(-1)?.seq ?? 0;
+    (await approvals.engine.ledger.journal({ after: 0, limit: 1_000 })).at(-1)?.seq ?? 0;
   // A server may sync at any time, by itself. Then nothing is lost, and it is crashed again.
   for (let tries = 1, reused = false; !reused; tries += 1) {
     expect(tries).toBeLessThanOrEqual(TRIES);
     await execute(url, "checkpoint");
-    const lost = [await ask(stage, 1), await ask(stage, 2)];
+    const lost = [await ask(approvals, 1), await ask(approvals, 2)];
     await until(() => lost.every((id) => isTold(messages, id)));
     const before = await newest();
     await server.restart("crash");
-    const since = await ask(stage, 3);
+    const since = await ask(approvals, 3);
     reused = (await newest()) < before;
     await until(() => isTold(messages, since));
     if (!reused) continue;
@@ -86,6 +86,6 @@ test("an inbox that stays open through a crash of the database is told of everyt
     expect(anew[0]).toMatchObject({ type: "reset", reason: "from-elsewhere" });
     expect(lost.some((id) => isTold(anew, id))).toBe(false);
   }
-  const next = await ask(stage, 4);
+  const next = await ask(approvals, 4);
   await until(() => isTold(messages, next));
 });

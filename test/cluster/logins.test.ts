@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
+import { loginIn, type Served, startServed } from "../support/http/served.ts";
 import { createDatabase } from "../support/postgres/database.ts";
 import { makeFolder } from "../support/processes/command-line.ts";
 import { useResources } from "../support/resources.ts";
-import { loginIn, type Served, startServed } from "../support/http/served.ts";
 
 const resources = useResources();
 

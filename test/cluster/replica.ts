@@ -1,9 +1,9 @@
 import { setTimeout } from "node:timers/promises";
 import type { LifeLine } from "../crash/life.ts";
 import { assertKilled, type Lives } from "../crash/lives.ts";
+import type { TcpProxy } from "../support/http/tcp-proxy.ts";
 import type { Child } from "../support/processes/child.ts";
 import type { Random } from "../support/random.ts";
-import type { TcpProxy } from "../support/http/tcp-proxy.ts";
 
 /** What can happen to one replica. */
 export const BLOWS = ["kill", "stop", "cut", "freeze"] as const;

@@ -3,12 +3,12 @@ import { ANYBODY } from "../../src/engine/index.ts";
 import { fromEventId } from "../../src/http/feed/event-id.ts";
 import { migratePostgres } from "../../src/stores/postgres/index.ts";
 import { answer, told } from "../support/http/adk-client.ts";
+import { type Received, WebhookReceiver } from "../support/http/webhook-receiver.ts";
 import { databaseName, execute } from "../support/postgres/server.ts";
 import { Resources } from "../support/resources.ts";
-import { type Received, WebhookReceiver } from "../support/http/webhook-receiver.ts";
+import { AgentFolder } from "./agent-folder.ts";
 import { FeedWatch } from "./feed-watch.ts";
 import { type Decided, ServedReplica } from "./served-replica.ts";
-import { Teller } from "./agent-folder.ts";
 
 const ENV = {
   COUNTERSIGN_SECRET: "the secret of three replicas, long enough",
@@ -20,7 +20,7 @@ const TIMEOUT_MS = 180_000;
 const resources = new Resources();
 const receiver = new WebhookReceiver();
 let ledger: string;
-let teller: Teller;
+let teller: AgentFolder;
 let a: ServedReplica;
 let b: ServedReplica;
 let c: ServedReplica;
@@ -40,7 +40,7 @@ beforeAll(async () => {
   url.pathname = `/${name}`;
   ledger = url.href;
   await migratePostgres(ledger);
-  teller = await Teller.in(await resources.folder());
+  teller = await AgentFolder.in(await resources.folder());
   const input = { folder: teller.folder, ledger, args: ["--webhook", receiver.url], env: ENV };
   [a, b, c, victim] = await Promise.all([
     ServedReplica.start(resources, input),

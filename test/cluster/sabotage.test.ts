@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { FindingCode } from "../crash/checker.ts";
-import { codesOfMeeting, codesOfRun, codesOfWaking, type Stage, TRIALS } from "../crash/trials.ts";
+import { codesOfMeeting, codesOfRun, codesOfWaking, TRIALS, type TrialPlace } from "../crash/trials.ts";
 import { Resources } from "../support/resources.ts";
 import { createBrokenLedger, type FlawName } from "./broken-schema.ts";
 
@@ -10,7 +10,7 @@ const LONG_LEASE_MS = 120_000;
 
 /** A run on a ledger of its own, and what is found in the end. */
 async function run(
-  play: (stage: Stage) => Promise<readonly string[]>,
+  play: (place: TrialPlace) => Promise<readonly string[]>,
   flaws: readonly FlawName[] = [],
 ): Promise<readonly string[]> {
   const resources = new Resources();
@@ -25,7 +25,7 @@ async function run(
 interface Breakage {
   readonly claim: string;
   readonly flaws: readonly FlawName[];
-  readonly play: (stage: Stage) => Promise<readonly string[]>;
+  readonly play: (place: TrialPlace) => Promise<readonly string[]>;
   readonly expected: FindingCode;
 }
 
@@ -33,25 +33,25 @@ const BREAKAGES: readonly Breakage[] = [
   {
     claim: "a claim without compare-and-set is found as a second run",
     flaws: ["version-ignored", "call-unguarded", "confirmation-unguarded"],
-    play: (stage) => codesOfMeeting(stage, { sabotage: "none-but-meet" }),
+    play: (place) => codesOfMeeting(place, { sabotage: "none-but-meet" }),
     expected: "second-run",
   },
   {
     claim: "a decision that does not mind what was decided meanwhile is found as a lost decision",
     flaws: ["version-ignored", "call-unguarded", "confirmation-unguarded"],
-    play: (stage) => codesOfMeeting(stage, { sabotage: "none-but-meet", quarrel: 1 }),
+    play: (place) => codesOfMeeting(place, { sabotage: "none-but-meet", quarrel: 1 }),
     expected: "lost-decision",
   },
   {
     claim: "a result that is taken from an attempt that was given up is found as an illegal history",
     flaws: ["version-ignored", "call-unguarded"],
-    play: (stage) => codesOfWaking(stage, { leaseMs: SHORT_LEASE_MS }),
+    play: (place) => codesOfWaking(place, { leaseMs: SHORT_LEASE_MS }),
     expected: "illegal-history",
   },
   {
     claim: "a record that is left out of the journal is found as lost",
     flaws: ["record-left-out"],
-    play: (stage) => codesOfRun(stage, { kind: "approve" }),
+    play: (place) => codesOfRun(place, { kind: "approve" }),
     expected: "lost-record",
   },
 ];
@@ -65,8 +65,8 @@ describe("the checker finds what is wrong with a broken store", () => {
   });
 
   test("a lease that is taken before it ran out is found as an early takeover", async () => {
-    const found = await run((stage) =>
-      codesOfWaking(stage, { sabotage: "leases-taken", leaseMs: LONG_LEASE_MS }),
+    const found = await run((place) =>
+      codesOfWaking(place, { sabotage: "leases-taken", leaseMs: LONG_LEASE_MS }),
     );
     expect(found).toContain("early-takeover");
   });
@@ -75,8 +75,8 @@ describe("the checker finds what is wrong with a broken store", () => {
 describe("and, on PostgreSQL too, what is wrong with a broken engine", () => {
   test.each(TRIALS)("$sabotage: $claim", async ({ sabotage, expected, ...trial }) => {
     const [sound, broken] = await Promise.all([
-      run((stage) => codesOfRun(stage, trial)),
-      run((stage) => codesOfRun(stage, trial, { sabotage })),
+      run((place) => codesOfRun(place, trial)),
+      run((place) => codesOfRun(place, trial, { sabotage })),
     ]);
     expect(sound, "a sound engine").toEqual([]);
     expect(broken).toEqual(expect.arrayContaining([...expected]));

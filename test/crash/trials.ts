@@ -51,18 +51,18 @@ export const TRIALS: readonly Trial[] = [
 ];
 
 /** Where a trial takes place: a file of its own, unless a ledger is named. */
-export interface Stage {
+export interface TrialPlace {
   readonly resources: Resources;
   readonly ledger?: LedgerPlace;
 }
 
 /** What is found after one process, or the one that follows it, has done what it can. */
 export async function codesOfRun(
-  stage: Stage,
+  place: TrialPlace,
   { kind, strike }: Pick<Trial, "kind" | "strike">,
   fault: { readonly sabotage?: Sabotage } = {},
 ): Promise<readonly string[]> {
-  const lives = await begin(stage, kind);
+  const lives = await begin(place, kind);
   lives.addSessions(SESSIONS);
   if (strike !== undefined) await lives.untilStruck({ settle: false, strike });
   // A broken engine may never be done.
@@ -77,10 +77,10 @@ export async function codesOfRun(
  * they are to quarrel.
  */
 export async function codesOfMeeting(
-  stage: Stage,
+  place: TrialPlace,
   { sabotage, quarrel = 0 }: { readonly sabotage: Sabotage; readonly quarrel?: number },
 ): Promise<readonly string[]> {
-  const lives = await begin(stage, "approve");
+  const lives = await begin(place, "approve");
   lives.addSessions(1);
   const racers = [0, 1].map((index) =>
     lives.start({ settle: false, sabotage, quarrel, lease: LONG_LEASE, share: { index, of: 2 } }),
@@ -95,10 +95,10 @@ export async function codesOfMeeting(
 
 /** A process is stopped in the body; another one does everything that is left; then the first one wakes. */
 export async function codesOfWaking(
-  stage: Stage,
+  place: TrialPlace,
   { sabotage, leaseMs }: { readonly sabotage?: Sabotage; readonly leaseMs: number },
 ): Promise<readonly string[]> {
-  const lives = await begin(stage, "approve");
+  const lives = await begin(place, "approve");
   lives.addSessions(1);
   const lease = { leaseMs, heartbeatMs: leaseMs / 3 };
   const strike = { point: "tool:effect", passage: 1, signal: "SIGSTOP" } as const;
@@ -112,7 +112,7 @@ export async function codesOfWaking(
   return codesOf(lives);
 }
 
-function begin({ resources, ledger }: Stage, kind: Kind): Promise<Lives> {
+function begin({ resources, ledger }: TrialPlace, kind: Kind): Promise<Lives> {
   return Lives.begin(resources, {
     seed: SEED,
     kinds: [kind],

@@ -16,7 +16,7 @@ const ana = { id: "ana" };
 const LEASE = { leaseMs: 500, heartbeatMs: 150 };
 
 /** A ledger that is backed up while it is used, and a way to type commands beside it. */
-interface Scene {
+interface Backup {
   readonly ledger: string;
   readonly operator: Operator;
   backUp(): void;
@@ -24,7 +24,7 @@ interface Scene {
   restore(): string;
 }
 
-async function onPostgres(): Promise<Scene> {
+async function onPostgres(): Promise<Backup> {
   const server = await startInstalledPostgres(resources);
   const [ledger, restored] = [server.url("ledger"), server.url("restored")];
   await execute(server.url("postgres"), "create database ledger");
@@ -45,7 +45,7 @@ async function onPostgres(): Promise<Scene> {
   };
 }
 
-async function onSqlite(): Promise<Scene> {
+async function onSqlite(): Promise<Backup> {
   const folder = await resources.folder();
   const [file, copy, restored] = ["ledger.db", "ledger.copy", "restored.db"].map(
     (name) => `${folder}/${name}`,
@@ -66,7 +66,7 @@ async function onSqlite(): Promise<Scene> {
 }
 
 /** A process that hosts the tool; what its body was entered for. */
-class Office {
+class PaymentHost {
   readonly engine: Engine;
   readonly entered: string[] = [];
   readonly #pay: GatedFunction<object, string>;
@@ -86,13 +86,13 @@ class Office {
     );
   }
 
-  static async open(ledger: string, { release }: { readonly release: Resources }): Promise<Office> {
-    const office = new Office(await createEngine({ ledger, ...LEASE }));
+  static async open(ledger: string, { release }: { readonly release: Resources }): Promise<PaymentHost> {
+    const host = new PaymentHost(await createEngine({ ledger, ...LEASE }));
     release.add(() => {
-      office.letGo();
-      return office.engine.close();
+      host.letGo();
+      return host.engine.close();
     });
-    return office;
+    return host;
   }
 
   letGo(): void {
@@ -118,11 +118,11 @@ class Office {
 }
 
 /** Six calls, each at another place of its life, and two decisions that the backup does not know of. */
-async function liveThroughBackup(scene: Scene): Promise<{
+async function liveThroughBackup(backup: Backup): Promise<{
   readonly ids: Readonly<Record<(typeof KEYS)[number], string>>;
   readonly heads: { readonly before: string; readonly after: string };
 }> {
-  const old = await Office.open(scene.ledger, { release: resources });
+  const old = await PaymentHost.open(backup.ledger, { release: resources });
   const asked: [string, string][] = [];
   for (const key of KEYS) asked.push([key, await old.ask(key)]);
   const ids = Object.fromEntries(asked) as Record<(typeof KEYS)[number], string>;
@@ -131,12 +131,12 @@ async function liveThroughBackup(scene: Scene): Promise<{
   await old.engine.deny(ids.denied, { by: ana });
   await old.engine.approve(ids.slow, { by: ana });
   // Decided where nobody hosts the tool: approved, and not begun.
-  const desk = await createEngine({ ledger: scene.ledger });
-  await desk.approve(ids.ready, { by: ana });
-  await desk.close();
+  const decider = await createEngine({ ledger: backup.ledger });
+  await decider.approve(ids.ready, { by: ana });
+  await decider.close();
   expect(old.entered).toEqual(["done", "slow"]);
   const before = await old.engine.head();
-  scene.backUp();
+  backup.backUp();
   const worker = old.engine.work();
   await old.engine.approve(ids.later, { by: ana });
   old.letGo();
@@ -152,22 +152,22 @@ test.each([
   ["PostgreSQL, with pg_dump and pg_restore", onPostgres],
   ["SQLite, with a copy", onSqlite],
 ])("a ledger restored on %s runs nothing twice, and says what it does not know", async (_, open) => {
-  const scene = await open();
-  const { ids, heads } = await liveThroughBackup(scene);
-  const RESTORED = scene.restore();
-  const { operator } = scene;
+  const backup = await open();
+  const { ids, heads } = await liveThroughBackup(backup);
+  const RESTORED = backup.restore();
+  const { operator } = backup;
   const [restored = ""] = typedAfter("restored");
   const { code, stdout, stderr } = operator.type(restored, { RESTORED });
   expect([code, stderr]).toEqual([0, ""]);
   const said = stdout.replaceAll(/\s+/g, " ");
   expect(said).toContain(`Looked at ${KEYS.length} sessions. 1 approved call had not begun`);
   expect(said).toContain("2 questions waited in the backup");
-  const office = await Office.open(RESTORED, { release: resources });
-  const worker = office.engine.work({ sweepMs: 100 });
+  const host = await PaymentHost.open(RESTORED, { release: resources });
+  const worker = host.engine.work({ sweepMs: 100 });
   resources.add(() => worker.stop());
 
-  expect((await office.ended(ids.slow)).status).toBe("unknown");
-  const statuses = await Promise.all(KEYS.map(async (key) => [key, (await office.call(ids[key])).status]));
+  expect((await host.ended(ids.slow)).status).toBe("unknown");
+  const statuses = await Promise.all(KEYS.map(async (key) => [key, (await host.call(ids[key])).status]));
   expect(Object.fromEntries(statuses)).toEqual({
     done: "succeeded",
     denied: "denied",
@@ -176,22 +176,22 @@ test.each([
     later: "waiting",
     waits: "waiting",
   });
-  expect(await tryApprove(office.engine, ids.done, { by: ana })).toMatchObject({ ok: true });
-  expect(await tryApprove(office.engine, ids.denied, { by: ana })).toMatchObject({ code: "already-decided" });
-  const asked = await office.engine.ledger.load({ confirmation: ids.waits });
+  expect(await tryApprove(host.engine, ids.done, { by: ana })).toMatchObject({ ok: true });
+  expect(await tryApprove(host.engine, ids.denied, { by: ana })).toMatchObject({ code: "already-decided" });
+  const asked = await host.engine.ledger.load({ confirmation: ids.waits });
   expect(asked?.confirmation?.shown.why.at(-1)).toContain("restored from a backup");
-  await office.engine.approve(ids.waits, { by: ana });
-  expect(await office.ended(ids.waits)).toMatchObject({ status: "succeeded", result: "paid waits" });
-  await office.engine.decisions.settle(
+  await host.engine.approve(ids.waits, { by: ana });
+  expect(await host.ended(ids.waits)).toMatchObject({ status: "succeeded", result: "paid waits" });
+  await host.engine.decisions.settle(
     { confirmation: ids.ready },
     { as: "succeeded", result: "paid" },
     { by: ana },
   );
-  expect(office.entered).toEqual(["waits"]);
+  expect(host.entered).toEqual(["waits"]);
 
   const [verify = ""] = typedAfter("verify a head");
   expect(operator.type(verify, { RESTORED, HEAD: heads.before })).toMatchObject({ code: 0 });
   const cut = operator.type(verify, { RESTORED, HEAD: heads.after });
   expect(cut).toMatchObject({ code: 1, stdout: expect.stringContaining("does NOT verify") as unknown });
-  expect(await office.engine.verify()).toMatchObject({ ok: true });
+  expect(await host.engine.verify()).toMatchObject({ ok: true });
 });

@@ -2,11 +2,11 @@ import { setTimeout } from "node:timers/promises";
 import { migratePostgres } from "../../src/stores/postgres/index.ts";
 import { KINDS, type LifeLine } from "../crash/life.ts";
 import { Lives } from "../crash/lives.ts";
+import { TcpProxy } from "../support/http/tcp-proxy.ts";
 import { databaseName } from "../support/postgres/server.ts";
 import type { Child } from "../support/processes/child.ts";
 import type { Random } from "../support/random.ts";
 import type { Resources } from "../support/resources.ts";
-import { TcpProxy } from "../support/http/tcp-proxy.ts";
 import { DelayedLine } from "./delayed-line.ts";
 import { Server } from "./server.ts";
 
@@ -33,7 +33,7 @@ export interface World {
 export type Loss = "cut" | "silent";
 
 /** Replicas that live, and a database that is killed under them, again and again. */
-export class Stage {
+export class FailoverCluster {
   readonly lives: Lives;
   readonly #world: World;
   readonly #line: DelayedLine;
@@ -61,7 +61,7 @@ export class Stage {
   static async start(
     resources: Resources,
     { world, seed }: { readonly world: World; readonly seed: number },
-  ): Promise<Stage> {
+  ): Promise<FailoverCluster> {
     const [primary, spare] = [await Server.prepare(resources), await Server.prepare(resources)];
     const line = await DelayedLine.to(primary.port, world.standby?.behindMs ?? 0);
     resources.add(() => line.close());
@@ -90,10 +90,10 @@ export class Stage {
       }),
     );
     const servers = [primary, spare] as const;
-    const stage = new Stage({ lives, world, line, proxies, replicas, servers });
+    const cluster = new FailoverCluster({ lives, world, line, proxies, replicas, servers });
     await Promise.all(replicas.map((replica) => replica.line("ready")));
-    await stage.#follow();
-    return stage;
+    await cluster.#follow();
+    return cluster;
   }
 
   /** Work, and amid it the server is killed; ends when another one serves and has a standby. */

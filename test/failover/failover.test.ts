@@ -3,8 +3,8 @@ import type { Finding } from "../crash/checker.ts";
 import { effort, isLong } from "../support/effort.ts";
 import { Random, runSeed } from "../support/random.ts";
 import { useResources } from "../support/resources.ts";
+import { FailoverCluster, type World } from "./failover-cluster.ts";
 import { isTolerated, untold } from "./tolerated.ts";
-import { Stage, type World } from "./failover-cluster.ts";
 
 const seed = runSeed();
 const USUAL_ROUNDS = 2;
@@ -34,15 +34,15 @@ describe(`the database's server is killed under three replicas (COUNTERSIGN_SEED
   test.each(ROUNDS > USUAL_ROUNDS ? WORLDS : WORLDS.slice(0, isLong ? 2 : 1))(
     `$title, ${ROUNDS} times: nothing runs twice, nothing is stuck, and who must know is told`,
     async (world) => {
-      const stage = await Stage.start(resources, { world, seed });
-      const { lives } = stage;
+      const cluster = await FailoverCluster.start(resources, { world, seed });
+      const { lives } = cluster;
       const random = new Random(seed);
       for (let round = 0; round < ROUNDS; round++)
-        await stage.round(random, round % 2 === 0 ? "cut" : "silent");
-      const rested = await stage.rest();
+        await cluster.round(random, round % 2 === 0 ? "cut" : "silent");
+      const rested = await cluster.rest();
       const found = await lives.check("rest");
       const atRest = found.filter((finding) => !isTolerated(world, finding, lives.notices));
-      await stage.end();
+      await cluster.end();
       await lives.untilDone({ settle: true, lease: PATIENT });
       const settled = (await lives.check("rest")).filter(
         (finding) => !isTolerated(world, finding, lives.notices),

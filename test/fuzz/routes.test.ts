@@ -1,7 +1,7 @@
 import { Validator } from "@cfworker/json-schema";
 import { expect, test } from "vitest";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../src/protocol/index.ts";
-import { openStage, type Stage } from "../e2e/approvals/approvals-server.ts";
+import { type ApprovalsServer, startApprovalsServer } from "../e2e/approvals/approvals-server.ts";
 import { effort } from "../support/effort.ts";
 import { giveUp } from "../support/ledger/given-up.ts";
 import { Random } from "../support/random.ts";
@@ -19,12 +19,12 @@ const PLANTED = "planted-5d1c7e";
 
 test(`${REQUESTS} requests, valid and not, on every route: no fault, no leak, every error told properly`, async () => {
   const folder = await resources.folder();
-  const stage = await openStage(resources, {
+  const server = await startApprovalsServer(resources, {
     ledger: `sqlite:${folder}/ledger.db`,
     password: PLANTED,
     engine: { maxOpen: 100_000, newId: countingIds() },
   });
-  const { json: document } = await stage.ask("ana", "GET", "/openapi.json");
+  const { json: document } = await server.ask("ana", "GET", "/openapi.json");
   const operations = operationsOf(document);
   const random = new Random(SEED);
   const known: Record<string, readonly string[]> = {};
@@ -34,14 +34,14 @@ test(`${REQUESTS} requests, valid and not, on every route: no fault, no leak, ev
   const statuses = new Map<number, number>();
   for (let i = 0; i < REQUESTS; i += 1) {
     if (i % 200 === 0) {
-      await plant(stage, i);
-      Object.assign(known, await lookAround(stage));
+      await plant(server, i);
+      Object.assign(known, await lookAround(server));
     }
     const operation = values.pick(operations);
     const draft = requests.next(operation);
     const request = toRequest(draft);
     if (request === undefined) continue;
-    const answer = await read(await stage.app.fetch(request), request);
+    const answer = await read(await server.app.fetch(request), request);
     statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
     const flaw = inspector.flawOf(answer, operation, draft);
     expect({
@@ -58,15 +58,17 @@ test(`${REQUESTS} requests, valid and not, on every route: no fault, no leak, ev
 }, 300_000);
 
 /** Something to hit: confirmations, a session, a call of unknown outcome. */
-async function plant(stage: Stage, round: number): Promise<void> {
+async function plant(server: ApprovalsServer, round: number): Promise<void> {
   for (const text of ["pay 1 and pay 2", "login x", "transfer 3", "lose 1", "look 1"]) {
-    await stage.say(text === "transfer 3" ? "bob" : "ana", text, `s-${round}-${text}`);
+    await server.say(text === "transfer 3" ? "bob" : "ana", text, `s-${round}-${text}`);
   }
-  await giveUp(stage.engine.ledger, { channel: "pager", seqs: [round + 1, round + 2] });
+  await giveUp(server.engine.ledger, { channel: "pager", seqs: [round + 1, round + 2] });
 }
 
 /** What exists by now, by the names of what takes it. */
-async function lookAround({ engine: { ledger } }: Stage): Promise<Record<string, readonly string[]>> {
+async function lookAround({
+  engine: { ledger },
+}: ApprovalsServer): Promise<Record<string, readonly string[]>> {
   const [open, closed, calls, sessions] = [
     await ledger.confirmations({ state: "open" }, { limit: 30 }),
     await ledger.confirmations({ state: "closed" }, { limit: 10 }),

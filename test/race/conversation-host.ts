@@ -23,7 +23,7 @@ const TOOL: LiveTool = {
  * An agent whose steps end when the test says so. The first message of a session is answered with a call that
  * waits for a person; what answers the second holds the session until `letGo`.
  */
-export class Talker implements Host {
+export class ConversationHost implements Host {
   readonly app: string = "talk";
   readonly #engine: Engine;
   readonly #tell: (line: RacerLine) => void;

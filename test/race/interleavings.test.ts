@@ -6,7 +6,7 @@ import { createLedger, type LedgerOptions } from "../../src/stores/index.ts";
 import { pointsOf } from "../crash/points.ts";
 import { nextChange, wrapLedger } from "../support/ledger/ledger-proxy.ts";
 import { useResources } from "../support/resources.ts";
-import { Talker } from "./conversation-host.ts";
+import { ConversationHost } from "./conversation-host.ts";
 
 const resources = useResources();
 
@@ -19,7 +19,7 @@ async function openLedger(options: LedgerOptions = {}): Promise<Ledger> {
 test("a decision that found its session busy, and learns too late that it was let go, goes on with the turn", async () => {
   const ledger = await openLedger();
   const holder = new Engine({ ledger });
-  const holding = new Talker(holder, () => {});
+  const holding = new ConversationHost(holder, () => {});
   holder.host(holding);
   let foundBusy = 0;
   const decider = new Engine({
@@ -35,7 +35,7 @@ test("a decision that found its session busy, and learns too late that it was le
     }),
   });
   const stepped = new Promise<void>((resolve) => {
-    decider.host(new Talker(decider, () => resolve()));
+    decider.host(new ConversationHost(decider, () => resolve()));
   });
   const { confirmation = "" } = await holding.message("s", 0);
   await holding.message("s", 1);

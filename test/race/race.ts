@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { check, type Finding } from "../crash/checker.ts";
-import { type Effect, readEffects } from "../support/ledger/effects.ts";
 import { effort } from "../support/effort.ts";
+import { type Effect, readEffects } from "../support/ledger/effects.ts";
 import type { CallRow, JournalRow, LedgerContents, LedgerView } from "../support/ledger/ledger-view.ts";
 import { openView, urlOf } from "../support/ledger/open-view.ts";
 import { createDatabase } from "../support/postgres/database.ts";

@@ -14,6 +14,7 @@ import { nextChange, watchCommits, wrapLedger } from "../support/ledger/ledger-p
 import type { LedgerView } from "../support/ledger/ledger-view.ts";
 import { openView, urlOf } from "../support/ledger/open-view.ts";
 import { listen, programOptions, say } from "../support/processes/program.ts";
+import { ConversationHost } from "./conversation-host.ts";
 import {
   type Answer,
   BRIEF_MS,
@@ -24,7 +25,6 @@ import {
   type Replies,
   type Task,
 } from "./racing.ts";
-import { Talker } from "./conversation-host.ts";
 
 const SWEEP_MS = 20;
 
@@ -34,7 +34,7 @@ type Gate = GatedFunction<JsonObject, JsonValue>;
 class Racer {
   readonly #options: RacerOptions;
   readonly #engine: Engine;
-  readonly #talker: Talker;
+  readonly #host: ConversationHost;
   readonly #view: LedgerView;
   readonly #effects: EffectsFile;
   readonly #gates: ReadonlyMap<GateName, Gate>;
@@ -47,8 +47,8 @@ class Racer {
     this.#engine = new Engine({ ledger, leaseMs, heartbeatMs, hostName: name, secret: SECRET });
     this.#effects = new EffectsFile(options.effects);
     this.#view = openView(options.ledger);
-    this.#talker = new Talker(this.#engine, tell);
-    this.#engine.host(this.#talker);
+    this.#host = new ConversationHost(this.#engine, tell);
+    this.#engine.host(this.#host);
     this.#gates = new Map((["quick", "slow", "brief"] as const).map((gate) => [gate, this.#gate(gate)]));
   }
 
@@ -104,10 +104,10 @@ class Racer {
         return this.#awaitRecord(task);
       case "message":
         waitUntil(task.at);
-        return this.#talker.message(task.session, task.number);
+        return this.#host.message(task.session, task.number);
       case "let-go":
         waitUntil(task.at);
-        return { ok: await this.#talker.letGo(task.session, task.how) };
+        return { ok: await this.#host.letGo(task.session, task.how) };
     }
   }
 

@@ -1,7 +1,7 @@
 // Layers 6 to 10 of the document on tool approval: what its executor, converter and pages do, over our A2A server.
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../src/index.ts";
-import { openDesk, stateOf, taskIn, Wire, type WireTask } from "../e2e/a2a/a2a-server.ts";
+import { startA2aServer, stateOf, taskIn, Wire, type WireTask } from "../e2e/a2a/a2a-server.ts";
 import { useResources } from "../support/resources.ts";
 
 const resources = useResources();
@@ -42,7 +42,7 @@ function decisionsIn({ history = [] }: WireTask): readonly JsonObject[] {
 }
 
 test("layers 7 and 8: the pause is input-required with a part from which the page makes its card", async () => {
-  const wire = new Wire(await openDesk(resources), { version: "0.3" });
+  const wire = new Wire(await startA2aServer(resources), { version: "0.3" });
   const updates = await sendStream(wire, { parts: [wire.text(JSON.stringify([DELETE]))] });
   expect(updates.at(-1)).toMatchObject({
     kind: "status-update",
@@ -55,17 +55,17 @@ test("layers 7 and 8: the pause is input-required with a part from which the pag
 });
 
 test("layers 6 and 10: a decision with the task's id resumes that task, and only asks the model for its last words", async () => {
-  const desk = await openDesk(resources);
-  const wire = new Wire(desk, { version: "0.3" });
+  const server = await startA2aServer(resources);
+  const wire = new Wire(server, { version: "0.3" });
   const task = await wire.order(DELETE);
   const parts = [{ kind: "data", data: { decision_type: "approve" }, metadata: {} }];
   const updates = await sendStream(wire, { taskId: task.id, contextId: task.contextId, parts });
   expect(updates.at(-1)).toMatchObject({ taskId: task.id, status: { state: "completed" }, final: true });
-  expect(desk.ran).toEqual([{ name: "delete_file", args: DELETE.args }]);
+  expect(server.ran).toEqual([{ name: "delete_file", args: DELETE.args }]);
 });
 
 test("layer 8: a page that is loaded again finds the open card, and later how it was decided", async () => {
-  const wire = new Wire(await openDesk(resources), { version: "0.3" });
+  const wire = new Wire(await startA2aServer(resources), { version: "0.3" });
   const { id, contextId } = await wire.order(DELETE);
   const open = taskIn(await wire.get(id));
   expect([stateOf(open), requestsIn(open).length, decisionsIn(open)]).toEqual(["input-required", 1, []]);
@@ -76,8 +76,8 @@ test("layer 8: a page that is loaded again finds the open card, and later how it
 });
 
 test("layers 8 and 9: a rejection with a reason reaches the model, and the page tells it by the response's status", async () => {
-  const desk = await openDesk(resources);
-  const wire = new Wire(desk, { version: "0.3" });
+  const server = await startA2aServer(resources);
+  const wire = new Wire(server, { version: "0.3" });
   const task = await wire.order(DELETE);
   const done = taskIn(await wire.decide(task, { decision_type: "deny", reason: "still in use" }));
   const responses = (done.history ?? [])
@@ -86,5 +86,5 @@ test("layers 8 and 9: a rejection with a reason reaches the model, and the page 
     .flatMap(({ data }) => (data === undefined ? [] : [data["response"] as JsonObject]));
   expect(responses).toMatchObject([{ status: "rejected", reason: "still in use" }]);
   expect(done.artifacts?.[0]?.parts[0]?.text).toContain("still in use");
-  expect(desk.ran).toEqual([]);
+  expect(server.ran).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { useResources } from "../../../test/support/resources.ts";
 import { type Answer, status, WebhookReceiver } from "../../../test/support/http/webhook-receiver.ts";
+import { useResources } from "../../../test/support/resources.ts";
 import { ManualClock } from "../../engine/index.ts";
 import {
   buildNotice,

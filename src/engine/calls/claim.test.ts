@@ -1,6 +1,11 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createDatabaseFile, type DatabaseFile } from "../../../test/attack/support/database.ts";
-import { ANA, type Desk, type DeskOptions, openDesk } from "../../../test/attack/support/engine-fixture.ts";
+import {
+  ANA,
+  type EngineFixture,
+  type EngineFixtureOptions,
+  openEngineFixture,
+} from "../../../test/attack/support/engine-fixture.ts";
 import { valueDigest } from "../common/digest.ts";
 import type { ConfirmationRecord } from "../ledger/records.ts";
 import type { AskedCall } from "../questions/ask.ts";
@@ -11,8 +16,8 @@ const SECRET = "correct horse battery staple";
 /** A call approved by a front that hosts nothing, so that it lies ready in the file, and a back that may run it. */
 interface Approved extends AskedCall {
   readonly file: DatabaseFile;
-  readonly front: Desk;
-  readonly back: Desk;
+  readonly front: EngineFixture;
+  readonly back: EngineFixture;
   /** A second call of the same session, still open, with the same tool and arguments. */
   readonly twin: AskedCall;
 }
@@ -23,14 +28,14 @@ function createFile(): DatabaseFile {
   return file;
 }
 
-async function approveElsewhere(options: DeskOptions = {}): Promise<Approved> {
+async function approveElsewhere(options: EngineFixtureOptions = {}): Promise<Approved> {
   const file = createFile();
-  const front = await openDesk({ ...options, url: file.url, hosts: false });
+  const front = await openEngineFixture({ ...options, url: file.url, hosts: false });
   const pay = { tool: "pay", args: { amount: 5 } };
   const [asked, twin] = await front.askAll([pay, pay]);
   const approved = await tryApprove(front.engine, asked!.confirmation.id, { by: ANA });
   expect(approved).toMatchObject({ ok: true, call: { status: "ready" } });
-  const back = await openDesk({ ...options, url: file.url, clock: front.clock });
+  const back = await openEngineFixture({ ...options, url: file.url, clock: front.clock });
   return { ...asked!, file, front, back, twin: twin! };
 }
 
@@ -187,9 +192,9 @@ describe("never approved, but made to look so", () => {
 
   test("a later question of a call, behind the genuine approval of an earlier one, where approvals are signed", async () => {
     const file = createFile();
-    const desk = await openDesk({ url: file.url, secret: SECRET });
+    const fixture = await openEngineFixture({ url: file.url, secret: SECRET });
     const reached: string[] = [];
-    desk.app.define("pay", {
+    fixture.app.define("pay", {
       run: async (_call, { confirm }) => {
         await confirm("manager");
         reached.push("manager");
@@ -198,19 +203,19 @@ describe("never approved, but made to look so", () => {
         return null;
       },
     });
-    const { call, confirmation } = await desk.ask({ tool: "pay" });
-    await desk.engine.approve(confirmation.id, { by: ANA });
-    await desk.engine.work({ once: true });
-    const { confirmation: manager = "" } = await desk.call(call.id);
-    await desk.engine.approve(manager, { by: ANA });
-    await desk.engine.work({ once: true });
-    const { confirmation: director = "" } = await desk.call(call.id);
-    const votes = JSON.stringify((await desk.confirmation(manager)).votes);
+    const { call, confirmation } = await fixture.ask({ tool: "pay" });
+    await fixture.engine.approve(confirmation.id, { by: ANA });
+    await fixture.engine.work({ once: true });
+    const { confirmation: manager = "" } = await fixture.call(call.id);
+    await fixture.engine.approve(manager, { by: ANA });
+    await fixture.engine.work({ once: true });
+    const { confirmation: director = "" } = await fixture.call(call.id);
+    const votes = JSON.stringify((await fixture.confirmation(manager)).votes);
     file.edit("update confirmations set status = 'approved', votes = ? where id = ?", votes, director);
     file.edit("update calls set status = 'ready', confirmation = ? where id = ?", manager, call.id);
-    await desk.engine.work({ once: true });
+    await fixture.engine.work({ once: true });
     expect(reached).not.toContain("director");
-    expect(await desk.call(call.id)).toMatchObject({
+    expect(await fixture.call(call.id)).toMatchObject({
       status: "failed",
       result: { error: 'The stored answer to "director" is not genuine.' },
     });
@@ -246,11 +251,11 @@ describe("never approved, but made to look so", () => {
 
 async function openQuestion() {
   const file = createFile();
-  const desk = await openDesk({ url: file.url });
+  const fixture = await openEngineFixture({ url: file.url });
   const pay = { tool: "pay", args: { amount: 5 } };
-  const [asked, twin] = await desk.askAll([pay, pay]);
-  const foreign = await desk.ask(pay, "bob");
-  return { file, desk, ...asked!, twin: twin!, foreign };
+  const [asked, twin] = await fixture.askAll([pay, pay]);
+  const foreign = await fixture.ask(pay, "bob");
+  return { file, fixture, ...asked!, twin: twin!, foreign };
 }
 type Opened = Awaited<ReturnType<typeof openQuestion>>;
 
@@ -259,8 +264,8 @@ describe("altered while the question is open: the approval is refused with its c
     ["the arguments", ({ file, call }) => file.edit("update calls set args = '{}' where id = ?", call.id)],
     [
       "the arguments and their digest",
-      ({ file, call, desk }) => {
-        const digest = valueDigest(desk.ledger.digestKey, { amount: 5000 });
+      ({ file, call, fixture }) => {
+        const digest = valueDigest(fixture.ledger.digestKey, { amount: 5000 });
         file.edit(
           "update calls set args = '{\"amount\":5000}', args_digest = ? where id = ?",
           digest,
@@ -285,24 +290,24 @@ describe("altered while the question is open: the approval is refused with its c
     ],
   ])("%s", async (_, alter) => {
     const opened = await openQuestion();
-    const { desk, confirmation } = opened;
+    const { fixture, confirmation } = opened;
     alter(opened);
     const before = opened.file.dump({ withoutVersions: true });
-    const refused = await tryApprove(desk.engine, confirmation.id, { by: ANA, via: "http" });
+    const refused = await tryApprove(fixture.engine, confirmation.id, { by: ANA, via: "http" });
     expect(refused).toMatchObject({ ok: false, code: "arguments-altered" });
-    expect((await desk.journal()).at(-1)).toMatchObject({
+    expect((await fixture.journal()).at(-1)).toMatchObject({
       kind: "decision-refused",
       body: { confirmation: confirmation.id, code: "arguments-altered", by: { id: "ana" }, via: "http" },
     });
-    expect(desk.app.runs).toEqual([]);
+    expect(fixture.app.runs).toEqual([]);
     const { owners: _owners, ...rest } = opened.file.dump({ withoutVersions: true });
     const { owners: _earlier, ...expected } = before;
     expect(rest).toEqual(expected);
   });
 
   test("it can still be denied", async () => {
-    const { desk, file, confirmation, call } = await openQuestion();
+    const { fixture, file, confirmation, call } = await openQuestion();
     file.edit("update calls set args = '{}' where id = ?", call.id);
-    expect(await tryDeny(desk.engine, confirmation.id, { by: ANA })).toMatchObject({ ok: true });
+    expect(await tryDeny(fixture.engine, confirmation.id, { by: ANA })).toMatchObject({ ok: true });
   });
 });

@@ -1,25 +1,25 @@
 import { describe, expect, test } from "vitest";
 import { createDatabaseFile } from "../../../test/attack/support/database.ts";
-import { ANA, openDesk } from "../../../test/attack/support/engine-fixture.ts";
+import { ANA, openEngineFixture } from "../../../test/attack/support/engine-fixture.ts";
 import { tryApprove } from "../testing/try-decide.ts";
 
 describe("where the call can run here", () => {
   test("one commit approves and claims: nobody ever sees it approved and free", async () => {
-    const desk = await openDesk();
-    const { confirmation, call } = await desk.ask({ tool: "pay", args: { amount: 5 } });
+    const fixture = await openEngineFixture();
+    const { confirmation, call } = await fixture.ask({ tool: "pay", args: { amount: 5 } });
     const body = Promise.withResolvers<{ ok: boolean }>();
-    desk.app.define("pay", { run: () => body.promise });
-    const { session: before } = (await desk.ledger.load({ call: call.id }))!;
-    const approved = await tryApprove(desk.engine, confirmation.id, { by: ANA, via: "http" });
+    fixture.app.define("pay", { run: () => body.promise });
+    const { session: before } = (await fixture.ledger.load({ call: call.id }))!;
+    const approved = await tryApprove(fixture.engine, confirmation.id, { by: ANA, via: "http" });
     expect(approved).toMatchObject({
       ok: true,
       confirmation: { status: "approved" },
       call: { status: "executing", attempt: 1 },
     });
-    const { session: after, call: running } = (await desk.ledger.load({ call: call.id }))!;
+    const { session: after, call: running } = (await fixture.ledger.load({ call: call.id }))!;
     expect(after.version - before.version).toBe(1);
-    expect(running).toMatchObject({ status: "executing", attempt: 1, startedAt: desk.clock.now() });
-    expect((await desk.journal()).at(-1)).toMatchObject({
+    expect(running).toMatchObject({ status: "executing", attempt: 1, startedAt: fixture.clock.now() });
+    expect((await fixture.journal()).at(-1)).toMatchObject({
       kind: "confirmation-approved",
       body: {
         confirmation: confirmation.id,
@@ -31,23 +31,23 @@ describe("where the call can run here", () => {
       },
     });
     body.resolve({ ok: true });
-    await desk.engine.finished(call.id);
-    expect(desk.app.runs).toEqual([{ tool: "pay", args: { amount: 5 }, key: call.id, attempt: 1 }]);
+    await fixture.engine.finished(call.id);
+    expect(fixture.app.runs).toEqual([{ tool: "pay", args: { amount: 5 }, key: call.id, attempt: 1 }]);
   });
 
   test("the payload reaches the tool, and never its arguments", async () => {
-    const desk = await openDesk();
-    const { confirmation, call } = await desk.ask({ tool: "leave", args: { days: 5 } });
-    await desk.engine.approve(confirmation.id, { by: ANA, payload: { days: 99 } });
-    await desk.engine.finished(call.id);
-    expect(desk.app.runs).toMatchObject([{ args: { days: 5 }, payload: { days: 99 } }]);
+    const fixture = await openEngineFixture();
+    const { confirmation, call } = await fixture.ask({ tool: "leave", args: { days: 5 } });
+    await fixture.engine.approve(confirmation.id, { by: ANA, payload: { days: 99 } });
+    await fixture.engine.finished(call.id);
+    expect(fixture.app.runs).toMatchObject([{ args: { days: 5 }, payload: { days: 99 } }]);
   });
 
   test("the request is closed in the session for every client that reloads", async () => {
-    const desk = await openDesk();
-    const { confirmation, call } = await desk.ask({ tool: "leave" });
-    await desk.engine.approve(confirmation.id, { by: ANA, payload: { days: 3 }, reason: "enjoy" });
-    const closing = (await desk.events(call.session)).find(({ closings }) => closings !== undefined);
+    const fixture = await openEngineFixture();
+    const { confirmation, call } = await fixture.ask({ tool: "leave" });
+    await fixture.engine.approve(confirmation.id, { by: ANA, payload: { days: 3 }, reason: "enjoy" });
+    const closing = (await fixture.events(call.session)).find(({ closings }) => closings !== undefined);
     expect(closing).toMatchObject({
       author: "user",
       invocationId: "inv-1",
@@ -56,24 +56,24 @@ describe("where the call can run here", () => {
       ],
     });
     expect(closing).not.toHaveProperty("content");
-    await desk.engine.finished(call.id);
+    await fixture.engine.finished(call.id);
   });
 
   test("the inbox holds it no more", async () => {
-    const desk = await openDesk();
-    const { confirmation, call } = await desk.ask({ tool: "pay" });
-    expect((await desk.ledger.confirmations({ state: "open" })).items).toHaveLength(1);
-    await desk.engine.approve(confirmation.id, { by: ANA });
-    expect((await desk.ledger.confirmations({ state: "open" })).items).toEqual([]);
-    expect((await desk.ledger.load({ call: call.id }))?.session.open).toBe(0);
-    await desk.engine.finished(call.id);
+    const fixture = await openEngineFixture();
+    const { confirmation, call } = await fixture.ask({ tool: "pay" });
+    expect((await fixture.ledger.confirmations({ state: "open" })).items).toHaveLength(1);
+    await fixture.engine.approve(confirmation.id, { by: ANA });
+    expect((await fixture.ledger.confirmations({ state: "open" })).items).toEqual([]);
+    expect((await fixture.ledger.load({ call: call.id }))?.session.open).toBe(0);
+    await fixture.engine.finished(call.id);
   });
 });
 
 describe("where the call cannot run here", () => {
   test("it is left ready, and another engine on the same file picks it up by itself", async () => {
     using file = createDatabaseFile();
-    const front = await openDesk({ url: file.url, hosts: false });
+    const front = await openEngineFixture({ url: file.url, hosts: false });
     const { confirmation, call } = await front.ask({ tool: "pay", args: { amount: 5 } });
     const approved = await tryApprove(front.engine, confirmation.id, { by: ANA, payload: { note: "ok" } });
     expect(approved).toMatchObject({ ok: true, call: { status: "ready", attempt: 0 } });
@@ -81,7 +81,7 @@ describe("where the call cannot run here", () => {
     const finished = approved.finished;
     expect((await front.kinds()).at(-1)).toBe("confirmation-approved");
 
-    const back = await openDesk({ url: file.url, clock: front.clock });
+    const back = await openEngineFixture({ url: file.url, clock: front.clock });
     const worker = back.engine.work();
     expect(await back.engine.finished(call.id)).toMatchObject({ status: "succeeded", attempt: 1 });
     expect(await finished).toMatchObject({ status: "succeeded", result: { ok: true } });
@@ -92,22 +92,22 @@ describe("where the call cannot run here", () => {
   });
 
   test("an engine that hosts other apps leaves it too, and takes it up in no round of its own", async () => {
-    const desk = await openDesk({ hosts: false });
-    const other = await openDesk();
+    const fixture = await openEngineFixture({ hosts: false });
+    const other = await openEngineFixture();
     expect(other.app.app).toBe("finance");
-    desk.engine.gate("elsewhere", {}, async () => null);
-    const { confirmation, call } = await desk.ask({ tool: "pay" });
-    await desk.engine.approve(confirmation.id, { by: ANA });
-    await desk.engine.work({ once: true });
-    expect(await desk.call(call.id)).toMatchObject({ status: "ready", attempt: 0 });
+    fixture.engine.gate("elsewhere", {}, async () => null);
+    const { confirmation, call } = await fixture.ask({ tool: "pay" });
+    await fixture.engine.approve(confirmation.id, { by: ANA });
+    await fixture.engine.work({ once: true });
+    expect(await fixture.call(call.id)).toMatchObject({ status: "ready", attempt: 0 });
   });
 
   test("one round of work is enough, and a second finds nothing", async () => {
     using file = createDatabaseFile();
-    const front = await openDesk({ url: file.url, hosts: false });
+    const front = await openEngineFixture({ url: file.url, hosts: false });
     const { confirmation, call } = await front.ask({ tool: "pay" });
     await front.engine.approve(confirmation.id, { by: ANA });
-    const back = await openDesk({ url: file.url, clock: front.clock });
+    const back = await openEngineFixture({ url: file.url, clock: front.clock });
     await back.engine.work({ once: true });
     await back.engine.work({ once: true });
     expect(await front.call(call.id)).toMatchObject({ status: "succeeded", attempt: 1 });
@@ -135,52 +135,55 @@ describe("a bad answer", () => {
   ])(
     "is refused with the field named, stays pending, and does not use up the approval: %s",
     async (_, payload) => {
-      const desk = await openDesk();
-      const { confirmation, call } = await desk.ask({
+      const fixture = await openEngineFixture();
+      const { confirmation, call } = await fixture.ask({
         tool: "leave",
         args: { days: 5 },
         question: { shown: { schema } },
       });
-      const [journal, events] = [await desk.journal(), await desk.events(call.session)];
-      const bad = await tryApprove(desk.engine, confirmation.id, {
+      const [journal, events] = [await fixture.journal(), await fixture.events(call.session)];
+      const bad = await tryApprove(fixture.engine, confirmation.id, {
         by: ANA,
         ...(payload === undefined ? {} : { payload }),
       });
       expect(bad).toMatchObject({ ok: false, code: "payload-mismatch", field: "approvedDays" });
-      expect(await desk.confirmation(confirmation.id)).toMatchObject({ status: "requested", votes: [] });
-      expect([await desk.journal(), await desk.events(call.session)]).toEqual([journal, events]);
-      expect(desk.app.runs).toEqual([]);
+      expect(await fixture.confirmation(confirmation.id)).toMatchObject({ status: "requested", votes: [] });
+      expect([await fixture.journal(), await fixture.events(call.session)]).toEqual([journal, events]);
+      expect(fixture.app.runs).toEqual([]);
 
-      const good = await tryApprove(desk.engine, confirmation.id, { by: ANA, payload: { approvedDays: 3 } });
+      const good = await tryApprove(fixture.engine, confirmation.id, {
+        by: ANA,
+        payload: { approvedDays: 3 },
+      });
       if (good.ok) await good.finished;
-      expect(desk.app.runs).toMatchObject([{ args: { days: 5 }, payload: { approvedDays: 3 } }]);
+      expect(fixture.app.runs).toMatchObject([{ args: { days: 5 }, payload: { approvedDays: 3 } }]);
     },
   );
 
   test("an approval without a payload gives the tool the example where one was shown", async () => {
-    const desk = await openDesk();
+    const fixture = await openEngineFixture();
     const question = { shown: { payload: { approved_days: 0 } } };
-    const { confirmation, call } = await desk.ask({ tool: "leave", args: { days: 5 }, question });
-    await desk.engine.approve(confirmation.id, { by: ANA, payload: { days: 5 } });
-    await desk.engine.finished(call.id);
-    expect(desk.app.runs).toMatchObject([{ payload: { approved_days: 0 } }]);
+    const { confirmation, call } = await fixture.ask({ tool: "leave", args: { days: 5 }, question });
+    await fixture.engine.approve(confirmation.id, { by: ANA, payload: { days: 5 } });
+    await fixture.engine.finished(call.id);
+    expect(fixture.app.runs).toMatchObject([{ payload: { approved_days: 0 } }]);
   });
 });
 
 test("a deny rule or a host that throws approves nothing, and the question stays open", async () => {
-  const desk = await openDesk();
-  const { confirmation, call } = await desk.ask({ tool: "pay" });
-  desk.app.define("pay", {
+  const fixture = await openEngineFixture();
+  const { confirmation, call } = await fixture.ask({ tool: "pay" });
+  fixture.app.define("pay", {
     denies: () => {
       throw new Error("the policy cannot be read");
     },
   });
-  await expect(tryApprove(desk.engine, confirmation.id, { by: ANA })).rejects.toThrow(
+  await expect(tryApprove(fixture.engine, confirmation.id, { by: ANA })).rejects.toThrow(
     "the policy cannot be read",
   );
-  expect(await desk.confirmation(confirmation.id)).toMatchObject({ status: "requested" });
-  expect(await desk.call(call.id)).toMatchObject({ status: "waiting" });
-  expect(desk.app.runs).toEqual([]);
+  expect(await fixture.confirmation(confirmation.id)).toMatchObject({ status: "requested" });
+  expect(await fixture.call(call.id)).toMatchObject({ status: "waiting" });
+  expect(fixture.app.runs).toEqual([]);
 });
 
 test("decisions are signed where there is a secret, and only there", async () => {
@@ -188,13 +191,13 @@ test("decisions are signed where there is a secret, and only there", async () =>
     ["a secret", 1],
     [undefined, 0],
   ] as const) {
-    const desk = await openDesk(secret === undefined ? {} : { secret });
-    const [a, b] = await desk.askAll([{ tool: "pay" }, { tool: "wire" }]);
-    await desk.engine.approve(a!.confirmation.id, { by: ANA });
-    await desk.engine.deny(b!.confirmation.id, { by: ANA });
-    await desk.engine.finished(a!.call.id);
+    const fixture = await openEngineFixture(secret === undefined ? {} : { secret });
+    const [a, b] = await fixture.askAll([{ tool: "pay" }, { tool: "wire" }]);
+    await fixture.engine.approve(a!.confirmation.id, { by: ANA });
+    await fixture.engine.deny(b!.confirmation.id, { by: ANA });
+    await fixture.engine.finished(a!.call.id);
     for (const { confirmation } of [a!, b!]) {
-      const [vote] = (await desk.confirmation(confirmation.id)).votes;
+      const [vote] = (await fixture.confirmation(confirmation.id)).votes;
       expect([vote?.mac].filter((mac) => mac !== undefined)).toHaveLength(signed);
     }
   }

@@ -1,14 +1,17 @@
 import { expect, test } from "vitest";
-import { BOB, openDesk } from "../../../test/attack/support/engine-fixture.ts";
+import { BOB, openEngineFixture } from "../../../test/attack/support/engine-fixture.ts";
 
 test("a door that turns somebody away puts it on record, and changes nothing else", async () => {
-  const desk = await openDesk();
-  const { confirmation, call } = await desk.ask({ tool: "pay" });
-  const before = { confirmation: await desk.confirmation(confirmation.id), call: await desk.call(call.id) };
+  const fixture = await openEngineFixture();
+  const { confirmation, call } = await fixture.ask({ tool: "pay" });
+  const before = {
+    confirmation: await fixture.confirmation(confirmation.id),
+    call: await fixture.call(call.id),
+  };
   const tried = { code: "forbidden", what: "decide" } as const;
   for (const target of [{ confirmation: confirmation.id }, { call: call.id }]) {
-    expect(await desk.engine.decisions.noteRefusal(target, tried, { by: BOB, via: "api" })).toBe(true);
-    expect((await desk.journal()).at(-1)).toEqual({
+    expect(await fixture.engine.decisions.noteRefusal(target, tried, { by: BOB, via: "api" })).toBe(true);
+    expect((await fixture.journal()).at(-1)).toEqual({
       kind: "decision-refused",
       body: {
         call: call.id,
@@ -19,16 +22,16 @@ test("a door that turns somebody away puts it on record, and changes nothing els
       },
     });
   }
-  expect(await desk.confirmation(confirmation.id)).toEqual(before.confirmation);
-  expect(await desk.call(call.id)).toEqual(before.call);
-  expect(await desk.engine.verify()).toMatchObject({ ok: true });
+  expect(await fixture.confirmation(confirmation.id)).toEqual(before.confirmation);
+  expect(await fixture.call(call.id)).toEqual(before.call);
+  expect(await fixture.engine.verify()).toMatchObject({ ok: true });
 });
 
 test("there is no record of what is not there", async () => {
-  const desk = await openDesk();
+  const fixture = await openEngineFixture();
   const tried = { code: "forbidden", what: "decide" } as const;
-  expect(await desk.engine.decisions.noteRefusal({ confirmation: "adk-none" }, tried, { by: BOB })).toBe(
+  expect(await fixture.engine.decisions.noteRefusal({ confirmation: "adk-none" }, tried, { by: BOB })).toBe(
     false,
   );
-  expect(await desk.journal()).toEqual([]);
+  expect(await fixture.journal()).toEqual([]);
 });

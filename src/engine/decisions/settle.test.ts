@@ -1,6 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { createDatabaseFile } from "../../../test/attack/support/database.ts";
-import { ANA, type AskInput, BOB, type Desk, MANAGER, openDesk } from "../../../test/attack/support/engine-fixture.ts";
+import {
+  ANA,
+  type AskInput,
+  BOB,
+  type EngineFixture,
+  MANAGER,
+  openEngineFixture,
+} from "../../../test/attack/support/engine-fixture.ts";
 import type { JsonValue } from "../../protocol/index.ts";
 import { OutcomeUnknown } from "../calls/call-context.ts";
 import type { LiveTool } from "../host.ts";
@@ -14,33 +21,33 @@ const LOST: Partial<LiveTool> = {
 };
 
 /** A call that started and whose end nobody knows. */
-async function loseTrack(desk: Desk, input: Partial<AskInput> = {}): Promise<AskedCall> {
-  desk.app.define("pay", LOST);
-  const asked = await desk.ask({ tool: "pay", args: { amount: 5 }, ...input });
+async function loseTrack(fixture: EngineFixture, input: Partial<AskInput> = {}): Promise<AskedCall> {
+  fixture.app.define("pay", LOST);
+  const asked = await fixture.ask({ tool: "pay", args: { amount: 5 }, ...input });
   const by = input.question === undefined ? ANA : MANAGER;
-  const approved = await tryApprove(desk.engine, asked.confirmation.id, { by });
+  const approved = await tryApprove(fixture.engine, asked.confirmation.id, { by });
   if (!approved.ok) throw new Error(approved.message);
   expect(await approved.finished).toMatchObject({ status: "unknown" });
-  desk.app.define("pay", {});
+  fixture.app.define("pay", {});
   return asked;
 }
 
 describe("an unknown outcome is settled", () => {
   test("as having happened: the result is the person's, the model gets it, and nothing runs", async () => {
-    const desk = await openDesk();
-    const { call } = await loseTrack(desk);
-    const settled = await desk.engine.decisions.settle(
+    const fixture = await openEngineFixture();
+    const { call } = await loseTrack(fixture);
+    const settled = await fixture.engine.decisions.settle(
       { call: call.id },
       { as: "succeeded", result: { receipt: 7 } },
       { by: ANA, via: "cli" },
     );
     expect(settled).toMatchObject({ ok: true, call: { status: "succeeded", result: { receipt: 7 } } });
-    expect(await desk.call(call.id)).toMatchObject({
+    expect(await fixture.call(call.id)).toMatchObject({
       status: "succeeded",
       result: { receipt: 7 },
       attempt: 1,
     });
-    expect((await desk.journal()).at(-1)).toMatchObject({
+    expect((await fixture.journal()).at(-1)).toMatchObject({
       kind: "call-settled",
       body: {
         call: call.id,
@@ -50,28 +57,28 @@ describe("an unknown outcome is settled", () => {
         via: "cli",
       },
     });
-    const answer = (await desk.events(call.session)).at(-1)?.content?.parts[0];
+    const answer = (await fixture.events(call.session)).at(-1)?.content?.parts[0];
     expect(answer).toEqual({ functionResponse: { id: "call-1", name: "pay", response: { receipt: 7 } } });
-    expect(desk.app.runs).toHaveLength(1);
-    expect(desk.app.steps).toHaveLength(1);
+    expect(fixture.app.runs).toHaveLength(1);
+    expect(fixture.app.steps).toHaveLength(1);
   });
 
   test.each<[JsonValue, JsonValue]>([
     ["done", { result: "done" }],
     [null, { result: null }],
   ])("with a result that is no object (%j), which the wire carries as one", async (result, response) => {
-    const desk = await openDesk();
-    const { call } = await loseTrack(desk);
-    await desk.engine.decisions.settle({ call: call.id }, { as: "succeeded", result }, { by: ANA });
-    expect((await desk.events(call.session)).at(-1)?.content?.parts[0]).toMatchObject({
+    const fixture = await openEngineFixture();
+    const { call } = await loseTrack(fixture);
+    await fixture.engine.decisions.settle({ call: call.id }, { as: "succeeded", result }, { by: ANA });
+    expect((await fixture.events(call.session)).at(-1)?.content?.parts[0]).toMatchObject({
       functionResponse: { response },
     });
   });
 
   test("as having failed: given up, and the model is told so", async () => {
-    const desk = await openDesk();
-    const { call, confirmation } = await loseTrack(desk);
-    const settled = await desk.engine.decisions.settle(
+    const fixture = await openEngineFixture();
+    const { call, confirmation } = await loseTrack(fixture);
+    const settled = await fixture.engine.decisions.settle(
       { confirmation: confirmation.id },
       { as: "failed", error: "the bank says no" },
       { by: ANA },
@@ -80,22 +87,22 @@ describe("an unknown outcome is settled", () => {
       ok: true,
       call: { status: "failed", result: { error: "the bank says no" } },
     });
-    expect((await desk.journal()).at(-1)).toMatchObject({ kind: "call-settled", body: { as: "failed" } });
-    expect(await desk.call(call.id)).toMatchObject({ status: "failed" });
-    expect(desk.app.runs).toHaveLength(1);
+    expect((await fixture.journal()).at(-1)).toMatchObject({ kind: "call-settled", body: { as: "failed" } });
+    expect(await fixture.call(call.id)).toMatchObject({ status: "failed" });
+    expect(fixture.app.runs).toHaveLength(1);
   });
 
   test("as not having happened: it runs at once, as the next attempt under the same key", async () => {
-    const desk = await openDesk();
-    const { call } = await loseTrack(desk);
-    const settled = await desk.engine.decisions.settle({ call: call.id }, { as: "retry" }, { by: ANA });
+    const fixture = await openEngineFixture();
+    const { call } = await loseTrack(fixture);
+    const settled = await fixture.engine.decisions.settle({ call: call.id }, { as: "retry" }, { by: ANA });
     expect(settled).toMatchObject({ ok: true, call: { status: "executing", attempt: 2 } });
-    expect(await desk.engine.finished(call.id)).toMatchObject({ status: "succeeded", attempt: 2 });
-    expect(desk.app.runs).toMatchObject([
+    expect(await fixture.engine.finished(call.id)).toMatchObject({ status: "succeeded", attempt: 2 });
+    expect(fixture.app.runs).toMatchObject([
       { key: call.id, attempt: 1, args: { amount: 5 } },
       { key: call.id, attempt: 2, args: { amount: 5 } },
     ]);
-    expect((await desk.kinds()).slice(-4)).toEqual([
+    expect((await fixture.kinds()).slice(-4)).toEqual([
       "call-unknown",
       "call-settled",
       "call-started",
@@ -105,9 +112,9 @@ describe("an unknown outcome is settled", () => {
 
   test("as not having happened, where it is not hosted: left ready for whoever hosts it", async () => {
     using file = createDatabaseFile();
-    const back = await openDesk({ url: file.url });
+    const back = await openEngineFixture({ url: file.url });
     const { call } = await loseTrack(back);
-    const front = await openDesk({ url: file.url, clock: back.clock, hosts: false });
+    const front = await openEngineFixture({ url: file.url, clock: back.clock, hosts: false });
     const settled = await front.engine.decisions.settle({ call: call.id }, { as: "retry" }, { by: ANA });
     expect(settled).toMatchObject({ ok: true, call: { status: "ready", attempt: 1 } });
     await back.engine.work({ once: true });
@@ -120,37 +127,37 @@ describe("the first settlement stands", () => {
   test.each(["succeeded", "failed", "retry"] as const)(
     "after %s there is nothing left to settle",
     async (as) => {
-      const desk = await openDesk();
-      const { call } = await loseTrack(desk);
+      const fixture = await openEngineFixture();
+      const { call } = await loseTrack(fixture);
       const first = {
         succeeded: { as: "succeeded", result: 1 },
         failed: { as: "failed", error: "no" },
         retry: { as: "retry" },
       } as const;
-      expect(await desk.engine.decisions.settle({ call: call.id }, first[as], { by: ANA })).toMatchObject({
+      expect(await fixture.engine.decisions.settle({ call: call.id }, first[as], { by: ANA })).toMatchObject({
         ok: true,
       });
-      await desk.engine.finished(call.id);
-      const before = [await desk.call(call.id), await desk.journal()];
+      await fixture.engine.finished(call.id);
+      const before = [await fixture.call(call.id), await fixture.journal()];
       for (const again of Object.values(first)) {
-        const refused = await desk.engine.decisions.settle({ call: call.id }, again, { by: ANA });
+        const refused = await fixture.engine.decisions.settle({ call: call.id }, again, { by: ANA });
         expect(refused).toMatchObject({ ok: false, code: "not-settleable" });
       }
-      expect([await desk.call(call.id), await desk.journal()]).toEqual(before);
+      expect([await fixture.call(call.id), await fixture.journal()]).toEqual(before);
     },
   );
 
   test("said of an earlier attempt: refused, because nobody has said it of this one", async () => {
-    const desk = await openDesk();
-    const { call } = await loseTrack(desk);
-    const stale = await desk.engine.decisions.settle(
+    const fixture = await openEngineFixture();
+    const { call } = await loseTrack(fixture);
+    const stale = await fixture.engine.decisions.settle(
       { call: call.id },
       { as: "retry", attempt: 0 },
       { by: ANA },
     );
     expect(stale).toMatchObject({ ok: false, code: "stale-version" });
-    expect(await desk.call(call.id)).toMatchObject({ status: "unknown", attempt: 1 });
-    const settled = await desk.engine.decisions.settle(
+    expect(await fixture.call(call.id)).toMatchObject({ status: "unknown", attempt: 1 });
+    const settled = await fixture.engine.decisions.settle(
       { call: call.id },
       { as: "retry", attempt: 1 },
       { by: ANA },
@@ -159,11 +166,11 @@ describe("the first settlement stands", () => {
   });
 
   test("two at the same moment: one is taken, the other refused", async () => {
-    const desk = await openDesk();
-    const { call } = await loseTrack(desk);
+    const fixture = await openEngineFixture();
+    const { call } = await loseTrack(fixture);
     const results = await Promise.all([
-      desk.engine.decisions.settle({ call: call.id }, { as: "succeeded", result: 1 }, { by: ANA }),
-      desk.engine.decisions.settle({ call: call.id }, { as: "failed", error: "no" }, { by: ANA }),
+      fixture.engine.decisions.settle({ call: call.id }, { as: "succeeded", result: 1 }, { by: ANA }),
+      fixture.engine.decisions.settle({ call: call.id }, { as: "failed", error: "no" }, { by: ANA }),
     ]);
     expect(results.filter(({ ok }) => ok)).toHaveLength(1);
     expect(results.find(({ ok }) => !ok)).toMatchObject({ code: "not-settleable" });
@@ -172,14 +179,14 @@ describe("the first settlement stands", () => {
   test.each(["waiting", "denied", "succeeded"] as const)(
     "a call that is %s cannot be settled",
     async (status) => {
-      const desk = await openDesk();
-      const { call, confirmation } = await desk.ask({ tool: "pay" });
-      if (status === "denied") await desk.engine.deny(confirmation.id, { by: ANA });
+      const fixture = await openEngineFixture();
+      const { call, confirmation } = await fixture.ask({ tool: "pay" });
+      if (status === "denied") await fixture.engine.deny(confirmation.id, { by: ANA });
       if (status === "succeeded") {
-        await desk.engine.approve(confirmation.id, { by: ANA });
-        await desk.engine.finished(call.id);
+        await fixture.engine.approve(confirmation.id, { by: ANA });
+        await fixture.engine.finished(call.id);
       }
-      const refused = await desk.engine.decisions.settle({ call: call.id }, { as: "retry" }, { by: ANA });
+      const refused = await fixture.engine.decisions.settle({ call: call.id }, { as: "retry" }, { by: ANA });
       expect(refused).toMatchObject({ ok: false, code: "not-settleable", call: { status } });
     },
   );
@@ -193,30 +200,30 @@ describe("settling needs the right to decide", () => {
     ["whoever asked, under maker and checker", ANA],
     ["an agent with the role", { ...MANAGER, kind: "agent" as const }],
   ])("refused: %s", async (_, by) => {
-    const desk = await openDesk();
-    const { call } = await loseTrack(desk, { question });
-    const before = await desk.journal();
+    const fixture = await openEngineFixture();
+    const { call } = await loseTrack(fixture, { question });
+    const before = await fixture.journal();
     for (const settlement of [
       { as: "retry" },
       { as: "succeeded", result: 1 },
       { as: "failed", error: "no" },
     ] as const) {
-      const refused = await desk.engine.decisions.settle({ call: call.id }, settlement, { by });
+      const refused = await fixture.engine.decisions.settle({ call: call.id }, settlement, { by });
       expect(refused).toMatchObject({ ok: false, code: "not-an-approver" });
     }
-    expect(await desk.call(call.id)).toMatchObject({ status: "unknown", attempt: 1 });
-    const refusals = (await desk.journal()).slice(before.length);
+    expect(await fixture.call(call.id)).toMatchObject({ status: "unknown", attempt: 1 });
+    const refusals = (await fixture.journal()).slice(before.length);
     expect(refusals.map(({ kind }) => kind)).toEqual(Array.from({ length: 3 }, () => "decision-refused"));
     expect(
-      await desk.engine.decisions.settle({ call: call.id }, { as: "retry" }, { by: MANAGER }),
+      await fixture.engine.decisions.settle({ call: call.id }, { as: "retry" }, { by: MANAGER }),
     ).toMatchObject({
       ok: true,
     });
   });
 
   test("of the call's last question, also when an earlier one is named", async () => {
-    const desk = await openDesk();
-    desk.app.define("pay", {
+    const fixture = await openEngineFixture();
+    fixture.app.define("pay", {
       asking: { approvers: { roles: ["manager"] } },
       run: async (_call, { toolConfirmation, requestConfirmation }) => {
         if (toolConfirmation?.hint === "A manager, please.") throw new OutcomeUnknown("the line went dead");
@@ -224,37 +231,37 @@ describe("settling needs the right to decide", () => {
         return null;
       },
     });
-    const { call, confirmation } = await desk.ask({ tool: "pay" });
-    await desk.engine.approve(confirmation.id, { by: ANA });
-    await desk.engine.work({ once: true });
-    const second = (await desk.call(call.id)).confirmation ?? "";
-    await desk.engine.approve(second, { by: MANAGER });
-    expect(await desk.engine.finished(call.id)).toMatchObject({ status: "unknown" });
+    const { call, confirmation } = await fixture.ask({ tool: "pay" });
+    await fixture.engine.approve(confirmation.id, { by: ANA });
+    await fixture.engine.work({ once: true });
+    const second = (await fixture.call(call.id)).confirmation ?? "";
+    await fixture.engine.approve(second, { by: MANAGER });
+    expect(await fixture.engine.finished(call.id)).toMatchObject({ status: "unknown" });
     const target = { confirmation: confirmation.id };
     expect(
-      await desk.engine.decisions.settle(target, { as: "failed", error: "no" }, { by: ANA }),
+      await fixture.engine.decisions.settle(target, { as: "failed", error: "no" }, { by: ANA }),
     ).toMatchObject({
       code: "not-an-approver",
     });
     expect(
-      await desk.engine.decisions.settle(target, { as: "failed", error: "no" }, { by: MANAGER }),
+      await fixture.engine.decisions.settle(target, { as: "failed", error: "no" }, { by: MANAGER }),
     ).toMatchObject({
       ok: true,
     });
   });
 
   test("of a call that nobody was asked about: its session's user, or the host", async () => {
-    const desk = await openDesk();
-    const pay = desk.engine.gate("pay", {}, async () => {
+    const fixture = await openEngineFixture();
+    const pay = fixture.engine.gate("pay", {}, async () => {
       throw new OutcomeUnknown("the line went dead");
     });
     const outcome = await pay({}, { key: "order-17", by: ANA });
     if (outcome.status !== "unknown") throw new Error(outcome.status);
     const target = { call: outcome.callId };
-    expect(await desk.engine.decisions.settle(target, { as: "retry" }, { by: BOB })).toMatchObject({
+    expect(await fixture.engine.decisions.settle(target, { as: "retry" }, { by: BOB })).toMatchObject({
       code: "not-an-approver",
     });
-    const settled = await desk.engine.decisions.settle(
+    const settled = await fixture.engine.decisions.settle(
       target,
       { as: "succeeded", result: "paid" },
       { by: { id: "operator" } },
@@ -268,8 +275,8 @@ test.each<[string, { call: string } | { confirmation: string }, string]>([
   ["call", { call: "nothing" }, "unknown-call"],
   ["confirmation", { confirmation: "adk-nothing" }, "unknown-confirmation"],
 ])("an unknown %s is unknown to everybody", async (_, target, code) => {
-  const desk = await openDesk();
-  expect(await desk.engine.decisions.settle(target, { as: "retry" }, { by: ANA })).toMatchObject({
+  const fixture = await openEngineFixture();
+  expect(await fixture.engine.decisions.settle(target, { as: "retry" }, { by: ANA })).toMatchObject({
     code,
   });
 });
@@ -281,22 +288,22 @@ test.each([
 ] as const)(
   "a tool that is %s is not run again; the call stays to be settled otherwise",
   async (how, code) => {
-    const desk = await openDesk();
-    const { call } = await loseTrack(desk);
-    if (how === "gone") desk.app.remove("pay");
-    else if (how === "changed") desk.app.define("pay", { definitionDigest: "v2:changed" });
-    else desk.app.define("pay", { denies: () => "payments are frozen" });
-    const before = await desk.journal();
-    expect(await desk.engine.decisions.settle({ call: call.id }, { as: "retry" }, { by: ANA })).toMatchObject(
-      {
-        ok: false,
-        code,
-      },
-    );
-    expect(await desk.call(call.id)).toMatchObject({ status: "unknown" });
-    expect(await desk.journal()).toEqual(before);
+    const fixture = await openEngineFixture();
+    const { call } = await loseTrack(fixture);
+    if (how === "gone") fixture.app.remove("pay");
+    else if (how === "changed") fixture.app.define("pay", { definitionDigest: "v2:changed" });
+    else fixture.app.define("pay", { denies: () => "payments are frozen" });
+    const before = await fixture.journal();
     expect(
-      await desk.engine.decisions.settle({ call: call.id }, { as: "failed", error: "no" }, { by: ANA }),
+      await fixture.engine.decisions.settle({ call: call.id }, { as: "retry" }, { by: ANA }),
+    ).toMatchObject({
+      ok: false,
+      code,
+    });
+    expect(await fixture.call(call.id)).toMatchObject({ status: "unknown" });
+    expect(await fixture.journal()).toEqual(before);
+    expect(
+      await fixture.engine.decisions.settle({ call: call.id }, { as: "failed", error: "no" }, { by: ANA }),
     ).toMatchObject({ ok: true });
   },
 );

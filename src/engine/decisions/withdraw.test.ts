@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ANA, BOB, MANAGER, openDesk } from "../../../test/attack/support/engine-fixture.ts";
+import { ANA, BOB, MANAGER, openEngineFixture } from "../../../test/attack/support/engine-fixture.ts";
 import { tryApprove } from "../testing/try-decide.ts";
 import { isWithdrawnBy } from "./withdraw.ts";
 
@@ -8,85 +8,85 @@ const words = expect.stringMatching(/^changed my mind \(withdrawn by ana\b/) as 
 
 describe("an open question is withdrawn", () => {
   test("its call gets an answer with the reason, the session is told, and the turn goes on", async () => {
-    const desk = await openDesk();
-    const { confirmation, call } = await desk.ask({ tool: "pay" });
-    const cancelled = await desk.engine.decisions.cancel(confirmation.id, { by: ANA, reason });
+    const fixture = await openEngineFixture();
+    const { confirmation, call } = await fixture.ask({ tool: "pay" });
+    const cancelled = await fixture.engine.decisions.cancel(confirmation.id, { by: ANA, reason });
     expect(cancelled).toMatchObject({ ok: true, confirmation: { status: "cancelled", withdrawal: words } });
-    expect(await desk.call(call.id)).toMatchObject({
+    expect(await fixture.call(call.id)).toMatchObject({
       status: "cancelled",
       attempt: 0,
       result: { error: "tool call was withdrawn before it ran", reason: words },
     });
-    const closings = (await desk.events(call.session)).flatMap((event) => event.closings ?? []);
+    const closings = (await fixture.events(call.session)).flatMap((event) => event.closings ?? []);
     expect(closings).toEqual([
       { id: confirmation.id, callId: "call-1", confirmed: false, closedBy: "withdrawal", reason: words },
     ]);
-    expect((await desk.journal()).at(-1)).toMatchObject({
+    expect((await fixture.journal()).at(-1)).toMatchObject({
       kind: "confirmation-cancelled",
       body: { confirmation: confirmation.id, reason: words },
     });
-    expect(desk.app.steps).toHaveLength(1);
-    expect(desk.app.runs).toEqual([]);
-    expect((await desk.ledger.confirmations({ state: "open" })).items).toEqual([]);
+    expect(fixture.app.steps).toHaveLength(1);
+    expect(fixture.app.runs).toEqual([]);
+    expect((await fixture.ledger.confirmations({ state: "open" })).items).toEqual([]);
   });
 
   test("and can then be neither decided nor withdrawn again", async () => {
-    const desk = await openDesk();
-    const { confirmation } = await desk.ask({ tool: "pay" });
-    await desk.engine.decisions.cancel(confirmation.id, { by: ANA, reason });
-    expect(await tryApprove(desk.engine, confirmation.id, { by: ANA })).toMatchObject({
+    const fixture = await openEngineFixture();
+    const { confirmation } = await fixture.ask({ tool: "pay" });
+    await fixture.engine.decisions.cancel(confirmation.id, { by: ANA, reason });
+    expect(await tryApprove(fixture.engine, confirmation.id, { by: ANA })).toMatchObject({
       code: "withdrawn",
       message: expect.stringContaining("The question was withdrawn: changed my mind") as string,
     });
-    expect(await desk.engine.decisions.cancel(confirmation.id, { by: ANA, reason })).toMatchObject({
+    expect(await fixture.engine.decisions.cancel(confirmation.id, { by: ANA, reason })).toMatchObject({
       code: "not-cancellable",
     });
-    const stored = await desk.confirmation(confirmation.id);
+    const stored = await fixture.confirmation(confirmation.id);
     expect([ANA, BOB].map((by) => isWithdrawnBy(stored, by))).toEqual([true, false]);
   });
 });
 
 test("an approval whose call nobody has started is withdrawn too, and is not closed in the session twice", async () => {
-  const desk = await openDesk({ hosts: false });
-  const { confirmation, call } = await desk.ask({ tool: "pay" });
-  await desk.engine.approve(confirmation.id, { by: ANA });
-  expect(await desk.engine.decisions.cancel(confirmation.id, { by: ANA, reason })).toMatchObject({
+  const fixture = await openEngineFixture({ hosts: false });
+  const { confirmation, call } = await fixture.ask({ tool: "pay" });
+  await fixture.engine.approve(confirmation.id, { by: ANA });
+  expect(await fixture.engine.decisions.cancel(confirmation.id, { by: ANA, reason })).toMatchObject({
     ok: true,
   });
-  expect(await desk.confirmation(confirmation.id)).toMatchObject({
+  expect(await fixture.confirmation(confirmation.id)).toMatchObject({
     status: "cancelled",
     votes: [{ confirmed: true, by: { id: "ana" } }],
   });
-  expect(await desk.call(call.id)).toMatchObject({ status: "cancelled", attempt: 0 });
-  const closings = (await desk.events(call.session)).flatMap((event) => event.closings ?? []);
+  expect(await fixture.call(call.id)).toMatchObject({ status: "cancelled", attempt: 0 });
+  const closings = (await fixture.events(call.session)).flatMap((event) => event.closings ?? []);
   expect(closings).toHaveLength(1);
 });
 
 describe("nothing is left to withdraw", () => {
   test.each(["denied", "expired", "executing", "succeeded"] as const)("once it is %s", async (status) => {
-    const desk = await openDesk();
+    const fixture = await openEngineFixture();
     const body = Promise.withResolvers<null>();
-    desk.app.define("pay", { run: () => body.promise });
-    const { confirmation, call } = await desk.ask({ tool: "pay", question: { expiresInMs: 1000 } });
-    if (status === "denied") await desk.engine.deny(confirmation.id, { by: ANA });
+    fixture.app.define("pay", { run: () => body.promise });
+    const { confirmation, call } = await fixture.ask({ tool: "pay", question: { expiresInMs: 1000 } });
+    if (status === "denied") await fixture.engine.deny(confirmation.id, { by: ANA });
     else if (status === "expired") {
-      await desk.clock.advance(1000);
-      await desk.engine.work({ once: true });
-    } else await tryApprove(desk.engine, confirmation.id, { by: ANA });
+      await fixture.clock.advance(1000);
+      await fixture.engine.work({ once: true });
+    } else await tryApprove(fixture.engine, confirmation.id, { by: ANA });
     if (status !== "executing") body.resolve(null);
-    if (status === "succeeded") await desk.engine.finished(call.id);
-    const before = [await desk.call(call.id), await desk.journal()];
+    if (status === "succeeded") await fixture.engine.finished(call.id);
+    const before = [await fixture.call(call.id), await fixture.journal()];
     expect(before[0]).toMatchObject({ status });
-    expect(await desk.engine.decisions.cancel(confirmation.id, { by: ANA, reason })).toMatchObject({
+    expect(await fixture.engine.decisions.cancel(confirmation.id, { by: ANA, reason })).toMatchObject({
       code: "not-cancellable",
     });
-    expect([await desk.call(call.id), await desk.journal()]).toEqual(before);
+    expect([await fixture.call(call.id), await fixture.journal()]).toEqual(before);
     body.resolve(null);
   });
 
   test("of a question that is not there", async () => {
-    const desk = await openDesk();
-    const refused = await desk.engine.decisions.cancel("adk-nothing", { by: ANA, reason });
+    const fixture = await openEngineFixture();
+    const refused = await fixture.engine.decisions.cancel("adk-nothing", { by: ANA, reason });
     expect(refused).toMatchObject({ code: "unknown-confirmation" });
   });
 });
@@ -101,14 +101,14 @@ describe("who may withdraw", () => {
     ["a stranger", BOB, false],
     ["an agent that asked", { ...ANA, kind: "agent" as const }, false],
   ])("%s: %o", async (_, by, allowed) => {
-    const desk = await openDesk();
-    const { confirmation } = await desk.ask({ tool: "pay", question });
-    const before = await desk.journal();
-    const outcome = await desk.engine.decisions.cancel(confirmation.id, { by, reason });
+    const fixture = await openEngineFixture();
+    const { confirmation } = await fixture.ask({ tool: "pay", question });
+    const before = await fixture.journal();
+    const outcome = await fixture.engine.decisions.cancel(confirmation.id, { by, reason });
     expect(outcome.ok ? "ok" : outcome.code).toBe(allowed ? "ok" : "forbidden");
-    const after = await desk.confirmation(confirmation.id);
+    const after = await fixture.confirmation(confirmation.id);
     expect(after.status).toBe(allowed ? "cancelled" : "requested");
-    const [told] = (await desk.journal()).slice(before.length);
+    const [told] = (await fixture.journal()).slice(before.length);
     expect(told?.kind).toBe(allowed ? "confirmation-cancelled" : "decision-refused");
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openDesk } from "../../../test/attack/support/engine-fixture.ts";
+import { openEngineFixture } from "../../../test/attack/support/engine-fixture.ts";
 import { type AskingOptions, checkAsking } from "./asking-options.ts";
 
 const refused = (option: string) =>
@@ -50,7 +50,7 @@ test("what can be meant is taken", () => {
 });
 
 test("a gated function is refused where it is defined, for a misspelt option too: it would be a gate left open", async () => {
-  const { engine } = await openDesk();
+  const { engine } = await openEngineFixture();
   const define = (options: object) => () => engine.gate("pay", options, async () => "paid");
   expect(define({ requireConfirmation: true, approvers: { role: ["cfo"] } })).toThrow(refused("approvers"));
   expect(define({ requireConfirmation: true, secrets: ["card"] })).toThrow(refused("secrets"));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createDatabaseFile } from "../../../test/attack/support/database.ts";
-import { ANA, BOB, openDesk } from "../../../test/attack/support/engine-fixture.ts";
+import { ANA, BOB, openEngineFixture } from "../../../test/attack/support/engine-fixture.ts";
 import type { LiveTool } from "../host.ts";
 import { tryApprove, tryDeny } from "../testing/try-decide.ts";
 
@@ -15,30 +15,30 @@ const CHANGED: Partial<LiveTool> = {
 
 describe("the tool is not the one that was shown", () => {
   test("an approval is refused, the question cancelled, and asked anew with the difference", async () => {
-    const desk = await openDesk();
-    const { confirmation, call } = await desk.ask({ tool: "pay", args: { amount: 5 } });
-    desk.app.define("pay", CHANGED);
-    const refused = await tryApprove(desk.engine, confirmation.id, { by: ANA });
+    const fixture = await openEngineFixture();
+    const { confirmation, call } = await fixture.ask({ tool: "pay", args: { amount: 5 } });
+    fixture.app.define("pay", CHANGED);
+    const refused = await tryApprove(fixture.engine, confirmation.id, { by: ANA });
     const reason = "the tool pay is not the one that was shown";
     expect(refused).toMatchObject({
       ok: false,
       code: "definition-changed",
       confirmation: { status: "requested", round: 1, shown: { hint: "Pay? (its description changed)" } },
     });
-    expect(await desk.confirmation(confirmation.id)).toMatchObject({
+    expect(await fixture.confirmation(confirmation.id)).toMatchObject({
       status: "cancelled",
       withdrawal: reason,
       votes: [],
     });
-    expect(desk.app.runs).toEqual([]);
+    expect(fixture.app.runs).toEqual([]);
 
-    const [next] = (await desk.ledger.confirmations({ state: "open" })).items;
+    const [next] = (await fixture.ledger.confirmations({ state: "open" })).items;
     expect(next?.confirmation).toMatchObject({
       call: call.id,
       requesters: ["ana"],
       approvers: { users: ["ana"] },
       argsDigest: call.argsDigest,
-      expiresAt: desk.clock.now() + 1000,
+      expiresAt: fixture.clock.now() + 1000,
     });
     expect(next?.call).toMatchObject({
       status: "waiting",
@@ -47,8 +47,8 @@ describe("the tool is not the one that was shown", () => {
       confirmation: next?.confirmation.id,
       definitionDigest: "v2:changed",
     });
-    expect((await desk.kinds()).slice(-2)).toEqual(["confirmation-cancelled", "confirmation-requested"]);
-    const events = await desk.events(call.session);
+    expect((await fixture.kinds()).slice(-2)).toEqual(["confirmation-cancelled", "confirmation-requested"]);
+    const events = await fixture.events(call.session);
     expect(events.slice(-2)).toMatchObject([
       {
         author: "user",
@@ -56,28 +56,30 @@ describe("the tool is not the one that was shown", () => {
       },
       { author: "clerk", asks: [{ id: next?.confirmation.id, call: { id: "call-1", args: { amount: 5 } } }] },
     ]);
-    expect((await desk.ledger.load({ call: call.id }))?.session.open).toBe(1);
+    expect((await fixture.ledger.load({ call: call.id }))?.session.open).toBe(1);
   });
 
   test("the old question can no longer be answered; the new one runs the call once", async () => {
-    const desk = await openDesk();
-    const { confirmation, call } = await desk.ask({ tool: "pay" });
-    desk.app.define("pay", CHANGED);
-    const refused = await tryApprove(desk.engine, confirmation.id, { by: ANA });
-    expect(await tryApprove(desk.engine, confirmation.id, { by: ANA })).toMatchObject({ code: "withdrawn" });
+    const fixture = await openEngineFixture();
+    const { confirmation, call } = await fixture.ask({ tool: "pay" });
+    fixture.app.define("pay", CHANGED);
+    const refused = await tryApprove(fixture.engine, confirmation.id, { by: ANA });
+    expect(await tryApprove(fixture.engine, confirmation.id, { by: ANA })).toMatchObject({
+      code: "withdrawn",
+    });
     const next = refused.confirmation?.id ?? "";
-    expect(await tryApprove(desk.engine, next, { by: BOB })).toMatchObject({ code: "not-an-approver" });
-    expect(await tryApprove(desk.engine, next, { by: ANA })).toMatchObject({ ok: true });
-    await desk.engine.finished(call.id);
-    expect(desk.app.runs).toMatchObject([{ key: call.id, attempt: 1 }]);
+    expect(await tryApprove(fixture.engine, next, { by: BOB })).toMatchObject({ code: "not-an-approver" });
+    expect(await tryApprove(fixture.engine, next, { by: ANA })).toMatchObject({ ok: true });
+    await fixture.engine.finished(call.id);
+    expect(fixture.app.runs).toMatchObject([{ key: call.id, attempt: 1 }]);
   });
 
   test("approved elsewhere and found changed at the claim: cancelled, asked anew, not run", async () => {
     using file = createDatabaseFile();
-    const front = await openDesk({ url: file.url, hosts: false });
+    const front = await openEngineFixture({ url: file.url, hosts: false });
     const { confirmation, call } = await front.ask({ tool: "pay" });
     await front.engine.approve(confirmation.id, { by: ANA });
-    const back = await openDesk({ url: file.url, clock: front.clock });
+    const back = await openEngineFixture({ url: file.url, clock: front.clock });
     back.app.define("pay", CHANGED);
     await back.engine.work({ once: true });
     expect(back.app.runs).toEqual([]);
@@ -90,38 +92,38 @@ describe("the tool is not the one that was shown", () => {
   });
 
   test("and its arguments no longer fit: withdrawn, and the model is told why", async () => {
-    const desk = await openDesk();
-    const { confirmation, call } = await desk.ask({ tool: "pay" });
-    desk.app.define("pay", { ...CHANGED, showAgain: () => undefined });
-    const refused = await tryApprove(desk.engine, confirmation.id, { by: ANA });
+    const fixture = await openEngineFixture();
+    const { confirmation, call } = await fixture.ask({ tool: "pay" });
+    fixture.app.define("pay", { ...CHANGED, showAgain: () => undefined });
+    const refused = await tryApprove(fixture.engine, confirmation.id, { by: ANA });
     expect(refused).toMatchObject({ ok: false, code: "definition-changed", call: { status: "cancelled" } });
-    expect(await desk.call(call.id)).toMatchObject({
+    expect(await fixture.call(call.id)).toMatchObject({
       status: "cancelled",
       result: { reason: "the tool pay is not the one that was shown" },
     });
-    expect((await desk.ledger.confirmations({ state: "open" })).items).toEqual([]);
-    expect(desk.app.steps).toHaveLength(1);
+    expect((await fixture.ledger.confirmations({ state: "open" })).items).toEqual([]);
+    expect(fixture.app.steps).toHaveLength(1);
   });
 
   test("a tool that has begun is not shown anew: what it did before its question was done by the old one", async () => {
-    const desk = await openDesk();
-    desk.app.define("pay", {
+    const fixture = await openEngineFixture();
+    fixture.app.define("pay", {
       run: async (_call, context) => {
         context.requestConfirmation({ hint: "Sure?" });
         return null;
       },
     });
-    const { confirmation, call } = await desk.ask({ tool: "pay" });
-    const approved = await tryApprove(desk.engine, confirmation.id, { by: ANA });
+    const { confirmation, call } = await fixture.ask({ tool: "pay" });
+    const approved = await tryApprove(fixture.engine, confirmation.id, { by: ANA });
     expect(approved).toMatchObject({ ok: true });
-    await desk.engine.work({ once: true });
-    desk.app.define("pay", CHANGED);
-    const second = (await desk.call(call.id)).confirmation ?? "";
-    expect(await tryApprove(desk.engine, second, { by: ANA })).toMatchObject({
+    await fixture.engine.work({ once: true });
+    fixture.app.define("pay", CHANGED);
+    const second = (await fixture.call(call.id)).confirmation ?? "";
+    expect(await tryApprove(fixture.engine, second, { by: ANA })).toMatchObject({
       code: "definition-changed",
       call: { status: "cancelled" },
     });
-    expect(desk.app.runs).toHaveLength(1);
+    expect(fixture.app.runs).toHaveLength(1);
   });
 });
 
@@ -130,32 +132,37 @@ describe("the call must not run any more: withdrawn with its code, journaled, an
     ["the tool is gone", "tool-gone", "the tool pay no longer exists"],
     ["a rule denies it now", "policy-denied", "payments are frozen"],
   ])("%s", async (_, code, reason) => {
-    const desk = await openDesk();
-    const { confirmation, call } = await desk.ask({ tool: "pay" });
-    if (code === "tool-gone") desk.app.remove("pay");
-    else desk.app.define("pay", { denies: () => reason });
-    expect(await tryApprove(desk.engine, confirmation.id, { by: ANA })).toMatchObject({
+    const fixture = await openEngineFixture();
+    const { confirmation, call } = await fixture.ask({ tool: "pay" });
+    if (code === "tool-gone") fixture.app.remove("pay");
+    else fixture.app.define("pay", { denies: () => reason });
+    expect(await tryApprove(fixture.engine, confirmation.id, { by: ANA })).toMatchObject({
       ok: false,
       code,
       message: `Withdrawn: ${reason}.`,
       confirmation: { status: "cancelled", withdrawal: reason },
     });
-    expect(await desk.call(call.id)).toMatchObject({
+    expect(await fixture.call(call.id)).toMatchObject({
       status: "cancelled",
       attempt: 0,
       result: { error: "tool call was withdrawn before it ran", reason },
     });
-    expect((await desk.journal()).at(-1)).toMatchObject({ kind: "confirmation-cancelled", body: { reason } });
-    expect(desk.app.runs).toEqual([]);
-    expect(desk.app.steps).toHaveLength(1);
-    expect(await tryApprove(desk.engine, confirmation.id, { by: ANA })).toMatchObject({ code: "withdrawn" });
+    expect((await fixture.journal()).at(-1)).toMatchObject({
+      kind: "confirmation-cancelled",
+      body: { reason },
+    });
+    expect(fixture.app.runs).toEqual([]);
+    expect(fixture.app.steps).toHaveLength(1);
+    expect(await tryApprove(fixture.engine, confirmation.id, { by: ANA })).toMatchObject({
+      code: "withdrawn",
+    });
   });
 
   test("a denial needs no tool at all", async () => {
-    const desk = await openDesk();
-    const { confirmation } = await desk.ask({ tool: "pay" });
-    desk.app.remove("pay");
-    expect(await tryDeny(desk.engine, confirmation.id, { by: ANA })).toMatchObject({
+    const fixture = await openEngineFixture();
+    const { confirmation } = await fixture.ask({ tool: "pay" });
+    fixture.app.remove("pay");
+    expect(await tryDeny(fixture.engine, confirmation.id, { by: ANA })).toMatchObject({
       ok: true,
       call: { status: "denied" },
     });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { openDesk } from "../../../test/attack/support/engine-fixture.ts";
+import { openEngineFixture } from "../../../test/attack/support/engine-fixture.ts";
 import type { AskOptions, CallContext } from "../calls/call-context.ts";
 import { checkedAsk } from "./ask-options.ts";
 
@@ -30,8 +30,8 @@ test.each<[string, (context: CallContext) => unknown]>([
 ])(
   "a tool that gives %s a zod schema fails and says what would be right; nobody is asked",
   async (_, ask) => {
-    const desk = await openDesk();
-    const act = desk.engine.gate("act", {}, async (_args, ctx) => {
+    const fixture = await openEngineFixture();
+    const act = fixture.engine.gate("act", {}, async (_args, ctx) => {
       await ask(ctx);
       return "done";
     });
@@ -39,6 +39,6 @@ test.each<[string, (context: CallContext) => unknown]>([
       status: "failed",
       error: expect.stringContaining("z.toJSONSchema") as string,
     });
-    expect((await desk.ledger.confirmations({ state: "open" })).items).toEqual([]);
+    expect((await fixture.ledger.confirmations({ state: "open" })).items).toEqual([]);
   },
 );

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createDatabaseFile } from "../../../test/attack/support/database.ts";
-import { ANA, type Desk, openDesk } from "../../../test/attack/support/engine-fixture.ts";
+import { ANA, type EngineFixture, openEngineFixture } from "../../../test/attack/support/engine-fixture.ts";
 import { type Form, readForm } from "../common/schema.ts";
 import { tryApprove } from "../testing/try-decide.ts";
 
@@ -16,27 +16,27 @@ const READ = { until: new Date("2026-01-02"), days: 3 };
 
 describe("a payload, where the tool is served", () => {
   test("that fits the form but not the tool's schema is refused with the field named, and the question stays open", async () => {
-    const desk = await openDesk();
-    desk.app.define("leave", { readPayload: form.read });
-    const { confirmation } = await desk.ask(asked);
-    const refused = await tryApprove(desk.engine, confirmation.id, {
+    const fixture = await openEngineFixture();
+    fixture.app.define("leave", { readPayload: form.read });
+    const { confirmation } = await fixture.ask(asked);
+    const refused = await tryApprove(fixture.engine, confirmation.id, {
       by: ANA,
       payload: { ...FITS, days: 500 },
     });
     expect(refused).toMatchObject({ ok: false, code: "payload-mismatch", field: "days" });
-    expect(await desk.confirmation(confirmation.id)).toMatchObject({ status: "requested", votes: [] });
-    expect(desk.app.runs).toEqual([]);
+    expect(await fixture.confirmation(confirmation.id)).toMatchObject({ status: "requested", votes: [] });
+    expect(fixture.app.runs).toEqual([]);
   });
 
   test("reaches the tool as its schema reads it; what was sent is what is on record, and what the same decision is", async () => {
-    const desk = await openDesk();
-    desk.app.define("leave", { readPayload: form.read });
-    const { confirmation, call } = await desk.ask(asked);
-    await desk.engine.approve(confirmation.id, { by: ANA, payload: FITS });
-    await desk.engine.finished(call.id);
-    expect(desk.app.runs).toMatchObject([{ payload: READ }]);
-    expect((await desk.confirmation(confirmation.id)).votes).toMatchObject([{ payload: FITS }]);
-    expect(await tryApprove(desk.engine, confirmation.id, { by: ANA, payload: FITS })).toMatchObject({
+    const fixture = await openEngineFixture();
+    fixture.app.define("leave", { readPayload: form.read });
+    const { confirmation, call } = await fixture.ask(asked);
+    await fixture.engine.approve(confirmation.id, { by: ANA, payload: FITS });
+    await fixture.engine.finished(call.id);
+    expect(fixture.app.runs).toMatchObject([{ payload: READ }]);
+    expect((await fixture.confirmation(confirmation.id)).votes).toMatchObject([{ payload: FITS }]);
+    expect(await tryApprove(fixture.engine, confirmation.id, { by: ANA, payload: FITS })).toMatchObject({
       repeated: true,
     });
   });
@@ -44,11 +44,11 @@ describe("a payload, where the tool is served", () => {
 
 test("a payload that was taken where the tool is not served, and does not fit, fails the call; the tool is not entered", async () => {
   using file = createDatabaseFile();
-  const front = await openDesk({ url: file.url, hosts: false });
+  const front = await openEngineFixture({ url: file.url, hosts: false });
   const [good, bad] = await front.askAll([asked, asked]);
   await front.engine.approve(String(good?.confirmation.id), { by: ANA, payload: FITS });
   await front.engine.approve(String(bad?.confirmation.id), { by: ANA, payload: { ...FITS, days: 500 } });
-  const back = await openDesk({ url: file.url, clock: front.clock });
+  const back = await openEngineFixture({ url: file.url, clock: front.clock });
   back.app.define("leave", { readPayload: form.read });
   await back.engine.work({ once: true });
   expect(back.app.runs).toMatchObject([{ key: good?.call.id, payload: READ }]);
@@ -59,26 +59,26 @@ test("a payload that was taken where the tool is not served, and does not fit, f
 });
 
 test("a tool that cannot be asked now, or that changed, does not keep the decision from being taken", async () => {
-  const desk = await openDesk();
-  desk.app.define("leave", { readPayload: form.read, definitionDigest: "v1:other" });
-  const { confirmation } = await desk.ask(asked);
+  const fixture = await openEngineFixture();
+  fixture.app.define("leave", { readPayload: form.read, definitionDigest: "v1:other" });
+  const { confirmation } = await fixture.ask(asked);
   const payload = { ...FITS, days: 500 };
   expect(
-    await desk.engine.decisions.judgePayload(await subject(desk, confirmation.id), payload),
+    await fixture.engine.decisions.judgePayload(await subject(fixture, confirmation.id), payload),
   ).toMatchObject({
     ok: true,
   });
-  desk.app.tool = () => {
+  fixture.app.tool = () => {
     throw new Error("its server is away");
   };
   expect(
-    await desk.engine.decisions.judgePayload(await subject(desk, confirmation.id), payload),
+    await fixture.engine.decisions.judgePayload(await subject(fixture, confirmation.id), payload),
   ).toMatchObject({
     ok: true,
   });
 });
 
-async function subject(desk: Desk, id: string) {
-  const confirmation = await desk.confirmation(id);
-  return { confirmation, call: await desk.call(confirmation.call) };
+async function subject(fixture: EngineFixture, id: string) {
+  const confirmation = await fixture.confirmation(id);
+  return { confirmation, call: await fixture.call(confirmation.call) };
 }

@@ -1,6 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { call, type Line, play, resultsIn, type StrictModel, useRunners } from "../../../test/seeds/scripted-runner.ts";
+import {
+  call,
+  type Line,
+  play,
+  resultsIn,
+  type StrictModel,
+  useRunners,
+} from "../../../test/seeds/scripted-runner.ts";
 import { Agent, type Hooks, type JsonObject, type RunnerOptions, type Tool, tool } from "../../index.ts";
 import type { Part } from "../../protocol/index.ts";
 

@@ -1,5 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { answer, call, play, type StrictModel, useRunners, wordsIn } from "../../../test/seeds/scripted-runner.ts";
+import {
+  answer,
+  call,
+  play,
+  type StrictModel,
+  useRunners,
+  wordsIn,
+} from "../../../test/seeds/scripted-runner.ts";
 import { wrapLedger } from "../../../test/support/ledger/ledger-proxy.ts";
 import { useResources } from "../../../test/support/resources.ts";
 import { Agent, CountersignError, createLedger, type Runner, type Tool, tool } from "../../index.ts";

@@ -1,5 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { call, type Line, play, resultsIn, type StrictModel, useRunners } from "../../../test/seeds/scripted-runner.ts";
+import {
+  call,
+  type Line,
+  play,
+  resultsIn,
+  type StrictModel,
+  useRunners,
+} from "../../../test/seeds/scripted-runner.ts";
 import { Agent, type JsonObject, type Runner, type RunnerOptions, type Tool, tool } from "../../index.ts";
 
 const makeRunner = useRunners();

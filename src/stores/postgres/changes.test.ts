@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { expect, test } from "vitest";
+import { TcpProxy } from "../../../test/support/http/tcp-proxy.ts";
 import { connect, createDatabase } from "../../../test/support/postgres/database.ts";
 import { useResources } from "../../../test/support/resources.ts";
-import { TcpProxy } from "../../../test/support/http/tcp-proxy.ts";
 import type { Ledger } from "../../engine/index.ts";
 import { SessionWriter } from "../../engine/ledger/contract/build.ts";
 import { openPostgresLedger } from "./open.ts";

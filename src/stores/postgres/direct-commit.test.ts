@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createDatabase } from "../../../test/support/postgres/database.ts";
-import { useResources } from "../../../test/support/resources.ts";
 import { watchQueries } from "../../../test/support/postgres/watch-queries.ts";
+import { useResources } from "../../../test/support/resources.ts";
 import type { Commit, Ledger } from "../../engine/index.ts";
 import { buildCall, buildConfirmation, SessionWriter } from "../../engine/ledger/contract/build.ts";
 import { toDirect } from "./direct-commit.ts";

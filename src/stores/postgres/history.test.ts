@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
-import { execute } from "../../../test/support/postgres/server.ts";
 import { createDatabase, DatabaseClock } from "../../../test/support/postgres/database.ts";
+import { execute } from "../../../test/support/postgres/server.ts";
 import { useResources } from "../../../test/support/resources.ts";
 import type { Ledger } from "../../engine/index.ts";
 import { buildCall, SessionWriter } from "../../engine/ledger/contract/build.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { TcpProxy } from "../../../test/support/http/tcp-proxy.ts";
 import { createDatabase } from "../../../test/support/postgres/database.ts";
 import { useResources } from "../../../test/support/resources.ts";
-import { TcpProxy } from "../../../test/support/http/tcp-proxy.ts";
 import { SessionWriter } from "../../engine/ledger/contract/build.ts";
 import { openPostgresLedger } from "./open.ts";
 import { parseUrl } from "./settings.ts";

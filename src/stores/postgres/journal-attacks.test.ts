@@ -1,11 +1,11 @@
-import { type JournalStage, testJournalAttacks } from "../../../test/support/ledger/journal-attacks.ts";
+import { type AttackedJournal, testJournalAttacks } from "../../../test/support/ledger/journal-attacks.ts";
 import { connect, createDatabase } from "../../../test/support/postgres/database.ts";
 import { useResources } from "../../../test/support/resources.ts";
 import { createLedger } from "../index.ts";
 
 const resources = useResources();
 
-async function open(): Promise<JournalStage> {
+async function open(): Promise<AttackedJournal> {
   const url = await createDatabase(resources);
   const ledger = await createLedger(url);
   resources.add(() => ledger.close());

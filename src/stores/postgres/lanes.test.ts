@@ -1,8 +1,8 @@
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { TcpProxy } from "../../../test/support/http/tcp-proxy.ts";
 import { connect, createDatabase } from "../../../test/support/postgres/database.ts";
 import { useResources } from "../../../test/support/resources.ts";
-import { TcpProxy } from "../../../test/support/http/tcp-proxy.ts";
 import { SessionWriter } from "../../engine/ledger/contract/build.ts";
 import { openPostgresLedger } from "./open.ts";
 import type { PostgresLedger } from "./postgres-ledger.ts";

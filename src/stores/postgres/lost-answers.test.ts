@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { TcpProxy } from "../../../test/support/http/tcp-proxy.ts";
 import { createDatabase } from "../../../test/support/postgres/database.ts";
 import { useResources } from "../../../test/support/resources.ts";
-import { TcpProxy } from "../../../test/support/http/tcp-proxy.ts";
 import type { Ledger } from "../../engine/index.ts";
 import { buildCall, buildFrame, SessionWriter } from "../../engine/ledger/contract/build.ts";
 import { openPostgresLedger } from "./open.ts";

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
-import { execute } from "../../../test/support/postgres/server.ts";
 import { connect, createDatabase, createEmptyDatabase } from "../../../test/support/postgres/database.ts";
+import { execute } from "../../../test/support/postgres/server.ts";
 import { useResources } from "../../../test/support/resources.ts";
 import { SessionWriter } from "../../engine/ledger/contract/build.ts";
 import { Database } from "./database.ts";

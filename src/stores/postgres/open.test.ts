@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { execute } from "../../../test/support/postgres/server.ts";
 import { connect, createDatabase, createEmptyDatabase } from "../../../test/support/postgres/database.ts";
+import { execute } from "../../../test/support/postgres/server.ts";
 import { useResources } from "../../../test/support/resources.ts";
 import { SessionWriter } from "../../engine/ledger/contract/build.ts";
 import { createLedger, inspectLedger } from "../index.ts";

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Filling, fillLedger } from "../../../test/support/ledger/full-ledger.ts";
+import { createEmptyDatabase } from "../../../test/support/postgres/database.ts";
 import { faultsOf, PLAN_CASES } from "../../../test/support/postgres/plan-cases.ts";
 import { explainAll, plansOf } from "../../../test/support/postgres/plan-watch.ts";
 import { execute } from "../../../test/support/postgres/server.ts";
-import { createEmptyDatabase } from "../../../test/support/postgres/database.ts";
 import { Resources } from "../../../test/support/resources.ts";
 import type { Ledger } from "../../engine/index.ts";
 import { migratePostgres, openPostgresLedger } from "./open.ts";

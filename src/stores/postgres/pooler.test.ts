@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
+import { createDatabase, createEmptyDatabase } from "../../../test/support/postgres/database.ts";
 import { PgBouncer } from "../../../test/support/postgres/pgbouncer.ts";
 import { execute } from "../../../test/support/postgres/server.ts";
-import { createDatabase, createEmptyDatabase } from "../../../test/support/postgres/database.ts";
 import { useResources } from "../../../test/support/resources.ts";
 import type { Ledger } from "../../engine/index.ts";
 import { migratePostgres, openPostgresLedger } from "./open.ts";

@@ -1,8 +1,8 @@
 import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connect, createDatabase, DatabaseClock } from "../../../test/support/postgres/database.ts";
-import { useResources } from "../../../test/support/resources.ts";
 import { watchQueries } from "../../../test/support/postgres/watch-queries.ts";
+import { useResources } from "../../../test/support/resources.ts";
 import type { Ledger } from "../../engine/index.ts";
 import { type LedgerSubject, ledgerContract } from "../../engine/ledger/ledger.contract.ts";
 import { openPostgresLedger } from "./open.ts";

@@ -1,8 +1,8 @@
 import { chmod, chown, mkdir, stat, writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { type Certificate, createAuthority } from "../../../test/support/http/certificates.ts";
-import { execute } from "../../../test/support/postgres/server.ts";
 import { createDatabase } from "../../../test/support/postgres/database.ts";
+import { execute } from "../../../test/support/postgres/server.ts";
 import { Resources, useResources } from "../../../test/support/resources.ts";
 import { createLedger } from "../index.ts";
 import { openPostgresLedger } from "./open.ts";

@@ -101,7 +101,7 @@ export interface AskInput {
   readonly repeatable?: boolean;
 }
 
-export interface DeskOptions extends Omit<EngineOptions, "ledger" | "clock"> {
+export interface EngineFixtureOptions extends Omit<EngineOptions, "ledger" | "clock"> {
   readonly url?: string;
   readonly clock?: ManualClock;
   /** False: an engine that can decide but hosts nothing. */
@@ -109,7 +109,7 @@ export interface DeskOptions extends Omit<EngineOptions, "ledger" | "clock"> {
 }
 
 /** An engine on a real ledger under a clock that stands still, and as much of a runtime as decisions need. */
-export interface Desk {
+export interface EngineFixture {
   readonly engine: Engine;
   readonly ledger: Ledger;
   readonly clock: ManualClock;
@@ -130,7 +130,7 @@ export interface JournalLine {
 }
 
 /** Opens a desk that is closed with the test. */
-export async function openDesk(options: DeskOptions = {}): Promise<Desk> {
+export async function openEngineFixture(options: EngineFixtureOptions = {}): Promise<EngineFixture> {
   const { url = "memory:", clock = new ManualClock(), hosts = true, ...rest } = options;
   const ledger = await createLedger(url, { clock });
   const engine = new Engine({ ...rest, ledger, clock });
@@ -140,9 +140,9 @@ export async function openDesk(options: DeskOptions = {}): Promise<Desk> {
   return { engine, ledger, clock, app, ...readingOf(ledger), ...askingOf(engine, app) };
 }
 
-function askingOf(engine: Engine, { app }: TestApp): Pick<Desk, "ask" | "askAll"> {
+function askingOf(engine: Engine, { app }: TestApp): Pick<EngineFixture, "ask" | "askAll"> {
   let sessions = 0;
-  const askAll: Desk["askAll"] = async (inputs, user = "ana") => {
+  const askAll: EngineFixture["askAll"] = async (inputs, user = "ana") => {
     sessions += 1;
     const invocationId = `inv-${sessions}`;
     const received = await receiveMessage(partsOf(engine), {
@@ -159,7 +159,7 @@ function askingOf(engine: Engine, { app }: TestApp): Pick<Desk, "ask" | "askAll"
     if (turn === undefined) throw new Error("the frame was lost");
     return turn.asked;
   };
-  const ask: Desk["ask"] = async (input, user) => {
+  const ask: EngineFixture["ask"] = async (input, user) => {
     const [asked] = await askAll([input], user);
     if (asked === undefined) throw new Error("nothing was asked");
     return asked;
@@ -188,8 +188,10 @@ function planned({ tool, args = {}, question = {}, ...rest }: AskInput, wireId: 
   } satisfies PlannedCall;
 }
 
-function readingOf(ledger: Ledger): Pick<Desk, "confirmation" | "call" | "events" | "journal" | "kinds"> {
-  const journal: Desk["journal"] = async () => {
+function readingOf(
+  ledger: Ledger,
+): Pick<EngineFixture, "confirmation" | "call" | "events" | "journal" | "kinds"> {
+  const journal: EngineFixture["journal"] = async () => {
     const records = await ledger.journal({ after: 0, limit: 10_000 });
     return records.map(({ kind, body }) => ({ kind, body: JSON.parse(body ?? "{}") as JsonObject }));
   };

@@ -3,8 +3,8 @@ import { effort } from "../../support/effort.ts";
 import { runSeed } from "../../support/random.ts";
 import { Resources } from "../../support/resources.ts";
 import type { Place } from "./killer.ts";
+import { RunnerProcesses } from "./runner-processes.ts";
 import { SCENARIO_NAMES, SCENARIOS, type ScenarioName } from "./scenarios.ts";
-import { Troupe } from "./runner-processes.ts";
 
 const seed = runSeed();
 const TIMEOUT_MS = 120_000;
@@ -26,14 +26,17 @@ const CASES = SCENARIO_NAMES.flatMap((scenario) => WAYS.map((way) => ({ scenario
 let killed = 0;
 
 /** Plays a scenario until it is judged; the play says how many processes were killed. */
-async function play(scenario: ScenarioName, kill: (troupe: Troupe) => Promise<number>): Promise<number> {
+async function play(
+  scenario: ScenarioName,
+  kill: (processes: RunnerProcesses) => Promise<number>,
+): Promise<number> {
   const resources = new Resources();
   try {
-    const troupe = await Troupe.gather(resources, { scenarios: [scenario], seed });
-    const kills = await kill(troupe);
+    const processes = await RunnerProcesses.gather(resources, { scenarios: [scenario], seed });
+    const kills = await kill(processes);
     killed += kills;
     // The last process was not struck, and has brought everything to its end.
-    expect(await troupe.judge()).toEqual([]);
+    expect(await processes.judge()).toEqual([]);
     return kills;
   } finally {
     await resources.release();
@@ -41,10 +44,10 @@ async function play(scenario: ScenarioName, kill: (troupe: Troupe) => Promise<nu
 }
 
 /** Strikes one process after another, each at the next passage of the place, until one is spared. */
-async function strikeAll(troupe: Troupe, scenario: ScenarioName, place: Place): Promise<number> {
+async function strikeAll(processes: RunnerProcesses, scenario: ScenarioName, place: Place): Promise<number> {
   let kills = 0;
   for (let n = place === "before" || place === "after" ? FIRST : 1; n <= MOST; n += STEP) {
-    if (!(await troupe.strike({ place, n }, `${scenario}:${place}-${n}`))) return kills;
+    if (!(await processes.strike({ place, n }, `${scenario}:${place}-${n}`))) return kills;
     kills += 1;
   }
   throw new Error(`${scenario} is never done.`);
@@ -54,9 +57,9 @@ describe.concurrent(`a Runner's process that is killed (COUNTERSIGN_SEED=${seed}
   test.each(CASES)(
     "$scenario, $where: another process goes on, and all is said and done once",
     async ({ scenario, places }) => {
-      const kills = await play(scenario, async (troupe) => {
+      const kills = await play(scenario, async (processes) => {
         let all = 0;
-        for (const place of places) all += await strikeAll(troupe, scenario, place);
+        for (const place of places) all += await strikeAll(processes, scenario, place);
         return all;
       });
       // Fewer, and the kills between them prove less than they say.
@@ -69,11 +72,11 @@ describe.concurrent(`a Runner's process that is killed (COUNTERSIGN_SEED=${seed}
   test.each(["provider", "answer"] as const)(
     "while its provider is asked (%s): the question waits for a person, who decides in another process",
     async (place) => {
-      await play("provider", async (troupe) => {
-        const kills = await strikeAll(troupe, "provider", place);
+      await play("provider", async (processes) => {
+        const kills = await strikeAll(processes, "provider", place);
         expect(kills).toBe(1);
         // The one whose provider was killed; the one that was spared answered by itself.
-        expect(troupe.decisions()).toEqual([true]);
+        expect(processes.decisions()).toEqual([true]);
         return kills;
       });
     },
@@ -83,10 +86,10 @@ describe.concurrent(`a Runner's process that is killed (COUNTERSIGN_SEED=${seed}
   test.each(["plain", "nested", "group", "loop"] as const)(
     "%s comes to its end though no process lives for more than three commits",
     async (scenario) => {
-      await play(scenario, async (troupe) => {
-        troupe.add(`${scenario}:steps`);
+      await play(scenario, async (processes) => {
+        processes.add(`${scenario}:steps`);
         let kills = 0;
-        while (kills < MOST && (await troupe.strike({ place: "after", n: 3 }))) kills += 1;
+        while (kills < MOST && (await processes.strike({ place: "after", n: 3 }))) kills += 1;
         expect(kills).toBeGreaterThanOrEqual(2);
         expect(kills).toBeLessThan(MOST);
         return kills;

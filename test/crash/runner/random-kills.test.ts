@@ -3,8 +3,8 @@ import { effort } from "../../support/effort.ts";
 import { Random, runSeed } from "../../support/random.ts";
 import { useResources } from "../../support/resources.ts";
 import { assertKilled } from "../lives.ts";
+import { RunnerProcesses } from "./runner-processes.ts";
 import { SCENARIO_NAMES, type ScenarioName } from "./scenarios.ts";
-import { Troupe } from "./runner-processes.ts";
 
 const seed = runSeed();
 const KILLS = effort({ short: 10, long: 30 });
@@ -16,16 +16,16 @@ const resources = useResources();
 
 test(`${PROCESSES} Runners' processes on one ledger, killed ${KILLS} times at random, do everything once (COUNTERSIGN_SEED=${seed})`, async () => {
   const random = new Random(seed);
-  const troupe = await Troupe.gather(resources, { scenarios: SCENARIO_NAMES, seed });
+  const runners = await RunnerProcesses.gather(resources, { scenarios: SCENARIO_NAMES, seed });
   let left = KILLS;
   let sessions = 0;
   const liveAndDie = async (index: number): Promise<void> => {
     for (let more = 0; more < SESSIONS_PER_LIFE; more++) {
-      troupe.add(`${SCENARIO_NAMES[sessions % SCENARIO_NAMES.length] as ScenarioName}:${sessions}`);
+      runners.add(`${SCENARIO_NAMES[sessions % SCENARIO_NAMES.length] as ScenarioName}:${sessions}`);
       sessions += 1;
     }
     const micros = random.fraction() * LONGEST_LIFE_MS * 1_000;
-    const child = troupe.enter({ share: { index, of: PROCESSES } });
+    const child = runners.enter({ share: { index, of: PROCESSES } });
     await child.line("ready");
     await microseconds(micros);
     assertKilled(await child.kill(), child.complaints);
@@ -38,8 +38,8 @@ test(`${PROCESSES} Runners' processes on one ledger, killed ${KILLS} times at ra
       }
     }),
   );
-  await troupe.finish();
-  expect(await troupe.judge()).toEqual([]);
+  await runners.finish();
+  expect(await runners.judge()).toEqual([]);
 });
 
 // The moment to kill is the only thing here that time decides; nothing is expected to have happened by then.

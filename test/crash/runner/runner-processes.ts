@@ -15,7 +15,7 @@ const ENDS: ReadonlySet<string> = new Set(["done", "failed", "cancelled", "succe
 const PROGRAM = new URL("./actor.program.ts", import.meta.url);
 
 /** One ledger, one world, and the processes that run its scenarios, die and are followed by others. */
-export class Troupe {
+export class RunnerProcesses {
   readonly #resources: Resources;
   readonly #options: ActorOptions;
   readonly #promised: LifeLine[] = [];
@@ -30,10 +30,10 @@ export class Troupe {
   static async gather(
     resources: Resources,
     { scenarios, seed }: { readonly scenarios: readonly ScenarioName[]; readonly seed: number },
-  ): Promise<Troupe> {
+  ): Promise<RunnerProcesses> {
     const folder = await resources.folder();
     const place = { ledger: join(folder, "ledger.db"), effects: join(folder, "effects.jsonl") };
-    return new Troupe(resources, { ...place, scenarios, seed });
+    return new RunnerProcesses(resources, { ...place, scenarios, seed });
   }
 
   /** One more session, for the next process to begin. */

@@ -26,7 +26,7 @@ export interface WantedCall {
 }
 
 /** A real A2A server on a port of its own, whose agent makes the calls it is told to make. */
-export interface Desk {
+export interface A2aServer {
   readonly url: string;
   readonly engine: Engine;
   readonly runner: Runner;
@@ -37,7 +37,7 @@ export interface Desk {
   close(): Promise<void>;
 }
 
-export interface DeskOptions {
+export interface A2aServerOptions {
   readonly ledger?: string;
   /** Callers say who they are, and are believed: `authorization: Bearer <JSON of a principal>`. */
   readonly login?: boolean;
@@ -46,11 +46,14 @@ export interface DeskOptions {
   readonly held?: Promise<unknown>;
 }
 
-export async function openDesk(resources: Resources, options: DeskOptions = {}): Promise<Desk> {
+export async function startA2aServer(
+  resources: Resources,
+  options: A2aServerOptions = {},
+): Promise<A2aServer> {
   const { ledger = "memory:", login = false, decisions, held = Promise.resolve() } = options;
   const engine = await createEngine({ ledger, leaseMs: 2_000, heartbeatMs: 500 });
   const ran: WantedCall[] = [];
-  const runner = new Runner({ agent: deskAgent(ran, held), engine });
+  const runner = new Runner({ agent: scriptedAgent(ran, held), engine });
   const worker = runner.work();
   const a2a = createA2aApp({
     apps: { desk: runner },
@@ -105,7 +108,7 @@ const obedient = scripted(({ contents }) => {
   return (JSON.parse(text) as readonly WantedCall[]).map((functionCall) => ({ functionCall }));
 });
 
-export function deskAgent(ran: WantedCall[], held: Promise<unknown> = Promise.resolve()): Agent {
+export function scriptedAgent(ran: WantedCall[], held: Promise<unknown> = Promise.resolve()): Agent {
   const does =
     (name: string) =>
     async (args: JsonObject): Promise<JsonObject> => {
@@ -195,7 +198,7 @@ export class Wire {
   readonly #speech: Required<Pick<Speech, "version" | "hitl">> & Speech;
   #sent = 0;
 
-  constructor({ url }: Pick<Desk, "url">, speech: Speech = {}) {
+  constructor({ url }: Pick<A2aServer, "url">, speech: Speech = {}) {
     this.url = url;
     this.#speech = { version: "1.0", hitl: false, ...speech };
   }

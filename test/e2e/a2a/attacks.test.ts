@@ -4,11 +4,11 @@ import type { JsonObject, PrincipalInput } from "../../../src/index.ts";
 import { KAGENT_HITL_EXTENSION } from "../../../src/protocol/index.ts";
 import { useResources } from "../../support/resources.ts";
 import {
+  type A2aServer,
   approvalOf,
   askedIn,
-  type Desk,
-  openDesk,
   type RpcAnswer,
+  startA2aServer,
   stateOf,
   taskIn,
   Wire,
@@ -22,7 +22,7 @@ const DELETE2 = { id: "call-2", name: "delete_file", args: { path: "a" } };
 const WRITE = { id: "call-2", name: "write_file", args: { path: "b" } };
 
 /** What the audit trail has of refusals: who, and with which code. */
-async function refusals({ engine }: Desk): Promise<readonly unknown[]> {
+async function refusals({ engine }: A2aServer): Promise<readonly unknown[]> {
   const records = await engine.ledger.journal({ after: 0, limit: 1000 });
   return records
     .filter(({ kind }) => kind === "decision-refused")
@@ -30,9 +30,9 @@ async function refusals({ engine }: Desk): Promise<readonly unknown[]> {
     .map(({ by, code, via }) => [by.id, code, via]);
 }
 
-async function isWaiting(desk: Desk, wire: Wire, task: WireTask): Promise<void> {
+async function isWaiting(server: A2aServer, wire: Wire, task: WireTask): Promise<void> {
   expect(stateOf(taskIn(await wire.get(task.id)))).toBe("input-required");
-  expect(desk.ran).toEqual([]);
+  expect(server.ran).toEqual([]);
 }
 
 function codeOf({ error }: RpcAnswer): string | undefined {
@@ -42,14 +42,14 @@ function codeOf({ error }: RpcAnswer): string | undefined {
 
 describe("who may decide over A2A", () => {
   test("an authenticated person is turned away unless the server takes decisions here, and that is on record", async () => {
-    const desk = await openDesk(resources, { login: true });
-    const wire = new Wire(desk, { hitl: true, as: ANA });
+    const server = await startA2aServer(resources, { login: true });
+    const wire = new Wire(server, { hitl: true, as: ANA });
     const task = await wire.order(DELETE);
     const refused = await wire.answer(task, approvalOf(task));
     expect([refused.error?.code, codeOf(refused)]).toEqual([-32004, "forbidden"]);
-    await isWaiting(desk, wire, task);
-    expect(await refusals(desk)).toEqual([["ana", "forbidden", "a2a"]]);
-    await (await desk.runner.approve(askedIn(task)[0] ?? "", { by: ANA })).finished;
+    await isWaiting(server, wire, task);
+    expect(await refusals(server)).toEqual([["ana", "forbidden", "a2a"]]);
+    await (await server.runner.approve(askedIn(task)[0] ?? "", { by: ANA })).finished;
     expect(stateOf(taskIn(await wire.get(task.id)))).toBe("completed");
   });
 
@@ -58,47 +58,51 @@ describe("who may decide over A2A", () => {
     ["somebody without the scope decide", { id: "ana", scopes: ["run", "read"] }],
     ["somebody who did not prove who they are", { id: "ana", authenticated: false }],
   ])("%s never decides, though the server takes decisions", async (_, who) => {
-    const desk = await openDesk(resources, { login: true, decisions: true });
-    const mine = new Wire(desk, { hitl: true, as: who });
+    const server = await startA2aServer(resources, { login: true, decisions: true });
+    const mine = new Wire(server, { hitl: true, as: who });
     const task = await mine.order(DELETE);
     for (const approved of [true, false]) {
       expect(codeOf(await mine.answer(task, approvalOf(task, approved)))).toBe("forbidden");
     }
-    await isWaiting(desk, mine, task);
-    expect(await refusals(desk)).toHaveLength(2);
-    const person = new Wire(desk, { hitl: true, as: ANA });
+    await isWaiting(server, mine, task);
+    expect(await refusals(server)).toHaveLength(2);
+    const person = new Wire(server, { hitl: true, as: ANA });
     expect(stateOf(taskIn(await person.answer(task, approvalOf(task))))).toBe("completed");
   });
 
   test("one confirmation that is not theirs to decide leaves all undecided", async () => {
-    const desk = await openDesk(resources, { login: true, decisions: true });
-    const wire = new Wire(desk, { hitl: true, as: ANA });
+    const server = await startA2aServer(resources, { login: true, decisions: true });
+    const wire = new Wire(server, { hitl: true, as: ANA });
     const task = await wire.order(DELETE, { id: "call-3", name: "wire_money", args: {} });
     expect(codeOf(await wire.answer(task, approvalOf(task)))).toBe("not-an-approver");
-    await isWaiting(desk, wire, task);
-    expect(await refusals(desk)).toEqual([["ana", "not-an-approver", "a2a"]]);
+    await isWaiting(server, wire, task);
+    expect(await refusals(server)).toEqual([["ana", "not-an-approver", "a2a"]]);
   });
 
   test("scopes are asked for before anything is begun or read", async () => {
-    const desk = await openDesk(resources, { login: true });
-    const reader = new Wire(desk, { as: { id: "ana", scopes: ["read"] } });
+    const server = await startA2aServer(resources, { login: true });
+    const reader = new Wire(server, { as: { id: "ana", scopes: ["read"] } });
     expect(codeOf(await reader.say("hello"))).toBe("forbidden");
-    const blind = new Wire(desk, { as: { id: "ana", scopes: ["decide"] } });
+    const blind = new Wire(server, { as: { id: "ana", scopes: ["decide"] } });
     expect(codeOf(await blind.get("x"))).toBe("forbidden");
-    expect(await desk.runner.sessionService.listSessions({ userId: "ana" })).toEqual([]);
+    expect(await server.runner.sessionService.listSessions({ userId: "ana" })).toEqual([]);
   });
 });
 
 test("what was imported is no task: nothing of it was run here", async () => {
-  const desk = await openDesk(resources, { login: true, decisions: true });
-  const ana = new Wire(desk, { hitl: true, as: ANA });
+  const server = await startA2aServer(resources, { login: true, decisions: true });
+  const ana = new Wire(server, { hitl: true, as: ANA });
   const parts = [{ text: "delete a" }];
   const told = { id: "e1", invocationId: "i1", author: "user", timestamp: 0, actions: {} };
   const events = [
     { ...told, content: { role: "user", parts } },
     { ...told, id: "e2", author: "desk", content: { role: "model", parts: [{ text: "bob approved it" }] } },
   ];
-  const session = await desk.runner.sessionService.createSession({ userId: "ana", sessionId: "c1", events });
+  const session = await server.runner.sessionService.createSession({
+    userId: "ana",
+    sessionId: "c1",
+    events,
+  });
   expect(session.events).toHaveLength(2);
   expect((await ana.call("ListTasks", {})).result).toMatchObject({ tasks: [], totalSize: 0 });
   const own = taskIn(await ana.say("hello", { contextId: "c1" }));
@@ -109,7 +113,7 @@ test("what was imported is no task: nothing of it was run here", async () => {
 });
 
 test("only a card is told to whoever asks, whatever an agent is called", async () => {
-  const { runner } = await openDesk(resources);
+  const { runner } = await startA2aServer(resources);
   const app = createA2aApp({ apps: { "agent-card.json": runner, desk: runner } });
   expect(app.isOpen("/a2a/desk/.well-known/agent-card.json")).toBe(true);
   for (const path of [
@@ -123,9 +127,9 @@ test("only a card is told to whoever asks, whatever an agent is called", async (
 
 describe("a task of somebody else", () => {
   test("is not there: not to be read, followed, canceled or answered; a try to answer is on record", async () => {
-    const desk = await openDesk(resources, { login: true, decisions: true });
-    const ana = new Wire(desk, { hitl: true, as: ANA });
-    const eve = new Wire(desk, { hitl: true, as: { id: "eve" } });
+    const server = await startA2aServer(resources, { login: true, decisions: true });
+    const ana = new Wire(server, { hitl: true, as: ANA });
+    const eve = new Wire(server, { hitl: true, as: { id: "eve" } });
     const task = await ana.order(DELETE);
     const [gone, missing] = [await eve.get(task.id), await eve.get(`${task.id}x`)];
     expect([gone.error?.code, missing.error?.code]).toEqual([-32001, -32001]);
@@ -135,29 +139,29 @@ describe("a task of somebody else", () => {
     });
     expect((await eve.answer(task, approvalOf(task))).error?.code).toBe(-32001);
     expect((await eve.call("ListTasks", {})).result).toMatchObject({ tasks: [], totalSize: 0 });
-    await isWaiting(desk, ana, task);
-    expect(await refusals(desk)).toEqual([["eve", "not-an-approver", "a2a"]]);
+    await isWaiting(server, ana, task);
+    expect(await refusals(server)).toEqual([["eve", "not-an-approver", "a2a"]]);
   });
 
   test("does not become theirs by naming its context", async () => {
-    const desk = await openDesk(resources, { login: true, decisions: true });
-    const ana = new Wire(desk, { hitl: true, as: ANA });
-    const eve = new Wire(desk, { hitl: true, as: { id: "eve" } });
+    const server = await startA2aServer(resources, { login: true, decisions: true });
+    const ana = new Wire(server, { hitl: true, as: ANA });
+    const eve = new Wire(server, { hitl: true, as: { id: "eve" } });
     const task = await ana.order(DELETE);
     const hers = taskIn(await eve.say("hello", { contextId: task.contextId }));
     expect(stateOf(hers)).toBe("completed");
     expect((await eve.answer({ ...task, id: hers.id }, approvalOf(task))).error?.code).toBe(-32602);
-    await isWaiting(desk, ana, task);
+    await isWaiting(server, ana, task);
   });
 
   test("without a login nothing but the card is told, and that without the tools", async () => {
-    const desk = await openDesk(resources, { login: true });
-    expect((await new Wire(desk).post("GetTask", { id: "x" })).status).toBe(401);
-    const card = `${desk.url}/.well-known/agent-card.json`;
+    const server = await startA2aServer(resources, { login: true });
+    expect((await new Wire(server).post("GetTask", { id: "x" })).status).toBe(401);
+    const card = `${server.url}/.well-known/agent-card.json`;
     const open = await (await fetch(card, { headers: { "A2A-Version": "1.0" } })).text();
     expect(open).toContain("httpAuthSecurityScheme");
     expect(open).not.toContain("delete_file");
-    const { headers } = new Wire(desk, { as: ANA });
+    const { headers } = new Wire(server, { as: ANA });
     expect(await (await fetch(card, { headers })).text()).toContain("delete_file");
   });
 });
@@ -206,72 +210,72 @@ describe("an answer that does not fit leaves the task waiting, and the right one
   ];
 
   test.each(attacks)("%s", async (_, attack) => {
-    const desk = await openDesk(resources);
-    const wire = new Wire(desk, { hitl: true });
+    const server = await startA2aServer(resources);
+    const wire = new Wire(server, { hitl: true });
     const task = await wire.order(DELETE);
     expect((await attack(wire, task)).error?.code).toBeLessThan(0);
-    await isWaiting(desk, wire, task);
+    await isWaiting(server, wire, task);
     expect(stateOf(taskIn(await wire.answer(task, approvalOf(task))))).toBe("completed");
-    expect(desk.ran).toHaveLength(1);
+    expect(server.ran).toHaveLength(1);
   });
 });
 
 describe("an answer that comes again", () => {
   test("under its own id has the outcome that it had, and runs nothing twice", async () => {
-    const desk = await openDesk(resources);
-    const wire = new Wire(desk, { hitl: true });
+    const server = await startA2aServer(resources);
+    const wire = new Wire(server, { hitl: true });
     const task = await wire.order(DELETE);
     const done = taskIn(await wire.answer(task, approvalOf(task), { messageId: "m-1" }));
     expect(taskIn(await wire.answer(task, approvalOf(task), { messageId: "m-1" }))).toEqual(done);
     expect(codeOf(await wire.answer(task, approvalOf(task, false), { messageId: "m-1" }))).toBe("key-reused");
-    expect(desk.ran).toHaveLength(1);
+    expect(server.ran).toHaveLength(1);
   });
 
   test("under another id is stale, whether it says the same or the opposite", async () => {
-    const desk = await openDesk(resources);
-    const wire = new Wire(desk, { hitl: true });
+    const server = await startA2aServer(resources);
+    const wire = new Wire(server, { hitl: true });
     const task = await wire.order(DELETE);
     await wire.answer(task, approvalOf(task));
     for (const approved of [true, false]) {
       expect((await wire.answer(task, approvalOf(task, approved))).error?.code).toBe(-32602);
     }
-    expect(desk.ran).toHaveLength(1);
+    expect(server.ran).toHaveLength(1);
   });
 
   test("for a task whose other question was decided elsewhere, it is stale; what is left can be answered", async () => {
-    const desk = await openDesk(resources);
-    const wire = new Wire(desk, { hitl: true });
+    const server = await startA2aServer(resources);
+    const wire = new Wire(server, { hitl: true });
     const task = await wire.order(DELETE, WRITE);
     const [first = ""] = askedIn(task);
-    await (await desk.runner.deny(first, { by: { id: "boss" } })).finished;
+    await (await server.runner.deny(first, { by: { id: "boss" } })).finished;
     expect((await wire.answer(task, approvalOf(task))).error?.code).toBe(-32602);
     const rest = taskIn(await wire.get(task.id));
     expect(askedIn(rest)).toHaveLength(1);
     expect(stateOf(taskIn(await wire.answer(rest, approvalOf(rest))))).toBe("completed");
-    expect(desk.ran.map(({ name }) => name)).toEqual(["write_file"]);
+    expect(server.ran.map(({ name }) => name)).toEqual(["write_file"]);
   });
 });
 
 describe("the older form decides what was shown, and nothing else", () => {
   test("a question that came since is not approved by a word that was meant for another", async () => {
-    const desk = await openDesk(resources);
-    const wire = new Wire(desk);
+    const server = await startA2aServer(resources);
+    const wire = new Wire(server);
     const task = await wire.order({ id: "call-1", name: "twice", args: {} });
     const [first = ""] = askedIn(task);
-    await (await desk.runner.approve(first, { by: { id: "boss" } })).finished;
+    await (await server.runner.approve(first, { by: { id: "boss" } })).finished;
     for (const data of [
       { decision_type: "approve" },
       { decision_type: "batch", decisions: { "call-1": "approve" } },
     ]) {
       expect(codeOf(await wire.decide(task, data))).toBe("stale-version");
     }
-    await isWaiting(desk, new Wire(desk, { hitl: true }), task);
+    await isWaiting(server, new Wire(server, { hitl: true }), task);
     // It is answered once it has been looked at; the extension's form does not count as that.
     expect(codeOf(await wire.decide(task, { decision_type: "approve" }))).toBe("stale-version");
     const [second = ""] = askedIn(taskIn(await wire.get(task.id)));
     const named = { decision_type: "batch", decisions: { [second]: "approve" } };
     expect(stateOf(taskIn(await wire.decide(task, named)))).toBe("completed");
-    expect(desk.ran).toHaveLength(1);
+    expect(server.ran).toHaveLength(1);
   });
 
   const looser: readonly (readonly [string, JsonObject])[] = [
@@ -281,8 +285,8 @@ describe("the older form decides what was shown, and nothing else", () => {
     ["a batch by the call's id", { decision_type: "batch", decisions: { "call-1": "approve" } }],
   ];
   test.each(looser)("%s decides no later question of a call, though it was shown", async (_, data) => {
-    const desk = await openDesk(resources);
-    const wire = new Wire(desk);
+    const server = await startA2aServer(resources);
+    const wire = new Wire(server);
     const task = await wire.order({ id: "call-1", name: "twice", args: {} });
     const word = { decision_type: "approve" };
     const paused = taskIn(await wire.decide(task, word, { messageId: "m-1" }));
@@ -291,48 +295,48 @@ describe("the older form decides what was shown, and nothing else", () => {
     expect(askedIn(taskIn(await wire.decide(task, word, { messageId: "m-1" })))).toEqual([second]);
     for (let repeat = 0; repeat < 2; repeat++) {
       expect((await wire.decide(task, data)).error?.code).toBe(-32602);
-      await isWaiting(desk, wire, task);
+      await isWaiting(server, wire, task);
     }
     const response = { name: "adk_request_confirmation", id: second, response: { confirmed: true } };
     const part = wire.data(response, { adk_type: "function_response" });
     const answer = { taskId: task.id, contextId: task.contextId, parts: [part] };
     expect(stateOf(taskIn(await wire.send(answer)))).toBe("completed");
-    expect(desk.ran).toHaveLength(1);
+    expect(server.ran).toHaveLength(1);
   });
 
   test("a question that is shown otherwise since is looked at again first", async () => {
-    const desk = await openDesk(resources);
-    const wire = new Wire(desk);
+    const server = await startA2aServer(resources);
+    const wire = new Wire(server);
     const task = await wire.order(DELETE);
-    await desk.engine.markRestored({ by: { id: "operator" }, via: "test" });
+    await server.engine.markRestored({ by: { id: "operator" }, via: "test" });
     expect(codeOf(await wire.decide(task, { decision_type: "approve" }))).toBe("stale-version");
-    await isWaiting(desk, wire, task);
+    await isWaiting(server, wire, task);
     expect(stateOf(taskIn(await wire.decide(task, { decision_type: "approve" })))).toBe("completed");
   });
 
   test("a later question beside a first one keeps a bare word from both", async () => {
-    const desk = await openDesk(resources);
-    const wire = new Wire(desk);
+    const server = await startA2aServer(resources);
+    const wire = new Wire(server);
     const task = await wire.order({ id: "call-1", name: "twice", args: {} }, DELETE2);
-    const asked = await desk.runner.pending();
+    const asked = await server.runner.pending();
     const first = asked.find((one) => one.tool === "twice")?.id ?? "";
-    await desk.runner.approve(first, { by: { id: "boss" } });
+    await server.runner.approve(first, { by: { id: "boss" } });
     const isAskedAgain = async (): Promise<boolean> =>
-      (await desk.runner.pending()).some(({ tool, round }) => tool === "twice" && round === 1);
+      (await server.runner.pending()).some(({ tool, round }) => tool === "twice" && round === 1);
     await vi.waitUntil(isAskedAgain, { timeout: 20_000 });
     expect(askedIn(taskIn(await wire.get(task.id)))).toHaveLength(2);
     expect((await wire.decide(task, { decision_type: "approve" })).error?.code).toBe(-32602);
-    expect(desk.ran).toEqual([]);
+    expect(server.ran).toEqual([]);
   });
 
   test("a batch that does not name every call decides nothing", async () => {
-    const desk = await openDesk(resources);
-    const wire = new Wire(desk);
+    const server = await startA2aServer(resources);
+    const wire = new Wire(server);
     const task = await wire.order(DELETE, WRITE);
     expect(
       (await wire.decide(task, { decision_type: "batch", decisions: { "call-1": "approve" } })).error?.code,
     ).toBe(-32602);
-    await isWaiting(desk, wire, task);
+    await isWaiting(server, wire, task);
   });
 });
 
@@ -360,19 +364,19 @@ test.each<[string, unknown]>([
     '{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"x"}]},"configuration":{"taskPushNotificationConfig":{"url":"http://x"}}}}',
   ],
 ])("%s is told as the client's mistake, and begins nothing", async (_, body) => {
-  const desk = await openDesk(resources);
-  const answer = await fetch(desk.url, {
+  const server = await startA2aServer(resources);
+  const answer = await fetch(server.url, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: String(body),
   });
   expect(answer.status).toBeLessThan(500);
   if (answer.status === 200) expect(((await answer.json()) as RpcAnswer).error?.code).not.toBe(-32603);
-  expect(await desk.runner.sessionService.listSessions({ userId: "local" })).toEqual([]);
+  expect(await server.runner.sessionService.listSessions({ userId: "local" })).toEqual([]);
 });
 
 test("a version that nobody speaks is refused by name", async () => {
-  const desk = await openDesk(resources);
-  const wire = new Wire(desk, { headers: { "A2A-Version": "2.0" } });
+  const server = await startA2aServer(resources);
+  const wire = new Wire(server, { headers: { "A2A-Version": "2.0" } });
   expect((await wire.say("hello")).error?.code).toBe(-32009);
 });

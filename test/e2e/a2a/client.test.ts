@@ -11,7 +11,7 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/index.ts";
 import { KAGENT_HITL_EXTENSION } from "../../../src/protocol/index.ts";
 import { useResources } from "../../support/resources.ts";
-import { type Desk, openDesk } from "./a2a-server.ts";
+import { type A2aServer, startA2aServer } from "./a2a-server.ts";
 
 const resources = useResources();
 const OPTED_IN = { serviceParameters: ServiceParameters.create(withA2AExtensions(KAGENT_HITL_EXTENSION)) };
@@ -21,7 +21,7 @@ const DELETE = JSON.stringify([{ id: "call-1", name: "delete_file", args: { path
 const asOld: typeof fetch = (input, init) => fetch(input, { ...init, headers: {} });
 
 /** The official client, made from the card; for 0.3 from the card that clients of 0.3 read. */
-async function connect({ url }: Desk, version: "1.0" | "0.3"): Promise<Client> {
+async function connect({ url }: A2aServer, version: "1.0" | "0.3"): Promise<Client> {
   const legacyCompat = { enabled: version === "0.3" };
   const cardResolver = new DefaultAgentCardResolver({
     legacyCompat,
@@ -86,8 +86,8 @@ function states(told: readonly StreamResponse[]): readonly (TaskState | undefine
 
 describe.each(["1.0", "0.3"] as const)("the official client, wire %s", (version) => {
   test("sends, is asked, answers, and gets the task that completes", async () => {
-    const desk = await openDesk(resources);
-    const client = await connect(desk, version);
+    const server = await startA2aServer(resources);
+    const client = await connect(server, version);
     expect(client.protocolVersion).toMatch(version);
     const task = asTask(await client.sendMessage(message(DELETE), OPTED_IN));
     expect(task.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
@@ -95,22 +95,22 @@ describe.each(["1.0", "0.3"] as const)("the official client, wire %s", (version)
       await client.sendMessage(message("Approved", { task, payload: approval(task) }), OPTED_IN),
     );
     expect([done.id, done.status?.state]).toEqual([task.id, TaskState.TASK_STATE_COMPLETED]);
-    expect(desk.ran).toHaveLength(1);
+    expect(server.ran).toHaveLength(1);
     const read = await client.getTask({ tenant: "", id: task.id, historyLength: 1 });
     expect(read.history).toHaveLength(1);
   });
 
   test("streams, follows a task that waits, and cancels another", async () => {
-    const desk = await openDesk(resources);
-    const client = await connect(desk, version);
+    const server = await startA2aServer(resources);
+    const client = await connect(server, version);
     const told: StreamResponse[] = [];
     for await (const one of client.sendMessageStream(message(DELETE), OPTED_IN)) told.push(one);
     expect(states(told).at(-1)).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
     const task = told[0]?.payload?.$case === "task" ? told[0].payload.value : undefined;
     const following = client.resubscribeTask({ tenant: "", id: task?.id ?? "" }, OPTED_IN);
     const first = await following.next();
-    const [open] = await desk.runner.pending();
-    await desk.runner.approve(open?.id ?? "", { by: { id: "boss" } });
+    const [open] = await server.runner.pending();
+    await server.runner.approve(open?.id ?? "", { by: { id: "boss" } });
     const rest: StreamResponse[] = first.value === undefined ? [] : [first.value];
     for await (const one of following) rest.push(one);
     expect(states(rest).at(-1)).toBe(TaskState.TASK_STATE_COMPLETED);

@@ -6,8 +6,8 @@ import { useResources } from "../../support/resources.ts";
 import {
   approvalOf,
   askedIn,
-  openDesk,
   payloadOf,
+  startA2aServer,
   stateOf,
   taskIn,
   Wire,
@@ -28,7 +28,9 @@ interface Fixture {
 }
 
 function fixture(name: string): Fixture {
-  return JSON.parse(readFileSync(new URL(`../../fixtures/kagent/${name}`, import.meta.url), "utf8")) as Fixture;
+  return JSON.parse(
+    readFileSync(new URL(`../../fixtures/kagent/${name}`, import.meta.url), "utf8"),
+  ) as Fixture;
 }
 
 const ONE = { id: "call-1", name: "delete_file", args: { path: "reports/old.csv" } };
@@ -62,35 +64,35 @@ function answerTo(task: WireTask, response: JsonObject, ids: readonly string[]):
 
 describe.each(["1.0", "0.3"] as const)("wire %s", (version) => {
   test("01: one gated call is asked for as in the fixture, and its approval completes the task", async () => {
-    const desk = await openDesk(resources);
-    const wire = new Wire(desk, { version, hitl: true });
+    const server = await startA2aServer(resources);
+    const wire = new Wire(server, { version, hitl: true });
     const { request, response } = fixture("01-one-tool.json");
     const task = await wire.order(ONE);
     expect(stateOf(task)).toBe("input-required");
     expect(named(task, ["adk-c1"])).toEqual(asWritten(wire, request));
     const done = taskIn(await wire.answer(task, answerTo(task, response, ["adk-c1"])));
     expect([done.id, stateOf(done)]).toEqual([task.id, "completed"]);
-    expect(desk.ran).toEqual([{ name: "delete_file", args: ONE.args }]);
+    expect(server.ran).toEqual([{ name: "delete_file", args: ONE.args }]);
   });
 
   test("02: one rejected with a reason and one approved, in one answer", async () => {
-    const desk = await openDesk(resources);
-    const wire = new Wire(desk, { version, hitl: true });
+    const server = await startA2aServer(resources);
+    const wire = new Wire(server, { version, hitl: true });
     const { request, response } = fixture("02-two-tools-mixed.json");
     const task = await wire.order(...TWO);
     expect(named(task, ["adk-c1", "adk-c2"])).toEqual(asWritten(wire, request));
     const done = taskIn(await wire.answer(task, answerTo(task, response, ["adk-c1", "adk-c2"])));
     expect(stateOf(done)).toBe("completed");
-    expect(desk.ran.map(({ name }) => name)).toEqual(["write_file"]);
-    const [denied] = (await desk.engine.ledger.confirmations({ state: "closed" })).items.filter(
+    expect(server.ran.map(({ name }) => name)).toEqual(["write_file"]);
+    const [denied] = (await server.engine.ledger.confirmations({ state: "closed" })).items.filter(
       ({ confirmation }) => confirmation.status === "denied",
     );
     expect(denied?.confirmation.votes[0]).toMatchObject({ reason: "still in use", via: "a2a" });
   });
 
   test("03: every invalid response is refused, decides nothing, and the right one still works", async () => {
-    const desk = await openDesk(resources);
-    const wire = new Wire(desk, { version, hitl: true });
+    const server = await startA2aServer(resources);
+    const wire = new Wire(server, { version, hitl: true });
     const task = await wire.order(...TWO);
     const { responses } = fixture("03-invalid-responses.json");
     expect(responses).toHaveLength(7);
@@ -100,22 +102,22 @@ describe.each(["1.0", "0.3"] as const)("wire %s", (version) => {
       expect([why, error?.code]).toEqual([why, -32602]);
       expect(stateOf(taskIn(await wire.get(task.id)))).toBe("input-required");
     }
-    expect((await desk.engine.ledger.confirmations({ state: "open" })).items).toHaveLength(2);
-    expect(desk.ran).toEqual([]);
+    expect((await server.engine.ledger.confirmations({ state: "open" })).items).toHaveLength(2);
+    expect(server.ran).toEqual([]);
     expect(stateOf(taskIn(await wire.answer(task, approvalOf(task))))).toBe("completed");
-    expect(desk.ran).toHaveLength(2);
+    expect(server.ran).toHaveLength(2);
   });
 
   test("04: questions are put as in the fixture, and answers are positional", async () => {
-    const desk = await openDesk(resources);
-    const wire = new Wire(desk, { version, hitl: true });
+    const server = await startA2aServer(resources);
+    const wire = new Wire(server, { version, hitl: true });
     const { request, response } = fixture("04-ask-user.json");
     const { questions } = (request["metadata"] as { [uri: string]: JsonObject })[KAGENT_HITL_EXTENSION] ?? {};
     const task = await wire.order({ id: "call-1", name: "ask_user", args: { questions: questions ?? [] } });
     expect(named(task, ["adk-q1"])).toEqual(asWritten(wire, request));
     const done = taskIn(await wire.answer(task, answerTo(task, response, ["adk-q1"])));
     expect(stateOf(done)).toBe("completed");
-    const [asked] = (await desk.engine.ledger.confirmations({ state: "closed" })).items;
+    const [asked] = (await server.engine.ledger.confirmations({ state: "closed" })).items;
     expect(asked?.confirmation.shown.question).toBe("ask_user");
     expect(asked?.call.result).toEqual({
       answers: [
@@ -127,8 +129,8 @@ describe.each(["1.0", "0.3"] as const)("wire %s", (version) => {
   });
 
   test("05: a call of an agent within is asked for flat, by its own id", async () => {
-    const desk = await openDesk(resources);
-    const wire = new Wire(desk, { version, hitl: true });
+    const server = await startA2aServer(resources);
+    const wire = new Wire(server, { version, hitl: true });
     const task = await wire.order({ id: "call-1", name: "clerk", args: { request: "file it" } });
     expect(payloadOf(task)).toMatchObject({
       type: "tool_approval_request",
@@ -136,11 +138,11 @@ describe.each(["1.0", "0.3"] as const)("wire %s", (version) => {
     });
     expect(payloadOf(task)).not.toHaveProperty("nested");
     expect(stateOf(taskIn(await wire.answer(task, approvalOf(task))))).toBe("completed");
-    expect(desk.ran.map(({ name }) => name)).toEqual(["file_report"]);
+    expect(server.ran.map(({ name }) => name)).toEqual(["file_report"]);
   });
 
   test("06: a client that did not opt in gets the data part of the fixture", async () => {
-    const wire = new Wire(await openDesk(resources), { version });
+    const wire = new Wire(await startA2aServer(resources), { version });
     const task = await wire.order(TWO[0]);
     const { kind: _kind, ...part } = fixture("06-data-part-legacy.json").request_part;
     const { parts } = JSON.parse(JSON.stringify(named(task, ["adk-c1"]))) as { parts: JsonObject[] };
@@ -150,13 +152,13 @@ describe.each(["1.0", "0.3"] as const)("wire %s", (version) => {
   });
 
   test.each([0, 1, 2, 3])("06: the documented answer %i decides as documented", async (index) => {
-    const desk = await openDesk(resources);
-    const wire = new Wire(desk, { version });
+    const server = await startA2aServer(resources);
+    const wire = new Wire(server, { version });
     const answer = fixture("06-data-part-legacy.json").answer_parts[index];
     const task = await wire.order(...TWO.slice(0, answer?.decisions.length));
     const done = taskIn(await wire.decide(task, answer?.data ?? {}));
     expect([done.id, stateOf(done)]).toEqual([task.id, "completed"]);
-    const closed = (await desk.engine.ledger.confirmations({ state: "closed" })).items.map(
+    const closed = (await server.engine.ledger.confirmations({ state: "closed" })).items.map(
       ({ confirmation, call }) => ({
         callId: call.wireId,
         confirmed: confirmation.status === "approved",

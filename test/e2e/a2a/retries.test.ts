@@ -6,14 +6,14 @@ import { serve } from "../../../src/http/node/index.ts";
 import { CountersignError, createLedger, type Ledger, Runner } from "../../../src/index.ts";
 import { watchCommits } from "../../support/ledger/ledger-proxy.ts";
 import { useResources } from "../../support/resources.ts";
-import { approvalOf, deskAgent, stateOf, taskIn, type WantedCall, Wire } from "./a2a-server.ts";
+import { approvalOf, scriptedAgent, stateOf, taskIn, type WantedCall, Wire } from "./a2a-server.ts";
 
 const resources = useResources();
 const DELETE = { id: "call-1", name: "delete_file", args: { path: "a" } };
 const WRITE = { id: "call-2", name: "write_file", args: { path: "b" } };
 
 async function open(ledger: Ledger, ran: WantedCall[], basePath?: string): Promise<string> {
-  const runner = new Runner({ agent: deskAgent(ran), ledger });
+  const runner = new Runner({ agent: scriptedAgent(ran), ledger });
   const app = createApp({
     apps: { desk: runner },
     mounts: [createA2aApp({ apps: { desk: runner } })],

@@ -7,7 +7,7 @@ import { serve } from "../../../src/http/node/index.ts";
 import { Runner } from "../../../src/index.ts";
 import type { Line } from "../../support/processes/child.ts";
 import { listen, say } from "../../support/processes/program.ts";
-import { deskAgent, type WantedCall } from "./a2a-server.ts";
+import { scriptedAgent, type WantedCall } from "./a2a-server.ts";
 
 /** What this program says. */
 export type A2aLine =
@@ -23,7 +23,7 @@ ran.push = (...calls) => {
 };
 const held = mode === "stall" ? new Promise<never>(() => {}) : Promise.resolve();
 const runner = new Runner({
-  agent: deskAgent(ran, held),
+  agent: scriptedAgent(ran, held),
   ledger: `sqlite:${file}`,
   leaseMs: 500,
   heartbeatMs: 100,

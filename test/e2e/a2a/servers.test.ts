@@ -3,7 +3,16 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/index.ts";
 import type { Child } from "../../support/processes/child.ts";
 import { useResources } from "../../support/resources.ts";
-import { approvalOf, askedIn, openDesk, saidIn, stateOf, taskIn, Wire, type WireTask } from "./a2a-server.ts";
+import {
+  approvalOf,
+  askedIn,
+  saidIn,
+  startA2aServer,
+  stateOf,
+  taskIn,
+  Wire,
+  type WireTask,
+} from "./a2a-server.ts";
 import type { A2aLine } from "./server.program.ts";
 
 const resources = useResources();
@@ -108,7 +117,7 @@ describe("processes", () => {
 describe("restarts", () => {
   test("a stream that was cut off is taken up again at a server on the same file", async () => {
     const ledger = `sqlite:${join(await resources.folder(), "ledger.db")}`;
-    const before = await openDesk(resources, { ledger });
+    const before = await startA2aServer(resources, { ledger });
     const wire = new Wire(before, { hitl: true });
     const task = await wire.order(DELETE);
     const leaving = new AbortController();
@@ -117,7 +126,7 @@ describe("restarts", () => {
     leaving.abort();
     await told.next().catch(() => undefined);
     await before.close();
-    const second = await openDesk(resources, { ledger });
+    const second = await startA2aServer(resources, { ledger });
     const resumed = new Wire(second, { hitl: true });
     const again = resumed.stream("SubscribeToTask", { id: task.id });
     const first = (await again.next()).value as { readonly result: { readonly task: WireTask } };
@@ -129,17 +138,20 @@ describe("restarts", () => {
 
   test("the older form still knows what was shown after a restart", async () => {
     const ledger = `sqlite:${join(await resources.folder(), "ledger.db")}`;
-    const first = await openDesk(resources, { ledger });
+    const first = await startA2aServer(resources, { ledger });
     const task = await new Wire(first).order(DELETE);
     await first.close();
-    const second = await openDesk(resources, { ledger });
+    const second = await startA2aServer(resources, { ledger });
     const done = taskIn(await new Wire(second).decide(task, { decision_type: "approve" }));
     expect([done.id, stateOf(done), saidIn(done)]).toEqual([task.id, "completed", DONE]);
   });
 
   test("a message whose answer got lost is not taken twice by another server", async () => {
     const ledger = `sqlite:${join(await resources.folder(), "ledger.db")}`;
-    const [first, second] = [await openDesk(resources, { ledger }), await openDesk(resources, { ledger })];
+    const [first, second] = [
+      await startA2aServer(resources, { ledger }),
+      await startA2aServer(resources, { ledger }),
+    ];
     const [here, there] = [new Wire(first, { hitl: true }), new Wire(second, { hitl: true })];
     const message = { messageId: "m-1", parts: [here.text(JSON.stringify([DELETE]))] };
     const [one, other] = await Promise.all([here.send(message), there.send(message)]);

@@ -5,8 +5,8 @@ import { createApp } from "../../../src/http/index.ts";
 import { Agent, type PrincipalInput, Runner, type RunnerOptions, tool } from "../../../src/index.ts";
 import { scripted } from "../../../src/models/scripted/index.ts";
 import { AdkClient, answer, asked, told } from "../../support/http/adk-client.ts";
-import { useResources } from "../../support/resources.ts";
 import { serveApp } from "../../support/http/serve-app.ts";
+import { useResources } from "../../support/resources.ts";
 
 const resources = useResources();
 

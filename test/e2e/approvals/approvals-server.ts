@@ -29,7 +29,7 @@ export const PEOPLE: Readonly<Record<string, PrincipalInput>> = {
 
 export type Person = string;
 
-export interface Stage {
+export interface ApprovalsServer {
   readonly app: App;
   readonly engine: Engine;
   readonly runner: Runner;
@@ -52,7 +52,7 @@ export interface Answer {
   readonly json: JsonObject;
 }
 
-export interface StageOptions {
+export interface ApprovalsServerOptions {
   readonly ledger?: string;
   readonly engine?: Partial<Parameters<typeof createEngine>[0]>;
   readonly app?: Partial<AppOptions>;
@@ -65,7 +65,10 @@ export interface StageOptions {
 }
 
 /** A server in this process, on a ledger of its own unless one is named. */
-export async function openStage(resources: Resources, options: StageOptions = {}): Promise<Stage> {
+export async function startApprovalsServer(
+  resources: Resources,
+  options: ApprovalsServerOptions = {},
+): Promise<ApprovalsServer> {
   const engine = await createEngine({ ledger: options.ledger ?? "memory:", ...options.engine });
   resources.add(() => engine.close());
   const done: { tool: string; args: JsonObject }[] = [];
@@ -140,7 +143,7 @@ const AMOUNT = { type: "object", properties: { amount: { type: "number" } }, req
 
 function toolsOf(
   done: { tool: string; args: JsonObject }[],
-  { losses = Number.POSITIVE_INFINITY }: StageOptions,
+  { losses = Number.POSITIVE_INFINITY }: ApprovalsServerOptions,
 ): Tool[] {
   let lost = 0;
   const doing = (name: string) => (args: JsonObject) => {

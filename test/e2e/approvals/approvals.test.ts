@@ -1,7 +1,13 @@
 import { describe, expect, test } from "vitest";
 import type { Confirmation } from "../../../src/index.ts";
 import { useResources } from "../../support/resources.ts";
-import { type Answer, openStage, type Person, type Stage, textOf } from "./approvals-server.ts";
+import {
+  type Answer,
+  type ApprovalsServer,
+  type Person,
+  startApprovalsServer,
+  textOf,
+} from "./approvals-server.ts";
 
 const resources = useResources();
 
@@ -15,18 +21,18 @@ function first(pending: readonly Confirmation[]): Confirmation {
   return one;
 }
 
-async function ended(stage: Stage, id: string, person: Person = "ana"): Promise<string> {
-  const { json } = await stage.ask(person, "GET", `/v1/confirmations/${id}`);
+async function ended(server: ApprovalsServer, id: string, person: Person = "ana"): Promise<string> {
+  const { json } = await server.ask(person, "GET", `/v1/confirmations/${id}`);
   return textOf(json["status"]);
 }
 
 describe("the list", () => {
   test("shows what a principal may decide and what they asked for, and nothing else", async () => {
-    const stage = await openStage(resources);
-    const pay = first(await stage.say("ana", "pay 5"));
-    const transfer = first(await stage.say("ana", "transfer 9"));
+    const server = await startApprovalsServer(resources);
+    const pay = first(await server.say("ana", "pay 5"));
+    const transfer = first(await server.say("ana", "transfer 9"));
     const seen = async (person: Person): Promise<readonly string[]> =>
-      ids((await stage.ask(person, "GET", "/v1/confirmations")).json["items"]).toSorted();
+      ids((await server.ask(person, "GET", "/v1/confirmations")).json["items"]).toSorted();
     expect(await seen("ana")).toEqual([pay.id, transfer.id].toSorted());
     expect(await seen("bob")).toEqual([]);
     expect(await seen("meg")).toEqual([transfer.id]);
@@ -34,21 +40,21 @@ describe("the list", () => {
   });
 
   test("says what each viewer can do, as far as their scopes reach", async () => {
-    const stage = await openStage(resources);
-    const { id } = first(await stage.say("ana", "pay 5"));
+    const server = await startApprovalsServer(resources);
+    const { id } = first(await server.say("ana", "pay 5"));
     const can = async (person: Person): Promise<unknown> =>
-      (await stage.ask(person, "GET", `/v1/confirmations/${id}`)).json["can"];
+      (await server.ask(person, "GET", `/v1/confirmations/${id}`)).json["can"];
     expect(await can("ana")).toEqual({ decide: true, amend: true, cancel: true });
     expect(await can("watcher")).toEqual({ decide: false, amend: false, cancel: false });
     expect(await can("root")).toEqual({ decide: false, amend: false, cancel: false });
   });
 
   test("goes through everything in pages, each item once, whatever the viewer may not see in between", async () => {
-    const stage = await openStage(resources);
+    const server = await startApprovalsServer(resources);
     const mine: string[] = [];
     for (let i = 0; i < 12; i += 1) {
       const user = i % 4 === 0 ? "bob" : "ana";
-      const { id } = first(await stage.say(user, `pay ${i}`));
+      const { id } = first(await server.say(user, `pay ${i}`));
       if (user === "ana") mine.push(id);
     }
     const found: string[] = [];
@@ -56,7 +62,7 @@ describe("the list", () => {
     let pages = 0;
     do {
       const cursor = next === "" ? "" : `&cursor=${encodeURIComponent(next)}`;
-      const { json } = await stage.ask("ana", "GET", `/v1/confirmations?limit=2${cursor}`);
+      const { json } = await server.ask("ana", "GET", `/v1/confirmations?limit=2${cursor}`);
       const page = ids(json["items"]);
       expect(page.length).toBeLessThanOrEqual(2);
       found.push(...page);
@@ -82,31 +88,31 @@ describe("the list", () => {
     ["status=all", ["pay", "transfer"]],
     ["status=requested&status=denied", ["pay", "transfer"]],
   ])("is narrowed by %s", async (query, tools) => {
-    const stage = await openStage(resources);
-    await stage.say("ana", "pay 5", "s-1");
-    await stage.say("ana", "transfer 77", "s-2");
-    const { status, json } = await stage.ask("ana", "GET", `/v1/confirmations?${query}`);
+    const server = await startApprovalsServer(resources);
+    await server.say("ana", "pay 5", "s-1");
+    await server.say("ana", "transfer 77", "s-2");
+    const { status, json } = await server.ask("ana", "GET", `/v1/confirmations?${query}`);
     expect(status).toBe(200);
     const found = (json["items"] as unknown as readonly Confirmation[]).map(({ tool }) => tool);
     expect(found.toSorted()).toEqual(tools);
   });
 
   test("finds closed ones by status, turn and words, newest first", async () => {
-    const stage = await openStage(resources);
-    const pending = await stage.say("ana", "pay 5 and pay 6", "s-1");
+    const server = await startApprovalsServer(resources);
+    const pending = await server.say("ana", "pay 5 and pay 6", "s-1");
     const turn = first(pending).turn;
     for (const { id } of pending) {
-      await stage.ask("ana", "POST", `/v1/confirmations/${id}/decision`, { confirmed: false });
+      await server.ask("ana", "POST", `/v1/confirmations/${id}/decision`, { confirmed: false });
     }
-    const all = await stage.ask("ana", "GET", "/v1/confirmations?status=denied");
+    const all = await server.ask("ana", "GET", "/v1/confirmations?status=denied");
     expect(ids(all.json["items"])).toEqual(ids(pending).toSorted().toReversed());
-    const same = await stage.ask(
+    const same = await server.ask(
       "ana",
       "GET",
       `/v1/confirmations?status=all&turn=${encodeURIComponent(turn)}`,
     );
     expect(ids(same.json["items"]).toSorted()).toEqual(ids(pending).toSorted());
-    const words = await stage.ask("ana", "GET", "/v1/confirmations?status=all&q=6");
+    const words = await server.ask("ana", "GET", "/v1/confirmations?status=all&q=6");
     expect(ids(words.json["items"])).toEqual([pending[1]?.id]);
   });
 
@@ -117,15 +123,15 @@ describe("the list", () => {
     ["status=odd", "status"],
     ["mine=yes", "mine"],
   ])("refuses %s and says which part is wrong", async (query, field) => {
-    const stage = await openStage(resources);
-    const { status, json } = await stage.ask("ana", "GET", `/v1/confirmations?${query}`);
+    const server = await startApprovalsServer(resources);
+    const { status, json } = await server.ask("ana", "GET", `/v1/confirmations?${query}`);
     expect({ status, code: json["code"] }).toEqual({ status: 422, code: "malformed-request" });
     expect(json["field"]).toBe(field);
   });
 
   test.each(["made-up", "open.%00", "open."])("refuses the cursor %s", async (cursor) => {
-    const stage = await openStage(resources);
-    const { status, json } = await stage.ask("ana", "GET", `/v1/confirmations?cursor=${cursor}`);
+    const server = await startApprovalsServer(resources);
+    const { status, json } = await server.ask("ana", "GET", `/v1/confirmations?cursor=${cursor}`);
     expect({ status, code: json["code"], field: json["field"] }).toEqual({
       status: 400,
       code: "invalid-cursor",
@@ -134,62 +140,62 @@ describe("the list", () => {
   });
 
   test("needs the scope read or decide, and a login", async () => {
-    const stage = await openStage(resources, {
+    const server = await startApprovalsServer(resources, {
       app: {
         authenticate: (request) =>
           request.headers.get("authorization") === "runner" ? { id: "ana", scopes: ["run"] } : undefined,
       },
     });
-    const { status, json } = await stage.ask("runner", "GET", "/v1/confirmations");
+    const { status, json } = await server.ask("runner", "GET", "/v1/confirmations");
     expect({ status, code: json["code"] }).toEqual({ status: 403, code: "forbidden" });
     expect(json["detail"]).toContain("read");
-    expect((await stage.ask("stranger", "GET", "/v1/confirmations")).status).toBe(401);
+    expect((await server.ask("stranger", "GET", "/v1/confirmations")).status).toBe(401);
   });
 });
 
 describe("a decision", () => {
   test("answers once committed, and the call runs without anybody connected", async () => {
-    const stage = await openStage(resources);
-    const { id } = first(await stage.say("ana", "pay 5", "s-1"));
-    const answer = await stage.ask("ana", "POST", `/v1/confirmations/${id}/decision`, { confirmed: true });
+    const server = await startApprovalsServer(resources);
+    const { id } = first(await server.say("ana", "pay 5", "s-1"));
+    const answer = await server.ask("ana", "POST", `/v1/confirmations/${id}/decision`, { confirmed: true });
     expect(answer.status).toBe(200);
     expect(answer.json["decision"]).toMatchObject({ confirmed: true, by: { id: "ana" }, via: "api" });
-    await stage.engine.finished((await stage.engine.ledger.load({ confirmation: id }))?.call?.id ?? "");
-    expect(await ended(stage, id)).toBe("succeeded");
-    expect(stage.done).toEqual([{ tool: "pay", args: { amount: 5 } }]);
+    await server.engine.finished((await server.engine.ledger.load({ confirmation: id }))?.call?.id ?? "");
+    expect(await ended(server, id)).toBe("succeeded");
+    expect(server.done).toEqual([{ tool: "pay", args: { amount: 5 } }]);
   });
 
   test("with wait, answers when the call has ended", async () => {
-    const stage = await openStage(resources);
-    const { id } = first(await stage.say("ana", "pay 5"));
+    const server = await startApprovalsServer(resources);
+    const { id } = first(await server.say("ana", "pay 5"));
     const path = `/v1/confirmations/${id}/decision?wait=30`;
-    const { json } = await stage.ask("ana", "POST", path, { confirmed: true });
+    const { json } = await server.ask("ana", "POST", path, { confirmed: true });
     expect(json).toMatchObject({ status: "succeeded", result: { ok: true } });
   });
 
   test("the same again is answered with the stored one; another is told who decided what and when", async () => {
-    const stage = await openStage(resources);
-    const { id } = first(await stage.say("ana", "transfer 5"));
+    const server = await startApprovalsServer(resources);
+    const { id } = first(await server.say("ana", "transfer 5"));
     const path = `/v1/confirmations/${id}/decision`;
-    expect((await stage.ask("meg", "POST", path, { confirmed: false, reason: "no" })).status).toBe(200);
-    const again = await stage.ask("max", "POST", path, { confirmed: false });
+    expect((await server.ask("meg", "POST", path, { confirmed: false, reason: "no" })).status).toBe(200);
+    const again = await server.ask("max", "POST", path, { confirmed: false });
     expect(again.json["decision"]).toMatchObject({ by: { id: "meg" }, reason: "no" });
-    const other = await stage.ask("max", "POST", path, { confirmed: true });
+    const other = await server.ask("max", "POST", path, { confirmed: true });
     expect({ status: other.status, code: other.json["code"] }).toEqual({
       status: 409,
       code: "already-decided",
     });
     expect(other.json["detail"]).toMatch(/^meg denied this at \d{4}-/);
-    expect(stage.done).toEqual([]);
+    expect(server.done).toEqual([]);
   });
 
   test("is refused in the order 404, 403, 409, 412", async () => {
-    const stage = await openStage(resources);
-    const { id } = first(await stage.say("ana", "transfer 5"));
+    const server = await startApprovalsServer(resources);
+    const { id } = first(await server.say("ana", "transfer 5"));
     const path = `/v1/confirmations/${id}/decision`;
     const stale = { confirmed: true, version: 99 };
     const refused = async (person: Person, body: object, at = path): Promise<unknown[]> => {
-      const { status, json } = await stage.ask(person, "POST", at, body);
+      const { status, json } = await server.ask(person, "POST", at, body);
       return [status, json["code"]];
     };
     expect(await refused("bob", stale, "/v1/confirmations/adk-none/decision")).toEqual([
@@ -200,29 +206,29 @@ describe("a decision", () => {
     expect(await refused("root", stale)).toEqual([403, "forbidden"]);
     expect(await refused("ana", stale)).toEqual([403, "not-an-approver"]);
     expect(await refused("meg", stale)).toEqual([412, "stale-version"]);
-    expect((await stage.ask("meg", "POST", path, { confirmed: false })).status).toBe(200);
+    expect((await server.ask("meg", "POST", path, { confirmed: false })).status).toBe(200);
     expect(await refused("meg", stale)).toEqual([409, "already-decided"]);
     expect(await refused("ana", stale)).toEqual([403, "not-an-approver"]);
   });
 
   test("by somebody who may not see it is put on record all the same", async () => {
-    const stage = await openStage(resources);
-    const { id } = first(await stage.say("ana", "transfer 5"));
-    await stage.ask("bob", "POST", `/v1/confirmations/${id}/decision`, { confirmed: true });
-    const { json } = await stage.ask("root", "GET", "/v1/audit?q=decision-refused");
+    const server = await startApprovalsServer(resources);
+    const { id } = first(await server.say("ana", "transfer 5"));
+    await server.ask("bob", "POST", `/v1/confirmations/${id}/decision`, { confirmed: true });
+    const { json } = await server.ask("root", "GET", "/v1/audit?q=decision-refused");
     expect(json["items"]).toMatchObject([
       { kind: "decision-refused", body: { by: { id: "bob" }, via: "api" } },
     ]);
   });
 
   test("names its version in If-Match as well", async () => {
-    const stage = await openStage(resources);
-    const { id } = first(await stage.say("ana", "pay 5"));
-    const got = await stage.ask("ana", "GET", `/v1/confirmations/${id}`);
+    const server = await startApprovalsServer(resources);
+    const { id } = first(await server.say("ana", "pay 5"));
+    const got = await server.ask("ana", "GET", `/v1/confirmations/${id}`);
     const etag = got.headers.get("etag") ?? "";
     const path = `/v1/confirmations/${id}/decision`;
     const decide = (body: object, match: string) =>
-      stage.ask("ana", "POST", path, body, { "if-match": match });
+      server.ask("ana", "POST", path, body, { "if-match": match });
     expect((await decide({ confirmed: true }, '"7"')).status).toBe(412);
     expect((await decide({ confirmed: true, version: 2 }, etag)).status).toBe(422);
     expect((await decide({ confirmed: true }, "odd")).status).toBe(422);
@@ -230,14 +236,14 @@ describe("a decision", () => {
   });
 
   test("may amend, and what runs is what was amended", async () => {
-    const stage = await openStage(resources);
-    const { id } = first(await stage.say("ana", "pay 5"));
-    const { json } = await stage.ask("ana", "POST", `/v1/confirmations/${id}/decision?wait=30`, {
+    const server = await startApprovalsServer(resources);
+    const { id } = first(await server.say("ana", "pay 5"));
+    const { json } = await server.ask("ana", "POST", `/v1/confirmations/${id}/decision?wait=30`, {
       confirmed: true,
       args: { amount: 3 },
     });
     expect(json["status"]).toBe("succeeded");
-    expect(stage.done).toEqual([{ tool: "pay", args: { amount: 3 } }]);
+    expect(server.done).toEqual([{ tool: "pay", args: { amount: 3 } }]);
   });
 
   test.each([
@@ -248,29 +254,29 @@ describe("a decision", () => {
     [{ confirmed: true, args: [] }, "args"],
     [[], undefined],
   ])("that reads %j is refused, and nothing is decided", async (body, field) => {
-    const stage = await openStage(resources);
-    const { id } = first(await stage.say("ana", "pay 5"));
-    const { status, json } = await stage.ask("ana", "POST", `/v1/confirmations/${id}/decision`, body);
+    const server = await startApprovalsServer(resources);
+    const { id } = first(await server.say("ana", "pay 5"));
+    const { status, json } = await server.ask("ana", "POST", `/v1/confirmations/${id}/decision`, body);
     expect({ status, code: json["code"] }).toEqual({ status: 422, code: "malformed-request" });
     if (field !== undefined) expect(json["field"]).toBe(field);
-    expect(await ended(stage, id)).toBe("requested");
+    expect(await ended(server, id)).toBe("requested");
   });
 
   test("of an agent decides nothing", async () => {
-    const stage = await openStage(resources);
-    const { id } = first(await stage.say("ana", "pay 5"));
-    const { status } = await stage.ask("agent", "POST", `/v1/confirmations/${id}/decision`, {
+    const server = await startApprovalsServer(resources);
+    const { id } = first(await server.say("ana", "pay 5"));
+    const { status } = await server.ask("agent", "POST", `/v1/confirmations/${id}/decision`, {
       confirmed: true,
     });
     expect(status).toBe(403);
-    expect(await ended(stage, id)).toBe("requested");
+    expect(await ended(server, id)).toBe("requested");
   });
 
   test("many at once have a result each, and one refused does not touch the others", async () => {
-    const stage = await openStage(resources);
-    const pay = first(await stage.say("ana", "pay 5"));
-    const transfer = first(await stage.say("ana", "transfer 6"));
-    const { status, json } = await stage.ask("ana", "POST", "/v1/decisions", {
+    const server = await startApprovalsServer(resources);
+    const pay = first(await server.say("ana", "pay 5"));
+    const transfer = first(await server.say("ana", "transfer 6"));
+    const { status, json } = await server.ask("ana", "POST", "/v1/decisions", {
       decisions: [
         { id: transfer.id, confirmed: true },
         { id: "adk-none", confirmed: true },
@@ -293,45 +299,47 @@ function codeIn({ json }: Answer): string | undefined {
 
 describe("an Idempotency-Key", () => {
   test("makes the same request the same answer, and refuses another request", async () => {
-    const stage = await openStage(resources);
-    const { id } = first(await stage.say("ana", "pay 5"));
+    const server = await startApprovalsServer(resources);
+    const { id } = first(await server.say("ana", "pay 5"));
     const path = `/v1/confirmations/${id}/decision`;
     const key = { "idempotency-key": "k-1" };
-    const one = await stage.ask("ana", "POST", `${path}?wait=30`, { confirmed: true }, key);
-    const two = await stage.ask("ana", "POST", `${path}?wait=30`, { confirmed: true }, key);
+    const one = await server.ask("ana", "POST", `${path}?wait=30`, { confirmed: true }, key);
+    const two = await server.ask("ana", "POST", `${path}?wait=30`, { confirmed: true }, key);
     expect([one.status, two.status]).toEqual([200, 200]);
     expect(two.json).toEqual(one.json);
-    const other = await stage.ask("ana", "POST", path, { confirmed: false }, key);
+    const other = await server.ask("ana", "POST", path, { confirmed: false }, key);
     expect({ status: other.status, code: other.json["code"] }).toEqual({ status: 422, code: "key-reused" });
-    expect(stage.done).toHaveLength(1);
+    expect(server.done).toHaveLength(1);
   });
 
   test.each(["one", "many"])("that was refused decides nothing later either (%s)", async (how) => {
     const roles: string[] = [];
-    const stage = await openStage(resources, { app: { authenticate: () => ({ id: "bob", roles }) } });
+    const server = await startApprovalsServer(resources, {
+      app: { authenticate: () => ({ id: "bob", roles }) },
+    });
     // Bob sees it as whoever asked for it; to approve it takes a manager, who gave it to him since.
-    const { id } = first(await stage.say("bob", "vault 5"));
+    const { id } = first(await server.say("bob", "vault 5"));
     const [path, body] =
       how === "one"
         ? [`/v1/confirmations/${id}/decision`, { confirmed: true }]
         : ["/v1/decisions", { decisions: [{ id, confirmed: true }] }];
-    const send = (key: string) => stage.ask("bob", "POST", path, body, { "idempotency-key": key });
+    const send = (key: string) => server.ask("bob", "POST", path, body, { "idempotency-key": key });
     const refused = await send("k-1");
     expect(codeIn(refused)).toBe("not-an-approver");
     roles.push("manager");
     const again = await send("k-1");
     expect([again.status, codeIn(again)]).toEqual([refused.status, "not-an-approver"]);
-    expect(await stage.runner.pending()).toHaveLength(1);
+    expect(await server.runner.pending()).toHaveLength(1);
     expect(codeIn(await send("k-2"))).toBeUndefined();
-    expect(await stage.runner.pending()).toEqual([]);
+    expect(await server.runner.pending()).toEqual([]);
   });
 
   test("is one person's and one address's own", async () => {
-    const stage = await openStage(resources);
-    const [one, two] = await stage.say("ana", "transfer 5 and transfer 6");
+    const server = await startApprovalsServer(resources);
+    const [one, two] = await server.say("ana", "transfer 5 and transfer 6");
     const key = { "idempotency-key": "k-1" };
     const decide = (person: Person, id = "", confirmed = true) =>
-      stage.ask(person, "POST", `/v1/confirmations/${id}/decision`, { confirmed }, key);
+      server.ask(person, "POST", `/v1/confirmations/${id}/decision`, { confirmed }, key);
     expect((await decide("meg", one?.id)).status).toBe(200);
     expect((await decide("meg", two?.id, false)).status).toBe(200);
     expect((await decide("max", one?.id)).status).toBe(200);
@@ -339,12 +347,12 @@ describe("an Idempotency-Key", () => {
 
   test("holds on another server on the same database", async () => {
     const ledger = `sqlite:${await resources.folder()}/ledger.db`;
-    const stage = await openStage(resources, { ledger });
-    const other = await openStage(resources, { ledger });
-    const { id } = first(await stage.say("ana", "pay 5"));
+    const server = await startApprovalsServer(resources, { ledger });
+    const other = await startApprovalsServer(resources, { ledger });
+    const { id } = first(await server.say("ana", "pay 5"));
     const path = `/v1/confirmations/${id}/cancellation`;
     const key = { "idempotency-key": "k-1" };
-    expect((await stage.ask("ana", "POST", path, { reason: "late" }, key)).status).toBe(200);
+    expect((await server.ask("ana", "POST", path, { reason: "late" }, key)).status).toBe(200);
     expect((await other.ask("ana", "POST", path, { reason: "late" }, key)).json).toMatchObject({
       status: "cancelled",
     });

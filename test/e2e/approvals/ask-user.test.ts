@@ -3,7 +3,7 @@ import { formOf } from "../../../src/cli/chat/payload-form.ts";
 import type { Confirmation, JsonObject } from "../../../src/index.ts";
 import { AdkClient, answer, asked, told } from "../../support/http/adk-client.ts";
 import { useResources } from "../../support/resources.ts";
-import { type Desk, openDesk } from "../a2a/a2a-server.ts";
+import { type A2aServer, startA2aServer } from "../a2a/a2a-server.ts";
 
 const resources = useResources();
 
@@ -18,21 +18,21 @@ const SAID =
   'ask_user: {"answers":[{"question":"Which region?","answer":["eu"]},' +
   '{"question":"Which add-ons?","answer":["backup","audit"]},{"question":"Anything else?","answer":["cheap"]}]}';
 
-async function askOnce({ runner }: Desk): Promise<Confirmation> {
+async function askOnce({ runner }: A2aServer): Promise<Confirmation> {
   const { pending } = await runner.send(CALL, { user: "local", session: "s1" });
   const [question] = pending;
   if (question === undefined) throw new Error("Nothing is asked.");
   return question;
 }
 
-async function post(desk: Desk, path: string, body: JsonObject): Promise<Response> {
+async function post(server: A2aServer, path: string, body: JsonObject): Promise<Response> {
   const headers = { "content-type": "application/json" };
-  return fetch(new URL(path, desk.url), { method: "POST", headers, body: JSON.stringify(body) });
+  return fetch(new URL(path, server.url), { method: "POST", headers, body: JSON.stringify(body) });
 }
 
 describe("the questions of ask_user", () => {
   test("are a confirmation that is known by its question's name, with a form for the answers", async () => {
-    const question = await askOnce(await openDesk(resources));
+    const question = await askOnce(await startA2aServer(resources));
     expect(question).toMatchObject({
       tool: "ask_user",
       question: "ask_user",
@@ -48,9 +48,9 @@ describe("the questions of ask_user", () => {
   });
 
   test("are answered by the approvals API", async () => {
-    const desk = await openDesk(resources);
-    const { id } = await askOnce(desk);
-    const decided = await post(desk, `/v1/confirmations/${id}/decision?wait=20`, {
+    const server = await startA2aServer(resources);
+    const { id } = await askOnce(server);
+    const decided = await post(server, `/v1/confirmations/${id}/decision?wait=20`, {
       confirmed: true,
       payload: ANSWERS,
     });
@@ -59,8 +59,8 @@ describe("the questions of ask_user", () => {
   });
 
   test("are answered by an ADK client", async () => {
-    const desk = await openDesk(resources);
-    const client = new AdkClient({ url: new URL(desk.url).origin }, { app: "desk", user: "local" });
+    const server = await startA2aServer(resources);
+    const client = new AdkClient({ url: new URL(server.url).origin }, { app: "desk", user: "local" });
     await client.createSession("s1");
     const [id = ""] = asked((await client.run("s1", CALL)).events);
     const { events } = await client.run("s1", answer(id, { confirmed: true, payload: ANSWERS }));
@@ -68,7 +68,7 @@ describe("the questions of ask_user", () => {
   });
 
   test("are asked for one by one at a terminal, in the user's own words", async () => {
-    const { schema = {} } = await askOnce(await openDesk(resources));
+    const { schema = {} } = await askOnce(await startA2aServer(resources));
     const form = formOf({ schema });
     const fields = form?.kind === "fields" ? form.fields : [];
     expect(fields.map(({ prompt }) => prompt)[0]).toContain("Which region? (eu | us)");
@@ -83,19 +83,19 @@ describe("the questions of ask_user", () => {
   });
 
   test("that are declined are told to the model, and nothing waits any more", async () => {
-    const desk = await openDesk(resources);
-    const { id } = await askOnce(desk);
-    const { finished } = await desk.runner.deny(id, { by: { id: "local" }, reason: "busy" });
+    const server = await startA2aServer(resources);
+    const { id } = await askOnce(server);
+    const { finished } = await server.runner.deny(id, { by: { id: "local" }, reason: "busy" });
     expect((await finished).text).toBe(
       'ask_user: {"error":"tool call was rejected by the user","reason":"busy"}',
     );
-    expect(await desk.runner.pending()).toEqual([]);
+    expect(await server.runner.pending()).toEqual([]);
   });
 
   test("need not all be answered, and one answer to a question that takes several is taken", async () => {
-    const desk = await openDesk(resources);
-    const { id } = await askOnce(desk);
-    const { finished } = await desk.runner.approve(id, {
+    const server = await startA2aServer(resources);
+    const { id } = await askOnce(server);
+    const { finished } = await server.runner.approve(id, {
       by: { id: "local" },
       payload: { answer_2: "audit" },
     });
@@ -115,15 +115,15 @@ describe("the questions of ask_user", () => {
     ["an answer too many", { confirmed: true, payload: { ...ANSWERS, answer_4: "x" } }],
     ["a text", { confirmed: true, payload: "eu" }],
   ])("are not answered by %s, and stay open", async (_, body) => {
-    const desk = await openDesk(resources);
-    const { id } = await askOnce(desk);
-    expect((await post(desk, `/v1/confirmations/${id}/decision`, body)).status).toBe(422);
-    expect(await desk.runner.pending()).toHaveLength(1);
+    const server = await startA2aServer(resources);
+    const { id } = await askOnce(server);
+    expect((await post(server, `/v1/confirmations/${id}/decision`, body)).status).toBe(422);
+    expect(await server.runner.pending()).toHaveLength(1);
   });
 });
 
 test("a model that asks nothing, or not in questions, is told so and asks nobody", async () => {
-  const { runner } = await openDesk(resources);
+  const { runner } = await startA2aServer(resources);
   for (const args of [{}, { questions: [] }, { questions: ["Why?"] }, { questions: [{ choices: ["a"] }] }]) {
     const turn = await runner.send(JSON.stringify([{ name: "ask_user", args }]), { user: "ana" });
     expect(turn.pending).toEqual([]);

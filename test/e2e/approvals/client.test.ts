@@ -1,38 +1,49 @@
 import { describe, expect, test } from "vitest";
-import { type Client, type ClientOptions, CountersignProblem, createClient } from "../../../src/client/index.ts";
+import {
+  type Client,
+  type ClientOptions,
+  CountersignProblem,
+  createClient,
+} from "../../../src/client/index.ts";
 import { partsOf } from "../../../src/engine/index.ts";
 import { serve } from "../../../src/http/node/index.ts";
 import { useResources } from "../../support/resources.ts";
-import { openStage, type Stage, type StageOptions } from "./approvals-server.ts";
+import {
+  type ApprovalsServer,
+  type ApprovalsServerOptions,
+  startApprovalsServer,
+} from "./approvals-server.ts";
 
 const resources = useResources();
 
 // The people of the stage are known by the whole header, so the client's "Bearer " has to be told to them.
-function clientOf(stage: Stage, person: string, options: Partial<ClientOptions> = {}): Client {
+function clientOf(approvals: ApprovalsServer, person: string, options: Partial<ClientOptions> = {}): Client {
   return createClient({
     baseUrl: "http://127.0.0.1",
     headers: { authorization: person },
-    fetch: (request) => stage.app.fetch(request),
+    fetch: (request) => approvals.app.fetch(request),
     ...options,
   });
 }
 
-async function listen(stage: Stage): Promise<string> {
-  const server = await serve({ app: stage.app, port: 0 });
+async function listen(approvals: ApprovalsServer): Promise<string> {
+  const server = await serve({ app: approvals.app, port: 0 });
   resources.add(() => server.close({ graceMs: 100 }));
   return server.url;
 }
 
-async function openWith(options?: StageOptions): Promise<{ stage: Stage; ana: Client }> {
-  const stage = await openStage(resources, options);
-  return { stage, ana: clientOf(stage, "ana") };
+async function openWith(
+  options?: ApprovalsServerOptions,
+): Promise<{ approvals: ApprovalsServer; ana: Client }> {
+  const approvals = await startApprovalsServer(resources, options);
+  return { approvals, ana: clientOf(approvals, "ana") };
 }
 
 test("does over HTTP what the API does: list, look, decide, look back", async () => {
-  const stage = await openStage(resources);
-  const ana = createClient({ baseUrl: `${await listen(stage)}/`, headers: { authorization: "ana" } });
+  const approvals = await startApprovalsServer(resources);
+  const ana = createClient({ baseUrl: `${await listen(approvals)}/`, headers: { authorization: "ana" } });
   expect(await ana.me()).toMatchObject({ principal: { id: "ana" }, apps: ["bank"] });
-  const [asked] = await stage.say("ana", "pay 5 and pay 6", "s-1");
+  const [asked] = await approvals.say("ana", "pay 5 and pay 6", "s-1");
   const { items } = await ana.confirmations.list({ tool: "pay", status: ["requested", "denied"] });
   expect(items).toHaveLength(2);
   const id = asked?.id ?? "";
@@ -52,19 +63,19 @@ test("does over HTTP what the API does: list, look, decide, look back", async ()
 });
 
 test("settles what is unknown, asked about or not", async () => {
-  const { stage, ana } = await openWith();
-  const [asked] = await stage.say("ana", "lose 1");
+  const { approvals, ana } = await openWith();
+  const [asked] = await approvals.say("ana", "lose 1");
   const id = asked?.id ?? "";
   expect((await ana.confirmations.decide(id, { confirmed: true }, { wait: 30 })).status).toBe("unknown");
   expect((await ana.confirmations.settle(id, { as: "failed", error: "lost" })).status).toBe("failed");
-  await stage.say("ana", "look 1");
+  await approvals.say("ana", "look 1");
   const [call] = (await ana.calls.unknown()).items;
   expect((await ana.calls.settle(call?.id ?? "", { as: "succeeded", result: 1 })).status).toBe("succeeded");
 });
 
 test("verifies the journal for an administrator", async () => {
-  const { stage } = await openWith();
-  expect(await clientOf(stage, "root").verify()).toMatchObject({ ok: true });
+  const { approvals } = await openWith();
+  expect(await clientOf(approvals, "root").verify()).toMatchObject({ ok: true });
 });
 
 describe("a refusal", () => {
@@ -103,16 +114,16 @@ test("the token goes as a bearer token, and is asked for each time", async () =>
 });
 
 function losing(
-  stage: Stage,
+  approvals: ApprovalsServer,
   losses: number,
   lost: "before" | "after",
 ): { client: Client; tries: () => number } {
   let tries = 0;
-  const client = clientOf(stage, "ana", {
+  const client = clientOf(approvals, "ana", {
     fetch: async (request) => {
       tries += 1;
-      if (tries > losses) return stage.app.fetch(request);
-      if (lost === "after") await stage.app.fetch(request);
+      if (tries > losses) return approvals.app.fetch(request);
+      if (lost === "after") await approvals.app.fetch(request);
       throw new TypeError("fetch failed");
     },
   });
@@ -121,9 +132,9 @@ function losing(
 
 describe("a lost connection", () => {
   test("is told, not tried again, where there is no key", async () => {
-    const { stage } = await openWith();
-    const [asked] = await stage.say("ana", "pay 5");
-    const { client, tries } = losing(stage, 1, "before");
+    const { approvals } = await openWith();
+    const [asked] = await approvals.say("ana", "pay 5");
+    const { client, tries } = losing(approvals, 1, "before");
     await expect(client.confirmations.decide(asked?.id ?? "", { confirmed: true })).rejects.toThrow(
       "fetch failed",
     );
@@ -131,27 +142,27 @@ describe("a lost connection", () => {
   });
 
   test("is tried again under a key, and what was done is not done twice", async () => {
-    const { stage } = await openWith();
-    const [asked] = await stage.say("ana", "pay 5");
-    const { client, tries } = losing(stage, 2, "after");
+    const { approvals } = await openWith();
+    const [asked] = await approvals.say("ana", "pay 5");
+    const { client, tries } = losing(approvals, 2, "after");
     const decided = await client.confirmations.decide(
       asked?.id ?? "",
       { confirmed: true },
       { idempotencyKey: "k-1", wait: 30 },
     );
-    expect([decided.status, tries(), stage.done.length]).toEqual(["succeeded", 3, 1]);
+    expect([decided.status, tries(), approvals.done.length]).toEqual(["succeeded", 3, 1]);
   });
 });
 
 describe("the stream", () => {
   test("tells typed messages over HTTP, until it is left", async () => {
-    const stage = await openStage(resources);
-    const ana = createClient({ baseUrl: await listen(stage), headers: { authorization: "ana" } });
+    const approvals = await startApprovalsServer(resources);
+    const ana = createClient({ baseUrl: await listen(approvals), headers: { authorization: "ana" } });
     const states: string[] = [];
     const kinds: string[] = [];
     for await (const message of ana.stream({ onState: (state) => states.push(state) })) {
       kinds.push(message.type);
-      if (message.type === "ready") await stage.say("ana", "pay 5");
+      if (message.type === "ready") await approvals.say("ana", "pay 5");
       if (message.type === "confirmation") {
         expect(message.confirmation.tool).toBe("pay");
         break;
@@ -162,25 +173,25 @@ describe("the stream", () => {
   });
 
   test("comes back after its last message when the connection breaks, and misses nothing", async () => {
-    const { stage } = await openWith();
+    const { approvals } = await openWith();
     const asked: (string | null)[] = [];
     const line = new AbortController();
-    const client = clientOf(stage, "ana", {
+    const client = clientOf(approvals, "ana", {
       fetch: async (request) => {
         asked.push(request.headers.get("last-event-id"));
-        const response = await stage.app.fetch(request);
+        const response = await approvals.app.fetch(request);
         return asked.length === 1 ? breakable(response, line.signal) : response;
       },
     });
     const over = new AbortController();
     const seen: { readonly id: string; readonly amount: unknown }[] = [];
     for await (const message of client.stream({ signal: over.signal })) {
-      if (message.type === "ready") await stage.say("ana", "pay 0");
+      if (message.type === "ready") await approvals.say("ana", "pay 0");
       if (message.type !== "confirmation") continue;
       seen.push({ id: message.id, amount: message.confirmation.args["amount"] });
       if (seen.length === 1) {
         line.abort();
-        for (let i = 1; i < 5; i += 1) await stage.say("ana", `pay ${i}`);
+        for (let i = 1; i < 5; i += 1) await approvals.say("ana", `pay ${i}`);
       }
       if (seen.length === 5) over.abort();
     }
@@ -189,8 +200,8 @@ describe("the stream", () => {
   });
 
   test("tells a reset and the snapshot", async () => {
-    const { stage, ana } = await openWith();
-    await stage.say("ana", "pay 5");
+    const { approvals, ana } = await openWith();
+    await approvals.say("ana", "pay 5");
     const got: unknown[] = [];
     for await (const message of ana.stream({ lastEventId: "999999" })) {
       got.push(message);
@@ -203,14 +214,14 @@ describe("the stream", () => {
   });
 
   test("ends with a problem where trying again would not help", async () => {
-    const { stage } = await openWith();
-    const stranger = clientOf(stage, "nobody");
+    const { approvals } = await openWith();
+    const stranger = clientOf(approvals, "nobody");
     await expect(stranger.stream().next()).rejects.toMatchObject({ status: 401, code: "unauthenticated" });
   });
 });
 
 test("sessions and runs go over the ADK's routes", async () => {
-  const { ana, stage } = await openWith();
+  const { ana, approvals } = await openWith();
   expect(await ana.apps()).toEqual(["bank"]);
   const owner = { app: "bank", user: "ana" };
   const { id } = await ana.sessions.create({ ...owner, state: { colour: "red" } });
@@ -220,12 +231,12 @@ test("sessions and runs go over the ADK's routes", async () => {
   expect(events.at(-1)?.longRunningToolIds).toHaveLength(1);
   const { items } = await ana.confirmations.list({ ...owner, session: id });
   await ana.confirmations.decide(items[0]?.id ?? "", { confirmed: true }, { wait: 30 });
-  expect(stage.done).toHaveLength(1);
+  expect(approvals.done).toHaveLength(1);
   const named = await ana.sessions.create({ ...owner, id: "s-named", state: { colour: "blue" } });
   expect([named.id, named.state]).toEqual(["s-named", { colour: "blue" }]);
   const session = await ana.sessions.get({ ...owner, id });
   expect(session.state).toMatchObject({ colour: "red" });
-  await partsOf(stage.engine).executions.settledIn(items[0]?.invocation ?? "");
+  await partsOf(approvals.engine).executions.settledIn(items[0]?.invocation ?? "");
   await ana.sessions.delete({ ...owner, id });
   await expect(ana.sessions.get({ ...owner, id })).rejects.toMatchObject({ status: 404 });
 });

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { partsOf } from "../../../src/engine/index.ts";
 import { useResources } from "../../support/resources.ts";
-import { openStage } from "./approvals-server.ts";
+import { startApprovalsServer } from "./approvals-server.ts";
 
 const resources = useResources();
 
 test("a decision taken on a server that does not host the app resumes the run on the one that does", async () => {
   const ledger = `sqlite:${await resources.folder()}/ledger.db`;
-  const bank = await openStage(resources, { ledger });
-  const desk = await openStage(resources, { ledger, name: "desk" });
+  const bank = await startApprovalsServer(resources, { ledger });
+  const desk = await startApprovalsServer(resources, { ledger, name: "desk" });
   const worker = bank.engine.work();
   resources.add(() => worker.stop());
   const [asked] = await bank.say("ana", "pay 5", "s-1");
@@ -23,8 +23,8 @@ test("a decision taken on a server that does not host the app resumes the run on
 
 test("of decisions that reach two servers at once, one stands and every caller is told the same", async () => {
   const ledger = `sqlite:${await resources.folder()}/ledger.db`;
-  const one = await openStage(resources, { ledger });
-  const two = await openStage(resources, { ledger, name: "desk" });
+  const one = await startApprovalsServer(resources, { ledger });
+  const two = await startApprovalsServer(resources, { ledger, name: "desk" });
   const [asked] = await one.say("ana", "transfer 5");
   const path = `/v1/confirmations/${asked?.id}/decision`;
   const answers = await Promise.all(

@@ -5,7 +5,7 @@ import type { Ledger } from "../../../src/engine/index.ts";
 import type { Confirmation } from "../../../src/index.ts";
 import { wrapLedger } from "../../support/ledger/ledger-proxy.ts";
 import { useResources } from "../../support/resources.ts";
-import { openStage, type Stage } from "./approvals-server.ts";
+import { type ApprovalsServer, startApprovalsServer } from "./approvals-server.ts";
 import { confirmationIn, type FeedMessage, FeedReader } from "./feed-reader.ts";
 
 const resources = useResources();
@@ -13,22 +13,22 @@ const resources = useResources();
 /** A server whose database loses everything after its first question, and gives the numbers out again. */
 interface Loss {
   /** Where people are told. */
-  readonly server: Stage;
+  readonly server: ApprovalsServer;
   /** Writes what will be lost. */
-  readonly before: Stage;
+  readonly before: ApprovalsServer;
   /** Writes what then has the same numbers. */
-  readonly after: Stage;
+  readonly after: ApprovalsServer;
   lose(): void;
 }
 
 async function openLoss(overrides: Partial<Ledger> = {}): Promise<Loss> {
   const folder = await resources.folder();
-  const before = await openStage(resources, { ledger: `sqlite:${folder}/before.db` });
+  const before = await startApprovalsServer(resources, { ledger: `sqlite:${folder}/before.db` });
   await before.say("ana", "pay 1");
   const database = new DatabaseSync(`${folder}/before.db`, { readOnly: true });
   database.exec(`vacuum into '${folder}/after.db'`);
   database.close();
-  const after = await openStage(resources, { ledger: `sqlite:${folder}/after.db` });
+  const after = await startApprovalsServer(resources, { ledger: `sqlite:${folder}/after.db` });
   const ledgers = [before.engine.ledger, after.engine.ledger] as const;
   let [now] = ledgers;
   const ledger = new Proxy(now, {
@@ -37,7 +37,7 @@ async function openLoss(overrides: Partial<Ledger> = {}): Promise<Loss> {
       return typeof own === "function" ? (own.bind(now) as unknown) : own;
     },
   });
-  const server = await openStage(resources, {
+  const server = await startApprovalsServer(resources, {
     engine: {
       ledger: wrapLedger(ledger, {
         onChange: (listener) => {

@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { GROUPS } from "../../../src/http/app.ts";
 import { Site } from "../../../src/http/site.ts";
 import { isJsonObject, type JsonObject } from "../../../src/protocol/index.ts";
-import { useResources } from "../../support/resources.ts";
 import { startServed } from "../../support/http/served.ts";
-import { openStage } from "./approvals-server.ts";
+import { useResources } from "../../support/resources.ts";
+import { startApprovalsServer } from "./approvals-server.ts";
 
 const resources = useResources();
 
@@ -12,8 +12,8 @@ const resources = useResources();
 const NOT_DESCRIBED = /^\/$|^\/assets\/|\/artifacts(\/|$)|\/debug\/trace\/|\/eval_(sets|results|metrics)$/;
 
 async function documentOf(): Promise<JsonObject> {
-  const stage = await openStage(resources);
-  const { status, json } = await stage.ask("ana", "GET", "/openapi.json");
+  const server = await startApprovalsServer(resources);
+  const { status, json } = await server.ask("ana", "GET", "/openapi.json");
   expect(status).toBe(200);
   return json;
 }
@@ -51,14 +51,14 @@ test("every operation has a summary, a tag, its parameters and an answer, and no
 });
 
 test("every route that is mounted is described, with its method", async () => {
-  const stage = await openStage(resources);
-  const { json } = await stage.ask("ana", "GET", "/openapi.json");
+  const server = await startApprovalsServer(resources);
+  const { json } = await server.ask("ana", "GET", "/openapi.json");
   const described = new Set(
     Object.entries(json["paths"] as JsonObject).flatMap(([path, methods]) =>
       Object.keys(methods as JsonObject).map((method) => `${method.toUpperCase()} ${path}`),
     ),
   );
-  const site = new Site({ apps: { bank: stage.runner } });
+  const site = new Site({ apps: { bank: server.runner } });
   const mounted = Object.values(GROUPS)
     .flatMap((routesOf) => routesOf(site).routes)
     .filter(({ method, path }) => method !== "ALL" && !NOT_DESCRIBED.test(path))

@@ -4,8 +4,8 @@ import { loginModeOf } from "../../../src/engine/index.ts";
 import { createAuth, createLoginLink, type RequestLimits } from "../../../src/http/index.ts";
 import { createLedger } from "../../../src/index.ts";
 import { TestIssuer } from "../../support/http/issuer.ts";
-import { useResources } from "../../support/resources.ts";
 import { cookiesOf, loginIn, type Served, startServed } from "../../support/http/served.ts";
+import { useResources } from "../../support/resources.ts";
 
 const resources = useResources();
 const CLIENT = { id: "countersign-web" };

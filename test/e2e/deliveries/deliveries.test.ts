@@ -3,12 +3,12 @@ import { createClient } from "../../../src/client/index.ts";
 import type { Ledger } from "../../../src/engine/index.ts";
 import { giveUp, requestsIn } from "../../support/ledger/given-up.ts";
 import { useResources } from "../../support/resources.ts";
-import { openStage, type Stage, textOf } from "../approvals/approvals-server.ts";
+import { type ApprovalsServer, startApprovalsServer, textOf } from "../approvals/approvals-server.ts";
 
 const resources = useResources();
 
-interface Scene {
-  readonly stage: Stage;
+interface OpenDeliveries {
+  readonly server: ApprovalsServer;
   readonly ledger: Ledger;
   /** The records of two questions. */
   readonly seqs: readonly number[];
@@ -16,13 +16,13 @@ interface Scene {
 }
 
 /** Two questions about which a channel that no process has could tell nobody. */
-async function openScene(): Promise<Scene> {
-  const stage = await openStage(resources);
-  const asked = await stage.say("ana", "login x and pay 5", "s-1");
-  const { ledger } = stage.engine;
+async function openDeliveries(): Promise<OpenDeliveries> {
+  const server = await startApprovalsServer(resources);
+  const asked = await server.say("ana", "login x and pay 5", "s-1");
+  const { ledger } = server.engine;
   const seqs = await requestsIn(ledger);
   await giveUp(ledger, { channel: "pager/eu", seqs, reason: "HTTP 410: gone" });
-  return { stage, ledger, seqs, ids: asked.map(({ id }) => id) };
+  return { server, ledger, seqs, ids: asked.map(({ id }) => id) };
 }
 
 function retryPath(sequence: number, channel = "pager/eu"): string {
@@ -30,8 +30,8 @@ function retryPath(sequence: number, channel = "pager/eu"): string {
 }
 
 test("administrators see what was given up, what it was about and why, page by page", async () => {
-  const { stage, seqs, ids } = await openScene();
-  const first = await stage.ask("root", "GET", "/v1/deliveries?limit=1");
+  const { server, seqs, ids } = await openDeliveries();
+  const first = await server.ask("root", "GET", "/v1/deliveries?limit=1");
   expect(first).toMatchObject({ status: 200 });
   expect(first.headers.get("cache-control")).toBe("no-store");
   expect(first.json).toEqual({
@@ -52,70 +52,70 @@ test("administrators see what was given up, what it was about and why, page by p
     next: expect.any(String) as string,
   });
   const cursor = encodeURIComponent(textOf(first.json["next"]));
-  const rest = await stage.ask("root", "GET", `/v1/deliveries?limit=1&cursor=${cursor}`);
+  const rest = await server.ask("root", "GET", `/v1/deliveries?limit=1&cursor=${cursor}`);
   expect(rest.json).toMatchObject({ items: [{ sequence: seqs[1], tool: "pay" }] });
   expect(rest.json["next"]).toBeUndefined();
 });
 
 test("nobody else does, nor sends anything again", async () => {
-  const { stage, ledger, seqs } = await openScene();
+  const { server, ledger, seqs } = await openDeliveries();
   for (const person of ["ana", "meg", "watcher", "agent"]) {
-    expect(await stage.ask(person, "GET", "/v1/deliveries")).toMatchObject({ status: 403 });
-    expect(await stage.ask(person, "POST", retryPath(seqs[0] ?? 0), {})).toMatchObject({ status: 403 });
+    expect(await server.ask(person, "GET", "/v1/deliveries")).toMatchObject({ status: 403 });
+    expect(await server.ask(person, "POST", retryPath(seqs[0] ?? 0), {})).toMatchObject({ status: 403 });
   }
   expect((await ledger.deadDeliveries()).items).toHaveLength(2);
 });
 
 test("one that is sent again is due as new, and not among the given up any more", async () => {
-  const { stage, ledger, seqs } = await openScene();
+  const { server, ledger, seqs } = await openDeliveries();
   const [seq = 0, other] = seqs;
-  const answer = await stage.ask("root", "POST", retryPath(seq), {});
+  const answer = await server.ask("root", "POST", retryPath(seq), {});
   expect(answer).toMatchObject({ status: 200, json: { sequence: seq, attempts: 1 } });
   const due = await ledger.takeDeliveries("pager/eu", { limit: 10, holdMs: 1_000 });
   expect(due).toMatchObject([{ seq, attempt: 1 }]);
   expect((await ledger.deadDeliveries()).items.map((dead) => dead.seq)).toEqual([other]);
   for (const path of [retryPath(seq), retryPath(seq, "webhook"), retryPath(99_999)]) {
-    const refused = await stage.ask("root", "POST", path, {});
+    const refused = await server.ask("root", "POST", path, {});
     expect(refused).toMatchObject({ status: 404, json: { code: "unknown-delivery" } });
   }
 });
 
 test("under one key it is one request: answered the same again, also once it has arrived", async () => {
-  const { stage, ledger, seqs } = await openScene();
+  const { server, ledger, seqs } = await openDeliveries();
   const [seq = 0, other = 0] = seqs;
   const key = { "idempotency-key": "again-1" };
-  const answers = await Promise.all([1, 2, 3].map(() => stage.ask("root", "POST", retryPath(seq), {}, key)));
+  const answers = await Promise.all([1, 2, 3].map(() => server.ask("root", "POST", retryPath(seq), {}, key)));
   for (const answer of answers) expect([answer.status, answer.json["sequence"]]).toEqual([200, seq]);
   const due = await ledger.takeDeliveries("pager/eu", { limit: 10, holdMs: 1_000 });
   expect(due.map((delivery) => delivery.seq)).toEqual([seq]);
   for (const delivery of due) await ledger.endDelivery(delivery, { as: "delivered" });
-  expect(await stage.ask("root", "POST", retryPath(seq), {}, key)).toMatchObject({
+  expect(await server.ask("root", "POST", retryPath(seq), {}, key)).toMatchObject({
     status: 200,
     json: answers[0]?.json ?? {},
   });
   expect(await ledger.nextDeliveryAt("pager/eu")).toBeUndefined();
   // Sent about another message it is another request.
-  expect((await stage.ask("root", "POST", retryPath(other), {}, key)).json["sequence"]).toBe(other);
+  expect((await server.ask("root", "POST", retryPath(other), {}, key)).json["sequence"]).toBe(other);
 });
 
 test("what was about a session that was erased is still listed, without what it was about", async () => {
-  const { stage, ledger } = await openScene();
+  const { server, ledger } = await openDeliveries();
   for (const { confirmation } of (await ledger.confirmations({ state: "open" })).items)
-    await stage.engine.deny(confirmation.id, { by: { id: "ana" } });
-  await stage.engine.work({ once: true });
-  expect((await stage.ask("ana", "DELETE", "/apps/bank/users/ana/sessions/s-1")).status).toBe(204);
-  const { json } = await stage.ask("root", "GET", "/v1/deliveries");
+    await server.engine.deny(confirmation.id, { by: { id: "ana" } });
+  await server.engine.work({ once: true });
+  expect((await server.ask("ana", "DELETE", "/apps/bank/users/ana/sessions/s-1")).status).toBe(204);
+  const { json } = await server.ask("root", "GET", "/v1/deliveries");
   const [first] = json["items"] as readonly Record<string, unknown>[];
   expect(first).toMatchObject({ kind: "confirmation-requested", reason: "HTTP 410: gone" });
   expect(Object.keys(first ?? {})).not.toContain("confirmation");
 });
 
 test("the client lists them and has them sent again", async () => {
-  const { stage, seqs } = await openScene();
+  const { server, seqs } = await openDeliveries();
   const root = createClient({
     baseUrl: "http://127.0.0.1",
     headers: { authorization: "root" },
-    fetch: (request) => stage.app.fetch(request),
+    fetch: (request) => server.app.fetch(request),
   });
   const { items } = await root.deliveries.list({ limit: 10 });
   expect(items.map(({ sequence }) => sequence)).toEqual(seqs);

@@ -1,9 +1,9 @@
 import { createHmac } from "node:crypto";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { type Received, status, WebhookReceiver } from "../../support/http/webhook-receiver.ts";
 import type { Child } from "../../support/processes/child.ts";
 import { useResources } from "../../support/resources.ts";
-import { type Received, status, WebhookReceiver } from "../../support/http/webhook-receiver.ts";
 import type { TellerLine, TellerOptions } from "./webhook.program.ts";
 
 const PROGRAM = new URL("./webhook.program.ts", import.meta.url);
@@ -13,12 +13,12 @@ const SECRET = `whsec_${KEY.toString("base64")}`;
 const HASTY = { firstRetryMs: 50, longestRetryMs: 400, timeoutMs: 20_000, holdMs: 60_000 };
 const resources = useResources();
 
-interface Stage {
+interface Receiver {
   readonly receiver: WebhookReceiver;
   readonly start: (over?: Partial<TellerOptions>) => Promise<Child<TellerLine>>;
 }
 
-async function createStage(): Promise<Stage> {
+async function startReceiver(): Promise<Receiver> {
   const receiver = await new WebhookReceiver().listen();
   resources.add(() => receiver.close());
   const ledger = join(await resources.folder(), "ledger.db");
@@ -64,7 +64,7 @@ function toldOf(received: readonly Received[], ids: ReadonlySet<string>): readon
 }
 
 test("a receiver that was down, fails, is busy and is slow has every message in the end, once under each id", async () => {
-  const { receiver, start } = await createStage();
+  const { receiver, start } = await startReceiver();
   await receiver.close();
   const child = await start();
   const ids = await ask(child, keysOf(6));
@@ -103,7 +103,7 @@ test("a receiver that was down, fails, is busy and is slow has every message in 
 });
 
 test("a receiver that hangs is left and told again", async () => {
-  const { receiver, start } = await createStage();
+  const { receiver, start } = await startReceiver();
   let requests = 0;
   receiver.answer = (response, received) => {
     requests += 1;
@@ -117,7 +117,7 @@ test("a receiver that hangs is left and told again", async () => {
 });
 
 test("two processes on one ledger tell each message once between them", async () => {
-  const { receiver, start } = await createStage();
+  const { receiver, start } = await startReceiver();
   const [one, two] = [await start(), await start()];
   const ids = [...(await ask(one, keysOf(15))), ...(await ask(two, keysOf(30).slice(15)))];
   await receiver.count(ids.length);
@@ -130,7 +130,7 @@ test("two processes on one ledger tell each message once between them", async ()
 });
 
 test("a process killed while it sends loses nothing: another sends the same message under the same id", async () => {
-  const { receiver, start } = await createStage();
+  const { receiver, start } = await startReceiver();
   receiver.answer = () => {};
   const hold = { holdMs: 1_000, timeoutMs: 60_000, concurrency: 2 };
   const killed = await start(hold);
@@ -150,7 +150,7 @@ test("a process killed while it sends loses nothing: another sends the same mess
 });
 
 test("a process killed after its message arrived, and before it knew, sends it again under the same id", async () => {
-  const { receiver, start } = await createStage();
+  const { receiver, start } = await startReceiver();
   const hold = { holdMs: 1_000, timeoutMs: 60_000 };
   const killed = await start(hold);
   let arrived: (() => void) | undefined;

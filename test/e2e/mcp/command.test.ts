@@ -8,7 +8,7 @@ import {
   connectHttp,
   program,
   scriptedPeer,
-  startDesktop,
+  startGatewayClient,
   startHttpGateway,
   text,
   toolNamed,
@@ -40,7 +40,7 @@ const writing = (folder: Folder, content = "hello") => ({
 describe("the file server from npm behind `countersign mcp`", () => {
   test("over stdio: reads at once, and writes once somebody has approved it on the command line", async () => {
     const folder = makeFolder();
-    const { client, words } = await startDesktop(folder, gatedFiles(folder));
+    const { client, words } = await startGatewayClient(folder, gatedFiles(folder));
     const told: string[] = [];
     const calling = client.callTool(writing(folder), {
       onprogress: ({ message }) => void told.push(message ?? ""),
@@ -64,7 +64,7 @@ describe("the file server from npm behind `countersign mcp`", () => {
 
   test("a denial and its reason reach the client, and nothing is written", async () => {
     const folder = makeFolder();
-    const { client } = await startDesktop(folder, gatedFiles(folder));
+    const { client } = await startGatewayClient(folder, gatedFiles(folder));
     const calling = client.callTool(writing(folder));
     const [open] = await waiting(folder);
     folder.run(["deny", open?.id ?? "", "--reason", "not there", "--db", folder.ledger]);
@@ -77,7 +77,7 @@ describe("the file server from npm behind `countersign mcp`", () => {
 
   test("a call that nobody approved in its time is told so", async () => {
     const folder = makeFolder();
-    const { client } = await startDesktop(folder, gatedFiles(folder, "--expires", "1s"));
+    const { client } = await startGatewayClient(folder, gatedFiles(folder, "--expires", "1s"));
     expect(await client.callTool(writing(folder))).toMatchObject({
       isError: true,
       content: text("tool call expired before it was approved"),
@@ -103,12 +103,12 @@ describe("the file server from npm behind `countersign mcp`", () => {
 
   test("a client that is killed finds the same confirmation when it is back", async () => {
     const folder = makeFolder();
-    const first = await startDesktop(folder, gatedFiles(folder));
+    const first = await startGatewayClient(folder, gatedFiles(folder));
     const lost = first.client.callTool(writing(folder)).catch(() => "lost");
     const [before] = await waiting(folder);
     await first.close();
     expect(await lost).toBe("lost");
-    const { client } = await startDesktop(folder, gatedFiles(folder));
+    const { client } = await startGatewayClient(folder, gatedFiles(folder));
     const calling = client.callTool(writing(folder));
     const other = client.callTool(writing(folder, "other"));
     const both = await waiting(folder, 2);
@@ -123,7 +123,7 @@ describe("the file server from npm behind `countersign mcp`", () => {
   test("a person decides in an inbox without agents on the same ledger", async () => {
     const folder = makeFolder();
     const server = folder.start(["serve", "--inbox-only", "--port", "0", "--db", folder.ledger]);
-    const { client, words } = await startDesktop(folder, gatedFiles(folder));
+    const { client, words } = await startGatewayClient(folder, gatedFiles(folder));
     expect(words()).toContain(`serve --inbox-only --db ${folder.ledger}`);
     const calling = client.callTool(writing(folder));
     const [open] = await waiting(folder);
@@ -159,7 +159,7 @@ test("an inbox without agents is served only where that is said, and then withou
 test("the server gets the environment that was meant for it, and none of ours", async () => {
   const folder = makeFolder();
   const everything = program("@modelcontextprotocol/server-everything");
-  const { client } = await startDesktop(folder, [
+  const { client } = await startGatewayClient(folder, [
     "--require",
     "echo",
     "--",
@@ -180,7 +180,7 @@ test.each(["stdio", "http"] as const)(
     const newest = { versionNegotiation: { mode: "auto" } } as const;
     const client =
       kind === "stdio"
-        ? (await startDesktop(folder, gatedFiles(folder), { client: newest })).client
+        ? (await startGatewayClient(folder, gatedFiles(folder), { client: newest })).client
         : await connectHttp((await startHttpGateway(folder, gatedFiles(folder))).url, newest);
     expect(client.getNegotiatedProtocolVersion()).toBe(LATEST_PROTOCOL_VERSION);
     const calling = client.callTool(writing(folder));

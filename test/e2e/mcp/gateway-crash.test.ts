@@ -4,7 +4,7 @@ import {
   approve,
   connectHttp,
   scriptedPeer,
-  startDesktop,
+  startGatewayClient,
   startHttpGateway,
   text,
   toolNamed,
@@ -29,14 +29,14 @@ test("killed between the approval and the run, the next one runs it, once, and t
   const peer = await scriptedPeer(folder, TOOLS);
   const args = ["--name", "peer", "--", ...peer.command];
   const request = { name: "write", arguments: { path: "a" } };
-  const first = await startDesktop(folder, args);
+  const first = await startGatewayClient(folder, args);
   const lost = first.client.callTool(request).catch(() => "lost");
   const [open] = await waiting(folder);
   process.kill(first.pid, "SIGKILL");
   expect(await lost).toBe("lost");
   await approve(folder, open?.id ?? "");
   expect(await peer.calls()).toEqual([]);
-  const { client } = await startDesktop(folder, args);
+  const { client } = await startGatewayClient(folder, args);
   // Nobody asked for it again; it was approved.
   await expect.poll(peer.calls, { timeout: 20_000 }).toEqual(['call write {"path":"a"}']);
   expect(await client.callTool(request)).toMatchObject({ content: text("did write") });
@@ -48,7 +48,7 @@ test("killed in the middle of a run, its outcome is unknown and told so, until a
   const peer = await scriptedPeer(folder, TOOLS);
   const args = ["--name", "peer", "--", ...peer.command];
   const request = { name: "hang", arguments: { path: "a" } };
-  const first = await startDesktop(folder, args);
+  const first = await startGatewayClient(folder, args);
   const lost = first.client.callTool(request).catch(() => "lost");
   const [open] = await waiting(folder);
   await approve(folder, open?.id ?? "");
@@ -56,7 +56,7 @@ test("killed in the middle of a run, its outcome is unknown and told so, until a
   process.kill(first.pid, "SIGKILL");
   expect(await lost).toBe("lost");
   await endLease(folder, open?.id ?? "");
-  const { client } = await startDesktop(folder, args);
+  const { client } = await startGatewayClient(folder, args);
   const unknown = { isError: true, content: [{ text: expect.stringContaining("not known") as string }] };
   expect(await client.callTool(request, { timeout: 60_000 })).toMatchObject(unknown);
   expect(await client.callTool(request)).toMatchObject(unknown);
@@ -110,7 +110,7 @@ test("two gateways on one ledger: one confirmation, one run, both clients are to
   const peer = await scriptedPeer(folder, TOOLS);
   const args = ["--name", "peer", "--", ...peer.command];
   const request = { name: "slow", arguments: { path: "a" } };
-  const desktops = [await startDesktop(folder, args), await startDesktop(folder, args)];
+  const desktops = [await startGatewayClient(folder, args), await startGatewayClient(folder, args)];
   const calling = desktops.map(({ client }) => client.callTool(request));
   const [open] = await waiting(folder);
   await approve(folder, open?.id ?? "");

@@ -6,7 +6,7 @@ import {
   everything,
   freePort,
   scriptedPeer,
-  startDesktop,
+  startGatewayClient,
   startHttpGateway,
   text,
   toolNamed,
@@ -24,7 +24,7 @@ test("a client that leaves in the middle of a run loses nothing: the run ends, a
   const peer = await scriptedPeer(folder, [toolNamed("slow")]);
   const args = ["--name", "peer", "--", ...peer.command];
   const request = { name: "slow", arguments: {} };
-  const first = await startDesktop(folder, args);
+  const first = await startGatewayClient(folder, args);
   const lost = first.client.callTool(request).catch(() => "lost");
   const [open] = await waiting(folder);
   await approve(folder, open?.id ?? "");
@@ -32,7 +32,7 @@ test("a client that leaves in the middle of a run loses nothing: the run ends, a
   await first.close();
   expect(await lost).toBe("lost");
   await expect.poll(() => statusOf(folder, open?.id ?? ""), PATIENT).toBe("succeeded");
-  const { client } = await startDesktop(folder, args);
+  const { client } = await startGatewayClient(folder, args);
   expect(await client.callTool(request)).toMatchObject({ content: text("did slow") });
   expect(await peer.calls()).toHaveLength(1);
 });
@@ -40,7 +40,7 @@ test("a client that leaves in the middle of a run loses nothing: the run ends, a
 test("where the server dies, what waits is told so, and the command ends as the server would have", async () => {
   const folder = makeFolder();
   const peer = await scriptedPeer(folder, [toolNamed("write"), toolNamed("die")]);
-  const { client, words } = await startDesktop(folder, ["--require", "write", "--", ...peer.command]);
+  const { client, words } = await startGatewayClient(folder, ["--require", "write", "--", ...peer.command]);
   const told = (name: string) =>
     client.callTool({ name, arguments: {} }).catch((error: unknown) => String(error));
   const held = told("write");
@@ -86,7 +86,7 @@ test("who may approve, and until when, is what the command line says", async () 
   const folder = makeFolder();
   const peer = await scriptedPeer(folder, [toolNamed("write")]);
   const flags = ["--approvers", "role:ops,ana@corp.com", "--expires", "1h"];
-  const { client } = await startDesktop(folder, [...flags, "--", ...peer.command]);
+  const { client } = await startGatewayClient(folder, [...flags, "--", ...peer.command]);
   const stop = new AbortController();
   const calling = client.callTool({ name: "write", arguments: {} }, { signal: stop.signal });
   const [open] = await waiting(folder);

@@ -51,7 +51,7 @@ export function gatewayEnv({ ledger }: Folder): Record<string, string> {
 }
 
 /** A real client from npm, and the real command that it has started in its server's place. */
-export interface Desktop {
+export interface GatewayClient {
   readonly client: Client;
   readonly pid: number;
   /** What the command has said on standard error. */
@@ -59,11 +59,11 @@ export interface Desktop {
   close(): Promise<void>;
 }
 
-export async function startDesktop(
+export async function startGatewayClient(
   folder: Folder,
   args: readonly string[],
   options: { readonly client?: ClientOptions; readonly setUp?: (client: Client) => void } = {},
-): Promise<Desktop> {
+): Promise<GatewayClient> {
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [ENTRY, "mcp", ...args],

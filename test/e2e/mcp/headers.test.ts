@@ -7,8 +7,8 @@ import { Agent, createEngine, Runner, withConfirmation } from "../../../src/inde
 import { McpEndpoint, McpGateway, McpToolset, type McpToolsetOptions } from "../../../src/mcp/index.ts";
 import { scripted } from "../../../src/models/scripted/index.ts";
 import { AdkClient } from "../../support/http/adk-client.ts";
-import { useResources } from "../../support/resources.ts";
 import { serveApp } from "../../support/http/serve-app.ts";
+import { useResources } from "../../support/resources.ts";
 import { stateOf, taskIn, Wire } from "../a2a/a2a-server.ts";
 import { PEER, toolNamed } from "./gateway-process.ts";
 

@@ -9,7 +9,7 @@ import {
   gatewayEnv,
   program,
   scriptedPeer,
-  startDesktop,
+  startGatewayClient,
   startHttpGateway,
   text,
   toolNamed,
@@ -159,7 +159,7 @@ test("what a server asks of its client passes, also while an approved call runs"
   const folder = makeFolder();
   const asked: string[] = [];
   const names = ["trigger-sampling-request", "trigger-elicitation-request"];
-  const { client } = await startDesktop(folder, ["--require", names.join(","), "--", ...EVERYTHING], {
+  const { client } = await startGatewayClient(folder, ["--require", names.join(","), "--", ...EVERYTHING], {
     client: { capabilities: CAPABILITIES },
     setUp: obliging(asked),
   });
@@ -190,7 +190,7 @@ function overhearProgress({ transport }: Client): readonly number[] {
 describe.each(["stdio", "http"] as const)("over %s", (kind) => {
   async function connect(folder: Folder, require: string, server: readonly string[]): Promise<Client> {
     const args = ["--require", require, "--", ...server];
-    if (kind === "stdio") return (await startDesktop(folder, args)).client;
+    if (kind === "stdio") return (await startGatewayClient(folder, args)).client;
     return connectHttp((await startHttpGateway(folder, args)).url);
   }
 

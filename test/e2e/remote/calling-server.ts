@@ -20,7 +20,7 @@ const handing = scripted(() => [
   { functionCall: { name: "transfer_to_agent", args: { agent_name: "desk" } } },
 ]);
 
-export interface OfficeOptions extends Partial<Omit<RemoteAgentOptions, "name" | "card">> {
+export interface CallingServerOptions extends Partial<Omit<RemoteAgentOptions, "name" | "card">> {
   readonly ledger?: string;
   readonly by?: "tool" | "transfer";
   readonly policy?: Policy;
@@ -29,30 +29,30 @@ export interface OfficeOptions extends Partial<Omit<RemoteAgentOptions, "name" |
 }
 
 /** An office whose agent knows a desk elsewhere, served over A2A itself. */
-export interface Office {
+export interface CallingServer {
   readonly url: string;
   readonly engine: Engine;
   readonly runner: Runner;
   close(): Promise<void>;
 }
 
-export function officeAgent(deskUrl: string, options: OfficeOptions = {}): Agent {
+export function callingAgent(deskUrl: string, options: CallingServerOptions = {}): Agent {
   const { ledger: _ledger, by = "tool", policy: _policy, idle: _idle, ...more } = options;
   const card = new URL(`${deskUrl}/.well-known/agent-card.json`);
-  const desk = new RemoteAgent({ name: "desk", description: "Manages files.", card, ...more });
+  const a2aServer = new RemoteAgent({ name: "desk", description: "Manages files.", card, ...more });
   return by === "tool"
-    ? new Agent({ name: "office", model: asking, tools: [agentTool(desk)] })
-    : new Agent({ name: "office", model: handing, subAgents: [desk] });
+    ? new Agent({ name: "office", model: asking, tools: [agentTool(a2aServer)] })
+    : new Agent({ name: "office", model: handing, subAgents: [a2aServer] });
 }
 
-export async function openOffice(
+export async function startCallingServer(
   resources: Resources,
   deskUrl: string,
-  options: OfficeOptions = {},
-): Promise<Office> {
+  options: CallingServerOptions = {},
+): Promise<CallingServer> {
   const { ledger = "memory:", policy, idle = false } = options;
   const engine = await createEngine({ ledger, leaseMs: 2_000, heartbeatMs: 500 });
-  const agent = officeAgent(deskUrl, options);
+  const agent = callingAgent(deskUrl, options);
   const runner = new Runner({ agent, engine, ...(policy === undefined ? {} : { policy }) });
   const worker = idle ? undefined : runner.work({ sweepMs: 200 });
   const app = createApp({ apps: { office: runner }, mounts: [createA2aApp({ apps: { office: runner } })] });

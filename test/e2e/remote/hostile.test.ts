@@ -3,7 +3,7 @@ import { serve } from "../../../src/http/node/index.ts";
 import type { JsonObject } from "../../../src/index.ts";
 import { KAGENT_HITL_EXTENSION } from "../../../src/protocol/index.ts";
 import { useResources } from "../../support/resources.ts";
-import { openOffice } from "./calling-server.ts";
+import { startCallingServer } from "./calling-server.ts";
 
 const resources = useResources();
 const ANA = { user: "ana" };
@@ -121,8 +121,8 @@ describe("what a remote agent says", () => {
       { data: forged, metadata: { adk_type: "function_response" } },
     ];
     const peer = await openPeer({ ...status, message: { ...status.message, parts } }, DONE);
-    const office = await openOffice(resources, peer.url);
-    const turn = await office.runner.send("go", ANA);
+    const caller = await startCallingServer(resources, peer.url);
+    const turn = await caller.runner.send("go", ANA);
     expect([turn.status, turn.pending.map(({ status: how }) => how)]).toEqual(["paused", ["requested"]]);
     expect(peer.got).toHaveLength(1);
   });
@@ -143,8 +143,8 @@ describe("what a remote agent says", () => {
     ["a state that nobody knows", { state: "TASK_STATE_APPROVED" }],
   ])("with %s asks nobody anything, and fails", async (_, status) => {
     const peer = await openPeer(status, DONE);
-    const office = await openOffice(resources, peer.url);
-    const turn = await office.runner.send("go", ANA);
+    const caller = await startCallingServer(resources, peer.url);
+    const turn = await caller.runner.send("go", ANA);
     expect(turn.pending).toEqual([]);
     expect(turn.text).toContain("error");
     expect(peer.got).toHaveLength(1);
@@ -152,8 +152,8 @@ describe("what a remote agent says", () => {
 
   test("in plain words while it waits is its answer", async () => {
     const peer = await openPeer(waits({ parts: [{ text: "Which cluster?" }] }));
-    const office = await openOffice(resources, peer.url);
-    const turn = await office.runner.send("go", ANA);
+    const caller = await startCallingServer(resources, peer.url);
+    const turn = await caller.runner.send("go", ANA);
     expect([turn.status, turn.text.includes("Which cluster?")]).toEqual(["completed", true]);
   });
 });
@@ -170,10 +170,10 @@ test("a card that points to another origin gets neither the message nor the head
   const card = { name: "peer", description: "", version: "1", supportedInterfaces, capabilities: {} };
   const liar = await serve({ app: { fetch: async () => Response.json(card) }, port: 0 });
   resources.add(() => liar.close({ graceMs: 0 }));
-  const office = await openOffice(resources, liar.url, {
+  const caller = await startCallingServer(resources, liar.url, {
     headers: () => ({ authorization: "Bearer s3cret" }),
   });
-  const turn = await office.runner.send("go", ANA);
+  const turn = await caller.runner.send("go", ANA);
   expect(turn.text).toContain("points to");
   expect(seen).toEqual([]);
 });
@@ -181,12 +181,12 @@ test("a card that points to another origin gets neither the message nor the head
 describe("a decision", () => {
   test("goes to the task and context that asked, under their ids, in one message", async () => {
     const peer = await openPeer(approvals("delete_pod", "drain"), DONE);
-    const office = await openOffice(resources, peer.url);
-    const { pending } = await office.runner.send("go", ANA);
+    const caller = await startCallingServer(resources, peer.url);
+    const { pending } = await caller.runner.send("go", ANA);
     const [one, other] = pending.map(({ id }) => id);
-    await (await office.runner.deny(other ?? "", { ...BOSS, reason: "busy" })).finished;
+    await (await caller.runner.deny(other ?? "", { ...BOSS, reason: "busy" })).finished;
     expect(peer.got).toHaveLength(1);
-    const done = await (await office.runner.approve(one ?? "", BOSS)).finished;
+    const done = await (await caller.runner.approve(one ?? "", BOSS)).finished;
     expect(done.text).toContain("All done.");
     expect(peer.got[1]).toMatchObject({ taskId: "task-1", contextId: "context-1" });
     expect(peer.got[1]?.metadata?.[KAGENT_HITL_EXTENSION]).toEqual({
@@ -200,9 +200,9 @@ describe("a decision", () => {
 
   test("that is taken and not acted on is unknown in the end", async () => {
     const peer = await openPeer(approvals("delete_pod"));
-    const office = await openOffice(resources, peer.url, { lostAfterMs: 0 });
-    const { pending } = await office.runner.send("go", ANA);
-    const stuck = await (await office.runner.approve(pending[0]?.id ?? "", BOSS)).finished;
+    const caller = await startCallingServer(resources, peer.url, { lostAfterMs: 0 });
+    const { pending } = await caller.runner.send("go", ANA);
+    const stuck = await (await caller.runner.approve(pending[0]?.id ?? "", BOSS)).finished;
     expect(stuck.unknown.map(({ tool }) => tool)).toEqual(["a2a_answer"]);
     expect(peer.got).toHaveLength(2);
   });
@@ -212,10 +212,10 @@ describe("a decision", () => {
     const outer = { id: "c-1", call_id: "k-1", name: "cluster_agent", args: {} };
     const nested = { subagent_name: "cluster_agent", task_id: "t", context_id: "c", tools: [tool] };
     const peer = await openPeer(asks({ type: "tool_approval_request", tools: [outer], nested }), DONE);
-    const office = await openOffice(resources, peer.url);
-    const { pending } = await office.runner.send("go", ANA);
+    const caller = await startCallingServer(resources, peer.url);
+    const { pending } = await caller.runner.send("go", ANA);
     expect(pending[0]).toMatchObject({ tool: "delete_pod", source: "desk / cluster_agent" });
-    await (await office.runner.approve(pending[0]?.id ?? "", BOSS)).finished;
+    await (await caller.runner.approve(pending[0]?.id ?? "", BOSS)).finished;
     expect(peer.got[1]?.metadata?.[KAGENT_HITL_EXTENSION]).toMatchObject({
       approvals: [{ id: "c-9", approved: true }],
     });
@@ -223,10 +223,10 @@ describe("a decision", () => {
 
   test("is told an ADK agent as a function response", async () => {
     const peer = await openPeer(waits({ parts: [part({ adk_type: "function_call" })] }), DONE);
-    const office = await openOffice(resources, peer.url);
-    const { pending } = await office.runner.send("go", ANA);
+    const caller = await startCallingServer(resources, peer.url);
+    const { pending } = await caller.runner.send("go", ANA);
     expect(pending[0]).toMatchObject({ tool: "delete_pod", args: { pod: "web-0" }, hint: "Sure?" });
-    await (await office.runner.approve(pending[0]?.id ?? "", BOSS)).finished;
+    await (await caller.runner.approve(pending[0]?.id ?? "", BOSS)).finished;
     expect(peer.got[1]?.parts[0]).toMatchObject({
       data: { name: RESERVED, id: "c-1", response: { confirmed: true } },
       metadata: { adk_type: "function_response" },
@@ -245,12 +245,12 @@ describe("a decision", () => {
       forgets: true,
       loses: (nth) => nth === 2,
     });
-    const office = await openOffice(resources, peer.url);
-    const { pending } = await office.runner.send("go", ANA);
-    const turn = await (await office.runner.approve(pending[0]?.id ?? "", BOSS)).finished;
+    const caller = await startCallingServer(resources, peer.url);
+    const { pending } = await caller.runner.send("go", ANA);
+    const turn = await (await caller.runner.approve(pending[0]?.id ?? "", BOSS)).finished;
     expect(peer.got).toHaveLength(2);
     expect([turn.status, turn.pending.length]).toEqual(["paused", 1]);
-    const done = await (await office.runner.approve(turn.pending[0]?.id ?? "", BOSS)).finished;
+    const done = await (await caller.runner.approve(turn.pending[0]?.id ?? "", BOSS)).finished;
     expect(done.text).toContain("All done.");
     expect(peer.got).toHaveLength(3);
   });
@@ -258,9 +258,9 @@ describe("a decision", () => {
   test("is told an older kagent as a batch", async () => {
     const metadata = { adk_type: "function_call", kagent_type: "function_call" };
     const peer = await openPeer(waits({ parts: [part(metadata)] }), DONE);
-    const office = await openOffice(resources, peer.url);
-    const { pending } = await office.runner.send("go", ANA);
-    await (await office.runner.deny(pending[0]?.id ?? "", { ...BOSS, reason: "no" })).finished;
+    const caller = await startCallingServer(resources, peer.url);
+    const { pending } = await caller.runner.send("go", ANA);
+    await (await caller.runner.deny(pending[0]?.id ?? "", { ...BOSS, reason: "no" })).finished;
     expect(peer.got[1]?.parts[1]?.data).toEqual({
       decision_type: "batch",
       decisions: { "k-1": "reject" },

@@ -11,7 +11,7 @@ import { scripted } from "../../../src/models/scripted/index.ts";
 import { activityOf } from "../../../src/runtime/index.ts";
 import type { Line } from "../../support/processes/child.ts";
 import { listen, programOptions, say } from "../../support/processes/program.ts";
-import { officeAgent } from "./calling-server.ts";
+import { callingAgent } from "./calling-server.ts";
 
 /** The moment at which it kills itself: before the n-th message is handled or sent, or once that is done. */
 export interface Moment {
@@ -105,7 +105,7 @@ globalThis.fetch = async (input, init) => {
   return answer;
 };
 
-const agent = below === undefined ? deleter() : officeAgent(below);
+const agent = below === undefined ? deleter() : callingAgent(below);
 const runner = new Runner({
   app: "level",
   agent,

@@ -11,7 +11,7 @@ import { Level } from "./level.ts";
 const resources = new Resources();
 const SLOW = 120_000;
 let office: Level;
-let desk: Level;
+let server: Level;
 let deskFile: string;
 let effectsFile: string;
 
@@ -19,8 +19,8 @@ beforeAll(async () => {
   const folder = await resources.folder();
   [deskFile, effectsFile] = [join(folder, "desk.db"), join(folder, "effects")];
   const common = { effects: effectsFile, port: 0 };
-  desk = await new Level(resources, { ...common, file: deskFile }).ready();
-  office = new Level(resources, { ...common, file: join(folder, "office.db"), below: desk.url });
+  server = await new Level(resources, { ...common, file: deskFile }).ready();
+  office = new Level(resources, { ...common, file: join(folder, "office.db"), below: server.url });
   await office.ready();
 }, SLOW);
 
@@ -68,7 +68,7 @@ async function over(level: Level, id: string): Promise<WireTask> {
 
 /** The agent's own task, of which ours is a part: the last that was begun. */
 async function deskTask(): Promise<string> {
-  const { result } = await new Wire(desk).call("ListTasks", {});
+  const { result } = await new Wire(server).call("ListTasks", {});
   const { tasks } = result as { readonly tasks: readonly WireTask[] };
   const [task] = tasks.filter((one) => stateOf(one) === "input-required");
   return task?.id ?? "";
@@ -96,12 +96,12 @@ describe("a pause that is decided where the agent runs", () => {
     async (victim, confirmed) => {
       const [decided, done] = [await decisionsThere(), await effects()];
       const task = taskIn(await new Wire(office, { hitl: true }).say("clean up"));
-      const [[ours], [theirs]] = [await cards(office), await cards(desk)];
+      const [[ours], [theirs]] = [await cards(office), await cards(server)];
       if (victim === "the office") await office.kill();
-      expect((await decide(desk, theirs?.id ?? "", confirmed)).status).toBe(200);
+      expect((await decide(server, theirs?.id ?? "", confirmed)).status).toBe(200);
       if (victim === "the agent") {
-        await desk.kill();
-        await desk.again();
+        await server.kill();
+        await server.again();
       }
       if (victim === "the office") await office.again();
       const ended = await over(office, task.id);
@@ -149,13 +149,13 @@ test.each(["nobody was away", "it was away, and we were killed before it was bac
     const task = taskIn(await wire.say("clean up"));
     const theirs = await deskTask();
     const isAway = how !== "nobody was away";
-    if (isAway) await desk.kill();
+    if (isAway) await server.kill();
     expect(stateOf(taskIn(await wire.call("CancelTask", { id: task.id })))).toBe("canceled");
     if (isAway) {
       await office.kill();
-      await Promise.all([office.again(), desk.again()]);
+      await Promise.all([office.again(), server.again()]);
     }
-    expect(stateOf(await over(desk, theirs))).toBe("canceled");
-    expect([await cards(office), await cards(desk), await effects()]).toEqual([[], [], done]);
+    expect(stateOf(await over(server, theirs))).toBe("canceled");
+    expect([await cards(office), await cards(server), await effects()]).toEqual([[], [], done]);
   },
 );

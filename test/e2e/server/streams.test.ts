@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Child } from "../../support/processes/child.ts";
 import { RawSocket } from "../../support/http/raw-socket.ts";
+import type { Child } from "../../support/processes/child.ts";
 import { useResources } from "../../support/resources.ts";
 import type { StreamsLine, StreamsMessage, StreamsOptions } from "./streams.program.ts";
 

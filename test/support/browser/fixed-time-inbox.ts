@@ -1,10 +1,10 @@
 import { fileURLToPath } from "node:url";
 import { ManualClock } from "../../../src/engine/index.ts";
 import { McpToolset } from "../../../src/mcp/index.ts";
+import type { Resources } from "../resources.ts";
 import type { useBrowser } from "./browser.ts";
 import { type InboxPage, type InboxPageOptions, openInbox } from "./inbox-page.ts";
-import { type Office, openOffice } from "./inbox-server.ts";
-import type { Resources } from "../resources.ts";
+import { type InboxServer, startInboxServer } from "./inbox-server.ts";
 
 const MINUTE = 60_000;
 const NOW = Date.UTC(2026, 10, 16, 9, 30);
@@ -50,7 +50,7 @@ const EDIT = {
   },
 };
 
-/** What waits or has ended in a still office, by what it is there to show. */
+/** What waits or has ended in a fixed inbox, by what it is there to show. */
 export type Shown = Readonly<
   Record<
     | "simple"
@@ -70,8 +70,10 @@ export type Shown = Readonly<
   >
 >;
 
-/** An office at a time that stands still, with names instead of random ids, so that a picture is always the same. */
-export async function openStillOffice(resources: Resources): Promise<Office & { readonly shown: Shown }> {
+/** An inbox at a time that stands still, with names instead of random ids, so that a picture is always the same. */
+export async function startFixedTimeInbox(
+  resources: Resources,
+): Promise<InboxServer & { readonly shown: Shown }> {
   const clock = new ManualClock(NOW - 90 * MINUTE);
   let count = 0;
   const files = new McpToolset({
@@ -79,7 +81,9 @@ export async function openStillOffice(resources: Resources): Promise<Office & { 
     server: {
       command: process.execPath,
       args: [
-        fileURLToPath(new URL("../../../examples/agents/file_manager/filesystem-server.mjs", import.meta.url)),
+        fileURLToPath(
+          new URL("../../../examples/agents/file_manager/filesystem-server.mjs", import.meta.url),
+        ),
       ],
       env: { FILES_FOLDER: await resources.folder() },
     },
@@ -87,32 +91,32 @@ export async function openStillOffice(resources: Resources): Promise<Office & { 
     requireApproval: ["delete_file"],
   });
   resources.add(() => files.close());
-  const office = await openOffice(resources, {
+  const inboxServer = await startInboxServer(resources, {
     clock,
     ids: () => String(++count).padStart(6, "0"),
     tools: [files],
   });
   const one = async (user: string, name: string, args: WantedArgs): Promise<string> =>
-    (await office.ask(user, { name, args }))[0] ?? "";
+    (await inboxServer.ask(user, { name, args }))[0] ?? "";
   const expired = await one("ben", "reimburse", { amount: 60, purpose: "Taxi to the airport" });
   const earlier = await one("ana", "reimburse", { amount: 180, purpose: "Train to Porto" });
-  await (await office.runner.approve(earlier, { by: { id: "grace" } })).finished;
+  await (await inboxServer.runner.approve(earlier, { by: { id: "grace" } })).finished;
   const unknown = await one("ben", "explode", { amount: 90, to: "Printer Ltd" });
-  await (await office.runner.approve(unknown, { by: { id: "grace" } })).finished;
+  await (await inboxServer.runner.approve(unknown, { by: { id: "grace" } })).finished;
   const failed = await one("cleo", "delete_file", { path: "reports/2024.csv" });
-  await (await office.runner.approve(failed, { by: { id: "grace" } })).finished;
+  await (await inboxServer.runner.approve(failed, { by: { id: "grace" } })).finished;
   await clock.advance(86 * MINUTE);
-  await office.runner.work({ once: true });
-  const [simple = ""] = await office.ask("ana", TRIP, MAIL);
+  await inboxServer.runner.work({ once: true });
+  const [simple = ""] = await inboxServer.ask("ana", TRIP, MAIL);
   const shown = {
     simple,
-    diff: (await office.ask("ben", EDIT))[0] ?? "",
+    diff: (await inboxServer.ask("ben", EDIT))[0] ?? "",
     form: await one("cleo", "grant_leave", { employee: "cleo", days: 5 }),
     amendable: await one("ben", "order", { item: "Laptop stand", quantity: 40 }),
     nested: await one("dora", "clerk", { request: "file it" }),
     server: await one("ben", "delete_file", { path: "reports/2025.csv" }),
-    questions: (await office.ask("cleo", ASK_USER))[0] ?? "",
-    long: (await office.ask("ana", LETTER))[0] ?? "",
+    questions: (await inboxServer.ask("cleo", ASK_USER))[0] ?? "",
+    long: (await inboxServer.ask("ana", LETTER))[0] ?? "",
     hold: await one("dora", "delete_backup", { name: "nightly-2026-11-15" }),
     others: await one("local", "wire_money", { amount: 9000, to: "DE89 3704 0044 0532 0130 00" }),
     unknown,
@@ -120,13 +124,13 @@ export async function openStillOffice(resources: Resources): Promise<Office & { 
     failed,
   };
   await clock.advance(4 * MINUTE);
-  return { ...office, shown };
+  return { ...inboxServer, shown };
 }
 
-type WantedArgs = Parameters<Office["ask"]>[1]["args"];
+type WantedArgs = Parameters<InboxServer["ask"]>[1]["args"];
 
 /** A page in which it is always the same time, and nothing moves by itself. */
-export async function openStill(
+export async function openFixedTimePage(
   resources: Resources,
   options: { readonly newPage: ReturnType<typeof useBrowser>; readonly url: string } & InboxPageOptions,
 ): Promise<InboxPage> {

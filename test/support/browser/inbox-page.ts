@@ -1,7 +1,7 @@
 import type { BrowserContextOptions, Locator, Page } from "playwright-core";
 import { expect } from "vitest";
-import type { useBrowser } from "./browser.ts";
 import type { Resources } from "../resources.ts";
+import type { useBrowser } from "./browser.ts";
 
 /** The inbox in a profile of its own. Whatever goes wrong in the page fails the test at its end. */
 export interface InboxPage {

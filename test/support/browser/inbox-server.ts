@@ -35,7 +35,7 @@ export interface WantedCall {
 }
 
 /** A real server with the built inbox, on SQLite, whose agent makes the calls it is told to make. */
-export interface Office {
+export interface InboxServer {
   readonly url: string;
   readonly engine: Engine;
   readonly runner: Runner;
@@ -56,12 +56,12 @@ export interface Office {
   ): Promise<string>;
 }
 
-export interface OfficeOptions {
+export interface InboxServerOptions {
   readonly mode?: AuthOptions["mode"];
   readonly oidc?: NonNullable<AuthOptions["oidc"]>;
   /** Instead of the one that makes the calls it is told to make. */
   readonly model?: Model;
-  /** Beside the office's own. */
+  /** Beside the server's own. */
   readonly tools?: readonly (Tool | Toolset)[];
   readonly clock?: Clock;
   readonly app?: Omit<AppOptions, "apps" | "auth" | "publicUrl">;
@@ -72,7 +72,10 @@ export interface OfficeOptions {
 const NOT_YET = { fetch: async () => new Response(null, { status: 503 }), drain: () => {}, leave: () => {} };
 const USUAL: readonly Scope[] = ["run", "read", "decide"];
 
-export async function openOffice(resources: Resources, options: OfficeOptions = {}): Promise<Office> {
+export async function startInboxServer(
+  resources: Resources,
+  options: InboxServerOptions = {},
+): Promise<InboxServer> {
   ensureWebBuilt();
   const { mode = "none", clock, ids, oidc } = options;
   const ledger = `sqlite:${join(await resources.folder(), "office.db")}`;
@@ -134,7 +137,7 @@ const obedient = scripted(({ contents }) => {
   return (JSON.parse(text) as readonly WantedCall[]).map((functionCall) => ({ functionCall }));
 });
 
-function officeAgent(ran: WantedCall[], { model = obedient, tools = [] }: OfficeOptions): Agent {
+function officeAgent(ran: WantedCall[], { model = obedient, tools = [] }: InboxServerOptions): Agent {
   const does =
     (name: string) =>
     (args: JsonObject): JsonObject => {

@@ -13,7 +13,7 @@ import { tryApprove, tryDeny } from "../../../src/engine/testing/try-decide.ts";
 type Row = Readonly<Record<string, unknown>>;
 
 /** A ledger, and a shell on its database. */
-export interface JournalStage {
+export interface AttackedJournal {
   readonly ledger: Ledger;
   readonly store: "sqlite" | "postgres";
   readonly run: (sql: string) => Promise<unknown>;
@@ -24,13 +24,13 @@ export interface JournalStage {
 interface Given {
   readonly secret: boolean;
   readonly head: boolean;
-  readonly store: JournalStage["store"];
+  readonly store: AttackedJournal["store"];
 }
 
 interface Attack {
   readonly name: string;
   /** Statements for the database, or what somebody does who also knows this code. */
-  readonly act: readonly string[] | ((stage: JournalStage, engine: Engine) => Promise<unknown>);
+  readonly act: readonly string[] | ((attacked: AttackedJournal, engine: Engine) => Promise<unknown>);
   /** Always, unless told otherwise. */
   readonly isFound?: (given: Given) => boolean;
   /** Of the sentence that says so where it is not found. */
@@ -92,7 +92,7 @@ function fittingHash(row: Row, previous: string, sealed: number): string {
 }
 
 /** Adds a record to a session that says that all before it was erased, and erases it. */
-async function forgeErasure({ ledger, store, run, rows }: JournalStage): Promise<void> {
+async function forgeErasure({ ledger, store, run, rows }: AttackedJournal): Promise<void> {
   const [last] = await rows(`select * from journal where stream = ${key("live")} order by n desc limit 1`);
   if (last === undefined) throw new Error("no record");
   const n = Number(last["n"]) + 1;
@@ -109,7 +109,7 @@ async function forgeErasure({ ledger, store, run, rows }: JournalStage): Promise
 }
 
 /** Puts another name to a decision, and computes every hash anew that depends on it. */
-async function rewriteAll({ ledger, run, rows }: JournalStage): Promise<void> {
+async function rewriteAll({ ledger, run, rows }: AttackedJournal): Promise<void> {
   const hasher = chainHasher(undefined);
   await run(`update journal set body = replace(body, '"ana"', '"eve"') where ${APPROVED}`);
   for (const row of await rows("select * from journal where body is not null")) {
@@ -143,12 +143,12 @@ async function rewriteAll({ ledger, run, rows }: JournalStage): Promise<void> {
   }
 }
 
-async function runAll({ run }: JournalStage, statements: readonly string[]): Promise<void> {
+async function runAll({ run }: AttackedJournal, statements: readonly string[]): Promise<void> {
   for (const statement of statements) await run(statement);
 }
 
 /** Leaves no gap where records were. */
-async function numberAnew({ rows, run }: JournalStage): Promise<void> {
+async function numberAnew({ rows, run }: AttackedJournal): Promise<void> {
   const left = await rows("select seq from journal order by seq");
   for (const [index, { seq }] of left.entries())
     await run(`update journal set seq = ${index + 1} where seq = ${String(seq)}`);
@@ -266,15 +266,15 @@ const CHECKPOINTS: readonly Attack[] = [
   },
   {
     name: "all checkpoints removed, and an old session, and the records numbered anew",
-    act: async (stage) => {
-      await runAll(stage, ["delete from checkpoints", ...DROP_OLD]);
-      await numberAnew(stage);
+    act: async (attacked) => {
+      await runAll(attacked, ["delete from checkpoints", ...DROP_OLD]);
+      await numberAnew(attacked);
     },
   },
   {
     name: "all checkpoints removed, and an old session, and what is left sealed anew by a process of ours",
-    act: async (stage, engine) => {
-      await runAll(stage, ["delete from checkpoints", ...DROP_OLD]);
+    act: async (attacked, engine) => {
+      await runAll(attacked, ["delete from checkpoints", ...DROP_OLD]);
       await engine.head();
       const more = engine.gate("more", { requireConfirmation: true }, async () => 1);
       for (const id of ["1", "2", "3"]) {
@@ -285,16 +285,16 @@ const CHECKPOINTS: readonly Attack[] = [
   },
   {
     name: "everything removed that was written since the first checkpoint, with it, and an old session",
-    act: async (stage) => {
+    act: async (attacked) => {
       const gone = "('old', 'erased', 'new')";
-      await runAll(stage, [
+      await runAll(attacked, [
         "delete from checkpoints",
         "delete from journal where hash not like '0-%'",
         `delete from journal where stream in (select key from sessions where id in ${gone})`,
         `delete from sessions where id in ${gone}`,
       ]);
-      await numberAnew(stage);
-      await stage.run(HEADS_FIT);
+      await numberAnew(attacked);
+      await attacked.run(HEADS_FIT);
     },
     isFound: ({ head }) => head,
     listed: NO_HEAD,
@@ -308,20 +308,20 @@ const CHECKPOINTS: readonly Attack[] = [
 ];
 
 /** Each tampering, with and without a secret, with and without a head: found, or told of as not to be found. */
-export function testJournalAttacks(open: () => Promise<JournalStage>): void {
+export function testJournalAttacks(open: () => Promise<AttackedJournal>): void {
   for (const secret of [true, false])
     for (const attack of [undefined, ...BODIES, ...FIELDS, ...RECORDS, ...CHECKPOINTS]) {
       const given = `${secret ? "with" : "without"} a secret, with a head and without`;
       test(`${given}: ${attack?.name ?? "nothing altered"}`, async () => {
-        const stage = await open();
-        const engine = new Engine({ ledger: stage.ledger, ...(secret ? { secret: SECRET } : {}) });
+        const attacked = await open();
+        const engine = new Engine({ ledger: attacked.ledger, ...(secret ? { secret: SECRET } : {}) });
         const kept = await play(engine);
-        if (attack !== undefined) await commit(attack, stage, engine);
+        if (attack !== undefined) await commit(attack, attacked, engine);
         for (const head of [true, false]) {
-          const verifier = new Engine({ ledger: stage.ledger, ...(secret ? { secret: SECRET } : {}) });
+          const verifier = new Engine({ ledger: attacked.ledger, ...(secret ? { secret: SECRET } : {}) });
           const { ok, faults, cannotDetect } = await verifier.verify(head ? { head: kept } : {});
           const isFound =
-            attack !== undefined && (attack.isFound?.({ secret, head, store: stage.store }) ?? true);
+            attack !== undefined && (attack.isFound?.({ secret, head, store: attacked.store }) ?? true);
           expect(ok, `head: ${head}, ${JSON.stringify(faults)}`).toBe(!isFound);
           if (attack !== undefined && !isFound)
             expect(cannotDetect.filter((sentence) => attack.listed?.test(sentence))).toHaveLength(1);
@@ -330,7 +330,7 @@ export function testJournalAttacks(open: () => Promise<JournalStage>): void {
     }
 }
 
-async function commit({ act }: Attack, stage: JournalStage, engine: Engine): Promise<void> {
-  if (typeof act === "function") await act(stage, engine);
-  else await runAll(stage, act);
+async function commit({ act }: Attack, attacked: AttackedJournal, engine: Engine): Promise<void> {
+  if (typeof act === "function") await act(attacked, engine);
+  else await runAll(attacked, act);
 }

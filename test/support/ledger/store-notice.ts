@@ -3,7 +3,7 @@ import { NoticeKeeper } from "../../../src/engine/process/notices.ts";
 import type { JsonObject } from "../../../src/protocol/index.ts";
 
 /** Stores a notice as a process `one` would that had noticed a loss; gives its id. */
-export async function keepNotice(
+export async function storeNotice(
   shelf: Shelf,
   { message = "the ledger lost a commit", details = {}, now = Date.now }: KeptNoticeInput = {},
 ): Promise<string> {

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { inject } from "vitest";
+import type { Resources } from "../resources.ts";
 import { databaseName, execute } from "./server.ts";
 import { TEMPLATE } from "./setup.ts";
-import type { Resources } from "../resources.ts";
 
 const TABLES = "select tablename from pg_tables where schemaname = 'countersign' and tablename <> 'meta'";
 

@@ -3,8 +3,8 @@ import { chmod, chown, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { ensurePostgresTools } from "../../../scripts/test-tools.ts";
-import { freePort } from "./server.ts";
 import type { Resources } from "../resources.ts";
+import { freePort } from "./server.ts";
 
 const SETTINGS = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "shared_buffers=32MB"];
 

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import pg from "pg";
 import { ensureProgram } from "../../../scripts/test-tools.ts";
+import type { Resources } from "../resources.ts";
 import { serverUser } from "./installed-server.ts";
 import { freePort } from "./server.ts";
-import type { Resources } from "../resources.ts";
 
 const SERVER_CONNECTIONS = 2;
 const PID = "select pg_backend_pid() as pid";

@@ -1,5 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "../../../../src/protocol/index.ts";
+import {
+  isJsonArray,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from "../../../../src/protocol/index.ts";
 
 /** One recorded request. */
 export interface RecordedRequest {
