@@ -55,6 +55,7 @@ import {
   type SessionStart,
 } from "./sessions/index.ts";
 
+/** Options of an engine. Only the ledger is required. */
 export interface EngineOptions extends Partial<EngineSettings> {
   readonly ledger: Ledger;
   readonly clock?: Clock;

@@ -137,6 +137,7 @@ export {
   isEverybodys,
   type JournalRange,
   type JournalRecord,
+  KEY_KNOWN_MS,
   type KeptItem,
   type Ledger,
   type LedgerHistory,

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Context } from "hono";
-import { type Ledger, type Principal, valueDigest } from "../engine/index.ts";
+import { KEY_KNOWN_MS, type Ledger, type Principal, valueDigest } from "../engine/index.ts";
 import {
   CountersignError,
   isJsonObject,
@@ -11,7 +11,6 @@ import {
 import type { HttpEnv } from "./env.ts";
 
 const KIND = "idempotency";
-const REMEMBERED_MS = 24 * 60 * 60 * 1000;
 const LONGEST_KEY = 255;
 
 /** The header by which a client says that two requests are one. */
@@ -64,7 +63,7 @@ export function shelfId({ kind, id }: Principal, route: string, ...part: readonl
 
 /** How long a key is known. */
 export function knownUntil(): number {
-  return Date.now() + REMEMBERED_MS;
+  return Date.now() + KEY_KNOWN_MS;
 }
 
 /** The key that a request came under, if it came under one. Throws where it is empty or endless. */

@@ -67,6 +67,7 @@ interface Speaker {
   readonly requestHeaders?: HeaderSource;
 }
 
+/** Who sends a message, and to which session. */
 export interface SendOptions extends RunLimits, Speaker {
   readonly user: string;
   /** Made if none is named. */
@@ -74,6 +75,7 @@ export interface SendOptions extends RunLimits, Speaker {
   readonly stateDelta?: JsonObject;
 }
 
+/** A message to a session, with the names that ADK clients use. */
 export interface RunInput extends RunLimits, Speaker {
   readonly userId: string;
   readonly sessionId: string;

@@ -1,5 +1,12 @@
 import { createHash } from "node:crypto";
-import type { DecisionInput, Engine, KeptItem, Ledger, Principal } from "../../engine/index.ts";
+import {
+  type DecisionInput,
+  type Engine,
+  KEY_KNOWN_MS,
+  type KeptItem,
+  type Ledger,
+  type Principal,
+} from "../../engine/index.ts";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../protocol/index.ts";
 import { refused } from "../messages/index.ts";
 import { shownIn, type TaskView, taskIdOf } from "../tasks/index.ts";
@@ -17,7 +24,6 @@ export interface AnswerMessage {
 }
 
 const KIND = "a2a-answer";
-const REMEMBERED_MS = 24 * 60 * 60 * 1000;
 
 /**
  * Takes an answer as the decisions it is: all of it is checked first, and one thing wrong leaves everything as it was.
@@ -41,7 +47,7 @@ export async function takeAnswer(
   const decisions = readAnswer(answer, { open: view.open, shown: await shownIn(ledger, view.ref) });
   await check(engine, view, { decisions, principal });
   const value = { digest, decisions: decisions.map((decision) => ({ ...decision })) };
-  const expiresAt = view.now + REMEMBERED_MS;
+  const expiresAt = view.now + KEY_KNOWN_MS;
   const isFirst = await ledger.keep({ kind: KIND, id, value, expiresAt }, 0);
   return commit(engine, isFirst ? decisions : await remembered(ledger, id, digest), principal);
 }

@@ -21,6 +21,7 @@ export interface Fault {
 
 export type Report = (where: string, what: string) => void;
 
+/** What a check of the journal found. */
 export interface Verification {
   readonly ok: boolean;
   readonly records: number;

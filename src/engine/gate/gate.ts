@@ -74,11 +74,13 @@ export interface GateUse {
   readonly by: PrincipalInput;
 }
 
+/** A function behind the gate. The same key again gives the outcome of the same call. */
 export type GatedFunction<Args, Result extends JsonValue | undefined> = (
   args: Args,
   use: GateUse,
 ) => Promise<GateOutcome<Result>>;
 
+/** What runs once the call may run. It gets the arguments that were shown, and the context of the call. */
 export type GateBody<Args, Result> = (args: Args, context: CallContext) => Promise<Result>;
 
 /** A function behind the gate, and the tool as which the engine runs its calls. */

@@ -5,7 +5,8 @@ import type { Ledger, Memo, Write } from "./ledger.ts";
 /** A request under a key of its sender: sent again, it has the outcome that it had. */
 export type Once = Pick<Memo, "principal" | "route" | "key" | "requestDigest">;
 
-const REMEMBERED_MS = 24 * 60 * 60 * 1000;
+/** How long a key is known, through whichever door it came. */
+export const KEY_KNOWN_MS: number = 24 * 60 * 60 * 1000;
 
 /** What a key stands for already: the outcome of this request, or a refusal if it was another one. */
 export type Recalled = { readonly ok: true; readonly response: JsonValue } | Refusal;
@@ -28,7 +29,7 @@ export function onceWrite(
   response: JsonValue,
   now: number,
 ): Extract<Write, { kind: "remember" }> {
-  return { kind: "remember", memo: { ...once, response, expiresAt: now + REMEMBERED_MS } };
+  return { kind: "remember", memo: { ...once, response, expiresAt: now + KEY_KNOWN_MS } };
 }
 
 /** Where a message's run can be watched, as its memo says it. */

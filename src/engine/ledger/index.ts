@@ -9,6 +9,7 @@
 export { afterCommit, type Committed } from "./committed.ts";
 export { Draft, type EventDraft } from "./draft.ts";
 export {
+  KEY_KNOWN_MS,
   type Once,
   onceWrite,
   type Recalled,

@@ -62,6 +62,7 @@ export interface Confirmation {
   readonly version: number;
 }
 
+/** Who decided, how, when and through which door. */
 export interface ConfirmationDecision {
   readonly confirmed: boolean;
   readonly by: Pick<Principal, "id" | "kind" | "authenticated" | "onBehalfOf">;

@@ -16,6 +16,7 @@ export interface AnyAgent {
 
 export type Instruction = string | ((ctx: HookContext) => string | Promise<string>);
 
+/** Options of an agent. All but the name have a default or may be left out. */
 export interface AgentOptions extends Hooks {
   readonly name: string;
   readonly description?: string;

@@ -1,4 +1,11 @@
-import { type Once, recallOnce, type SessionName, useKey, valueDigest } from "../../engine/index.ts";
+import {
+  KEY_KNOWN_MS,
+  type Once,
+  recallOnce,
+  type SessionName,
+  useKey,
+  valueDigest,
+} from "../../engine/index.ts";
 import {
   CountersignError,
   isJsonArray,
@@ -11,7 +18,6 @@ import type { RunContext } from "../run-context.ts";
 import { type AnswersInput, type AnswersOutcome, findTargets, type Target, takeAnswers } from "./answers.ts";
 
 const KIND = "answers-outcome";
-const REMEMBERED_MS = 24 * 60 * 60 * 1000;
 
 /**
  * Takes the answers of a message that came under a key. Which questions they mean is bound to the key before the first
@@ -34,7 +40,7 @@ export async function takeAnswersOnce(
   if (kept !== undefined) return toOutcome(kept.value);
   const outcome = await takeAnswers(run, input, targetsIn(bound.response));
   const value = JSON.parse(JSON.stringify(outcome)) as JsonObject;
-  await engine.ledger.keep({ kind: KIND, id, value, expiresAt: run.now() + REMEMBERED_MS }, 0);
+  await engine.ledger.keep({ kind: KIND, id, value, expiresAt: run.now() + KEY_KNOWN_MS }, 0);
   return outcome;
 }
 

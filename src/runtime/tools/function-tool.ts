@@ -19,6 +19,7 @@ export interface FunctionToolOptions<Args, Payload>
   readonly execute: (input: Args, toolContext?: ToolContext<Payload>) => unknown;
 }
 
+/** A tool made of a function. The ADK's name for `tool()`. */
 export class FunctionTool<Args = JsonObject, Payload = JsonValue> implements Tool {
   readonly name: string;
   readonly description: string;

@@ -70,6 +70,7 @@ export interface Tool {
 
 export type ConfirmationPredicate<Args> = (args: Args, context: GateContext) => boolean | Promise<boolean>;
 
+/** A tool: what the model is told, when a person is asked, and what runs. */
 export interface ToolOptions<Args, Payload, Credentials = unknown> {
   readonly name: string;
   readonly description: string;
