@@ -57,7 +57,6 @@ export {
   type Decider,
   type DecisionInput,
   type DecisionTarget,
-  isWithdrawnBy,
   type Refusal,
   type RefusedDecision,
   refusalError,

@@ -30,6 +30,8 @@ const END_STATUS = { succeed: "succeeded", fail: "failed", unknown: "unknown" } 
 
 export interface ModelConfirmation {
   status: "requested" | "approved" | "denied" | "expired" | "cancelled";
+  /** By the person. */
+  withdrawn?: true;
   readonly expiresAt: number;
 }
 
@@ -48,6 +50,8 @@ export interface ModelCall {
   /** Attempts whose body was entered, in order. */
   readonly entered: number[];
   deleted: boolean;
+  /** What the person said of each attempt. */
+  readonly settled: string[];
 }
 
 /** A body that stands in a process and waits to be told how it ends. */
@@ -87,6 +91,7 @@ export class Model {
       permits: 0,
       entered: [],
       deleted: false,
+      settled: [],
     };
     this.calls.push(call);
     if (tool === "free") {
@@ -128,8 +133,10 @@ export class Model {
     const takeable =
       (question.status === "requested" && (call.status === "waiting" || call.status === "suspended")) ||
       (question.status === "approved" && call.status === "ready");
-    if (!isLast || !takeable) return "not-cancellable";
+    if (!isLast || !takeable)
+      return question.withdrawn === true && !call.deleted ? "repeated" : "not-cancellable";
     question.status = "cancelled";
+    question.withdrawn = true;
     this.#move(call, "cancelled");
     return "ok";
   }
@@ -159,7 +166,10 @@ export class Model {
   }
 
   settle(call: ModelCall, as: "succeeded" | "failed" | "retry", hosted: boolean): Answer {
-    if (call.status !== "unknown") return "not-settleable";
+    const said = `${as} ${call.attempt}`;
+    if (call.status !== "unknown")
+      return call.settled.includes(said) && !call.deleted ? "repeated" : "not-settleable";
+    call.settled.push(said);
     if (as !== "retry") {
       this.seen.add(`unknown > ${as}, settled`);
       this.#move(call, as);

@@ -37,7 +37,7 @@ export const cancel: Command = {
       if (flags.has("json")) output.json(toJson(await reload(engine, found)));
       else
         output.line(
-          `Withdrawn: ${inert(found.call.tool)} (${shortId(found.confirmation.id)}). It will not run.`,
+          `${cancelled.repeated ? "Withdrawn already" : "Withdrawn"}: ${inert(found.call.tool)} (${shortId(found.confirmation.id)}). It will not run.`,
         );
       return EXIT.ok;
     });

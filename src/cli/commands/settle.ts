@@ -53,6 +53,11 @@ export const settle: Command = {
       const attempt = flags.number("attempt", 0) ?? meant;
       const settled = await engine.decisions.settle({ call }, { ...settlement, attempt }, acting);
       if (!settled.ok) throw toError(settled, ADVICE[settled.code]);
+      // Said of an attempt that is over, while another one waits for a word.
+      if (settled.repeated && settled.call.status === "unknown") {
+        const message = `Attempt ${settled.call.attempt} is in doubt now, not ${attempt}.`;
+        throw toError({ ok: false, code: "stale-version", message }, ADVICE["stale-version"]);
+      }
       const now = await reload(engine, found);
       const id = now.confirmation === undefined ? now.call.id : shortId(now.confirmation.id);
       if (flags.has("json")) output.json(toJson(now));

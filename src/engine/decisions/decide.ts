@@ -25,6 +25,7 @@ import {
   type Whole,
 } from "./decision.ts";
 import { auditedRefusal } from "./refuse.ts";
+import { answerAgain } from "./repeat.ts";
 import { signedVote } from "./vote.ts";
 
 /**
@@ -118,10 +119,10 @@ function judgeAgain(
       ...standing,
     };
   }
-  if (isSameDecision(parts, vote, input, standing)) return { ok: true, repeated: true, session, ...standing };
   const verdict = vote.confirmed ? "approved" : "denied";
   const at = new Date(vote.at).toISOString();
-  return { ...refusal("already-decided", `${vote.by.id} ${verdict} this at ${at}.`), ...standing };
+  const refused = { ...refusal("already-decided", `${vote.by.id} ${verdict} this at ${at}.`), ...standing };
+  return answerAgain(isSameDecision(parts, vote, input, standing), { session, ...standing }, refused);
 }
 
 function isSameDecision(

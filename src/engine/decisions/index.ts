@@ -19,4 +19,4 @@ export {
 export { type Acting, Decisions, toDecider } from "./decisions.ts";
 export { recordRefusal, type Tried } from "./refuse.ts";
 export type { Settled, Settlement, SettlementInput } from "./settle.ts";
-export { type Cancelled, isWithdrawnBy } from "./withdraw.ts";
+export type { Cancelled } from "./withdraw.ts";

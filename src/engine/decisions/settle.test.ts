@@ -125,7 +125,7 @@ describe("an unknown outcome is settled", () => {
 
 describe("the first settlement stands", () => {
   test.each(["succeeded", "failed", "retry"] as const)(
-    "after %s there is nothing left to settle",
+    "after %s there is nothing left to settle; the same again is answered with what stands",
     async (as) => {
       const fixture = await openEngineFixture();
       const { call } = await loseTrack(fixture);
@@ -140,8 +140,20 @@ describe("the first settlement stands", () => {
       await fixture.engine.finished(call.id);
       const before = [await fixture.call(call.id), await fixture.journal()];
       for (const again of Object.values(first)) {
-        const refused = await fixture.engine.decisions.settle({ call: call.id }, again, { by: ANA });
-        expect(refused).toMatchObject({ ok: false, code: "not-settleable" });
+        const said = await fixture.engine.decisions.settle(
+          { call: call.id },
+          { ...again, attempt: 1 },
+          { by: ANA },
+        );
+        expect(said).toMatchObject(
+          again.as === as ? { ok: true, repeated: true } : { ok: false, code: "not-settleable" },
+        );
+        const other = await fixture.engine.decisions.settle(
+          { call: call.id },
+          { ...again, attempt: 9 },
+          { by: ANA },
+        );
+        expect(other).toMatchObject({ ok: false, code: "not-settleable" });
       }
       expect([await fixture.call(call.id), await fixture.journal()]).toEqual(before);
     },

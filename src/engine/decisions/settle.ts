@@ -1,7 +1,7 @@
 import type { JsonValue } from "../../protocol/index.ts";
 import { clear, planClaim, type Taken } from "../calls/index.ts";
 import { wordingOf, writeAnswer } from "../frames/index.ts";
-import type { BodyOf } from "../journal/index.ts";
+import type { BodyOf, JournalEntry } from "../journal/index.ts";
 import {
   type CallRecord,
   type Conflict,
@@ -15,6 +15,7 @@ import type { EngineParts } from "../parts.ts";
 import { mayDecide, mayJudge, type Principal, type Ruled, withoutRight } from "../people/index.ts";
 import { type Decider, type DecisionTarget, type RefusedDecision, refusal } from "./decision.ts";
 import { recordRefusal } from "./refuse.ts";
+import { answerAgain, wasSaid } from "./repeat.ts";
 
 /** A person's word on a call whose outcome is not known. */
 export type Settlement =
@@ -30,6 +31,8 @@ export type SettlementInput = Settlement & { readonly attempt?: number };
 
 export interface Settled extends Taken {
   readonly ok: true;
+  /** The same person had settled this attempt so already. */
+  readonly repeated: boolean;
   /** As it was before. */
   readonly session: SessionRecord;
   readonly call: CallRecord;
@@ -64,25 +67,41 @@ export async function settle(
         value: { ok: false, ...stranger, ...subject },
       };
     }
-    if (call.status !== "unknown") {
-      return {
-        value: {
-          ok: false,
-          code: "not-settleable",
-          message: `The call is ${call.status}; only an unknown outcome can be settled.`,
-          ...subject,
-        },
-      };
-    }
-    if (settlement.attempt !== undefined && settlement.attempt !== call.attempt) {
-      const message = `Attempt ${call.attempt} is in doubt now, not ${settlement.attempt}. Look again.`;
-      return { value: { ok: false, code: "stale-version", message, ...subject } };
+    const late = tooLate(call, settlement);
+    if (late !== undefined) {
+      const isSame = await wasSaid(parts.ledger, call.session, isSettlement(call, settlement, decider.by));
+      const standing = { session: snapshot.session, call };
+      return { value: answerAgain(isSame, standing, { ...late, ...subject }) };
     }
     const held = { ...snapshot, call };
     return settlement.as === "retry"
       ? planRetry(parts, held, { decider, last })
       : planEnd(parts, held, { settlement, decider, last });
   });
+}
+
+/** Why there is nothing, or nothing of this attempt, to be settled any more. */
+function tooLate(call: CallRecord, { attempt }: SettlementInput): RefusedDecision | undefined {
+  if (call.status !== "unknown") {
+    const message = `The call is ${call.status}; only an unknown outcome can be settled.`;
+    return refusal("not-settleable", message);
+  }
+  if (attempt === undefined || attempt === call.attempt) return undefined;
+  return refusal("stale-version", `Attempt ${call.attempt} is in doubt now, not ${attempt}. Look again.`);
+}
+
+/** Is this record what the same person said of the same attempt? */
+function isSettlement(
+  call: CallRecord,
+  { as, attempt = call.attempt }: SettlementInput,
+  by: Principal,
+): (entry: JournalEntry) => boolean {
+  return ({ kind, body }) =>
+    kind === "call-settled" &&
+    body.call === call.id &&
+    body.as === as &&
+    body.attempt === attempt &&
+    body.by.id === by.id;
 }
 
 function unknownTarget(target: DecisionTarget): RefusedDecision {
@@ -130,7 +149,7 @@ async function planEnd(
   });
   const { status } = answered.call;
   draft.journal("call-settled", { ...settlementBody(call, settlement.as, about.decider), status });
-  return { draft, value: { ok: true, session, ...answered } };
+  return { draft, value: { ok: true, repeated: false, session, ...answered } };
 }
 
 async function planRetry(
@@ -155,10 +174,10 @@ async function planRetry(
   if (plan.draft !== undefined)
     return {
       draft: plan.draft,
-      value: { ok: true, session, ...plan.value, call: plan.value.call ?? stored },
+      value: { ok: true, repeated: false, session, ...plan.value, call: plan.value.call ?? stored },
     };
   const call = draft.moveCall(stored, "settle-retry", { owner: null });
-  return { draft, value: { ok: true, session, call } };
+  return { draft, value: { ok: true, repeated: false, session, call } };
 }
 
 function settlementBody(

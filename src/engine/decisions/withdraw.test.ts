@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ANA, BOB, MANAGER, openEngineFixture } from "../../../test/attack/support/engine-fixture.ts";
 import { tryApprove } from "../testing/try-decide.ts";
-import { isWithdrawnBy } from "./withdraw.ts";
 
 const reason = "changed my mind";
 const words = expect.stringMatching(/^changed my mind \(withdrawn by ana\b/) as string;
@@ -30,7 +29,7 @@ describe("an open question is withdrawn", () => {
     expect((await fixture.ledger.confirmations({ state: "open" })).items).toEqual([]);
   });
 
-  test("and can then be neither decided nor withdrawn again", async () => {
+  test("and can then not be decided; withdrawn again by the same person, it is answered with what stands", async () => {
     const fixture = await openEngineFixture();
     const { confirmation } = await fixture.ask({ tool: "pay" });
     await fixture.engine.decisions.cancel(confirmation.id, { by: ANA, reason });
@@ -38,11 +37,16 @@ describe("an open question is withdrawn", () => {
       code: "withdrawn",
       message: expect.stringContaining("The question was withdrawn: changed my mind") as string,
     });
-    expect(await fixture.engine.decisions.cancel(confirmation.id, { by: ANA, reason })).toMatchObject({
-      code: "not-cancellable",
+    const before = await fixture.journal();
+    expect(await fixture.engine.decisions.cancel(confirmation.id, { by: ANA, reason: "x" })).toMatchObject({
+      ok: true,
+      repeated: true,
+      confirmation: { status: "cancelled", withdrawal: words },
     });
-    const stored = await fixture.confirmation(confirmation.id);
-    expect([ANA, BOB].map((by) => isWithdrawnBy(stored, by))).toEqual([true, false]);
+    expect(await fixture.engine.decisions.cancel(confirmation.id, { by: BOB, reason })).toMatchObject({
+      ok: false,
+    });
+    expect((await fixture.journal()).slice(0, before.length)).toEqual(before);
   });
 });
 

@@ -1,21 +1,17 @@
-import {
-  type ConfirmationRecord,
-  type Conflict,
-  Draft,
-  type Plan,
-  type SessionRecord,
-  transact,
-} from "../ledger/index.ts";
+import { type Conflict, Draft, type Plan, type SessionRecord, transact } from "../ledger/index.ts";
 import { nextCall, nextConfirmation } from "../lifecycle/index.ts";
 import type { EngineParts } from "../parts.ts";
-import { mayJudge, mayWithdraw, type Principal, withoutRight } from "../people/index.ts";
+import { mayJudge, mayWithdraw, withoutRight } from "../people/index.ts";
 import { type Closed, writeClosing } from "../questions/index.ts";
-import type { Decider, RefusedDecision, Whole } from "./decision.ts";
+import { type Decider, type RefusedDecision, refusal, type Whole } from "./decision.ts";
 import { recordRefusal } from "./refuse.ts";
+import { answerAgain, wasSaid } from "./repeat.ts";
 
 /** A question that was taken back. */
 export interface Cancelled extends Closed {
   readonly ok: true;
+  /** The same person had withdrawn it already. */
+  readonly repeated: boolean;
   /** As it was before. */
   readonly session: SessionRecord;
 }
@@ -54,28 +50,23 @@ async function planCancellation(
   const legal = nextConfirmation(confirmation.status, "withdraw") && nextCall(call.status, "cancel");
   if (legal === undefined || call.confirmation !== confirmation.id) {
     const message = `It is ${confirmation.status} and its call is ${call.status}; there is nothing left to withdraw.`;
-    return { value: { ok: false, code: "not-cancellable", message, confirmation, call } };
+    const isSame = await wasSaid(
+      parts.ledger,
+      session.key,
+      ({ kind, body }) =>
+        kind === "confirmation-cancelled" && body.confirmation === confirmation.id && body.by?.id === by.id,
+    );
+    const refused = { ...refusal("not-cancellable", message), confirmation, call };
+    return { value: answerAgain(isSame, { session, confirmation, call }, refused) };
   }
   const owner = parts.hosts.size === 0 ? undefined : await parts.lease.hold();
   // Undone by lost power, the question would be open again, and could be approved.
   const draft = new Draft(parts, now, session).sync();
   const closing = {
     how: "withdraw",
-    reason: `${reason}${signatureOf(by)}`,
+    reason: `${reason} (withdrawn by ${by.id})`,
     decider: { by, via },
   } as const;
   const closed = writeClosing(parts, draft, { confirmation, call, frame, closing, owner, last });
-  return { draft, value: { ok: true, session, ...closed } };
-}
-
-/** Was it this principal who withdrew it? Then the same request again has its answer already. */
-export function isWithdrawnBy(
-  { status, withdrawal }: Pick<ConfirmationRecord, "status" | "withdrawal">,
-  by: Principal,
-): boolean {
-  return status === "cancelled" && withdrawal?.endsWith(signatureOf(by)) === true;
-}
-
-function signatureOf({ id }: Principal): string {
-  return ` (withdrawn by ${id})`;
+  return { draft, value: { ok: true, repeated: false, session, ...closed } };
 }

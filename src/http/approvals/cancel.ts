@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { type Confirmation, isWithdrawnBy } from "../../engine/index.ts";
+import type { Confirmation } from "../../engine/index.ts";
 import type { HttpEnv } from "../env.ts";
 import { bindKey } from "../idempotency.ts";
 import { checkScope } from "../scopes.ts";
@@ -19,7 +19,7 @@ export async function cancelOne(
   const principal = context.get("principal");
   const ledger = await site.ledger();
   const attempt = { principal, what: "cancel", target: { confirmation: id } } as const;
-  const { session, confirmation } = await onRecord(site, attempt, async () => {
+  const { confirmation } = await onRecord(site, attempt, async () => {
     const found = await find(ledger, id, principal);
     checkScope(principal, "decide");
     return found;
@@ -32,9 +32,5 @@ export async function cancelOne(
   const engine = await site.engine(confirmation.app);
   const cancelled = await engine.decisions.cancel(id, { by: principal, via: DOOR, reason });
   if (cancelled.ok) return show(cancelled, principal);
-  const { confirmation: standing, call } = cancelled;
-  if (standing !== undefined && call !== undefined && isWithdrawnBy(standing, principal)) {
-    return show({ confirmation: standing, call, session }, principal);
-  }
   throw toError(cancelled);
 }

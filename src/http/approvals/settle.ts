@@ -1,15 +1,6 @@
 import type { Context } from "hono";
-import type {
-  CallRecord,
-  Confirmation,
-  Engine,
-  Ledger,
-  Principal,
-  RefusedDecision,
-  SessionRecord,
-  Settled,
-} from "../../engine/index.ts";
-import { CountersignError, isJsonObject, member, parseJson } from "../../protocol/index.ts";
+import type { CallRecord, Confirmation, Ledger, Principal, SessionRecord } from "../../engine/index.ts";
+import { CountersignError } from "../../protocol/index.ts";
 import type { HttpEnv } from "../env.ts";
 import { bindKey } from "../idempotency.ts";
 import type { SettlementBody } from "../schemas/inputs.ts";
@@ -19,9 +10,6 @@ import { type CallView, ruleOf, showCall } from "./calls.ts";
 import { DOOR, onRecord } from "./door.ts";
 import { toError } from "./refusal-error.ts";
 import { find, maySee, show } from "./visibility.ts";
-
-// A record may have a megabyte of arguments.
-const PAGE = 100;
 
 /** Settles the call that a confirmation is about. */
 export async function settleConfirmation(
@@ -89,56 +77,6 @@ async function settle(
     { ...about.body, attempt },
     { by: principal, via: DOOR },
   );
-  return stands(engine, outcome, { ...about, attempt, principal });
-}
-
-/** The call as settled; or, where this person has settled that attempt so already, as it is now. */
-async function stands(
-  { ledger }: Engine,
-  outcome: Settled | RefusedDecision,
-  said: {
-    readonly call: CallRecord;
-    readonly body: SettlementBody;
-    readonly attempt: number;
-    readonly principal: Principal;
-  },
-): Promise<CallRecord> {
-  if (outcome.ok) return outcome.call;
-  const again = outcome.code === "not-settleable" || outcome.code === "stale-version";
-  if (again && (await wasSettled(ledger, said))) return outcome.call ?? said.call;
-  throw toError(outcome);
-}
-
-async function wasSettled(
-  ledger: Ledger,
-  {
-    call,
-    body,
-    attempt,
-    principal,
-  }: {
-    readonly call: CallRecord;
-    readonly body: SettlementBody;
-    readonly attempt: number;
-    readonly principal: Principal;
-  },
-): Promise<boolean> {
-  for (let after = 0; ; ) {
-    const page = await ledger.chain(call.session, { after, limit: PAGE });
-    const found = page.some(({ kind, body: text }) => {
-      const said = kind === "call-settled" && text !== null ? parseJson(text) : undefined;
-      if (said?.ok !== true || !isJsonObject(said.value)) return false;
-      const by = member(said.value, "by");
-      return (
-        member(said.value, "call") === call.id &&
-        member(said.value, "as") === body.as &&
-        Number(member(said.value, "attempt")) === attempt &&
-        isJsonObject(by) &&
-        member(by, "id") === principal.id
-      );
-    });
-    const last = page.at(-1);
-    if (found || last === undefined || page.length < PAGE) return found;
-    after = last.n;
-  }
+  if (!outcome.ok) throw toError(outcome);
+  return outcome.call;
 }

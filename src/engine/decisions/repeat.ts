@@ -1,0 +1,33 @@
+import { type JournalEntry, parseEntry } from "../journal/index.ts";
+import type { Ledger } from "../ledger/index.ts";
+import type { RefusedDecision } from "./decision.ts";
+
+// A record may have a megabyte of arguments.
+const PAGE = 100;
+
+/**
+ * Answers a decision, a withdrawal or a settlement that comes when one stands already: the same again gets what stands, a
+ * different one is refused.
+ */
+export function answerAgain<Standing extends object>(
+  isSame: boolean,
+  standing: Standing,
+  refused: RefusedDecision,
+): (Standing & { readonly ok: true; readonly repeated: true }) | RefusedDecision {
+  return isSame ? { ...standing, ok: true, repeated: true } : refused;
+}
+
+/** Is there such a record in the session's journal? One that was erased, or cannot be read, says nothing. */
+export async function wasSaid(
+  ledger: Pick<Ledger, "chain">,
+  session: string,
+  isSame: (entry: JournalEntry) => boolean,
+): Promise<boolean> {
+  for (let after = 0; ; ) {
+    const page = await ledger.chain(session, { after, limit: PAGE });
+    const found = page.map(parseEntry).some((entry) => entry.state === "readable" && isSame(entry));
+    const last = page.at(-1);
+    if (found || last === undefined || page.length < PAGE) return found;
+    after = last.n;
+  }
+}
