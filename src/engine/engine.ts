@@ -1,7 +1,7 @@
 import { CountersignError, type JsonObject, type JsonValue } from "../protocol/index.ts";
 import { headText, prune, seal, type Verification, type VerifyOptions, verify } from "./audit/index.ts";
 import { type Call, Executions, toCall } from "./calls/index.ts";
-import { type Clock, createIds, type NewId, systemClock, type Trace, untraced } from "./common/index.ts";
+import { createIds, systemClock, type Trace, untraced } from "./common/index.ts";
 import {
   type DecisionRefusal,
   type DecisionResult,
@@ -19,6 +19,7 @@ import {
   type SettlementInput,
   toDecider,
 } from "./decisions/index.ts";
+import { type EngineOptions, onceDone, settingsOf, warn, warnOf } from "./engine-options.ts";
 import { createGate, type GateBody, type GatedFunction, GateHost, type GateOptions } from "./gate/index.ts";
 import type { Host } from "./host.ts";
 import { chainHasher } from "./journal/index.ts";
@@ -31,13 +32,12 @@ import {
   SessionQueue,
 } from "./ledger/index.ts";
 import { isAnswered } from "./lifecycle/index.ts";
-import { DEFAULT_SETTINGS, type EngineParts, type EngineSettings } from "./parts.ts";
+import type { EngineParts, EngineSettings } from "./parts.ts";
 import { type PrincipalInput, toPrincipal } from "./people/index.ts";
 import {
   AcknowledgedCommits,
   type Doubted,
   Lease,
-  type LedgerNotice,
   NoticeKeeper,
   Reconciler,
   restored,
@@ -54,23 +54,6 @@ import {
   type RunToCancel,
   type SessionStart,
 } from "./sessions/index.ts";
-
-/** Options of an engine. Only the ledger is required. */
-export interface EngineOptions extends Partial<EngineSettings> {
-  readonly ledger: Ledger;
-  readonly clock?: Clock;
-  readonly newId?: NewId;
-  /** Signs decisions and keys the journal's chain. All processes of one ledger must have the same. */
-  readonly secret?: string;
-  /** How this process calls itself where a person has to find it. */
-  readonly hostName?: string;
-  /** Told of what nobody waits for: the end of a call that the ledger does not take. A process warning if nothing is said. */
-  readonly onError?: (error: unknown) => void;
-  /** Told of what the ledger no longer has, though it had acknowledged it. A process warning if nothing is said. */
-  readonly onNotice?: (notice: LedgerNotice) => void;
-  /** Called around decisions, claims, tools and models, for tracing. */
-  readonly trace?: Trace;
-}
 
 let readParts: (engine: Engine) => EngineParts;
 
@@ -103,7 +86,7 @@ export class Engine {
     const { ledger, clock = systemClock, newId = createIds(), secret } = options;
     if (secret === "")
       throw new CountersignError("invalid-option", "`secret` is empty; leave it out or set one.");
-    const settings: EngineSettings = { ...DEFAULT_SETTINGS, ...definedOf(options) };
+    const settings = settingsOf(options);
     const lease = new Lease({
       ledger,
       clock,
@@ -413,49 +396,4 @@ export class Engine {
     });
     return { happened, forget };
   }
-}
-
-function warn(error: unknown): void {
-  process.emitWarning(error instanceof Error ? error : String(error));
-}
-
-function warnOf({ message, details }: LedgerNotice): void {
-  process.emitWarning(`Countersign: ${message} ${JSON.stringify(details)}`);
-}
-
-/** Runs until it succeeds, and from then on costs nothing. */
-function onceDone(work: () => Promise<void>): () => Promise<void> | undefined {
-  let done = false;
-  return () => {
-    if (done) return undefined;
-    return work().then(() => {
-      done = true;
-    });
-  };
-}
-
-function definedOf({
-  leaseMs,
-  heartbeatMs,
-  storeWithinMs,
-  closeWithinMs,
-  maxOpen,
-  maxRounds,
-  maxLostAttempts,
-  maxResultBytes,
-  maxSessionBytes,
-  maxStateBytes,
-}: Partial<EngineSettings>): Partial<EngineSettings> {
-  return {
-    ...(leaseMs === undefined ? {} : { leaseMs }),
-    ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
-    ...(storeWithinMs === undefined ? {} : { storeWithinMs }),
-    ...(closeWithinMs === undefined ? {} : { closeWithinMs }),
-    ...(maxOpen === undefined ? {} : { maxOpen }),
-    ...(maxRounds === undefined ? {} : { maxRounds }),
-    ...(maxLostAttempts === undefined ? {} : { maxLostAttempts }),
-    ...(maxResultBytes === undefined ? {} : { maxResultBytes }),
-    ...(maxSessionBytes === undefined ? {} : { maxSessionBytes }),
-    ...(maxStateBytes === undefined ? {} : { maxStateBytes }),
-  };
 }

@@ -65,7 +65,8 @@ export {
   type SettlementInput,
   type Tried,
 } from "./decisions/index.ts";
-export { Engine, type EngineOptions, partsOf } from "./engine.ts";
+export { Engine, partsOf } from "./engine.ts";
+export type { EngineOptions } from "./engine-options.ts";
 export {
   type Asker,
   askerIn,

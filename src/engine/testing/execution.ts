@@ -1,7 +1,8 @@
 import type { JsonObject, JsonValue } from "../../protocol/index.ts";
 import type { CallContext } from "../calls/call-context.ts";
 import type { ManualClock } from "../common/manual-clock.ts";
-import { Engine, type EngineOptions } from "../engine.ts";
+import { Engine } from "../engine.ts";
+import type { EngineOptions } from "../engine-options.ts";
 import type { Host, LiveTool } from "../host.ts";
 import type { EventDraft } from "../ledger/draft.ts";
 import type { Ledger } from "../ledger/ledger.ts";

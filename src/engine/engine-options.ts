@@ -1,0 +1,47 @@
+import type { Clock, NewId, Trace } from "./common/index.ts";
+import type { Ledger } from "./ledger/index.ts";
+import { DEFAULT_SETTINGS, type EngineSettings } from "./parts.ts";
+import type { LedgerNotice } from "./process/index.ts";
+
+/** Options of an engine. Only the ledger is required. */
+export interface EngineOptions extends Partial<EngineSettings> {
+  readonly ledger: Ledger;
+  readonly clock?: Clock;
+  readonly newId?: NewId;
+  /** Signs decisions and keys the journal's chain. All processes of one ledger must have the same. */
+  readonly secret?: string;
+  /** How this process calls itself where a person has to find it. */
+  readonly hostName?: string;
+  /** Told of what nobody waits for: the end of a call that the ledger does not take. A process warning if nothing is said. */
+  readonly onError?: (error: unknown) => void;
+  /** Told of what the ledger no longer has, though it had acknowledged it. A process warning if nothing is said. */
+  readonly onNotice?: (notice: LedgerNotice) => void;
+  /** Called around decisions, claims, tools and models, for tracing. */
+  readonly trace?: Trace;
+}
+
+/** The limits that are given, and the defaults for the others. */
+export function settingsOf(options: Partial<EngineSettings>): EngineSettings {
+  const names = Object.keys(DEFAULT_SETTINGS) as (keyof EngineSettings)[];
+  const settings = names.map((name) => [name, options[name] ?? DEFAULT_SETTINGS[name]]);
+  return Object.fromEntries(settings) as EngineSettings;
+}
+
+export function warn(error: unknown): void {
+  process.emitWarning(error instanceof Error ? error : String(error));
+}
+
+export function warnOf({ message, details }: LedgerNotice): void {
+  process.emitWarning(`Countersign: ${message} ${JSON.stringify(details)}`);
+}
+
+/** Runs until it succeeds, and from then on costs nothing. */
+export function onceDone(work: () => Promise<void>): () => Promise<void> | undefined {
+  let done = false;
+  return () => {
+    if (done) return undefined;
+    return work().then(() => {
+      done = true;
+    });
+  };
+}
