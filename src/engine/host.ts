@@ -54,6 +54,29 @@ export function hostOf(
   return host?.agents === undefined || host.agents.includes(agent) ? host : undefined;
 }
 
+/** The tool of a stored call, as this process has it now. */
+export type FoundTool =
+  /** Undefined if the tool no longer exists. */
+  | { readonly here: true; readonly tool: LiveTool | undefined }
+  /** Another process has it, or a server that does not answer now, and so is not gone. */
+  | { readonly here: false };
+
+/** Finds the tool of a stored call. A promise only where the host needs one: most hosts know at once. */
+export function findTool(hosts: ReadonlyMap<string, Host>, call: CallRecord): FoundTool | Promise<FoundTool> {
+  const host = hostOf(hosts, call);
+  if (host === undefined) return { here: false };
+  try {
+    const tool = host.tool(call);
+    if (!(tool instanceof Promise)) return { here: true, tool };
+    return tool.then(
+      (found) => ({ here: true, tool: found }),
+      () => ({ here: false }),
+    );
+  } catch {
+    return { here: false };
+  }
+}
+
 /** What one process can run of one app. A process touches only the apps it hosts. */
 export interface Host extends HostedApp {
   /** The tool that a call names, or undefined if it no longer exists. */

@@ -216,6 +216,7 @@ export {
   type WorkOptions,
 } from "./process/index.ts";
 export {
+  AppOpenLimit,
   type AskedCall,
   type Closed,
   type Confirmation,
@@ -223,6 +224,7 @@ export {
   type ConfirmationSubject,
   checkedAsk,
   firstQuestion,
+  MAX_OPEN_PER_SERVER,
   type PayloadOutcome,
   type Question,
   rightsOf,

@@ -1,12 +1,4 @@
-import {
-  type Clock,
-  createIds,
-  DEFAULT_SETTINGS,
-  Engine,
-  type NewId,
-  partsOf,
-  systemClock,
-} from "../engine/index.ts";
+import { type Clock, createIds, Engine, type NewId, partsOf, systemClock } from "../engine/index.ts";
 import { readAgentTree } from "./agents/index.ts";
 import { SessionNames } from "./history/index.ts";
 import { Background, Cancellation } from "./loop/index.ts";
@@ -27,7 +19,7 @@ export async function createRunContext(
   options: RunnerOptions,
   { closing, closed }: Pick<RunContext, "closing" | "closed">,
 ): Promise<RunContext> {
-  const { agent, models, policy, clock = systemClock, newId = createIds(), maxModelCalls, maxOpen } = options;
+  const { agent, models, policy, clock = systemClock, newId = createIds(), maxModelCalls } = options;
   const engine = options.engine ?? (await openEngine(options, { clock, newId }));
   const agents = readAgentTree(agent);
   const run: RunContext = {
@@ -46,7 +38,6 @@ export async function createRunContext(
       maxModelCalls: maxModelCalls ?? DEFAULT_MODEL_CALLS,
       maxModelBytes: options.maxModelBytes ?? DEFAULT_MODEL_BYTES,
       modelTimeoutMs: options.modelTimeoutMs ?? DEFAULT_MODEL_TIMEOUT_MS,
-      maxOpen: maxOpen ?? DEFAULT_SETTINGS.maxOpen,
     },
     cancellation: new Cancellation(),
     background: new Background(),

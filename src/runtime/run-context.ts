@@ -15,8 +15,6 @@ export interface RunSettings {
   readonly maxModelBytes: number;
   /** How long a model may give nothing: no answer, or no further piece of one. */
   readonly modelTimeoutMs: number;
-  /** How many confirmations a session may have open. */
-  readonly maxOpen: number;
 }
 
 /** What every step of an app's runs works with. */

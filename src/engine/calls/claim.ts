@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../../protocol/index.ts";
 import { valueDigest } from "../common/index.ts";
-import { type Host, hostOf, type LiveTool } from "../host.ts";
+import { findTool, hostOf, type LiveTool } from "../host.ts";
 import type {
   CallChange,
   CallRecord,
@@ -59,17 +59,17 @@ export async function clear(
   { digested = false }: { readonly digested?: boolean } = {},
 ): Promise<Clearance> {
   const { call, confirmation } = about;
-  const host = hostOf(parts.hosts, call);
-  if (host === undefined) return ELSEWHERE;
+  if (hostOf(parts.hosts, call) === undefined) return ELSEWHERE;
   if (!digested && valueDigest(parts.ledger.digestKey, call.args) !== call.argsDigest) {
     return blocked("arguments-altered", "the stored arguments are not those that were asked about");
   }
   const unbound = checkBinding(parts, call, confirmation);
   if (unbound !== undefined) return blocked(unbound.code, unbound.reason);
-  const looked = lookUp(host, call);
+  const looked = findTool(parts.hosts, call);
+  // Waiting for what is already there would cost every decision a turn of the loop.
   const found = looked instanceof Promise ? await looked : looked;
   // Nobody can say now what would run: the decision stands, and whoever can say it later runs it.
-  return found.ok ? judgeTool(found.tool, about) : ELSEWHERE;
+  return found.here ? judgeTool(found.tool, about) : ELSEWHERE;
 }
 
 const ELSEWHERE = { ok: false, elsewhere: true } as const;
@@ -81,23 +81,6 @@ function judgeTool(tool: LiveTool | undefined, { call, session }: Cleared): Clea
   }
   const denial = tool.denies?.(call, session.user);
   return denial === undefined ? { ok: true, tool } : blocked("policy-denied", denial, tool);
-}
-
-type LookedUp = { readonly ok: true; readonly tool: LiveTool | undefined } | { readonly ok: false };
-
-/** The tool as it is now, unless its whereabouts cannot be asked: a server that does not answer is not gone. */
-function lookUp(host: Host, call: CallRecord): LookedUp | Promise<LookedUp> {
-  try {
-    const found = host.tool(call);
-    // Most hosts know at once; waiting for what is already there would cost every decision a turn of the loop.
-    if (!(found instanceof Promise)) return { ok: true, tool: found };
-    return found.then(
-      (tool) => ({ ok: true, tool }),
-      () => ({ ok: false }),
-    );
-  } catch {
-    return { ok: false };
-  }
 }
 
 function blocked(code: ErrorCode, reason: string, tool?: LiveTool): Blocked {

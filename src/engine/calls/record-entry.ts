@@ -16,7 +16,7 @@ import {
   transact,
 } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
-import { newConfirmation, writeQuestions } from "../questions/index.ts";
+import { newConfirmation, tooManyAsked, writeQuestions } from "../questions/index.ts";
 import { type Delegation, delegateFrameId } from "./call-end.ts";
 import type { Claimed } from "./claim.ts";
 import type { Ended } from "./executions.ts";
@@ -249,8 +249,8 @@ async function suspend(
   const { call, frame, session, now } = held;
   // A call that is unknown by now may have been asked about elsewhere: a question of it would mislead.
   if (call.status === "unknown") return { value: { call } };
-  const flood = floodReason(parts, held);
-  if (flood !== undefined) return tooMany(parts, held, { reason: flood, last });
+  const tooMany = tooManyAsked(parts.settings, held);
+  if (tooMany !== undefined) return failAsking(parts, held, { result: tooMany, last });
   const { approvers, expiresInMs } = claimed.tool.asking;
   // Of a gate's own session the user is whoever used it last; of a run's it is the session's.
   const user = call.frame === undefined ? (call.requesters?.at(-1) ?? session.user) : session.user;
@@ -273,12 +273,6 @@ async function suspend(
   return { draft, value: { call: suspended, asked: { call: suspended, confirmation } } };
 }
 
-function floodReason({ settings }: EngineParts, { call, session }: Held): string | undefined {
-  if (call.rounds >= settings.maxRounds) return `a call may ask at most ${settings.maxRounds} questions`;
-  if (session.open >= settings.maxOpen) return `the session has ${session.open} open confirmations already`;
-  return undefined;
-}
-
 function shownOf(call: CallRecord, { tool, confirmation }: Claimed, { options, step }: OpenAsk): Shown {
   const { hint, payload, schema } = options;
   const { onDenied } = tool.asking;
@@ -296,14 +290,13 @@ function shownOf(call: CallRecord, { tool, confirmation }: Claimed, { options, s
   };
 }
 
-async function tooMany(
+async function failAsking(
   parts: EngineParts,
   { call, frame, session, now }: Held,
-  { reason, last }: { readonly reason: string; readonly last: Conflict | undefined },
+  { result, last }: { readonly result: JsonObject; readonly last: Conflict | undefined },
 ): Promise<Plan<Ended>> {
   const owner = frame === undefined ? undefined : await parts.lease.hold();
   const draft = new Draft(parts, now, session);
-  const result = { error: `too many confirmations: ${reason}`, code: "too-many-open" };
   const answered = writeAnswer(parts, draft, {
     call,
     frame,

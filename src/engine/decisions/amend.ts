@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, member } from "../../protocol/index.ts";
 import { sameJson, unredact, valueDigest } from "../common/index.ts";
-import type { Amendment } from "../host.ts";
+import { type Amendment, findTool } from "../host.ts";
 import type { CallRecord, ConfirmationRecord } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { mayDecide } from "../people/index.ts";
@@ -41,11 +41,11 @@ export async function judgeAmendment(
   if (!read.ok) return refuse("arguments-mismatch", read.message, read.field);
   const { args: sent } = read;
   if (sameJson(sent, call.args)) return unchanged;
-  const tool = await parts.hosts.get(call.app)?.tool(call);
-  if (tool?.amend === undefined) {
+  const found = await findTool(parts.hosts, call);
+  if (!found.here || found.tool?.amend === undefined) {
     return refuse("arguments-mismatch", `Arguments can be changed only where the app ${call.app} is served.`);
   }
-  const amended = await tool.amend(call, { args: sent, user: confirmation.user });
+  const amended = await found.tool.amend(call, { args: sent, user: confirmation.user });
   if (!amended.ok) return refuse(amended.code, told(amended), amended.field);
   if (!mayDecide({ ...confirmation, approvers: amended.approvers }, decider.by)) {
     return refuse("not-an-approver", `${decider.by.id} may not approve these arguments.`);

@@ -2,7 +2,8 @@
  * Questions to people: how one is asked, asked again, closed and withdrawn.
  * A confirmation is one question about one call; a call can have several, one after another.
  * Decided here: what a question binds (call, tool, arguments, definition) and how that is signed;
- * which question an id names; what a payload must look like; how a question ends without an approval.
+ * which question an id names; what a payload must look like; how a question ends without an approval;
+ * how many may be open.
  * The word of a person on a question is judged in `decisions/`.
  */
 
@@ -20,6 +21,7 @@ export {
 export { type VotedOn, voteIsGenuine, voteMac } from "./decision-mac.ts";
 export { expire, writeExpiry } from "./expire.ts";
 export { firstQuestion } from "./first-question.ts";
+export { AppOpenLimit, MAX_OPEN_PER_SERVER, openRoom, tooManyAsked, tooManyOpen } from "./open-limit.ts";
 export { judgePayload, type PayloadOutcome } from "./payload.ts";
 export { judgePayloadHere } from "./payload-here.ts";
 export { readConfirmation, readPending } from "./read-confirmations.ts";

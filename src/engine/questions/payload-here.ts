@@ -1,6 +1,5 @@
 import type { JsonValue } from "../../protocol/index.ts";
-import { hostOf, type LiveTool } from "../host.ts";
-import type { CallRecord } from "../ledger/index.ts";
+import { findTool } from "../host.ts";
 import type { EngineParts } from "../parts.ts";
 import type { AskedCall } from "./ask.ts";
 import { judgePayload, type PayloadOutcome } from "./payload.ts";
@@ -18,17 +17,9 @@ export async function judgePayloadHere(
   const judged = judgePayload(shown, call, sent);
   if (!judged.ok || judged.payload === undefined || shown.schema === undefined || shown.askedByTool === true)
     return judged;
-  const tool = await toolHere(parts, call);
+  const found = await findTool(parts.hosts, call);
   // One that changed since is not what was shown: that is found out, and told, when the call is cleared.
-  if (tool?.definitionDigest !== call.definitionDigest) return judged;
-  const read = await tool.readPayload?.(judged.payload);
+  if (!found.here || found.tool?.definitionDigest !== call.definitionDigest) return judged;
+  const read = await found.tool.readPayload?.(judged.payload);
   return read?.ok === false ? read : judged;
-}
-
-async function toolHere({ hosts }: EngineParts, call: CallRecord): Promise<LiveTool | undefined> {
-  try {
-    return await hostOf(hosts, call)?.tool(call);
-  } catch {
-    return undefined;
-  }
 }

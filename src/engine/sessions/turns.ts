@@ -38,7 +38,14 @@ import {
   transact,
 } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
-import { type AskedCall, newConfirmation, type Question, writeQuestions } from "../questions/index.ts";
+import {
+  type AskedCall,
+  newConfirmation,
+  openRoom,
+  type Question,
+  tooManyOpen,
+  writeQuestions,
+} from "../questions/index.ts";
 
 /** A user's message, and the agent that is to answer it. */
 export interface MessageInput {
@@ -256,7 +263,7 @@ function sortCalls(
   const answered: { readonly call: CallRecord; readonly result: JsonValue }[] = [];
   const { owner = "" } = frame;
   const { now } = draft;
-  const within = withinLimit(planned, parts.settings.maxOpen - session.open);
+  const within = withinLimit(parts, session, planned);
   for (const [ord, one] of within.entries()) {
     const call = newCall(parts, now, { frame, planned: one, ord });
     const { plan } = one;
@@ -275,12 +282,15 @@ function sortCalls(
 }
 
 /** Questions beyond what the session may have open are answered instead of put. */
-function withinLimit(calls: readonly PlannedCall[], room: number): readonly PlannedCall[] {
+function withinLimit(
+  { settings }: EngineParts,
+  session: SessionRecord,
+  calls: readonly PlannedCall[],
+): readonly PlannedCall[] {
   const asking = calls.filter(({ plan }) => plan.kind === "ask");
-  if (asking.length <= room) return calls;
-  const tooMany = new Set(asking.slice(Math.max(room, 0)));
-  const result = { error: "too many open confirmations in this session", code: "too-many-open" };
-  const plan: CallPlan = { kind: "answer", status: "failed", result };
+  const tooMany = new Set(asking.slice(openRoom(settings, session)));
+  if (tooMany.size === 0) return calls;
+  const plan: CallPlan = { kind: "answer", status: "failed", result: tooManyOpen(settings) };
   return calls.map((planned) => (tooMany.has(planned) ? { ...planned, plan } : planned));
 }
 

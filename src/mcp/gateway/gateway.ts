@@ -1,5 +1,6 @@
 import type { Transport } from "@modelcontextprotocol/client";
 import {
+  AppOpenLimit,
   type Approvers,
   type CallContext,
   checkAsking,
@@ -7,6 +8,7 @@ import {
   flawOfName,
   type GatedFunction,
   type GateOutcome,
+  MAX_OPEN_PER_SERVER,
   OutcomeUnknown,
   type PrincipalInput,
   valueDigest,
@@ -25,7 +27,6 @@ import { type CallKey, CallKeys } from "./call-keys.ts";
 import { ambiguous, failure, failureIn, isFinal, outcomeResult } from "./gateway-outcome.ts";
 import { GatewaySession } from "./gateway-session.ts";
 import { ListedTools } from "./listed-tools.ts";
-import { MOST_OPEN, OpenLimit } from "./open-limit.ts";
 
 export interface McpGatewayOptions {
   readonly engine: Engine;
@@ -57,7 +58,7 @@ export interface GatedRequest {
 
 const PROGRESS_MS = 5_000;
 const DEFAULT_TIMEOUT_MS = 600_000;
-const TOO_MANY = `${MOST_OPEN} calls of this server wait for a person already; this one was not asked about, and not run`;
+const TOO_MANY = `${MAX_OPEN_PER_SERVER} calls of this server wait for a person already; this one was not asked about, and not run`;
 
 type Gate = GatedFunction<JsonObject, JsonObject>;
 
@@ -81,7 +82,7 @@ interface Place {
 export class McpGateway {
   readonly #options: McpGatewayOptions;
   readonly #keys: CallKeys;
-  readonly #limit: OpenLimit;
+  readonly #limit: AppOpenLimit;
   readonly #sessions = new Set<GatewaySession>();
   readonly #gates = new Map<string, Gate>();
   /** The request that asked, by the key of its call: an approved call runs where it was asked for. */
@@ -97,7 +98,7 @@ export class McpGateway {
     this.#options = options;
     this.#own = new OwnUpstream(options.server);
     this.#keys = new CallKeys(options.engine.ledger, this.#app);
-    this.#limit = new OpenLimit(options.engine.ledger, this.#app);
+    this.#limit = new AppOpenLimit(options.engine.ledger, this.#app);
   }
 
   /**

@@ -44,7 +44,7 @@ export async function planCalls(
   const planned: PlannedCall[] = [];
   for (const call of calls) {
     const second = call.name === TRANSFER_TOOL && planned.some(isTransfer);
-    planned.push(second ? answered(call, SECOND_TRANSFER) : await planCall(scene, call, planned));
+    planned.push(second ? answered(call, SECOND_TRANSFER) : await planCall(scene, call));
   }
   return planned;
 }
@@ -57,11 +57,7 @@ function isTransfer({ tool, plan }: PlannedCall): boolean {
   return tool === TRANSFER_TOOL && plan.kind !== "answer";
 }
 
-async function planCall(
-  scene: StepScene,
-  call: IdentifiedCall,
-  earlier: readonly PlannedCall[],
-): Promise<PlannedCall> {
+async function planCall(scene: StepScene, call: IdentifiedCall): Promise<PlannedCall> {
   const tool = scene.tools.get(call.name);
   if (tool === undefined) return answered(call, unknownTool(scene, call.name));
   const hooked = await askBeforeTool(scene, tool, call);
@@ -88,8 +84,6 @@ async function planCall(
   if (ruling.outcome === "allow") {
     return { ...base, plan: { kind: "run", tool: toLiveTool(scene.run, scene.agent, tool) } };
   }
-  const asking = earlier.filter(({ plan }) => plan.kind === "ask").length;
-  if (scene.open.length + asking >= scene.run.settings.maxOpen) return { ...base, plan: tooMany(scene) };
   await scene.run.definitions.keep(tool.definition);
   const question = questionOf(gated, ruling, { requesters: scene.requesters, card: hooked.card });
   return { ...base, plan: { kind: "ask", question } };
@@ -115,11 +109,6 @@ function answerAsBefore(scene: StepScene, tool: Tool, args: JsonObject): Planned
   if (open === undefined) return undefined;
   const error = `the same call is already awaiting a person's decision (${open.wireId}); it has not run`;
   return { kind: "answer", status: "failed", result: { error } };
-}
-
-function tooMany({ run }: StepScene): PlannedCall["plan"] {
-  const error = `too many open confirmations: at most ${run.settings.maxOpen} may wait in one session`;
-  return { kind: "answer", status: "failed", result: { error, code: "too-many-open" } };
 }
 
 function answered(call: IdentifiedCall, result: JsonValue): PlannedCall {
