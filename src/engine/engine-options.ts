@@ -1,3 +1,4 @@
+import type { Policy } from "./gate/index.ts";
 import type { Clock, NewId, Trace } from "./common/index.ts";
 import type { Ledger } from "./ledger/index.ts";
 import { DEFAULT_SETTINGS, type EngineSettings } from "./parts.ts";
@@ -16,6 +17,8 @@ export interface EngineOptions extends Partial<EngineSettings> {
   readonly onError?: (error: unknown) => void;
   /** Told of what the ledger no longer has, though it had acknowledged it. A process warning if nothing is said. */
   readonly onNotice?: (notice: LedgerNotice) => void;
+  /** Rules over all calls of this engine, through every door. */
+  readonly policy?: Policy;
   /** Called around decisions, claims, tools and models, for tracing. */
   readonly trace?: Trace;
 }

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "../protocol/index.ts";
 import type { CallContext, CallEnd } from "./calls/index.ts";
 import type { PayloadReading } from "./common/index.ts";
-import type { CallRecord, FrameRecord, Shown } from "./ledger/index.ts";
+import type { CallRecord, ConfirmationRecord, FrameRecord, SessionRecord, Shown } from "./ledger/index.ts";
 import type { Approvers } from "./people/index.ts";
 import type { AskedCall } from "./questions/index.ts";
 
@@ -16,16 +16,30 @@ export interface AskingRules {
 export interface LiveTool {
   readonly definitionDigest: string;
   readonly asking: AskingRules;
-  /** A deny rule that holds now for this user's call; its sentence is the reason. Checked again at every claim. */
-  denies?(call: CallRecord, user: string): string | undefined;
+  /** A deny rule that holds for this call now; its sentence is the reason. Checked again at every claim. */
+  denies?(about: StoredCall): string | undefined | Promise<string | undefined>;
   /** How the call would be shown now that the definition changed; undefined if its arguments no longer fit. */
-  showAgain?(call: CallRecord): Shown | undefined | Promise<Shown | undefined>;
+  showAgain?(about: StoredCall): Promise<ShownAgain | undefined>;
   /** Judges arguments that a person changed, as if the model had sent them. Absent: they may not be changed. */
-  amend?(call: CallRecord, changed: { readonly args: JsonObject; readonly user: string }): Promise<Amendment>;
+  amend?(about: StoredCall, args: JsonObject): Promise<Amendment>;
   /** What the body gets of an approval's payload: the tool's own schema may ask for more than the form shows. */
   readPayload?(sent: JsonValue): Promise<PayloadReading>;
   /** Enters the body with the call's arguments. */
   run(call: CallRecord, context: CallContext): Promise<JsonValue | undefined | CallEnd>;
+}
+
+/** A stored call with what was loaded beside it. */
+export interface StoredCall {
+  readonly call: CallRecord;
+  readonly session: Pick<SessionRecord, "id" | "user">;
+  readonly frame?: FrameRecord | undefined;
+  readonly confirmation?: ConfirmationRecord | undefined;
+}
+
+/** A card for a tool that changed, and who may decide it now. */
+export interface ShownAgain {
+  readonly shown: Shown;
+  readonly approvers: Approvers;
 }
 
 /** The arguments that would run and who may approve them, or why they cannot stand. */

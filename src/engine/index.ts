@@ -80,15 +80,36 @@ export {
 } from "./frames/index.ts";
 export {
   type AskingOptions,
+  type AuthorGate,
+  type CallSubject,
+  type CardNotes,
+  type ConfirmationRules,
   checkAsking,
+  type Door,
   type GateBody,
+  type GateContext,
+  type GatedCall,
   type GatedFunction,
+  type GatedTool,
   type GateOptions,
   type GateOutcome,
+  type GateRules,
   type GateUse,
-  parseChanged,
+  type Hooked,
+  judge,
+  meets,
+  type Policy,
+  type PolicyCall,
+  type PolicyVerdict,
+  parseArguments,
+  planUnder,
+  type Ruling,
+  restoreArguments,
+  toConfirmationRules,
+  toLiveTool,
+  type Verdict,
 } from "./gate/index.ts";
-export type { Amendment, AskingRules, Host, HostedApp, LiveTool } from "./host.ts";
+export type { Amendment, AskingRules, Host, HostedApp, LiveTool, StoredCall } from "./host.ts";
 export {
   type Delivery,
   type DeliveryEnd,
@@ -182,7 +203,7 @@ export {
   type ShownStatus,
   shownStatus,
 } from "./lifecycle/index.ts";
-export { DEFAULT_SETTINGS, type EngineParts, type EngineSettings } from "./parts.ts";
+export type { EngineParts, EngineSettings } from "./parts.ts";
 export {
   ANYBODY,
   type Approvers,

@@ -7,7 +7,6 @@ import type { RunContext } from "./run-context.ts";
 import type { RunnerOptions } from "./runner-options.ts";
 import { createRuntimeHost } from "./runtime-host.ts";
 import { RunFeed } from "./streaming/index.ts";
-import { Definitions } from "./tools/index.ts";
 
 const DEFAULT_MODEL_CALLS = 500;
 const DEFAULT_MODEL_BYTES = 4 * 1_048_576;
@@ -21,6 +20,8 @@ export async function createRunContext(
 ): Promise<RunContext> {
   const { agent, models, policy, clock = systemClock, newId = createIds(), maxModelCalls } = options;
   const engine = options.engine ?? (await openEngine(options, { clock, newId }));
+  // An engine of its own has been given the policy already.
+  const own = options.engine === undefined ? undefined : policy;
   const agents = readAgentTree(agent);
   const run: RunContext = {
     app,
@@ -28,9 +29,9 @@ export async function createRunContext(
     parts: partsOf(engine),
     agents,
     hooks: options,
-    policy,
+    rules: engine.rulesAt("runner", own),
+    remoteRules: engine.rulesAt("remote", own),
     models,
-    definitions: new Definitions(engine.ledger),
     feed: new RunFeed(),
     names: new SessionNames(engine.ledger),
     requestHeaders: new RequestHeaders(agents, () => clock.now()),
@@ -65,6 +66,7 @@ async function openEngine(
 function engineOptions({
   secret,
   hostName,
+  policy,
   leaseMs,
   heartbeatMs,
   storeWithinMs,
@@ -82,6 +84,7 @@ function engineOptions({
   const process = {
     secret,
     hostName,
+    policy,
     leaseMs,
     heartbeatMs,
     storeWithinMs,

@@ -19,7 +19,6 @@ export {
   ParallelAgent,
   SequentialAgent,
 } from "./agents/index.ts";
-export type { Policy, PolicyCall, PolicyVerdict } from "./calls/index.ts";
 export {
   isNested,
   isVisible,
@@ -56,7 +55,6 @@ export {
   type ConfirmationPredicate,
   FunctionTool,
   type FunctionToolOptions,
-  type GateContext,
   readAnswers,
   type State,
   type Tool,

@@ -1,12 +1,10 @@
-import type { Engine, EngineParts } from "../engine/index.ts";
+import type { Engine, EngineParts, GateRules } from "../engine/index.ts";
 import type { AgentTree, Hooks } from "./agents/index.ts";
-import type { Policy } from "./calls/index.ts";
 import type { SessionNames } from "./history/index.ts";
 import type { Background, Cancellation } from "./loop/index.ts";
 import type { RequestHeaders } from "./messages/index.ts";
 import type { Model, ModelResolver } from "./models/index.ts";
 import type { RunFeed } from "./streaming/index.ts";
-import type { Definitions } from "./tools/index.ts";
 
 export interface RunSettings {
   /** How many model calls one agent may make for one message. */
@@ -25,9 +23,11 @@ export interface RunContext {
   readonly parts: EngineParts;
   readonly agents: AgentTree;
   readonly hooks: Hooks;
-  readonly policy: Policy | undefined;
+  /** What its agents' calls are judged with. */
+  readonly rules: GateRules;
+  /** What the calls of its remote agents are judged with. */
+  readonly remoteRules: GateRules;
   readonly models: ModelResolver;
-  readonly definitions: Definitions;
   readonly feed: RunFeed;
   readonly names: SessionNames;
   readonly requestHeaders: RequestHeaders;

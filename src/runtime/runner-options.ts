@@ -1,7 +1,6 @@
-import type { Engine, EngineOptions, Ledger, Once, PrincipalInput } from "../engine/index.ts";
+import type { Engine, EngineOptions, Ledger, Once, Policy, PrincipalInput } from "../engine/index.ts";
 import type { Content, JsonObject, Wire } from "../protocol/index.ts";
 import { type AnyAgent, HOOK_NAMES, type Hooks } from "./agents/index.ts";
-import type { Policy } from "./calls/index.ts";
 import type { RunLimits } from "./loop/index.ts";
 import type { HeaderSource, ReadMessage } from "./messages/index.ts";
 import type { ModelResolver } from "./models/index.ts";
@@ -19,6 +18,7 @@ export interface RunnerOptions extends Hooks, Partial<RunSettings>, Omit<Partial
    */
   readonly engine?: Engine;
   readonly models: ModelResolver;
+  /** Rules over the calls of this app, beside those of an engine that is given. */
   readonly policy?: Policy;
   /** What becomes of open questions when the user says something else. */
   readonly whilePending?: "converse" | "cancel";

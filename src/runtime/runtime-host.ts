@@ -1,7 +1,14 @@
 import { type CallRecord, type FrameRecord, finishFrame, type Host, type LiveTool } from "../engine/index.ts";
 import { Agent, isForeign, toolsOf } from "./agents/index.ts";
-import { toLiveToolFor } from "./calls/index.ts";
-import { failureOf, foreignTool, stepComposite, stepForeign, stepLlm, WorkElsewhere } from "./loop/index.ts";
+import { liveToolOf } from "./calls/index.ts";
+import {
+  failureOf,
+  foreignLiveTool,
+  stepComposite,
+  stepForeign,
+  stepLlm,
+  WorkElsewhere,
+} from "./loop/index.ts";
 import { answerInProcess, sayer, sayLeftovers } from "./messages/index.ts";
 import type { RunContext } from "./run-context.ts";
 
@@ -23,10 +30,10 @@ export function createRuntimeHost(run: RunContext): Host {
 
 async function liveToolFor(run: RunContext, call: CallRecord): Promise<LiveTool | undefined> {
   const agent = run.agents.get(call.agent);
-  if (agent !== undefined && isForeign(agent)) return foreignTool(run, agent, call.tool);
+  if (agent !== undefined && isForeign(agent)) return foreignLiveTool(run, agent, call.tool);
   if (!(agent instanceof Agent)) return undefined;
   const tool = (await toolsOf(agent, run.agents)).get(call.tool);
-  return tool === undefined ? undefined : toLiveToolFor(run, { agent, tool, call });
+  return tool === undefined ? undefined : liveToolOf(run, agent, tool);
 }
 
 async function step(run: RunContext, frame: FrameRecord): Promise<void> {

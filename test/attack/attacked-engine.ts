@@ -51,7 +51,7 @@ export async function openAttackedEngine(): Promise<AttackedEngine> {
   const file = createDatabaseFile();
   onTestFinished(() => file[Symbol.dispose]());
   const fixture = await openEngineFixture({ url: file.url });
-  fixture.app.define("draft", { amend: async (_call, { args }) => judgeDraft(args) });
+  fixture.app.define("draft", { amend: async (_about, args) => judgeDraft(args) });
   fixture.app.define("lose", {
     run: async () => {
       throw new OutcomeUnknown("the line went dead");

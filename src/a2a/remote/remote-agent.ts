@@ -3,8 +3,8 @@ import {
   type Approvers,
   CallEnd,
   type CallRecord,
+  type CardNotes,
   checkAsking,
-  type Shown,
   storableText,
 } from "../../engine/index.ts";
 import {
@@ -144,21 +144,16 @@ export class RemoteAgent implements ForeignAgent {
     const questions = rest.asks.map((ask) => ({
       tool: storableText(ask.name),
       args: ask.args,
-      shown: this.#shown(ask, note, rest),
       approvers: this.#approvers,
+      ...(rest.agent === undefined ? {} : { source: `${this.name} / ${rest.agent}` }),
+      notes: this.#notes(ask, note, rest.form),
     }));
     return { kind: "ask", questions };
   }
 
-  #shown(
-    ask: ChildAsk,
-    { task, context }: Note,
-    { form, agent }: { readonly form: PauseForm; readonly agent?: string },
-  ): Shown {
+  #notes(ask: ChildAsk, { task, context }: Note, form: PauseForm): CardNotes {
     return {
-      hint: ask.hint === "" ? `Approve execution of tool ${ask.name}?` : ask.hint,
-      why: [`the remote agent ${this.name} asks`],
-      source: agent === undefined ? this.name : `${this.name} / ${agent}`,
+      ...(ask.hint === "" ? {} : { hint: ask.hint }),
       remote: { agent: this.name, task, context },
       ...(form === "questions"
         ? { askedByTool: true, question: ASK_USER, schema: answersSchema(askedQuestions(ask.args)) }

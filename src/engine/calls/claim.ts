@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../../protocol/index.ts";
 import { valueDigest } from "../common/index.ts";
-import { findTool, hostOf, type LiveTool } from "../host.ts";
+import { findTool, hostOf, type LiveTool, type StoredCall } from "../host.ts";
 import type {
   CallChange,
   CallRecord,
@@ -26,13 +26,6 @@ export interface Claimed {
   readonly draft?: Draft;
 }
 
-/** A call that is about to be claimed: whose it is, and the question about it where there was one. */
-interface Cleared {
-  readonly session: Pick<SessionRecord, "user">;
-  readonly call: CallRecord;
-  readonly confirmation?: ConfirmationRecord | undefined;
-}
-
 /** May the call start in this process, as things are now? */
 export type Clearance =
   | { readonly ok: true; readonly tool: LiveTool }
@@ -55,7 +48,7 @@ export interface Blocked {
  */
 export async function clear(
   parts: EngineParts,
-  about: Cleared,
+  about: StoredCall,
   { digested = false }: { readonly digested?: boolean } = {},
 ): Promise<Clearance> {
   const { call, confirmation } = about;
@@ -74,12 +67,13 @@ export async function clear(
 
 const ELSEWHERE = { ok: false, elsewhere: true } as const;
 
-function judgeTool(tool: LiveTool | undefined, { call, session }: Cleared): Clearance {
+async function judgeTool(tool: LiveTool | undefined, about: StoredCall): Promise<Clearance> {
+  const { call } = about;
   if (tool === undefined) return blocked("tool-gone", `the tool ${call.tool} no longer exists`);
   if (tool.definitionDigest !== call.definitionDigest) {
     return blocked("definition-changed", `the tool ${call.tool} is not the one that was shown`, tool);
   }
-  const denial = tool.denies?.(call, session.user);
+  const denial = await tool.denies?.(about);
   return denial === undefined ? { ok: true, tool } : blocked("policy-denied", denial, tool);
 }
 

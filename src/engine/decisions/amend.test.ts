@@ -23,7 +23,7 @@ const ARGS = { amount: 5, to: "bob", note: "-" };
 
 /** Gated again as a runtime would: parsed, and more than 100 needs a manager; more than 1000 nobody may. */
 const tool: Partial<LiveTool> = {
-  amend: async (_call, { args }) => {
+  amend: async (_about, args) => {
     const parsed = await shape.parse(args);
     if (!parsed.ok) return { ...parsed, code: "arguments-mismatch" };
     const amount = Number(parsed.args["amount"]);

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, member } from "../../protocol/index.ts";
 import { sameJson, unredact, valueDigest } from "../common/index.ts";
-import { type Amendment, findTool } from "../host.ts";
-import type { CallRecord, ConfirmationRecord } from "../ledger/index.ts";
+import { type Amendment, findTool, type StoredCall } from "../host.ts";
+import type { ConfirmationRecord } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { mayDecide } from "../people/index.ts";
 import type { Decider, DecisionInput, RefusedDecision } from "./decision.ts";
@@ -17,8 +17,7 @@ export type AmendmentOutcome =
     }
   | { readonly ok: false; readonly refusal: RefusedDecision };
 
-interface Subject {
-  readonly call: CallRecord;
+interface Subject extends StoredCall {
   readonly confirmation: ConfirmationRecord;
 }
 
@@ -28,9 +27,10 @@ interface Subject {
  */
 export async function judgeAmendment(
   parts: EngineParts,
-  { call, confirmation }: Subject,
+  about: Subject,
   { input, decider }: { readonly input: DecisionInput; readonly decider: Decider },
 ): Promise<AmendmentOutcome> {
+  const { call, confirmation } = about;
   const unchanged = { ok: true, args: call.args, argsDigest: call.argsDigest } as const;
   if (input.args === undefined) return unchanged;
   const refuse = (code: RefusedDecision["code"], message: string, field?: string): AmendmentOutcome => ({
@@ -45,7 +45,7 @@ export async function judgeAmendment(
   if (!found.here || found.tool?.amend === undefined) {
     return refuse("arguments-mismatch", `Arguments can be changed only where the app ${call.app} is served.`);
   }
-  const amended = await found.tool.amend(call, { args: sent, user: confirmation.user });
+  const amended = await found.tool.amend(about, sent);
   if (!amended.ok) return refuse(amended.code, told(amended), amended.field);
   if (!mayDecide({ ...confirmation, approvers: amended.approvers }, decider.by)) {
     return refuse("not-an-approver", `${decider.by.id} may not approve these arguments.`);
@@ -59,7 +59,7 @@ export async function judgeAmendment(
 /** What was sent, with its secrets, if nothing in it changed that may not. */
 function readChange(
   given: JsonObject,
-  { call, confirmation }: Subject,
+  { call, confirmation }: Pick<Subject, "call" | "confirmation">,
 ):
   | { readonly ok: true; readonly args: JsonObject }
   | { readonly ok: false; readonly field: string; readonly message: string } {

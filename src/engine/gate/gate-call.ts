@@ -2,31 +2,24 @@ import { CountersignError, type JsonObject } from "../../protocol/index.ts";
 import { type Claimed, permitFor } from "../calls/index.ts";
 import { valueDigest } from "../common/index.ts";
 import type { LiveTool } from "../host.ts";
-import {
-  type CallRecord,
-  Draft,
-  type Plan,
-  type SessionName,
-  type Shown,
-  transact,
-} from "../ledger/index.ts";
+import { type CallRecord, Draft, type Plan, type SessionName, transact } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import type { Principal } from "../people/index.ts";
-import { newConfirmation, writeQuestions } from "../questions/index.ts";
+import { newConfirmation, type Question, writeQuestions } from "../questions/index.ts";
+import type { CallPlan } from "../sessions/index.ts";
+import type { GatedTool } from "./gated-tool.ts";
 
 /** A call of a gated function, about to be opened under its key. */
 export interface GateCallInput {
   readonly session: SessionName;
-  readonly tool: string;
+  readonly tool: GatedTool;
   readonly args: JsonObject;
   readonly unparsed: boolean;
   readonly definitionDigest: string;
-  readonly secrets: readonly string[];
-  readonly repeatable: boolean;
-  readonly live: LiveTool;
+  readonly requesters: readonly string[];
   readonly by: Principal;
-  /** What to put before a person; without it the call runs at once. */
-  readonly shown?: Shown;
+  /** What the gate says is to become of it. */
+  readonly plan: CallPlan;
 }
 
 export interface OpenedGateCall {
@@ -42,10 +35,10 @@ export async function openGateCall(parts: EngineParts, input: GateCallInput): Pr
     if (snapshot === undefined) return planNew(parts, input, argsDigest);
     const callId = `${snapshot.session.key}.${input.session.id}`;
     const [known] = await parts.ledger.calls([callId]);
-    const same = known?.tool === input.tool && askedDigest(parts, known) === argsDigest;
+    const same = known?.tool === input.tool.name && askedDigest(parts, known) === argsDigest;
     if (same) return { value: { callId } };
-    const { tool = input.tool } = known ?? {};
-    const what = tool === input.tool ? `${tool} with other arguments` : tool;
+    const { tool = input.tool.name } = known ?? {};
+    const what = tool === input.tool.name ? `${tool} with other arguments` : tool;
     throw new CountersignError("key-reused", `The key ${input.session.id} was used for ${what}.`);
   });
 }
@@ -64,52 +57,41 @@ async function planNew(
   const { now } = parts.ledger;
   const draft = new Draft(parts, now, { key: parts.newId(now), create: input.session });
   const call = newCall(draft.sessionKey, input, argsDigest);
-  return input.shown === undefined
-    ? planRun(draft, {
-        call: { ...call, permit: permitFor(parts, call) },
-        input,
-        owner: await parts.lease.hold(),
-      })
-    : planQuestion(parts, draft, { call, input, shown: input.shown });
+  const { plan } = input;
+  if (plan.kind === "answer") return planAnswer(draft, call, plan);
+  if (plan.kind === "ask") return planQuestion(parts, draft, { call, question: plan.question });
+  const permitted = { ...call, permit: permitFor(parts, call) };
+  return planRun(draft, { call: permitted, input, live: plan.tool, owner: await parts.lease.hold() });
 }
 
-function planRun(
-  draft: Draft,
-  {
-    call,
-    input,
-    owner,
-  }: { readonly call: CallRecord; readonly input: GateCallInput; readonly owner: string },
-): Plan<OpenedGateCall> {
+interface NewRun {
+  readonly call: CallRecord;
+  readonly input: GateCallInput;
+  readonly live: LiveTool;
+  readonly owner: string;
+}
+
+function planRun(draft: Draft, { call, input, live, owner }: NewRun): Plan<OpenedGateCall> {
   const running: CallRecord = { ...call, status: "executing", attempt: 1, owner, startedAt: draft.now };
   draft.claimedBy(owner).insertCall(running);
   if (!running.repeatable) draft.sync();
   const { id, tool, attempt, argsDigest } = running;
   draft.journal("call-started", { call: id, tool, attempt, owner, argsDigest, by: input.by.id });
   const session = { key: draft.sessionKey, ...input.session };
-  const claimed = {
-    session,
-    call: running,
-    confirmation: undefined,
-    frame: undefined,
-    tool: input.live,
-    owner,
-  };
+  const claimed = { session, call: running, confirmation: undefined, frame: undefined, tool: live, owner };
   return { draft, value: { callId: id, claimed } };
 }
 
 function planQuestion(
   parts: EngineParts,
   draft: Draft,
-  { call, input, shown }: { readonly call: CallRecord; readonly input: GateCallInput; readonly shown: Shown },
+  { call, question }: { readonly call: CallRecord; readonly question: Question },
 ): Plan<OpenedGateCall> {
-  const { approvers, expiresInMs } = input.live.asking;
-  const requesters = requestersOf(input.by);
   const confirmation = newConfirmation(parts, draft.now, {
-    session: { app: input.session.app, user: requesters.at(-1) ?? "" },
+    session: { app: call.app, user: question.requesters.at(-1) ?? "" },
     call,
     frame: undefined,
-    question: { shown, approvers, requesters, ...(expiresInMs === undefined ? {} : { expiresInMs }) },
+    question,
   });
   const waiting: CallRecord = { ...call, confirmation: confirmation.id, rounds: 1 };
   draft.insertCall(waiting);
@@ -117,8 +99,16 @@ function planQuestion(
   return { draft, value: { callId: call.id } };
 }
 
-function requestersOf({ id, onBehalfOf }: Principal): readonly string[] {
-  return onBehalfOf === undefined ? [id] : [id, onBehalfOf];
+// A policy forbids it: on record, so that its key keeps this answer.
+function planAnswer(
+  draft: Draft,
+  call: CallRecord,
+  { status, result }: Extract<CallPlan, { kind: "answer" }>,
+): Plan<OpenedGateCall> {
+  draft.write({ kind: "call-insert", call: { ...call, status, result, endedAt: draft.now } });
+  const { id, tool, argsDigest } = call;
+  draft.journal("calls-answered", { calls: [{ call: id, tool, status, argsDigest }] });
+  return { draft, value: { callId: id } };
 }
 
 function newCall(session: string, input: GateCallInput, argsDigest: string): CallRecord {
@@ -130,14 +120,14 @@ function newCall(session: string, input: GateCallInput, argsDigest: string): Cal
     ord: 0,
     wireId: input.session.id,
     agent: input.session.app,
-    tool: input.tool,
+    tool: input.tool.name,
     args: input.args,
     unparsed: input.unparsed,
     argsDigest,
     definitionDigest: input.definitionDigest,
-    requesters: requestersOf(input.by),
-    secrets: input.secrets,
-    repeatable: input.repeatable,
+    requesters: input.requesters,
+    secrets: input.tool.secrets,
+    repeatable: input.tool.repeatable,
     status: "waiting",
     attempt: 0,
     rounds: 0,

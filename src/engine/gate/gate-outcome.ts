@@ -12,7 +12,8 @@ export type GateOutcome<Result> =
   | { readonly status: "executing"; readonly callId: string }
   | { readonly status: "succeeded"; readonly result: Result }
   | { readonly status: "failed"; readonly error: string }
-  | { readonly status: "denied"; readonly reason?: string }
+  /** By a person, or by a policy. */
+  | { readonly status: "denied"; readonly reason?: string; readonly byPolicy?: true }
   | { readonly status: "expired" }
   | { readonly status: "cancelled"; readonly reason: string }
   /** It started and its end is not known: a person has to settle it. */
@@ -47,8 +48,13 @@ function answeredOutcome<Result>(
       // The body's own type: this is what it returned, as JSON.
       return { status: "succeeded", result: call.result as Result };
     case "denied": {
-      const reason = confirmation?.votes.at(-1)?.reason;
-      return reason === undefined ? { status: "denied" } : { status: "denied", reason };
+      const byPolicy = confirmation === undefined;
+      const reason = byPolicy ? textOf(call.result, "reason") : confirmation.votes.at(-1)?.reason;
+      return {
+        status: "denied",
+        ...(reason === undefined ? {} : { reason }),
+        ...(byPolicy ? { byPolicy } : {}),
+      };
     }
     case "expired":
       return { status: "expired" };

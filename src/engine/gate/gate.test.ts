@@ -224,7 +224,7 @@ describe("what a person is shown", () => {
       round: 0,
       requestedAt: new Date(clock.now()).toISOString(),
       expiresAt: new Date(clock.now() + 60_000).toISOString(),
-      why: ["requireConfirmation"],
+      why: ["the tool requires confirmation"],
     });
   });
 

@@ -1,29 +1,26 @@
 import { CountersignError, isReservedName, type JsonObject, type JsonValue } from "../../protocol/index.ts";
 import type { CallContext, Executions } from "../calls/index.ts";
-import {
-  definitionDigest,
-  type Form,
-  flawOfName,
-  type Parameters,
-  readForm,
-  readShape,
-  refuseUnknown,
-  type Shape,
-  sameJson,
-} from "../common/index.ts";
-import type { Amendment, Host, LiveTool } from "../host.ts";
-import type { CallRecord, Shown } from "../ledger/index.ts";
+import { flawOfName, type Parameters, readForm, readShape, refuseUnknown } from "../common/index.ts";
+import type { Host, LiveTool } from "../host.ts";
+import type { CallRecord } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
-import { type Approvers, type PrincipalInput, toPrincipal } from "../people/index.ts";
+import { type Approvers, type Principal, type PrincipalInput, toPrincipal } from "../people/index.ts";
+import { parseArguments, restoreArguments } from "./arguments.ts";
 import { checkAsking } from "./asking-options.ts";
-import { parseChanged } from "./changed-args.ts";
 import { openGateCall } from "./gate-call.ts";
 import { type GateOutcome, outcomeOf } from "./gate-outcome.ts";
+import { type GateContext, type GatedTool, meets, toConfirmationRules } from "./gated-tool.ts";
+import { type CallSubject, type GateRules, judge } from "./judge.ts";
+import { toLiveTool } from "./live-tool.ts";
+import { planUnder } from "./plan.ts";
+import type { Door } from "./policy.ts";
 
 /** How a gated function is described, asked about and run. */
 export interface GateOptions<Args> {
   /** The app that its calls are listed under; functions may share one. `gate:<name>` if nothing is said. */
   readonly app?: string;
+  /** How its calls come here, as policies are told; `"gate"` if nothing is said. */
+  readonly door?: Door;
   readonly description?: string;
   /** Takes the place of an earlier definition: for functions that others describe, such as a server's tools. */
   readonly redefine?: boolean;
@@ -33,7 +30,7 @@ export interface GateOptions<Args> {
   readonly annotations?: JsonObject;
   readonly parameters?: Parameters<Args>;
   /** True, or a judgement on the arguments; one that throws means yes. */
-  readonly requireConfirmation?: boolean | ((args: Args) => boolean | Promise<boolean>);
+  readonly requireConfirmation?: boolean | ((args: Args, context: GateContext) => boolean | Promise<boolean>);
   readonly confirmationHint?: string | ((args: Args) => string);
   /** What an approval's payload must look like. */
   readonly confirmationPayload?: Parameters<unknown>;
@@ -51,6 +48,7 @@ export interface GateOptions<Args> {
 
 const KNOWN_OPTIONS: ReadonlySet<string> = new Set<keyof GateOptions<unknown>>([
   "app",
+  "door",
   "description",
   "redefine",
   "source",
@@ -90,16 +88,59 @@ export interface Gate<Args, Result extends JsonValue | undefined> {
   readonly call: GatedFunction<Args, Result>;
 }
 
+/** What a gated function needs of its engine. */
+export interface GateEngine {
+  readonly parts: EngineParts;
+  readonly executions: Executions;
+  rulesAt(door: Door): GateRules;
+}
+
 /** The engine without an agent: any async function behind the same gate, ledger and guarantees. */
 export function createGate<Args, Result extends JsonValue | undefined>(
-  engine: { readonly parts: EngineParts; readonly executions: Executions },
+  engine: GateEngine,
   definition: {
     readonly name: string;
     readonly options: GateOptions<Args>;
     readonly body: GateBody<Args, Result>;
   },
 ): Gate<Args, Result> {
-  const { name, options } = definition;
+  const { name, options, body } = definition;
+  checkOptions(name, options);
+  const tool = toGatedTool(name, options);
+  const rules = engine.rulesAt(options.door ?? "gate");
+  const live = toLiveTool(
+    { rules, tool },
+    {
+      onDenied: options.onDenied,
+      run: async (call, context) => body((await restoreArguments(tool, call)) as Args, context),
+    },
+  );
+  const { app = `gate:${name}` } = options;
+  const call: GatedFunction<Args, Result> = async (input, use) => {
+    // Not an object only where the compiler was not asked; the schema refuses it.
+    const parsed = await parseArguments(tool, input as JsonObject);
+    if (!parsed.ok) throw misfit(name, parsed);
+    const by = toPrincipal(use.by);
+    const gated = { tool, parsed, subject: subjectFor(app, use.key, by) };
+    const ruling = await judge(rules, gated);
+    const { callId, claimed } = await openGateCall(engine.parts, {
+      session: { app, user: "gate", id: use.key },
+      tool,
+      args: parsed.args,
+      unparsed: parsed.unparsed,
+      definitionDigest: live.definitionDigest,
+      requesters: gated.subject.requesters,
+      by,
+      plan: await planUnder(ruling, { rules, call: gated }, { live }),
+    });
+    if (claimed !== undefined) engine.executions.start(claimed);
+    await engine.executions.settled(callId);
+    return outcomeOf<Result>(await engine.parts.ledger.load({ call: callId }), by);
+  };
+  return { app, tool: live, call };
+}
+
+function checkOptions<Args>(name: string, options: GateOptions<Args>): void {
   if (name === "" || isReservedName(name)) {
     throw new CountersignError("reserved-name", `"${name}" cannot be the name of a gated function.`);
   }
@@ -108,32 +149,37 @@ export function createGate<Args, Result extends JsonValue | undefined>(
     throw new CountersignError("invalid-option", `The name of a gated function ${flaw}.`);
   refuseUnknown("engine.gate", options, KNOWN_OPTIONS);
   checkAsking(`The gated function ${name}`, options);
+}
+
+function toGatedTool<Args>(name: string, options: GateOptions<Args>): GatedTool {
+  const { description, annotations, source, secrets = [], door } = options;
   const shape = readShape(options.parameters);
-  const form = readForm(options.confirmationPayload);
-  const tool = liveTool(definition, { shape, form });
-  const { app = `gate:${name}` } = options;
-  const call: GatedFunction<Args, Result> = async (input, use) => {
-    const parsed = await shape.parse(input);
-    if (!parsed.ok) throw misfit(name, parsed);
-    const { callId, claimed } = await openGateCall(engine.parts, {
-      session: { app, user: "gate", id: use.key },
-      tool: name,
-      args: parsed.args,
-      unparsed: parsed.unparsed,
-      definitionDigest: tool.definitionDigest,
-      secrets: options.secrets ?? [],
-      repeatable: options.idempotent === true || options.readOnly === true,
-      live: tool,
-      by: toPrincipal(use.by),
-      ...((await needsPerson(options, parsed.value))
-        ? { shown: describe(definition, parsed.value, { shape, form }) }
-        : {}),
-    });
-    if (claimed !== undefined) engine.executions.start(claimed);
-    await engine.executions.settled(callId);
-    return outcomeOf<Result>(await engine.parts.ledger.load({ call: callId }), toPrincipal(use.by));
+  const { jsonSchema: parameters } = shape;
+  return {
+    name,
+    ...(parameters === undefined ? {} : { parameters }),
+    definition: {
+      name,
+      ...(description === undefined ? {} : { description }),
+      ...(parameters === undefined ? {} : { parameters }),
+      ...(annotations === undefined ? {} : { annotations }),
+      ...(source === undefined ? {} : { server: source }),
+    },
+    confirmation: toConfirmationRules(options, readForm(options.confirmationPayload)),
+    repeatable: options.idempotent === true || options.readOnly === true,
+    secrets,
+    ...(source === undefined ? {} : { source }),
+    parse: (args) => shape.parse(args),
+    gates: async (args, context) =>
+      (await meets(options.requireConfirmation, args as Args, context))
+        ? [door === "mcp" ? "mcp" : "tool"]
+        : [],
   };
-  return { app, tool, call };
+}
+
+function subjectFor(app: string, key: string, { id, onBehalfOf }: Principal): CallSubject {
+  const requesters = onBehalfOf === undefined ? [id] : [id, onBehalfOf];
+  return { app, agent: app, user: onBehalfOf ?? id, requesters, session: { id: key } };
 }
 
 /** The gated functions of one app, as the engine finds them. */
@@ -158,104 +204,6 @@ export class GateHost implements Host {
   tool({ tool }: CallRecord): LiveTool | undefined {
     return this.#tools.get(tool);
   }
-}
-
-async function needsPerson<Args>(
-  { requireConfirmation = false }: GateOptions<Args>,
-  args: Args,
-): Promise<boolean> {
-  if (typeof requireConfirmation === "boolean") return requireConfirmation;
-  try {
-    // Anything but a plain `false`, from code that the compiler has not seen too, means yes.
-    const answer: unknown = await requireConfirmation(args);
-    return answer !== false;
-  } catch {
-    // A judgement that fails is no permission.
-    return true;
-  }
-}
-
-interface Described<Args> {
-  readonly name: string;
-  readonly options: GateOptions<Args>;
-}
-
-/** What was read from the schemas, once. */
-interface Reading<Args> {
-  readonly shape: Shape<Args>;
-  readonly form: Form | undefined;
-}
-
-function describe<Args>(
-  { name, options }: Described<Args>,
-  args: Args,
-  { shape, form }: Reading<Args>,
-): Shown {
-  const { confirmationHint: hint, amendable } = options;
-  return {
-    hint: (typeof hint === "function" ? hint(args) : hint) ?? `Approve execution of tool ${name}?`,
-    why: ["requireConfirmation"],
-    ...(options.source === undefined ? {} : { source: options.source }),
-    ...(form === undefined ? {} : { schema: form.jsonSchema }),
-    ...(amendable === undefined ? {} : { amendable }),
-    ...(amendable === undefined || shape.jsonSchema === undefined ? {} : { argsSchema: shape.jsonSchema }),
-  };
-}
-
-function liveTool<Args, Result extends JsonValue | undefined>(
-  definition: Described<Args> & { readonly body: GateBody<Args, Result> },
-  { shape, form }: Reading<Args>,
-): LiveTool {
-  const { name, options, body } = definition;
-  const approvers = options.approvers ?? "requester";
-  return {
-    definitionDigest: definitionDigest({
-      name,
-      ...(options.description === undefined ? {} : { description: options.description }),
-      ...(shape.jsonSchema === undefined ? {} : { parameters: shape.jsonSchema }),
-      ...(options.annotations === undefined ? {} : { annotations: options.annotations }),
-      ...(options.source === undefined ? {} : { server: options.source }),
-    }),
-    asking: {
-      approvers,
-      ...(options.expiresInMs === undefined ? {} : { expiresInMs: options.expiresInMs }),
-      ...(options.onDenied === undefined ? {} : { onDenied: options.onDenied }),
-    },
-    showAgain: (call) => showAgain(definition, call, { shape, form }),
-    ...(form === undefined ? {} : { readPayload: form.read }),
-    amend: (call, { args }) => amend(shape, { call, args }, approvers),
-    run: async (call, context) => body(await restore(shape, call), context),
-  };
-}
-
-// Asked anew only if the new definition makes of the arguments exactly what was shown.
-async function showAgain<Args>(
-  definition: Described<Args>,
-  call: CallRecord,
-  reading: Reading<Args>,
-): Promise<Shown | undefined> {
-  const parsed = await reading.shape.parse(call.args);
-  if (!parsed.ok || parsed.unparsed !== call.unparsed || !sameJson(parsed.args, call.args)) return undefined;
-  const shown = describe(definition, parsed.value, reading);
-  return { ...shown, why: [...shown.why, "the function changed after it was asked about"] };
-}
-
-// What was shown is what runs: JSON is not parsed again, or a default could change under an approval.
-async function restore<Args>(shape: Shape<Args>, call: CallRecord): Promise<Args> {
-  if (!call.unparsed) return call.args as Args;
-  const parsed = await shape.parse(call.args);
-  if (parsed.ok) return parsed.value;
-  throw new CountersignError("arguments-mismatch", `The stored arguments no longer parse: ${parsed.message}`);
-}
-
-async function amend<Args>(
-  shape: Shape<Args>,
-  { call, args }: { readonly call: CallRecord; readonly args: JsonObject },
-  approvers: Approvers,
-): Promise<Amendment> {
-  const parsed = await parseChanged(call, args, (changed) => shape.parse(changed));
-  if (parsed.ok) return { ok: true, args: parsed.args, approvers };
-  return { ok: false, code: "arguments-mismatch", field: parsed.field, message: parsed.message };
 }
 
 function misfit(

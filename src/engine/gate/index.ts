@@ -1,13 +1,15 @@
 /**
- * `engine.gate`: any function behind an approval, without agents.
- * The first use under a key asks; every later use reads what became of it.
- * Decided here: whether a call needs a person; what the card says; how arguments are parsed and restored;
- * and what the caller is told about a call that waits, ran, was denied or is unknown.
- * A judgement that throws counts as yes, a person is needed.
+ * The one gate: every call passes it, from a Runner's agent, `engine.gate`, an MCP gateway or a remote agent.
+ * Decided here: whether a call runs, is asked about or is denied (`judge`): what the tool's author, policies and hooks
+ * say together, the strictest wins; what the card says; how arguments are parsed, changed and restored;
+ * and, for `engine.gate`, what the caller is told about a call that waits, ran, was denied or is unknown.
+ * Whatever fails, be it a predicate, a policy or a hint, has permitted nothing: a person is asked.
  */
 
+export { parseArguments, restoreArguments } from "./arguments.ts";
 export { type AskingOptions, checkAsking } from "./asking-options.ts";
-export { parseChanged } from "./changed-args.ts";
+export type { CardNotes } from "./card.ts";
+export { Definitions } from "./definitions.ts";
 export {
   createGate,
   type GateBody,
@@ -17,3 +19,17 @@ export {
   type GateUse,
 } from "./gate.ts";
 export type { GateOutcome } from "./gate-outcome.ts";
+export {
+  type AuthorGate,
+  type ConfirmationRules,
+  type GateContext,
+  type GatedTool,
+  meets,
+  toConfirmationRules,
+} from "./gated-tool.ts";
+export { type CallSubject, type GatedCall, type GateRules, judge } from "./judge.ts";
+export type { Hooked } from "./judge-again.ts";
+export { toLiveTool } from "./live-tool.ts";
+export { planUnder } from "./plan.ts";
+export type { Door, Policy, PolicyCall, PolicyVerdict } from "./policy.ts";
+export type { Ruling, Verdict } from "./verdict.ts";

@@ -7,9 +7,12 @@ import { tryApprove, tryDeny } from "../testing/try-decide.ts";
 const CHANGED: Partial<LiveTool> = {
   definitionDigest: "v2:changed",
   asking: { approvers: { users: ["ana"] }, expiresInMs: 1000 },
-  showAgain: () => ({
-    hint: "Pay? (its description changed)",
-    why: ["requireConfirmation", "definition changed"],
+  showAgain: async () => ({
+    shown: {
+      hint: "Pay? (its description changed)",
+      why: ["requireConfirmation", "definition changed"],
+    },
+    approvers: { users: ["ana"] },
   }),
 };
 
@@ -94,7 +97,7 @@ describe("the tool is not the one that was shown", () => {
   test("and its arguments no longer fit: withdrawn, and the model is told why", async () => {
     const fixture = await openEngineFixture();
     const { confirmation, call } = await fixture.ask({ tool: "pay" });
-    fixture.app.define("pay", { ...CHANGED, showAgain: () => undefined });
+    fixture.app.define("pay", { ...CHANGED, showAgain: async () => undefined });
     const refused = await tryApprove(fixture.engine, confirmation.id, { by: ANA });
     expect(refused).toMatchObject({ ok: false, code: "definition-changed", call: { status: "cancelled" } });
     expect(await fixture.call(call.id)).toMatchObject({

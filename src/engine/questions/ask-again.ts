@@ -1,13 +1,12 @@
 import type { Blocked } from "../calls/index.ts";
 import { storableText } from "../common/index.ts";
-import type { LiveTool } from "../host.ts";
+import type { LiveTool, ShownAgain } from "../host.ts";
 import {
   type CallRecord,
   type ConfirmationRecord,
   type Conflict,
   Draft,
   type FrameRecord,
-  type Shown,
   type Snapshot,
 } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
@@ -54,19 +53,19 @@ export async function takeBack(
   return { draft, message: `${message} It was asked anew as ${asked.confirmation.id}.`, ...asked };
 }
 
-interface Again {
-  readonly shown: Shown;
+interface Again extends ShownAgain {
   readonly tool: LiveTool;
   readonly before: ConfirmationRecord;
 }
 
 // A tool that has begun cannot be shown anew: what it did before its question was done by the old one.
-async function showAgain(blocked: Blocked, { call, confirmation }: Held): Promise<Again | undefined> {
+async function showAgain(blocked: Blocked, held: Held): Promise<Again | undefined> {
+  const { call, confirmation } = held;
   const { code, tool } = blocked;
   if (code !== "definition-changed" || tool === undefined || confirmation === undefined || call.attempt > 0)
     return undefined;
-  const shown = await tool.showAgain?.(call);
-  return shown === undefined ? undefined : { shown, tool, before: confirmation };
+  const again = await tool.showAgain?.(held);
+  return again === undefined ? undefined : { ...again, tool, before: confirmation };
 }
 
 function writeSuccessor(
@@ -80,14 +79,14 @@ function writeSuccessor(
   draft.moveConfirmation(before, "withdraw", { withdrawal: storableText(reason) });
   if (before.status === "requested") writeClosingEvent(draft, { confirmation: before, call, frame, closing });
   draft.journal("confirmation-cancelled", { ...subjectOf(before, call), reason });
-  const { approvers, expiresInMs } = tool.asking;
+  const { expiresInMs } = tool.asking;
   const confirmation = newConfirmation(parts, draft.now, {
     session: before,
     call,
     frame,
     question: {
       shown: again.shown,
-      approvers,
+      approvers: again.approvers,
       requesters: before.requesters,
       ...(expiresInMs === undefined ? {} : { expiresInMs }),
     },

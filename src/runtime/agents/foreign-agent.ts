@@ -3,9 +3,9 @@ import type {
   CallContext,
   CallEnd,
   CallRecord,
+  CardNotes,
   ConfirmationRecord,
   FrameRecord,
-  Shown,
 } from "../../engine/index.ts";
 import type { JsonObject, JsonValue } from "../../protocol/index.ts";
 import type { AnyAgent } from "./agent.ts";
@@ -63,8 +63,11 @@ export type ForeignMove =
 export interface ForeignQuestion {
   readonly tool: string;
   readonly args: JsonObject;
-  readonly shown: Shown;
   readonly approvers: Approvers;
+  /** Who asks, where that is not the agent itself. */
+  readonly source?: string;
+  /** What its card says. */
+  readonly notes: CardNotes;
 }
 
 /** What a call of such an agent works with. */

@@ -23,6 +23,7 @@ export {
   type ForeignCall,
   type ForeignContext,
   type ForeignMove,
+  type ForeignQuestion,
   type ForeignStanding,
   isForeign,
 } from "./foreign-agent.ts";

@@ -1,14 +1,15 @@
-import { type AskOptions, bytesOf, checkedAsk, errorText } from "../../engine/index.ts";
-import type { FunctionCall, JsonObject, JsonValue } from "../../protocol/index.ts";
+import {
+  type AskOptions,
+  bytesOf,
+  checkedAsk,
+  errorText,
+  type Hooked,
+  type Verdict,
+} from "../../engine/index.ts";
+import type { FunctionCall, JsonValue } from "../../protocol/index.ts";
 import type { Agent, HookContext } from "../agents/index.ts";
 import type { RunContext } from "../run-context.ts";
 import type { Tool } from "../tools/index.ts";
-import type { Verdict } from "./verdict.ts";
-
-/** What the hooks left of a call. */
-export type Hooked =
-  | { readonly args: JsonObject; readonly verdicts: readonly Verdict[]; readonly card: AskOptions }
-  | { readonly answer: JsonValue };
 
 const ASKED: Verdict = { source: "hook", outcome: "confirm", why: "a hook asks for confirmation" };
 

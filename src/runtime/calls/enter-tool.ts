@@ -5,8 +5,9 @@ import {
   ConfirmationRejected,
   type Delegation,
   OutcomeUnknown,
+  restoreArguments,
 } from "../../engine/index.ts";
-import { CountersignError, type JsonValue, member } from "../../protocol/index.ts";
+import { type JsonValue, member } from "../../protocol/index.ts";
 import { type Agent, type AnyAgent, firstValue, notesFrom, TRANSFER_TOOL } from "../agents/index.ts";
 import { isolatedBranch } from "../history/index.ts";
 import type { RunContext } from "../run-context.ts";
@@ -55,7 +56,7 @@ async function runBody(run: RunContext, { agent, tool, call }: ToolCall, entry: 
   const bare = toToolContext(run, { agent, tool, call }, entry);
   let ctx = bare;
   try {
-    const input = await restore(tool, call);
+    const input = await restoreArguments(tool, call);
     if (tool.credentials !== undefined) ctx = { ...bare, credentials: await tool.credentials(input, bare) };
     // What tools return is theirs; the engine keeps what of it is JSON.
     const result = ((await tool.run(input, ctx)) ?? null) as JsonValue;
@@ -68,14 +69,6 @@ async function runBody(run: RunContext, { agent, tool, call }: ToolCall, entry: 
     if (replaced === undefined) throw error;
     return replaced;
   }
-}
-
-// What was shown is what runs: JSON is not parsed again, or a default could change under an approval.
-async function restore(tool: Tool, call: CallRecord): Promise<unknown> {
-  if (!call.unparsed) return call.args;
-  const parsed = await tool.parse(call.args);
-  if (parsed.ok) return parsed.value;
-  throw new CountersignError("arguments-mismatch", `The stored arguments no longer parse: ${parsed.message}`);
 }
 
 function delegationOf(delegate: AnyAgent, call: CallRecord): Delegation {

@@ -110,16 +110,30 @@ describe("all sources are asked, the strictest wins", () => {
     ]);
   });
 
-  test("a rule sees the app, the agent, the tool, the parsed arguments and the user", async () => {
+  test("a rule sees the door, the app, the agent, the tool, the parsed arguments, the user, the session and its state", async () => {
     const seen: unknown[] = [];
     const policy: Policy = (about) => void seen.push(about);
     const model = play([call("pay", { amount: 5 })], "Done.");
-    await makeRunner({
+    const runner = makeRunner({
       app: "bank",
       agent: new Agent({ name: "a", model, tools: [payTool()] }),
       policy,
-    }).send("p", ana);
-    expect(seen).toEqual([{ app: "bank", agent: "a", tool: "pay", args: { amount: 5 }, user: "ana" }]);
+    });
+    const { session } = await runner.send("p", { ...ana, stateDelta: { tier: "gold" } });
+    expect(seen).toEqual([
+      {
+        door: "runner",
+        app: "bank",
+        agent: "a",
+        tool: "pay",
+        args: { amount: 5 },
+        user: "ana",
+        requesters: ["ana"],
+        session,
+        state: { tier: "gold" },
+        at: expect.any(Number) as number,
+      },
+    ]);
   });
 
   test("a rule that names approvers keeps everyone else from deciding", async () => {

@@ -1,10 +1,12 @@
 import {
   type CallRecord,
-  definitionDigest,
-  errorText,
+  type CallSubject,
   type FrameRecord,
-  type ParseOutcome,
+  type GatedCall,
+  judge,
   type PlannedCall,
+  parseArguments,
+  planUnder,
   valueDigest,
 } from "../../engine/index.ts";
 import { type FunctionCall, isReservedName, type JsonObject, type JsonValue } from "../../protocol/index.ts";
@@ -12,9 +14,7 @@ import { type Agent, type HookContext, TRANSFER_TOOL } from "../agents/index.ts"
 import type { RunContext } from "../run-context.ts";
 import type { Tool } from "../tools/index.ts";
 import { askBeforeTool } from "./before-tool.ts";
-import { forbiddenAnswer, type GatedCall, questionOf, verdictsOn } from "./gate-call.ts";
-import { toLiveTool } from "./live-tool.ts";
-import { rule } from "./verdict.ts";
+import { liveToolOf } from "./live-tool.ts";
 
 /** One model step, as planning its calls needs it. */
 export interface StepScene {
@@ -62,40 +62,28 @@ async function planCall(scene: StepScene, call: IdentifiedCall): Promise<Planned
   if (tool === undefined) return answered(call, unknownTool(scene, call.name));
   const hooked = await askBeforeTool(scene, tool, call);
   if ("answer" in hooked) return answered(call, hooked.answer);
-  const parsed = await parse(tool, hooked.args);
+  const parsed = await parseArguments(tool, hooked.args);
   if (!parsed.ok) return answered(call, misfit(parsed));
-  const { agentName, userId, sessionId } = scene.ctx;
-  const gated: GatedCall = { tool, parsed, where: { agentName, userId, sessionId } };
-  const ruling = rule([...(await verdictsOn(scene.run, gated)), ...hooked.verdicts]);
-  const base = {
+  const { rules } = scene.run;
+  const gated: GatedCall = { tool, parsed, subject: subjectIn(scene) };
+  const ruling = await judge(rules, gated, hooked.verdicts);
+  const live = liveToolOf(scene.run, scene.agent, tool);
+  const repeated = ruling.outcome === "deny" ? undefined : answerAsBefore(scene, tool, parsed.args);
+  return {
     wireId: call.id,
     tool: tool.name,
     args: parsed.args,
     unparsed: parsed.unparsed,
-    definitionDigest: definitionDigest(tool.definition),
+    definitionDigest: live.definitionDigest,
     secrets: tool.secrets,
     repeatable: tool.repeatable,
+    plan: repeated ?? (await planUnder(ruling, { rules, call: gated }, { live, notes: hooked.card })),
   };
-  if (ruling.outcome === "deny") {
-    return { ...base, plan: { kind: "answer", status: "denied", result: forbiddenAnswer(ruling.why) } };
-  }
-  const instead = answerAsBefore(scene, tool, parsed.args);
-  if (instead !== undefined) return { ...base, plan: instead };
-  if (ruling.outcome === "allow") {
-    return { ...base, plan: { kind: "run", tool: toLiveTool(scene.run, scene.agent, tool) } };
-  }
-  await scene.run.definitions.keep(tool.definition);
-  const question = questionOf(gated, ruling, { requesters: scene.requesters, card: hooked.card });
-  return { ...base, plan: { kind: "ask", question } };
 }
 
-// A schema is its author's code: one that fails has not accepted anything.
-async function parse(tool: Tool, args: JsonObject): Promise<ParseOutcome<unknown>> {
-  try {
-    return await tool.parse(args);
-  } catch (error) {
-    return { ok: false, field: "", message: errorText(error) };
-  }
+function subjectIn({ run, frame, ctx, requesters }: StepScene): CallSubject {
+  const { agentName: agent, userId: user, sessionId: id } = ctx;
+  return { app: run.app, agent, user, requesters, session: { id, key: frame.session } };
 }
 
 /** The same call, while it waits or after it was denied, is not put to anyone again, nor run. */

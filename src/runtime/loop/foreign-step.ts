@@ -1,25 +1,32 @@
 import {
   type Approvers,
-  definitionDigest,
+  type AuthorGate,
+  type CallSubject,
+  type CardNotes,
   errorText,
   type FrameEnd,
   type FrameRecord,
   finishFrame,
+  type GatedCall,
+  type GatedTool,
   historyOf,
+  judge,
   type LiveTool,
   type PlannedCall,
-  type Question,
+  planUnder,
+  type Ruling,
   recordTurn,
+  toLiveTool,
 } from "../../engine/index.ts";
 import type { JsonObject, JsonValue, Part } from "../../protocol/index.ts";
 import {
   type ForeignAgent,
   type ForeignCall,
   type ForeignMove,
+  type ForeignQuestion,
   requestersOf,
   tellParent,
 } from "../agents/index.ts";
-import { deniesNow, forbiddenAnswer, type PolicyVerdict, strictest, verdictOf } from "../calls/index.ts";
 import { isVisible, spokenText } from "../history/index.ts";
 import type { RunContext } from "../run-context.ts";
 import { askHook, type HookOutcome, wordsEvent } from "./composite-step.ts";
@@ -140,9 +147,18 @@ async function record(
   agent: ForeignAgent,
   { frame, move, before }: Recording,
 ): Promise<FrameRecord | undefined> {
-  const user = (await run.names.of(frame.session))?.user ?? "";
-  const planner = { run, agent, frame, user };
-  const calls = move.kind === "do" ? [planDeed(planner, move)] : move.questions.map(planQuestion(planner));
+  const { user = "", id: session = "" } = (await run.names.of(frame.session)) ?? {};
+  const subject = {
+    app: run.app,
+    agent: frame.agent,
+    user,
+    requesters: requestersOf(frame, user),
+    session: { id: session, key: frame.session },
+  };
+  const planner = { run, agent, frame, subject };
+  const calls: PlannedCall[] = [];
+  if (move.kind === "do") calls.push(await planDeed(planner, move));
+  else for (const question of move.questions) calls.push(await planQuestion(planner, question));
   const parts = calls.map(({ wireId: id, tool: name, args }) => ({ functionCall: { id, name, args } }));
   const stateDelta = before?.stateDelta;
   const turn = {
@@ -157,76 +173,90 @@ interface Planner {
   readonly run: RunContext;
   readonly agent: ForeignAgent;
   readonly frame: FrameRecord;
-  readonly user: string;
+  readonly subject: CallSubject;
 }
 
 // What its author called it by was gated already, where a call led here.
-function planDeed(planner: Planner, move: Extract<ForeignMove, { kind: "do" }>): PlannedCall {
-  const { run, agent, frame } = planner;
-  const verdict = verdictOn(planner, move);
-  const isAsked = move.gated && frame.parentCall === undefined && verdict?.outcome === "confirm";
-  if (verdict?.outcome !== "deny" && !isAsked) {
-    return planned(planner, move, { kind: "run", tool: foreignTool(run, agent, move.tool) });
-  }
-  const shown = { hint: `Approve execution of tool ${move.tool}?`, why: [], source: agent.name };
-  return planQuestion(planner)({ ...move, shown, approvers: "requester" });
+async function planDeed(
+  planner: Planner,
+  { tool: name, args, gated }: Extract<ForeignMove, { kind: "do" }>,
+): Promise<PlannedCall> {
+  const call = gatedCall(planner, { tool: foreignTool(planner.agent, { name }), args });
+  const ruling = await judge(planner.run.remoteRules, call);
+  const mayAsk = gated && planner.frame.parentCall === undefined;
+  return planned(planner, call, ruling.outcome === "confirm" && !mayAsk ? NOT_ASKED : ruling);
 }
 
-function planQuestion(planner: Planner) {
-  return (asked: {
-    readonly tool: string;
-    readonly args: JsonObject;
-    readonly shown: Question["shown"];
-    readonly approvers: Approvers;
-  }): PlannedCall => {
-    const verdict = verdictOn(planner, asked);
-    const why = verdict === undefined || verdict.outcome === "allow" ? [] : [verdict.reason];
-    if (verdict?.outcome === "deny") {
-      return planned(planner, asked, { kind: "answer", status: "denied", result: forbiddenAnswer(why) });
-    }
-    const question: Question = {
-      shown: { ...asked.shown, why: [...asked.shown.why, ...why] },
-      approvers: strictest(asked.approvers, verdict?.approvers),
-      requesters: requestersOf(planner.frame, planner.user),
-    };
-    return planned(planner, asked, { kind: "ask", question });
-  };
+const NOT_ASKED: Ruling = { outcome: "allow", why: [], authorOnly: false };
+
+async function planQuestion(planner: Planner, asked: ForeignQuestion): Promise<PlannedCall> {
+  const tool = foreignTool(planner.agent, { ...asked, name: asked.tool, gates: ["remote"] });
+  const call = gatedCall(planner, { tool, args: asked.args });
+  return planned(planner, call, await judge(planner.run.remoteRules, call), asked.notes);
 }
 
-function verdictOn(
-  { run, frame, user }: Planner,
-  { tool, args }: { readonly tool: string; readonly args: JsonObject },
-): PolicyVerdict | undefined {
-  return verdictOf(run.policy, { app: run.app, agent: frame.agent, tool, args, user }, "confirm");
+function gatedCall(
+  { subject }: Planner,
+  { tool, args }: { readonly tool: GatedTool; readonly args: JsonObject },
+): GatedCall {
+  return { tool, parsed: { args, value: args }, subject };
 }
 
-function planned(
+async function planned(
   { run, agent }: Planner,
-  { tool, args }: { readonly tool: string; readonly args: JsonObject },
-  plan: PlannedCall["plan"],
-): PlannedCall {
-  const wireId = `adk-${run.newId()}`;
-  return { wireId, tool, args, definitionDigest: digestOf(agent, tool), repeatable: true, plan };
+  call: GatedCall,
+  ruling: Ruling,
+  notes: CardNotes = {},
+): Promise<PlannedCall> {
+  const { tool, parsed } = call;
+  const live = foreignLiveTool(run, agent, tool.name);
+  return {
+    wireId: `adk-${run.newId()}`,
+    tool: tool.name,
+    args: parsed.args,
+    definitionDigest: live.definitionDigest,
+    repeatable: tool.repeatable,
+    plan: await planUnder(ruling, { rules: run.remoteRules, call }, { live, notes }),
+  };
 }
 
 // Of tools that live elsewhere no more is known than whose they are and what they are called.
-function digestOf({ name }: ForeignAgent, tool: string): string {
-  return definitionDigest({ name: tool, server: name });
+function foreignTool(
+  agent: ForeignAgent,
+  about: {
+    readonly name: string;
+    readonly source?: string;
+    readonly approvers?: Approvers;
+    readonly gates?: readonly AuthorGate[];
+  },
+): GatedTool {
+  const { name, source = agent.name, approvers = "requester", gates = [] } = about;
+  return {
+    name,
+    source,
+    definition: { name, server: agent.name },
+    confirmation: { approvers, hint: () => undefined },
+    repeatable: true,
+    secrets: [],
+    parse: async (args) => ({ ok: true, args, unparsed: false, value: args }),
+    gates: async () => gates,
+  };
 }
 
 /** A call of such an agent as the engine runs it. */
-export function foreignTool(run: RunContext, agent: ForeignAgent, tool: string): LiveTool {
-  return {
-    definitionDigest: digestOf(agent, tool),
-    asking: { approvers: "requester" },
-    denies: (call, user) => deniesNow(run, call, user),
-    run: (call, context) =>
-      agent.perform(call, {
-        ...context,
-        closing: run.closing,
-        stopped: run.cancellation.signalOf(context.invocation ?? ""),
-        sleep: (ms, signal) => run.sleep(ms, signal),
-        note: (note) => keepElsewhere(run, call, note),
-      }),
-  };
+export function foreignLiveTool(run: RunContext, agent: ForeignAgent, name: string): LiveTool {
+  const tool = foreignTool(agent, { name });
+  return toLiveTool(
+    { rules: run.remoteRules, tool },
+    {
+      run: (call, context) =>
+        agent.perform(call, {
+          ...context,
+          closing: run.closing,
+          stopped: run.cancellation.signalOf(context.invocation ?? ""),
+          sleep: (ms, signal) => run.sleep(ms, signal),
+          note: (note) => keepElsewhere(run, call, note),
+        }),
+    },
+  );
 }

@@ -9,7 +9,7 @@ export { Background } from "./background.ts";
 export { Cancellation } from "./cancellation.ts";
 export { stepComposite } from "./composite-step.ts";
 export { failureOf } from "./failure.ts";
-export { foreignTool, stepForeign } from "./foreign-step.ts";
+export { foreignLiveTool, stepForeign } from "./foreign-step.ts";
 export { limitRun, type RunLimits } from "./limit-run.ts";
 export { stepLlm } from "./llm-step.ts";
 export { WorkElsewhere } from "./work-elsewhere.ts";

@@ -1,13 +1,14 @@
-import { type ParseOutcome, readShape, type ToolDefinition } from "../../engine/index.ts";
-import type { JsonObject } from "../../protocol/index.ts";
 import {
   type AuthorGate,
   type ConfirmationRules,
   type GateContext,
   meets,
-  refuseReserved,
-  type Tool,
-} from "./tool.ts";
+  type ParseOutcome,
+  readShape,
+  type ToolDefinition,
+} from "../../engine/index.ts";
+import type { JsonObject } from "../../protocol/index.ts";
+import { refuseReserved, type Tool } from "./tool.ts";
 import type { ToolContext } from "./tool-context.ts";
 
 export interface BaseToolOptions {

@@ -1,9 +1,8 @@
+import type { ConfirmationRules, GateContext } from "../../engine/index.ts";
 import type { JsonObject, JsonValue } from "../../protocol/index.ts";
 import {
   type ConfirmationPredicate,
-  type ConfirmationRules,
   type CredentialsContext,
-  type GateContext,
   type Tool,
   type ToolOptions,
   tool,

@@ -2,7 +2,7 @@
  * What a model may call: tools, toolsets, and the context their bodies get.
  * Decided here: how a function becomes a tool, and its schema (zod 3 and 4, Standard Schema, JSON Schema);
  * whether a tool asks for confirmation; what it declares secret or repeatable;
- * how a changed definition is described; and what state a body can read and write.
+ * and what state a body can read and write.
  * A tool knows nothing of the loop that calls it.
  */
 
@@ -17,15 +17,11 @@ export {
   toAnswersPayload,
 } from "./ask-user.ts";
 export { BaseTool, type BaseToolOptions } from "./base-tool.ts";
-export { Definitions } from "./definitions.ts";
 export { FunctionTool, type FunctionToolOptions } from "./function-tool.ts";
 export { State } from "./state.ts";
 export {
-  type AuthorGate,
   type ConfirmationPredicate,
-  type ConfirmationRules,
   type CredentialsContext,
-  type GateContext,
   refuseReserved,
   type Tool,
   type ToolOptions,

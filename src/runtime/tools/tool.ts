@@ -3,68 +3,32 @@ import {
   type CardLayout,
   checkAsking,
   flawOfName,
+  type GateContext,
+  type GatedTool,
+  meets,
   type Parameters,
-  type ParseOutcome,
-  type PayloadReading,
   readForm,
   readShape,
   refuseUnknown,
   type Shape,
   type StandardSchema,
-  type ToolDefinition,
+  toConfirmationRules,
 } from "../../engine/index.ts";
-import { CountersignError, isReservedName, type JsonObject, type JsonValue } from "../../protocol/index.ts";
+import { CountersignError, isReservedName, type JsonObject } from "../../protocol/index.ts";
 import type { ToolContext } from "./tool-context.ts";
 import { fromZod3 } from "./zod3.ts";
-
-/** Who is asking and where: what a predicate may look at. */
-export interface GateContext {
-  readonly agentName: string;
-  readonly userId: string;
-  readonly sessionId: string;
-}
 
 /** For whom a call is about to run: what a tool's credentials are chosen by. */
 export interface CredentialsContext extends GateContext {
   readonly signal: AbortSignal;
 }
 
-/** How a tool's confirmations are put to people. */
-export interface ConfirmationRules {
-  readonly approvers: Approvers;
-  readonly expiresInMs?: number;
-  readonly amendable?: true | readonly string[];
-  readonly onDenied?: "invoke";
-  /** JSON Schema of an approval's payload. */
-  readonly payloadSchema?: JsonObject;
-  /** What the body gets of such a payload, by the author's whole schema; as it was sent if nothing is said. */
-  readonly readPayload?: (sent: JsonValue) => Promise<PayloadReading>;
-  readonly layout?: CardLayout;
-  hint(args: unknown): string | undefined;
-}
-
-/** Where a tool's gate came from; an `allow` rule lifts none of these. */
-export type AuthorGate = "tool" | "toolset" | "manifest" | "mcp";
-
 /** A tool as the runtime uses it, of whatever kind. Made by {@link tool}, a toolset or an ADK class. */
-export interface Tool {
-  readonly name: string;
+export interface Tool extends GatedTool {
   readonly description: string;
-  /** JSON Schema of the arguments, as the model is told. */
-  readonly parameters?: JsonObject;
-  readonly definition: ToolDefinition;
-  readonly confirmation: ConfirmationRules;
-  /** May be started again after a crash. */
-  readonly repeatable: boolean;
   readonly isLongRunning: boolean;
-  readonly secrets: readonly string[];
-  /** MCP server or remote agent. */
-  readonly source?: string;
   /** Gets what the body needs to act for somebody; asked only for a call that may run. */
   credentials?(args: unknown, context: CredentialsContext): unknown;
-  parse(args: JsonObject): Promise<ParseOutcome<unknown>>;
-  /** The gates its author set that this call meets. A judgement that fails counts as met. */
-  gates(args: unknown, context: GateContext): Promise<readonly AuthorGate[]>;
   run(args: unknown, context: ToolContext): unknown;
 }
 
@@ -139,7 +103,7 @@ export function tool<Args = JsonObject, Payload = unknown, Credentials = unknown
       description: options.description,
       ...(shape.jsonSchema === undefined ? {} : { parameters: shape.jsonSchema }),
     },
-    confirmation: confirmationRules(options),
+    confirmation: toConfirmationRules(options, readForm(standardOf(options.confirmationPayload))),
     repeatable: options.idempotent === true || options.readOnly === true,
     isLongRunning: options.isLongRunning ?? false,
     secrets: options.secrets ?? [],
@@ -158,22 +122,6 @@ function credentialsOf<Args, Credentials>(
   return given === undefined ? {} : { credentials: (args, context) => given(args as Args, context) };
 }
 
-function confirmationRules<Args, Payload, Credentials>(
-  options: ToolOptions<Args, Payload, Credentials>,
-): ConfirmationRules {
-  const { confirmationHint: hint, expiresInMs, amendable, onDenied, confirmationLayout: layout } = options;
-  const form = readForm(standardOf(options.confirmationPayload));
-  return {
-    approvers: options.approvers ?? "requester",
-    ...(expiresInMs === undefined ? {} : { expiresInMs }),
-    ...(amendable === undefined ? {} : { amendable }),
-    ...(onDenied === undefined ? {} : { onDenied }),
-    ...(form === undefined ? {} : { payloadSchema: form.jsonSchema, readPayload: form.read }),
-    ...(layout === undefined ? {} : { layout }),
-    hint: (args) => (typeof hint === "function" ? hint(args as Args) : hint),
-  };
-}
-
 /** Reads a schema that people or models will be told of, so one that cannot be told is refused here and now. */
 function describedShape<Args>(toolName: string, given: Parameters<Args> | undefined): Shape<Args> {
   if (given === undefined) return readShape(given);
@@ -190,21 +138,6 @@ function standardOf<Args>(given: Parameters<Args> | undefined): Parameters<Args>
 function standardOf<Args>(given: Parameters<Args> | undefined): Parameters<Args> | undefined {
   if (given === undefined) return undefined;
   return (fromZod3(given) as StandardSchema<unknown, Args> | undefined) ?? given;
-}
-
-/** Does the call meet the gate? Anything but a plain `false`, and any failure, means yes. */
-export async function meets<Args>(
-  gate: boolean | ConfirmationPredicate<Args> | undefined,
-  args: Args,
-  context: GateContext,
-): Promise<boolean> {
-  if (gate === undefined || typeof gate === "boolean") return gate ?? false;
-  try {
-    const answer: unknown = await gate(args, context);
-    return answer !== false;
-  } catch {
-    return true;
-  }
 }
 
 export function refuseReserved(name: string): void {

@@ -1,7 +1,7 @@
-import { refuseUnknown } from "../../engine/index.ts";
+import { type AuthorGate, meets, refuseUnknown } from "../../engine/index.ts";
 import type { AnyAgent } from "../agents/index.ts";
 import { isAgentTool } from "./agent-tool.ts";
-import { type AuthorGate, type ConfirmationPredicate, meets, type Tool } from "./tool.ts";
+import type { ConfirmationPredicate, Tool } from "./tool.ts";
 
 /** Tools that come together. `tools()` is asked before every model call, so a set may change. */
 export interface Toolset {

@@ -1,4 +1,3 @@
-import type { ToolDefinition } from "../../engine/index.ts";
 import {
   canonicalJson,
   isJsonObject,
@@ -6,6 +5,7 @@ import {
   type JsonValue,
   member,
 } from "../../protocol/index.ts";
+import type { ToolDefinition } from "../common/index.ts";
 
 const LONGEST_QUOTE = 200;
 

@@ -1,13 +1,33 @@
-import { type Approvers, checkAsking, errorText } from "../../engine/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
+import { errorText } from "../common/index.ts";
+import type { Approvers } from "../people/index.ts";
+import { checkAsking } from "./asking-options.ts";
 
-/** A call as a rule sees it. */
+/** How a call came here: from a Runner's agent, a gated function, an MCP gateway's client, or a remote agent. */
+export type Door = "runner" | "gate" | "mcp" | "remote";
+
+/** A call as a rule sees it: the same description at every door. */
 export interface PolicyCall {
+  readonly door: Door;
   readonly app: string;
   readonly agent: string;
   readonly tool: string;
+  /** After hooks and parsing: what would run. */
   readonly args: JsonObject;
+  /** What an MCP server says of its tool. */
+  readonly annotations?: JsonObject;
+  /** MCP server or remote agent. */
+  readonly source?: string;
+  /** For whom the call is made. */
   readonly user: string;
+  /** Everyone who counts as having asked. */
+  readonly requesters: readonly string[];
+  /** The session's id; of a gated function, the key of the call. */
+  readonly session: string;
+  /** The session's state as stored. */
+  readonly state: JsonObject;
+  /** Now, in milliseconds since 1970. */
+  readonly at: number;
 }
 
 /** What a rule says of a call. */
@@ -18,10 +38,10 @@ export interface PolicyVerdict {
 }
 
 /**
- * Rules over all tools of an app. They run before the gate and, for `deny`, again when an approved call is
- * about to start; so they must answer at once and from what they are given. One that throws, or gives what is no
- * verdict, means `confirm`, and at the start of an approved call, `deny`. One that asks people whom nobody can be
- * (misspelt `approvers`, an empty list) means `deny`, with what is wrong with them as the reason.
+ * Rules over all calls, through every door. They run before the gate, again on amended arguments and, for `deny`, when
+ * an approved call is about to start; so they must answer at once and from what they are given. One that throws, or
+ * gives what is no verdict, means `confirm`, and at the start of an approved call, `deny`. One that asks people whom
+ * nobody can be (misspelt `approvers`, an empty list) means `deny`, with what is wrong with them as the reason.
  */
 export type Policy = (call: PolicyCall) => PolicyVerdict | undefined;
 

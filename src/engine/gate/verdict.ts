@@ -1,5 +1,5 @@
-import type { Approvers } from "../../engine/index.ts";
-import type { AuthorGate } from "../tools/index.ts";
+import type { Approvers } from "../people/index.ts";
+import type { AuthorGate } from "./gated-tool.ts";
 
 /** What one source says of a call. */
 export interface Verdict {

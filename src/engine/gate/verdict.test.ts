@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { rule, strictest, type Verdict } from "./verdict.ts";
 
-const SOURCES = ["tool", "toolset", "manifest", "mcp", "policy", "hook"] as const;
+const SOURCES = ["tool", "toolset", "manifest", "mcp", "remote", "policy", "hook"] as const;
 
 function verdict(source: Verdict["source"], outcome: Verdict["outcome"]): Verdict {
   return { source, outcome, why: `${source} says ${outcome}` };

@@ -1,7 +1,18 @@
 import { describe, expect, test } from "vitest";
-import { type Policy, verdictOf } from "./policy.ts";
+import { type Policy, type PolicyCall, verdictOf } from "./policy.ts";
 
-const call = { app: "a", agent: "a", tool: "pay", args: {}, user: "ana" };
+const call: PolicyCall = {
+  door: "runner",
+  app: "a",
+  agent: "a",
+  tool: "pay",
+  args: {},
+  user: "ana",
+  requesters: ["ana"],
+  session: "s",
+  state: {},
+  at: 0,
+};
 
 /** Rules as somebody without a compiler may write them. */
 const UNREADABLE: readonly [string, () => unknown][] = [

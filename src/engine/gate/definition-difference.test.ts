@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ToolDefinition } from "../../engine/index.ts";
+import type { ToolDefinition } from "../common/index.ts";
 import { differenceOf } from "./definition-difference.ts";
 
 const PAY: ToolDefinition = {

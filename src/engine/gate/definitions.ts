@@ -1,5 +1,6 @@
-import { definitionDigest, type Ledger, type ToolDefinition } from "../../engine/index.ts";
 import { isJsonObject, type JsonObject } from "../../protocol/index.ts";
+import { definitionDigest, type ToolDefinition } from "../common/index.ts";
+import type { Ledger } from "../ledger/index.ts";
 import { differenceOf } from "./definition-difference.ts";
 
 const KIND = "tool-definition";
@@ -17,6 +18,8 @@ export class Definitions {
   }
 
   async keep(definition: ToolDefinition): Promise<void> {
+    // Of a remote agent's tool only the name is known: there is never a difference to tell.
+    if (definition.description === undefined && definition.parameters === undefined) return;
     const id = definitionDigest(definition);
     if (this.#kept.has(id)) return;
     // Another process may have kept it first; by its digest it is the same.

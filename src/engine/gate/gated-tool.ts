@@ -1,0 +1,81 @@
+import type { JsonObject, JsonValue } from "../../protocol/index.ts";
+import type { Form, ParseOutcome, PayloadReading, ToolDefinition } from "../common/index.ts";
+import type { CardLayout } from "../ledger/index.ts";
+import type { Approvers } from "../people/index.ts";
+import type { AskingOptions } from "./asking-options.ts";
+
+/** Who is asking and where: what a predicate may look at. */
+export interface GateContext {
+  readonly agentName: string;
+  readonly userId: string;
+  readonly sessionId: string;
+}
+
+/** How a tool's confirmations are put to people. */
+export interface ConfirmationRules {
+  readonly approvers: Approvers;
+  readonly expiresInMs?: number;
+  readonly amendable?: true | readonly string[];
+  readonly onDenied?: "invoke";
+  /** JSON Schema of an approval's payload. */
+  readonly payloadSchema?: JsonObject;
+  /** What the body gets of such a payload, by the author's whole schema; as it was sent if nothing is said. */
+  readonly readPayload?: (sent: JsonValue) => Promise<PayloadReading>;
+  readonly layout?: CardLayout;
+  hint(args: unknown): string | undefined;
+}
+
+/** Where a tool's gate came from; an `allow` rule lifts none of these. */
+export type AuthorGate = "tool" | "toolset" | "manifest" | "mcp" | "remote";
+
+/** A tool as the gate sees it, whichever door its calls come through. */
+export interface GatedTool {
+  readonly name: string;
+  /** JSON Schema of the arguments. */
+  readonly parameters?: JsonObject;
+  readonly definition: ToolDefinition;
+  readonly confirmation: ConfirmationRules;
+  /** May be started again after a crash. */
+  readonly repeatable: boolean;
+  readonly secrets: readonly string[];
+  /** MCP server or remote agent. */
+  readonly source?: string;
+  parse(args: JsonObject): Promise<ParseOutcome<unknown>>;
+  /** The gates its author set that this call meets. A judgement that fails counts as met. */
+  gates(args: unknown, context: GateContext): Promise<readonly AuthorGate[]>;
+}
+
+/** Reads an author's options into how the tool's confirmations are put. */
+export function toConfirmationRules<Args>(
+  options: AskingOptions & {
+    readonly confirmationHint?: string | ((args: Args) => string);
+    readonly confirmationLayout?: CardLayout;
+  },
+  form: Form | undefined,
+): ConfirmationRules {
+  const { confirmationHint: hint, expiresInMs, amendable, onDenied, confirmationLayout: layout } = options;
+  return {
+    approvers: options.approvers ?? "requester",
+    ...(expiresInMs === undefined ? {} : { expiresInMs }),
+    ...(amendable === undefined ? {} : { amendable }),
+    ...(onDenied === undefined ? {} : { onDenied }),
+    ...(form === undefined ? {} : { payloadSchema: form.jsonSchema, readPayload: form.read }),
+    ...(layout === undefined ? {} : { layout }),
+    hint: (args) => (typeof hint === "function" ? hint(args as Args) : hint),
+  };
+}
+
+/** Does the call meet the gate? Anything but a plain `false`, and any failure, means yes. */
+export async function meets<Args>(
+  gate: boolean | ((args: Args, context: GateContext) => boolean | Promise<boolean>) | undefined,
+  args: Args,
+  context: GateContext,
+): Promise<boolean> {
+  if (gate === undefined || typeof gate === "boolean") return gate ?? false;
+  try {
+    const answer: unknown = await gate(args, context);
+    return answer !== false;
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,130 @@
+import type { JsonObject } from "../../protocol/index.ts";
+import type { ParseOutcome } from "../common/index.ts";
+import type { StoredCall } from "../host.ts";
+import type { Definitions } from "./definitions.ts";
+import type { AuthorGate, GatedTool } from "./gated-tool.ts";
+import { type Door, type Policy, type PolicyCall, type PolicyVerdict, verdictOf } from "./policy.ts";
+import { type Ruling, rule, type Verdict } from "./verdict.ts";
+
+/** What calls that come through one door are judged with. */
+export interface GateRules {
+  readonly door: Door;
+  readonly policies: readonly Policy[];
+  readonly definitions: Definitions;
+  /** The state that a session sees, by its key. */
+  state(session: string): Promise<JsonObject>;
+  now(): number;
+}
+
+/** Which call is judged, and for whom it is made. */
+export interface CallSubject {
+  readonly app: string;
+  readonly agent: string;
+  readonly user: string;
+  readonly requesters: readonly string[];
+  /** Without a key where it has yet to be made. */
+  readonly session: { readonly id: string; readonly key?: string };
+}
+
+/** A call whose arguments have been parsed, on its way to the gate. */
+export interface GatedCall {
+  readonly tool: GatedTool;
+  readonly parsed: Pick<Extract<ParseOutcome<unknown>, { ok: true }>, "args" | "value">;
+  readonly subject: CallSubject;
+}
+
+/**
+ * Judges a call, through whichever door it came: what its tool's author, the policies and the hooks say together. The
+ * strictest wins. Whatever fails has permitted nothing: a person is asked.
+ */
+export async function judge(
+  rules: GateRules,
+  call: GatedCall,
+  hooks: readonly Verdict[] = [],
+): Promise<Ruling> {
+  const { tool, parsed, subject } = call;
+  const authors = (await gatesOf(call)).map(
+    (source): Verdict => ({ source, outcome: "confirm", why: REASONS[source](tool) }),
+  );
+  const ruled = await verdictsOf(rules, { tool, args: parsed.args, subject }, "confirm");
+  return rule([...authors, ...ruled, ...hooks]);
+}
+
+/** The reason of a policy that denies this stored call now, if one does. One that fails denies. */
+export async function denialOf(
+  rules: GateRules,
+  tool: GatedTool,
+  about: StoredCall,
+): Promise<string | undefined> {
+  const { args } = about.call;
+  const verdicts = await verdictsOf(rules, { tool, args, subject: storedSubject(about) }, "deny");
+  return verdicts.find(({ outcome }) => outcome === "deny")?.why;
+}
+
+/** Which call a stored one is. */
+export function storedSubject({ call, session }: StoredCall): CallSubject {
+  const { app, agent, requesters = [session.user] } = call;
+  // A gated function's session belongs to nobody: its user is whoever used it.
+  const user = call.frame === undefined ? (requesters.at(-1) ?? session.user) : session.user;
+  return { app, agent, user, requesters, session: { id: session.id, key: call.session } };
+}
+
+const REASONS: { readonly [source in AuthorGate]: (tool: GatedTool) => string } = {
+  tool: () => "the tool requires confirmation",
+  toolset: () => "its toolset requires confirmation",
+  manifest: () => "the manifest requires approval",
+  mcp: () => "the policy for its MCP server requires confirmation",
+  remote: ({ definition }) => `the remote agent ${definition.server ?? ""} asks`,
+};
+
+async function gatesOf({ tool, parsed, subject }: GatedCall): Promise<readonly AuthorGate[]> {
+  const { agent: agentName, user: userId, session } = subject;
+  try {
+    return await tool.gates(parsed.value, { agentName, userId, sessionId: session.id });
+  } catch {
+    return ["tool"];
+  }
+}
+
+interface RuledCall {
+  readonly tool: GatedTool;
+  readonly args: JsonObject;
+  readonly subject: CallSubject;
+}
+
+async function verdictsOf(
+  rules: GateRules,
+  call: RuledCall,
+  otherwise: "confirm" | "deny",
+): Promise<readonly Verdict[]> {
+  const { policies } = rules;
+  if (policies.length === 0) return [];
+  const described = await describe(rules, call);
+  const verdicts = policies.flatMap((policy) => verdictOf(policy, described, otherwise) ?? []);
+  // One policy's `allow` does not lift what another asks for.
+  const asked = verdicts.some(({ outcome }) => outcome !== "allow");
+  return verdicts.filter(({ outcome }) => !asked || outcome !== "allow").map(toVerdict);
+}
+
+async function describe(rules: GateRules, { tool, args, subject }: RuledCall): Promise<PolicyCall> {
+  const { app, agent, user, requesters, session } = subject;
+  const { annotations } = tool.definition;
+  return {
+    door: rules.door,
+    app,
+    agent,
+    tool: tool.name,
+    args,
+    ...(annotations === undefined ? {} : { annotations }),
+    ...(tool.source === undefined ? {} : { source: tool.source }),
+    user,
+    requesters,
+    session: session.id,
+    state: session.key === undefined ? {} : await rules.state(session.key),
+    at: rules.now(),
+  };
+}
+
+function toVerdict({ outcome, reason: why, approvers }: PolicyVerdict): Verdict {
+  return { source: "policy", outcome, why, ...(approvers === undefined ? {} : { approvers }) };
+}

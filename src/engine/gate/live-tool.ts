@@ -1,0 +1,66 @@
+import type { JsonObject } from "../../protocol/index.ts";
+import { definitionDigest, sameJson } from "../common/index.ts";
+import type { Amendment, LiveTool, ShownAgain, StoredCall } from "../host.ts";
+import { cardFor } from "./card.ts";
+import { denialOf } from "./judge.ts";
+import { type JudgedTool, judgeAgain } from "./judge-again.ts";
+import { strictest } from "./verdict.ts";
+
+/** A tool as the engine runs it: judged by the same rules whichever door its calls come through. */
+export function toLiveTool(
+  judged: JudgedTool,
+  { onDenied, run }: Pick<LiveTool, "run"> & { readonly onDenied?: "invoke" | undefined },
+): LiveTool {
+  const { rules, tool } = judged;
+  const { approvers, expiresInMs, readPayload } = tool.confirmation;
+  return {
+    definitionDigest: definitionDigest(tool.definition),
+    asking: {
+      approvers,
+      ...(expiresInMs === undefined ? {} : { expiresInMs }),
+      ...(onDenied === undefined ? {} : { onDenied }),
+    },
+    ...(rules.policies.length === 0 ? {} : { denies: (about) => denialOf(rules, tool, about) }),
+    showAgain: (about) => showAgain(judged, about),
+    amend: (about, args) => amend(judged, about, args),
+    ...(readPayload === undefined ? {} : { readPayload }),
+    run,
+  };
+}
+
+// Asked anew only if the changed tool takes the arguments as they are, and no rule forbids it.
+async function showAgain(judged: JudgedTool, about: StoredCall): Promise<ShownAgain | undefined> {
+  const { rules, tool } = judged;
+  const { call } = about;
+  const again = await judgeAgain(judged, about, call.args);
+  if (!again.ok || again.ruling.outcome === "deny") return undefined;
+  const { ruling, value, card } = again;
+  const changes = await rules.definitions.differenceSince(call.definitionDigest, tool.definition);
+  await rules.definitions.keep(tool.definition);
+  const why = [toldChange(changes), ...ruling.why];
+  return {
+    shown: cardFor(tool, value, { ...card, why }),
+    approvers: strictest(tool.confirmation.approvers, ruling.approvers),
+  };
+}
+
+function toldChange(changes: readonly string[] = []): string {
+  const what = changes.length === 0 ? "" : `: ${changes.join("; ")}`;
+  return `the tool changed since it was asked about${what}`;
+}
+
+const MORE_ASKED = "With these arguments a beforeTool hook asks for a payload that nobody was asked for.";
+
+async function amend(judged: JudgedTool, about: StoredCall, args: JsonObject): Promise<Amendment> {
+  const again = await judgeAgain(judged, about, args);
+  if (!again.ok) return again;
+  const { payload, schema } = again.card;
+  const { shown } = about.confirmation ?? {};
+  const asksMore =
+    (payload !== undefined && !sameJson(payload, shown?.payload)) ||
+    (schema !== undefined && !sameJson(schema, shown?.schema));
+  if (asksMore) return { ok: false, code: "arguments-mismatch", message: MORE_ASKED };
+  const { outcome, why, approvers } = again.ruling;
+  if (outcome === "deny") return { ok: false, code: "policy-denied", message: why.join("; ") };
+  return { ok: true, args: again.args, approvers: strictest(judged.tool.confirmation.approvers, approvers) };
+}

@@ -1,0 +1,22 @@
+import type { LiveTool } from "../host.ts";
+import type { CallPlan } from "../sessions/index.ts";
+import { type CardNotes, forbiddenAnswer, questionFor } from "./card.ts";
+import type { GatedCall, GateRules } from "./judge.ts";
+import type { Ruling } from "./verdict.ts";
+
+/** What becomes of a call under its ruling: it is answered with the denial, runs, or is asked about. */
+export async function planUnder(
+  ruling: Ruling,
+  { rules, call }: { readonly rules: GateRules; readonly call: GatedCall },
+  { live, notes = {} }: { readonly live: LiveTool; readonly notes?: CardNotes },
+): Promise<CallPlan> {
+  switch (ruling.outcome) {
+    case "deny":
+      return { kind: "answer", status: "denied", result: forbiddenAnswer(ruling.why) };
+    case "allow":
+      return { kind: "run", tool: live };
+    case "confirm":
+      await rules.definitions.keep(call.tool.definition);
+      return { kind: "ask", question: questionFor(call, ruling, notes) };
+  }
+}
