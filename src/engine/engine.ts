@@ -23,12 +23,10 @@ import { type EngineOptions, onceDone, settingsOf, warn, warnOf } from "./engine
 import {
   createGate,
   Definitions,
-  type Door,
   type GateBody,
   type GatedFunction,
   GateHost,
   type GateOptions,
-  type GateRules,
   type Policy,
 } from "./gate/index.ts";
 import type { Host } from "./host.ts";
@@ -88,8 +86,6 @@ export class Engine {
   readonly #executions: Executions;
   readonly #reconciler: Reconciler;
   readonly #keyed: boolean;
-  readonly #policy: Policy | undefined;
-  readonly #definitions: Definitions;
   readonly #workers = new Set<Worker>();
   readonly #gaveUp = new AbortController();
   readonly #closed = new AbortController();
@@ -111,8 +107,6 @@ export class Engine {
       onNewHistory: (history) => this.#reconciler.newHistory(history),
     });
     this.#keyed = secret !== undefined;
-    this.#policy = options.policy;
-    this.#definitions = new Definitions(ledger);
     this.#parts = {
       ledger,
       clock,
@@ -120,6 +114,8 @@ export class Engine {
       hasher: chainHasher(secret),
       knownSeal: { k: 0 },
       ...(secret === undefined ? {} : { secret }),
+      ...(options.policy === undefined ? {} : { policy: options.policy }),
+      definitions: new Definitions(ledger),
       lease,
       hosts: this.#hosts,
       queue: new SessionQueue(),
@@ -177,28 +173,13 @@ export class Engine {
     return this.#parts.trace;
   }
 
-  /** For runtimes: what calls through this door are judged with, an app's own policy included. */
-  rulesAt(door: Door, policy?: Policy): GateRules {
-    return {
-      door,
-      policies: [this.#policy, policy].filter((one) => one !== undefined),
-      definitions: this.#definitions,
-      state: (session) => this.ledger.state(session),
-      now: () => this.#parts.clock.now(),
-    };
-  }
-
   /** Puts an async function behind the gate. Define it before `work()`, so that its calls can be resumed. */
   gate<Args, Result extends JsonValue | undefined>(
     name: string,
     options: GateOptions<Args>,
     body: GateBody<Args, Result>,
   ): GatedFunction<Args, Result> {
-    const rulesAt = (door: Door): GateRules => this.rulesAt(door);
-    const gate = createGate(
-      { parts: this.#parts, executions: this.#executions, rulesAt },
-      { name, options, body },
-    );
+    const gate = createGate({ parts: this.#parts, executions: this.#executions }, { name, options, body });
     const known = this.#hosts.get(gate.app);
     const host = known instanceof GateHost ? known : new GateHost(gate.app);
     host.add(name, gate.tool, options.redefine);

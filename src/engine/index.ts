@@ -105,9 +105,10 @@ export {
   planUnder,
   type Ruling,
   restoreArguments,
+  rulesAt,
   toConfirmationRules,
   toLiveTool,
-  type Verdict,
+  type Verdict as GateVerdict,
 } from "./gate/index.ts";
 export type { Amendment, AskingRules, Host, HostedApp, LiveTool, StoredCall } from "./host.ts";
 export {

@@ -1,6 +1,7 @@
 import type { KnownSeal } from "./audit/index.ts";
 import type { Executions } from "./calls/index.ts";
 import type { Clock, NewId, Trace } from "./common/index.ts";
+import type { Definitions, Policy } from "./gate/index.ts";
 import type { Host } from "./host.ts";
 import type { ChainHasher } from "./journal/index.ts";
 import type { InFlight, Ledger, SessionQueue } from "./ledger/index.ts";
@@ -50,6 +51,9 @@ export interface EngineParts {
   readonly hasher: ChainHasher;
   readonly knownSeal: KnownSeal;
   readonly secret?: string;
+  /** Rules over all calls, through every door. */
+  readonly policy?: Policy;
+  readonly definitions: Definitions;
   readonly lease: Lease;
   readonly hosts: ReadonlyMap<string, Host>;
   readonly queue: SessionQueue;

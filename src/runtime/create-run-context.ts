@@ -1,4 +1,4 @@
-import { type Clock, createIds, Engine, type NewId, partsOf, systemClock } from "../engine/index.ts";
+import { type Clock, createIds, Engine, type NewId, partsOf, rulesAt, systemClock } from "../engine/index.ts";
 import { readAgentTree } from "./agents/index.ts";
 import { SessionNames } from "./history/index.ts";
 import { Background, Cancellation } from "./loop/index.ts";
@@ -20,17 +20,18 @@ export async function createRunContext(
 ): Promise<RunContext> {
   const { agent, models, policy, clock = systemClock, newId = createIds(), maxModelCalls } = options;
   const engine = options.engine ?? (await openEngine(options, { clock, newId }));
+  const parts = partsOf(engine);
   // An engine of its own has been given the policy already.
   const own = options.engine === undefined ? undefined : policy;
   const agents = readAgentTree(agent);
   const run: RunContext = {
     app,
     engine,
-    parts: partsOf(engine),
+    parts,
     agents,
     hooks: options,
-    rules: engine.rulesAt("runner", own),
-    remoteRules: engine.rulesAt("remote", own),
+    rules: rulesAt(parts, "runner", own),
+    remoteRules: rulesAt(parts, "remote", own),
     models,
     feed: new RunFeed(),
     names: new SessionNames(engine.ledger),

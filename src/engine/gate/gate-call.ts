@@ -105,7 +105,7 @@ function planAnswer(
   call: CallRecord,
   { status, result }: Extract<CallPlan, { kind: "answer" }>,
 ): Plan<OpenedGateCall> {
-  draft.write({ kind: "call-insert", call: { ...call, status, result, endedAt: draft.now } });
+  draft.insertCall({ ...call, status, result, endedAt: draft.now });
   const { id, tool, argsDigest } = call;
   draft.journal("calls-answered", { calls: [{ call: id, tool, status, argsDigest }] });
   return { draft, value: { callId: id } };

@@ -10,10 +10,11 @@ import { checkAsking } from "./asking-options.ts";
 import { openGateCall } from "./gate-call.ts";
 import { type GateOutcome, outcomeOf } from "./gate-outcome.ts";
 import { type GateContext, type GatedTool, meets, toConfirmationRules } from "./gated-tool.ts";
-import { type CallSubject, type GateRules, judge } from "./judge.ts";
+import { type CallSubject, judge, rulesAt } from "./judge.ts";
 import { toLiveTool } from "./live-tool.ts";
 import { planUnder } from "./plan.ts";
 import type { Door } from "./policy.ts";
+import type { Ruling } from "./verdict.ts";
 
 /** How a gated function is described, asked about and run. */
 export interface GateOptions<Args> {
@@ -73,10 +74,11 @@ export interface GateUse {
 }
 
 /** A function behind the gate. The same key again gives the outcome of the same call. */
-export type GatedFunction<Args, Result extends JsonValue | undefined> = (
-  args: Args,
-  use: GateUse,
-) => Promise<GateOutcome<Result>>;
+export interface GatedFunction<Args, Result extends JsonValue | undefined> {
+  (args: Args, use: GateUse): Promise<GateOutcome<Result>>;
+  /** What the gate says of such a call now. Nothing is asked, stored or run. */
+  judge(args: Args, by: PrincipalInput): Promise<Ruling>;
+}
 
 /** What runs once the call may run. It gets the arguments that were shown, and the context of the call. */
 export type GateBody<Args, Result> = (args: Args, context: CallContext) => Promise<Result>;
@@ -88,16 +90,9 @@ export interface Gate<Args, Result extends JsonValue | undefined> {
   readonly call: GatedFunction<Args, Result>;
 }
 
-/** What a gated function needs of its engine. */
-export interface GateEngine {
-  readonly parts: EngineParts;
-  readonly executions: Executions;
-  rulesAt(door: Door): GateRules;
-}
-
 /** The engine without an agent: any async function behind the same gate, ledger and guarantees. */
 export function createGate<Args, Result extends JsonValue | undefined>(
-  engine: GateEngine,
+  engine: { readonly parts: EngineParts; readonly executions: Executions },
   definition: {
     readonly name: string;
     readonly options: GateOptions<Args>;
@@ -107,7 +102,7 @@ export function createGate<Args, Result extends JsonValue | undefined>(
   const { name, options, body } = definition;
   checkOptions(name, options);
   const tool = toGatedTool(name, options);
-  const rules = engine.rulesAt(options.door ?? "gate");
+  const rules = rulesAt(engine.parts, options.door ?? "gate");
   const live = toLiveTool(
     { rules, tool },
     {
@@ -116,13 +111,16 @@ export function createGate<Args, Result extends JsonValue | undefined>(
     },
   );
   const { app = `gate:${name}` } = options;
-  const call: GatedFunction<Args, Result> = async (input, use) => {
+  const prepare = async (input: Args, key: string, by: Principal) => {
     // Not an object only where the compiler was not asked; the schema refuses it.
     const parsed = await parseArguments(tool, input as JsonObject);
     if (!parsed.ok) throw misfit(name, parsed);
+    const gated = { tool, parsed, subject: subjectFor(app, key, by) };
+    return { gated, parsed, ruling: await judge(rules, gated) };
+  };
+  const call = async (input: Args, use: GateUse): Promise<GateOutcome<Result>> => {
     const by = toPrincipal(use.by);
-    const gated = { tool, parsed, subject: subjectFor(app, use.key, by) };
-    const ruling = await judge(rules, gated);
+    const { gated, parsed, ruling } = await prepare(input, use.key, by);
     const { callId, claimed } = await openGateCall(engine.parts, {
       session: { app, user: "gate", id: use.key },
       tool,
@@ -137,7 +135,9 @@ export function createGate<Args, Result extends JsonValue | undefined>(
     await engine.executions.settled(callId);
     return outcomeOf<Result>(await engine.parts.ledger.load({ call: callId }), by);
   };
-  return { app, tool: live, call };
+  const judgeCall = async (input: Args, by: PrincipalInput): Promise<Ruling> =>
+    (await prepare(input, "", toPrincipal(by))).ruling;
+  return { app, tool: live, call: Object.assign(call, { judge: judgeCall }) };
 }
 
 function checkOptions<Args>(name: string, options: GateOptions<Args>): void {

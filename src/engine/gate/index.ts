@@ -27,7 +27,7 @@ export {
   meets,
   toConfirmationRules,
 } from "./gated-tool.ts";
-export { type CallSubject, type GatedCall, type GateRules, judge } from "./judge.ts";
+export { type CallSubject, type GatedCall, type GateRules, judge, rulesAt } from "./judge.ts";
 export type { Hooked } from "./judge-again.ts";
 export { toLiveTool } from "./live-tool.ts";
 export { planUnder } from "./plan.ts";

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../protocol/index.ts";
 import type { ParseOutcome } from "../common/index.ts";
 import type { StoredCall } from "../host.ts";
+import type { EngineParts } from "../parts.ts";
 import type { Definitions } from "./definitions.ts";
 import type { AuthorGate, GatedTool } from "./gated-tool.ts";
 import { type Door, type Policy, type PolicyCall, type PolicyVerdict, verdictOf } from "./policy.ts";
@@ -14,6 +15,21 @@ export interface GateRules {
   /** The state that a session sees, by its key. */
   state(session: string): Promise<JsonObject>;
   now(): number;
+}
+
+/** What calls through this door are judged with: the engine's policy, and the app's own beside it. */
+export function rulesAt(
+  { ledger, clock, definitions, policy }: EngineParts,
+  door: Door,
+  own?: Policy,
+): GateRules {
+  return {
+    door,
+    policies: [policy, own].filter((one) => one !== undefined),
+    definitions,
+    state: (session) => ledger.state(session),
+    now: () => clock.now(),
+  };
 }
 
 /** Which call is judged, and for whom it is made. */

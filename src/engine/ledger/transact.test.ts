@@ -5,6 +5,7 @@ import { Executions } from "../calls/executions.ts";
 import { createIds } from "../common/ids.ts";
 import { ManualClock } from "../common/manual-clock.ts";
 import { untraced } from "../common/trace.ts";
+import { Definitions } from "../gate/definitions.ts";
 import { chainHasher } from "../journal/chain.ts";
 import { DEFAULT_SETTINGS, type EngineParts } from "../parts.ts";
 import { AcknowledgedCommits } from "../process/acknowledged-commits.ts";
@@ -37,6 +38,7 @@ beforeEach(async () => {
     newId,
     hasher: chainHasher(undefined),
     knownSeal: { k: 0 },
+    definitions: new Definitions(ledger),
     lease: new Lease({ ledger, clock, leaseMs, heartbeatMs, host: "", pid: 1, newOwnerId }),
     hosts: new Map(),
     queue: new SessionQueue(),

@@ -20,8 +20,10 @@ export function outcomeResult(outcome: Outcome): JsonObject {
       return isJsonObject(outcome.result) ? keptOf(outcome.result) : ERASED;
     case "failed":
       return failure(outcome.error);
-    case "denied":
-      return failure(`tool call was rejected by the user${because(outcome.reason)}`);
+    case "denied": {
+      const denied = outcome.byPolicy === true ? "denied by policy" : "rejected by the user";
+      return failure(`tool call was ${denied}${because(outcome.reason)}`);
+    }
     case "expired":
       return failure("tool call expired before it was approved");
     case "cancelled":

@@ -31,6 +31,7 @@ import { WaitingNotice } from "./waiting-notice.ts";
 /** What a session asks of the gateway that it belongs to. */
 interface Gateway {
   isGated(tool: string): boolean;
+  isRuled(tool: string, args: JsonObject): Promise<boolean>;
   define(tools: ListedTools): void;
   call(request: GatedRequest, onOutcome: (result: JsonObject) => Promise<void>): Promise<void>;
 }
@@ -187,18 +188,17 @@ export class GatewaySession {
     const tool = textOf(params, "name") ?? "";
     if (this.#learned === undefined)
       return this.#refuse(id, RPC_CODES.invalidRequest, "send notifications/initialized before you call");
-    if (this.#gateway.isGated(tool)) {
-      const flaw = flawOfGated(tool, params);
-      if (flaw !== undefined) return this.#refuse(id, RPC_CODES.invalidParams, flaw);
-      return this.#hold(id, tool, params);
-    }
+    if (this.#gateway.isGated(tool)) return this.#hold(id, tool, params);
     this.#passed.set(id, method);
     await this.#learned;
     const missing = await this.#whyMissing(tool);
+    const isRuled =
+      missing === undefined && (await this.#gateway.isRuled(tool, objectOf(params, "arguments")));
     // Cancelled meanwhile, or the session has ended.
     if (!this.#passed.has(id)) return;
-    if (missing === undefined) return this.#upstream.send(toWire(request));
+    if (missing === undefined && !isRuled) return this.#upstream.send(toWire(request));
     this.#passed.delete(id);
+    if (missing === undefined) return this.#hold(id, tool, params);
     await this.#client.send({ jsonrpc: "2.0", id, result: failure(missing) });
   }
 
@@ -269,7 +269,9 @@ export class GatewaySession {
     return this.#tools.isAmbiguous(tool) ? ambiguous(tool) : undefined;
   }
 
-  #hold(id: RequestId, tool: string, params: JsonObject): void {
+  async #hold(id: RequestId, tool: string, params: JsonObject): Promise<void> {
+    const flaw = flawOfGated(tool, params);
+    if (flaw !== undefined) return this.#refuse(id, RPC_CODES.invalidParams, flaw);
     const givenUp = new AbortController();
     const token = member(objectOf(params, "_meta"), "progressToken");
     const notice = new WaitingNotice(this.#client, id, isRequestId(token) ? token : undefined);

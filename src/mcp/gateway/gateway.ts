@@ -11,6 +11,8 @@ import {
   MAX_OPEN_PER_SERVER,
   OutcomeUnknown,
   type PrincipalInput,
+  partsOf,
+  rulesAt,
   valueDigest,
 } from "../../engine/index.ts";
 import {
@@ -22,7 +24,7 @@ import {
 } from "../../protocol/index.ts";
 import { objectOf, type RequestId, textOf } from "../rpc/index.ts";
 import { describeServer, leavesOpen, type McpServer, OwnUpstream, UpstreamError } from "../servers/index.ts";
-import { namesAlike } from "../tools/index.ts";
+import { namesAlike, twinMember } from "../tools/index.ts";
 import { type CallKey, CallKeys } from "./call-keys.ts";
 import { ambiguous, failure, failureIn, isFinal, outcomeResult } from "./gateway-outcome.ts";
 import { GatewaySession } from "./gateway-session.ts";
@@ -92,10 +94,13 @@ export class McpGateway {
   /** The keys of those that run. */
   readonly #running = new Set<string>();
   readonly #own: OwnUpstream;
+  /** Any tool may then need a person, or be denied. */
+  readonly #hasPolicy: boolean;
 
   constructor(options: McpGatewayOptions) {
     checkAsking(`The gateway ${options.name}`, options);
     this.#options = options;
+    this.#hasPolicy = rulesAt(partsOf(options.engine), "mcp").policies.length > 0;
     this.#own = new OwnUpstream(options.server);
     this.#keys = new CallKeys(options.engine.ledger, this.#app);
     this.#limit = new AppOpenLimit(options.engine.ledger, this.#app);
@@ -149,6 +154,14 @@ export class McpGateway {
     return require === undefined || namesAlike(require, tool);
   }
 
+  /** Does a policy hold up a call of a tool that needs nobody otherwise? What it cannot judge for sure is held up. */
+  async isRuled(tool: string, args: JsonObject): Promise<boolean> {
+    if (!this.#hasPolicy) return false;
+    const gate = this.#gates.get(tool);
+    if (gate === undefined || twinMember(args) !== undefined) return true;
+    return (await gate.judge(args, this.#options.by)).outcome !== "allow";
+  }
+
   /** Learns what the server says of its tools, so that what a person is shown is what they approve. */
   define(tools: ListedTools): void {
     for (const name of tools.names) {
@@ -156,7 +169,8 @@ export class McpGateway {
       // A name of the protocol's own, or that no ledger can hold, can be nobody's tool; a call of it finds none.
       if (tool === undefined || name === "" || isReservedName(name) || flawOfName(name) !== undefined)
         continue;
-      if (this.isGated(name) && !tools.isAmbiguous(name)) this.#gates.set(name, this.#gate(name, tool));
+      const mayAsk = this.#hasPolicy || this.isGated(name);
+      if (mayAsk && !tools.isAmbiguous(name)) this.#gates.set(name, this.#gate(name, tool));
     }
   }
 
@@ -209,7 +223,8 @@ export class McpGateway {
       {
         app: this.#app,
         redefine: true,
-        requireConfirmation: true,
+        door: "mcp",
+        requireConfirmation: this.isGated(name),
         source: `${this.#options.name} (${describeServer(this.#options.server)})`,
         parameters: objectOf(listed, "inputSchema"),
         annotations: objectOf(listed, "annotations"),

@@ -3,15 +3,15 @@ import {
   bytesOf,
   checkedAsk,
   errorText,
+  type GateVerdict,
   type Hooked,
-  type Verdict,
 } from "../../engine/index.ts";
 import type { FunctionCall, JsonValue } from "../../protocol/index.ts";
 import type { Agent, HookContext } from "../agents/index.ts";
 import type { RunContext } from "../run-context.ts";
 import type { Tool } from "../tools/index.ts";
 
-const ASKED: Verdict = { source: "hook", outcome: "confirm", why: "a hook asks for confirmation" };
+const ASKED: GateVerdict = { source: "hook", outcome: "confirm", why: "a hook asks for confirmation" };
 
 /**
  * Asks the Runner's hook and then the agent's about a call. The first that answers ends it. One that asked for

@@ -1,0 +1,136 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
+import { z } from "zod";
+import { Agent, createEngine, type Engine, type Policy, Runner, tool } from "../../src/index.ts";
+import { McpGateway } from "../../src/mcp/index.ts";
+import { scripted } from "../../src/models/scripted/index.ts";
+import type { Resources } from "../support/resources.ts";
+import { openDesk } from "./a2a-desk.ts";
+import { officeAgent, order } from "./remote-stage.ts";
+
+const PEER = fileURLToPath(new URL("../support/mcp-peer.mjs", import.meta.url));
+const ARGS = { path: "a" };
+const PARAMETERS = z.object({ path: z.string() });
+const BY = { id: "ana" };
+
+export interface DoorOptions {
+  readonly policy: Policy;
+  /** Does the author, the gateway's owner or the remote agent ask for a person, too? */
+  readonly gated?: boolean | (() => boolean);
+  readonly hint?: () => string;
+}
+
+/** One way for calls to come in. */
+export interface OpenDoor {
+  readonly engine: Engine;
+  /** The tool that is called. */
+  readonly tool: string;
+  /** Makes the call; resolves to what the caller is told. */
+  call(): Promise<string>;
+  /** How often the body was entered. */
+  ran(): Promise<number>;
+}
+
+type Open = (resources: Resources, options: DoorOptions) => Promise<OpenDoor>;
+
+/** Makes the one call, and says back what it was answered. */
+const calling = scripted(({ contents }) => {
+  const answers = (contents.at(-1)?.parts ?? []).flatMap(({ functionResponse }) => functionResponse ?? []);
+  if (answers.length > 0) return answers.map(({ response }) => JSON.stringify(response)).join();
+  return [{ functionCall: { name: "erase", args: ARGS } }];
+});
+
+const openRunner: Open = async (resources, { policy, gated = false, hint }) => {
+  const engine = await createEngine({ ledger: "memory:", policy });
+  let entered = 0;
+  const erase = tool({
+    name: "erase",
+    description: "Erases.",
+    parameters: PARAMETERS,
+    requireConfirmation: gated,
+    amendable: true,
+    ...(hint === undefined ? {} : { confirmationHint: hint }),
+    execute: () => {
+      entered += 1;
+      return "erased";
+    },
+  });
+  const runner = new Runner({ agent: new Agent({ name: "office", model: calling, tools: [erase] }), engine });
+  resources.add(async () => {
+    await runner.close();
+    await engine.close();
+  });
+  const call = async (): Promise<string> => (await runner.send("Erase it.", { user: BY.id })).text;
+  return { engine, tool: "erase", call, ran: async () => entered };
+};
+
+const openGate: Open = async (resources, { policy, gated = false, hint }) => {
+  const engine = await createEngine({ ledger: "memory:", policy });
+  resources.add(() => engine.close());
+  let entered = 0;
+  const erase = engine.gate(
+    "erase",
+    {
+      parameters: PARAMETERS,
+      requireConfirmation: gated,
+      amendable: true,
+      ...(hint === undefined ? {} : { confirmationHint: hint }),
+    },
+    async () => {
+      entered += 1;
+      return "erased";
+    },
+  );
+  const call = async (): Promise<string> => JSON.stringify(await erase(ARGS, { key: "k", by: BY }));
+  return { engine, tool: "erase", call, ran: async () => entered };
+};
+
+const openGateway: Open = async (resources, { policy, gated = false }) => {
+  const folder = await resources.folder();
+  const [log, script] = [join(folder, "log"), join(folder, "script.json")];
+  await writeFile(log, "");
+  const inputSchema = { type: "object", properties: { path: { type: "string" } } };
+  const tools = ["erase", "other"].map((name) => ({ name, description: `Does ${name}.`, inputSchema }));
+  await writeFile(script, JSON.stringify({ log, tools }));
+  const engine = await createEngine({ ledger: "memory:", policy });
+  const server = { command: process.execPath, args: [PEER, script] };
+  const require = [gated === false ? "other" : "erase"];
+  const gateway = new McpGateway({ engine, name: "peer", server, by: BY, require });
+  const [near, far] = InMemoryTransport.createLinkedPair();
+  const served = gateway.serve(far);
+  const client = new Client({ name: "desktop", version: "1" });
+  await client.connect(near);
+  resources.add(async () => {
+    await client.close();
+    await served;
+    await gateway.close();
+    await engine.close();
+  });
+  const call = async (): Promise<string> =>
+    JSON.stringify(await client.callTool({ name: "erase", arguments: ARGS }));
+  const ran = async (): Promise<number> => (await readFile(log, "utf8")).match(/^call erase/gm)?.length ?? 0;
+  return { engine, tool: "erase", call, ran };
+};
+
+// A remote agent asks for its own reasons, whatever the test wants: its card here is a gate that is always met.
+const openRemote: Open = async (resources, { policy }) => {
+  const desk = await openDesk(resources);
+  const engine = await createEngine({ ledger: "memory:", policy });
+  const runner = new Runner({ agent: officeAgent(desk.url), engine });
+  resources.add(async () => {
+    await runner.close();
+    await engine.close();
+  });
+  const message = order({ id: "call-1", name: "delete_file", args: ARGS });
+  const call = async (): Promise<string> => (await runner.send(message, { user: BY.id })).text;
+  return { engine, tool: "delete_file", call, ran: async () => desk.ran.length };
+};
+
+export const DOORS: readonly (readonly [string, Open])[] = [
+  ["a Runner's tool", openRunner],
+  ["a gated function", openGate],
+  ["an MCP gateway's tool", openGateway],
+  ["a remote agent's call", openRemote],
+];
