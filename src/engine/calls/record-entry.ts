@@ -16,7 +16,7 @@ import {
   transact,
 } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
-import { newConfirmation, tooManyAsked, writeQuestions } from "../questions/index.ts";
+import { defaultHint, newConfirmation, tooManyAsked, writeQuestions } from "../questions/index.ts";
 import { type Delegation, delegateFrameId } from "./call-end.ts";
 import type { Claimed } from "./claim.ts";
 import type { Ended } from "./executions.ts";
@@ -278,7 +278,7 @@ function shownOf(call: CallRecord, { tool, confirmation }: Claimed, { options, s
   const { onDenied } = tool.asking;
   const startedWith = step === undefined ? undefined : toolConfirmationOf(call, confirmation);
   return {
-    hint: hint ?? `Approve execution of tool ${call.tool}?`,
+    hint: hint ?? defaultHint(call.tool),
     why: ["the tool asks"],
     askedByTool: true,
     ...(payload === undefined ? {} : { payload }),

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../protocol/index.ts";
 import type { AskOptions } from "../calls/index.ts";
 import type { Shown } from "../ledger/index.ts";
-import type { Question } from "../questions/index.ts";
+import { defaultHint, type Question } from "../questions/index.ts";
 import type { GatedTool } from "./gated-tool.ts";
 import type { GatedCall } from "./judge.ts";
 import { type Ruling, strictest } from "./verdict.ts";
@@ -60,7 +60,7 @@ function hintOf(
   { name, confirmation }: GatedTool,
   args: unknown,
 ): { readonly hint: string; readonly failure?: string } {
-  const fallback = `Approve execution of tool ${name}?`;
+  const fallback = defaultHint(name);
   try {
     const hint: unknown = confirmation.hint(args);
     if (typeof hint === "string") return { hint };

@@ -26,6 +26,11 @@ export interface AskedCall {
   readonly confirmation: ConfirmationRecord;
 }
 
+/** What a card asks where nobody has better words. */
+export function defaultHint(tool: string): string {
+  return `Approve execution of tool ${tool}?`;
+}
+
 /** Makes the confirmation that asks this about the call. */
 export function newConfirmation(
   parts: EngineParts,

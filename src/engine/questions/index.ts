@@ -7,7 +7,7 @@
  * The word of a person on a question is judged in `decisions/`.
  */
 
-export { type AskedCall, newConfirmation, type Question, writeQuestions } from "./ask.ts";
+export { type AskedCall, defaultHint, newConfirmation, type Question, writeQuestions } from "./ask.ts";
 export { takeBack } from "./ask-again.ts";
 export { checkedAsk, checkedName } from "./ask-options.ts";
 export { type Closed, subjectOf, voteBody, writeClosing, writeClosingEvent } from "./close-question.ts";

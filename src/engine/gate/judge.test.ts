@@ -1,0 +1,91 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { createLedger } from "../../stores/index.ts";
+import { Definitions } from "./definitions.ts";
+import type { GatedTool } from "./gated-tool.ts";
+import { type GatedCall, type GateRules, judge } from "./judge.ts";
+import type { Policy, PolicyCall, PolicyVerdict } from "./policy.ts";
+
+let definitions: Definitions;
+
+beforeEach(async () => {
+  definitions = new Definitions(await createLedger("memory:"));
+});
+
+const PAY: GatedTool = {
+  name: "pay",
+  definition: { name: "pay", annotations: { destructiveHint: true }, server: "bank (stdio)" },
+  confirmation: { approvers: "requester", hint: () => undefined },
+  repeatable: false,
+  secrets: [],
+  source: "bank",
+  parse: async (args) => ({ ok: true, args, unparsed: false, value: args }),
+  gates: async () => [],
+};
+
+function callOf(
+  tool: Partial<GatedTool> = {},
+  session: GatedCall["subject"]["session"] = { id: "s" },
+): GatedCall {
+  const args = { amount: 5 };
+  const subject = { app: "shop", agent: "clerk", user: "ana", requesters: ["robot", "ana"], session };
+  return { tool: { ...PAY, ...tool }, parsed: { args, value: args }, subject };
+}
+
+function rulesOf(...policies: readonly Policy[]): GateRules {
+  const state = async (key: string) => ({ of: key });
+  return { door: "mcp", policies, definitions, state, now: () => 1000 };
+}
+
+const says =
+  (outcome: PolicyVerdict["outcome"]): Policy =>
+  () => ({ outcome, reason: `${outcome}, says a policy` });
+
+test("a policy is told all that is known of a call, and the state of its session", async () => {
+  const seen: PolicyCall[] = [];
+  await judge(
+    rulesOf((call) => void seen.push(call)),
+    callOf({}, { id: "s", key: "k" }),
+  );
+  expect(seen).toEqual([
+    {
+      door: "mcp",
+      app: "shop",
+      agent: "clerk",
+      tool: "pay",
+      args: { amount: 5 },
+      annotations: { destructiveHint: true },
+      source: "bank",
+      user: "ana",
+      requesters: ["robot", "ana"],
+      session: "s",
+      state: { of: "k" },
+      at: 1000,
+    },
+  ]);
+});
+
+describe("of two policies the stricter holds", () => {
+  test.each([
+    ["allow", "allow", "allow"],
+    ["allow", "confirm", "confirm"],
+    ["allow", "deny", "deny"],
+    ["confirm", "deny", "deny"],
+  ] as const)("%s and %s: %s", async (one, other, outcome) => {
+    for (const policies of [
+      [says(one), says(other)],
+      [says(other), says(one)],
+    ]) {
+      expect((await judge(rulesOf(...policies), callOf())).outcome).toBe(outcome);
+    }
+  });
+});
+
+test("gates of a tool that cannot be asked count as met", async () => {
+  const gates = async (): Promise<never> => {
+    throw new Error("broken");
+  };
+  expect(await judge(rulesOf(says("allow")), callOf({ gates }))).toMatchObject({
+    outcome: "confirm",
+    why: ["the tool requires confirmation"],
+  });
+});
