@@ -1,3 +1,4 @@
+export type { GateContext } from "../engine/index.ts";
 export {
   type AdkCallbacks,
   Agent,
