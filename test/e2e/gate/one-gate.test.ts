@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { Engine, toConfirmation } from "../../src/engine/index.ts";
-import { tryApprove } from "../../src/engine/testing/try-decide.ts";
-import type { Confirmation, Policy, PolicyVerdict } from "../../src/index.ts";
-import { useResources } from "../support/resources.ts";
+import { Engine, toConfirmation } from "../../../src/engine/index.ts";
+import { tryApprove } from "../../../src/engine/testing/try-decide.ts";
+import type { Confirmation, Policy, PolicyVerdict } from "../../../src/index.ts";
+import { useResources } from "../../support/resources.ts";
 import { DOORS, type DoorOptions, type OpenDoor } from "./four-doors.ts";
 
 const resources = useResources();

@@ -3,14 +3,14 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
 import { z } from "zod";
-import { Agent, createEngine, type Engine, type Policy, Runner, tool } from "../../src/index.ts";
-import { McpGateway } from "../../src/mcp/index.ts";
-import { scripted } from "../../src/models/scripted/index.ts";
-import type { Resources } from "../support/resources.ts";
-import { openDesk } from "./a2a-desk.ts";
-import { officeAgent, order } from "./remote-stage.ts";
+import { Agent, createEngine, type Engine, type Policy, Runner, tool } from "../../../src/index.ts";
+import { McpGateway } from "../../../src/mcp/index.ts";
+import { scripted } from "../../../src/models/scripted/index.ts";
+import type { Resources } from "../../support/resources.ts";
+import { startA2aServer } from "../a2a/a2a-server.ts";
+import { callingAgent, order } from "../remote/calling-server.ts";
 
-const PEER = fileURLToPath(new URL("../support/mcp-peer.mjs", import.meta.url));
+const PEER = fileURLToPath(new URL("../../support/mcp/peer.mjs", import.meta.url));
 const ARGS = { path: "a" };
 const PARAMETERS = z.object({ path: z.string() });
 const BY = { id: "ana" };
@@ -116,16 +116,16 @@ const openGateway: Open = async (resources, { policy, gated = false }) => {
 
 // A remote agent asks for its own reasons, whatever the test wants: its card here is a gate that is always met.
 const openRemote: Open = async (resources, { policy }) => {
-  const desk = await openDesk(resources);
+  const remote = await startA2aServer(resources);
   const engine = await createEngine({ ledger: "memory:", policy });
-  const runner = new Runner({ agent: officeAgent(desk.url), engine });
+  const runner = new Runner({ agent: callingAgent(remote.url), engine });
   resources.add(async () => {
     await runner.close();
     await engine.close();
   });
   const message = order({ id: "call-1", name: "delete_file", args: ARGS });
   const call = async (): Promise<string> => (await runner.send(message, { user: BY.id })).text;
-  return { engine, tool: "delete_file", call, ran: async () => desk.ran.length };
+  return { engine, tool: "delete_file", call, ran: async () => remote.ran.length };
 };
 
 export const DOORS: readonly (readonly [string, Open])[] = [
