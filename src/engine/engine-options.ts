@@ -1,5 +1,5 @@
-import type { Policy } from "./gate/index.ts";
 import type { Clock, NewId, Trace } from "./common/index.ts";
+import type { Policy } from "./gate/index.ts";
 import type { Ledger } from "./ledger/index.ts";
 import { DEFAULT_SETTINGS, type EngineSettings } from "./parts.ts";
 import type { LedgerNotice } from "./process/index.ts";

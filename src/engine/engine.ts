@@ -27,7 +27,6 @@ import {
   type GatedFunction,
   GateHost,
   type GateOptions,
-  type Policy,
 } from "./gate/index.ts";
 import type { Host } from "./host.ts";
 import { chainHasher } from "./journal/index.ts";

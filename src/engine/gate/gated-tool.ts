@@ -46,9 +46,9 @@ export interface GatedTool {
 }
 
 /** Reads an author's options into how the tool's confirmations are put. */
-export function toConfirmationRules<Args>(
+export function toConfirmationRules(
   options: AskingOptions & {
-    readonly confirmationHint?: string | ((args: Args) => string);
+    readonly confirmationHint?: string | ((args: never) => string);
     readonly confirmationLayout?: CardLayout;
   },
   form: Form | undefined,
@@ -61,7 +61,7 @@ export function toConfirmationRules<Args>(
     ...(onDenied === undefined ? {} : { onDenied }),
     ...(form === undefined ? {} : { payloadSchema: form.jsonSchema, readPayload: form.read }),
     ...(layout === undefined ? {} : { layout }),
-    hint: (args) => (typeof hint === "function" ? hint(args as Args) : hint),
+    hint: (args) => (typeof hint === "function" ? hint(args as never) : hint),
   };
 }
 

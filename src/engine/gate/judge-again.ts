@@ -39,15 +39,12 @@ export type Judged =
  * Takes a stored call through parsing, hooks and the gate, as if these arguments had just been sent. Hooks see what
  * would run. Where one would make something else of it, or answer it, nothing runs: the approver saw neither.
  */
-export async function judgeAgain(
-  { rules, tool, hooks }: JudgedTool,
-  about: StoredCall,
-  given: JsonObject,
-): Promise<Judged> {
+export async function judgeAgain(judged: JudgedTool, about: StoredCall, given: JsonObject): Promise<Judged> {
+  const { rules, tool } = judged;
   const parsed = await parseChanged(about.call, given, (changed) => tool.parse(changed));
   if (!parsed.ok) return mismatch(parsed);
   const { args, value } = parsed;
-  const hooked = (await hooks?.(about, args)) ?? { args, verdicts: [], card: {} };
+  const hooked = (await judged.hooks?.(about, args)) ?? { args, verdicts: [], card: {} };
   if ("answer" in hooked) return answeredInstead(hooked.answer);
   const rewritten = firstDifference(args, hooked.args);
   if (rewritten !== undefined) return mismatch({ field: rewritten, message: REWRITTEN });

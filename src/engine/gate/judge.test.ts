@@ -31,8 +31,9 @@ function callOf(
   return { tool: { ...PAY, ...tool }, parsed: { args, value: args }, subject };
 }
 
+const state: GateRules["state"] = async (key) => ({ of: key });
+
 function rulesOf(...policies: readonly Policy[]): GateRules {
-  const state = async (key: string) => ({ of: key });
   return { door: "mcp", policies, definitions, state, now: () => 1000 };
 }
 
@@ -80,10 +81,11 @@ describe("of two policies the stricter holds", () => {
   });
 });
 
+const gates = async (): Promise<never> => {
+  throw new Error("broken");
+};
+
 test("gates of a tool that cannot be asked count as met", async () => {
-  const gates = async (): Promise<never> => {
-    throw new Error("broken");
-  };
   expect(await judge(rulesOf(says("allow")), callOf({ gates }))).toMatchObject({
     outcome: "confirm",
     why: ["the tool requires confirmation"],
