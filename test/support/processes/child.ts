@@ -143,10 +143,12 @@ export class Child<L extends Line = Line> {
   }
 }
 
-/** The bundled program where there is one. */
+/** The bundled program where there is one. Projects that start few processes have none. */
 function bundled(program: URL): string {
   const source = fileURLToPath(program);
-  const file = join(inject("bundle"), relative(ROOT, source).replace(/\.ts$/, ".js"));
+  const folder = inject("bundle") as string | undefined;
+  if (folder === undefined) return source;
+  const file = join(folder, relative(ROOT, source).replace(/\.ts$/, ".js"));
   return existsSync(file) ? file : source;
 }
 
