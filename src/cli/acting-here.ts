@@ -2,7 +2,7 @@ import { type Engine, loginModeOf, type Principal, type Tried } from "../engine/
 import { CountersignError } from "../protocol/index.ts";
 import type { Flags, Invocation } from "./command.ts";
 import type { FoundCall } from "./find-confirmation.ts";
-import { DOOR, localPrincipal } from "./wiring.ts";
+import { localPrincipal, VIA } from "./wiring.ts";
 
 /** For commands that decide. */
 export const BREAK_GLASS_FLAG: Flags = {
@@ -10,7 +10,7 @@ export const BREAK_GLASS_FLAG: Flags = {
 };
 
 /** The door of decisions that were taken here although people log in to take them. */
-export const BROKEN_GLASS: string = `${DOOR}:break-glass`;
+export const VIA_BREAK_GLASS: string = `${VIA}:break-glass`;
 
 /** Who decides here, and through which door it is recorded. */
 export interface ActingHere {
@@ -30,11 +30,11 @@ export async function actingHere(
 ): Promise<ActingHere> {
   const by = localPrincipal();
   const login = await loginOf(engine, invocation);
-  if (login === undefined) return { by, via: DOOR };
-  if (invocation.flags.has("break-glass")) return { by, via: BROKEN_GLASS };
+  if (login === undefined) return { by, via: VIA };
+  if (invocation.flags.has("break-glass")) return { by, via: VIA_BREAK_GLASS };
   const { call, confirmation } = found;
   const target = confirmation === undefined ? { call: call.id } : { confirmation: confirmation.id };
-  await engine.decisions.noteRefusal(target, { code: "forbidden", what }, { by, via: DOOR });
+  await engine.decisions.noteRefusal(target, { code: "forbidden", what }, { by, via: VIA });
   throw new CountersignError(
     "forbidden",
     `People log in to decide on this ledger (${login}), so it is not done from here. Use the inbox or a token; --break-glass does it here, and is recorded.`,

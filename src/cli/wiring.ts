@@ -13,7 +13,7 @@ const DEFAULT_FILE = "countersign.db";
 export const DEMO_FILE = "countersign-demo.db";
 
 /** The door that decisions made here are recorded with. */
-export const DOOR = "cli";
+export const VIA = "cli";
 
 /** Which ledger is meant: the flag's, else the environment's, else the usual one. */
 export function ledgerUrl({ flags, env }: Invocation, usual: string = DEFAULT_URL): string {

@@ -1,4 +1,4 @@
-import type { Confirmation, GivenUpDelivery, SettlementInput, Verification } from "../engine/index.ts";
+import type { Confirmation, FailedDelivery, SettlementInput, Verification } from "../engine/index.ts";
 import type { Event } from "../protocol/index.ts";
 import { runSse, type SessionsClient, sessionsClient } from "./agents.ts";
 import { followChanges } from "./stream.ts";
@@ -51,12 +51,12 @@ export interface DeliveriesClient {
   list(
     page?: { readonly cursor?: string; readonly limit?: number },
     options?: CallOptions,
-  ): Promise<ListPage<GivenUpDelivery>>;
+  ): Promise<ListPage<FailedDelivery>>;
   /** Has it sent again; resolves to what it was, not to whether it arrives. */
   retry(
-    delivery: Pick<GivenUpDelivery, "channel" | "sequence">,
+    delivery: Pick<FailedDelivery, "channel" | "sequence">,
     options?: WriteOptions,
-  ): Promise<GivenUpDelivery>;
+  ): Promise<FailedDelivery>;
 }
 
 /** What the ledger was noticed to have lost. For whoever may decide; the details, and to acknowledge, for administrators. */

@@ -2,7 +2,7 @@ export type {
   Approvers,
   Confirmation,
   ConfirmationDecision,
-  GivenUpDelivery,
+  FailedDelivery,
   Settlement,
   SettlementInput,
   ShownStatus,

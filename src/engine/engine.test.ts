@@ -6,7 +6,7 @@ import { createLedger } from "../stores/index.ts";
 import { ManualClock } from "./common/manual-clock.ts";
 import { Engine } from "./engine.ts";
 import type { Ledger } from "./ledger/ledger.ts";
-import { hostOf, mortalEngine, until } from "./testing/execution.ts";
+import { hostOf, killableEngine, until } from "./testing/execution.ts";
 
 const ana = { id: "ana" };
 const use = { key: "k", by: ana };
@@ -50,7 +50,7 @@ describe("an engine", () => {
   });
 
   test("does nothing by itself: no look at the ledger, no heartbeat, until it is used", async () => {
-    const { engine, watched } = mortalEngine(await open(), clock);
+    const { engine, watched } = killableEngine(await open(), clock);
     engine.gate("pay", { requireConfirmation: true }, async () => 1);
     await clock.advance(1_000_000);
     expect(watched.calls).toEqual([]);
@@ -114,7 +114,7 @@ describe("finished", () => {
   });
 
   test("belongs to a decision, costs nothing until it is read, and is not part of what is printed", async () => {
-    const { engine, watched } = mortalEngine(await open(), clock);
+    const { engine, watched } = killableEngine(await open(), clock);
     const pay = engine.gate("pay", { requireConfirmation: true }, async () => "paid");
     const outcome = await pay({}, use);
     if (outcome.status !== "pending") throw new Error(outcome.status);
@@ -153,7 +153,7 @@ describe("close", () => {
   });
 
   test("stops its workers", async () => {
-    const { engine, watched } = mortalEngine(await open(), clock);
+    const { engine, watched } = killableEngine(await open(), clock);
     const worker = engine.work();
     await clock.advance(0);
     await engine.close();

@@ -32,9 +32,9 @@ import type { Host } from "./host.ts";
 import { chainHasher } from "./journal/index.ts";
 import {
   checkSecret,
+  type IdempotentRequest,
   InFlight,
   type Ledger,
-  type Once,
   type SessionName,
   SessionQueue,
 } from "./ledger/index.ts";
@@ -43,11 +43,11 @@ import type { EngineParts, EngineSettings } from "./parts.ts";
 import { type PrincipalInput, toPrincipal } from "./people/index.ts";
 import {
   AcknowledgedCommits,
-  type Doubted,
   Lease,
+  markRestored,
   NoticeKeeper,
   Reconciler,
-  restored,
+  type RestoreReport,
   Unstored,
   Worker,
   type WorkOptions,
@@ -136,7 +136,7 @@ export class Engine {
     this.#reconciler = new Reconciler(this.#parts, this.#executions, {
       notify: options.onNotice ?? warnOf,
       keeper: new NoticeKeeper({
-        shelf: ledger,
+        store: ledger,
         now: () => clock.now(),
         newId: () => newId(clock.now()),
         host: options.hostName ?? "",
@@ -280,12 +280,20 @@ export class Engine {
   }
 
   /** @internal Lays a change over a session's state. */
-  async changeState(name: SessionName, delta: JsonObject, once?: Once): ReturnType<typeof changeState> {
+  async changeState(
+    name: SessionName,
+    delta: JsonObject,
+    once?: IdempotentRequest,
+  ): ReturnType<typeof changeState> {
     return changeState(this.#parts, name, { delta, ...(once && { once }) });
   }
 
   /** Erases a session's content; what was open is withdrawn, and the audit trail still verifies. */
-  async deleteSession(name: SessionName, by: PrincipalInput, once?: Once): ReturnType<typeof deleteSession> {
+  async deleteSession(
+    name: SessionName,
+    by: PrincipalInput,
+    once?: IdempotentRequest,
+  ): ReturnType<typeof deleteSession> {
     return deleteSession(this.#parts, name, { by: toPrincipal(by), ...(once && { once }) });
   }
 
@@ -295,8 +303,8 @@ export class Engine {
   }
 
   /** Says that this ledger was restored from a backup: what may have run since becomes `unknown`. Before `work()`. */
-  async markRestored(acting: Acting, onProgress?: (doubted: Doubted) => void): Promise<Doubted> {
-    return restored(this.#parts, toDecider(acting), onProgress);
+  async markRestored(acting: Acting, onProgress?: (report: RestoreReport) => void): Promise<RestoreReport> {
+    return markRestored(this.#parts, toDecider(acting), onProgress);
   }
 
   /** @internal Stops a run: nothing further is started, and what is open is withdrawn. */

@@ -39,9 +39,9 @@ export async function bindKey(
 ): Promise<JsonObject> {
   const key = idempotencyKey(context);
   if (key === undefined) return note;
-  const id = shelfId(principal, route, key);
+  const id = idempotencyId(principal, route, key);
   const digest = valueDigest(ledger.digestKey, said);
-  const item = { kind: KIND, id, value: { digest, note }, expiresAt: knownUntil() };
+  const item = { kind: KIND, id, value: { digest, note }, expiresAt: keyExpiresAt() };
   if (await ledger.keep(item, 0)) return note;
   const value = (await ledger.kept(KIND, id))?.value;
   const kept: JsonObject = isJsonObject(value) ? value : {};
@@ -55,14 +55,14 @@ export async function bindKey(
 }
 
 /** Under what a key is kept: it is its principal's own, and its address's. `part` tells what else is kept with it. */
-export function shelfId({ kind, id }: Principal, route: string, ...part: readonly string[]): string {
+export function idempotencyId({ kind, id }: Principal, route: string, ...part: readonly string[]): string {
   return createHash("sha256")
     .update(JSON.stringify([kind, id, route, ...part]))
     .digest("base64url");
 }
 
 /** How long a key is known. */
-export function knownUntil(): number {
+export function keyExpiresAt(): number {
   return Date.now() + KEY_KNOWN_MS;
 }
 

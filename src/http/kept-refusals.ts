@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import type { Ledger } from "../engine/index.ts";
 import { CountersignError, type JsonValue } from "../protocol/index.ts";
 import type { HttpEnv } from "./env.ts";
-import { idempotencyKey, knownUntil, shelfId } from "./idempotency.ts";
+import { idempotencyId, idempotencyKey, keyExpiresAt } from "./idempotency.ts";
 import { statusOf } from "./problems.ts";
 
 const KIND = "idempotency-refusal";
@@ -26,7 +26,7 @@ export class KeptRefusals {
   async judgeOnce<T>(place: number, judge: () => Promise<T>): Promise<T> {
     const key = idempotencyKey(this.#context);
     if (key === undefined) return judge();
-    const id = shelfId(this.#context.get("principal"), this.#route, key, String(place));
+    const id = idempotencyId(this.#context.get("principal"), this.#route, key, String(place));
     const kept = await this.#ledger.kept(KIND, id);
     if (kept !== undefined) throw errorIn(kept.value);
     try {
@@ -35,7 +35,7 @@ export class KeptRefusals {
       if (CountersignError.isInstance(error) && isRefusal(error)) {
         const { code, message, details } = error;
         await this.#ledger.keep(
-          { kind: KIND, id, value: { code, message, details }, expiresAt: knownUntil() },
+          { kind: KIND, id, value: { code, message, details }, expiresAt: keyExpiresAt() },
           0,
         );
       }

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { type Ledger, type Once, valueDigest } from "../engine/index.ts";
+import { type IdempotentRequest, type Ledger, valueDigest } from "../engine/index.ts";
 import type { JsonValue } from "../protocol/index.ts";
 import type { HttpEnv } from "./env.ts";
 import { idempotencyKey } from "./idempotency.ts";
@@ -8,7 +8,7 @@ import { idempotencyKey } from "./idempotency.ts";
 export function onceOf(
   context: Context<HttpEnv>,
   { route, ledger, body }: { readonly route: string; readonly ledger: Ledger; readonly body: JsonValue },
-): Once | undefined {
+): IdempotentRequest | undefined {
   const key = idempotencyKey(context);
   if (key === undefined) return undefined;
   const { kind, id } = context.get("principal");

@@ -1,4 +1,4 @@
-import { doubtIn } from "./doubtful-member.ts";
+import { findAmbiguity } from "./ambiguous-member.ts";
 
 /** Any value that JSON can say. What crosses a boundary or reaches the ledger is one of these. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
@@ -72,9 +72,9 @@ export function parseJson(text: string, options: { maxBytes?: number; maxDepth?:
     };
   }
   const check = toJsonValue(value, options);
-  const doubt = check.ok ? doubtIn(text) : undefined;
-  if (doubt === undefined) return check;
-  const { path, complaint } = doubt;
+  const ambiguity = check.ok ? findAmbiguity(text) : undefined;
+  if (ambiguity === undefined) return check;
+  const { path, complaint } = ambiguity;
   return { ok: false, message: `${path === "" ? "The value" : `\`${path}\``} ${complaint}.`, path };
 }
 

@@ -11,7 +11,7 @@ export {
   type ForeignCall,
   type ForeignContext,
   type ForeignMove,
-  type ForeignStanding,
+  type ForeignProgress,
   type HookContext,
   type Hooks,
   type Instruction,

@@ -1,4 +1,11 @@
-import type { Engine, EngineOptions, Ledger, Once, Policy, PrincipalInput } from "../engine/index.ts";
+import type {
+  Engine,
+  EngineOptions,
+  IdempotentRequest,
+  Ledger,
+  Policy,
+  PrincipalInput,
+} from "../engine/index.ts";
 import type { Content, JsonObject, Wire } from "../protocol/index.ts";
 import { type AnyAgent, HOOK_NAMES, type Hooks } from "./agents/index.ts";
 import type { RunLimits } from "./loop/index.ts";
@@ -86,7 +93,7 @@ export interface RunInput extends RunLimits, Speaker {
   readonly streaming?: boolean;
   readonly wire?: Wire;
   /** Run again under the same key, the message is not taken again: the run that it started is watched. */
-  readonly once?: Once;
+  readonly once?: IdempotentRequest;
 }
 
 /** A message that somebody will watch, or not, once it is taken. */

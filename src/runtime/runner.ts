@@ -8,8 +8,8 @@ import {
   type DecisionRefusal,
   type DecisionResult,
   type Engine,
+  type IdempotentRequest,
   type Looking,
-  type Once,
   type PrincipalInput,
   refusalError,
   refuseUnknown,
@@ -285,7 +285,7 @@ export class Runner {
     readonly invocationId?: string;
     readonly by?: PrincipalInput;
     readonly via?: string;
-    readonly once?: Once;
+    readonly once?: IdempotentRequest;
     readonly requestHeaders?: HeaderSource;
   }): SubmitInput {
     const { session, user, message, stateDelta, invocationId, by, via = "run", once } = input;
@@ -340,7 +340,7 @@ export class Runner {
     { session: key, invocation }: { readonly session: string; readonly invocation: string },
     collected: Collected,
   ): Promise<Turn> {
-    const { session, open } = await standingOf(run, key, collected);
+    const { session, open } = await restOf(run, key, collected);
     const by = toPrincipal({ id: session.user });
     const pending = open.toSorted(byAsking).map((item) => toConfirmation(item, by));
     return toTurn(session, invocation, { ...collected, pending });
@@ -355,16 +355,16 @@ function read(message: RunInput["message"]): ReadMessage {
 type OpenQuestion = Pick<ConfirmationWithCall, "confirmation" | "call" | "session">;
 
 /** The session and what is open in it: as the run left it, if that is known, else as it is now. */
-async function standingOf(
+async function restOf(
   { engine: { ledger } }: RunContext,
   key: string,
-  { standing }: Collected,
+  { rest }: Collected,
 ): Promise<{
   readonly session: Pick<SessionRecord, "id" | "user">;
   readonly open: readonly OpenQuestion[];
 }> {
-  if (standing !== undefined) {
-    const { session, asked } = standing;
+  if (rest !== undefined) {
+    const { session, asked } = rest;
     return { session, open: asked.map((one) => ({ ...one, session })) };
   }
   const session = (await ledger.load({ sessionKey: key }))?.session ?? { id: "", user: "", open: 0 };

@@ -1,20 +1,13 @@
 import { type CallRecord, type FrameRecord, finishFrame, type Host, type LiveTool } from "../engine/index.ts";
 import { Agent, isForeign, toolsOf } from "./agents/index.ts";
 import { liveToolOf } from "./calls/index.ts";
-import {
-  failureOf,
-  foreignLiveTool,
-  stepComposite,
-  stepForeign,
-  stepLlm,
-  WorkElsewhere,
-} from "./loop/index.ts";
-import { answerInProcess, sayer, sayLeftovers } from "./messages/index.ts";
+import { failureOf, foreignLiveTool, RemoteWork, stepComposite, stepForeign, stepLlm } from "./loop/index.ts";
+import { answerInProcess, sayer, sendWaitingFollowUps } from "./messages/index.ts";
 import type { RunContext } from "./run-context.ts";
 
 /** What this process can run of an app: its agents' steps and their tools. */
 export function createRuntimeHost(run: RunContext): Host {
-  const elsewhere = new WorkElsewhere(run);
+  const elsewhere = new RemoteWork(run);
   return {
     app: run.app,
     agents: run.agents.names,
@@ -23,7 +16,7 @@ export function createRuntimeHost(run: RunContext): Host {
     asked: (asked) => answerInProcess(run, asked),
     sweep: async () => {
       await elsewhere.sweep();
-      await sayLeftovers(run, sayer(run));
+      await sendWaitingFollowUps(run, sayer(run));
     },
   };
 }

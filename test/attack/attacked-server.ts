@@ -13,7 +13,7 @@ import { Agent, createEngine, createLedger, Runner, tool } from "../../src/index
 import { scripted } from "../../src/models/scripted/index.ts";
 import type { JsonObject } from "../../src/protocol/index.ts";
 import { loginIn } from "../support/http/served.ts";
-import { giveUp, requestsIn } from "../support/ledger/given-up.ts";
+import { giveUp, requestsIn } from "../support/ledger/failed-delivery.ts";
 import { storeNotice } from "../support/ledger/store-notice.ts";
 import { createDatabaseFile, type Dump } from "./support/database.ts";
 

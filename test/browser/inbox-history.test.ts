@@ -6,7 +6,7 @@ import { axeFaults } from "../support/browser/axe.ts";
 import { useBrowser } from "../support/browser/browser.ts";
 import { openInbox } from "../support/browser/inbox-page.ts";
 import { startInboxServer } from "../support/browser/inbox-server.ts";
-import { giveUp, requestsIn } from "../support/ledger/given-up.ts";
+import { giveUp, requestsIn } from "../support/ledger/failed-delivery.ts";
 import { useResources } from "../support/resources.ts";
 
 const resources = useResources();
@@ -124,5 +124,5 @@ test("notifications that were given up are told to administrators alone, who hav
   await ledger.reviveDelivery("webhook", left?.seq ?? 0);
   await items.first().getByRole("button", { name: "Send again" }).click();
   await page.getByText("No notification was given up").waitFor();
-  expect(await page.locator(".given-up-notice").count()).toBe(0);
+  expect(await page.locator(".failed-delivery-notice").count()).toBe(0);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { giveUp, requestsIn } from "../support/ledger/given-up.ts";
+import { giveUp, requestsIn } from "../support/ledger/failed-delivery.ts";
 import { type Folder, makeFolder } from "../support/processes/command-line.ts";
 
 const by = { id: "ana" };

@@ -85,7 +85,7 @@ test.each(["approve", "deny"])("%s takes a later question by its whole id only",
 test("what was shown before a restore is not approved after it", async () => {
   const folder = makeFolder();
   const { id } = await ask(folder);
-  expect(folder.run(["restored"]).code).toBe(0);
+  expect(folder.run(["mark-restored"]).code).toBe(0);
   const stale = folder.run(["approve", id.slice(-8)]);
   expect(stale).toMatchObject({ code: 4, stdout: "" });
   expect(stale.stderr).toContain("[stale-version]");

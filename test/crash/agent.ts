@@ -79,7 +79,7 @@ export class Agent implements Host {
     const snapshot = await this.#engine.ledger.load({ sessionKey: frame.session });
     const frames = await this.#view.framesOf(frame.session);
     const message = frames.findIndex(({ id }) => id === frame.id);
-    if (message > 0) await this.#untilMoved(frames[0]);
+    if (message > 0) await this.#untilChanged(frames[0]);
     const kind = snapshot?.session.id.split("-")[0] ?? "";
     const script = frame.parentCall === undefined ? SCRIPTS[kind]?.[message] : HELPERS_SCRIPT;
     const calls = script?.[frame.turn];
@@ -98,7 +98,7 @@ export class Agent implements Host {
   }
 
   // Until the other frame has gone on, or waits for a person who settles.
-  async #untilMoved(first: FrameRow | undefined): Promise<void> {
+  async #untilChanged(first: FrameRow | undefined): Promise<void> {
     for (;;) {
       const changed = nextChange(this.#engine.ledger);
       const frames = await this.#view.framesOf(first?.session ?? "");

@@ -108,7 +108,7 @@ export class Lives {
   }
 
   /** Lets a process that may never be done go on for as long as it does anything. */
-  async untilStill(told: Told): Promise<void> {
+  async untilPaused(told: Told): Promise<void> {
     const child = this.start(told);
     let commits = 0;
     child.onLine(({ type }) => {

@@ -68,7 +68,7 @@ export async function codesOfRun(
   // A broken engine may never be done.
   await (fault.sabotage === undefined
     ? lives.untilDone({ settle: false })
-    : lives.untilStill({ settle: false, ...fault }));
+    : lives.untilPaused({ settle: false, ...fault }));
   return codesOf(lives);
 }
 

@@ -30,7 +30,7 @@ function isLossOwnedUpTo({ code, message, about = "" }: Finding, notices: readon
   switch (code) {
     case "unclaimed-run":
     case "unapproved-run":
-      // Doubted by its late end, where that came before the assertion: then the commit is told of.
+      // RestoreReport by its late end, where that came before the assertion: then the commit is told of.
       return tellsOf(notices, "lost-claim", { call: about }) || tellsOfCommit(notices, about);
     case "unaccounted-run":
       return SESSION_GONE.test(message) && tellsOf(notices, "lost-claim", { call: about });

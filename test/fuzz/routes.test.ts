@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../src/protocol/index.ts";
 import { type ApprovalsServer, startApprovalsServer } from "../e2e/approvals/approvals-server.ts";
 import { effort } from "../support/effort.ts";
-import { giveUp } from "../support/ledger/given-up.ts";
+import { giveUp } from "../support/ledger/failed-delivery.ts";
 import { Random } from "../support/random.ts";
 import { useResources } from "../support/resources.ts";
 import { type Operation, objectOf, operationsOf } from "./operations.ts";

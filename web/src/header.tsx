@@ -1,6 +1,6 @@
 import { type ReactNode, useMemo } from "react";
 import type { Connection } from "./api/feed.ts";
-import { GivenUpNotice } from "./features/deliveries/given-up-notice.tsx";
+import { FailedDeliveryNotice } from "./features/deliveries/failed-delivery-notice.tsx";
 import { board } from "./features/inbox/board.ts";
 import { notifying, setNotifying } from "./features/inbox/notifications.ts";
 import { type Route, to } from "./router.ts";
@@ -48,7 +48,7 @@ export function Header({ route, waiting, onHelp }: HeaderProps): ReactNode {
             ) : null}
           </a>
         ))}
-        <GivenUpNotice isHere={route.page === "deliveries"} />
+        <FailedDeliveryNotice isHere={route.page === "deliveries"} />
       </nav>
       <div className="bar-end">
         <ConnectionState />

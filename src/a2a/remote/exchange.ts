@@ -1,5 +1,5 @@
 import type { Message, Task } from "@a2a-js/sdk";
-import { CallLeft, type CallRecord, OutcomeUnknown } from "../../engine/index.ts";
+import { CallAbandoned, type CallRecord, OutcomeUnknown } from "../../engine/index.ts";
 import { isJsonArray, isJsonObject, type JsonObject, member } from "../../protocol/index.ts";
 import type { ForeignContext } from "../../runtime/index.ts";
 import { type MessageDraft, type MessagePlace, textPart, toMessage } from "../messages/index.ts";
@@ -29,7 +29,7 @@ const LONGEST_RETRY_MS = 15_000;
  * followed again. A child that cannot be reached is tried again until `lostAfterMs` have passed without a word.
  *
  * Throws an error where the child refuses, `OutcomeUnknown` where nobody can say any more what came of it there, and
- * `CallLeft` when this process is about to end.
+ * `CallAbandoned` when this process is about to end.
  */
 export class Exchange {
   readonly #peer: Peer;
@@ -166,7 +166,7 @@ export class Exchange {
   }
 
   #checkGoing(): void {
-    if (this.#context.closing.aborted) throw new CallLeft();
+    if (this.#context.closing.aborted) throw new CallAbandoned();
     if (this.#signal.aborted) throw new Stopped("the run was stopped");
   }
 

@@ -22,7 +22,7 @@ import {
   type ForeignAgent,
   type ForeignContext,
   type ForeignMove,
-  type ForeignStanding,
+  type ForeignProgress,
   type Hooks,
 } from "../../runtime/index.ts";
 import { answerArgs, followArgs } from "./child-answer.ts";
@@ -89,11 +89,11 @@ export class RemoteAgent implements ForeignAgent {
     this.#lostAfterMs = options.lostAfterMs ?? A_DAY_MS;
   }
 
-  async next(standing: ForeignStanding): Promise<ForeignMove> {
-    const { cursor, calls } = standing;
+  async next(progress: ForeignProgress): Promise<ForeignMove> {
+    const { cursor, calls } = progress;
     const [first] = calls;
     if (first === undefined) {
-      const [message, context] = [await standing.words(), await standing.remembered()];
+      const [message, context] = [await progress.words(), await progress.remembered()];
       const args = { message, ...(typeof context === "string" ? { context } : {}) };
       return { kind: "do", tool: MESSAGE_TOOL, args, gated: true };
     }
@@ -101,7 +101,7 @@ export class RemoteAgent implements ForeignAgent {
     if (isExchange(first.call)) return this.#afterExchange(first.call, note);
     if (note?.rest.state !== "asks") throw new Error("The frame does not say what was asked.");
     const { task, context, rest } = note;
-    const answer = standing.decidedElsewhere ? followArgs(calls) : answerArgs(rest, calls);
+    const answer = progress.decidedElsewhere ? followArgs(calls) : answerArgs(rest, calls);
     return { kind: "do", tool: ANSWER_TOOL, args: { task, context, ...answer }, gated: false };
   }
 

@@ -10,7 +10,7 @@ import type { ErrorCode } from "../../protocol/index.ts";
 import { refused } from "../messages/index.ts";
 
 /** The name of this door in the records of what was decided through it. */
-export const DOOR = "a2a";
+export const VIA = "a2a";
 
 /** What a client may do here, beside deciding. */
 export type Use = "run" | "read";
@@ -58,7 +58,7 @@ export async function noteRefusals(
     await engine.decisions.noteRefusal(
       { confirmation: confirmation.id },
       { code, what: "decide" },
-      { by, via: DOOR },
+      { by, via: VIA },
     );
   }
 }

@@ -30,10 +30,10 @@ import {
   type TaskRef,
   type TaskView,
   toTask,
-  untilMoved,
-  untilStill,
+  untilChanged,
+  untilPaused,
 } from "../tasks/index.ts";
-import { checkUse, DOOR, noteRefusals } from "./access.ts";
+import { checkUse, noteRefusals, VIA } from "./access.ts";
 import { takeAnswer } from "./take-answer.ts";
 
 /** One request's caller, as the transport and the server in front know them. */
@@ -79,7 +79,7 @@ export class RequestHandler implements A2ARequestHandler {
       const { configuration } = request;
       const view = await this.#take(request);
       const wait = configuration?.returnImmediately !== true;
-      const last = wait ? await untilStill(await this.#following(), view) : view;
+      const last = wait ? await untilPaused(await this.#following(), view) : view;
       return this.#show(last, configuration?.historyLength);
     });
   }
@@ -124,8 +124,8 @@ export class RequestHandler implements A2ARequestHandler {
     return this.#stream(async () => {
       checkUse(this.#caller.principal, "read");
       const view = await this.#find(id);
-      if (view.standing === "working" || view.standing === "waiting") return view;
-      throw unsupported(`The task ${id} is over (${view.standing}); get it instead.`);
+      if (view.phase === "working" || view.phase === "waiting") return view;
+      throw unsupported(`The task ${id} is over (${view.phase}); get it instead.`);
     }, "waiting-too");
   }
 
@@ -162,8 +162,8 @@ export class RequestHandler implements A2ARequestHandler {
     if (incoming.kind !== "words") return this.#takeAnswer(message, incoming);
     checkUse(this.#caller.principal, "run");
     if (message.taskId !== "") {
-      const { standing } = await this.#find(message.taskId);
-      throw unsupported(refusedWords(standing));
+      const { phase } = await this.#find(message.taskId);
+      throw unsupported(refusedWords(phase));
     }
     return this.#begin(message, incoming);
   }
@@ -177,7 +177,7 @@ export class RequestHandler implements A2ARequestHandler {
       sessionId: message.contextId === "" ? randomUUID() : message.contextId,
       message: content,
       by: principal,
-      via: DOOR,
+      via: VIA,
       requestHeaders,
       once: {
         principal: `${principal.kind}:${principal.id}`,
@@ -223,7 +223,7 @@ export class RequestHandler implements A2ARequestHandler {
   async #show(view: TaskView, historyLength?: number): Promise<Task> {
     const { ledger } = await this.#engine();
     const form: TaskForm = { optedIn: this.#caller.optedIn, historyLength };
-    if (!form.optedIn && view.standing === "waiting") await rememberShown(ledger, view);
+    if (!form.optedIn && view.phase === "waiting") await rememberShown(ledger, view);
     return toTask(view, form);
   }
 
@@ -235,8 +235,8 @@ export class RequestHandler implements A2ARequestHandler {
       const view = await start();
       yield { payload: { $case: "task", value: await this.#show(view) } };
       const following = await this.#following();
-      const isWaiting = until === "waiting-too" && view.standing === "waiting";
-      const moved = isWaiting ? await untilMoved(following, view) : view;
+      const isWaiting = until === "waiting-too" && view.phase === "waiting";
+      const moved = isWaiting ? await untilChanged(following, view) : view;
       if (moved !== undefined) yield* followTask(following, { ...moved, known: view.known });
     } catch (error) {
       throw toA2aError(error, this.#options.report);
@@ -265,13 +265,13 @@ export class RequestHandler implements A2ARequestHandler {
   }
 }
 
-function refusedWords(standing: TaskView["standing"]): string {
-  if (standing === "waiting") {
+function refusedWords(phase: TaskView["phase"]): string {
+  if (phase === "waiting") {
     return "The task waits for decisions, and text is never one; to talk meanwhile, send it with the contextId alone.";
   }
-  if (standing === "working")
+  if (phase === "working")
     return "The task is at work; wait for it, or send the message with the contextId alone.";
-  return `The task is over (${standing}); send the message with the contextId alone to go on.`;
+  return `The task is over (${phase}); send the message with the contextId alone to go on.`;
 }
 
 /** All of a message that makes it the one it is. */

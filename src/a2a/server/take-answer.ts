@@ -3,14 +3,14 @@ import {
   type DecisionInput,
   type Engine,
   KEY_KNOWN_MS,
-  type KeptItem,
   type Ledger,
   type Principal,
+  type StoredItem,
 } from "../../engine/index.ts";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../protocol/index.ts";
 import { refused } from "../messages/index.ts";
 import { shownIn, type TaskView, taskIdOf } from "../tasks/index.ts";
-import { closedTo, complaintAbout, DOOR, noteRefusals } from "./access.ts";
+import { closedTo, complaintAbout, noteRefusals, VIA } from "./access.ts";
 import { type Answer, readAnswer } from "./read-answer.ts";
 
 /** An answer that came in a message. */
@@ -69,7 +69,7 @@ async function check(
 }
 
 async function commit(engine: Engine, decisions: readonly DecisionInput[], by: Principal): Promise<void> {
-  const outcomes = await engine.decisions.decideAll(decisions, { by, via: DOOR });
+  const outcomes = await engine.decisions.decideAll(decisions, { by, via: VIA });
   const bad = outcomes.find((outcome) => !outcome.ok);
   if (bad?.ok === false) throw refused(bad.code, bad.message);
 }
@@ -85,7 +85,7 @@ async function remembered(ledger: Ledger, id: string, digest: string): Promise<r
   return item === undefined ? [] : rememberedIn(item, digest);
 }
 
-function rememberedIn({ value }: KeptItem, digest: string): readonly DecisionInput[] {
+function rememberedIn({ value }: StoredItem, digest: string): readonly DecisionInput[] {
   const kept: JsonObject = isJsonObject(value) ? value : {};
   if (member(kept, "digest") !== digest) {
     throw refused("key-reused", "Another message was sent under this messageId; give this one its own.");

@@ -7,9 +7,9 @@ import { CANCELLED, type TaskView } from "./read-task.ts";
  * outcome is unknown, since "canceled" would then say that something did not happen which may have.
  */
 export async function cancelTask(engine: Engine, view: TaskView, principal: Principal): Promise<void> {
-  if (view.standing === "canceled") return;
-  if (view.standing !== "working" && view.standing !== "waiting") {
-    throw refused("not-cancellable", `The task is over (${view.standing}).`);
+  if (view.phase === "canceled") return;
+  if (view.phase !== "working" && view.phase !== "waiting") {
+    throw refused("not-cancellable", `The task is over (${view.phase}).`);
   }
   const { session, invocation } = view.ref;
   const frames = (await engine.ledger.liveFrames(session)).filter((frame) => frame.invocation === invocation);

@@ -3,7 +3,7 @@ import type { Ledger } from "../../engine/index.ts";
 import type { StoredEvent } from "../../protocol/index.ts";
 import { type RunEvent, type Runner, redactCalls } from "../../runtime/index.ts";
 import type { MessagePlace } from "../messages/index.ts";
-import { RunTeller } from "./history.ts";
+import { RunHistory } from "./history.ts";
 import { readTask, spokenIn, type TaskView } from "./read-task.ts";
 import { rememberShown } from "./shown.ts";
 import { answerArtifact, placeOf, statusOf } from "./to-task.ts";
@@ -18,9 +18,9 @@ export interface Following {
 }
 
 /** Waits until a task stands still: it waits for a person, or is over. Wherever it runs. */
-export async function untilStill({ runner, ledger, signal }: Following, view: TaskView): Promise<TaskView> {
+export async function untilPaused({ runner, ledger, signal }: Following, view: TaskView): Promise<TaskView> {
   for (let now = view; ; ) {
-    if (now.standing !== "working" || signal.aborted) return now;
+    if (now.phase !== "working" || signal.aborted) return now;
     const change = nextChange(ledger, signal);
     try {
       const { session, invocation } = now.ref;
@@ -29,7 +29,7 @@ export async function untilStill({ runner, ledger, signal }: Following, view: Ta
       }
       const next = (await readTask(ledger, now.ref)) ?? now;
       // Nothing moves and nobody is asked: whatever the run waits for will be a change.
-      if (next.standing === "working" && next.session.version === now.session.version) await change.happened;
+      if (next.phase === "working" && next.session.version === now.session.version) await change.happened;
       now = next;
     } finally {
       change.forget();
@@ -54,7 +54,7 @@ export async function* followTask(following: Following, view: TaskView): AsyncGe
       }
       const next = await readTask(ledger, view.ref);
       if (next === undefined || signal.aborted) return;
-      if (next.standing !== "working") {
+      if (next.phase !== "working") {
         yield* lastWords(following, next);
         return;
       }
@@ -76,12 +76,12 @@ async function withoutSecrets(ledger: Ledger, session: string, told: RunEvent): 
 /** What is said of a run while it is at work. */
 class RunUpdates {
   readonly #place: MessagePlace;
-  readonly #teller: RunTeller;
+  readonly #teller: RunHistory;
   #pieces = 0;
 
   constructor(view: TaskView, optedIn: boolean) {
     this.#place = placeOf(view);
-    this.#teller = new RunTeller({ place: this.#place, optedIn });
+    this.#teller = new RunHistory({ place: this.#place, optedIn });
     this.#teller.learn(view.events);
   }
 
@@ -111,13 +111,13 @@ class RunUpdates {
 async function* lastWords({ ledger, optedIn }: Following, view: TaskView): AsyncGenerator<StreamResponse> {
   const place = placeOf(view);
   const text = spokenIn(view.events);
-  if (text !== "") yield artifactUpdate(place, { text, append: false, last: view.standing !== "waiting" });
-  if (!optedIn && view.standing === "waiting") await rememberShown(ledger, view);
+  if (text !== "") yield artifactUpdate(place, { text, append: false, last: view.phase !== "waiting" });
+  if (!optedIn && view.phase === "waiting") await rememberShown(ledger, view);
   yield statusUpdate(place, statusOf(view, optedIn));
 }
 
 /** Waits until a task that waits for people has moved, or nobody listens any more. */
-export async function untilMoved(
+export async function untilChanged(
   { ledger, signal }: Following,
   view: TaskView,
 ): Promise<TaskView | undefined> {
@@ -125,7 +125,7 @@ export async function untilMoved(
     const change = nextChange(ledger, signal);
     try {
       now = await readTask(ledger, view.ref);
-      if (now === undefined || now.known > view.known || now.standing !== "waiting") return now;
+      if (now === undefined || now.known > view.known || now.phase !== "waiting") return now;
       await change.happened;
       if (signal.aborted) return undefined;
     } finally {

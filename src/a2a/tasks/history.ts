@@ -29,7 +29,7 @@ export interface HistoryForm {
 }
 
 /** Tells a run's events, which hold no secrets any more, as messages. Knows all of the run's events, so that an answer can tell what it answers. */
-export class RunTeller {
+export class RunHistory {
   readonly #form: HistoryForm;
   readonly #asks = new Map<string, { readonly ask: ConfirmationAsk; readonly alone: boolean }>();
   readonly #denied = new Set<string>();

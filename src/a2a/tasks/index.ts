@@ -7,7 +7,7 @@
  */
 
 export { cancelTask } from "./cancel-task.ts";
-export { type Following, followTask, untilMoved, untilStill } from "./follow.ts";
+export { type Following, followTask, untilChanged, untilPaused } from "./follow.ts";
 export { listTasks } from "./list-tasks.ts";
 export { readTask, type TaskView } from "./read-task.ts";
 export { rememberShown, shownAs, shownIn } from "./shown.ts";

@@ -9,7 +9,7 @@ import type { StoredEvent } from "../../protocol/index.ts";
 import { activityOf, isNested, redactCalls } from "../../runtime/index.ts";
 import type { TaskRef } from "./task-id.ts";
 
-export type TaskStanding = "working" | "waiting" | "completed" | "failed" | "canceled";
+export type TaskPhase = "working" | "waiting" | "completed" | "failed" | "canceled";
 
 /** A task as the ledger has it. Nothing of it is kept anywhere else. */
 export interface TaskView {
@@ -18,7 +18,7 @@ export interface TaskView {
   /** Of this run, the message that began it first; without declared secrets. */
   readonly events: readonly StoredEvent[];
   /** `waiting`: nothing goes on until a person has decided or settled something. */
-  readonly standing: TaskStanding;
+  readonly phase: TaskPhase;
   /** What people are asked, in the order of asking; also while something else of the run is still at work. */
   readonly open: readonly ConfirmationWithCall[];
   /** Calls whose outcome a person has to settle. */
@@ -60,7 +60,7 @@ async function readOnce(
     ref,
     session,
     events: await redactCalls(ledger, ref.session, events),
-    standing: state === "ended" ? endOf(events) : waits ? "waiting" : "working",
+    phase: state === "ended" ? endOf(events) : waits ? "waiting" : "working",
     open,
     unknown: waits ? unknown : [],
     known: ref.seq - 1 + since.length,
@@ -86,7 +86,7 @@ export async function openIn(
 /** The code of the event by which a run says that it was stopped. */
 export const CANCELLED = "cancelled";
 
-function endOf(events: readonly StoredEvent[]): TaskStanding {
+function endOf(events: readonly StoredEvent[]): TaskPhase {
   // A nested run that failed has told the agent that asked, who went on with that.
   const failure = events.findLast((event) => event.errorCode !== undefined && !isNested(event));
   if (failure !== undefined) return failure.errorCode === CANCELLED ? "canceled" : "failed";

@@ -10,8 +10,8 @@ import {
   toMessage,
   unknownNotice,
 } from "../messages/index.ts";
-import { type HistoryForm, RunTeller } from "./history.ts";
-import { spokenIn, type TaskStanding, type TaskView } from "./read-task.ts";
+import { type HistoryForm, RunHistory } from "./history.ts";
+import { spokenIn, type TaskPhase, type TaskView } from "./read-task.ts";
 import { taskIdOf } from "./task-id.ts";
 
 const STATES = {
@@ -20,7 +20,7 @@ const STATES = {
   completed: TaskState.TASK_STATE_COMPLETED,
   failed: TaskState.TASK_STATE_FAILED,
   canceled: TaskState.TASK_STATE_CANCELED,
-} as const satisfies Record<TaskStanding, TaskState>;
+} as const satisfies Record<TaskPhase, TaskState>;
 
 /** Where a task's messages belong. */
 export function placeOf({ ref, session }: Pick<TaskView, "ref" | "session">): MessagePlace {
@@ -36,11 +36,9 @@ export interface TaskForm extends Pick<HistoryForm, "optedIn"> {
 /** A task as this client gets it. */
 export function toTask(view: TaskView, form: TaskForm): Task {
   const place = placeOf(view);
-  const teller = new RunTeller({ place, optedIn: form.optedIn });
+  const teller = new RunHistory({ place, optedIn: form.optedIn });
   teller.learn(view.events);
-  const open = new Set(
-    view.standing === "waiting" ? view.open.map(({ confirmation }) => confirmation.id) : [],
-  );
+  const open = new Set(view.phase === "waiting" ? view.open.map(({ confirmation }) => confirmation.id) : []);
   const history = view.events.flatMap((event) => teller.messages(event, open));
   return {
     id: place.taskId,
@@ -61,7 +59,7 @@ function newest(history: readonly Message[], length: number | undefined): Messag
 export function statusOf(view: TaskView, optedIn: boolean): TaskStatus {
   const changedAt = view.events.at(-1)?.timestamp ?? view.session.updatedAt;
   return {
-    state: STATES[view.standing],
+    state: STATES[view.phase],
     message: statusMessage(view, optedIn),
     timestamp: new Date(changedAt).toISOString(),
   };
@@ -69,12 +67,12 @@ export function statusOf(view: TaskView, optedIn: boolean): TaskStatus {
 
 function statusMessage(view: TaskView, optedIn: boolean): Message | undefined {
   const place = placeOf(view);
-  if (view.standing === "waiting") {
+  if (view.phase === "waiting") {
     const pause = pauseNow(view.open);
     if (pause === undefined) return unknownNotice(place, view.unknown);
     return optedIn ? hitlRequest(place, pause) : dataPartRequest(place, view.open.map(askOf));
   }
-  if (view.standing !== "failed" && view.standing !== "canceled") return undefined;
+  if (view.phase !== "failed" && view.phase !== "canceled") return undefined;
   const failure = view.events.findLast((event) => event.errorCode !== undefined && !isNested(event));
   const text = failure?.errorMessage ?? "The run was stopped.";
   return toMessage(place, {

@@ -1,7 +1,7 @@
 import type { Ledger } from "../../engine/index.ts";
 import { newWebhookSecret, parseWebhookSecret } from "./signature.ts";
 
-const SHELF = { kind: "webhook-secret", id: "current" } as const;
+const KEY = { kind: "webhook-secret", id: "current" } as const;
 
 /** What to sign with. `made`: nobody has seen it yet, so it is to be shown once. */
 export interface WebhookSecrets {
@@ -20,12 +20,12 @@ export async function webhookSecrets(ledger: Ledger, configured?: string): Promi
   const known = await keptSecret(ledger);
   if (known !== undefined) return { secrets: [known], made: false };
   const secret = newWebhookSecret();
-  if (await ledger.keep({ ...SHELF, value: secret }, 0)) return { secrets: [secret], made: true };
+  if (await ledger.keep({ ...KEY, value: secret }, 0)) return { secrets: [secret], made: true };
   // Another process made one in the meantime.
   return webhookSecrets(ledger);
 }
 
 async function keptSecret(ledger: Ledger): Promise<string | undefined> {
-  const kept = await ledger.kept(SHELF.kind, SHELF.id);
+  const kept = await ledger.kept(KEY.kind, KEY.id);
   return typeof kept?.value === "string" ? kept.value : undefined;
 }

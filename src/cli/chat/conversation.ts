@@ -11,7 +11,7 @@ import {
 import { redactCalls } from "../../runtime/index.ts";
 import type { FoundConfirmation } from "../find-confirmation.ts";
 import { inert } from "../output.ts";
-import { DOOR, localPrincipal } from "../wiring.ts";
+import { localPrincipal, VIA } from "../wiring.ts";
 import type { Screen } from "./screen.ts";
 
 const MOST_OPEN = 100;
@@ -139,7 +139,7 @@ export class Conversation {
       message,
       streaming: true,
       by: localPrincipal(),
-      via: this.#decidesVia ?? DOOR,
+      via: this.#decidesVia ?? VIA,
     });
     try {
       for await (const event of events) {

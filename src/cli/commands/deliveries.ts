@@ -1,8 +1,8 @@
 import {
-  type GivenUpDelivery,
+  type FailedDelivery,
   type Ledger,
-  listGivenUp,
-  notGivenUp,
+  listFailedDeliveries,
+  noFailedDelivery,
   type PageRequest,
 } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
@@ -72,7 +72,7 @@ export const deliveriesRetry: Command = {
   },
 };
 
-type Named = Pick<GivenUpDelivery, "channel" | "sequence">;
+type Named = Pick<FailedDelivery, "channel" | "sequence">;
 
 function namedIn({ words, flags }: Invocation): Named | "all" {
   const [channel, sequence] = words;
@@ -92,10 +92,10 @@ function namedIn({ words, flags }: Invocation): Named | "all" {
 async function firstOf(
   ledger: Ledger,
   limit: number,
-): Promise<{ readonly items: readonly GivenUpDelivery[]; readonly more: boolean }> {
-  const items: GivenUpDelivery[] = [];
+): Promise<{ readonly items: readonly FailedDelivery[]; readonly more: boolean }> {
+  const items: FailedDelivery[] = [];
   for (let cursor: string | undefined; ; ) {
-    const page = await listGivenUp(ledger, pageOf(Math.min(limit - items.length, PAGE), cursor));
+    const page = await listFailedDeliveries(ledger, pageOf(Math.min(limit - items.length, PAGE), cursor));
     items.push(...page.items);
     if (page.next === undefined || items.length >= limit) return { items, more: page.next !== undefined };
     cursor = page.next;
@@ -107,7 +107,7 @@ function pageOf(limit: number, cursor: string | undefined): PageRequest {
 }
 
 async function reviveOne(ledger: Ledger, named: Named): Promise<number> {
-  if (!(await ledger.reviveDelivery(named.channel, named.sequence))) throw notGivenUp(named);
+  if (!(await ledger.reviveDelivery(named.channel, named.sequence))) throw noFailedDelivery(named);
   return 1;
 }
 
@@ -122,7 +122,7 @@ async function reviveAll(ledger: Ledger): Promise<number> {
   }
 }
 
-function printAll(output: Output, items: readonly GivenUpDelivery[], more: boolean): void {
+function printAll(output: Output, items: readonly FailedDelivery[], more: boolean): void {
   if (items.length === 0) return output.line("No message was given up.");
   for (const item of items) printOne(output, item);
   output.line();
@@ -130,8 +130,8 @@ function printAll(output: Output, items: readonly GivenUpDelivery[], more: boole
   output.prose("`countersign deliveries retry <channel> <sequence>` sends one again, --all all of them.");
 }
 
-function printOne(output: Output, item: GivenUpDelivery): void {
-  const { channel, sequence, kind, tool, confirmation, call, attempts, since, givenUpAt, reason } = item;
+function printOne(output: Output, item: FailedDelivery): void {
+  const { channel, sequence, kind, tool, confirmation, call, attempts, since, failedAt, reason } = item;
   const about = confirmation ?? call;
   const named = [
     output.style("yellow", `${inert(channel)} ${sequence}`),
@@ -140,7 +140,7 @@ function printOne(output: Output, item: GivenUpDelivery): void {
     ...(about === undefined ? [] : [inert(shortId(about))]),
   ];
   output.line(named.join("  "));
-  const ago = relativeTime(Date.parse(givenUpAt), Date.now());
+  const ago = relativeTime(Date.parse(failedAt), Date.now());
   const times = attempts === 1 ? "once" : `${attempts} times`;
   output.prose(`tried ${times} since ${absoluteTime(Date.parse(since))}, given up ${ago}`, "    ");
   if (reason !== "") output.quote(reason, "    ");

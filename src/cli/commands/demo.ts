@@ -5,7 +5,7 @@ import { loadAgents, shortPath } from "../agents/load-agents.ts";
 import type { Command, Invocation } from "../command.ts";
 import { shortId } from "../find-confirmation.ts";
 import { Output } from "../output.ts";
-import { announce, tellBroken } from "../serving/announce.ts";
+import { announce, warnBroken } from "../serving/announce.ts";
 import { createLog } from "../serving/log.ts";
 import { type OpenSite, openSite } from "../serving/open-site.ts";
 import { runUntilStopped } from "../serving/run-site.ts";
@@ -45,7 +45,7 @@ export const demo: Command = {
     const loaded = await loadAgents(findAgents([EXAMPLE_AGENTS]));
     const site = await openSite(options, loaded, { log: createLog(), lenient: true });
     announce(invocation, site, options);
-    tellBroken(site, new Output(process.stderr, invocation.env));
+    warnBroken(site, new Output(process.stderr, invocation.env));
     const asked = await askForMoney(site);
     if (!invocation.flags.has("json")) suggest(invocation, site, { ledger: options.ledger, asked });
     return runUntilStopped(invocation, site, { ...options, stopping });

@@ -9,12 +9,12 @@ import { demo } from "./demo.ts";
 import { deny } from "./deny.ts";
 import { doctor } from "./doctor.ts";
 import { loginsList, loginsRevoke } from "./logins.ts";
+import { markRestored } from "./mark-restored.ts";
 import { mcp } from "./mcp.ts";
 import { migrate } from "./migrate.ts";
 import { noticesAcknowledge, noticesList } from "./notices.ts";
 import { pending } from "./pending.ts";
 import { prune } from "./prune.ts";
-import { restored } from "./restored.ts";
 import { run } from "./run.ts";
 import { serve } from "./serve.ts";
 import { settle } from "./settle.ts";
@@ -49,6 +49,6 @@ export const COMMANDS: readonly Command[] = [
   validate,
   migrate,
   prune,
-  restored,
+  markRestored,
   doctor,
 ];

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { createEngine, Runner } from "../../index.ts";
 import { CountersignError } from "../../protocol/index.ts";
-import { BREAK_GLASS_FLAG, BROKEN_GLASS, loginOf } from "../acting-here.ts";
+import { BREAK_GLASS_FLAG, loginOf, VIA_BREAK_GLASS } from "../acting-here.ts";
 import { findAgents } from "../agents/find-agents.ts";
 import { type LoadedAgent, loadOneAgent } from "../agents/load-agents.ts";
 import { Chat } from "../chat/chat.ts";
@@ -10,7 +10,7 @@ import { Lines } from "../chat/lines.ts";
 import { jsonScreen, TextScreen } from "../chat/screen.ts";
 import { type Command, type Invocation, LEDGER_FLAG } from "../command.ts";
 import { inert } from "../output.ts";
-import { commandLineFor, DOOR, isKept, ledgerUrl, shellWord, userName } from "../wiring.ts";
+import { commandLineFor, isKept, ledgerUrl, shellWord, userName, VIA } from "../wiring.ts";
 
 export const run: Command = {
   name: "run",
@@ -71,7 +71,7 @@ async function talk(invocation: Invocation, runner: Runner, { app, agent }: Load
   const name = { app, user, id: session };
   const engine = await runner.engine();
   const login = await loginOf(engine, invocation);
-  const decidesVia = login === undefined ? DOOR : flags.has("break-glass") ? BROKEN_GLASS : undefined;
+  const decidesVia = login === undefined ? VIA : flags.has("break-glass") ? VIA_BREAK_GLASS : undefined;
   const conversation = new Conversation({ runner, engine, screen, name, decidesVia });
   const known = await conversation.begin();
   screen.note(

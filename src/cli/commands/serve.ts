@@ -3,7 +3,7 @@ import { type AgentFile, findAgents } from "../agents/find-agents.ts";
 import { loadAgents } from "../agents/load-agents.ts";
 import { type Command, type Invocation, LEDGER_FLAG } from "../command.ts";
 import { Output } from "../output.ts";
-import { announce, tellBroken } from "../serving/announce.ts";
+import { announce, warnBroken } from "../serving/announce.ts";
 import { createLog } from "../serving/log.ts";
 import { openSite } from "../serving/open-site.ts";
 import { runUntilStopped } from "../serving/run-site.ts";
@@ -61,7 +61,7 @@ export const serve: Command = {
     const site = await openSite(options, loaded, { log: createLog(), lenient: supervised });
     if (supervised) reportPort(site.port);
     announce(invocation, site, options);
-    tellBroken(site, errorOutput(invocation));
+    warnBroken(site, errorOutput(invocation));
     return runUntilStopped(invocation, site, { ...options, stopping });
   },
 };

@@ -62,7 +62,7 @@ export function announce(invocation: Invocation, site: OpenSite, options: ServeO
 }
 
 /** Agents that are left out, on standard error: which file, and why. */
-export function tellBroken({ broken }: Pick<OpenSite, "broken">, output: Output): void {
+export function warnBroken({ broken }: Pick<OpenSite, "broken">, output: Output): void {
   for (const { file, reason } of broken) {
     output.prose(`${output.style("red", "not served:")} ${inert(shortPath(file))}: ${inert(reason)}`);
   }

@@ -16,7 +16,7 @@ import {
   sealedBefore,
 } from "../journal/chain.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { type LedgerMethod, mortalEngine } from "../testing/execution.ts";
+import { killableEngine, type LedgerMethod } from "../testing/execution.ts";
 import { tryApprove, tryDeny } from "../testing/try-decide.ts";
 import type { Verification } from "./verify.ts";
 
@@ -100,7 +100,7 @@ describe("verify", () => {
 
   test("finds nothing while others write: a chain that grows under the look is no fault", async () => {
     const writer = await busyLedger();
-    const { engine, watched } = mortalEngine(writer.ledger, clock);
+    const { engine, watched } = killableEngine(writer.ledger, clock);
     const [open] = (await writer.ledger.confirmations({ state: "closed" })).items;
     watched.intercept("chain", async (pass) => {
       await tryDeny(writer, open?.confirmation.id ?? "", { by: { id: "eve", kind: "agent" } });
@@ -327,7 +327,7 @@ describe("memory", () => {
     // Every refusal of a stranger is a record in the one chain.
     for (let n = 0; n < 1_200; n++)
       await tryDeny(writer, outcome.confirmation.id, { by: { id: "eve", kind: "agent" } });
-    const { engine, watched } = mortalEngine(writer.ledger, clock);
+    const { engine, watched } = killableEngine(writer.ledger, clock);
     await engine.head();
     expect(await engine.verify()).toMatchObject({ ok: true, records: 1_201, checkpoints: 1 });
     const limitOf: Partial<Record<LedgerMethod, (args: readonly unknown[]) => number>> = {

@@ -3,7 +3,7 @@ import { createLedger } from "../../stores/index.ts";
 import { ManualClock } from "../common/manual-clock.ts";
 import type { Engine } from "../engine.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { mortalEngine, type WatchedLedger } from "../testing/execution.ts";
+import { killableEngine, type WatchedLedger } from "../testing/execution.ts";
 import type { Verification } from "./verify.ts";
 
 const ana = { id: "ana" };
@@ -18,7 +18,7 @@ let history: string;
 beforeEach(async () => {
   clock = new ManualClock();
   ledger = await createLedger("memory:", { clock });
-  ({ engine, watched } = mortalEngine(ledger, clock, { secret: "a secret", onNotice: () => {} }));
+  ({ engine, watched } = killableEngine(ledger, clock, { secret: "a secret", onNotice: () => {} }));
   history = "1";
   watched.intercept("history", () => Promise.resolve({ id: history, claimsInMs: 0 }));
   engine.gate("pay", { requireConfirmation: true }, async () => "paid");

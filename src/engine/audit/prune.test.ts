@@ -5,7 +5,7 @@ import { ManualClock } from "../common/manual-clock.ts";
 import { Engine } from "../engine.ts";
 import { partsOf, receiveMessage } from "../index.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { mortalEngine } from "../testing/execution.ts";
+import { killableEngine } from "../testing/execution.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const ana = { id: "ana" };
@@ -85,7 +85,7 @@ test("leaves a session alone that became busy between the list and the erasure",
   await make("s1");
   await make("s2");
   await clock.advance(2 * DAY_MS);
-  const { engine: pruning, watched } = mortalEngine(ledger, clock);
+  const { engine: pruning, watched } = killableEngine(ledger, clock);
   watched.intercept("idleSessions", async (pass) => {
     const keys = await pass();
     await receiveMessage(partsOf(engine), {

@@ -13,7 +13,7 @@ export interface Loss {
 }
 
 /** What a check of the journal could not have found, each in a sentence or two. */
-export function whatCannotBeFound({ keyed, hasHead, unsealed, losses }: CheckedWith): readonly string[] {
+export function verifyLimits({ keyed, hasHead, unsealed, losses }: CheckedWith): readonly string[] {
   return [
     ...(keyed ? [] : [hasHead ? UNKEYED_SINCE_HEAD : UNKEYED]),
     ...(hasHead ? [] : [NO_HEAD]),

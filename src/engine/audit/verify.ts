@@ -9,7 +9,7 @@ import {
 import type { CheckpointRecord, JournalRecord, Ledger } from "../ledger/index.ts";
 import type { AuditParts } from "./checkpoints.ts";
 import { type ChainCount, verifyChain } from "./verify-chain.ts";
-import { type Loss, whatCannotBeFound } from "./verify-limits.ts";
+import { type Loss, verifyLimits } from "./verify-limits.ts";
 
 const PAGE = 500;
 
@@ -72,7 +72,7 @@ export async function verify(parts: AuditParts, options: VerifyOptions = {}): Pr
     unsealed,
     checkpoints,
     faults,
-    cannotDetect: whatCannotBeFound({ keyed, unsealed, losses, hasHead: options.head !== undefined }),
+    cannotDetect: verifyLimits({ keyed, unsealed, losses, hasHead: options.head !== undefined }),
   };
 }
 

@@ -81,6 +81,6 @@ export class OutcomeUnknown extends Error {
  * A body throws this when its process is about to end and another can go on with the call. Nothing is recorded: the
  * call is found as one whose process was lost, and is run again if it may be repeated; else it becomes `unknown`.
  */
-export class CallLeft extends Error {
-  override readonly name: string = "CallLeft";
+export class CallAbandoned extends Error {
+  override readonly name: string = "CallAbandoned";
 }

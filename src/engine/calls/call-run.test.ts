@@ -6,7 +6,7 @@ import { Engine } from "../engine.ts";
 import type { GatedFunction, GateOptions } from "../gate/gate.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { CallRecord } from "../ledger/records.ts";
-import { mortalEngine, pumped, settle, until } from "../testing/execution.ts";
+import { killableEngine, pumped, settle, until } from "../testing/execution.ts";
 import { type CallContext, OutcomeUnknown } from "./call-context.ts";
 import { CallEnd } from "./call-end.ts";
 
@@ -132,7 +132,7 @@ describe("what a body is given", () => {
 
 describe("a suspended call", () => {
   test("holds no lease, survives its process, and is never unknown", async () => {
-    const { engine: doomed, crash } = mortalEngine(ledger, clock);
+    const { engine: doomed, crash } = killableEngine(ledger, clock);
     await tool(askOnce, {}, doomed)({}, use);
     expect((await stored()).owner).toBeUndefined();
     crash();
@@ -295,7 +295,7 @@ describe("ctx.requestConfirmation", () => {
 
 describe("between the claim and the body", () => {
   test("a lease that is still fresh costs no look at the ledger", async () => {
-    const { engine: own, watched } = mortalEngine(ledger, clock);
+    const { engine: own, watched } = killableEngine(ledger, clock);
     const call = tool(async () => "done", {}, own);
     await call({}, use);
     expect(watched.count("beat")).toBe(1);
@@ -303,7 +303,7 @@ describe("between the claim and the body", () => {
   });
 
   test("a lease that has run down by a third is renewed before the body starts", async () => {
-    const { engine: own, watched } = mortalEngine(ledger, clock);
+    const { engine: own, watched } = killableEngine(ledger, clock);
     const call = tool(async () => "done", {}, own);
     // As if the process had been stopped after its claim was committed.
     watched.intercept("commit", async (pass) => {
@@ -318,7 +318,7 @@ describe("between the claim and the body", () => {
   });
 
   test("the time that passes while the ledger tells what the call has done already counts, too", async () => {
-    const { engine: other, watched } = mortalEngine(ledger, clock);
+    const { engine: other, watched } = killableEngine(ledger, clock);
     const entered: number[] = [];
     const body = async ({ confirm, attempt }: CallContext): Promise<JsonValue> => {
       entered.push(attempt);
@@ -342,7 +342,7 @@ describe("between the claim and the body", () => {
   });
 
   test("a claim that others have given up on is not started by the process that wakes up", async () => {
-    const { engine: own, watched } = mortalEngine(ledger, clock);
+    const { engine: own, watched } = killableEngine(ledger, clock);
     const entered: string[] = [];
     const call = tool(async ({ attempt }) => void entered.push(`own ${attempt}`), {}, own);
     tool(async ({ attempt }) => void entered.push(`other ${attempt}`));
@@ -362,7 +362,7 @@ describe("between the claim and the body", () => {
   });
 
   test("a claim whose lease was taken is not started, even if nobody has touched the call yet", async () => {
-    const { engine: own, watched } = mortalEngine(ledger, clock);
+    const { engine: own, watched } = killableEngine(ledger, clock);
     const entered: number[] = [];
     const call = tool(async ({ attempt }) => void entered.push(attempt), {}, own);
     watched.intercept("commit", async (pass) => {
@@ -380,7 +380,7 @@ describe("between the claim and the body", () => {
   });
 
   test("a claim that a person has settled meanwhile is neither started nor given back", async () => {
-    const { engine: own, watched } = mortalEngine(ledger, clock);
+    const { engine: own, watched } = killableEngine(ledger, clock);
     let entered = 0;
     const call = tool(async () => ++entered, {}, own);
     tool(async () => ++entered);
@@ -400,7 +400,7 @@ describe("between the claim and the body", () => {
 
 describe("the outcome of a body", () => {
   test("is offered until the ledger takes it", async () => {
-    const { engine: own, watched } = mortalEngine(ledger, clock);
+    const { engine: own, watched } = killableEngine(ledger, clock);
     let runs = 0;
     const call = tool(
       async () => {
@@ -459,7 +459,7 @@ describe("the outcome of a body", () => {
   });
 
   test("is offered on and on where the ledger refuses everything, and brings nobody down", async () => {
-    const { engine: own, watched } = mortalEngine(ledger, clock, { onError: () => {} });
+    const { engine: own, watched } = killableEngine(ledger, clock, { onError: () => {} });
     const call = tool(
       async () => {
         watched.intercept("commit", async () => {
@@ -485,7 +485,7 @@ describe("the outcome of a body", () => {
   test("that the ledger does not take in time is told, makes the process unready, and does not keep it from closing", async () => {
     const errors: unknown[] = [];
     const onError = (error: unknown): void => void errors.push(error);
-    const { engine: own, watched } = mortalEngine(ledger, clock, { onError });
+    const { engine: own, watched } = killableEngine(ledger, clock, { onError });
     const body: Body = async () => {
       watched.intercept("commit", () => Promise.reject(new CountersignError("ledger-busy", "Locked.")));
       return 1;
@@ -509,7 +509,7 @@ describe("the outcome of a body", () => {
   });
 
   test("that the ledger does not take in time is shown as unknown where that can be written, and stands once it is taken", async () => {
-    const { engine: own, watched } = mortalEngine(ledger, clock, { onError: () => {} });
+    const { engine: own, watched } = killableEngine(ledger, clock, { onError: () => {} });
     const body: Body = async () => {
       watched.intercept("commit", (pass, [commit]) =>
         JSON.stringify(commit).includes("call-succeeded")

@@ -1,13 +1,13 @@
 import type { JsonObject, JsonValue, ToolConfirmation } from "../../protocol/index.ts";
 import { errorText } from "../common/index.ts";
 import { cancelledAnswer, deniedAnswer, EXPIRED_ANSWER } from "../frames/index.ts";
-import { type StepStatus, untilStored } from "../ledger/index.ts";
+import { retryUntilStored, type StepStatus } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { checkedAsk } from "../questions/index.ts";
 import {
   type AskOptions,
+  CallAbandoned,
   type CallContext,
-  CallLeft,
   ConfirmationRejected,
   OutcomeUnknown,
 } from "./call-context.ts";
@@ -16,7 +16,7 @@ import type { Claimed } from "./claim.ts";
 import type { Ended } from "./executions.ts";
 import { keptResult } from "./kept-result.ts";
 import { type EntryOutcome, recordEntry } from "./record-entry.ts";
-import { askedAfterDenial, type Halt, Replay } from "./replay.ts";
+import { askedAgainAfterDenial, type Halt, Replay } from "./replay.ts";
 import { saveStep, type WorkStep } from "./save-step.ts";
 import { readConfirmation } from "./tool-confirmation.ts";
 
@@ -176,11 +176,11 @@ export class CallRun {
     const change = { step, ...(from === undefined ? {} : { from }) };
     const store = (): Promise<boolean> => saveStep(this.#parts, this.#claimed, change);
     const limitMs = this.#parts.settings.storeWithinMs;
-    return (await untilStored(this.#parts, { what, store, mostRefusals: 1, limitMs })) ?? false;
+    return (await retryUntilStored(this.#parts, { what, store, mostRefusals: 1, limitMs })) ?? false;
   }
 
   #request(options: AskOptions): void {
-    if (this.#claimed.call.refused) throw askedAfterDenial();
+    if (this.#claimed.call.refused) throw askedAgainAfterDenial();
     this.#asked = checkedAsk(options);
   }
 
@@ -195,7 +195,7 @@ export class CallRun {
       : {};
     try {
       const storing = { what, store, ...whenLate, mostRefusals: MOST_REFUSALS };
-      return (await untilStored(this.#parts, storing)) ?? {};
+      return (await retryUntilStored(this.#parts, storing)) ?? {};
     } catch (error) {
       // How it ended cannot be written down; that it did not end well can.
       const unknown = {
@@ -203,7 +203,7 @@ export class CallRun {
         reason: `how it ended could not be stored: ${errorText(error)}`,
       } as const;
       const doubt = (): Promise<Ended> => this.#store(this.#claimed, unknown);
-      return (await untilStored(this.#parts, { what, store: doubt })) ?? {};
+      return (await retryUntilStored(this.#parts, { what, store: doubt })) ?? {};
     }
   }
 }
@@ -224,7 +224,7 @@ function rejectionAnswer({ status, reason }: ConfirmationRejected): JsonObject {
 function toOutcome(error: unknown): EntryOutcome {
   try {
     if (error instanceof OutcomeUnknown) return { kind: "unknown", reason: error.message };
-    if (error instanceof CallLeft) return { kind: "lost" };
+    if (error instanceof CallAbandoned) return { kind: "lost" };
     if (error instanceof ConfirmationRejected) return { kind: "failed", error: rejectionAnswer(error) };
   } catch {
     // Then it is none of ours.

@@ -8,9 +8,9 @@ import type { Ledger } from "../ledger/ledger.ts";
 import {
   ask,
   hostOf,
+  killableEngine,
   message,
   modelSays,
-  mortalEngine,
   planned,
   toolOf,
   until,
@@ -34,7 +34,7 @@ afterEach(async () => {
 });
 
 test("heartbeats go on for exactly as long as something runs", async () => {
-  const { engine, watched } = mortalEngine(ledger, clock);
+  const { engine, watched } = killableEngine(ledger, clock);
   const { promise, resolve } = Promise.withResolvers<string>();
   let entered = 0;
   const slow = engine.gate("slow", {}, () => {
@@ -56,7 +56,7 @@ test("heartbeats go on for exactly as long as something runs", async () => {
 });
 
 test("a turn after which the agent still has to speak is no rest, even if nothing more is done about it here", async () => {
-  const { engine } = mortalEngine(ledger, clock);
+  const { engine } = killableEngine(ledger, clock);
   const answer = { kind: "answer", status: "failed", result: { error: "no such tool" } } as const;
   engine.host(
     hostOf("bank", {}, async (frame) => {
@@ -72,14 +72,14 @@ test("a turn after which the agent still has to speak is no rest, even if nothin
   );
   if (!received.ok) throw new Error(received.message);
   partsOf(engine).executions.step(received.frame);
-  const trail = await partsOf(engine).executions.settledIn("i1");
+  const cache = await partsOf(engine).executions.settledIn("i1");
   expect(await ledger.events(received.frame.session)).toHaveLength(3);
-  expect(trail?.restAfter(1)).toBeUndefined();
+  expect(cache?.restAfter(1)).toBeUndefined();
   await engine.close();
 });
 
 test("a run that was asked about rests with its questions, and one that ended with none", async () => {
-  const { engine } = mortalEngine(ledger, clock);
+  const { engine } = killableEngine(ledger, clock);
   const tool = toolOf(() => "paid");
   engine.host(
     hostOf("bank", { pay: tool }, async (frame) => {
@@ -111,10 +111,10 @@ test("a run that was asked about rests with its questions, and one that ended wi
 });
 
 test("a call given back unstarted, which then cannot be claimed, is left ready and breaks nothing", async () => {
-  const { engine, watched } = mortalEngine(ledger, clock);
+  const { engine, watched } = killableEngine(ledger, clock);
   let runs = 0;
   const pay = engine.gate("pay", {}, async () => ++runs);
-  const { engine: survivor } = mortalEngine(ledger, clock);
+  const { engine: survivor } = killableEngine(ledger, clock);
   // The process is stopped after its claim; it wakes when the lease is lost, and then the ledger is away.
   watched.intercept("commit", async (pass) => {
     const outcome = await pass();

@@ -1,11 +1,11 @@
 import { errorText, unlessClosed } from "../common/index.ts";
-import { finishFrame, Trail } from "../frames/index.ts";
+import { finishFrame, SessionCache } from "../frames/index.ts";
 import {
   type CallRecord,
   type Committed,
   type Draft,
   type FrameRecord,
-  untilStored,
+  retryUntilStored,
 } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import type { AskedCall } from "../questions/index.ts";
@@ -74,7 +74,7 @@ export class Executions {
     if (known === undefined) return false;
     const { claimed, outcome } = known;
     const record = async (): Promise<Ended> =>
-      (await untilStored(this.#parts, {
+      (await retryUntilStored(this.#parts, {
         what: `how the call ${callId} ended`,
         store: () => recordEntry(this.#parts, claimed, outcome),
       })) ?? {};
@@ -130,23 +130,23 @@ export class Executions {
   }
 
   /** Resolves when nothing of this invocation runs here any more, to what was committed here while it ran. */
-  async settledIn(invocation: string): Promise<Trail | undefined> {
-    let trail: Trail | undefined;
+  async settledIn(invocation: string): Promise<SessionCache | undefined> {
+    let cache: SessionCache | undefined;
     for (
       let work = this.#invocations.get(invocation);
       work !== undefined;
       work = this.#invocations.get(invocation)
     ) {
-      ({ trail } = work);
+      ({ cache } = work);
       await unlessClosed(this.#parts.closed, Promise.all(work.running));
     }
-    return trail;
+    return cache;
   }
 
   /** Keeps what was committed for the steps that begin with it, and for whoever waits for the work in that session. */
   committed(draft: Draft): void {
     for (const record of draft.steps) this.#steps.set(record.id, { record, draft });
-    for (const { trail } of this.#sessions.get(draft.sessionKey) ?? []) trail.add(draft);
+    for (const { cache } of this.#sessions.get(draft.sessionKey) ?? []) cache.add(draft);
   }
 
   /** Gives the commit that left a frame as it is, for one command that starts from it. */
@@ -157,8 +157,8 @@ export class Executions {
   }
 
   /** What this process has committed while it was at work on an invocation. */
-  trailOf(invocation: string): Trail | undefined {
-    return this.#invocations.get(invocation)?.trail;
+  cacheOf(invocation: string): SessionCache | undefined {
+    return this.#invocations.get(invocation)?.cache;
   }
 
   /** Resolves when nothing runs here any more. */
@@ -194,7 +194,7 @@ export class Executions {
         errorCode: "internal",
         errorMessage: errorText(error),
       };
-      await untilStored(this.#parts, {
+      await retryUntilStored(this.#parts, {
         what: `that the step of ${frame.agent} failed (${frame.id})`,
         store: () => finishFrame(this.#parts, frame, { event, status: "failed" }),
       });
@@ -216,7 +216,7 @@ export class Executions {
 
   #remember(id: string, work: Promise<void>, place: Place = NOWHERE): void {
     const run = this.#invocations.get(place.invocation) ?? this.#begin(place);
-    if (place.draft !== undefined) run.trail.add(place.draft);
+    if (place.draft !== undefined) run.cache.add(place.draft);
     const tracked = work.finally(() => {
       if (this.#running.get(id) === tracked) this.#running.delete(id);
       if (this.#running.size === 0) this.#letGo();
@@ -234,7 +234,7 @@ export class Executions {
   }
 
   #begin({ session, invocation }: Place): Run {
-    const run: Run = { running: new Set(), trail: new Trail() };
+    const run: Run = { running: new Set(), cache: new SessionCache() };
     this.#invocations.set(invocation, run);
     this.#sessions.set(session, (this.#sessions.get(session) ?? new Set()).add(run));
     return run;
@@ -251,7 +251,7 @@ export class Executions {
 /** What runs here of one invocation. */
 interface Run {
   readonly running: Set<Promise<void>>;
-  readonly trail: Trail;
+  readonly cache: SessionCache;
 }
 
 /** What a piece of work belongs to, and the draft that set it going. */

@@ -9,8 +9,8 @@
 export { type Call, toCall } from "./call.ts";
 export {
   type AskOptions,
+  CallAbandoned,
   type CallContext,
-  CallLeft,
   ConfirmationRejected,
   OutcomeUnknown,
   type StepContext,
@@ -29,6 +29,6 @@ export {
 export type { KnownClaim } from "./claim-outcomes.ts";
 export { planClaim, type Taken } from "./claim-ready.ts";
 export { Executions } from "./executions.ts";
-export { writeDoubt } from "./mark-unknown.ts";
+export { writeUnknown } from "./mark-unknown.ts";
 export { permitFor } from "./permit.ts";
-export { doubtForgotten, isForgotten } from "./record-too-late.ts";
+export { isClaimLost, markClaimLost } from "./record-too-late.ts";

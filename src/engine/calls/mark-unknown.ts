@@ -2,7 +2,7 @@ import type { LateEnd, SaidBy } from "../journal/index.ts";
 import type { CallRecord, ConfirmationRecord, Draft, FrameRecord, Snapshot } from "../ledger/index.ts";
 import { subjectOf, writeClosingEvent } from "../questions/index.ts";
 
-export interface Doubt {
+export interface UnknownReason {
   readonly reason: string;
   /** The last attempt that is known of: the next one has to be another. */
   readonly attempt: number;
@@ -14,10 +14,10 @@ export interface Doubt {
  * Makes a call `unknown` that the ledger takes for one that has not begun. A question of it that is open is taken back:
  * nobody must be offered what ran already.
  */
-export function writeDoubt(
+export function writeUnknown(
   draft: Draft,
   held: Pick<Snapshot, "confirmation" | "frame"> & { readonly call: CallRecord },
-  { reason, attempt, more = {} }: Doubt,
+  { reason, attempt, more = {} }: UnknownReason,
 ): CallRecord {
   const { call, confirmation, frame } = held;
   if (confirmation?.status === "requested") closeQuestion(draft, { call, confirmation, frame }, reason);

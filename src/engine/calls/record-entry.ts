@@ -20,7 +20,7 @@ import { defaultHint, newConfirmation, tooManyAsked, writeQuestions } from "../q
 import { type Delegation, delegateFrameId } from "./call-end.ts";
 import type { Claimed } from "./claim.ts";
 import type { Ended } from "./executions.ts";
-import { doubtForgotten, endOf, isForgotten } from "./record-too-late.ts";
+import { endOf, isClaimLost, markClaimLost } from "./record-too-late.ts";
 import type { OpenAsk } from "./replay.ts";
 import { answersTool, toolConfirmationOf } from "./tool-confirmation.ts";
 
@@ -320,8 +320,8 @@ function recordTooLate(
   { claimed, outcome }: { readonly claimed: Claimed; readonly outcome: EntryOutcome },
 ): Plan<Ended> {
   const { attempt } = claimed.call;
-  if (isForgotten(held.call, claimed.call) && outcome.kind !== "not-started")
-    return doubtForgotten(parts, held, { attempt, outcome });
+  if (isClaimLost(held.call, claimed.call) && outcome.kind !== "not-started")
+    return markClaimLost(parts, held, { attempt, outcome });
   if (outcome.kind !== "succeeded" && outcome.kind !== "failed") return { value: {} };
   const { call, session, now } = held;
   const draft = new Draft(parts, now, session);

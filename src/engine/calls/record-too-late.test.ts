@@ -4,7 +4,7 @@ import { ManualClock } from "../common/manual-clock.ts";
 import { Engine } from "../engine.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { CallRecord, JournalRecord } from "../ledger/records.ts";
-import { mortalEngine, settle, until, type WatchedLedger } from "../testing/execution.ts";
+import { killableEngine, settle, until, type WatchedLedger } from "../testing/execution.ts";
 import { loseCommit, setsStatus } from "../testing/forgetful.ts";
 import { tryApprove } from "../testing/try-decide.ts";
 
@@ -18,7 +18,7 @@ let engine: Engine;
 beforeEach(async () => {
   clock = new ManualClock();
   ledger = await createLedger("memory:", { clock });
-  ({ engine, watched } = mortalEngine(ledger, clock));
+  ({ engine, watched } = killableEngine(ledger, clock));
 });
 
 afterEach(async () => {
@@ -106,7 +106,7 @@ test("a result counts only under the owner that claimed, whatever the attempt", 
   const first = Promise.withResolvers<string>();
   await approved(async () => first.promise);
   // The ledger lost the claim; another process is asked, and claims the same call as the same attempt.
-  const { engine: other } = mortalEngine(ledger, clock);
+  const { engine: other } = killableEngine(ledger, clock);
   const second = Promise.withResolvers<string>();
   other.gate("pay", { requireConfirmation: true }, async () => second.promise);
   await other.approve(await openQuestion(), { by: ana });

@@ -3,7 +3,7 @@ import type { LateEnd } from "../journal/index.ts";
 import { type CallRecord, type CallStatus, Draft, type Plan, type Snapshot } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import type { Ended } from "./executions.ts";
-import { writeDoubt } from "./mark-unknown.ts";
+import { writeUnknown } from "./mark-unknown.ts";
 import type { EntryOutcome } from "./record-entry.ts";
 
 const HAS_RUN =
@@ -16,7 +16,7 @@ const WAS_STARTED =
  * or a person had it run again, and did not know that it had run. What may be repeated, and needs nobody any more, simply
  * runs again.
  */
-export function isForgotten(stored: CallRecord, began: Pick<CallRecord, "attempt">): boolean {
+export function isClaimLost(stored: CallRecord, began: Pick<CallRecord, "attempt">): boolean {
   const { status, attempt, repeatable } = stored;
   if (status === "ready") return !repeatable && attempt <= began.attempt;
   return EARLIER.has(status) && attempt < began.attempt;
@@ -26,14 +26,14 @@ export function isForgotten(stored: CallRecord, began: Pick<CallRecord, "attempt
 const EARLIER: ReadonlySet<CallStatus> = new Set(["waiting", "suspended", "executing"]);
 
 /** Makes `unknown` what is forgotten; with how it ended, where that is known, for whoever settles it. */
-export function doubtForgotten(
+export function markClaimLost(
   parts: EngineParts,
   held: Snapshot & { readonly call: CallRecord },
   { attempt, outcome }: { readonly attempt: number; readonly outcome?: EntryOutcome },
 ): Plan<Ended> {
   // Undone by a crash, it would be offered again.
   const draft = new Draft(parts, held.now, held.session).sync();
-  const call = writeDoubt(draft, held, {
+  const call = writeUnknown(draft, held, {
     reason: outcome === undefined ? WAS_STARTED : HAS_RUN,
     attempt,
     more: { standing: held.call.status, ...(outcome === undefined ? {} : endOf(outcome)) },

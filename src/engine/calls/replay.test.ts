@@ -6,7 +6,7 @@ import { Engine } from "../engine.ts";
 import type { GatedFunction, GateOptions } from "../gate/gate.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { CallRecord } from "../ledger/records.ts";
-import { mortalEngine, pumped, settle, until } from "../testing/execution.ts";
+import { killableEngine, pumped, settle, until } from "../testing/execution.ts";
 import { tryApprove } from "../testing/try-decide.ts";
 import { type CallContext, ConfirmationRejected, OutcomeUnknown } from "./call-context.ts";
 
@@ -158,7 +158,7 @@ describe("ctx.step", () => {
   });
 
   test("that cannot be recorded as done is unknown, not failed: its work did happen", async () => {
-    const dying = mortalEngine(ledger, clock);
+    const dying = killableEngine(ledger, clock);
     dying.watched.intercept("commit", (pass, [commit]) => {
       const text = JSON.stringify(commit);
       if (text.includes("step-done")) throw new CountersignError("ledger-unreachable", "the disk is full");
@@ -177,7 +177,7 @@ describe("ctx.step", () => {
   test.each(["step-started", "step-done"])(
     "waits for a ledger that is away for a while: %s",
     async (kind) => {
-      const dying = mortalEngine(ledger, clock);
+      const dying = killableEngine(ledger, clock);
       let refused = 0;
       dying.watched.intercept("commit", (pass, [commit]) => {
         if (!JSON.stringify(commit).includes(kind) || refused === 3) return pass();
@@ -195,7 +195,7 @@ describe("ctx.step", () => {
   );
 
   test.each(["step-started", "step-done"])("is stored once where the answer was lost: %s", async (kind) => {
-    const dying = mortalEngine(ledger, clock);
+    const dying = killableEngine(ledger, clock);
     let lost = false;
     dying.watched.intercept("commit", async (pass, [commit]) => {
       const outcome = await pass();
@@ -255,7 +255,7 @@ describe("after a crash", () => {
   const LEASE_MS = 15_000;
 
   test("a step that had ended is not repeated, and one that may be repeated is, under the same key", async () => {
-    const { engine: doomed, crash } = mortalEngine(ledger, clock);
+    const { engine: doomed, crash } = killableEngine(ledger, clock);
     const ran: string[] = [];
     const body =
       (reach: () => Promise<void>) =>
@@ -295,7 +295,7 @@ describe("after a crash", () => {
   });
 
   test("a step that had begun and may not be repeated makes the call unknown, and nothing runs", async () => {
-    const { engine: doomed, crash } = mortalEngine(ledger, clock);
+    const { engine: doomed, crash } = killableEngine(ledger, clock);
     let began = 0;
     let after = 0;
     const body =
@@ -330,7 +330,7 @@ describe("after a crash", () => {
   });
 
   test("a person who says that it did not happen lets the step in doubt run", async () => {
-    const { engine: doomed, crash } = mortalEngine(ledger, clock);
+    const { engine: doomed, crash } = killableEngine(ledger, clock);
     let began = 0;
     const body =
       (reach: () => Promise<void>) =>
@@ -395,7 +395,7 @@ describe("ctx.confirm", () => {
   });
 
   test("waits for a ledger that is away when the body reads the answer", async () => {
-    const dying = mortalEngine(ledger, clock);
+    const dying = killableEngine(ledger, clock);
     const call = dying.engine.gate(
       "tool",
       {},

@@ -2,10 +2,10 @@ import { CountersignError, type JsonValue } from "../../protocol/index.ts";
 import { errorText, valueDigest } from "../common/index.ts";
 import {
   type ConfirmationRecord,
+  retryUntilStored,
   type StepKind,
   type StepRecord,
   type StepStatus,
-  untilStored,
 } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { checkedAsk, checkedName, voteIsGenuine } from "../questions/index.ts";
@@ -159,7 +159,7 @@ export class Replay {
   }
 
   #ask(ask: OpenAsk, name: string): Promise<never> {
-    if (!this.#options.mayAsk) throw askedAfterDenial();
+    if (!this.#options.mayAsk) throw askedAgainAfterDenial();
     if (this.#unmet.size > 0) return this.#diverge(`it asks "${name}" before a question of the last time`);
     return this.#halt({ kind: "ask", ask });
   }
@@ -172,7 +172,7 @@ export class Replay {
     const { parts } = this.#options;
     const what = `the answer to the question "${name}" of the call ${this.#options.callId}`;
     const store = async () => ({ confirmation: await this.#confirmationOf(step) });
-    return untilStored(parts, { what, store, mostRefusals: 1, limitMs: parts.settings.storeWithinMs });
+    return retryUntilStored(parts, { what, store, mostRefusals: 1, limitMs: parts.settings.storeWithinMs });
   }
 
   /** Undefined where what is stored is not an answer to this question, or an approval that nobody signed. */
@@ -210,7 +210,7 @@ export class Replay {
 }
 
 /** The one thing that a tool which words its denial may not do. */
-export function askedAfterDenial(): CountersignError {
+export function askedAgainAfterDenial(): CountersignError {
   return new CountersignError("already-decided", "The call was denied; it cannot be asked about again.");
 }
 

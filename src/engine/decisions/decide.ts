@@ -110,19 +110,19 @@ function judgeAgain(
   { confirmation, call, session }: Whole,
   input: DecisionInput,
 ): Decided | RefusedDecision {
-  const standing = { confirmation, call };
+  const current = { confirmation, call };
   const vote = confirmation.votes.at(-1);
-  if (confirmation.status === "expired") return { ...expiredRefusal(confirmation), ...standing };
+  if (confirmation.status === "expired") return { ...expiredRefusal(confirmation), ...current };
   if (confirmation.status === "cancelled" || vote === undefined) {
     return {
       ...refusal("withdrawn", `The question was withdrawn: ${confirmation.withdrawal ?? "no reason given"}.`),
-      ...standing,
+      ...current,
     };
   }
   const verdict = vote.confirmed ? "approved" : "denied";
   const at = new Date(vote.at).toISOString();
-  const refused = { ...refusal("already-decided", `${vote.by.id} ${verdict} this at ${at}.`), ...standing };
-  return answerAgain(isSameDecision(parts, vote, input, standing), { session, ...standing }, refused);
+  const refused = { ...refusal("already-decided", `${vote.by.id} ${verdict} this at ${at}.`), ...current };
+  return answerAgain(isSameDecision(parts, vote, input, current), { session, ...current }, refused);
 }
 
 function isSameDecision(

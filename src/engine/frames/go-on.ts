@@ -24,5 +24,5 @@ export function noteRest(
 ): void {
   const nested = frame.parentFrame !== undefined || frame.parentCall !== undefined;
   if (draft === undefined || nested || draft.open !== asked.length) return;
-  executions.trailOf(frame.invocation)?.restsAt(draft, asked);
+  executions.cacheOf(frame.invocation)?.restsAt(draft, asked);
 }

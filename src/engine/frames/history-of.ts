@@ -8,6 +8,6 @@ export async function historyOf(
   { session, invocation }: Pick<FrameRecord, "session" | "invocation">,
 ): Promise<readonly StoredEvent[]> {
   const read = (): Promise<readonly StoredEvent[]> => ledger.events(session);
-  const cache = executions.trailOf(invocation);
+  const cache = executions.cacheOf(invocation);
   return cache === undefined ? read() : cache.history(read);
 }

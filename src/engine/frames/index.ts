@@ -32,4 +32,4 @@ export {
 } from "./frames.ts";
 export { noteRest, takeUpReady } from "./go-on.ts";
 export { historyOf } from "./history-of.ts";
-export { type Rest, Trail } from "./session-cache.ts";
+export { type Rest, SessionCache } from "./session-cache.ts";

@@ -14,9 +14,9 @@ export interface Rest {
 /**
  * What a session was told, as far as this process has committed it without a break while it was at work there.
  * Whoever goes on with the work, or waited for it, need not read that again. Somebody else's commit in between is
- * noticed at our own next one, and then the trail begins anew.
+ * noticed at our own next one, and then the cache begins anew.
  */
-export class Trail {
+export class SessionCache {
   #last: Draft | undefined;
   #events: (StoredEvent | string)[] = [];
   #firstSeq = 1;

@@ -28,7 +28,7 @@ export {
   toConfirmationRules,
 } from "./gated-tool.ts";
 export { type CallSubject, type GatedCall, type GateRules, judge, rulesAt } from "./judge.ts";
-export type { Hooked } from "./judge-again.ts";
+export type { HookAnswer } from "./judge-again.ts";
 export { toLiveTool } from "./live-tool.ts";
 export { planUnder } from "./plan.ts";
 export type { Door, Policy, PolicyCall, PolicyVerdict } from "./policy.ts";

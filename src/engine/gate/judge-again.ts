@@ -8,7 +8,7 @@ import { type GateRules, judge, storedSubject } from "./judge.ts";
 import type { Ruling, Verdict } from "./verdict.ts";
 
 /** What hooks left of a call: its arguments with what they ask for, or an answer in its place. */
-export type Hooked =
+export type HookAnswer =
   | { readonly args: JsonObject; readonly verdicts: readonly Verdict[]; readonly card: AskOptions }
   | { readonly answer: JsonValue };
 
@@ -17,7 +17,7 @@ export interface JudgedTool {
   readonly rules: GateRules;
   readonly tool: GatedTool;
   /** What hooks make of these arguments of a stored call. */
-  hooks?(about: StoredCall, args: JsonObject): Promise<Hooked>;
+  hooks?(about: StoredCall, args: JsonObject): Promise<HookAnswer>;
 }
 
 type Objection = Extract<Amendment, { ok: false }>;

@@ -32,4 +32,9 @@ export type { Delivery, DeliveryEnd, Outbox } from "./outbox.ts";
 export { isJournalKind, type ParsedEntry, parseEntry } from "./parse-entry.ts";
 export { type EntryTable, entrySubject, readEntry } from "./read-entry.ts";
 export { type JournalPlace, recordsAfter } from "./records-after.ts";
-export { findGivenUp, type GivenUpDelivery, listGivenUp, notGivenUp } from "./undelivered.ts";
+export {
+  type FailedDelivery,
+  findFailedDelivery,
+  listFailedDeliveries,
+  noFailedDelivery,
+} from "./undelivered.ts";

@@ -5,7 +5,7 @@ import { parseEntry } from "./parse-entry.ts";
 import { entrySubject } from "./read-entry.ts";
 
 /** A message to a channel that was given up, and what it was to tell. */
-export interface GivenUpDelivery {
+export interface FailedDelivery {
   readonly channel: string;
   /** The journal record that it tells of; with the channel it names the message. */
   readonly sequence: number;
@@ -19,7 +19,7 @@ export interface GivenUpDelivery {
   readonly attempts: number;
   /** Times are ISO 8601: when it was first to be sent, or was last sent again by hand. */
   readonly since: string;
-  readonly givenUpAt: string;
+  readonly failedAt: string;
   /** Why it could not be sent the last time, in the channel's words. */
   readonly reason: string;
 }
@@ -27,26 +27,29 @@ export interface GivenUpDelivery {
 type Outboxed = Pick<Ledger, "deadDeliveries" | "deadDelivery" | "reviveDelivery" | "journal">;
 
 /** What was given up, of every channel that ever was, also of those that no process has any more. */
-export async function listGivenUp(ledger: Outboxed, request?: PageRequest): Promise<Page<GivenUpDelivery>> {
+export async function listFailedDeliveries(
+  ledger: Outboxed,
+  request?: PageRequest,
+): Promise<Page<FailedDelivery>> {
   const page = await ledger.deadDeliveries(request);
   const items = await Promise.all(page.items.map((delivery) => describe(ledger, delivery)));
   return page.next === undefined ? { items } : { items, next: page.next };
 }
 
 /** One of those; undefined where there is none, or none any more. */
-export async function findGivenUp(
+export async function findFailedDelivery(
   ledger: Outboxed,
-  { channel, sequence }: Pick<GivenUpDelivery, "channel" | "sequence">,
-): Promise<GivenUpDelivery | undefined> {
+  { channel, sequence }: Pick<FailedDelivery, "channel" | "sequence">,
+): Promise<FailedDelivery | undefined> {
   const delivery = await ledger.deadDelivery(channel, sequence);
   return delivery === undefined ? undefined : describe(ledger, delivery);
 }
 
 /** What to throw for a message that is not among those that were given up. */
-export function notGivenUp({
+export function noFailedDelivery({
   channel,
   sequence,
-}: Pick<GivenUpDelivery, "channel" | "sequence">): CountersignError {
+}: Pick<FailedDelivery, "channel" | "sequence">): CountersignError {
   return new CountersignError(
     "unknown-delivery",
     `No message ${sequence} to the channel "${channel}" is given up; it was sent, is being tried again, or never was.`,
@@ -57,7 +60,7 @@ export function notGivenUp({
 async function describe(
   ledger: Pick<Ledger, "journal">,
   { channel, seq, attempt, since, deadAt = since, error = "" }: Delivery,
-): Promise<GivenUpDelivery> {
+): Promise<FailedDelivery> {
   const [record] = await ledger.journal({ after: seq - 1, until: seq, limit: 1 });
   const entry = record && parseEntry(record);
   return {
@@ -68,7 +71,7 @@ async function describe(
     ...(entry?.state === "readable" ? entrySubject(entry) : {}),
     attempts: attempt,
     since: new Date(since).toISOString(),
-    givenUpAt: new Date(deadAt).toISOString(),
+    failedAt: new Date(deadAt).toISOString(),
     reason: error,
   };
 }

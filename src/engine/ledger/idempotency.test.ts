@@ -2,14 +2,14 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { createLedger } from "../../stores/index.ts";
 import { ManualClock } from "../common/manual-clock.ts";
 import { Engine } from "../engine.ts";
-import { partsOf, recallOnce, receiveMessage, receiveOnce, useKey } from "../index.ts";
+import { partsOf, recallResponse, receiveMessage, receiveOnce, useKey } from "../index.ts";
 import { hostOf, message } from "../testing/execution.ts";
-import { type Once, toRememberedRun } from "./idempotency.ts";
+import { type IdempotentRequest, toRememberedRun } from "./idempotency.ts";
 import type { Ledger } from "./ledger.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const session = { app: "bank", user: "ana", id: "s1" };
-const once: Once = { principal: "ana", route: "run", key: "k1", requestDigest: "d1" };
+const once: IdempotentRequest = { principal: "ana", route: "run", key: "k1", requestDigest: "d1" };
 
 let clock: ManualClock;
 let ledger: Ledger;
@@ -59,7 +59,7 @@ test("a message that is refused does not use up its key", async () => {
   expect(await receiveOnce(partsOf(engine), message(session, "second", "i2"), other)).toMatchObject({
     code: "session-busy",
   });
-  expect(await recallOnce(engine.ledger, other)).toBeUndefined();
+  expect(await recallResponse(engine.ledger, other)).toBeUndefined();
 });
 
 test("another request under the key is refused, whichever came first", async () => {
@@ -88,9 +88,9 @@ test("a key is forgotten after a day", async () => {
   await engine.createSession(session);
   await useKey(partsOf(engine), session, { once, meaning: null });
   await clock.advance(DAY_MS - 1);
-  expect(await recallOnce(engine.ledger, once)).toMatchObject({ ok: true });
+  expect(await recallResponse(engine.ledger, once)).toMatchObject({ ok: true });
   await clock.advance(1);
-  expect(await recallOnce(engine.ledger, once)).toBeUndefined();
+  expect(await recallResponse(engine.ledger, once)).toBeUndefined();
   const another = { ...once, requestDigest: "d2" };
   expect(await useKey(partsOf(engine), session, { once: another, meaning: null })).toMatchObject({
     ok: true,

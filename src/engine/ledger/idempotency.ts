@@ -3,7 +3,7 @@ import type { Refusal } from "../decisions/index.ts";
 import type { Ledger, Memo, Write } from "./ledger.ts";
 
 /** A request under a key of its sender: sent again, it has the outcome that it had. */
-export type Once = Pick<Memo, "principal" | "route" | "key" | "requestDigest">;
+export type IdempotentRequest = Pick<Memo, "principal" | "route" | "key" | "requestDigest">;
 
 /** How long a key is known, through whichever door it came. */
 export const KEY_KNOWN_MS: number = 24 * 60 * 60 * 1000;
@@ -12,9 +12,9 @@ export const KEY_KNOWN_MS: number = 24 * 60 * 60 * 1000;
 export type Recalled = { readonly ok: true; readonly response: JsonValue } | Refusal;
 
 /** Looks a key up; undefined if nobody has used it within the last day. */
-export async function recallOnce(
+export async function recallResponse(
   ledger: Pick<Ledger, "recall">,
-  once: Once | undefined,
+  once: IdempotentRequest | undefined,
 ): Promise<Recalled | undefined> {
   const memo = once === undefined ? undefined : await ledger.recall(once);
   if (memo === undefined || once === undefined) return undefined;
@@ -24,8 +24,8 @@ export async function recallOnce(
 }
 
 /** Remembers the outcome with whatever it is committed with; refused if the key has become known meanwhile. */
-export function onceWrite(
-  once: Once,
+export function rememberResponse(
+  once: IdempotentRequest,
   response: JsonValue,
   now: number,
 ): Extract<Write, { kind: "remember" }> {

@@ -9,17 +9,17 @@
 export { afterCommit, type Committed } from "./committed.ts";
 export { Draft, type EventDraft } from "./draft.ts";
 export {
+  type IdempotentRequest,
   KEY_KNOWN_MS,
-  type Once,
-  onceWrite,
   type Recalled,
   type RememberedRun,
-  recallOnce,
+  recallResponse,
+  rememberResponse,
   textIn,
   toRememberedRun,
 } from "./idempotency.ts";
 export { InFlight } from "./in-flight.ts";
-export type { KeptItem, Shelf } from "./key-value-store.ts";
+export type { KeyValueStore, StoredItem } from "./key-value-store.ts";
 export type {
   CallChange,
   Commit,
@@ -69,7 +69,7 @@ export type {
   StepStatus,
   Vote,
 } from "./records.ts";
-export { untilStored } from "./retry-until-stored.ts";
+export { retryUntilStored } from "./retry-until-stored.ts";
 export { searchableWords, wordsOf } from "./search-words.ts";
 export { checkSecret } from "./secret-check.ts";
 export { SessionQueue } from "./session-queue.ts";

@@ -2,7 +2,7 @@ import type { JsonValue } from "../../protocol/index.ts";
 import type { Page, PageRequest } from "./ledger.ts";
 
 /** A small thing that belongs to no session: an API token, a login, a one-time link. */
-export interface KeptItem {
+export interface StoredItem {
   readonly kind: string;
   readonly id: string;
   readonly value: JsonValue;
@@ -13,16 +13,16 @@ export interface KeptItem {
 }
 
 /** Where a ledger keeps what belongs to no session. Every change is compare-and-set on the item's version. */
-export interface Shelf {
+export interface KeyValueStore {
   /** What is kept under this id and has not expired. */
-  kept(kind: string, id: string): Promise<KeptItem | undefined>;
+  kept(kind: string, id: string): Promise<StoredItem | undefined>;
   /** All of one kind that have not expired, by id. */
-  keptOf(kind: string, page?: PageRequest): Promise<Page<KeptItem>>;
+  keptOf(kind: string, page?: PageRequest): Promise<Page<StoredItem>>;
   /**
    * Keeps an item in place of the version that was read; 0 means that there was none. On disk when the promise
    * resolves. False: somebody else changed it since, and nothing was written.
    */
-  keep(item: Omit<KeptItem, "version">, read: number): Promise<boolean>;
+  keep(item: Omit<StoredItem, "version">, read: number): Promise<boolean>;
   /** Takes an item away, once: of any number that try with the same version, one is told true. */
-  discard(item: Pick<KeptItem, "kind" | "id" | "version">): Promise<boolean>;
+  discard(item: Pick<StoredItem, "kind" | "id" | "version">): Promise<boolean>;
 }

@@ -6,6 +6,7 @@ import { filterCases } from "./contract/filters.ts";
 import { guardCases } from "./contract/guards.ts";
 import { handleCases } from "./contract/handles.ts";
 import { historyCases } from "./contract/history.ts";
+import { keyValueStoreCases } from "./contract/key-value-store.ts";
 import { listCases } from "./contract/lists.ts";
 import { loadCases } from "./contract/load.ts";
 import { memoryCases } from "./contract/memory.ts";
@@ -13,7 +14,6 @@ import { outboxCases } from "./contract/outbox.ts";
 import { ownerCases } from "./contract/owners.ts";
 import { previewCases } from "./contract/previews.ts";
 import { searchCases } from "./contract/search.ts";
-import { shelfCases } from "./contract/shelf.ts";
 import type { LedgerCase } from "./contract/subject.ts";
 import { viewerCases } from "./contract/viewers.ts";
 
@@ -36,7 +36,7 @@ export const ledgerContract: readonly LedgerCase[] = [
   ...previewCases,
   ...historyCases,
   ...memoryCases,
-  ...shelfCases,
+  ...keyValueStoreCases,
   ...outboxCases,
   ...erasingCases,
   ...fidelityCases,

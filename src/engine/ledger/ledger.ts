@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue, StoredEvent } from "../../protocol/index.ts
 import type { HostedApp } from "../host.ts";
 import type { Outbox } from "../journal/index.ts";
 import type { ShownStatus } from "../lifecycle/index.ts";
-import type { Shelf } from "./key-value-store.ts";
+import type { KeyValueStore } from "./key-value-store.ts";
 import type { LedgerStats } from "./ledger-stats.ts";
 import type {
   CallRecord,
@@ -219,7 +219,7 @@ export interface ConfirmationFilter {
   readonly tool?: string;
   readonly user?: string;
   readonly session?: string;
-  /** Only those that are shown to one of these: what somebody `looksAs`. How many others there are costs nothing. */
+  /** Only those that are shown to one of these: what somebody `viewsAs`. How many others there are costs nothing. */
   readonly viewers?: readonly string[];
   /** Only those that show one of these. */
   readonly status?: readonly ShownStatus[];
@@ -319,7 +319,7 @@ export interface OwnerState extends Omit<Owner, "history"> {
  * No method keeps a transaction open after its promise settles. Expected conflicts are outcomes; a store
  * throws `ledger-busy`, `ledger-unreachable`, `closed`, or lets an `invalid` use surface as `internal`.
  */
-export interface Ledger extends Shelf, Outbox {
+export interface Ledger extends KeyValueStore, Outbox {
   /** The journal's records are numbered from 1 without gaps, so that a gap is a loss. */
   readonly gapless?: true;
   /** Made once per database; keys the digests of arguments. */

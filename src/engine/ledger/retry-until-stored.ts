@@ -24,7 +24,7 @@ export interface Storing<T> {
  * `storeWithinMs` on the process says so in its log, and is not ready. Undefined only if the ledger was closed meanwhile,
  * or closing waited long enough; then recovery finds what is missing. Throws only after `mostRefusals` or `limitMs`.
  */
-export async function untilStored<T>(
+export async function retryUntilStored<T>(
   parts: Pick<EngineParts, "clock" | "settings" | "unstored" | "gaveUp">,
   {
     what,

@@ -75,7 +75,7 @@ async function attempt<T>(
   last: Refused | undefined,
 ): Promise<Attempt<T>> {
   const snapshot = await parts.ledger.load(target);
-  return conclude(parts, await judge(snapshot, standing(last, snapshot)));
+  return conclude(parts, await judge(snapshot, conflictNow(last, snapshot)));
 }
 
 async function conclude<T>(parts: EngineParts, { draft, value }: Plan<T>): Promise<Attempt<T>> {
@@ -112,7 +112,7 @@ async function send(parts: EngineParts, commit: Commit): Promise<CommitOutcome> 
 
 // Whoever kept the session busy may have let go since, and looked for what was ready before anything was left
 // so. Only in the same version is it certain that they still have to look.
-function standing(last: Refused | undefined, snapshot: Snapshot | undefined): Conflict | undefined {
+function conflictNow(last: Refused | undefined, snapshot: Snapshot | undefined): Conflict | undefined {
   const moved = last?.conflict === "busy" && last.version !== snapshot?.session.version;
   return moved ? "version" : last?.conflict;
 }

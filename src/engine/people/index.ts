@@ -25,4 +25,4 @@ export {
   type PrincipalKind,
   toPrincipal,
 } from "./principal.ts";
-export { looksAs, looksAsRequester, viewersOf } from "./viewers.ts";
+export { looksAsRequester, viewersOf, viewsAs } from "./viewers.ts";

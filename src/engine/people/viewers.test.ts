@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isRequester, mayDecide } from "./authority.ts";
 import { ANYBODY, type Approvers, type Principal } from "./principal.ts";
-import { looksAs, looksAsRequester, viewersOf } from "./viewers.ts";
+import { looksAsRequester, viewersOf, viewsAs } from "./viewers.ts";
 
 const LONG = "x".repeat(5_000);
 const name = fc.constantFrom(
@@ -53,7 +53,7 @@ test("somebody looks as a viewer of a question exactly if they may decide it or 
   fc.assert(
     fc.property(rule, principal, (ruled, who) => {
       const shownTo = viewersOf(ruled);
-      expect(meet(shownTo, looksAs(who))).toBe(mayDecide(ruled, who) || isRequester(ruled, who));
+      expect(meet(shownTo, viewsAs(who))).toBe(mayDecide(ruled, who) || isRequester(ruled, who));
       expect(meet(shownTo, looksAsRequester(who))).toBe(isRequester(ruled, who));
     }),
     { numRuns: 2_000 },

@@ -23,7 +23,7 @@ export function looksAsRequester({ id, onBehalfOf }: Principal): readonly string
 }
 
 /** The words under which somebody finds all that they may know of: what they asked for, and what they may decide. */
-export function looksAs(principal: Principal): readonly string[] {
+export function viewsAs(principal: Principal): readonly string[] {
   const words = [...looksAsRequester(principal)];
   if (principal.kind === "agent") return words;
   if (isVouched(principal)) words.push(HOST);

@@ -1,4 +1,4 @@
-import { doubtForgotten, type Executions, isForgotten, type KnownClaim } from "../calls/index.ts";
+import { type Executions, isClaimLost, type KnownClaim, markClaimLost } from "../calls/index.ts";
 import { type CallRecord, transact } from "../ledger/index.ts";
 import { isAnswered } from "../lifecycle/index.ts";
 import type { EngineParts } from "../parts.ts";
@@ -6,13 +6,13 @@ import { cancelRun } from "../sessions/index.ts";
 import type { Notify } from "./notice.ts";
 
 /** What the ledger says of a claim that this process made. */
-type Standing =
+type ClaimState =
   /** As this process knows it, or further on. */
   | "known"
   /** It executes by the ledger's word. */
   | "held"
   /** The claim was lost; the call is `unknown` now. */
-  | "doubted"
+  | "marked-unknown"
   /** It ran here, and the ledger tells another story of it. */
   | "contradicted"
   | "gone";
@@ -36,11 +36,11 @@ export async function assertClaims(
     const known = new Map(stored.map((call) => [call.id, call]));
     for (const claim of some) {
       const { id, attempt } = claim.claimed.call;
-      const standing = await assertClaim(parts, claim, known.get(id));
-      if (standing === "held" && claim.outcome !== undefined) executions.recordAgain(id, attempt);
-      if (standing === "known" || standing === "held") continue;
-      if (standing === "gone") gone.push(claim);
-      notify({ kind: "lost-claim", message: MESSAGES[standing], details: detailsOf(claim) });
+      const state = await assertClaim(parts, claim, known.get(id));
+      if (state === "held" && claim.outcome !== undefined) executions.recordAgain(id, attempt);
+      if (state === "known" || state === "held") continue;
+      if (state === "gone") gone.push(claim);
+      notify({ kind: "lost-claim", message: MESSAGES[state], details: detailsOf(claim) });
     }
   }
   await stopRuns(parts, gone);
@@ -72,7 +72,8 @@ function chunks<T>(all: readonly T[]): readonly (readonly T[])[] {
 }
 
 const MESSAGES = {
-  doubted: "the ledger lost that a call was started; the call is unknown now, for a person to settle",
+  "marked-unknown":
+    "the ledger lost that a call was started; the call is unknown now, for a person to settle",
   contradicted: "a call ran here, and the ledger tells otherwise: look at what it did",
   gone: "a call ran here, and the ledger does not have it any more: look at what it did",
 } as const;
@@ -86,29 +87,32 @@ async function assertClaim(
   parts: EngineParts,
   claim: KnownClaim,
   stored: CallRecord | undefined,
-): Promise<Standing> {
+): Promise<ClaimState> {
   if (stored === undefined) return "gone";
   const { attempt } = claim.claimed.call;
-  if (!isDoubtful(stored, claim)) return standingOf(stored, { attempt, owner: claim.claimed.owner });
+  if (!isLost(stored, claim)) return claimStateOf(stored, { attempt, owner: claim.claimed.owner });
   const { outcome } = claim;
-  return transact<Standing>(parts, { call: stored.id }, (snapshot) => {
+  return transact<ClaimState>(parts, { call: stored.id }, (snapshot) => {
     const { call } = snapshot ?? {};
     if (snapshot === undefined || call === undefined) return { value: "gone" };
-    if (!isDoubtful(call, claim)) {
-      return { value: standingOf(call, { attempt, owner: claim.claimed.owner }) };
+    if (!isLost(call, claim)) {
+      return { value: claimStateOf(call, { attempt, owner: claim.claimed.owner }) };
     }
-    const doubt = outcome === undefined ? { attempt } : { attempt, outcome };
-    return { ...doubtForgotten(parts, { ...snapshot, call }, doubt), value: "doubted" };
+    const lost = outcome === undefined ? { attempt } : { attempt, outcome };
+    return { ...markClaimLost(parts, { ...snapshot, call }, lost), value: "marked-unknown" };
   });
 }
 
-function isDoubtful(call: CallRecord, { claimed, outcome }: KnownClaim): boolean {
+function isLost(call: CallRecord, { claimed, outcome }: KnownClaim): boolean {
   // A call that asked here, and was approved since, is ready in the same attempt.
   const goesOn = outcome?.kind === "asked" && call.attempt === claimed.call.attempt;
-  return !goesOn && isForgotten(call, claimed.call);
+  return !goesOn && isClaimLost(call, claimed.call);
 }
 
-function standingOf(call: CallRecord, ours: { readonly attempt: number; readonly owner: string }): Standing {
+function claimStateOf(
+  call: CallRecord,
+  ours: { readonly attempt: number; readonly owner: string },
+): ClaimState {
   const { status, attempt, owner } = call;
   if (attempt > ours.attempt) return "known";
   if (status === "executing" || status === "unknown") {

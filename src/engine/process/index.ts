@@ -8,7 +8,7 @@
 
 export { AcknowledgedCommits } from "./acknowledged-commits.ts";
 export { Lease } from "./lease.ts";
-export { type Doubted, restored } from "./mark-restored.ts";
+export { markRestored, type RestoreReport } from "./mark-restored.ts";
 export { type LedgerNotice, NOTICE_KINDS } from "./notice.ts";
 export { acknowledgeNotice, type KeptNotice, listNotices, NoticeKeeper, openNotices } from "./notices.ts";
 export { Reconciler } from "./reconcile.ts";

@@ -1,4 +1,4 @@
-import { writeDoubt } from "../calls/index.ts";
+import { writeUnknown } from "../calls/index.ts";
 import type { Decider } from "../decisions/index.ts";
 import type { SaidBy } from "../journal/index.ts";
 import { type CallRecord, type ConfirmationRecord, Draft, transact } from "../ledger/index.ts";
@@ -13,7 +13,7 @@ const MAY_BE_DECIDED =
   "restored from a backup: it may have been decided since that was made, and have run; look before you approve it again";
 
 /** What a restored ledger held that its own time does not know the end of. */
-export interface Doubted {
+export interface RestoreReport {
   readonly sessions: number;
   /** Approved calls that had not begun, and are now `unknown`. */
   readonly calls: number;
@@ -28,11 +28,11 @@ export interface Doubted {
  * alone. To be said before anything is hosted on the ledger; saying it again, or going on after a crash, does what is
  * left.
  */
-export async function restored(
+export async function markRestored(
   parts: EngineParts,
   decider: Decider,
-  onProgress: (doubted: Doubted) => void = () => {},
-): Promise<Doubted> {
+  onProgress: (report: RestoreReport) => void = () => {},
+): Promise<RestoreReport> {
   const total = { sessions: 0, calls: 0, waiting: 0 };
   for (let after = ""; ; ) {
     const streams = await parts.ledger.streams(after, BATCH);
@@ -41,7 +41,7 @@ export async function restored(
     if (last === undefined) return total;
     // Most sessions have nothing open; asking them one after the other would be nothing but waiting.
     while (keys.length > 0) {
-      const looks = keys.splice(0, AT_ONCE).map((key) => doubtSession(parts, key, decider));
+      const looks = keys.splice(0, AT_ONCE).map((key) => markSession(parts, key, decider));
       for (const { calls, waiting } of await Promise.all(looks)) {
         total.sessions += 1;
         total.calls += calls;
@@ -53,20 +53,20 @@ export async function restored(
   }
 }
 
-async function doubtSession(
+async function markSession(
   parts: EngineParts,
   session: string,
   decider: Decider,
-): Promise<Pick<Doubted, "calls" | "waiting">> {
+): Promise<Pick<RestoreReport, "calls" | "waiting">> {
   const counts = { calls: 0, waiting: 0 };
   for (const { id, repeatable } of await parts.ledger.unanswered(session)) {
-    const doubted = repeatable ? undefined : await doubt(parts, id, decider);
-    if (doubted !== undefined) counts[doubted] += 1;
+    const marked = repeatable ? undefined : await markCall(parts, id, decider);
+    if (marked !== undefined) counts[marked] += 1;
   }
   return counts;
 }
 
-async function doubt(
+async function markCall(
   parts: EngineParts,
   callId: string,
   decider: Decider,
@@ -77,16 +77,16 @@ async function doubt(
     const draft = new Draft(parts, snapshot.now, snapshot.session).sync();
     if (call.status === "ready") {
       const { reason, ...more } = told(MAY_HAVE_RUN, decider);
-      writeDoubt(draft, { call }, { reason, attempt: call.attempt, more });
+      writeUnknown(draft, { call }, { reason, attempt: call.attempt, more });
       return { draft, value: "calls" };
     }
     if (confirmation?.status !== "requested") return { value: undefined };
     if (confirmation.shown.why.includes(MAY_BE_DECIDED)) return { value: "waiting" };
-    return { draft: doubtQuestion(draft, { call, confirmation }, decider), value: "waiting" };
+    return { draft: warnQuestion(draft, { call, confirmation }, decider), value: "waiting" };
   });
 }
 
-function doubtQuestion(
+function warnQuestion(
   draft: Draft,
   { call, confirmation }: { readonly call: CallRecord; readonly confirmation: ConfirmationRecord },
   decider: Decider,

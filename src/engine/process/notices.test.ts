@@ -24,7 +24,7 @@ afterEach(() => ledger.close());
 
 function keeper(host = "one"): NoticeKeeper {
   const newId = createIds();
-  const options = { shelf: watched.ledger, now: () => clock.now(), newId: () => newId(clock.now()) };
+  const options = { store: watched.ledger, now: () => clock.now(), newId: () => newId(clock.now()) };
   return new NoticeKeeper({ ...options, host, pid: 7 });
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { CountersignError, isJsonObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
 import { bytesOf } from "../common/index.ts";
-import { cutValue, type KeptItem, type Shelf } from "../ledger/index.ts";
+import { cutValue, type KeyValueStore, type StoredItem } from "../ledger/index.ts";
 import type { LedgerNotice } from "./notice.ts";
 
 /** A notice as the ledger keeps it, for every process and for people. */
@@ -27,10 +27,10 @@ const KEPT_MS = 30 * 24 * 60 * 60_000;
 const MOST_DETAIL_BYTES = 8_192;
 const ID_LETTERS = 16;
 
-type Place = Pick<Shelf, "kept" | "keptOf" | "keep" | "discard">;
+type Place = Pick<KeyValueStore, "kept" | "keptOf" | "keep" | "discard">;
 
 export interface NoticeKeeperOptions {
-  readonly shelf: Place;
+  readonly store: Place;
   readonly now: () => number;
   readonly newId: () => string;
   readonly host: string;
@@ -77,14 +77,14 @@ export class NoticeKeeper {
     this.#unstored = [...this.#unstored, ...this.#open.values()].slice(-MOST_KEPT);
     this.#open.clear();
     if (this.#unstored.length === 0) return;
-    const { shelf, now } = this.#options;
+    const { store, now } = this.#options;
     for (const notice of this.#unstored) {
       const value = notice as unknown as JsonObject;
       // If it is there already, it was stored by a try whose answer was lost, or by another process.
-      await shelf.keep({ kind: KIND, id: notice.id, value, expiresAt: now() + KEPT_MS }, 0);
+      await store.keep({ kind: KIND, id: notice.id, value, expiresAt: now() + KEPT_MS }, 0);
       this.#unstored = this.#unstored.filter((other) => other !== notice);
     }
-    await dropOldest(shelf);
+    await dropOldest(store);
   }
 
   // Every process of a ledger notices the same new server, and people need to be told once.
@@ -96,23 +96,23 @@ export class NoticeKeeper {
 }
 
 /** What is kept, newest first. */
-export async function listNotices(shelf: Pick<Shelf, "keptOf">): Promise<readonly KeptNotice[]> {
-  return newestFirst(await allOf(shelf)).map(({ notice }) => notice);
+export async function listNotices(store: Pick<KeyValueStore, "keptOf">): Promise<readonly KeptNotice[]> {
+  return newestFirst(await allOf(store)).map(({ notice }) => notice);
 }
 
 /** What is kept and nobody has acknowledged, newest first. */
-export async function openNotices(shelf: Pick<Shelf, "keptOf">): Promise<readonly KeptNotice[]> {
-  return (await listNotices(shelf)).filter(({ acknowledged }) => acknowledged === undefined);
+export async function openNotices(store: Pick<KeyValueStore, "keptOf">): Promise<readonly KeptNotice[]> {
+  return (await listNotices(store)).filter(({ acknowledged }) => acknowledged === undefined);
 }
 
 /** Hides a notice from everybody, and notes who did. The first to do so stands. Throws `unknown-notice`. */
 export async function acknowledgeNotice(
-  shelf: Pick<Shelf, "kept" | "keep">,
+  store: Pick<KeyValueStore, "kept" | "keep">,
   id: string,
   { by, at }: { readonly by: string; readonly at: number },
 ): Promise<KeptNotice> {
   for (;;) {
-    const item = await shelf.kept(KIND, id);
+    const item = await store.kept(KIND, id);
     const notice = item && readNotice(item.value);
     if (item === undefined || notice === undefined) {
       throw new CountersignError(
@@ -122,19 +122,19 @@ export async function acknowledgeNotice(
     }
     if (notice.acknowledged !== undefined) return notice;
     const done = { ...notice, acknowledged: { by, at: new Date(at).toISOString() } };
-    if (await shelf.keep({ ...item, value: done }, item.version)) return done;
+    if (await store.keep({ ...item, value: done }, item.version)) return done;
   }
 }
 
 interface Stored {
-  readonly item: KeptItem;
+  readonly item: StoredItem;
   readonly notice: KeptNotice;
 }
 
-async function allOf(shelf: Pick<Shelf, "keptOf">): Promise<readonly Stored[]> {
+async function allOf(store: Pick<KeyValueStore, "keptOf">): Promise<readonly Stored[]> {
   const found: Stored[] = [];
   for (let cursor: string | undefined; ; ) {
-    const { items, next } = await shelf.keptOf(KIND, cursor === undefined ? {} : { cursor });
+    const { items, next } = await store.keptOf(KIND, cursor === undefined ? {} : { cursor });
     for (const item of items) {
       const notice = readNotice(item.value);
       if (notice !== undefined) found.push({ item, notice });
@@ -145,10 +145,10 @@ async function allOf(shelf: Pick<Shelf, "keptOf">): Promise<readonly Stored[]> {
 }
 
 /** Those that were acknowledged go first. */
-async function dropOldest(shelf: Place): Promise<void> {
-  const all = newestFirst(await allOf(shelf));
+async function dropOldest(store: Place): Promise<void> {
+  const all = newestFirst(await allOf(store));
   const ranked = [...all.filter(isOpen), ...all.filter((stored) => !isOpen(stored))];
-  for (const { item } of ranked.slice(MOST_KEPT)) await shelf.discard(item);
+  for (const { item } of ranked.slice(MOST_KEPT)) await store.discard(item);
 }
 
 function isOpen({ notice }: Stored): boolean {

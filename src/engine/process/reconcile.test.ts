@@ -6,7 +6,14 @@ import type { Engine } from "../engine.ts";
 import { finishFrame, partsOf, receiveMessage } from "../index.ts";
 import type { Commit, Ledger } from "../ledger/ledger.ts";
 import type { CallRecord, FrameRecord, JournalRecord } from "../ledger/records.ts";
-import { hostOf, message, modelSays, mortalEngine, until, type WatchedLedger } from "../testing/execution.ts";
+import {
+  hostOf,
+  killableEngine,
+  message,
+  modelSays,
+  until,
+  type WatchedLedger,
+} from "../testing/execution.ts";
 import { loseCommit, setsStatus } from "../testing/forgetful.ts";
 import { tryApprove } from "../testing/try-decide.ts";
 
@@ -21,7 +28,7 @@ let engine: Engine;
 beforeEach(async () => {
   clock = new ManualClock();
   ledger = await createLedger("memory:", { clock });
-  ({ engine, watched } = mortalEngine(ledger, clock));
+  ({ engine, watched } = killableEngine(ledger, clock));
   await runForLong();
 });
 

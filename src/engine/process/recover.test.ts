@@ -10,9 +10,9 @@ import type { DueWork, Ledger } from "../ledger/ledger.ts";
 import type { CallRecord, JournalRecord } from "../ledger/records.ts";
 import {
   hostOf,
+  killableEngine,
   message,
   modelSays,
-  mortalEngine,
   planned,
   settle,
   toolOf,
@@ -61,7 +61,7 @@ async function dieInside(
   options: GateOptions<object> = {},
   body: Body = () => new Promise(() => {}),
 ): Promise<{ readonly finish: (result: JsonValue) => void; readonly crash: () => void }> {
-  const { engine, crash } = mortalEngine(ledger, clock);
+  const { engine, crash } = killableEngine(ledger, clock);
   const { promise: result, resolve: finish } = Promise.withResolvers<JsonValue>();
   let entered = false;
   const call = engine.gate("tool", options, async (_args: object, context) => {
@@ -87,7 +87,7 @@ describe("a call whose process is gone", () => {
     const { crash } = await dieInside({ idempotent: true });
     crash();
     const { id } = await stored();
-    const { engine: other, watched } = mortalEngine(ledger, clock);
+    const { engine: other, watched } = killableEngine(ledger, clock);
     other.gate("tool", { idempotent: true }, async () => "again");
     // What was lost when somebody looked may be another's by the time it is taken up.
     watched.intercept("due", async (pass) => {
@@ -146,7 +146,7 @@ describe("a call whose process is gone", () => {
     crash();
     for (let lost = 1; lost < 5; lost += 1) {
       expect(await stored()).toMatchObject({ status: "executing", attempt: lost });
-      const { engine, crash: crashToo } = mortalEngine(ledger, clock);
+      const { engine, crash: crashToo } = killableEngine(ledger, clock);
       let entered = 0;
       engine.gate("tool", { idempotent: true }, async () => {
         entered += 1;
@@ -174,7 +174,7 @@ describe("a call whose process is gone", () => {
   });
 
   test("counts as lost only what was lost: questions and attempts that were given back do not", async () => {
-    const { engine, crash } = mortalEngine(ledger, clock);
+    const { engine, crash } = killableEngine(ledger, clock);
     const call = engine.gate("tool", { idempotent: true }, async (_args: object, context) =>
       askSixTimes(context),
     );
@@ -240,7 +240,7 @@ describe("a call whose process is gone", () => {
         return new Promise<never>(() => {});
       };
     survivor.gate("tool", { idempotent: true }, hang("first"));
-    const second = mortalEngine(ledger, clock);
+    const second = killableEngine(ledger, clock);
     second.engine.gate("tool", { idempotent: true }, hang("second"));
     await clock.advance(LEASE_MS);
     second.watched.intercept("due", async (pass) => {
@@ -377,7 +377,7 @@ describe("a late result", () => {
 async function frozenInside(
   body: Body = () => new Promise(() => {}),
 ): Promise<{ readonly engine: Engine; readonly finish: (result: JsonValue) => void }> {
-  const frozen = mortalEngine(ledger, clock, { heartbeatMs: 1_000 * LEASE_MS });
+  const frozen = killableEngine(ledger, clock, { heartbeatMs: 1_000 * LEASE_MS });
   const { promise: result, resolve: finish } = Promise.withResolvers<JsonValue>();
   let entered = false;
   const call = frozen.engine.gate("tool", {}, async (_args: object, context) => {
@@ -394,7 +394,7 @@ describe("a frame whose process is gone during a model step", () => {
   const session = { app: "bank", user: "ana", id: "s1" };
 
   test("is stepped again by a process that hosts its app, which alone may record the turn", async () => {
-    const { engine: doomed, crash } = mortalEngine(ledger, clock);
+    const { engine: doomed, crash } = killableEngine(ledger, clock);
     doomed.host(hostOf("bank", {}, async () => {}));
     const outcome = await receiveMessage(partsOf(doomed), message(session, "hello"));
     if (!outcome.ok) throw new Error(outcome.message);
@@ -420,7 +420,7 @@ describe("a frame whose process is gone during a model step", () => {
   });
 
   test("is left ready where nobody here can step it", async () => {
-    const { engine: doomed, crash } = mortalEngine(ledger, clock);
+    const { engine: doomed, crash } = killableEngine(ledger, clock);
     doomed.host(hostOf("bank", {}, async () => {}));
     const outcome = await receiveMessage(partsOf(doomed), message(session, "hello"));
     if (!outcome.ok) throw new Error(outcome.message);

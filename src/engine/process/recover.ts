@@ -9,7 +9,7 @@ const FORGOTTEN_REASON =
   "the ledger lost the end that its process had reported, and the process does not know it any more";
 
 /** What the ledger says this very process does, and it does not. */
-export interface OwnIdle {
+export interface IdleOwner {
   readonly owner: string;
   /** Of a call: its attempt. */
   readonly turn: number;
@@ -20,7 +20,7 @@ export interface OwnIdle {
  * What a dead process left of a call. A call that may be repeated is run again under its key; any other
  * becomes `unknown`, because fencing protects our records and not the world. With `own`, what this process left of it.
  */
-export async function recoverCall(parts: EngineParts, callId: string, own?: OwnIdle): Promise<Taken> {
+export async function recoverCall(parts: EngineParts, callId: string, own?: IdleOwner): Promise<Taken> {
   return transact<Taken>(parts, { call: callId }, async (snapshot, last) => {
     const { call: stored } = snapshot ?? {};
     if (snapshot === undefined || stored?.status !== "executing") return { value: {} };
@@ -48,7 +48,7 @@ export async function recoverCall(parts: EngineParts, callId: string, own?: OwnI
 export async function recoverFrame(
   parts: EngineParts,
   frameId: string,
-  own?: OwnIdle,
+  own?: IdleOwner,
 ): Promise<FrameRecord | undefined> {
   return transact<FrameRecord | undefined>(parts, { frame: frameId }, async (snapshot, last) => {
     const { frame } = snapshot ?? {};
@@ -78,7 +78,7 @@ function leave(draft: Draft, frame: FrameRecord, loss: { readonly lost?: number 
   return { draft, value: undefined };
 }
 
-async function isFree(parts: EngineParts, frame: FrameRecord, own?: OwnIdle): Promise<boolean> {
+async function isFree(parts: EngineParts, frame: FrameRecord, own?: IdleOwner): Promise<boolean> {
   if (own !== undefined) return frame.status === "stepping" && isOwn(own, frame, frame.turn);
   return frame.status === "ready" || (frame.status === "stepping" && !(await isHeld(parts, frame)));
 }
@@ -89,7 +89,7 @@ async function isHeld(parts: EngineParts, { owner: id }: { readonly owner?: stri
   return owner?.fenced === false;
 }
 
-function isOwn(own: OwnIdle, { owner }: { readonly owner?: string }, turn: number): boolean {
+function isOwn(own: IdleOwner, { owner }: { readonly owner?: string }, turn: number): boolean {
   return owner === own.owner && turn === own.turn && own.isIdle();
 }
 
@@ -98,7 +98,7 @@ function lossOf({ lost = 0 }: { readonly lost?: number }): { readonly lost: numb
   return { lost: lost + 1 };
 }
 
-function stepLossOf(frame: FrameRecord, own: OwnIdle | undefined): { readonly lost?: number } {
+function stepLossOf(frame: FrameRecord, own: IdleOwner | undefined): { readonly lost?: number } {
   return frame.status === "stepping" && own === undefined ? lossOf(frame) : {};
 }
 
@@ -115,7 +115,7 @@ function whyNotAgain(
 
 function lostBody(
   call: CallRecord,
-  own?: OwnIdle,
+  own?: IdleOwner,
   reason: string = LOST_REASON,
 ): BodyOf<"call-unknown" | "call-released"> {
   const { id, tool, attempt } = call;

@@ -7,9 +7,9 @@ import type { Commit, CommitOutcome, Ledger } from "../ledger/ledger.ts";
 import type { CallRecord, FrameRecord } from "../ledger/records.ts";
 import {
   hostOf,
+  killableEngine,
   message,
   modelSays,
-  mortalEngine,
   planned,
   toolOf,
   until,
@@ -36,7 +36,7 @@ beforeEach(async () => {
   ledger = await createLedger("memory:", { clock });
   notices = [];
   server = { history: "1", claimsFrom: Number.NEGATIVE_INFINITY };
-  ({ engine, watched } = mortalEngine(ledger, clock, { onNotice: (notice) => notices.push(notice) }));
+  ({ engine, watched } = killableEngine(ledger, clock, { onNotice: (notice) => notices.push(notice) }));
   onServer();
   await runForLong();
 });
@@ -321,7 +321,7 @@ describe("after a failover", () => {
   test("a process that is idle notices when it seals, and says what it knows", async () => {
     const told: string[] = [];
     const onNotice = ({ kind }: LedgerNotice): unknown => told.push(kind);
-    const { engine: idle, watched: eyes } = mortalEngine(ledger, clock, { onNotice });
+    const { engine: idle, watched: eyes } = killableEngine(ledger, clock, { onNotice });
     let history = "1";
     eyes.intercept("history", () => Promise.resolve({ id: history, claimsInMs: 0 }));
     const pay = idle.gate("pay", { requireConfirmation: true }, async () => "paid");

@@ -8,10 +8,10 @@ import type { Ledger } from "../ledger/ledger.ts";
 import {
   ask,
   hostOf,
-  type MortalEngine,
+  type KillableEngine,
+  killableEngine,
   message,
   modelSays,
-  mortalEngine,
   planned,
   settle,
   until,
@@ -24,7 +24,7 @@ const ana = { id: "ana" };
 
 let clock: ManualClock;
 let ledger: Ledger;
-let own: MortalEngine;
+let own: KillableEngine;
 let pay: GatedFunction<object, number>;
 let runs: number;
 let worker: Worker | undefined;
@@ -32,7 +32,7 @@ let worker: Worker | undefined;
 beforeEach(async () => {
   clock = new ManualClock();
   ledger = await createLedger("memory:", { clock });
-  own = mortalEngine(ledger, clock);
+  own = killableEngine(ledger, clock);
   runs = 0;
   pay = own.engine.gate("pay", { requireConfirmation: true, expiresInMs: 60_000 }, async () => ++runs);
 });

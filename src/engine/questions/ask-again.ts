@@ -16,7 +16,7 @@ import { writeWithdrawal } from "./write-withdrawal.ts";
 
 type Held = Snapshot & { readonly call: CallRecord };
 
-export interface TakenBack {
+export interface WithdrawnQuestion {
   readonly draft: Draft;
   readonly call: CallRecord;
   readonly confirmation?: ConfirmationRecord;
@@ -37,7 +37,7 @@ export async function takeBack(
     readonly owner: string | undefined;
     readonly last: Conflict | undefined;
   },
-): Promise<TakenBack> {
+): Promise<WithdrawnQuestion> {
   const { blocked, owner, last } = input;
   const draft = new Draft(parts, held.now, held.session).sync();
   const message = `Withdrawn: ${blocked.reason}.`;

@@ -3,7 +3,7 @@ import { CountersignError } from "../../protocol/index.ts";
 import { createLedger } from "../../stores/index.ts";
 import { ManualClock } from "../common/manual-clock.ts";
 import type { Commit, Ledger } from "../ledger/ledger.ts";
-import { mortalEngine, until } from "../testing/execution.ts";
+import { killableEngine, until } from "../testing/execution.ts";
 import { setsStatus } from "../testing/forgetful.ts";
 import { tryApprove } from "../testing/try-decide.ts";
 
@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 
 test("a question that a ledger takes late, after an outage, is asked, and its call is not unknown", async () => {
-  const { engine, watched } = mortalEngine(ledger, clock);
+  const { engine, watched } = killableEngine(ledger, clock);
   const ship = engine.gate("ship", {}, async (_args: object, context) => {
     await context.confirm("manager", { hint: "May it be shipped?" });
     return "shipped";

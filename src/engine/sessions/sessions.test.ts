@@ -11,9 +11,9 @@ import type { Ledger } from "../ledger/ledger.ts";
 import {
   ask,
   hostOf,
+  killableEngine,
   message,
   modelSays,
-  mortalEngine,
   planned,
   toolOf,
   until,
@@ -203,7 +203,7 @@ describe("deleting a session", () => {
   });
 
   test("is refused while the outcome of a call is unknown: a person has to settle it first", async () => {
-    const { engine: doomed, crash } = mortalEngine(ledger, clock);
+    const { engine: doomed, crash } = killableEngine(ledger, clock);
     let entered = false;
     const hang = doomed.gate("hang", {}, () => {
       entered = true;

@@ -5,11 +5,11 @@ import {
   type CallRecord,
   Draft,
   type EventDraft,
-  type Once,
-  onceWrite,
+  type IdempotentRequest,
   type Plan,
   type Recalled,
-  recallOnce,
+  recallResponse,
+  rememberResponse,
   type SessionName,
   type SessionRecord,
   type Snapshot,
@@ -29,7 +29,7 @@ export interface SessionStart {
   /** Who brings it along; the session's user unless named. Each of its events says so from then on. */
   readonly importedBy?: string;
   /** Sent again under the same key, the session that was made then is named, whatever id is asked for. */
-  readonly once?: Once;
+  readonly once?: IdempotentRequest;
 }
 
 /** A session that was made. */
@@ -46,7 +46,7 @@ export async function createSession(
   { state = {}, events = [], importedBy = name.user, once }: SessionStart = {},
 ): Promise<CreatedSession | Refusal> {
   return transact<CreatedSession | Refusal>(parts, { session: name }, async (snapshot) => {
-    const known = await recallOnce(parts.ledger, once);
+    const known = await recallResponse(parts.ledger, once);
     if (known !== undefined) return { value: known.ok ? toCreated(known.response) : known };
     if (snapshot !== undefined) return { value: taken(snapshot.session) };
     const tooMuch = await tooMuchState(parts, undefined, state);
@@ -60,7 +60,7 @@ export async function createSession(
     const full = sessionFull(parts, draft);
     if (full !== undefined) return { value: full };
     const made = { key: draft.sessionKey, id: name.id };
-    if (once !== undefined) draft.write(onceWrite(once, made, now));
+    if (once !== undefined) draft.write(rememberResponse(once, made, now));
     return { draft, value: { ok: true, ...made } };
   });
 }
@@ -85,7 +85,7 @@ function toCreated(response: JsonValue): CreatedSession {
 export async function changeState(
   parts: EngineParts,
   name: SessionName,
-  { delta, once }: { readonly delta: JsonObject; readonly once?: Once },
+  { delta, once }: { readonly delta: JsonObject; readonly once?: IdempotentRequest },
 ): Promise<Done> {
   return change(parts, name, once, async (snapshot) => {
     const tooMuch = await tooMuchState(parts, snapshot.session.key, delta);
@@ -102,15 +102,16 @@ type Done = { readonly ok: true } | Refusal;
 async function change(
   parts: EngineParts,
   name: SessionName,
-  once: Once | undefined,
+  once: IdempotentRequest | undefined,
   plan: (snapshot: Snapshot) => Plan<Done> | Promise<Plan<Done>>,
 ): Promise<Done> {
   return transact<Done>(parts, { session: name }, async (snapshot) => {
-    const known = await recallOnce(parts.ledger, once);
+    const known = await recallResponse(parts.ledger, once);
     if (known !== undefined) return { value: known.ok ? { ok: true } : known };
     if (snapshot === undefined || snapshot.session.deletedAt !== undefined) return { value: noSession(name) };
     const planned = await plan(snapshot);
-    if (once !== undefined && planned.value.ok) planned.draft?.write(onceWrite(once, null, snapshot.now));
+    if (once !== undefined && planned.value.ok)
+      planned.draft?.write(rememberResponse(once, null, snapshot.now));
     return planned;
   });
 }
@@ -122,15 +123,15 @@ async function change(
 export async function useKey(
   parts: EngineParts,
   name: SessionName,
-  { once, meaning }: { readonly once: Once; readonly meaning: JsonValue },
+  { once, meaning }: { readonly once: IdempotentRequest; readonly meaning: JsonValue },
 ): Promise<Recalled> {
   return transact<Recalled>(parts, { session: name }, async (snapshot) => {
-    const known = await recallOnce(parts.ledger, once);
+    const known = await recallResponse(parts.ledger, once);
     if (known !== undefined) return { value: known };
     if (snapshot === undefined) return { value: noSession(name) };
     const draft = new Draft(parts, snapshot.now, snapshot.session);
     return {
-      draft: draft.write(onceWrite(once, meaning, snapshot.now)),
+      draft: draft.write(rememberResponse(once, meaning, snapshot.now)),
       value: { ok: true, response: meaning },
     };
   });
@@ -148,7 +149,7 @@ function noSession({ id }: SessionName): Refusal {
 export async function deleteSession(
   parts: EngineParts,
   name: SessionName,
-  { by, once }: { readonly by: Principal; readonly once?: Once },
+  { by, once }: { readonly by: Principal; readonly once?: IdempotentRequest },
 ): Promise<Done> {
   return change(parts, name, once, async (snapshot) => {
     // With one's own session one's own questions go. To withdraw another's takes the right to.

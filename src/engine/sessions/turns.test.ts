@@ -11,9 +11,9 @@ import type { CallRecord, FrameRecord } from "../ledger/records.ts";
 import {
   ask,
   hostOf,
+  killableEngine,
   message,
   modelSays,
-  mortalEngine,
   planned,
   pumped,
   settle,
@@ -150,7 +150,7 @@ describe("a user's message", () => {
 
 describe("a model's turn", () => {
   test("is one commit: calls that need nobody are claimed, the others asked about, the rest answered", async () => {
-    const { engine: own, watched } = mortalEngine(ledger, clock);
+    const { engine: own, watched } = killableEngine(ledger, clock);
     own.host(hostOf("bank", tools, async (frame) => void steps.push(frame)));
     const { promise, resolve } = Promise.withResolvers<string>();
     tools["slow"] = toolOf(() => promise);
@@ -305,7 +305,7 @@ describe("the frame's next step", () => {
   });
 
   test("follows from the settlement of an unknown call, which keeps it waiting until then", async () => {
-    const { engine: doomed, crash } = mortalEngine(ledger, clock);
+    const { engine: doomed, crash } = killableEngine(ledger, clock);
     tools["hang"] = toolOf(() => new Promise(() => {}));
     doomed.host(hostOf("bank", tools, async () => {}));
     const turn = await record(await start("go", "i1", doomed), [run("c1", "hang")], doomed);

@@ -23,14 +23,14 @@ import {
   type EventDraft,
   type FrameKind,
   type FrameRecord,
+  type IdempotentRequest,
   type Judge,
   type Known,
-  type Once,
-  onceWrite,
   type Plan,
   type Recalled,
   type RememberedRun,
-  recallOnce,
+  recallResponse,
+  rememberResponse,
   type SessionName,
   type SessionRecord,
   type Snapshot,
@@ -91,10 +91,10 @@ function justRead({ ledger }: EngineParts, { known }: MessageInput): Known | und
 export async function receiveOnce(
   parts: EngineParts,
   input: MessageInput,
-  once: Once,
+  once: IdempotentRequest,
 ): Promise<MessageOutcome | Recalled> {
   return transact<MessageOutcome | Recalled>(parts, { session: input.session }, async (snapshot, last) => {
-    const known = await recallOnce(parts.ledger, once);
+    const known = await recallResponse(parts.ledger, once);
     return known === undefined ? judgeMessage(parts, snapshot, { input, last, once }) : { value: known };
   });
 }
@@ -102,7 +102,7 @@ export async function receiveOnce(
 interface Receiving {
   readonly input: MessageInput;
   readonly last: Conflict | undefined;
-  readonly once?: Once;
+  readonly once?: IdempotentRequest;
 }
 
 async function judgeMessage(
@@ -142,7 +142,7 @@ function planMessage(
   const seq = snapshot?.session.nextSeq ?? 1;
   if (once !== undefined) {
     const run: RememberedRun = { session: session.key, invocation: event.invocationId, seq };
-    draft.write(onceWrite(once, { ...run }, now));
+    draft.write(rememberResponse(once, { ...run }, now));
   }
   const stored = draft.event(event);
   const full = sessionFull(parts, draft);

@@ -58,17 +58,17 @@ export function watch(real: Ledger): WatchedLedger {
 }
 
 /** An engine that can die: after `crash` nothing of it reaches the ledger any more. */
-export interface MortalEngine {
+export interface KillableEngine {
   readonly engine: Engine;
   readonly watched: WatchedLedger;
   readonly crash: () => void;
 }
 
-export function mortalEngine(
+export function killableEngine(
   ledger: Ledger,
   clock: ManualClock,
   options: Omit<EngineOptions, "ledger" | "clock"> = {},
-): MortalEngine {
+): KillableEngine {
   const watched = watch(ledger);
   const engine = new Engine({ ...options, ledger: watched.ledger, clock });
   return { engine, watched, crash: () => watched.cut() };

@@ -1,8 +1,8 @@
 import type { Context } from "hono";
 import {
   checkSessionName,
+  type IdempotentRequest,
   type Ledger,
-  type Once,
   type Principal,
   type SessionRecord,
 } from "../../engine/index.ts";
@@ -33,7 +33,7 @@ export interface PreparedRun {
   readonly by: Principal;
   readonly message: ReadMessage;
   readonly ledger: Ledger;
-  readonly once: Once | undefined;
+  readonly once: IdempotentRequest | undefined;
   readonly headers: Headers;
 }
 

@@ -4,7 +4,7 @@ import type { HttpEnv } from "../env.ts";
 import { bindKey } from "../idempotency.ts";
 import { checkScope } from "../scopes.ts";
 import type { Site } from "../site.ts";
-import { DOOR, onRecord } from "./door.ts";
+import { onRecord, VIA } from "./door.ts";
 import { toError } from "./refusal-error.ts";
 import { find, show } from "./visibility.ts";
 
@@ -30,7 +30,7 @@ export async function cancelOne(
     said: { reason },
   });
   const engine = await site.engine(confirmation.app);
-  const cancelled = await engine.decisions.cancel(id, { by: principal, via: DOOR, reason });
+  const cancelled = await engine.decisions.cancel(id, { by: principal, via: VIA, reason });
   if (cancelled.ok) return show(cancelled, principal);
   throw toError(cancelled);
 }

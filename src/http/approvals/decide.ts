@@ -14,7 +14,7 @@ import { statusOf, toldProblem } from "../problems.ts";
 import type { DecisionBody, DecisionsBody } from "../schemas/inputs.ts";
 import { checkScope, hasScope } from "../scopes.ts";
 import type { Site } from "../site.ts";
-import { DOOR, onRecord } from "./door.ts";
+import { onRecord, VIA } from "./door.ts";
 import { ifMatch } from "./if-match.ts";
 import { toError } from "./refusal-error.ts";
 import { find, maySee, type Seen, show, unknown } from "./visibility.ts";
@@ -118,7 +118,7 @@ async function commit(
   { principal, seen }: { readonly principal: Principal; readonly seen: Seen },
 ): Promise<ConfirmationSubject> {
   const engine = await site.engine(seen.call.app);
-  const outcome = await engine.decisions.decide(input, { by: principal, via: DOOR }, seen);
+  const outcome = await engine.decisions.decide(input, { by: principal, via: VIA }, seen);
   if (outcome.ok) return outcome;
   // Its rule may have changed since it was looked at.
   const { confirmation } = outcome;

@@ -3,7 +3,7 @@ import { CountersignError } from "../../protocol/index.ts";
 import type { Site } from "../site.ts";
 
 /** The name of this door in the records of what was decided through it. */
-export const DOOR = "api";
+export const VIA = "api";
 
 /** What somebody is about to do, and to what. */
 export interface Attempt {
@@ -20,7 +20,7 @@ export async function onRecord<T>(site: Site, attempt: Attempt, permit: () => T 
     if (CountersignError.isInstance(error)) {
       const code = error.code === "forbidden" ? "forbidden" : "not-an-approver";
       const { principal: by, what, target } = attempt;
-      await (await site.engine()).decisions.noteRefusal(target, { code, what }, { by, via: DOOR });
+      await (await site.engine()).decisions.noteRefusal(target, { code, what }, { by, via: VIA });
     }
     throw error;
   }

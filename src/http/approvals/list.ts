@@ -3,12 +3,12 @@ import {
   type ConfirmationFilter,
   type ConfirmationWithCall,
   type Ledger,
-  looksAs,
   looksAsRequester,
   type Page,
   type Principal,
   type ShownStatus,
   searchableWords,
+  viewsAs,
   wordsOf,
 } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
@@ -103,7 +103,7 @@ function nextLeg(leg: Leg, legs: readonly Leg[]): Position | undefined {
 /** Who looks: an administrator sees everything, but asks for what is theirs as everybody does. */
 function viewersOf({ mine }: ListQuery, principal: Principal): Pick<ConfirmationFilter, "viewers"> {
   if (mine === "true") return { viewers: looksAsRequester(principal) };
-  if (mine === "decidable") return { viewers: looksAs(principal) };
+  if (mine === "decidable") return { viewers: viewsAs(principal) };
   return viewersFor(principal);
 }
 

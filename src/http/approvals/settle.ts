@@ -7,7 +7,7 @@ import type { SettlementBody } from "../schemas/inputs.ts";
 import { checkScope } from "../scopes.ts";
 import type { Site } from "../site.ts";
 import { type CallView, ruleOf, showCall } from "./calls.ts";
-import { DOOR, onRecord } from "./door.ts";
+import { onRecord, VIA } from "./door.ts";
 import { toError } from "./refusal-error.ts";
 import { find, maySee, show } from "./visibility.ts";
 
@@ -75,7 +75,7 @@ async function settle(
   const outcome = await engine.decisions.settle(
     target,
     { ...about.body, attempt },
-    { by: principal, via: DOOR },
+    { by: principal, via: VIA },
   );
   if (!outcome.ok) throw toError(outcome);
   return outcome.call;

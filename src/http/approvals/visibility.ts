@@ -3,13 +3,13 @@ import {
   type ConfirmationSubject,
   isRequester,
   type Ledger,
-  looksAs,
   mayDecide,
   type Principal,
   type Ruled,
   rightsOf,
   type Snapshot,
   toConfirmation,
+  viewsAs,
 } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import { hasScope } from "../scopes.ts";
@@ -21,7 +21,7 @@ export function maySee(rule: Ruled, principal: Principal): boolean {
 
 /** As whom somebody looks for what {@link maySee} lets them know of; undefined where that is everything. */
 export function viewersFor(principal: Principal): { readonly viewers?: readonly string[] } {
-  return hasScope(principal, "admin") ? {} : { viewers: looksAs(principal) };
+  return hasScope(principal, "admin") ? {} : { viewers: viewsAs(principal) };
 }
 
 /** What somebody may do with it through this API: what the rule allows, as far as their scopes reach. */

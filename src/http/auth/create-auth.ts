@@ -1,4 +1,4 @@
-import { type LoginMode, type Shelf, setLoginMode } from "../../engine/index.ts";
+import { type KeyValueStore, type LoginMode, setLoginMode } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import { type Scope, USUAL_SCOPES } from "../scopes.ts";
 import type { Auth } from "./auth.ts";
@@ -38,7 +38,7 @@ export interface OidcOptions extends ClaimNames {
 export interface AuthOptions {
   readonly mode: LoginMode;
   /** Keeps tokens, logins and links, so that every server of this ledger knows them. */
-  readonly ledger: Shelf;
+  readonly ledger: KeyValueStore;
   /** What people's browsers call this server, its base path included. */
   readonly publicUrl?: string;
   /** For the mode `oidc`. */
@@ -113,7 +113,7 @@ function loginAt(
     ledger,
     publicUrl,
     now,
-  }: { readonly ledger: Shelf; readonly publicUrl: string | undefined; readonly now: () => number },
+  }: { readonly ledger: KeyValueStore; readonly publicUrl: string | undefined; readonly now: () => number },
 ): OidcLogin | undefined {
   if (client === undefined) return undefined;
   if (publicUrl === undefined)
@@ -124,7 +124,7 @@ function loginAt(
   }
   const maxAgeMs = loginMaxAgeMs ?? HOUR_MS;
   const returnTo = `${publicUrl.replace(/\/+$/, "")}/auth/callback`;
-  return new OidcLogin({ shelf: ledger, issuer, client, returnTo, claims, scopes, maxAgeMs, now });
+  return new OidcLogin({ store: ledger, issuer, client, returnTo, claims, scopes, maxAgeMs, now });
 }
 
 function invalid(field: string, message: string): CountersignError {

@@ -1,4 +1,4 @@
-import type { Principal, Shelf } from "../../engine/index.ts";
+import type { KeyValueStore, Principal } from "../../engine/index.ts";
 import { SCOPES } from "../scopes.ts";
 import { hashSecret, newSecret } from "./secrets.ts";
 
@@ -6,7 +6,7 @@ const KIND = "login-link";
 const GOOD_FOR_MS = 60 * 60 * 1000;
 
 export interface LoginLinkOptions {
-  readonly ledger: Shelf;
+  readonly ledger: KeyValueStore;
   /** Where people's browsers reach this server, its base path included. */
   readonly publicUrl: string;
   /** Whom the link logs in, as `local:<os user>`. */
@@ -30,7 +30,7 @@ export async function createLoginLink({
 }
 
 /** Uses a link up. Of any number that try, one is told whom it logs in. */
-export async function takeLoginLink(ledger: Shelf, secret: string): Promise<Principal | undefined> {
+export async function takeLoginLink(ledger: KeyValueStore, secret: string): Promise<Principal | undefined> {
   const item = await ledger.kept(KIND, idOf(secret));
   if (item === undefined || !(await ledger.discard(item))) return undefined;
   const { user } = item.value as { readonly user: string };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { KeptItem, Page, PageRequest, Principal, Shelf } from "../../engine/index.ts";
+import type { KeyValueStore, Page, PageRequest, Principal, StoredItem } from "../../engine/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
 import type { Known } from "./bearer.ts";
 import { LONGEST_LOGIN_MS } from "./cookie.ts";
@@ -51,13 +51,13 @@ export interface Login {
 
 /** Browsers that logged in. Kept on the ledger, so a restart or another server knows them too. */
 export class Logins {
-  readonly #shelf: Shelf;
+  readonly #store: KeyValueStore;
   readonly #tokens: Tokens;
   readonly #now: () => number;
 
-  constructor(shelf: Shelf, now: () => number = Date.now) {
-    this.#shelf = shelf;
-    this.#tokens = new Tokens(shelf, now);
+  constructor(store: KeyValueStore, now: () => number = Date.now) {
+    this.#store = store;
+    this.#tokens = new Tokens(store, now);
     this.#now = now;
   }
 
@@ -78,7 +78,7 @@ export class Logins {
       ...(token === undefined ? {} : { token }),
     };
     const expiresAt = Math.min(now + IDLE_MS, until);
-    await this.#shelf.keep(
+    await this.#store.keep(
       { kind: KIND, id: idOf(cookie), value: value as unknown as JsonObject, expiresAt },
       0,
     );
@@ -96,7 +96,7 @@ export class Logins {
     const expiresAt = Math.min(this.#now() + IDLE_MS, login.until);
     // Somebody else may have moved it at the same moment; then it was moved.
     if (expiresAt - (item.expiresAt ?? 0) >= STEP_MS)
-      await this.#shelf.keep({ ...item, expiresAt }, item.version);
+      await this.#store.keep({ ...item, expiresAt }, item.version);
     return known.principal;
   }
 
@@ -104,19 +104,19 @@ export class Logins {
   async end(secrets: LoginSecrets): Promise<void> {
     for (;;) {
       const { item } = (await this.#read(secrets)) ?? {};
-      if (item === undefined || (await this.#shelf.discard(item))) return;
+      if (item === undefined || (await this.#store.discard(item))) return;
     }
   }
 
   async list(page?: PageRequest): Promise<Page<Login>> {
-    const { items, next } = await this.#shelf.keptOf(KIND, page);
+    const { items, next } = await this.#store.keptOf(KIND, page);
     return { items: items.flatMap(toLogin), ...(next === undefined ? {} : { next }) };
   }
 
   /** Ends the login that is listed under this id, on every server; undefined if there is none. */
   async revoke(id: string): Promise<Login | undefined> {
     for (let cursor: string | undefined; ; ) {
-      const { items, next } = await this.#shelf.keptOf(KIND, cursor === undefined ? {} : { cursor });
+      const { items, next } = await this.#store.keptOf(KIND, cursor === undefined ? {} : { cursor });
       for (const item of items) {
         const [login] = toLogin(item);
         if (login?.id === id && (await this.#discard(item))) return login;
@@ -127,7 +127,7 @@ export class Logins {
   }
 
   async #read({ cookie, proof }: LoginSecrets): Promise<Found | undefined> {
-    const item = await this.#shelf.kept(KIND, idOf(cookie));
+    const item = await this.#store.kept(KIND, idOf(cookie));
     const login = STORED.safeParse(item?.value);
     if (item === undefined || !login.success) return undefined;
     if (!isSameSecret(login.data.proof, hashSecret(PROOF, proof))) return undefined;
@@ -135,17 +135,17 @@ export class Logins {
   }
 
   // It may be in use, and be moved meanwhile.
-  async #discard(listed: KeptItem): Promise<boolean> {
-    for (let item: KeptItem | undefined = listed; item !== undefined; ) {
-      if (await this.#shelf.discard(item)) return true;
-      item = await this.#shelf.kept(KIND, listed.id);
+  async #discard(listed: StoredItem): Promise<boolean> {
+    for (let item: StoredItem | undefined = listed; item !== undefined; ) {
+      if (await this.#store.discard(item)) return true;
+      item = await this.#store.kept(KIND, listed.id);
     }
     return false;
   }
 }
 
 interface Found {
-  readonly item: KeptItem;
+  readonly item: StoredItem;
   readonly login: z.infer<typeof STORED>;
 }
 
@@ -153,7 +153,7 @@ function idOf(cookie: string): string {
   return hashSecret(KIND, cookie);
 }
 
-function toLogin({ id, value, expiresAt }: KeptItem): readonly Login[] {
+function toLogin({ id, value, expiresAt }: StoredItem): readonly Login[] {
   const read = STORED.safeParse(value);
   if (!read.success) return [];
   const { principal, token, createdAt, until } = read.data;

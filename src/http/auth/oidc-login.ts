@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Shelf } from "../../engine/index.ts";
+import type { KeyValueStore } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import type { Scope } from "../scopes.ts";
 import type { Known } from "./bearer.ts";
@@ -17,7 +17,7 @@ const STORED = z.object({ nonce: z.string(), verifier: z.string(), browser: z.st
 type Left = z.infer<typeof STORED>;
 
 export interface OidcLoginOptions {
-  readonly shelf: Shelf;
+  readonly store: KeyValueStore;
   readonly issuer: Issuer;
   readonly client: { readonly id: string; readonly secret?: string };
   /** Where the issuer sends the browser back to. */
@@ -43,14 +43,14 @@ export class OidcLogin {
 
   /** Where to send a browser. `browser` is a secret for its cookie: only whoever left may come back. */
   async begin(): Promise<{ readonly location: string; readonly browser: string }> {
-    const { shelf, issuer, client, returnTo, now } = this.#options;
+    const { store, issuer, client, returnTo, now } = this.#options;
     const { authorization_endpoint: address, token_endpoint: exchange } = await issuer.configuration();
     if (address === undefined) throw noLogin("authorization_endpoint");
     if (exchange === undefined) throw noLogin("token_endpoint");
     const { calculatePKCECodeChallenge } = await loadOAuth();
     const [state, nonce, verifier, browser] = [newSecret(), newSecret(), newSecret(), newSecret()];
     const value = { nonce, verifier, browser: hashSecret(KIND, browser) };
-    await shelf.keep({ kind: KIND, id: hashSecret(KIND, state), value, expiresAt: now() + AWAY_MS }, 0);
+    await store.keep({ kind: KIND, id: hashSecret(KIND, state), value, expiresAt: now() + AWAY_MS }, 0);
     const location = new URL(address);
     const query = {
       response_type: "code",
@@ -82,12 +82,12 @@ export class OidcLogin {
 
   // Once, and only by the browser that left: for any other it stays.
   async #take(state: string, browser: string): Promise<Left | undefined> {
-    const { shelf } = this.#options;
-    const item = await shelf.kept(KIND, hashSecret(KIND, state));
+    const { store } = this.#options;
+    const item = await store.kept(KIND, hashSecret(KIND, state));
     const left = STORED.safeParse(item?.value);
     if (item === undefined || !left.success) return undefined;
     if (!isSameSecret(left.data.browser, hashSecret(KIND, browser))) return undefined;
-    return (await shelf.discard(item)) ? left.data : undefined;
+    return (await store.discard(item)) ? left.data : undefined;
   }
 
   // Undefined for a refusal, and for what the protocol does not allow. The signature is checked later, by the issuer's keys.

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
-import type { KeptItem, Page, PageRequest, Shelf } from "../../engine/index.ts";
+import type { KeyValueStore, Page, PageRequest, StoredItem } from "../../engine/index.ts";
 import { CountersignError, type JsonObject } from "../../protocol/index.ts";
 import { SCOPES, type Scope } from "../scopes.ts";
 import type { Known } from "./bearer.ts";
@@ -48,11 +48,11 @@ export type NewToken = Pick<Token, "user" | "roles" | "scopes" | "label" | "crea
 
 /** The API tokens of a ledger. They are kept hashed, on the ledger, so every server of it knows the same ones. */
 export class Tokens {
-  readonly #shelf: Shelf;
+  readonly #store: KeyValueStore;
   readonly #now: () => number;
 
-  constructor(shelf: Shelf, now: () => number = Date.now) {
-    this.#shelf = shelf;
+  constructor(store: KeyValueStore, now: () => number = Date.now) {
+    this.#store = store;
     this.#now = now;
   }
 
@@ -71,14 +71,14 @@ export class Tokens {
   }
 
   async list(page?: PageRequest): Promise<Page<Token>> {
-    const { items, next } = await this.#shelf.keptOf(KIND, page);
+    const { items, next } = await this.#store.keptOf(KIND, page);
     return { items: items.map((item) => fromItem(item).token), ...(next === undefined ? {} : { next }) };
   }
 
   /** Ends a token, and every login made with it, at once. Again is no error; undefined if there is none. */
   async revoke(id: string, by: string): Promise<Token | undefined> {
     for (;;) {
-      const item = await this.#shelf.kept(KIND, id);
+      const item = await this.#store.kept(KIND, id);
       if (item === undefined) return undefined;
       const stored = fromItem(item);
       if (stored.token.revokedAt !== undefined) return stored.token;
@@ -91,7 +91,7 @@ export class Tokens {
   async read(credential: string): Promise<Known | undefined> {
     const [, id, secret] = FORM.exec(credential) ?? [];
     if (id === undefined || secret === undefined) return undefined;
-    const item = await this.#shelf.kept(KIND, id);
+    const item = await this.#store.kept(KIND, id);
     if (item === undefined) return undefined;
     const stored = fromItem(item);
     if (!isSameSecret(stored.hash, hashSecret(id, secret)) || stored.token.revokedAt !== undefined)
@@ -102,7 +102,7 @@ export class Tokens {
 
   /** Who a token stands for now, by its id; undefined once it is expired or revoked. */
   async holder(id: string): Promise<Known | undefined> {
-    const item = await this.#shelf.kept(KIND, id);
+    const item = await this.#store.kept(KIND, id);
     if (item === undefined) return undefined;
     const { token } = fromItem(item);
     return token.revokedAt === undefined ? toKnown(token) : undefined;
@@ -119,7 +119,7 @@ export class Tokens {
   #keep({ token, hash }: Stored, read: number): Promise<boolean> {
     const { id, expiresAt, ...rest } = token;
     const value = { ...rest, hash } as unknown as JsonObject;
-    return this.#shelf.keep(
+    return this.#store.keep(
       { kind: KIND, id, value, ...(expiresAt === undefined ? {} : { expiresAt }) },
       read,
     );
@@ -140,7 +140,7 @@ function toKnown({ id, user, kind, roles, scopes }: Token): Known {
   return { principal: { id: user, kind, roles, scopes, authenticated: true }, token: id };
 }
 
-function fromItem({ id, value, expiresAt }: KeptItem): Stored {
+function fromItem({ id, value, expiresAt }: StoredItem): Stored {
   const read = STORED.safeParse(value);
   if (!read.success)
     throw new CountersignError("internal", `The token ${id} cannot be read from the ledger.`);

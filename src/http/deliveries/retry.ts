@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { findGivenUp, type GivenUpDelivery, notGivenUp } from "../../engine/index.ts";
+import { type FailedDelivery, findFailedDelivery, noFailedDelivery } from "../../engine/index.ts";
 import { isJsonObject, type JsonObject, member } from "../../protocol/index.ts";
 import type { HttpEnv } from "../env.ts";
 import { bindKey } from "../idempotency.ts";
@@ -12,11 +12,11 @@ import type { Site } from "../site.ts";
 export async function retryOne(
   site: Site,
   context: Context<HttpEnv>,
-  named: Pick<GivenUpDelivery, "channel" | "sequence">,
-): Promise<GivenUpDelivery> {
+  named: Pick<FailedDelivery, "channel" | "sequence">,
+): Promise<FailedDelivery> {
   const { channel, sequence } = named;
   const ledger = await site.ledger();
-  const found = await findGivenUp(ledger, named);
+  const found = await findFailedDelivery(ledger, named);
   const bound = await bindKey(context, ledger, {
     principal: context.get("principal"),
     route: `/v1/deliveries/${channel}/${sequence}/retry`,
@@ -25,12 +25,12 @@ export async function retryOne(
   });
   // Bound before: whoever sent it first may have died before it was revived, or have lost the answer.
   const before = member(bound, "delivery");
-  const delivery = isJsonObject(before) ? (before as unknown as GivenUpDelivery) : found;
-  if (delivery === undefined) throw notGivenUp(named);
+  const delivery = isJsonObject(before) ? (before as unknown as FailedDelivery) : found;
+  if (delivery === undefined) throw noFailedDelivery(named);
   await ledger.reviveDelivery(channel, sequence);
   return delivery;
 }
 
-function toJson(delivery: GivenUpDelivery): JsonObject {
+function toJson(delivery: FailedDelivery): JsonObject {
   return { ...delivery };
 }

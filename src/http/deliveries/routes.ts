@@ -1,5 +1,5 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import { listGivenUp } from "../../engine/index.ts";
+import { listFailedDeliveries } from "../../engine/index.ts";
 import { openCursor, sealCursor } from "../cursors.ts";
 import type { HttpEnv } from "../env.ts";
 import { IDEMPOTENCY_HEADER } from "../idempotency.ts";
@@ -31,7 +31,7 @@ export function serveDeliveries(routes: OpenAPIHono<HttpEnv>, site: Site): void 
       requireScope(context, "admin");
       const ledger = await site.ledger();
       const use = { list: "/v1/deliveries", principal: context.get("principal") };
-      const { items, next } = await listGivenUp(ledger, {
+      const { items, next } = await listFailedDeliveries(ledger, {
         ...(cursor === undefined ? {} : { cursor: openCursor(ledger, use, cursor) }),
         ...(limit === undefined ? {} : { limit }),
       });

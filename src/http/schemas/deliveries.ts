@@ -11,12 +11,12 @@ export const deliverySchema: z.ZodType = z
     tool: z.string().optional(),
     attempts: z.int(),
     since: z.iso.datetime(),
-    givenUpAt: z.iso.datetime(),
+    failedAt: z.iso.datetime(),
     reason: z.string().openapi({ description: "Why it could not be sent the last time." }),
   })
-  .openapi("GivenUpDelivery");
+  .openapi("FailedDelivery");
 
 /** A page of those. */
 export const deliveryPageSchema: z.ZodType = z
   .object({ items: z.array(deliverySchema), next: z.string().optional() })
-  .openapi("GivenUpDeliveryPage");
+  .openapi("FailedDeliveryPage");

@@ -33,7 +33,7 @@ export const METRIC_NAMES = [
   "pending",
   "unknownCalls",
   "unrunnable",
-  "givenUp",
+  "failedDeliveries",
   "connectionsLimit",
   "connections",
   "connectionWaiters",
@@ -140,7 +140,7 @@ export const METRICS: Readonly<Record<MetricName, MetricDefinition>> = {
     labels: ["app"],
     readFrom: "ledger",
   },
-  givenUp: {
+  failedDeliveries: {
     name: "countersign_given_up_deliveries",
     kind: "gauge",
     help: "Messages to channels that were given up, by channel; 1000 in all means that many or more.",

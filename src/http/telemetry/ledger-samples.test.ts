@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { giveUp } from "../../../test/support/ledger/given-up.ts";
+import { giveUp } from "../../../test/support/ledger/failed-delivery.ts";
 import { wrapLedger } from "../../../test/support/ledger/ledger-proxy.ts";
 import { Engine, type Ledger, ManualClock } from "../../engine/index.ts";
 import { tryApprove } from "../../engine/testing/try-decide.ts";
@@ -114,12 +114,12 @@ test("a journal longer than one page is counted to its end", async () => {
 
 test("messages that were given up are counted by channel, also of channels that nobody has any more", async () => {
   const { ledger } = await open("memory:", new ManualClock());
-  expect(await look(ledger, "givenUp")).toEqual({});
+  expect(await look(ledger, "failedDeliveries")).toEqual({});
   await giveUp(ledger, { channel: "webhook", seqs: [1, 2] });
   await giveUp(ledger, { channel: "pager", seqs: [1] });
-  expect(await look(ledger, "givenUp")).toEqual({ pager: 1, webhook: 2 });
+  expect(await look(ledger, "failedDeliveries")).toEqual({ pager: 1, webhook: 2 });
   await ledger.reviveDelivery("pager", 1);
-  expect(await look(ledger, "givenUp")).toEqual({ webhook: 2 });
+  expect(await look(ledger, "failedDeliveries")).toEqual({ webhook: 2 });
 });
 
 test("a ledger that keeps connections is asked how they are; one that keeps none has no such metrics", async () => {

@@ -16,12 +16,15 @@ export async function readLedgerSamples(ledger: Ledger): Promise<(metric: Metric
   const unknown = await countUp((page) => ledger.unknownCalls(page));
   const unrunnable = await countUnrunnable(ledger, totals.apps);
   const dead = (await ledger.deadDeliveries({ limit: MOST_COUNTED })).items;
-  const givenUp = Map.groupBy(dead, ({ channel }) => channel);
+  const failedDeliveries = Map.groupBy(dead, ({ channel }) => channel);
   const read: { readonly [metric in MetricName]?: readonly Sample[] } = {
     pending: [{ labels: {}, value: pending }],
     unknownCalls: [{ labels: {}, value: unknown }],
     unrunnable: [...unrunnable].map(([app, value]) => ({ labels: { app }, value })),
-    givenUp: [...givenUp].map(([channel, { length: value }]) => ({ labels: { channel }, value })),
+    failedDeliveries: [...failedDeliveries].map(([channel, { length: value }]) => ({
+      labels: { channel },
+      value,
+    })),
     ...Object.fromEntries(COUNTED.map((metric) => [metric, totals.samples(metric)])),
     ...connectionSamples(ledger.stats?.()),
   };

@@ -6,7 +6,7 @@ export interface CallKey {
   readonly text: string;
   readonly id: string;
   readonly round: number;
-  /** Of the round's entry on the shelf. */
+  /** Of the stored item of this round. */
   readonly version: number;
 }
 

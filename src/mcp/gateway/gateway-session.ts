@@ -22,7 +22,7 @@ import {
   withoutTasks,
 } from "../rpc/index.ts";
 import { isLostSession, Upstream, UpstreamError } from "../servers/index.ts";
-import { twinMember } from "../tools/index.ts";
+import { duplicateMember } from "../tools/index.ts";
 import type { GatedRequest } from "./gateway.ts";
 import { ambiguous, failure } from "./gateway-outcome.ts";
 import { ListedTools } from "./listed-tools.ts";
@@ -37,7 +37,7 @@ interface Gateway {
 }
 
 interface Held {
-  readonly givenUp: AbortController;
+  readonly cancelled: AbortController;
   readonly notice: WaitingNotice;
 }
 
@@ -123,7 +123,7 @@ export class GatewaySession {
   async #end(why: string): Promise<void> {
     this.#ready = false;
     const waiting = [...this.#held.keys(), ...this.#passed.keys()];
-    for (const { givenUp } of this.#held.values()) givenUp.abort();
+    for (const { cancelled } of this.#held.values()) cancelled.abort();
     this.#held.clear();
     this.#passed.clear();
     await Promise.allSettled(waiting.map((id) => this.#client.send(errorMessage(id, RPC_CODES.gone, why))));
@@ -272,16 +272,16 @@ export class GatewaySession {
   async #hold(id: RequestId, tool: string, params: JsonObject): Promise<void> {
     const flaw = flawOfGated(tool, params);
     if (flaw !== undefined) return this.#refuse(id, RPC_CODES.invalidParams, flaw);
-    const givenUp = new AbortController();
+    const cancelled = new AbortController();
     const token = member(objectOf(params, "_meta"), "progressToken");
     const notice = new WaitingNotice(this.#client, id, isRequestId(token) ? token : undefined);
-    this.#held.set(id, { givenUp, notice });
+    this.#held.set(id, { cancelled, notice });
     const request: GatedRequest = {
       tool,
       args: objectOf(params, "arguments"),
       session: this,
       id,
-      signal: givenUp.signal,
+      signal: cancelled.signal,
       onWaiting: (message) => notice.tell(message),
     };
     // Not awaited: others of this client's messages go on meanwhile.
@@ -294,7 +294,7 @@ export class GatewaySession {
     };
     ask()
       .catch(async (error: unknown) => {
-        if (!givenUp.signal.aborted) await this.#client.send(toErrorMessage(id, error));
+        if (!cancelled.signal.aborted) await this.#client.send(toErrorMessage(id, error));
       })
       // Nobody is there to be told.
       .catch(() => {})
@@ -309,7 +309,7 @@ export class GatewaySession {
   #giveUp(params: JsonObject): boolean {
     const id = member(params, "requestId");
     if (!isRequestId(id) || id === this.#initializing) return false;
-    this.#held.get(id)?.givenUp.abort();
+    this.#held.get(id)?.cancelled.abort();
     return this.#passed.delete(id);
   }
 }
@@ -317,7 +317,7 @@ export class GatewaySession {
 /** Why a call cannot be put before a person; undefined if it can. */
 function flawOfGated(tool: string, params: JsonObject): string | undefined {
   if (member(params, "task") !== undefined) return `${tool} needs approval, and is not run as a task`;
-  const twin = twinMember(objectOf(params, "arguments"), "arguments");
+  const twin = duplicateMember(objectOf(params, "arguments"), "arguments");
   if (twin === undefined) return undefined;
   return `${twin} and another member differ only in case; the server may take either, so say one of them`;
 }

@@ -24,7 +24,7 @@ import {
 } from "../../protocol/index.ts";
 import { objectOf, type RequestId, textOf } from "../rpc/index.ts";
 import { describeServer, leavesOpen, type McpServer, OwnUpstream, UpstreamError } from "../servers/index.ts";
-import { namesAlike, twinMember } from "../tools/index.ts";
+import { duplicateMember, sameName } from "../tools/index.ts";
 import { type CallKey, CallKeys } from "./call-keys.ts";
 import { ambiguous, failure, failureIn, isFinal, outcomeResult } from "./gateway-outcome.ts";
 import { GatewaySession } from "./gateway-session.ts";
@@ -151,14 +151,14 @@ export class McpGateway {
   /** Does it need a person? So does what a careless server could take for a tool that does. */
   isGated(tool: string): boolean {
     const { require } = this.#options;
-    return require === undefined || namesAlike(require, tool);
+    return require === undefined || sameName(require, tool);
   }
 
   /** Does a policy hold up a call of a tool that needs nobody otherwise? What it cannot judge for sure is held up. */
   async isRuled(tool: string, args: JsonObject): Promise<boolean> {
     if (!this.#hasPolicy) return false;
     const gate = this.#gates.get(tool);
-    if (gate === undefined || twinMember(args) !== undefined) return true;
+    if (gate === undefined || duplicateMember(args) !== undefined) return true;
     return (await gate.judge(args, this.#options.by)).outcome !== "allow";
   }
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { JsonValue } from "../../protocol/index.ts";
-import { namesAlike, twinMember } from "./folding.ts";
+import { duplicateMember, sameName } from "./folding.ts";
 
 test.each([
   "delete_file",
@@ -10,11 +10,11 @@ test.each([
   "ｄelete_file",
   "delete_\nfile",
 ])("%j could be taken for delete_file", (name) => {
-  expect(namesAlike(["write", "delete_file"], name)).toBe(true);
+  expect(sameName(["write", "delete_file"], name)).toBe(true);
 });
 
 test.each(["delete_files", "delete-file", "", "file"])("%j could not", (name) => {
-  expect(namesAlike(["write", "delete_file"], name)).toBe(false);
+  expect(sameName(["write", "delete_file"], name)).toBe(false);
 });
 
 test.each<[string, string | undefined]>([
@@ -24,7 +24,7 @@ test.each<[string, string | undefined]>([
   ['{"a":{"A":1},"b":[{"c":1},{"C":1}]}', undefined],
   ["[1,[2]]", undefined],
 ])("of the members in %s, %s has a twin", (text, path) => {
-  expect(twinMember(JSON.parse(text) as JsonValue)).toBe(path);
+  expect(duplicateMember(JSON.parse(text) as JsonValue)).toBe(path);
 });
 
 test("long names above many members do not hold it up", () => {
@@ -32,6 +32,6 @@ test("long names above many members do not hold it up", () => {
   let value: JsonValue = Object.fromEntries(leaves);
   for (let depth = 0; depth < 100; depth++) value = { ["k".repeat(10_000) + depth]: value };
   const began = performance.now();
-  expect(twinMember(value)).toBeUndefined();
+  expect(duplicateMember(value)).toBeUndefined();
   expect(performance.now() - began).toBeLessThan(5_000);
 });

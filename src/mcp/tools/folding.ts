@@ -11,7 +11,7 @@ export function foldName(name: string): string {
 }
 
 /** Do these have a name that could be taken for this one? */
-export function namesAlike(names: readonly string[], name: string): boolean {
+export function sameName(names: readonly string[], name: string): boolean {
   const folded = foldName(name);
   return names.some((one) => foldName(one) === folded);
 }
@@ -20,7 +20,7 @@ export function namesAlike(names: readonly string[], name: string): boolean {
  * The path of the first member whose name differs from that of one beside it only by case or width; undefined if there
  * is none. Which of the two a server takes cannot be told, so nobody can be shown what would run.
  */
-export function twinMember(value: JsonValue, path = ""): string | undefined {
+export function duplicateMember(value: JsonValue, path = ""): string | undefined {
   const steps = stepsToTwin(value);
   return steps === undefined ? undefined : `${path}${steps.join("")}`.replace(/^\./, "");
 }

@@ -6,6 +6,6 @@
  * and how a server's result becomes a tool's.
  */
 
-export { foldName, namesAlike, twinMember } from "./folding.ts";
+export { duplicateMember, foldName, sameName } from "./folding.ts";
 export { type DiscoveredTool, type McpConfirmation } from "./policy.ts";
 export { McpToolset, type McpToolsetOptions } from "./toolset.ts";

@@ -1,7 +1,7 @@
 import type { Tool as ServerTool } from "@modelcontextprotocol/client";
 import { CountersignError, type JsonObject } from "../../protocol/index.ts";
 import { isDestructive } from "./annotations.ts";
-import { namesAlike } from "./folding.ts";
+import { sameName } from "./folding.ts";
 
 /** What a judgement of the author's own is told of a server's tool. */
 export type DiscoveredTool = Pick<ServerTool, "name" | "description" | "annotations">;
@@ -31,7 +31,7 @@ export function gateOf(
     };
     return (args) => policy(told, args);
   }
-  if (typeof policy === "object") return namesAlike(policy.named, tool.name);
+  if (typeof policy === "object") return sameName(policy.named, tool.name);
   if (policy === "destructive") return isDestructive(tool.annotations);
   return policy === "all";
 }

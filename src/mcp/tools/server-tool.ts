@@ -4,7 +4,7 @@ import { CountersignError, type JsonObject } from "../../protocol/index.ts";
 import { type Tool, type ToolContext, tool } from "../../runtime/index.ts";
 import { leavesOpen, type McpConnection, passedHeaders } from "../servers/index.ts";
 import { isRepeatable } from "./annotations.ts";
-import { namesAlike, twinMember } from "./folding.ts";
+import { duplicateMember, sameName } from "./folding.ts";
 import { gateOf, type McpConfirmation } from "./policy.ts";
 import { failureText, toResult } from "./result.ts";
 
@@ -39,7 +39,7 @@ export function toTool(facts: ServerFacts, given: ServerTool): Tool {
     ...facts.asking,
     execute: (args: JsonObject, ctx) => call(facts, given.name, { args, ctx, repeatable }),
   });
-  const approval = namesAlike(facts.requireApproval, given.name);
+  const approval = sameName(facts.requireApproval, given.name);
   return {
     ...made,
     source: facts.prefix === "" ? facts.server : `${facts.server}: ${given.name}`,
@@ -49,7 +49,7 @@ export function toTool(facts: ServerFacts, given: ServerTool): Tool {
       server: `${facts.server} (${facts.place})`,
     },
     parse: async (args) => {
-      const twin = twinMember(args);
+      const twin = duplicateMember(args);
       return twin === undefined ? made.parse(args) : { ok: false, field: twin, message: TWIN };
     },
     gates: async (args, context) => {

@@ -17,7 +17,7 @@ import type { AnyAgent } from "./agent.ts";
 export interface ForeignAgent extends AnyAgent {
   readonly kind: "remote";
   /** What comes next, judged by nothing but what is stored. May be asked again after a crash; does nothing itself. */
-  next(standing: ForeignStanding): ForeignMove | Promise<ForeignMove>;
+  next(progress: ForeignProgress): ForeignMove | Promise<ForeignMove>;
   /** Does one of its calls. After a crash it is entered again, with the same `idempotencyKey`. */
   perform(call: CallRecord, context: ForeignContext): Promise<JsonValue | CallEnd>;
   /**
@@ -33,7 +33,7 @@ export interface ForeignAgent extends AnyAgent {
 }
 
 /** Where a frame of such an agent stands. */
-export interface ForeignStanding {
+export interface ForeignProgress {
   readonly cursor: FrameRecord["cursor"];
   /** The calls of its last turn, in order, each with its answer; none at its first step. */
   readonly calls: readonly ForeignCall[];
@@ -72,7 +72,7 @@ export interface ForeignQuestion {
 
 /** What a call of such an agent works with. */
 export interface ForeignContext extends CallContext {
-  /** Aborts when this process is about to end; the call is then left to another by throwing `CallLeft`. */
+  /** Aborts when this process is about to end; the call is then left to another by throwing `CallAbandoned`. */
   readonly closing: AbortSignal;
   /** Aborts when the run was stopped. */
   readonly stopped: AbortSignal | undefined;

@@ -23,8 +23,8 @@ export {
   type ForeignCall,
   type ForeignContext,
   type ForeignMove,
+  type ForeignProgress,
   type ForeignQuestion,
-  type ForeignStanding,
   isForeign,
 } from "./foreign-agent.ts";
 export { notesFrom, notesOf, requestersOf, tellParent } from "./frame-cursor.ts";

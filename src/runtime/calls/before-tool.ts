@@ -4,7 +4,7 @@ import {
   checkedAsk,
   errorText,
   type GateVerdict,
-  type Hooked,
+  type HookAnswer,
 } from "../../engine/index.ts";
 import type { FunctionCall, JsonValue } from "../../protocol/index.ts";
 import type { Agent, HookContext } from "../agents/index.ts";
@@ -21,7 +21,7 @@ export async function askBeforeTool(
   { run, agent, ctx }: { readonly run: RunContext; readonly agent: Agent; readonly ctx: HookContext },
   tool: Tool,
   call: FunctionCall & { readonly id: string },
-): Promise<Hooked> {
+): Promise<HookAnswer> {
   const hooks = [run.hooks, agent.hooks].filter(({ beforeTool }) => beforeTool !== undefined);
   if (hooks.length === 0) return { args: call.args, verdicts: [], card: {} };
   const args = structuredClone<{ [key: string]: JsonValue }>(call.args);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { call, play, resultsIn, type StrictModel, useRunners } from "../../../test/seeds/scripted-runner.ts";
-import { CallLeft } from "../../engine/index.ts";
+import { CallAbandoned } from "../../engine/index.ts";
 import { Agent, type Policy, Runner, type ToolOptions, tool } from "../../index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
 import { ManualClock } from "../../testing.ts";
@@ -200,7 +200,7 @@ test("a deny rule about a user holds for a call that nobody had to approve, when
   const sync = (name: string): Agent => {
     const execute = (): never => {
       entered.push(name);
-      throw new CallLeft();
+      throw new CallAbandoned();
     };
     const made = tool({ name: "sync", description: "Syncs.", idempotent: true, execute });
     return new Agent({ name: "a", model: play([call("sync")]), tools: [made] });

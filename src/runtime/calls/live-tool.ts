@@ -1,4 +1,4 @@
-import { type Hooked, type LiveTool, type StoredCall, toLiveTool } from "../../engine/index.ts";
+import { type HookAnswer, type LiveTool, type StoredCall, toLiveTool } from "../../engine/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
 import { type Agent, hookContextFor } from "../agents/index.ts";
 import type { RunContext } from "../run-context.ts";
@@ -28,7 +28,7 @@ async function askHooksAgain(
   run: RunContext,
   { agent, tool, about: { call, frame } }: HookedTool,
   args: JsonObject,
-): Promise<Hooked> {
+): Promise<HookAnswer> {
   const ctx = frame === undefined ? undefined : await hookContextFor(run, agent, frame);
   if (ctx === undefined) return { answer: { error: "the call's session is gone" } };
   return askBeforeTool({ run, agent, ctx }, tool, { id: call.wireId, name: call.tool, args });

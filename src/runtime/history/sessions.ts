@@ -1,4 +1,4 @@
-import type { Once, PrincipalInput, SessionRecord } from "../../engine/index.ts";
+import type { IdempotentRequest, PrincipalInput, SessionRecord } from "../../engine/index.ts";
 import {
   CountersignError,
   type Event,
@@ -32,7 +32,7 @@ interface Named extends Owned {
 
 interface Keyed {
   /** Sent again under the same key, it is done already. */
-  readonly once?: Once;
+  readonly once?: IdempotentRequest;
 }
 
 interface NewSession extends Owned {
@@ -43,7 +43,7 @@ interface NewSession extends Owned {
   /** Who brings the conversation along: it is shown as theirs, whomever it names. The user, unless named. */
   readonly by?: PrincipalInput;
   /** Sent again under the same key, the session that was made then is given. */
-  readonly once?: Once;
+  readonly once?: IdempotentRequest;
 }
 
 /** The ADK's session service over the ledger. */

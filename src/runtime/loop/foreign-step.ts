@@ -31,7 +31,7 @@ import { isVisible, spokenText } from "../history/index.ts";
 import type { RunContext } from "../run-context.ts";
 import { askHook, type HookOutcome, wordsEvent } from "./composite-step.ts";
 import { failureOf } from "./failure.ts";
-import { forgetElsewhere, keepElsewhere, wasDecidedElsewhere } from "./work-elsewhere.ts";
+import { deleteRemoteWork, storeRemoteWork, wasDecidedElsewhere } from "./remote-work.ts";
 
 /** Steps of an agent that works elsewhere: asks it what comes next and records that, until something waits. */
 export async function stepForeign(run: RunContext, agent: ForeignAgent, first: FrameRecord): Promise<void> {
@@ -133,7 +133,7 @@ async function say(
 
 // A run that was stopped meanwhile has work elsewhere that is still to be called off.
 async function finish(run: RunContext, frame: FrameRecord, end: FrameEnd): Promise<void> {
-  if (await finishFrame(run.parts, frame, end)) await forgetElsewhere(run, frame);
+  if (await finishFrame(run.parts, frame, end)) await deleteRemoteWork(run, frame);
 }
 
 interface Recording {
@@ -255,7 +255,7 @@ export function foreignLiveTool(run: RunContext, agent: ForeignAgent, name: stri
           closing: run.closing,
           stopped: run.cancellation.signalOf(context.invocation ?? ""),
           sleep: (ms, signal) => run.sleep(ms, signal),
-          note: (note) => keepElsewhere(run, call, note),
+          note: (note) => storeRemoteWork(run, call, note),
         }),
     },
   );

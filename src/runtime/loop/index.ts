@@ -12,4 +12,4 @@ export { failureOf } from "./failure.ts";
 export { foreignLiveTool, stepForeign } from "./foreign-step.ts";
 export { limitRun, type RunLimits } from "./limit-run.ts";
 export { stepLlm } from "./llm-step.ts";
-export { WorkElsewhere } from "./work-elsewhere.ts";
+export { RemoteWork } from "./remote-work.ts";

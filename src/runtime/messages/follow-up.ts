@@ -1,8 +1,8 @@
 import {
   type Asker,
-  type KeptItem,
-  type Once,
+  type IdempotentRequest,
   type SessionName,
+  type StoredItem,
   unlessClosed,
   valueDigest,
 } from "../../engine/index.ts";
@@ -18,7 +18,7 @@ import { activityOf } from "../streaming/index.ts";
 import type { Submission } from "./submit.ts";
 
 /** Words that stood beside answers, and the run after which they are to be said. */
-export interface LaterWords {
+export interface FollowUp {
   readonly session: SessionName;
   readonly sessionKey: string;
   readonly invocation: string;
@@ -30,14 +30,14 @@ export interface LaterWords {
 }
 
 /** Says words as the user's message, under a key that lets them be said once. */
-export type Say = (words: LaterWords, once: Once) => Promise<Submission>;
+export type SendFollowUp = (words: FollowUp, once: IdempotentRequest) => Promise<Submission>;
 
 /** Where words wait: told to whoever sent them only after this, so that no crash loses what was taken. */
-export async function keepForLater(
+export async function storeFollowUp(
   run: RunContext,
-  words: LaterWords,
-  once: Once | undefined,
-): Promise<KeptItem> {
+  words: FollowUp,
+  once: IdempotentRequest | undefined,
+): Promise<StoredItem> {
   const { app, engine } = run;
   // Sent again under its own key, it is the same item.
   const id = once === undefined ? run.newId() : valueDigest(engine.ledger.digestKey, { ...once });
@@ -47,7 +47,11 @@ export async function keepForLater(
 }
 
 /** Says what was kept, as soon as the session has time for it. Whoever else says it too is told of the same run. */
-export async function sayKept(run: RunContext, item: KeptItem, say: Say): Promise<Submission> {
+export async function sendFollowUp(
+  run: RunContext,
+  item: StoredItem,
+  say: SendFollowUp,
+): Promise<Submission> {
   for (;;) {
     const { promise: changed, resolve } = Promise.withResolvers<void>();
     const forget = run.engine.ledger.onChange(resolve);
@@ -65,7 +69,7 @@ export async function sayKept(run: RunContext, item: KeptItem, say: Say): Promis
  * Says what processes that are gone have left unsaid. Waits for no session: the round of work that asks for this may
  * be what would set it free. One that fails stays kept, and keeps none of the others back.
  */
-export async function sayLeftovers(run: RunContext, say: Say): Promise<void> {
+export async function sendWaitingFollowUps(run: RunContext, say: SendFollowUp): Promise<void> {
   const { ledger } = run.engine;
   const failures: unknown[] = [];
   for (let cursor: string | undefined; ; ) {
@@ -83,9 +87,9 @@ export async function sayLeftovers(run: RunContext, say: Say): Promise<void> {
 }
 
 /** Undefined if the session is busy. Only what can never be said is given up; all else that fails stays kept. */
-async function sayNow(run: RunContext, item: KeptItem, say: Say): Promise<Submission | undefined> {
+async function sayNow(run: RunContext, item: StoredItem, say: SendFollowUp): Promise<Submission | undefined> {
   const { app, engine } = run;
-  const once = { principal: "said-later", route: app, key: item.id, requestDigest: item.id };
+  const once = { principal: "follow-up", route: app, key: item.id, requestDigest: item.id };
   try {
     const said = await say(wordsOf(item.value), once);
     await engine.ledger.discard(item);
@@ -99,11 +103,11 @@ async function sayNow(run: RunContext, item: KeptItem, say: Say): Promise<Submis
 }
 
 function kindOf(app: string): string {
-  return `said-later:${app}`;
+  return `follow-up:${app}`;
 }
 
 // Written by this runtime and by nobody else.
-function wordsOf(value: JsonValue): LaterWords {
-  if (isJsonObject(value)) return value as JsonObject & LaterWords;
+function wordsOf(value: JsonValue): FollowUp {
+  if (isJsonObject(value)) return value as JsonObject & FollowUp;
   throw new CountersignError("internal", "What was kept to be said later cannot be read.");
 }

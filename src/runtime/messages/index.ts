@@ -9,7 +9,7 @@
 export { answerInProcess } from "./answer-in-process.ts";
 export { type RefusedAnswer, refusedError } from "./answers.ts";
 export { decisionResult } from "./decision-result.ts";
-export { sayLeftovers } from "./follow-up.ts";
+export { sendWaitingFollowUps } from "./follow-up.ts";
 export { ReadMessage } from "./read-message.ts";
 export { type HeaderSource, NO_HEADERS, RequestHeaders } from "./request-headers.ts";
 export { type Submission, type SubmitInput, sayer, submit } from "./submit.ts";

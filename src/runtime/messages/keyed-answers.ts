@@ -1,7 +1,7 @@
 import {
+  type IdempotentRequest,
   KEY_KNOWN_MS,
-  type Once,
-  recallOnce,
+  recallResponse,
   type SessionName,
   useKey,
   valueDigest,
@@ -27,10 +27,10 @@ const KIND = "answers-outcome";
 export async function takeAnswersOnce(
   run: RunContext,
   input: AnswersInput & { readonly name: SessionName },
-  once: Once,
+  once: IdempotentRequest,
 ): Promise<AnswersOutcome> {
   const { engine } = run;
-  const known = await recallOnce(engine.ledger, once);
+  const known = await recallResponse(engine.ledger, once);
   const bound =
     known ??
     (await useKey(run.parts, input.name, { once, meaning: toMeaning(await findTargets(run, input)) }));

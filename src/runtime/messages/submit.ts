@@ -1,10 +1,10 @@
 import {
   type Asker,
   type Decider,
+  type IdempotentRequest,
   type MessageInput,
   mayJudge,
-  type Once,
-  recallOnce,
+  recallResponse,
   receiveMessage,
   receiveOnce,
   type SessionName,
@@ -26,7 +26,7 @@ import { refuseCalls } from "../history/index.ts";
 import type { RunContext } from "../run-context.ts";
 import { collectRun } from "../streaming/index.ts";
 import { findTargets, type RefusedAnswer, takeAnswers } from "./answers.ts";
-import { keepForLater, type LaterWords, type Say, sayKept } from "./follow-up.ts";
+import { type FollowUp, type SendFollowUp, sendFollowUp, storeFollowUp } from "./follow-up.ts";
 import { takeAnswersOnce } from "./keyed-answers.ts";
 import type { ReadMessage } from "./read-message.ts";
 import type { HeaderSource } from "./request-headers.ts";
@@ -41,7 +41,7 @@ export interface SubmitInput {
   readonly invocation?: string;
   readonly whilePending: "converse" | "cancel";
   /** Sent again under the same key, the message is not taken again: the run that it started is watched. */
-  readonly once?: Once;
+  readonly once?: IdempotentRequest;
   /** Of the request that brought the message; nothing is known of them if nothing is said. */
   readonly requestHeaders?: HeaderSource;
 }
@@ -106,7 +106,7 @@ async function sayAfterwards(
   },
 ): Promise<Pick<Submission, "afterwards">> {
   const { session, parts, resumed } = about;
-  const words: LaterWords = {
+  const words: FollowUp = {
     session: name,
     sessionKey: session.key,
     invocation: resumed.invocation,
@@ -116,16 +116,16 @@ async function sayAfterwards(
     ...(requesters === undefined ? {} : { requesters }),
     ...(stateDelta === undefined ? {} : { stateDelta }),
   };
-  const item = await keepForLater(run, words, once);
+  const item = await storeFollowUp(run, words, once);
   const atRest = collectRun(run, { session: session.key, ...resumed });
-  const said = unlessClosed(run.closing, atRest).then(() => sayKept(run, item, sayer(run)));
+  const said = unlessClosed(run.closing, atRest).then(() => sendFollowUp(run, item, sayer(run)));
   // Nobody may be waiting; what fails here stays kept, and any worker says it.
   said.catch(() => {});
   return { afterwards: said };
 }
 
 /** Says words that were kept as the user's message. */
-export function sayer(run: RunContext): Say {
+export function sayer(run: RunContext): SendFollowUp {
   return async (words, once) => {
     const known = await run.engine.ledger.load({ session: words.session });
     const decider = { by: toPrincipal(words.asker ?? { id: words.session.user }), via: "run" };
@@ -216,9 +216,9 @@ async function begin(
 
 async function startedBefore(
   { engine }: RunContext,
-  once: Once | undefined,
+  once: IdempotentRequest | undefined,
 ): Promise<Submission | undefined> {
-  const known = once === undefined ? undefined : await recallOnce(engine.ledger, once);
+  const known = once === undefined ? undefined : await recallResponse(engine.ledger, once);
   if (known === undefined) return undefined;
   if (!known.ok) throw new CountersignError(known.code, known.message);
   return toSubmission(known.response);

@@ -26,7 +26,7 @@ export interface Collected {
   readonly events: readonly StoredEvent[];
   readonly unknown: readonly CallRecord[];
   /** How the session stands, where that is known without another look. */
-  readonly standing?: Pick<Rest, "session" | "asked">;
+  readonly rest?: Pick<Rest, "session" | "asked">;
 }
 
 /** Waits until nothing more happens in a run without a person. */
@@ -34,10 +34,10 @@ export async function collectRun(run: RunContext, watched: Omit<WatchedRun, "pie
   const { session, invocation, after } = watched;
   const { engine, background } = run;
   for (;;) {
-    const trail = await unlessClosed(run.closed, run.parts.executions.settledIn(invocation));
+    const cache = await unlessClosed(run.closed, run.parts.executions.settledIn(invocation));
     const beside = background.of(session);
-    const rest = beside === undefined ? trail?.restAfter(after) : undefined;
-    if (rest !== undefined) return { events: eventsOf(rest.events, invocation), unknown: [], standing: rest };
+    const rest = beside === undefined ? cache?.restAfter(after) : undefined;
+    if (rest !== undefined) return { events: eventsOf(rest.events, invocation), unknown: [], rest: rest };
     const change = nextChange(engine.ledger);
     const { stirs } = background;
     const { state, unknown } = await activityOf(engine.ledger, session, invocation);

@@ -15,7 +15,6 @@ import type {
   HostedApp,
   JournalRange,
   JournalRecord,
-  KeptItem,
   Ledger,
   LedgerHistory,
   LedgerStats,
@@ -30,6 +29,7 @@ import type {
   SessionRecord,
   Snapshot,
   StepRecord,
+  StoredItem,
   Target,
   UnknownCallsRequest,
 } from "../../engine/index.ts";
@@ -235,19 +235,19 @@ export class PostgresLedger implements Ledger {
     return pinValue(this.#database, name, value);
   }
 
-  kept(kind: string, id: string): Promise<KeptItem | undefined> {
+  kept(kind: string, id: string): Promise<StoredItem | undefined> {
     return readKept(this.#database, { kind, id });
   }
 
-  keptOf(kind: string, request?: PageRequest): Promise<Page<KeptItem>> {
+  keptOf(kind: string, request?: PageRequest): Promise<Page<StoredItem>> {
     return listKept(this.#database, kind, request);
   }
 
-  keep(item: Omit<KeptItem, "version">, read: number): Promise<boolean> {
+  keep(item: Omit<StoredItem, "version">, read: number): Promise<boolean> {
     return keepItem(this.#database, item, read);
   }
 
-  discard(item: Pick<KeptItem, "kind" | "id" | "version">): Promise<boolean> {
+  discard(item: Pick<StoredItem, "kind" | "id" | "version">): Promise<boolean> {
     return discardItem(this.#database, item);
   }
 

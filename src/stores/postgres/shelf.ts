@@ -1,4 +1,4 @@
-import type { KeptItem, Page, PageRequest } from "../../engine/index.ts";
+import type { Page, PageRequest, StoredItem } from "../../engine/index.ts";
 import type { JsonValue } from "../../protocol/index.ts";
 import type { Row } from "../sql/row.ts";
 import { fromJson } from "../sql/rows.ts";
@@ -24,7 +24,7 @@ const DROP_EXPIRED = `delete from countersign.shelf where expires_at <= ${NOW}`;
 export async function readKept(
   database: Database,
   { kind, id }: { readonly kind: string; readonly id: string },
-): Promise<KeptItem | undefined> {
+): Promise<StoredItem | undefined> {
   const row = await database.get(ONE, [kind, id]);
   return row && toKeptItem(row);
 }
@@ -33,7 +33,7 @@ export function listKept(
   database: Database,
   kind: string,
   request: PageRequest | undefined,
-): Promise<Page<KeptItem>> {
+): Promise<Page<StoredItem>> {
   return readPage({ request, start: [""], item: toKeptItem, position: ({ id }) => [id] }, (after, limit) =>
     database.all(ALL, [kind, ...after, limit]),
   );
@@ -46,7 +46,7 @@ export async function keepItem(
     id,
     value,
     expiresAt = null,
-  }: Omit<KeptItem, "version" | "expiresAt"> & { readonly expiresAt?: number | null },
+  }: Omit<StoredItem, "version" | "expiresAt"> & { readonly expiresAt?: number | null },
   read: number,
 ): Promise<boolean> {
   const given = [kind, id, JSON.stringify(value), expiresAt];
@@ -56,7 +56,7 @@ export async function keepItem(
 
 export async function discardItem(
   database: Database,
-  { kind, id, version }: Pick<KeptItem, "kind" | "id" | "version">,
+  { kind, id, version }: Pick<StoredItem, "kind" | "id" | "version">,
 ): Promise<boolean> {
   return (await database.run(DISCARD, [kind, id, version])) > 0;
 }
@@ -65,7 +65,7 @@ export async function dropExpiredItems(database: Database): Promise<void> {
   await database.run(DROP_EXPIRED);
 }
 
-function toKeptItem([kind, id, value, version, expiresAt]: Row): KeptItem {
+function toKeptItem([kind, id, value, version, expiresAt]: Row): StoredItem {
   return {
     kind: kind as string,
     id: id as string,

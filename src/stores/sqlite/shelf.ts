@@ -1,4 +1,4 @@
-import type { KeptItem, Page, PageRequest } from "../../engine/index.ts";
+import type { Page, PageRequest, StoredItem } from "../../engine/index.ts";
 import type { JsonValue } from "../../protocol/index.ts";
 import { type Paging, readPage } from "../sql/pages.ts";
 import type { Row } from "../sql/row.ts";
@@ -23,7 +23,7 @@ export function readKept(
   database: Database,
   { kind, id }: { readonly kind: string; readonly id: string },
   now: number,
-): KeptItem | undefined {
+): StoredItem | undefined {
   const row = database.get(ONE, [kind, id, now]);
   return row && toKeptItem(row);
 }
@@ -32,14 +32,14 @@ export function listKept(
   database: Database,
   { kind, request }: { readonly kind: string; readonly request: PageRequest | undefined },
   now: number,
-): Page<KeptItem> {
-  const paging: Paging<KeptItem> = { request, start: [""], item: toKeptItem, position: ({ id }) => [id] };
+): Page<StoredItem> {
+  const paging: Paging<StoredItem> = { request, start: [""], item: toKeptItem, position: ({ id }) => [id] };
   return readPage(paging, (after, limit) => database.all(ALL, [kind, ...after, now, limit]));
 }
 
 export function keepItem(
   database: Database,
-  { item, read }: { readonly item: Omit<KeptItem, "version">; readonly read: number },
+  { item, read }: { readonly item: Omit<StoredItem, "version">; readonly read: number },
   now: number,
 ): boolean {
   const { kind, id, value, expiresAt = null } = item;
@@ -50,7 +50,7 @@ export function keepItem(
 
 export function discardItem(
   database: Database,
-  { kind, id, version }: Pick<KeptItem, "kind" | "id" | "version">,
+  { kind, id, version }: Pick<StoredItem, "kind" | "id" | "version">,
   now: number,
 ): boolean {
   return database.run(DISCARD, [kind, id, version, now]) > 0;
@@ -60,7 +60,7 @@ export function dropExpiredItems(database: Database, now: number): void {
   database.run(DROP_EXPIRED, [now]);
 }
 
-function toKeptItem([kind, id, value, version, expiresAt]: Row): KeptItem {
+function toKeptItem([kind, id, value, version, expiresAt]: Row): StoredItem {
   return {
     kind: kind as string,
     id: id as string,

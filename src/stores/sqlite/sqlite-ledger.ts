@@ -16,7 +16,6 @@ import type {
   HostedApp,
   JournalRange,
   JournalRecord,
-  KeptItem,
   Ledger,
   LedgerHistory,
   ListRequest,
@@ -30,6 +29,7 @@ import type {
   SessionRecord,
   Snapshot,
   StepRecord,
+  StoredItem,
   Target,
   UnknownCallsRequest,
 } from "../../engine/index.ts";
@@ -244,19 +244,19 @@ export class SqliteLedger implements Ledger {
     return this.#database.write(true, () => pinValue(this.#database, name, value));
   }
 
-  kept(kind: string, id: string): Promise<KeptItem | undefined> {
+  kept(kind: string, id: string): Promise<StoredItem | undefined> {
     return this.#read((database) => readKept(database, { kind, id }, this.#clock.now()));
   }
 
-  keptOf(kind: string, request?: PageRequest): Promise<Page<KeptItem>> {
+  keptOf(kind: string, request?: PageRequest): Promise<Page<StoredItem>> {
     return this.#read((database) => listKept(database, { kind, request }, this.#clock.now()));
   }
 
-  keep(item: Omit<KeptItem, "version">, read: number): Promise<boolean> {
+  keep(item: Omit<StoredItem, "version">, read: number): Promise<boolean> {
     return this.#database.write(true, () => keepItem(this.#database, { item, read }, this.#clock.now()));
   }
 
-  discard(item: Pick<KeptItem, "kind" | "id" | "version">): Promise<boolean> {
+  discard(item: Pick<StoredItem, "kind" | "id" | "version">): Promise<boolean> {
     return this.#database.write(true, () => discardItem(this.#database, item, this.#clock.now()));
   }
 

@@ -264,9 +264,9 @@ describe("with a local login", () => {
   test("a link logs one browser in, once, and only by a click", async () => {
     const ledger = `sqlite:${await resources.folder()}/ledger.db`;
     const served = await startServed(resources, { mode: "local", ledger });
-    const shelf = await createLedger(ledger);
-    resources.add(() => shelf.close());
-    const link = await createLoginLink({ ledger: shelf, publicUrl: served.url, user: "local:ana" });
+    const ledgerThere = await createLedger(ledger);
+    resources.add(() => ledgerThere.close());
+    const link = await createLoginLink({ ledger: ledgerThere, publicUrl: served.url, user: "local:ana" });
     const page = await fetch(link);
     expect(page.headers.getSetCookie()).toEqual([]);
     expect(page.headers.get("content-security-policy")).toMatch(/script-src 'sha256-[\w+/=]+'/);

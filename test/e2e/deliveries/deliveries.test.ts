@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createClient } from "../../../src/client/index.ts";
 import type { Ledger } from "../../../src/engine/index.ts";
-import { giveUp, requestsIn } from "../../support/ledger/given-up.ts";
+import { giveUp, requestsIn } from "../../support/ledger/failed-delivery.ts";
 import { useResources } from "../../support/resources.ts";
 import { type ApprovalsServer, startApprovalsServer, textOf } from "../approvals/approvals-server.ts";
 
@@ -45,7 +45,7 @@ test("administrators see what was given up, what it was about and why, page by p
         tool: "login",
         attempts: 1,
         since: expect.stringMatching(/^20.*Z$/) as string,
-        givenUpAt: expect.stringMatching(/^20.*Z$/) as string,
+        failedAt: expect.stringMatching(/^20.*Z$/) as string,
         reason: "HTTP 410: gone",
       },
     ],

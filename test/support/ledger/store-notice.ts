@@ -1,10 +1,10 @@
-import { createIds, type Shelf } from "../../../src/engine/index.ts";
+import { createIds, type KeyValueStore } from "../../../src/engine/index.ts";
 import { NoticeKeeper } from "../../../src/engine/process/notices.ts";
 import type { JsonObject } from "../../../src/protocol/index.ts";
 
 /** Stores a notice as a process `one` would that had noticed a loss; gives its id. */
 export async function storeNotice(
-  shelf: Shelf,
+  store: KeyValueStore,
   { message = "the ledger lost a commit", details = {}, now = Date.now }: KeptNoticeInput = {},
 ): Promise<string> {
   const [newId, made] = [createIds(), [] as string[]];
@@ -13,7 +13,7 @@ export async function storeNotice(
     made.push(id);
     return id;
   };
-  const keeper = new NoticeKeeper({ shelf, now, newId: next, host: "one", pid: 7 });
+  const keeper = new NoticeKeeper({ store, now, newId: next, host: "one", pid: 7 });
   keeper.add({ kind: "lost-commits", message, details });
   await keeper.store();
   return made[0] ?? "";

@@ -7,7 +7,7 @@ export type {
   ConfirmationContext,
   Decision,
   Event,
-  GivenUpDelivery,
+  FailedDelivery,
   JsonObject,
   JsonValue,
   ListPage,

@@ -2,8 +2,8 @@ import "../features/history/history.css";
 import "../features/deliveries/deliveries.css";
 import type { ReactNode } from "react";
 import type { Me } from "../api/types.ts";
-import { useGivenUp } from "../features/deliveries/given-up.ts";
-import { GivenUpItem } from "../features/deliveries/given-up-item.tsx";
+import { useFailedDeliveries } from "../features/deliveries/failed-delivery.ts";
+import { FailedDeliveryItem } from "../features/deliveries/failed-delivery-item.tsx";
 import { board } from "../features/inbox/board.ts";
 import { Empty } from "../ui/empty.tsx";
 import { useStore } from "../ui/store.ts";
@@ -11,7 +11,7 @@ import { useStore } from "../ui/store.ts";
 /** Messages to channels that were given up. */
 export function DeliveriesPage(): ReactNode {
   const { me } = useStore(board);
-  const found = useGivenUp();
+  const found = useFailedDeliveries();
   return (
     <main className="page">
       <div className="page-head">
@@ -21,12 +21,12 @@ export function DeliveriesPage(): ReactNode {
         <Unseen me={me} />
       ) : found.items.length > 0 ? (
         <>
-          <p className="muted given-up-about">
+          <p className="muted failed-delivery-about">
             No decision depends on them: what waits is in the inbox, told or not.
           </p>
           <ul className="unknowns">
             {found.items.map((delivery) => (
-              <GivenUpItem key={`${delivery.channel} ${delivery.sequence}`} delivery={delivery} />
+              <FailedDeliveryItem key={`${delivery.channel} ${delivery.sequence}`} delivery={delivery} />
             ))}
           </ul>
           {found.hasMore ? <p className="muted">There are more; send these first.</p> : null}

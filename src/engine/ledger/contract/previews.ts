@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../protocol/index.ts";
 import { toPrincipal } from "../../people/principal.ts";
-import { looksAs } from "../../people/viewers.ts";
+import { viewsAs } from "../../people/viewers.ts";
 import type { ConfirmationWithCall, Ledger, ListRequest } from "../ledger.ts";
 import type { Vote } from "../records.ts";
 import { buildCall, buildQuestion, SessionWriter } from "./build.ts";
@@ -47,7 +47,7 @@ export const previewCases: readonly LedgerCase[] = [
         }),
         writer.journal("asked"),
       ]);
-      for (const over of [{}, { words: "transfer" }, { viewers: looksAs(ANA) }, { session: "s1" }]) {
+      for (const over of [{}, { words: "transfer" }, { viewers: viewsAs(ANA) }, { session: "s1" }]) {
         const whole = (await ledger.confirmations({ state: "open", ...over })).items;
         const [short, args, hint] = (
           await ledger.confirmations({ state: "open", ...over }, { preview: true })

@@ -1,6 +1,6 @@
 import type { Approvers, Principal } from "../../people/principal.ts";
 import { toPrincipal } from "../../people/principal.ts";
-import { looksAs } from "../../people/viewers.ts";
+import { viewsAs } from "../../people/viewers.ts";
 import type { ConfirmationFilter, Ledger, ListRequest } from "../ledger.ts";
 import type { ConfirmationStatus } from "../records.ts";
 import { buildCall, buildQuestion, SessionWriter } from "./build.ts";
@@ -72,7 +72,7 @@ export const viewerCases: readonly LedgerCase[] = [
       await fill(ledger, "requested");
       await fill(ledger, "denied");
       for (const [who, seen] of SEEN) {
-        const viewers = looksAs(who);
+        const viewers = viewsAs(who);
         const opened = seen.split(" ").reverse().join(" ");
         for (const limit of [1, 2, 3, 50]) {
           const what = `${who.id} by pages of ${limit}`;
@@ -133,7 +133,7 @@ export const viewerCases: readonly LedgerCase[] = [
         },
       ]);
       for (const who of [ANA, MEG]) {
-        const viewers = looksAs(who);
+        const viewers = viewsAs(who);
         checkEqual(
           (await walk(ledger, { state: "open", viewers }, 50)).includes("c3"),
           false,
@@ -146,7 +146,7 @@ export const viewerCases: readonly LedgerCase[] = [
           "running",
         );
       }
-      const bobs = looksAs(BOB);
+      const bobs = viewsAs(BOB);
       checkEqual(await walk(ledger, { state: "closed", viewers: bobs }, 1), "", "bob");
       checkEqual(
         await walk(ledger, { state: "closed", viewers: bobs, status: ["executing"] }, 1),

@@ -1,12 +1,12 @@
 import { type ReactNode, useState } from "react";
 import { useKeyFor } from "../../api/new-key.ts";
-import type { GivenUpDelivery } from "../../api/types.ts";
+import type { FailedDelivery } from "../../api/types.ts";
 import { to } from "../../router.ts";
 import { Button } from "../../ui/button.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { tell } from "../../ui/toasts.tsx";
 import { Words } from "../../ui/words.tsx";
-import { sendAgain } from "./given-up.ts";
+import { sendAgain } from "./failed-delivery.ts";
 
 const KINDS: { readonly [kind: string]: string } = {
   "confirmation-requested": "A request",
@@ -18,10 +18,10 @@ const KINDS: { readonly [kind: string]: string } = {
 };
 
 /** One message that did not arrive: what it was to tell, to whom, why it did not, and the way to try again. */
-export function GivenUpItem({ delivery }: { readonly delivery: GivenUpDelivery }): ReactNode {
-  const { channel, sequence, kind, attempts, since, givenUpAt, reason } = delivery;
+export function FailedDeliveryItem({ delivery }: { readonly delivery: FailedDelivery }): ReactNode {
+  const { channel, sequence, kind, attempts, since, failedAt, reason } = delivery;
   const [isSending, setSending] = useState(false);
-  const key = useKeyFor(`${channel} ${sequence} ${givenUpAt}`);
+  const key = useKeyFor(`${channel} ${sequence} ${failedAt}`);
   const send = async (): Promise<void> => {
     setSending(true);
     const sent = await sendAgain(delivery, key);
@@ -35,10 +35,10 @@ export function GivenUpItem({ delivery }: { readonly delivery: GivenUpDelivery }
       </h2>
       <p className="muted">
         To <Words text={channel} maxLength={60} />, <Tried attempts={attempts} since={since} />, given up{" "}
-        <Ago at={givenUpAt} />.
+        <Ago at={failedAt} />.
       </p>
       {reason === "" ? null : (
-        <p className="given-up-reason">
+        <p className="failed-delivery-reason">
           <Words text={reason} block maxLength={2000} />
         </p>
       )}
@@ -51,7 +51,7 @@ export function GivenUpItem({ delivery }: { readonly delivery: GivenUpDelivery }
   );
 }
 
-function Subject({ delivery: { tool, confirmation } }: { readonly delivery: GivenUpDelivery }): ReactNode {
+function Subject({ delivery: { tool, confirmation } }: { readonly delivery: FailedDelivery }): ReactNode {
   if (confirmation === undefined && tool === undefined) return "of a session that was erased";
   const name = <Words text={tool ?? "one confirmation"} maxLength={120} />;
   return (
@@ -59,7 +59,7 @@ function Subject({ delivery: { tool, confirmation } }: { readonly delivery: Give
   );
 }
 
-function Tried({ attempts, since }: Pick<GivenUpDelivery, "attempts" | "since">): ReactNode {
+function Tried({ attempts, since }: Pick<FailedDelivery, "attempts" | "since">): ReactNode {
   if (attempts === 1) return "tried once";
   return (
     <>

@@ -21,7 +21,7 @@ interface Level {
 }
 
 /** What readers of a text may read differently: where it is, and why. */
-export interface Doubt {
+export interface Ambiguity {
   /** As in `decisions[0].confirmed`. */
   readonly path: string;
   readonly complaint: string;
@@ -35,7 +35,7 @@ const MANY_DIGITS = 16;
  * object names twice: readers differ in which of the two they believe. A whole number that we would write in other
  * digits: what is shown would not be what was sent. The text is read once, from its beginning to its end.
  */
-export function doubtIn(text: string): Doubt | undefined {
+export function findAmbiguity(text: string): Ambiguity | undefined {
   const levels: Level[] = [];
   for (let index = 0; index < text.length; index += 1) {
     const unit = text.charCodeAt(index);

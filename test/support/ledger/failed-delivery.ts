@@ -5,7 +5,7 @@ const HOLD_MS = 60_000;
 /** Has a channel give up what it had to tell of these records. */
 export async function giveUp(
   ledger: Ledger,
-  { channel = "webhook", seqs, reason = "HTTP 500" }: GivenUpInput,
+  { channel = "webhook", seqs, reason = "HTTP 500" }: FailedDeliveryInput,
 ): Promise<void> {
   const from = await ledger.channelPlace(channel);
   await ledger.enqueue({ channel, from, to: Math.max(from, ...seqs), seqs });
@@ -13,7 +13,7 @@ export async function giveUp(
     await ledger.endDelivery(delivery, { as: "dead", error: reason });
 }
 
-export interface GivenUpInput {
+export interface FailedDeliveryInput {
   readonly channel?: string;
   readonly seqs: readonly number[];
   readonly reason?: string;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { doubtIn } from "./doubtful-member.ts";
+import { findAmbiguity } from "./ambiguous-member.ts";
 
 test.each([
   ['{"a":1,"a":2}', "a"],
@@ -15,7 +15,7 @@ test.each([
   ['{"__proto__":1,"__proto__":2}', "__proto__"],
 ])("in %s the member %s is named twice", (text, path) => {
   expect(JSON.parse(text)).toBeDefined();
-  expect(doubtIn(text)).toEqual({ path, complaint: "is given twice; say it once" });
+  expect(findAmbiguity(text)).toEqual({ path, complaint: "is given twice; say it once" });
 });
 
 test.each([
@@ -25,7 +25,10 @@ test.each([
   ["1152921504606846976", ""],
   ['{"a":100000000000000000000000}', "a"],
 ])("in %s the number at %s would be rounded", (text, path) => {
-  expect(doubtIn(text)).toMatchObject({ path, complaint: expect.stringContaining("exactly") as string });
+  expect(findAmbiguity(text)).toMatchObject({
+    path,
+    complaint: expect.stringContaining("exactly") as string,
+  });
 });
 
 test.each([
@@ -42,7 +45,7 @@ test.each([
   "[]",
   " 7 ",
 ])("in %s none is", (text) => {
-  expect(doubtIn(text)).toBeUndefined();
+  expect(findAmbiguity(text)).toBeUndefined();
 });
 
 // What makes a scan lose its place: quotes, backslashes, brackets, commas and colons inside of strings.
@@ -65,7 +68,7 @@ const spaces = fc.constantFrom(undefined, 1, "\t");
 test("what JSON.stringify writes names no member twice", () => {
   fc.assert(
     fc.property(value, spaces, (json, space) => {
-      expect(doubtIn(JSON.stringify(json, undefined, space))).toBeUndefined();
+      expect(findAmbiguity(JSON.stringify(json, undefined, space))).toBeUndefined();
     }),
     { numRuns: 1_000 },
   );
@@ -106,7 +109,7 @@ test("however it is spelled and nested, a member named twice is found, and nothi
   fc.assert(
     fc.property(written, ({ text, twice }) => {
       expect(JSON.parse(text)).toBeDefined();
-      expect(doubtIn(text) !== undefined).toBe(twice);
+      expect(findAmbiguity(text) !== undefined).toBe(twice);
     }),
     { numRuns: 2_000 },
   );

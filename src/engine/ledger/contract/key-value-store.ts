@@ -3,7 +3,7 @@ import type { LedgerCase } from "./subject.ts";
 
 const TOKEN = { kind: "token", id: "t1", value: { hash: "abc", scopes: ["read"] } } as const;
 
-export const shelfCases: readonly LedgerCase[] = [
+export const keyValueStoreCases: readonly LedgerCase[] = [
   {
     name: "what is kept is there for every handle, with a version that counts its changes",
     needs: "reopen",

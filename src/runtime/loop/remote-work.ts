@@ -1,4 +1,4 @@
-import { type CallRecord, type FrameRecord, type KeptItem, withdrawTurn } from "../../engine/index.ts";
+import { type CallRecord, type FrameRecord, type StoredItem, withdrawTurn } from "../../engine/index.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../../protocol/index.ts";
 import { type ForeignAgent, isForeign } from "../agents/index.ts";
 import type { RunContext } from "../run-context.ts";
@@ -13,7 +13,7 @@ const MOST_AT_ONCE = 32;
 const TOLD_WITHIN_MS = 7 * 24 * 60 * 60 * 1000;
 
 /** Remembers that work for a call's frame goes on elsewhere. On disk when it resolves; the frame's next note replaces it. */
-export async function keepElsewhere(
+export async function storeRemoteWork(
   { app, engine }: RunContext,
   call: CallRecord,
   note: JsonObject,
@@ -29,7 +29,7 @@ export async function keepElsewhere(
 }
 
 /** Nothing goes on elsewhere for a frame that is over. */
-export async function forgetElsewhere({ app, engine }: RunContext, { id }: FrameRecord): Promise<void> {
+export async function deleteRemoteWork({ app, engine }: RunContext, { id }: FrameRecord): Promise<void> {
   const kept = await engine.ledger.kept(kindOf(app), id);
   if (kept !== undefined) await engine.ledger.discard(kept);
 }
@@ -39,7 +39,7 @@ export async function forgetElsewhere({ app, engine }: RunContext, { id }: Frame
  * stopped is called off there. What is due stands in the ledger, so any process with the app's agents does it; a look
  * too many finds nothing to do.
  */
-export class WorkElsewhere {
+export class RemoteWork {
   readonly #run: RunContext;
   readonly #looks = new Map<string, Look>();
   #atWork = 0;
@@ -70,13 +70,13 @@ export class WorkElsewhere {
     for (const id of this.#looks.keys()) if (!seen.has(id)) this.#looks.delete(id);
   }
 
-  #isTime({ id, version }: KeptItem): boolean {
+  #isTime({ id, version }: StoredItem): boolean {
     const look = this.#looks.get(id);
     if (this.#atWork >= MOST_AT_ONCE || look?.busy === true) return false;
     return look?.version !== version || this.#run.now() >= look.nextAt;
   }
 
-  async #look(item: KeptItem): Promise<void> {
+  async #look(item: StoredItem): Promise<void> {
     const { id, version } = item;
     const before = this.#looks.get(id);
     const waitMs = before?.version === version ? Math.min(before.waitMs * 2, LONGEST_LOOK_MS) : FIRST_LOOK_MS;
@@ -92,7 +92,7 @@ export class WorkElsewhere {
     }
   }
 
-  async #tend(item: KeptItem): Promise<void> {
+  async #tend(item: StoredItem): Promise<void> {
     const { engine, closing } = this.#run;
     const { agent: name, note } = readKept(item.value);
     const agent = this.#agent(name);
@@ -111,7 +111,7 @@ export class WorkElsewhere {
   }
 
   /** From when its run was stopped, it is kept for so long only. */
-  async #lastly(item: KeptItem): Promise<KeptItem | undefined> {
+  async #lastly(item: StoredItem): Promise<StoredItem | undefined> {
     if (item.expiresAt !== undefined) return item;
     const { ledger } = this.#run.engine;
     await ledger.keep({ ...item, expiresAt: ledger.now + TOLD_WITHIN_MS }, item.version);

@@ -1,11 +1,11 @@
-import type { Doubted } from "../../engine/index.ts";
+import type { RestoreReport } from "../../engine/index.ts";
 import { type Command, type Invocation, LEDGER_FLAG } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
 import { Progress } from "../progress.ts";
-import { commandLineFor, DOOR, localPrincipal, withEngine } from "../wiring.ts";
+import { commandLineFor, localPrincipal, VIA, withEngine } from "../wiring.ts";
 
-export const restored: Command = {
-  name: "restored",
+export const markRestored: Command = {
+  name: "mark-restored",
   summary: "after restoring a backup, and before serving it: run nothing twice",
   usage: "",
   about:
@@ -15,23 +15,24 @@ export const restored: Command = {
     "made becomes unknown by itself. Run it while nothing serves the ledger. It may be run again, and is recorded.",
   flags: LEDGER_FLAG,
   examples: [
-    { line: "restored --db postgres://owner@db.internal/countersign", says: "then start the servers" },
+    { line: "mark-restored --db postgres://owner@db.internal/countersign", says: "then start the servers" },
   ],
   run(invocation) {
     return withEngine(invocation, async (engine) => {
       const progress = new Progress();
-      const onProgress = ({ sessions }: Doubted): void => progress.show(`${sessions} sessions looked at …`);
-      const doubted = await engine
-        .markRestored({ by: localPrincipal(), via: DOOR }, onProgress)
+      const onProgress = ({ sessions }: RestoreReport): void =>
+        progress.show(`${sessions} sessions looked at …`);
+      const report = await engine
+        .markRestored({ by: localPrincipal(), via: VIA }, onProgress)
         .finally(() => progress.end());
-      if (invocation.flags.has("json")) invocation.output.json({ ...doubted });
-      else print(invocation, doubted);
+      if (invocation.flags.has("json")) invocation.output.json({ ...report });
+      else print(invocation, report);
       return EXIT.ok;
     });
   },
 };
 
-function print(invocation: Invocation, { sessions, calls, waiting }: Doubted): void {
+function print(invocation: Invocation, { sessions, calls, waiting }: RestoreReport): void {
   const { output } = invocation;
   output.line(`Looked at ${count(sessions, "session")}.`);
   if (calls > 0) {

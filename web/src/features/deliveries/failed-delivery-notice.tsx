@@ -1,0 +1,19 @@
+import "./deliveries.css";
+import type { ReactNode } from "react";
+import { to } from "../../router.ts";
+import { useFailedDeliveries } from "./failed-delivery.ts";
+
+/** Behind the tabs of every page, for whoever may do something about it: that messages did not arrive. */
+export function FailedDeliveryNotice({ isHere }: { readonly isHere: boolean }): ReactNode {
+  const found = useFailedDeliveries();
+  const count = found?.items.length ?? 0;
+  if (count === 0) return null;
+  return (
+    <a className="failed-delivery-notice" href={to("deliveries")} aria-current={isHere ? "page" : undefined}>
+      {count}
+      {found?.hasMore === true ? "+" : ""}{" "}
+      <span className="failed-delivery-wide">{count === 1 ? "notification was" : "notifications were"} </span>
+      given up
+    </a>
+  );
+}
