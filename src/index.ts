@@ -105,7 +105,7 @@ export class Runner extends RuntimeRunner {
     if (ledger !== undefined && rest.engine !== undefined) {
       throw new CountersignError(
         "invalid-option",
-        "Both `ledger` and `engine` are given; an engine has its ledger already, so leave `ledger` out.",
+        "`ledger` and `engine` cannot be combined. An engine already has a ledger; remove `ledger`.",
       );
     }
     super({ ...rest, models, ledger: () => openLedger(ledger, rest.clock) });
@@ -139,7 +139,7 @@ async function defaultModel(name: string): Promise<Model> {
   if (!/^(models\/)?gemini-/.test(name)) {
     throw new CountersignError(
       "unknown-model",
-      `No model is known as "${name}". Give the agent a model object, such as aiSdk(…) from "countersign/models/ai-sdk", or the Runner a \`models\` function that finds it.`,
+      `There is no model "${name}". Use a model object, for example aiSdk(…) from "countersign/models/ai-sdk", or set \`models\` of the Runner.`,
     );
   }
   const { gemini } = await import("./models/gemini/index.ts");

@@ -152,13 +152,13 @@ export class ChannelDeliveries {
     const done = new AbortController();
     const late = new AbortController();
     const timer = clock.sleep(settings.timeoutMs, done.signal).then(() => {
-      if (!done.signal.aborted) late.abort(new DOMException("It took too long.", "TimeoutError"));
+      if (!done.signal.aborted) late.abort(new DOMException("Timed out.", "TimeoutError"));
     });
     try {
       return await channel.tell(notice, AbortSignal.any([late.signal, this.#hurry.signal]));
     } catch (error) {
       this.#input.onError(error);
-      return { ok: false, reason: "The channel broke; see the error that was reported." };
+      return { ok: false, reason: "The channel failed. See the server log." };
     } finally {
       done.abort();
       await timer;

@@ -29,9 +29,13 @@ export function startDeliveries(options: DeliveriesOptions): Deliveries {
   const { ledger, channels, link, clock = systemClock, onFailure, onError, ...given } = options;
   const names = new Set(channels.map(({ name }) => name));
   if (names.size < channels.length) {
-    throw new CountersignError("invalid-option", "Two channels have the same name; give each its own.", {
-      details: { field: "channels" },
-    });
+    throw new CountersignError(
+      "invalid-option",
+      "Two channels have the same name. Channel names must be unique.",
+      {
+        details: { field: "channels" },
+      },
+    );
   }
   const settings: DeliverySettings = { ...DEFAULT_DELIVERY_SETTINGS, ...given };
   const release = clock.hold();

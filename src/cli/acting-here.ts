@@ -6,7 +6,10 @@ import { localPrincipal, VIA } from "./wiring.ts";
 
 /** For commands that decide. */
 export const BREAK_GLASS_FLAG: Flags = {
-  "break-glass": { type: "boolean", help: "decide here though people log in to do that; it is recorded" },
+  "break-glass": {
+    type: "boolean",
+    help: "decide here although this ledger requires a login; this is recorded",
+  },
 };
 
 /** The door of decisions that were taken here although people log in to take them. */
@@ -37,7 +40,7 @@ export async function actingHere(
   await engine.decisions.noteRefusal(target, { code: "forbidden", what }, { by, via: VIA });
   throw new CountersignError(
     "forbidden",
-    `People log in to decide on this ledger (${login}), so it is not done from here. Use the inbox or a token; --break-glass does it here, and is recorded.`,
+    `This ledger requires a login to decide (${login}). Use the inbox or a token. --break-glass decides here anyway, and is recorded.`,
   );
 }
 

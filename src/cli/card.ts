@@ -71,13 +71,13 @@ export function printWhatToDo(
   if (lines.length === 0) return;
   output.line();
   if (confirmation !== undefined && !mayDecide(confirmation, viewer)) {
-    output.prose(`You are ${inert(viewer.id)} here, and may not decide this.`);
+    output.prose(`You are ${inert(viewer.id)}. You may not decide this.`);
     return;
   }
   if (call.status === "unknown") {
     // Approved in a backup, and not begun there.
-    const doubt = call.startedAt === undefined ? "It may have run" : "It started";
-    output.prose(`${doubt} and its end is not known. Find out what happened, then say which:`);
+    const what = call.startedAt === undefined ? "It may have run" : "It started";
+    output.prose(`${what}, but the outcome is unknown. Find out what happened, then run one of these:`);
   }
   for (const line of lines) output.line(commandLine(line));
 }
@@ -167,9 +167,9 @@ function describePlace({ call, session }: FoundCall): string {
 }
 
 function describeApprovers(approvers: Approvers): string {
-  if (approvers === "requester") return "whoever asked, and whoever sits at this machine";
+  if (approvers === "requester") return "the requester, and local users of this machine";
   const { roles = [], users = [], notRequester } = approvers;
   const named = [...roles.map((role) => `role ${inert(role)}`), ...users.map((user) => inert(user))];
-  const who = named.join(", ") || "anyone who is logged in";
-  return notRequester === true ? `${who}; not whoever asked` : who;
+  const who = named.join(", ") || "any logged-in user";
+  return notRequester === true ? `${who}; not the requester` : who;
 }

@@ -42,8 +42,8 @@ export interface Command {
 
 /** Flags that every command has. */
 export const COMMON_FLAGS: Flags = {
-  json: { type: "boolean", help: "print JSON, for programs" },
-  help: { type: "boolean", short: "h", help: "print this" },
+  json: { type: "boolean", help: "print JSON" },
+  help: { type: "boolean", short: "h", help: "print this help" },
 };
 
 /** For commands that open a ledger. */
@@ -52,8 +52,8 @@ export const LEDGER_FLAG: Flags = {
     type: "string",
     value: "URL",
     help:
-      "the ledger, as in sqlite:path/to/file.db or postgres://user@host,host/database " +
-      "(COUNTERSIGN_DB, else sqlite:countersign.db)",
+      "the ledger, for example sqlite:path/to/file.db or postgres://user@host,host/database " +
+      "(COUNTERSIGN_DB, or sqlite:countersign.db)",
   },
 };
 
@@ -82,7 +82,7 @@ export class GivenFlags {
     if (value >= least && Number.isSafeInteger(Math.ceil(value))) return value;
     throw new CountersignError(
       "invalid-option",
-      `--${name} is "${text}"; give a number of at least ${least}.`,
+      `Invalid --${name} "${text}". Use a number of at least ${least}.`,
       {
         details: { field: name },
       },

@@ -10,10 +10,10 @@ import { reload, toError, toJson } from "./report.ts";
 import { withEngine } from "./wiring.ts";
 
 const ADVICE: { readonly [code: string]: string } = {
-  "payload-mismatch": "Give one with --payload JSON; `countersign show` prints the schema.",
-  "already-decided": "The first decision stands.",
-  "stale-version": "`countersign show` prints it as it is now, and how to decide that.",
-  "arguments-altered": "Look at `countersign audit verify`.",
+  "payload-mismatch": "Use --payload JSON. `countersign show` prints the schema.",
+  "already-decided": "The first decision is final.",
+  "stale-version": "`countersign show` prints its current state, and how to decide it.",
+  "arguments-altered": "Run `countersign audit verify`.",
 };
 
 const MS = 1_000;
@@ -22,7 +22,7 @@ export const SHOWN_VERSION_FLAG = {
   "shown-version": {
     type: "string",
     value: "N",
-    help: "the version that you saw, where `show` names one; 1 if nothing is said",
+    help: "the version that `show` printed (default 1)",
   },
 } as const;
 
@@ -91,7 +91,7 @@ function tellEnd(output: Output, found: FoundConfirmation): void {
 }
 
 function tellWhere(output: Output, found: FoundConfirmation, waitSeconds: number | undefined): void {
-  const place = `It runs, once, where ${inert(found.call.app)} is hosted`;
-  if (waitSeconds === undefined) output.prose(`${place}; --wait SECONDS waits for its result.`);
-  else output.prose(`${place}; after ${waitSeconds} s it has not ended (${statusOf(found)}).`);
+  const place = `It runs where ${inert(found.call.app)} is hosted`;
+  if (waitSeconds === undefined) output.prose(`${place}. Use --wait SECONDS to wait for its result.`);
+  else output.prose(`${place}. It has not ended after ${waitSeconds} s (${statusOf(found)}).`);
 }

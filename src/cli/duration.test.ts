@@ -6,7 +6,7 @@ test("an age is a number and a unit", () => {
   expect(parseDuration("30d", "x")).toBe(30 * 86_400_000);
   expect(parseDuration("2w", "x")).toBe(14 * 86_400_000);
   for (const text of ["", "30", "d", "-1d", "1.5h", "30 d", "9999999d"])
-    expect(() => parseDuration(text, "older-than"), text).toThrow("--older-than is");
+    expect(() => parseDuration(text, "older-than"), text).toThrow("Invalid --older-than");
 });
 
 test("a moment is told from now", () => {

@@ -8,7 +8,7 @@ export function parseDuration(text: string, flag: string): number {
   if (count === undefined || unit === undefined) {
     throw new CountersignError(
       "invalid-option",
-      `--${flag} is "${text}"; give a number and a unit, such as 90s, 12h, 30d or 2w.`,
+      `Invalid --${flag} "${text}". Use a number and a unit, for example 90s, 12h, 30d or 2w.`,
       { details: { field: flag } },
     );
   }

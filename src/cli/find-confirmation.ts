@@ -35,7 +35,7 @@ export async function findConfirmation(ledger: Ledger, given: string): Promise<F
   if (hasConfirmation(found)) return found;
   throw new CountersignError(
     "unknown-confirmation",
-    `The call ${found.call.id} was never asked about; \`countersign settle\` takes calls too.`,
+    `The call ${found.call.id} has no confirmation. \`countersign settle\` takes call ids too.`,
   );
 }
 
@@ -52,7 +52,7 @@ export async function findToDecide(ledger: Ledger, given: string): Promise<Found
   if (round === 0) return found;
   throw new CountersignError(
     "ambiguous",
-    `"${given}" fits a question of a call that has asked before. Look at it with \`countersign show\`, and give its whole id: ${id}`,
+    `"${given}" matches a later question of a call that has asked before. Read it with \`countersign show\`, then use its full id: ${id}`,
     { details: { candidates: [id] } },
   );
 }
@@ -79,7 +79,7 @@ export async function findCall(ledger: Ledger, given: string): Promise<FoundCall
   if (id.length < LEAST_CHARACTERS) {
     throw new CountersignError(
       "malformed-request",
-      `"${given}" is too short for an id; give at least ${LEAST_CHARACTERS} characters of its end.`,
+      `"${given}" is too short. Use at least the last ${LEAST_CHARACTERS} characters of the id.`,
     );
   }
   const candidates = new Set([...(await openIds(ledger, id)), ...(await unknownIds(ledger, id))]);
@@ -90,7 +90,7 @@ export async function findCall(ledger: Ledger, given: string): Promise<FoundCall
   if (hasCall(found)) return found;
   throw new CountersignError(
     "unknown-confirmation",
-    `No confirmation is called "${given}"; \`countersign pending\` lists the open ones.`,
+    `There is no confirmation "${given}". \`countersign pending\` lists the open ones.`,
   );
 }
 
@@ -144,7 +144,7 @@ function ambiguous(given: string, candidates: readonly string[]): CountersignErr
   const more = candidates.length > shown.length ? ", …" : "";
   return new CountersignError(
     "ambiguous",
-    `"${given}" fits more than one confirmation: ${shown.join(", ")}${more}. Give more of the one you mean.`,
+    `"${given}" matches more than one confirmation: ${shown.join(", ")}${more}. Use more characters.`,
     { details: { candidates: shown } },
   );
 }

@@ -4,7 +4,7 @@ import { padTo, textWidth, wrapTo } from "./text-width.ts";
 
 /** `countersign help`: what there is. */
 export function printOverview(output: Output, commands: readonly Command[]): void {
-  output.line("countersign: a call that could do harm waits for a person, and runs once.");
+  output.line("countersign: risky tool calls wait for a person; an approved call runs at most once.");
   output.line();
   output.line(output.style("bold", "Usage"));
   output.line("  countersign <command> [flags]");
@@ -12,15 +12,15 @@ export function printOverview(output: Output, commands: readonly Command[]): voi
   output.line(output.style("bold", "Commands"));
   printPairs(output, [
     ...commands.map(({ name, summary }) => [name, summary] as const),
-    ["help [command]", "this, or what one command does"],
+    ["help [command]", "this list, or help for one command"],
   ]);
   output.line();
   output.line(output.style("bold", "Environment"));
   printPairs(output, [
-    ["COUNTERSIGN_DB", "the ledger, where --db is not given"],
-    ["COUNTERSIGN_SECRET", "signs decisions and keys the journal; the same in every process"],
-    ["COUNTERSIGN_HOST, _PORT, …", "every flag of `serve`, by its name"],
-    ["NO_COLOR", "no colour, also on a terminal"],
+    ["COUNTERSIGN_DB", "the ledger, if --db is not given"],
+    ["COUNTERSIGN_SECRET", "signs decisions and the journal; must be the same in every process"],
+    ["COUNTERSIGN_HOST, _PORT, …", "every flag of `serve` can be set like this"],
+    ["NO_COLOR", "turns colours off"],
   ]);
 }
 

@@ -83,9 +83,7 @@ function unknownCommand(words: readonly string[]): CountersignError {
   const names = COMMANDS.flatMap(({ name }) => [name, ...name.split(" ").slice(0, 1)]);
   const meant = nearest(given, [...names, "help"]);
   const advice =
-    meant === undefined
-      ? "`countersign help` lists what there is."
-      : `Did you mean \`countersign ${meant}\`?`;
+    meant === undefined ? "`countersign help` lists all commands." : `Did you mean \`countersign ${meant}\`?`;
   return new CountersignError("malformed-request", `There is no command \`${given}\`. ${advice}`);
 }
 

@@ -57,7 +57,7 @@ function valueOf(
   if (value === undefined) throw malformed(`${rawName} needs a value: ${rawName} ${flag.value ?? "VALUE"}.`);
   if (value.startsWith("-") && inlineValue !== true) {
     throw malformed(
-      `${rawName} needs a value and "${value}" looks like a flag; write ${rawName}=${value} if it is the value.`,
+      `${rawName} needs a value, but "${value}" looks like a flag. If it is the value, write ${rawName}=${value}.`,
     );
   }
   return value;

@@ -43,7 +43,7 @@ export function parseFlag(name: string, text: string): JsonValue {
   if (parsed.ok) return parsed.value;
   throw new CountersignError(
     "malformed-json",
-    `--${name}: ${parsed.message} A text needs its quotes: '"text"'.`,
+    `--${name}: ${parsed.message} A text needs JSON quotes: '"text"'.`,
     {
       details: { field: name },
     },

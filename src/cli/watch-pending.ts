@@ -100,10 +100,10 @@ function drawing(invocation: Invocation, { items, next, unknown }: Pending, now:
     ...shown.map((item) => itemRow(output, item, { columns, now })),
     ...(hidden > 0 ? [output.style("dim", "…")] : []),
     ...(unknown.length > 0
-      ? [output.style("red", `${unknown.length} with an unknown outcome: settle them`)]
+      ? [output.style("red", `${unknown.length} unknown: a person must settle them`)]
       : []),
     "",
-    output.style("dim", cutTo(`q leaves · ${commandLineFor(invocation)("approve ID").trim()}`, columns)),
+    output.style("dim", cutTo(`q quits · ${commandLineFor(invocation)("approve ID").trim()}`, columns)),
   ];
   return `${HOME}${lines.map((line) => `${line}${CLEAR_LINE}`).join("\r\n")}${CLEAR_BELOW}`;
 }

@@ -29,8 +29,8 @@ export async function withEngine<T>(invocation: Invocation, use: (engine: Engine
   const file = fileOf(url);
   if (file !== undefined && !existsSync(file)) {
     const advice = existsSync(DEMO_FILE)
-      ? `the demo's is --db sqlite:${DEMO_FILE}`
-      : "name one with --db sqlite:FILE or COUNTERSIGN_DB, or make one with `countersign serve`, `countersign demo` or `countersign migrate`";
+      ? `for the demo, use --db sqlite:${DEMO_FILE}`
+      : "choose one with --db sqlite:FILE or COUNTERSIGN_DB, or create one with `countersign serve`, `countersign demo` or `countersign migrate`";
     throw new CountersignError("ledger-unreachable", `There is no ledger at "${file}"; ${advice}.`, {
       details: { path: file },
     });

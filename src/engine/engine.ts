@@ -92,7 +92,7 @@ export class Engine {
   constructor(options: EngineOptions) {
     const { ledger, clock = systemClock, newId = createIds(), secret } = options;
     if (secret === "")
-      throw new CountersignError("invalid-option", "`secret` is empty; leave it out or set one.");
+      throw new CountersignError("invalid-option", "`secret` is empty. Set a value or omit it.");
     const settings = settingsOf(options);
     const lease = new Lease({
       ledger,
@@ -189,7 +189,7 @@ export class Engine {
   /** @internal Says that this process can run an app's calls. */
   host(host: Host): void {
     if (this.#hosts.has(host.app)) {
-      throw new CountersignError("invalid-option", `The app ${host.app} is hosted by this engine already.`);
+      throw new CountersignError("invalid-option", `This engine already hosts the app ${host.app}.`);
     }
     this.#hosts.set(host.app, host);
   }

@@ -10,6 +10,6 @@ export function actingFor(principal: Principal, user: string): Principal {
   if (principal.id === user) return principal;
   if (hasScope(principal, "act-as")) return { ...principal, onBehalfOf: user };
   throw new CountersignError("forbidden", `${principal.id} may not act as "${user}".`, {
-    details: { field: "userId", hint: `Name ${principal.id}, or use a token with the scope act-as.` },
+    details: { field: "userId", hint: `Use ${principal.id}, or a token with the scope act-as.` },
   });
 }

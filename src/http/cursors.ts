@@ -33,8 +33,8 @@ export function openCursor(ledger: Pick<Ledger, "digestKey">, use: CursorUse, cu
   if (place !== undefined) return place;
   throw new CountersignError(
     "invalid-cursor",
-    "The cursor is not one that this list, with these filters, gave to you.",
-    { details: { field: "cursor", hint: "Begin again without a cursor." } },
+    "The cursor does not belong to this list, these filters and this user.",
+    { details: { field: "cursor", hint: "Start again without a cursor." } },
   );
 }
 

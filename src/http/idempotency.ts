@@ -46,9 +46,13 @@ export async function bindKey(
   const value = (await ledger.kept(KIND, id))?.value;
   const kept: JsonObject = isJsonObject(value) ? value : {};
   if (member(kept, "digest") !== digest) {
-    throw new CountersignError("key-reused", `The key "${key}" was used for another request.`, {
-      details: { field: IDEMPOTENCY_HEADER, hint: "Send this one under a new key." },
-    });
+    throw new CountersignError(
+      "key-reused",
+      `The idempotency key "${key}" was already used for a different request.`,
+      {
+        details: { field: IDEMPOTENCY_HEADER, hint: "Use a new key." },
+      },
+    );
   }
   const remembered = member(kept, "note");
   return isJsonObject(remembered) ? remembered : {};
@@ -72,7 +76,7 @@ export function idempotencyKey(context: Context<HttpEnv>): string | undefined {
   if (key === undefined || (key !== "" && key.length <= LONGEST_KEY)) return key;
   throw new CountersignError(
     "malformed-request",
-    `The ${IDEMPOTENCY_HEADER} must have from 1 to ${LONGEST_KEY} characters.`,
+    `${IDEMPOTENCY_HEADER} must have 1 to ${LONGEST_KEY} characters.`,
     { details: { field: IDEMPOTENCY_HEADER } },
   );
 }

@@ -8,8 +8,8 @@ import { serve } from "./operation.ts";
 import type { Site } from "./site.ts";
 
 const ABOUT =
-  "The approval layer for AI agents: what waits for a person, decisions on it, and what became of it. Errors are " +
-  "application/problem+json with a stable `code`; the ADK's own routes answer as the ADK does.";
+  "The approval layer for AI agents: open confirmations, decisions and outcomes. Errors are " +
+  "application/problem+json with a stable `code`; the ADK routes answer as the ADK server does.";
 
 /** Serves the document that describes every route of this app. Call it after the last of them is mounted. */
 export function serveOpenApi(app: OpenAPIHono<HttpEnv>, { auth, basePath }: Site): void {
@@ -47,20 +47,19 @@ const SCHEMES = {
   bearer: {
     type: "http",
     scheme: "bearer",
-    description: "An API token of `countersign tokens create`, or an access token of the issuer.",
+    description: "An API token from `countersign tokens create`, or an access token from the OIDC issuer.",
   },
   cookie: {
     type: "apiKey",
     in: "cookie",
     name: LOGIN_COOKIE,
-    description:
-      "Of a browser that logged in; where the public URL is https, `__Host-` stands before its name.",
+    description: "Set when a browser logs in. If the public URL is https, the name has the prefix `__Host-`.",
   },
   proof: {
     type: "apiKey",
     in: "header",
     name: PROOF_HEADER,
-    description: "What the login answered as `proof`. The cookie does not count without it.",
+    description: "The `proof` from the login. The cookie is not valid without it.",
   },
 } as const;
 

@@ -67,7 +67,7 @@ export function refuseOtherMethods(routes: OpenAPIHono<HttpEnv>): void {
   for (const [path, known] of methods) {
     const allow = [...known, ...(known.has("GET") ? ["HEAD"] : [])].join(", ");
     routes.all(path, (context) => {
-      const message = `${context.req.method} is not possible here.`;
+      const message = `${context.req.method} is not supported here.`;
       const error = new CountersignError("method-not-allowed", message, {
         details: { hint: `Possible: ${allow}.` },
       });
@@ -99,7 +99,7 @@ function checked<T>(schema: z.ZodType<T> | undefined, value: unknown, place: str
   if (result.success) return result.data;
   const issue = result.error.issues[0];
   const field = (issue?.path ?? []).map(String).join(".");
-  const said = issue?.message ?? "it does not fit";
+  const said = issue?.message ?? "it is invalid";
   const where = field === "" ? `The ${place}` : `\`${field}\` in the ${place}`;
   throw new CountersignError("malformed-request", `${where}: ${said}.`, {
     details: field === "" ? {} : { field },
@@ -114,19 +114,19 @@ function queriesOf(context: Context<HttpEnv>): Record<string, string | string[]>
 const EVERY_ROUTE = [401, 403, 422, 429, 500] as const;
 
 const PROBLEM_TITLES: Readonly<Record<number, string>> = {
-  400: "The body is not JSON, or the cursor is not of this list",
-  401: "Nobody is logged in",
+  400: "The body is not JSON, or the cursor is invalid",
+  401: "Not authenticated",
   403: "Not allowed",
-  404: "There is no such thing, or none that you may see",
-  408: "The request came too slowly",
-  409: "Something else stands",
-  412: "What was shown has changed since",
+  404: "Not found, or not visible to you",
+  408: "The request took too long to arrive",
+  409: "Conflicts with the current state",
+  412: "The confirmation has changed since you read it",
   413: "The body is too large",
   415: "The body is not application/json",
-  422: "The request does not fit",
+  422: "The request is invalid",
   429: "Too many requests",
-  500: "A fault of ours",
-  503: "The database or the server cannot be reached just now",
+  500: "Internal error",
+  503: "The database or the server is temporarily unavailable",
 };
 
 function toRouteConfig(operation: Operation<unknown, unknown, unknown>): RouteConfig {

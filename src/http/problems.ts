@@ -18,7 +18,7 @@ export function toldProblem(error: unknown, status: number): Problem {
   const problem = toProblem(error, status);
   if (!OPERATORS.has(problem.code)) return problem;
   const { type, title, code } = problem;
-  return { type, title, status, detail: `${title} The server's log says more.`, code };
+  return { type, title, status, detail: `${title} See the server log for details.`, code };
 }
 
 /** The problem document that tells of an error, with the request's id where there is one. */

@@ -41,6 +41,6 @@ export function checkScope(principal: Principal, ...anyOf: readonly Scope[]): vo
   if (hasScope(principal, ...anyOf)) return;
   const names = anyOf.join('" or "');
   throw new CountersignError("forbidden", `${principal.id} does not have the scope "${names}".`, {
-    details: { hint: "Use a token that has it, or ask an administrator for one." },
+    details: { hint: "Use a token with this scope, or ask an administrator for one." },
   });
 }

@@ -49,13 +49,13 @@ export class Site {
       if (runner.app === name) continue;
       throw new CountersignError(
         "invalid-option",
-        `The app "${name}" is a Runner whose app is "${runner.app}"; serve it under that name, or give the Runner \`app: "${name}"\`.`,
+        `The app "${name}" has a Runner for the app "${runner.app}". Use that name, or create the Runner with \`app: "${name}"\`.`,
       );
     }
     if (this.#apps.size === 0 && engine === undefined) {
       throw new CountersignError(
         "invalid-option",
-        "`apps` is empty; to serve the inbox of apps that run elsewhere, give the ledger's `engine`.",
+        "`apps` is empty. To serve only the inbox, pass `engine`.",
       );
     }
   }
@@ -86,8 +86,8 @@ export class Site {
   runner(app: string): Runner {
     const runner = this.#apps.get(app);
     if (runner !== undefined) return runner;
-    throw new CountersignError("unknown-app", `No app "${app}" is served here.`, {
-      details: { hint: `Served here: ${this.appNames.join(", ")}.` },
+    throw new CountersignError("unknown-app", `This server has no app "${app}".`, {
+      details: { hint: `Available apps: ${this.appNames.join(", ")}.` },
     });
   }
 
@@ -118,7 +118,7 @@ export class Site {
     if (keys.size <= 1) return engines;
     throw new CountersignError(
       "invalid-option",
-      "The apps are on different ledgers. Make one with `await createEngine({ ledger })` and give it to every Runner as `engine`.",
+      "The apps use different ledgers. Create one engine with `await createEngine({ ledger })` and pass it to every Runner as `engine`.",
     );
   }
 }
@@ -127,6 +127,6 @@ function readBasePath(basePath: string): string {
   if (basePath === "/" || /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)+$/.test(basePath)) return basePath;
   throw new CountersignError(
     "invalid-option",
-    `The basePath "${basePath}" is no path; write it as in "/approvals", with a slash before and none after.`,
+    `Invalid basePath "${basePath}". Start it with a slash and do not end with one, for example "/approvals".`,
   );
 }

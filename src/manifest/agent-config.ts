@@ -35,7 +35,7 @@ export function readAgentConfig(
   const members = source.map(node, "the agent config", CONFIG);
   const instruction = members?.needText("instruction");
   if (members === undefined || instruction === undefined) return undefined;
-  members.warnOf(["stream"], "does nothing here");
+  members.warnOf(["stream"], "is ignored here");
   const read = (name: "http_tools" | "sse_tools", transport: "http" | "sse"): readonly ServerUse[] => {
     const list = members.get(name);
     if (list === undefined) return [];
@@ -44,7 +44,7 @@ export function readAgentConfig(
   const name = members.text("name") ?? fileName;
   if (!/^[\w.-]+$/.test(name)) {
     const at = members.get("name") ?? node;
-    return source.problem(at, `the agent's name is "${name}"; use letters, digits, dashes and dots`);
+    return source.problem(at, `invalid agent name "${name}"; use letters, digits, dashes and dots`);
   }
   return {
     name,
@@ -67,7 +67,7 @@ function readRemoteAgents(source: ManifestSource, node: Node | undefined): reado
     const members = source.map(entry, what, REMOTE_AGENT);
     const name = members?.needText("name");
     const connection = members && connectionIn(source, members, what);
-    members?.warnOf(["timeout"], "does nothing here");
+    members?.warnOf(["timeout"], "is ignored here");
     return name === undefined || connection === undefined ? undefined : { name, connection, node: entry };
   });
 }
@@ -77,7 +77,7 @@ function modelOf(source: ManifestSource, node: Node | undefined): string | undef
   if (!isMap(node)) return source.text(node, "model");
   const known = ["type", "model", "base_url", "headers", "api_key_passthrough"];
   const members = source.map(node, "model", known);
-  members?.warnOf(["base_url", "headers", "api_key_passthrough"], "does nothing here");
+  members?.warnOf(["base_url", "headers", "api_key_passthrough"], "is ignored here");
   return members?.needText("model");
 }
 
@@ -110,8 +110,8 @@ function readParams(
   const url = params?.needText("url");
   if (params === undefined || url === undefined) return undefined;
   if (!URL.canParse(url))
-    return source.problem(params.get("url") ?? params.node, `params.url is no URL: ${url}`);
-  params.warnOf(["timeout", "sse_read_timeout", "terminate_on_close"], "does nothing here");
+    return source.problem(params.get("url") ?? params.node, `params.url is not a URL: ${url}`);
+  params.warnOf(["timeout", "sse_read_timeout", "terminate_on_close"], "is ignored here");
   const headers = params.textMap("headers");
   return { url, transport, ...(headers === undefined ? {} : { headers }) };
 }

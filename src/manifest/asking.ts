@@ -45,7 +45,7 @@ function readAdmitted(source: ManifestSource, node: Node, what: string): Approve
   if (source.problems.length > known) return undefined;
   // Nobody would be admitted, and every call would wait for good.
   if (roles.length + users.length === 0 && !notRequester)
-    return source.problem(node, `${what} names nobody; give roles, users, or notRequester: true`);
+    return source.problem(node, `${what} names nobody; set roles, users, or notRequester: true`);
   return {
     ...(roles.length === 0 ? {} : { roles }),
     ...(users.length === 0 ? {} : { users }),
@@ -59,5 +59,5 @@ function readDuration(source: ManifestSource, node: Node | undefined, what: stri
   const [, count, unit = ""] = /^([1-9]\d{0,5})([smhdw])$/.exec(text) ?? [];
   const unitMs = UNITS_MS[unit];
   if (count !== undefined && unitMs !== undefined) return Number(count) * unitMs;
-  return source.problem(node, `${what} is "${text}"; give a number and a unit, such as 90s, 12h or 30d`);
+  return source.problem(node, `${what} is "${text}"; use a number and a unit, for example 90s, 12h or 30d`);
 }

@@ -56,7 +56,7 @@ function subAgent(building: Building, use: AgentUse, { approvers }: Asking): Any
   if (options.remoteAgent === undefined) {
     throw new CountersignError(
       "invalid-option",
-      `The agent "${use.name}" is elsewhere; say how it is reached with \`remoteAgent: (about) => new RemoteAgent(about)\`, from "countersign/a2a".`,
+      `The agent "${use.name}" is remote. Set \`remoteAgent: (about) => new RemoteAgent(about)\`, from "countersign/a2a".`,
       { details: { option: "remoteAgent" } },
     );
   }
@@ -77,8 +77,7 @@ function agentName(name: string): string {
 function toolsetOf({ manifest }: Building, use: ServerUse, asking: Asking): McpToolset {
   const { name, toolNames, requireApproval, allowedHeaders, connection } = use;
   const server: McpServer | undefined = connection ?? manifest.servers.get(name);
-  if (server === undefined)
-    throw new CountersignError("invalid-option", `The MCP server "${name}" is not known.`);
+  if (server === undefined) throw new CountersignError("invalid-option", `There is no MCP server "${name}".`);
   return new McpToolset({
     name,
     server,

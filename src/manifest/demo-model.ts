@@ -81,6 +81,6 @@ function ofType(schema: JsonValue | undefined, value: string): JsonValue {
 function whatCanBeSaid({ tools }: ModelRequest): string {
   const names = tools.map(({ name }) => name.replaceAll("_", " ")).join(", ");
   return names === ""
-    ? "I have no tools, and without a model key no mind either."
-    : `I am a scripted model; a real one answers when a key is set. Name one of my tools and its arguments: ${names}.`;
+    ? "I am a scripted model and have no tools. Set a model key to use a real model."
+    : `I am a scripted model; set a model key to use a real one. Name one of my tools and its arguments: ${names}.`;
 }

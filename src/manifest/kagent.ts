@@ -73,10 +73,7 @@ export function readResource(source: ManifestSource, node: Node, into: Descripti
   if (resource === undefined) return;
   const version = resource.needText("apiVersion");
   if (version !== undefined && !version.startsWith("kagent.dev/")) {
-    source.problem(
-      resource.get("apiVersion") ?? node,
-      `apiVersion is "${version}"; it must be ${API_VERSION}`,
-    );
+    source.problem(resource.get("apiVersion") ?? node, `apiVersion is "${version}"; use ${API_VERSION}`);
   }
   const name = readName(source, resource.need("metadata"));
   const spec = resource.need("spec");
@@ -86,7 +83,7 @@ export function readResource(source: ManifestSource, node: Node, into: Descripti
   if (read !== undefined) read(source, { name, spec, node }, into);
   else {
     const known = Object.keys(KINDS).join(", ");
-    source.problem(resource.get("kind") ?? node, `kind is "${kind}"; it must be one of ${known}`);
+    source.problem(resource.get("kind") ?? node, `kind is "${kind}"; use one of ${known}`);
   }
 }
 
@@ -96,7 +93,7 @@ function readName(source: ManifestSource, node: Node | undefined): string | unde
   if (metadata === undefined || name === undefined || NAME.test(name)) return name;
   return source.problem(
     metadata.get("name") ?? metadata.node,
-    `metadata.name is "${name}"; use small letters, digits, dashes and dots`,
+    `metadata.name is "${name}"; use lower-case letters, digits, dashes and dots`,
   );
 }
 
@@ -118,11 +115,12 @@ const KINDS: {
     const url = members?.needText("url");
     members?.warnOf(
       ["headersFrom"],
-      "is a cluster's; give headers with the server's url in mcp-servers.yaml",
+      "works only in a cluster; set headers with the server's url in mcp-servers.yaml",
     );
-    members?.warnOf(["timeout"], "does nothing here");
+    members?.warnOf(["timeout"], "is ignored here");
     if (members === undefined || url === undefined) return;
-    if (!URL.canParse(url)) return source.problem(members.get("url") ?? spec, `spec.url is no URL: ${url}`);
+    if (!URL.canParse(url))
+      return source.problem(members.get("url") ?? spec, `spec.url is not a URL: ${url}`);
     const sse = members.text("protocol")?.toUpperCase() === "SSE";
     servers.set(name, { url, transport: sse ? "sse" : "http" });
   },
@@ -161,8 +159,8 @@ function readAgent(source: ManifestSource, { name, spec, node }: Resource): Agen
   const declarative = declared && source.map(declared, "spec.declarative", DECLARATIVE);
   const instruction = declarative?.needText("systemMessage");
   if (declarative === undefined || instruction === undefined) return undefined;
-  declarative.warnOf(FOR_THE_CLUSTER, "does nothing outside a cluster");
-  members.warnOf(["skills"], "does nothing outside a cluster");
+  declarative.warnOf(FOR_THE_CLUSTER, "is ignored outside a cluster");
+  members.warnOf(["skills"], "is ignored outside a cluster");
   return {
     name,
     instruction,
@@ -185,17 +183,13 @@ function readTools(source: ManifestSource, node: Node | undefined): Tools {
     const members = source.map(entry, "a tool", ["type", "mcpServer", "agent", "headersFrom"]);
     members?.warnOf(
       ["headersFrom"],
-      "is a cluster's; give headers with the server's url in mcp-servers.yaml",
+      "works only in a cluster; set headers with the server's url in mcp-servers.yaml",
     );
     const type = members?.needText("type");
     if (members === undefined || type === undefined) return;
     if (type === "McpServer") mcpServers.push(...readServerUse(source, members.need("mcpServer")));
     else if (type === "Agent") subAgents.push(...readAgentUse(source, members.need("agent")));
-    else
-      source.problem(
-        members.get("type") ?? entry,
-        `a tool's type is "${type}"; it must be McpServer or Agent`,
-      );
+    else source.problem(members.get("type") ?? entry, `a tool's type is "${type}"; use McpServer or Agent`);
   };
   if (node !== undefined) source.list(node, "spec.declarative.tools", readTool);
   return { mcpServers, subAgents };

@@ -133,8 +133,8 @@ describe("what is wrong is told with line and column, and what would be right", 
     const report = checkManifest(file);
     expect(report.problems).toEqual([]);
     expect(report.warnings.map(({ message }) => message)).toEqual([
-      "spec.declarative.a2aConfig does nothing outside a cluster",
-      "spec.declarative.stream does nothing outside a cluster",
+      "spec.declarative.a2aConfig is ignored outside a cluster",
+      "spec.declarative.stream is ignored outside a cluster",
     ]);
   });
 });
@@ -218,7 +218,7 @@ test("how the questions are put stands under countersign, and what names nobody 
   expect(asking("{ approvers: everybody }").join()).toContain("must be requester, or a map");
 });
 
-test("what is understood and does nothing here is said, each with its reason", () => {
+test("what is understood and is ignored here is said, each with its reason", () => {
   const file = write(
     JSON.stringify({
       instruction: "Help.",
@@ -228,13 +228,13 @@ test("what is understood and does nothing here is said, each with its reason", (
     "warned.json",
   );
   expect(warningsOf(file)).toEqual([
-    "params.timeout does nothing here",
-    "an entry of remote_agents.timeout does nothing here",
+    "params.timeout is ignored here",
+    "an entry of remote_agents.timeout is ignored here",
   ]);
   const started =
     "- type: McpServer\n      mcpServer: { name: x, allowedHeaders: [x-a], countersign: { command: x } }";
   expect(warningsOf(write(withTools(started)))).toEqual([
-    "allowedHeaders does nothing for a server that is started by a command",
+    "allowedHeaders is ignored for a server that is started by a command",
   ]);
 });
 

@@ -140,11 +140,11 @@ function checkReferences(
   for (const { name: server, connection, allowedHeaders = [], node } of mcpServers) {
     const found = connection ?? servers.get(server);
     if (found !== undefined && "command" in found && allowedHeaders.length > 0)
-      source.warning(node, "allowedHeaders does nothing for a server that is started by a command");
+      source.warning(node, "allowedHeaders is ignored for a server that is started by a command");
     if (found !== undefined) continue;
     source.problem(
       node,
-      `the MCP server "${server}" is not known; put its command or url under mcpServer.countersign, or under mcpServers.${server} in ${SERVER_FILES[0]} beside this file`,
+      `there is no MCP server "${server}"; put its command or url under mcpServer.countersign, or under mcpServers.${server} in ${SERVER_FILES[0]} next to this file`,
     );
   }
   for (const sub of subAgents) {
@@ -164,7 +164,7 @@ function textOf(file: string): string {
     return readFileSync(file, "utf8");
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    const why = code === "ENOENT" ? "is not there" : `cannot be read (${code ?? String(cause)})`;
+    const why = code === "ENOENT" ? "does not exist" : `cannot be read (${code ?? String(cause)})`;
     throw new CountersignError("invalid-option", `"${file}" ${why}.`, { details: { path: file }, cause });
   }
 }

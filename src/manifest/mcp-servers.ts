@@ -13,7 +13,8 @@ export function readConnection(source: ManifestSource, node: Node, what: string)
   if (command !== undefined) return commandOf(command, members, dirname(source.file));
   const url = members.text("url");
   if (url === undefined) return source.problem(node, `${what} needs a command or a url`);
-  if (!URL.canParse(url)) return source.problem(members.get("url") ?? node, `${what}.url is no URL: ${url}`);
+  if (!URL.canParse(url))
+    return source.problem(members.get("url") ?? node, `${what}.url is not a URL: ${url}`);
   return urlOf(source, url, members);
 }
 
@@ -34,7 +35,7 @@ function urlOf(source: ManifestSource, url: string, members: Members): McpServer
   const given = members.text("transport") ?? members.text("type");
   const transport = given === undefined ? undefined : TRANSPORTS[given.toLowerCase()];
   if (given !== undefined && transport === undefined) {
-    return source.problem(members.node, `the transport "${given}" is not known; it is http or sse`);
+    return source.problem(members.node, `unknown transport "${given}"; use http or sse`);
   }
   return {
     url,

@@ -43,10 +43,7 @@ export function connectionIn(
   const { protocol } = URL.parse(url) ?? {};
   if (protocol !== "http:" && protocol !== "https:") {
     const at = members.get("url") ?? members.node;
-    return source.problem(
-      at,
-      `${what}.url is "${url}"; give an address that begins with http:// or https://`,
-    );
+    return source.problem(at, `${what}.url is "${url}"; use an address that starts with http:// or https://`);
   }
   return { card: cardAt(url), headers: members.textMap("headers"), description: members.text("description") };
 }

@@ -55,7 +55,7 @@ export class ManifestSource {
 
   text(node: Node, what: string): string | undefined {
     if (isScalar(node) && typeof node.value === "string" && node.value.trim() !== "") return node.value;
-    return this.problem(node, `${what} must be a text`);
+    return this.problem(node, `${what} must be a string`);
   }
 
   /** A list, each of its entries read; entries that are wrong are left out and told of. */
@@ -135,10 +135,10 @@ export class Members {
     const node = this.get(name);
     if (node === undefined) return undefined;
     const what = `${this.#what}.${name}`;
-    if (!isMap(node)) return this.#source.problem(node, `${what} must be a map of texts`);
+    if (!isMap(node)) return this.#source.problem(node, `${what} must be a map of strings`);
     const entries = node.items.flatMap(({ key, value }) => {
       const text = isScalar(value) ? scalarText(value.value) : undefined;
-      if (text === undefined) this.#source.problem(key as Node, `${what}.${String(key)} must be a text`);
+      if (text === undefined) this.#source.problem(key as Node, `${what}.${String(key)} must be a string`);
       return text === undefined ? [] : [[String(key), text] as const];
     });
     return Object.fromEntries(entries);
@@ -153,7 +153,7 @@ function scalarText(value: unknown): string | undefined {
 
 function unknownMember(what: string, name: string, known: readonly string[]): string {
   const near = known.find((other) => plain(other) === plain(name) || distance(other, name) <= 2);
-  const advice = near === undefined ? `known are ${known.join(", ")}` : `did you mean ${near}?`;
+  const advice = near === undefined ? `known members: ${known.join(", ")}` : `did you mean ${near}?`;
   return `${what} has no member "${name}"; ${advice}`;
 }
 

@@ -7,7 +7,7 @@ test("an error of ours is told in its own words, with its field and hint", () =>
   const error = new CountersignError("payload-mismatch", "payload.days is missing.", { details });
   expect(toProblem(error, 422)).toEqual({
     type: "urn:countersign:error:payload-mismatch",
-    title: "The payload does not fit the schema that the request declared.",
+    title: "The payload does not match the schema of the confirmation.",
     status: 422,
     detail: "payload.days is missing.",
     code: "payload-mismatch",

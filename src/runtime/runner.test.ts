@@ -206,7 +206,7 @@ describe("the Runner", () => {
     expect(log).toEqual([]);
   });
 
-  test("settles a call whose outcome is unknown: it happened, with this result", async () => {
+  test("settles a call whose outcome is unknown: the call happened, with this result", async () => {
     const model = play([call("pay")], "It went through.");
     const pay = tool({
       name: "pay",

@@ -134,10 +134,13 @@ export class Runner {
     const session = { app: this.app, user: input.userId, id: input.sessionId };
     const submitted = this.#submitInput({ ...input, session, user: input.userId });
     if (submitted.message.answers) {
-      throw new CountersignError("malformed-request", "A message to begin a run with cannot hold an answer.");
+      throw new CountersignError(
+        "malformed-request",
+        "A message that starts a run cannot contain an answer.",
+      );
     }
     const { sessionKey, run: started } = await submit(run, submitted);
-    if (started === undefined) throw new CountersignError("internal", "The message set nothing in motion.");
+    if (started === undefined) throw new CountersignError("internal", "The message started no run.");
     return { session: sessionKey, ...started };
   }
 

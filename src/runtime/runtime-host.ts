@@ -33,7 +33,7 @@ async function step(run: RunContext, frame: FrameRecord): Promise<void> {
   const { lost = 0 } = frame;
   if (lost >= run.engine.settings.maxLostAttempts) {
     // The step may be what ends them: taken again, it would end one process after another.
-    const message = `${lost} processes were lost in this step of ${frame.agent}; it is not taken again.`;
+    const message = `${lost} processes crashed in this step of ${frame.agent}. It is not retried.`;
     await finishFrame(run.parts, frame, failureOf(frame, "step-lost", message));
     return;
   }

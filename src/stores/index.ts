@@ -83,7 +83,7 @@ function sqlitePath(url: string): string {
     case undefined:
       throw unknownLedger(`the ledger ${JSON.stringify(url)} has no scheme`, url);
     default:
-      throw unknownLedger(`no store is called "${scheme}"`, scheme);
+      throw unknownLedger(`there is no store "${scheme}"`, scheme);
   }
 }
 

@@ -41,15 +41,15 @@ test("a card tells what it is about, who asks, what each answer does, and what s
   const facts = await card.getByRole("region", { name: "Where it comes from" }).innerText();
   expect(facts).toMatch(/Requested by\s+ana/);
   expect(facts).toMatch(/assistant › reimburse/);
-  expect(facts).toMatch(/Why you are asked\s+\S+/);
+  expect(facts).toMatch(/Why approval is needed\s+\S+/);
   expect(facts).toMatch(/Who may decide\s+the person it is done for \(ana\)/);
   const around = await card.locator(".card-scroll").innerText();
-  expect(around).toMatch(/Asked in the same turn.*send_email.*finance@corp\.example/s);
+  expect(around).toMatch(/Other calls in the same turn.*send_email.*finance@corp\.example/s);
   expect(around).toMatch(
-    /Earlier decisions on this tool and requester\s+reimburse 7 · tea\s+grace, .*Approved, done/s,
+    /Earlier decisions for this tool and requester\s+reimburse 7 · tea\s+grace, .*Approved, done/s,
   );
   expect(around).toMatch(
-    /Conversation before it\s+Untrusted: anything here may have been written to persuade you/,
+    /Conversation before this request\s+Untrusted: anything here may have been written to persuade you/,
   );
 });
 
@@ -83,7 +83,7 @@ test("questions are asked as questions, picked or answered in one's own words, a
   const { page, rows, button, card, sendNow } = await openOne(inboxServer, id);
   expect(await rows.first().innerText()).toContain("Which region should it run in?");
   await card.getByRole("heading", { name: "3 questions for you" }).waitFor();
-  await card.getByText("No question is answered yet.").waitFor();
+  await card.getByText("Answer at least one question.").waitFor();
   await page.getByLabel("Ohio (us)").check();
   await page.getByLabel("Frankfurt (eu)").check();
   expect(await page.getByLabel("Ohio (us)").isChecked()).toBe(false);

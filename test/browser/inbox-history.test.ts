@@ -53,7 +53,7 @@ test("an unknown outcome is shown with what is known of it, and settled by a per
     .and(page.locator("[aria-disabled=false]"))
     .click();
   await sendNow();
-  await card.getByText("It was started, and how it ended is not known").waitFor();
+  await card.getByText("It was started, but its outcome is unknown").waitFor();
   await expect.poll(() => page.locator(".tab-count").allInnerTexts()).toEqual(["1"]);
   await page.getByRole("link", { name: /^Unknown/ }).click();
   await page.getByRole("link", { name: "explode" }).click();
@@ -99,11 +99,11 @@ test("notifications that were given up are told to administrators alone, who hav
   };
   const ana = await openAs("ana", ["read", "decide"], "#/deliveries");
   await ana.page.getByText("Only administrators see these").waitFor();
-  expect(await ana.page.getByText("given up", { exact: false }).allInnerTexts()).toEqual([
-    "Notifications given up",
+  expect(await ana.page.getByText("not delivered", { exact: false }).allInnerTexts()).toEqual([
+    "Undelivered notifications",
   ]);
   const { page } = await openAs("root", ["read", "admin"]);
-  await page.getByRole("link", { name: "2 notifications were given up" }).click();
+  await page.getByRole("link", { name: "2 notifications were not delivered" }).click();
   const items = page.locator("li.unknown");
   await expect.poll(() => items.count()).toBe(2);
   expect(await items.first().innerText()).toContain("A request about reimburse");
@@ -116,7 +116,7 @@ test("notifications that were given up are told to administrators alone, who hav
   ).toBe(0);
   await page.setViewportSize({ width: 1280, height: 860 });
   await items.first().getByRole("button", { name: "Send again" }).click();
-  await page.getByRole("link", { name: "1 notification was given up" }).waitFor();
+  await page.getByRole("link", { name: "1 notification was not delivered" }).waitFor();
   expect(await items.allInnerTexts()).toEqual([expect.stringContaining("tag")]);
   expect((await ledger.takeDeliveries("webhook", { limit: 9, holdMs: 60_000 })).length).toBe(1);
   // Meanwhile somebody else has it sent again.

@@ -93,7 +93,7 @@ test(`the list and the cards of what waits ${WELL}`, { timeout: LONG_MS }, async
   await page.getByText("Live").waitFor();
   await look(inbox, "list");
   await open(simple);
-  await card.getByText("Earlier decisions on this tool and requester").waitFor();
+  await card.getByText("Earlier decisions for this tool and requester").waitFor();
   await ready(inbox);
   await look(inbox, "card");
   await button(/^Reject…/).click();

@@ -25,8 +25,8 @@ describe("audit verify", () => {
     await record(folder);
     const { code, stdout } = folder.run(["audit", "verify"]);
     expect(code).toBe(0);
-    expect(stdout).toContain("The journal verifies: 2 records in 1 session, 0 checkpoints.");
-    expect(stdout).toContain("What this check cannot find:");
+    expect(stdout).toContain("The journal is intact: 2 records in 1 session, 0 checkpoints.");
+    expect(stdout).toContain("This check cannot detect:");
     expect(stdout).toContain("Without COUNTERSIGN_SECRET");
     for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
     expect(folder.json(["audit", "verify"])).toMatchObject({ ok: true, records: 2, streams: 1, faults: [] });
@@ -38,8 +38,8 @@ describe("audit verify", () => {
     edit(folder, "update journal set body = replace(body, 'ana', 'ben') where n = 2");
     const { code, stdout } = folder.run(["audit", "verify"]);
     expect(code).toBe(1);
-    expect(stdout).toContain("The journal does NOT verify");
-    expect(stdout).toMatch(/record 2: its body was altered/);
+    expect(stdout).toContain("The journal is NOT intact");
+    expect(stdout).toMatch(/record 2: its body was changed/);
     expect(stdout).toContain("it is not set here");
   });
 

@@ -185,7 +185,7 @@ describe("deny", () => {
     expect(refused.code).toBe(5);
     expect(refused.stderr).toMatch(/\[not-an-approver\]\n$/);
     const { stdout } = folder.run(["show", id]);
-    expect(stdout).toContain("and may not decide this.");
+    expect(stdout).toContain("You may not decide this.");
     expect(stdout).not.toContain("approve ");
     expect((folder.json(["show", id]) as Shown).status).toBe("requested");
   });

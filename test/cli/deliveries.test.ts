@@ -58,7 +58,7 @@ test("sends one again, once, and all of them", async () => {
     expect(due).toMatchObject([{ seq: first, attempt: 1 }]);
   });
   expect(folder.json(["deliveries", "retry", "--all"])).toEqual({ revived: 2 });
-  expect(folder.run(["deliveries"]).stdout).toBe("No message was given up.\n");
+  expect(folder.run(["deliveries"]).stdout).toBe("There are no undelivered messages.\n");
   expect(folder.run(["deliveries", "retry", "--all"]).stdout).toBe("Due again: 0.\n");
 });
 

@@ -68,7 +68,7 @@ describe("doctor", () => {
     expect(short?.advice).toContain("openssl rand");
   });
 
-  test("fails where the ledger was begun with another secret, and binds one that nobody wrote to, to none", async () => {
+  test("fails where the ledger was created with a different secret, and binds one that nobody wrote to, to none", async () => {
     const folder = makeFolder();
     await folder.withEngine(async () => {});
     const env = { COUNTERSIGN_SECRET: "x".repeat(40) };
@@ -80,7 +80,7 @@ describe("doctor", () => {
     expect(findings(folder).filter(({ status }) => status === "fail")).toEqual([]);
     expect(about(findings(folder, [], env), "ledger")).toMatchObject({
       status: "fail",
-      message: expect.stringContaining("begun without a secret") as string,
+      message: expect.stringContaining("created without a secret") as string,
     });
   });
 

@@ -43,7 +43,7 @@ test("doctor warns of it until somebody acknowledges it, who is kept", async () 
   const { code, stdout } = folder.run(["notices", "acknowledge", id]);
   expect(code).toBe(0);
   expect(stdout).toContain(`Acknowledged: ${id}, by local:`);
-  expect(folder.run(["notices", "list"]).stdout).toBe("There is no notice.\n");
+  expect(folder.run(["notices", "list"]).stdout).toBe("There are no notices.\n");
   const by = expect.stringMatching(/^local:/) as string;
   expect(folder.json(["notices", "list", "--all"])).toMatchObject({ items: [{ id, acknowledged: { by } }] });
   expect(folder.run(["notices", "list", "--all"]).stdout).toContain("acknowledged by local:");

@@ -102,7 +102,7 @@ describe("a server that cannot start says why in one line, and exits 2", () => {
       `import "nowhere";`,
       /agents\/bad\/agent\.ts: Error: Cannot find package 'nowhere'/,
     ],
-    ["exports something else", "export const agent = 1;", /exports no `rootAgent`, but agent\./],
+    ["exports something else", "export const agent = 1;", /does not export `rootAgent`\. It exports agent\./],
     [
       "exports another's agent",
       "export const rootAgent = { name: 'x' };",

@@ -48,7 +48,7 @@ describe("a command line that is not understood", () => {
   test.each([
     [["aprove", "x"], "There is no command `aprove`. Did you mean `countersign approve`?"],
     [["audit", "vrify"], "There is no command `audit vrify`. Did you mean `countersign audit verify`?"],
-    [["frobnicate"], "There is no command `frobnicate`. `countersign help` lists what there is."],
+    [["frobnicate"], "There is no command `frobnicate`. `countersign help` lists all commands."],
     [["approve", "x", "--wiat", "3"], "`approve` has no flag --wiat. Did you mean --wait?"],
     [["pending", "-x"], "`pending` has no flag -x. `countersign pending --help` lists its flags."],
     [["approve"], "`approve` needs <id>: countersign approve <id> [--payload JSON] [--wait SECONDS]"],
@@ -57,10 +57,10 @@ describe("a command line that is not understood", () => {
     [["deny", "abcd", "--reason", "--db"], "looks like a flag; write --reason=--db if it is the value."],
     [["pending", "--json=yes"], "--json takes no value."],
     [["pending", "--limit", "0"], '--limit is "0"; give a number of at least 1.'],
-    [["prune"], "`prune` needs --older-than AGE, such as 30d."],
+    [["prune"], "`prune` needs --older-than AGE, for example 30d."],
     [
       ["prune", "--older-than", "soon"],
-      '--older-than is "soon"; give a number and a unit, such as 90s, 12h, 30d or 2w.',
+      'Invalid --older-than "soon"; give a number and a unit, such as 90s, 12h, 30d or 2w.',
     ],
   ])("%j is told in one line, with exit code 2", async (args, message) => {
     const folder = makeFolder();

@@ -42,7 +42,7 @@ test("a warning is told and fails nothing", () => {
   folder.write("a.yaml", `${AGENT}    stream: true\n`);
   const { code, stdout } = validate(folder, "a.yaml");
   expect(code).toBe(0);
-  expect(stdout).toContain("a.yaml:8:13: warning: spec.declarative.stream does nothing outside a cluster");
+  expect(stdout).toContain("a.yaml:8:13: warning: spec.declarative.stream is ignored outside a cluster");
 });
 
 test("a folder stands for the manifests in it", () => {

@@ -98,6 +98,6 @@ describe.each(LEDGERS)("a NUL on %s", (_, open) => {
   test("in the name of a gated function is refused where it is written", async () => {
     const engine = await createEngine({ ledger: await open() });
     resources.add(() => engine.close());
-    expect(() => engine.gate("a\0b", {}, async () => null)).toThrow("holds a NUL character");
+    expect(() => engine.gate("a\0b", {}, async () => null)).toThrow("contains a NUL character");
   });
 });

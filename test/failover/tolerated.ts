@@ -11,7 +11,7 @@ const BEHIND: readonly FindingCode[] = [...UNSYNCED, "early-takeover"];
 const REPEATABLE = / \((look|lookup|hand|idempotent)\), attempt \d+ ran/;
 const SESSION_GONE = /ran, and the ledger says nothing$/;
 // Its run was stopped: another part of it ran, and the ledger has lost that.
-const RUN_STOPPED = /the run was stopped before another agent took this up/;
+const RUN_STOPPED = /the run was stopped before the other agent started/;
 
 /** May this be, in this world, given what the operators were told? */
 export function isTolerated(world: World, finding: Finding, notices: readonly Notice[]): boolean {

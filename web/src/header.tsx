@@ -69,7 +69,7 @@ const STATES: Readonly<Record<Connection, string>> = {
   live: "Live",
   reconnecting: "Reconnecting…",
   offline: "Offline",
-  refused: "Not live: the server refuses the stream",
+  refused: "Not live: the server refuses the live feed",
 };
 
 function ConnectionState(): ReactNode {

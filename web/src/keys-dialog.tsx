@@ -5,7 +5,7 @@ import { Dialog } from "./ui/dialog.tsx";
 const KEYS = [
   ["j / k", "next or previous request"],
   ["a", "approve the opened request"],
-  ["r", "reject the opened request, with a reason if you like"],
+  ["r", "reject the opened request, with an optional reason"],
   ["/", "search"],
   ["Esc", "back to the list"],
   ["?", "this help"],

@@ -107,7 +107,7 @@ export function toA2aError(error: unknown, report: (error: unknown) => void): A2
   }
   report(error);
   return new A2AError({
-    message: "Something went wrong on the server; its log says what.",
+    message: "Internal error. See the server log for details.",
     metadata: { code: "internal" },
   });
 }

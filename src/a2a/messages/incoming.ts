@@ -35,7 +35,7 @@ export function readIncoming(message: Message, optedIn: boolean): Incoming {
   if (forms.length > 1 || decisions.length > 1) throw undecided("The message answers more than once.");
   if (payload !== undefined) return { kind: "hitl", payload };
   if (optedIn && forms.length > 0) {
-    throw undecided("A client that opted in to the extension answers with its payload, not with data parts.");
+    throw undecided("A client that uses the extension must answer with its payload, not with data parts.");
   }
   const [decision] = decisions;
   if (isJsonObject(decision?.value)) return { kind: "decision-data", data: decision.value };
@@ -54,7 +54,7 @@ function hitlPayload(message: Message, optedIn: boolean): JsonObject | undefined
   if (!read.ok) throw refused(read.code, read.message);
   if (read.value !== undefined && !optedIn) {
     throw undecided(
-      "A request that carries an answer of the extension must name the extension in its header.",
+      "A request with an answer in the extension's format must name the extension in its header.",
     );
   }
   return read.value;

@@ -128,7 +128,7 @@ export function unknownNotice(place: MessagePlace, calls: readonly CallRecord[])
     role: "agent",
     parts: [
       textPart(
-        `It is not known whether this ran to its end: ${named}. A person has to settle it in the server's inbox; until then nothing goes on.`,
+        `The outcome of ${named} is unknown. A person must settle it in the server's inbox; the task waits until then.`,
       ),
     ],
     metadata: { [SETTLE]: true },

@@ -58,9 +58,9 @@ export function restOf({ status, artifacts }: Task): Rest | undefined {
     case TaskState.TASK_STATE_REJECTED:
       return failed("was rejected", message);
     case TaskState.TASK_STATE_AUTH_REQUIRED:
-      return failed("wants a login that it was not given", message);
+      return failed("requires a login", message);
     default:
-      return failed("is in a state that is not known here", message);
+      return failed("is in an unknown state", message);
   }
 }
 
@@ -168,7 +168,7 @@ function isTaken(name: string): boolean {
 }
 
 function unreadable(why: string): Rest {
-  return { state: "failed", message: `The task asks in a way that cannot be put to a person: ${why}` };
+  return { state: "failed", message: `The task asks in a format that is not supported: ${why}` };
 }
 
 function objectIn(object: JsonObject, name: string): JsonObject {

@@ -23,8 +23,8 @@ export async function decidedAtChild(
   const rest = restOf(await peer.task(taskIn(note), signal));
   if (isPause(rest, ids)) return undefined;
   return asksStill(rest, ids)
-    ? `decided in part at ${agent}; what is left is asked anew`
-    : `decided at ${agent}, or its time was up there: its task has gone on without an answer from here`;
+    ? `partly decided at ${agent}; the rest is asked again`
+    : `decided or expired at ${agent}; its task continued without an answer from here`;
 }
 
 function asksStill(rest: Rest | undefined, ids: readonly string[]): boolean {

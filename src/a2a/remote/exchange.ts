@@ -107,7 +107,7 @@ export class Exchange {
     const task = await this.#read();
     if (!isPause(restOf(task), ids)) return this.#follow(task, []);
     await this.#giveUp();
-    const message = `${this.#agent} did not take the decision: ${refusal.message}`;
+    const message = `${this.#agent} refused the decision: ${refusal.message}`;
     return { task: task.id, context: task.contextId, rest: { state: "failed", message } };
   }
 
@@ -125,7 +125,7 @@ export class Exchange {
         return { task: task.id, context: task.contextId, rest };
       }
       if (rest !== undefined && Date.now() - since > this.#lostAfterMs) {
-        throw new OutcomeUnknown(`${this.#agent} was told the decision and asks for it still.`);
+        throw new OutcomeUnknown(`${this.#agent} received the decision but still asks for it.`);
       }
       await this.#wait(waitMs);
       waitMs = Math.min(waitMs * 1.5, LONGEST_POLL_MS);
@@ -137,7 +137,7 @@ export class Exchange {
       return await this.#reach(() => this.#peer.task(this.#task, this.#signal));
     } catch (error) {
       if (!isRefusal(error)) throw error;
-      throw new OutcomeUnknown(`${this.#agent} does not know its task any more: ${error.message}`);
+      throw new OutcomeUnknown(`${this.#agent} no longer has the task: ${error.message}`);
     }
   }
 
@@ -187,7 +187,7 @@ export class Exchange {
 
   #unsettled(message: string): OutcomeUnknown {
     return new OutcomeUnknown(
-      `${this.#agent} waits for a person: ${message} Once that is done there, run this again; it goes on with the same task.`,
+      `${this.#agent} waits for a person: ${message} When that is done, run this again; it continues the same task.`,
     );
   }
 }

@@ -8,13 +8,13 @@ const LONGEST_ANSWER = 2_000;
 
 /** What is shown of a call of another agent's that was approved: all that is true until the agent was told. */
 export function toBeHanded(agent: string): JsonObject {
-  return { approved: true, note: `${agent} is told once all that it asks is decided` };
+  return { approved: true, note: `${agent} is told when all its questions are decided` };
 }
 
 const NOTES: Readonly<Record<Taking, (agent: string) => string>> = {
   yes: (agent) => `handed to ${agent}`,
-  no: (agent) => `not handed to ${agent}: it had gone on without, or refused it`,
-  perhaps: (agent) => `${agent} had gone on when it was asked again`,
+  no: (agent) => `not sent to ${agent}: it had already continued, or refused it`,
+  perhaps: (agent) => `${agent} had already continued when it was asked again`,
 };
 
 /** What is shown of the calls whose approvals an exchange was about, by their ids, once it has come to rest. */

@@ -95,7 +95,7 @@ export class Peer {
       if (!origins.has(new URL(request.url).origin)) {
         throw new CountersignError(
           "foreign-origin",
-          `The agent's card points to ${new URL(request.url).origin}; give the card itself if that is meant.`,
+          `The agent card points to a different origin, ${new URL(request.url).origin}. If that is intended, pass the card itself.`,
         );
       }
       for (const [name, value] of Object.entries((await this.#options.headers?.()) ?? {})) {

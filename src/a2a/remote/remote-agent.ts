@@ -80,7 +80,7 @@ export class RemoteAgent implements ForeignAgent {
     const unknown = Object.keys(options).find((name) => !KNOWN_OPTIONS.has(name));
     if (unknown !== undefined) throw invalid(`RemoteAgent has no option "${unknown}".`);
     if (options.name === "" || options.name === "user")
-      throw invalid(`An agent cannot be called "${options.name}".`);
+      throw invalid(`"${options.name}" cannot be the name of an agent.`);
     checkAsking(`The remote agent ${options.name}`, options);
     this.name = options.name;
     this.description = options.description ?? "";
@@ -99,7 +99,7 @@ export class RemoteAgent implements ForeignAgent {
     }
     const note = noteIn(cursor);
     if (isExchange(first.call)) return this.#afterExchange(first.call, note);
-    if (note?.rest.state !== "asks") throw new Error("The frame does not say what was asked.");
+    if (note?.rest.state !== "asks") throw new Error("The stored frame has no question.");
     const { task, context, rest } = note;
     const answer = progress.decidedElsewhere ? followArgs(calls) : answerArgs(rest, calls);
     return { kind: "do", tool: ANSWER_TOOL, args: { task, context, ...answer }, gated: false };

@@ -38,7 +38,7 @@ export function closedTo(principal: Principal, decisions: boolean): Complaint | 
   if (!decisions && !isAnybody(principal)) {
     return {
       code: "forbidden",
-      message: "Decisions over A2A are not taken by this server; decide in its inbox.",
+      message: "This server does not accept decisions over A2A. Decide in its inbox.",
     };
   }
   const isKnown = principal.authenticated || isAnybody(principal);
@@ -75,10 +75,10 @@ export async function complaintAbout(
 ): Promise<Complaint | undefined> {
   const { id, expiresAt } = confirmation;
   if (!mayDecide(confirmation, principal)) {
-    return { code: "not-an-approver", message: `${principal.id} may not decide ${id}; nothing was decided.` };
+    return { code: "not-an-approver", message: `${principal.id} may not decide ${id}. Nothing was decided.` };
   }
   if (expiresAt !== undefined && expiresAt <= now) {
-    return { code: "expired", message: `The deadline of ${id} has passed; nothing was decided.` };
+    return { code: "expired", message: `The deadline of ${id} has passed. Nothing was decided.` };
   }
   const judged = confirmed
     ? await engine.decisions.judgePayload({ confirmation, call }, payload)
@@ -86,6 +86,6 @@ export async function complaintAbout(
   if (judged.ok) return undefined;
   return {
     code: "payload-mismatch",
-    message: `The answer to ${id} does not fit what was asked (${judged.field}): ${judged.message}; nothing was decided.`,
+    message: `The answer to ${id} is invalid (${judged.field}): ${judged.message}. Nothing was decided.`,
   };
 }

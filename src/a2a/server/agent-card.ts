@@ -55,7 +55,11 @@ function securityOf(security: A2aSecurity): Pick<AgentCard, "securitySchemes" | 
   const bearer: SecurityScheme = {
     scheme: {
       $case: "httpAuthSecurityScheme",
-      value: { description: "A token of this server, or of its issuer.", scheme: "Bearer", bearerFormat: "" },
+      value: {
+        description: "A token from this server, or from its OIDC issuer.",
+        scheme: "Bearer",
+        bearerFormat: "",
+      },
     },
   };
   if (security === "bearer") {

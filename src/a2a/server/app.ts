@@ -105,7 +105,7 @@ async function answerCard(
   options: CardOptions,
 ): Promise<Response> {
   if (request.method !== "GET" && request.method !== "HEAD") {
-    return problem(405, "method-not-allowed", "The card is read by GET.");
+    return problem(405, "method-not-allowed", "Read the agent card with GET.");
   }
   // Where callers have to be known, only those who are learn what the agent can do.
   const whole = options.security === "none" || !isAnybody(principal);

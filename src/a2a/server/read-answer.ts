@@ -27,7 +27,7 @@ export interface Asked {
  * still what is open; ADK responses decide the ids that they name.
  */
 export function readAnswer(answer: Answer, { open, shown }: Asked): readonly DecisionInput[] {
-  if (open.length === 0) throw refused("malformed-decision", "The task waits for no decision.");
+  if (open.length === 0) throw refused("malformed-decision", "The task does not wait for a decision.");
   switch (answer.kind) {
     case "hitl":
       return readHitl(answer.payload, open);
@@ -40,7 +40,7 @@ export function readAnswer(answer: Answer, { open, shown }: Asked): readonly Dec
 
 function readHitl(payload: unknown, open: Asked["open"]): readonly DecisionInput[] {
   const [pause] = pausesOf(open.map(askOf));
-  if (pause === undefined) throw refused("malformed-decision", "The task waits for no decision.");
+  if (pause === undefined) throw refused("malformed-decision", "The task does not wait for a decision.");
   if (pause.kind === "questions") {
     const { id, questions } = pause.asked;
     const answers = valueOf(decodeAskUserResponse(payload, pause.asked));
@@ -67,7 +67,7 @@ function readDecisionData(data: unknown, { open, shown }: Asked): readonly Decis
   if (!isAsShown) {
     throw refused(
       "stale-version",
-      "What the task asks has changed since it was shown; look at the task and answer again.",
+      "The task's questions have changed since you read them. Get the task and answer again.",
     );
   }
   const decisions = valueOf(decodeDecisionData(data, questions)) ?? [];

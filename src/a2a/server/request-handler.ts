@@ -125,7 +125,7 @@ export class RequestHandler implements A2ARequestHandler {
       checkUse(this.#caller.principal, "read");
       const view = await this.#find(id);
       if (view.phase === "working" || view.phase === "waiting") return view;
-      throw unsupported(`The task ${id} is over (${view.phase}); get it instead.`);
+      throw unsupported(`The task ${id} has ended (${view.phase}). Get it instead.`);
     }, "waiting-too");
   }
 
@@ -154,7 +154,7 @@ export class RequestHandler implements A2ARequestHandler {
       );
     }
     if (message.contextId.length > LONGEST_ID) {
-      throw refused("malformed-request", `A contextId has up to ${LONGEST_ID} characters.`);
+      throw refused("malformed-request", `A contextId can have up to ${LONGEST_ID} characters.`);
     }
     if (configuration?.taskPushNotificationConfig !== undefined)
       throw new PushNotificationNotSupportedError();
@@ -187,7 +187,7 @@ export class RequestHandler implements A2ARequestHandler {
       },
     });
     const view = await this.#read(startedTask(started));
-    if (view === undefined) throw refused("session-deleted", "The context was deleted meanwhile.");
+    if (view === undefined) throw refused("session-deleted", "The context was deleted in the meantime.");
     return view;
   }
 
@@ -195,10 +195,10 @@ export class RequestHandler implements A2ARequestHandler {
     const { taskId, contextId, messageId } = message;
     const engine = await this.#engine();
     const { principal } = this.#caller;
-    if (taskId === "") throw refused("malformed-decision", "An answer names the task that it answers.");
+    if (taskId === "") throw refused("malformed-decision", "An answer must name its task.");
     const view = await this.#find(taskId, "answers");
     if (contextId !== "" && contextId !== view.session.id) {
-      throw refused("malformed-decision", `The task ${taskId} is not of the context ${contextId}.`);
+      throw refused("malformed-decision", `The task ${taskId} does not belong to the context ${contextId}.`);
     }
     const digest = valueDigest(engine.ledger.digestKey, contentOf(message));
     const { decisions } = this.#options;
@@ -267,11 +267,11 @@ export class RequestHandler implements A2ARequestHandler {
 
 function refusedWords(phase: TaskView["phase"]): string {
   if (phase === "waiting") {
-    return "The task waits for decisions, and text is never one; to talk meanwhile, send it with the contextId alone.";
+    return "The task waits for decisions, and text is not a decision. To send a message, use only the contextId.";
   }
   if (phase === "working")
-    return "The task is at work; wait for it, or send the message with the contextId alone.";
-  return `The task is over (${phase}); send the message with the contextId alone to go on.`;
+    return "The task is still running. Wait for it, or send the message with only the contextId.";
+  return `The task has ended (${phase}). To continue, send the message with only the contextId.`;
 }
 
 /** All of a message that makes it the one it is. */

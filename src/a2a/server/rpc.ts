@@ -49,7 +49,7 @@ function versionOf({ headers }: Request, body: JsonObject): Version {
   }
   const [, short] = /^(\d+\.\d+)(?:\.\d+)?$/.exec(said) ?? [];
   if (short === "1.0" || short === "0.3") return short;
-  throw new VersionNotSupportedError(`The A2A version "${said}" is not spoken here; 1.0 and 0.3 are.`);
+  throw new VersionNotSupportedError(`The A2A version "${said}" is not supported. Use 1.0 or 0.3.`);
 }
 
 function extensionsOf({ headers }: Request, version: Version): readonly string[] {

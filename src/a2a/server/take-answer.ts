@@ -88,7 +88,7 @@ async function remembered(ledger: Ledger, id: string, digest: string): Promise<r
 function rememberedIn({ value }: StoredItem, digest: string): readonly DecisionInput[] {
   const kept: JsonObject = isJsonObject(value) ? value : {};
   if (member(kept, "digest") !== digest) {
-    throw refused("key-reused", "Another message was sent under this messageId; give this one its own.");
+    throw refused("key-reused", "This messageId was already used for a different message. Use a new one.");
   }
   const decisions = member(kept, "decisions");
   return isJsonArray(decisions) ? decisions.map(toDecision) : [];

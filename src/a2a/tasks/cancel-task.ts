@@ -9,7 +9,7 @@ import { CANCELLED, type TaskView } from "./read-task.ts";
 export async function cancelTask(engine: Engine, view: TaskView, principal: Principal): Promise<void> {
   if (view.phase === "canceled") return;
   if (view.phase !== "working" && view.phase !== "waiting") {
-    throw refused("not-cancellable", `The task is over (${view.phase}).`);
+    throw refused("not-cancellable", `The task has ended (${view.phase}).`);
   }
   const { session, invocation } = view.ref;
   const frames = (await engine.ledger.liveFrames(session)).filter((frame) => frame.invocation === invocation);

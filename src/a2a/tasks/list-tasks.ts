@@ -51,7 +51,7 @@ async function wantedTasks(
 function pageStart(tasks: readonly TaskView[], pageToken: string): number {
   const before = tasks.findIndex(({ ref }) => taskIdOf(ref) === pageToken);
   if (before >= 0 || pageToken === "") return before + 1;
-  throw refused("malformed-request", `There is no page after ${pageToken}; begin again without a pageToken.`);
+  throw refused("malformed-request", `Invalid pageToken ${pageToken}. Start again without a pageToken.`);
 }
 
 async function sessionsOf(

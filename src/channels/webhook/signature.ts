@@ -19,7 +19,7 @@ export function parseWebhookSecret(secret: string): Uint8Array {
   if (BASE64.test(text) && key.length >= FEWEST_BYTES && key.length <= MOST_BYTES) return key;
   throw new CountersignError(
     "invalid-option",
-    `A webhook secret is not "${PREFIX}" and ${FEWEST_BYTES} to ${MOST_BYTES} bytes in base64; make one with: ` +
+    `A webhook secret must be "${PREFIX}" followed by ${FEWEST_BYTES} to ${MOST_BYTES} bytes in base64. Create one with: ` +
       `echo ${PREFIX}$(openssl rand -base64 ${NEW_SECRET_BYTES})`,
     { details: { field: "secrets" } },
   );

@@ -27,7 +27,7 @@ export function createWebhookChannel(options: WebhookOptions): Channel {
   const url = parseUrl(options.url);
   const keys = secrets.map(parseWebhookSecret);
   if (keys.length === 0) {
-    throw new CountersignError("invalid-option", "The webhook has no secret to sign with.", {
+    throw new CountersignError("invalid-option", "The webhook needs a secret to sign its messages.", {
       details: { field: "secrets" },
     });
   }
@@ -95,7 +95,7 @@ function parseUrl(text: string): URL {
   if (url !== undefined && isWeb && url.username === "" && url.password === "") return url;
   throw new CountersignError(
     "invalid-option",
-    "The webhook's address is not an http or https URL without a user name; give one like https://example.com/hook.",
+    "The webhook address must be an http or https URL without a user name, for example https://example.com/hook.",
     { details: { field: "url" } },
   );
 }

@@ -33,7 +33,7 @@ function agentsAt(path: string): readonly AgentFile[] {
   if (found.length > 0) return found;
   throw unusable(
     path,
-    "has no agent: neither it nor a folder in it holds an agent.ts (.js, .mjs) that exports `rootAgent`, or an agent.yaml",
+    "has no agent. Add an agent.ts (.js, .mjs) that exports `rootAgent`, or an agent.yaml, to it or to a subfolder",
   );
 }
 
@@ -47,7 +47,7 @@ function kindOf(path: string, place: string): "file" | "folder" {
 
 function fileAgent(path: string, file: string): readonly AgentFile[] {
   const extension = extname(file);
-  if (!EXTENSIONS.includes(extension)) throw unusable(path, `is no ${EXTENSIONS.join(", ")} file`);
+  if (!EXTENSIONS.includes(extension)) throw unusable(path, `is not a ${EXTENSIONS.join(", ")} file`);
   const name = basename(file, extension);
   return [{ app: name === "agent" ? basename(dirname(file)) : name, file }];
 }
@@ -75,8 +75,8 @@ function entriesOf(folder: string): readonly string[] {
 
 function reasonOf(cause: unknown): string {
   const code = (cause as NodeJS.ErrnoException).code;
-  if (code === "ENOENT") return "is not there";
-  if (code === "EACCES" || code === "EPERM") return "may not be read by this user";
+  if (code === "ENOENT") return "does not exist";
+  if (code === "EACCES" || code === "EPERM") return "cannot be read by this user";
   return `cannot be read (${code ?? String(cause)})`;
 }
 
@@ -87,7 +87,7 @@ function unusable(path: string, why: string, cause?: unknown): CountersignError 
 function sameName(one: AgentFile, other: AgentFile): CountersignError {
   return new CountersignError(
     "invalid-option",
-    `Two agents would be served as "${one.app}": ${one.file} and ${other.file}; rename the folder of one.`,
+    `Two agents have the name "${one.app}": ${one.file} and ${other.file}. Rename one of the folders.`,
     { details: { app: one.app } },
   );
 }

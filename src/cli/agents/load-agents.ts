@@ -51,7 +51,7 @@ function refuseTaken(before: readonly LoadedAgent[], loaded: readonly LoadedAgen
     if (other === undefined) continue;
     throw new CountersignError(
       "invalid-option",
-      `Its agent would be served as "${app}", and so would that of ${shortPath(other.file)}; rename one.`,
+      `The name "${app}" is already used by ${shortPath(other.file)}. Rename one of them.`,
       { details: { app } },
     );
   }
@@ -112,7 +112,7 @@ async function reachingOthers(): Promise<ManifestOptions> {
     if (code !== "ERR_MODULE_NOT_FOUND" || !message.includes(A2A_PACKAGE)) throw cause;
     throw new CountersignError(
       "missing-package",
-      `An agent that it uses is elsewhere; install ${A2A_PACKAGE} to reach it.`,
+      `It uses a remote agent. Install ${A2A_PACKAGE} to connect to it.`,
       { details: { package: A2A_PACKAGE }, cause },
     );
   });
@@ -128,13 +128,13 @@ async function agentOf(file: string): Promise<AnyAgent> {
   const name = EXPORTS.find((candidate) => module[candidate] !== undefined);
   if (name === undefined) {
     const others = Object.keys(module).join(", ") || "nothing";
-    throw new CountersignError("invalid-option", `It exports no \`rootAgent\`, but ${others}.`);
+    throw new CountersignError("invalid-option", `It does not export \`rootAgent\`. It exports ${others}.`);
   }
   const agent = await module[name];
   if (isAgent(agent)) return agent;
   throw new CountersignError(
     "invalid-option",
-    `Its \`${name}\` is no agent of Countersign; make it with \`new LlmAgent\` (or \`new Agent\`) imported from "countersign".`,
+    `Its \`${name}\` is not a Countersign agent. Create it with \`new LlmAgent\` (or \`new Agent\`) from "countersign".`,
   );
 }
 
@@ -151,7 +151,7 @@ function isAgent(value: unknown): value is AnyAgent {
 
 // What a module throws is its author's, and may be anything.
 function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return `It throws ${String(error)} when it is loaded.`;
+  if (!(error instanceof Error)) return `Loading it throws ${String(error)}.`;
   if (CountersignError.isInstance(error)) return error.message;
   const [firstLine = ""] = error.message.split("\n");
   const place = placeOf(error);

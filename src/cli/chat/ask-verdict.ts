@@ -23,7 +23,7 @@ export async function askVerdict(lines: Lines, found: FoundConfirmation, asking:
     if (line.kind !== "line") return line;
     const verdict = readVerdict(line.text);
     if (verdict === undefined) {
-      asking.screen.note("Say approve (or y), deny (or n, with a reason if you like), or later.");
+      asking.screen.note("Type approve (or y), deny (or n, optionally with a reason), or later.");
       continue;
     }
     if (verdict.kind === "deny") return withReason(lines, verdict, asking);
@@ -39,7 +39,7 @@ async function withReason(
   { signal }: Asking,
 ): Promise<Asked> {
   if (verdict.reason !== undefined || !lines.isTerminal) return verdict;
-  const line = await lines.next("why (may be empty)? ", signal);
+  const line = await lines.next("reason (optional)? ", signal);
   if (line.kind !== "line") return line;
   const reason = line.text.trim();
   return reason === "" ? verdict : { ...verdict, reason };

@@ -20,7 +20,7 @@ export interface ChatParts {
   readonly resumeWords: string | undefined;
 }
 
-const HELP = "Type a message; /pending asks again about what waits, /quit leaves. Ctrl-C leaves too.";
+const HELP = "Type a message. /pending shows open questions again; /quit or Ctrl-C quits.";
 
 /**
  * Talks until the person leaves or there is no more input. What waits stays in the ledger. Ctrl-C during a run
@@ -69,7 +69,7 @@ export class Chat {
     screen.card(found);
     const { id } = found.confirmation;
     if (!conversation.mayDecide(found)) {
-      screen.note("You may not decide this here; it waits for somebody who may.");
+      screen.note("You may not decide this. It waits for an approver.");
       this.#aside.add(id);
       return undefined;
     }
@@ -85,7 +85,7 @@ export class Chat {
         return undefined;
       case "later":
         this.#aside.add(id);
-        screen.note(`It waits. /pending asks again; ${shortId(id)} is its id.`);
+        screen.note(`It waits (id ${shortId(id)}). /pending asks again.`);
         return undefined;
       case "approve": {
         const { payload } = verdict;
@@ -129,7 +129,7 @@ export class Chat {
     for (const { id, tool } of await conversation.unknown()) {
       if (this.#toldUnknown.has(id)) continue;
       this.#toldUnknown.add(id);
-      screen.note(`${inert(tool)} started and its end is not known. Find out what happened, and say so with`);
+      screen.note(`${inert(tool)} started, but its outcome is unknown. Find out what happened, then run`);
       screen.command(commandLine(`settle ${shortId(id)} …`));
     }
   }
@@ -138,24 +138,22 @@ export class Chat {
     const { screen, exitNow } = this.#parts;
     if (this.#interrupted) exitNow(SIGNAL_EXITS.SIGINT);
     this.#interrupted = true;
-    screen.note(
-      "Waiting for what runs; Ctrl-C again ends at once, and what has started is then shown as unknown.",
-    );
+    screen.note("Waiting for running calls. Ctrl-C again stops at once; running calls then become unknown.");
   }
 
   async #leave(how: "end" | "interrupted"): Promise<number> {
     const { conversation, screen, commandLine, resumeWords } = this.#parts;
     const open = await conversation.open();
     if (open.length > 0) {
-      screen.note(`Left. ${open.length === 1 ? "A question waits" : `${open.length} questions wait`}:`);
+      screen.note(`${open.length === 1 ? "One question is" : `${open.length} questions are`} still open:`);
       for (const { confirmation, call } of open) {
         screen.note(`  ${shortId(confirmation.id)}  ${inert(call.tool)}`);
       }
     }
     if (open.length > 0 || how === "interrupted") {
-      if (resumeWords === undefined) screen.note("The ledger was in memory, and is gone with this process.");
+      if (resumeWords === undefined) screen.note("The ledger was in memory and is lost now.");
       else {
-        screen.note("Go on with");
+        screen.note("Continue with");
         screen.command(commandLine(resumeWords));
       }
     }

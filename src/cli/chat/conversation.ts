@@ -181,7 +181,7 @@ export class Conversation {
     if (known?.session.deletedAt === undefined) return known?.session.key;
     throw new CountersignError(
       "session-deleted",
-      `The session ${inert(this.name.id)} was deleted; begin another one.`,
+      `The session ${inert(this.name.id)} was deleted. Start a new one.`,
     );
   }
 }

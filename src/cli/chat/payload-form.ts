@@ -83,7 +83,7 @@ function fieldOf(
       if (text.trim() === "" && usual !== undefined) return { ok: true, value: usual };
       if (text.trim() === "" && !required) return { ok: true, value: undefined };
       const value = toValue(text, schema);
-      if (value === undefined) return { ok: false, message: `"${inert(text)}" is no ${type}` };
+      if (value === undefined) return { ok: false, message: `"${inert(text)}" is not a valid ${type}` };
       return check(name, schema, value);
     },
   };

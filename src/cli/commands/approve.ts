@@ -5,31 +5,35 @@ import { parseFlag } from "../report.ts";
 
 export const approve: Command = {
   name: "approve",
-  summary: "let one call run, once",
+  summary: "approve one call; it runs at most once",
   usage: "<id> [--payload JSON] [--wait SECONDS]",
   about:
     "Commits the decision as local:<your user name>. The call runs where its app is hosted: if no such " +
-    "process is up, as soon as one is. Approving again changes nothing and runs nothing. <id> may be the " +
-    "end of an id, at least four characters, or the call's id: both decide only the first question of a call. One " +
-    "that asks again is decided by its whole id. With --wait, the exit code is 0 only if the call succeeded.",
+    "process is running, it runs when one starts. Approving twice is harmless: nothing runs again. <id> may be the " +
+    "last four or more characters of an id, or the call's id; both decide only the first question of a call. If the call " +
+    "asks again, give the full id of the new question. With --wait, the exit code is 0 only if the call succeeded.",
   words: { names: ["<id>"] },
   flags: {
-    payload: { type: "string", value: "JSON", help: "what the tool asked for; `show` prints its schema" },
+    payload: {
+      type: "string",
+      value: "JSON",
+      help: "the data that the tool asks for; `show` prints its schema",
+    },
     wait: {
       type: "string",
       value: "SECONDS",
-      help: "wait so long for the call to end, and print its result",
+      help: "wait up to this many seconds for the call to end, and print its result",
     },
     ...SHOWN_VERSION_FLAG,
     ...BREAK_GLASS_FLAG,
     ...LEDGER_FLAG,
   },
   examples: [
-    { line: "approve k3f9x2ab", says: "decides, and returns at once" },
-    { line: "approve k3f9x2ab --wait 30", says: "and prints the result, if there is one within 30 seconds" },
+    { line: "approve k3f9x2ab", says: "approves, and returns at once" },
+    { line: "approve k3f9x2ab --wait 30", says: "also waits up to 30 seconds and prints the result" },
     {
       line: `approve k3f9x2ab --payload '{"approvedDays":3}'`,
-      says: "answers a question that wants more than yes",
+      says: "approves with the data that the tool asks for",
     },
   ],
   run(invocation) {

@@ -9,13 +9,13 @@ import { withEngine } from "../wiring.ts";
 
 export const cancel: Command = {
   name: "cancel",
-  summary: "take a question back, or an approval nobody has started",
+  summary: "withdraw a question, or an approval that has not started",
   usage: "<id> --reason TEXT",
   about:
-    "Unlike a denial this is nobody's verdict on the call: it is recorded as withdrawn, with the reason.",
+    "This is not a denial: the question is recorded as withdrawn, with your reason, and the call does not run.",
   words: { names: ["<id>"] },
   flags: {
-    reason: { type: "string", value: "TEXT", help: "why; required, and kept in the journal" },
+    reason: { type: "string", value: "TEXT", help: "why (required); stored in the journal" },
     ...BREAK_GLASS_FLAG,
     ...LEDGER_FLAG,
   },
@@ -24,9 +24,13 @@ export const cancel: Command = {
     const [given = ""] = invocation.words;
     const reason = invocation.flags.text("reason");
     if (reason === undefined || reason.trim() === "") {
-      throw new CountersignError("malformed-request", "`cancel` needs --reason TEXT: the journal says why.", {
-        details: { field: "reason" },
-      });
+      throw new CountersignError(
+        "malformed-request",
+        "`cancel` needs --reason TEXT. The reason is stored in the journal.",
+        {
+          details: { field: "reason" },
+        },
+      );
     }
     return withEngine(invocation, async (engine) => {
       const found = await findConfirmation(engine.ledger, given);

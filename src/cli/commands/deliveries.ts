@@ -18,19 +18,19 @@ const PAGE = 500;
 
 export const deliveries: Command = {
   name: "deliveries",
-  summary: "messages to channels that were given up, and why",
+  summary: "list messages to channels that could not be delivered, and why",
   usage: "[--limit N]",
   about:
-    "A message (a webhook, for instance) that could not be sent for three days, or that its recipient does not want, " +
-    "is given up and kept. Lists them: the channel and the number by which `deliveries retry` takes one, what it was to " +
-    "tell, since when it was tried, how often, and what went wrong the last time. No decision depends on them.",
+    "A message to a channel (a webhook, for example) is undelivered when sending failed for three days, or when the " +
+    "recipient rejected it. Lists each one: the channel and number to use with `deliveries retry`, what it was about, " +
+    "when it was first tried, how often, and the last error. No decision depends on these messages.",
   flags: {
-    limit: { type: "string", value: "N", help: `at most so many (${USUAL_LIMIT})` },
+    limit: { type: "string", value: "N", help: `list at most this many (${USUAL_LIMIT})` },
     ...LEDGER_FLAG,
   },
   examples: [
-    { line: "deliveries", says: "what was given up" },
-    { line: "deliveries --json", says: "for a program" },
+    { line: "deliveries", says: "the undelivered messages" },
+    { line: "deliveries --json", says: "as JSON" },
   ],
   run(invocation) {
     const { output, flags } = invocation;
@@ -46,18 +46,18 @@ export const deliveries: Command = {
 
 export const deliveriesRetry: Command = {
   name: "deliveries retry",
-  summary: "send again what was given up",
+  summary: "send undelivered messages again",
   usage: "<channel> <sequence> | --all",
   about:
-    "Makes it due, as if it were new. It is sent by a server that has the channel; while none has, it waits.",
+    "Queues the message as if it were new. A server that has this channel sends it; until one runs, it waits.",
   words: { names: ["<channel>", "<sequence>"], optional: true },
   flags: {
-    all: { type: "boolean", help: "everything that was given up, of every channel" },
+    all: { type: "boolean", help: "all undelivered messages, of all channels" },
     ...LEDGER_FLAG,
   },
   examples: [
-    { line: "deliveries retry webhook 1042", says: "this one" },
-    { line: "deliveries retry --all", says: "all of them, once what was wrong is mended" },
+    { line: "deliveries retry webhook 1042", says: "one message" },
+    { line: "deliveries retry --all", says: "all of them, after the cause is fixed" },
   ],
   run(invocation) {
     const named = namedIn(invocation);
@@ -65,8 +65,8 @@ export const deliveriesRetry: Command = {
     return withEngine(invocation, async ({ ledger }) => {
       const revived = named === "all" ? await reviveAll(ledger) : await reviveOne(ledger, named);
       if (flags.has("json")) output.json({ revived });
-      else if (named === "all") output.line(`Due again: ${revived}.`);
-      else output.line(`Due again: ${inert(named.channel)} ${named.sequence}.`);
+      else if (named === "all") output.line(`Queued again: ${revived}.`);
+      else output.line(`Queued again: ${inert(named.channel)} ${named.sequence}.`);
       return EXIT.ok;
     });
   },
@@ -78,15 +78,15 @@ function namedIn({ words, flags }: Invocation): Named | "all" {
   const [channel, sequence] = words;
   if (flags.has("all")) {
     if (channel === undefined) return "all";
-    throw malformed(`\`deliveries retry\` takes either --all or a message, not both.`);
+    throw malformed(`\`deliveries retry\` takes --all or one message, not both.`);
   }
   if (channel === undefined || sequence === undefined) {
     throw malformed(
-      "`deliveries retry` needs a channel and a number, as `countersign deliveries` prints them, or --all.",
+      "`deliveries retry` needs --all, or a channel and a number from `countersign deliveries`.",
     );
   }
   if (/^\d{1,15}$/.test(sequence)) return { channel, sequence: Number(sequence) };
-  throw malformed(`"${sequence}" is no number of a message; \`countersign deliveries\` prints them.`);
+  throw malformed(`"${sequence}" is not a message number. \`countersign deliveries\` prints the numbers.`);
 }
 
 async function firstOf(
@@ -123,11 +123,11 @@ async function reviveAll(ledger: Ledger): Promise<number> {
 }
 
 function printAll(output: Output, items: readonly FailedDelivery[], more: boolean): void {
-  if (items.length === 0) return output.line("No message was given up.");
+  if (items.length === 0) return output.line("There are no undelivered messages.");
   for (const item of items) printOne(output, item);
   output.line();
-  if (more) output.prose("There are more; --limit shows them.");
-  output.prose("`countersign deliveries retry <channel> <sequence>` sends one again, --all all of them.");
+  if (more) output.prose("There are more. Use --limit to see them.");
+  output.prose("`countersign deliveries retry <channel> <sequence>` sends one again; --all sends all.");
 }
 
 function printOne(output: Output, item: FailedDelivery): void {
@@ -142,7 +142,7 @@ function printOne(output: Output, item: FailedDelivery): void {
   output.line(named.join("  "));
   const ago = relativeTime(Date.parse(failedAt), Date.now());
   const times = attempts === 1 ? "once" : `${attempts} times`;
-  output.prose(`tried ${times} since ${absoluteTime(Date.parse(since))}, given up ${ago}`, "    ");
+  output.prose(`tried ${times} since ${absoluteTime(Date.parse(since))}, failed for good ${ago}`, "    ");
   if (reason !== "") output.quote(reason, "    ");
 }
 

@@ -21,23 +21,23 @@ const FIRST_USER = "user";
 
 export const demo: Command = {
   name: "demo",
-  summary: "a server with agents to try: something waits for your approval",
+  summary: "start a server with example agents; one call waits for your approval",
   usage: "[--port PORT] [--db URL]",
   about:
-    "Serves the example agents, with a scripted model unless GEMINI_API_KEY or GOOGLE_API_KEY is set. On a new " +
-    "ledger one of them is asked for $2500, which waits for a person. Stop it with Ctrl-C and start it again: " +
-    "what waits is in the ledger, not in the process.",
+    "Serves the example agents. They use a scripted model unless GEMINI_API_KEY or GOOGLE_API_KEY is set. On a new " +
+    "ledger, one agent is asked for $2500, and the call waits for a person. Stop it with Ctrl-C and start it again: " +
+    "the call still waits, because it is stored in the ledger.",
   flags: {
     ...SERVE_FLAGS,
     db: {
       type: "string",
       value: "URL",
-      help: `the ledger; made if absent (COUNTERSIGN_DB, else ${DEMO_URL})`,
+      help: `the ledger; created if missing (COUNTERSIGN_DB, or ${DEMO_URL})`,
     },
   },
   examples: [
-    { line: "demo", says: `on http://127.0.0.1:8000, with ${DEMO_FILE} of this folder` },
-    { line: "demo --port 8123 --db memory:", says: "elsewhere, and leaves nothing behind" },
+    { line: "demo", says: `on http://127.0.0.1:8000, with ${DEMO_FILE} in this folder` },
+    { line: "demo --port 8123 --db memory:", says: "on another port, in memory only" },
   ],
   async run(invocation) {
     const options = readServeOptions(invocation, DEMO_URL);
@@ -75,19 +75,19 @@ function suggest(
   output.prose(
     id === undefined
       ? `Open ${url} and ask an agent for something.`
-      : `Open ${url}: a reimbursement waits for you (${id}).`,
+      : `Open ${url}: a reimbursement waits for your approval (${id}).`,
     "  1. ",
   );
   if (!isKept(ledger)) {
     output.line();
-    output.line(output.style("dim", "Ctrl-C stops it; the ledger is in memory and ends with it."));
+    output.line(output.style("dim", "Ctrl-C stops it. The ledger is in memory and is lost then."));
     return;
   }
   output.prose("From a second terminal in this folder:", "  2. ");
   output.line(`   ${line("pending")}`);
   if (id !== undefined) output.line(`   ${line(`approve ${id} --wait 10`)}`);
-  output.prose("Talk to an agent in the terminal, and answer what it asks:", "  3. ");
+  output.prose("Talk to an agent in the terminal, and answer its questions:", "  3. ");
   output.line(`   ${line(`run ${shellWord(shortPath(join(EXAMPLE_AGENTS, "hr_assistant")))}`)}`);
   output.line();
-  output.line(output.style("dim", "Ctrl-C stops it; what waits is kept."));
+  output.line(output.style("dim", "Ctrl-C stops it. Waiting calls are kept."));
 }

@@ -4,11 +4,11 @@ import { decideHere, SHOWN_VERSION_FLAG } from "../decide.ts";
 
 export const deny: Command = {
   name: "deny",
-  summary: "refuse one call; it will not run",
+  summary: "deny one call; it does not run",
   usage: "<id> [--reason TEXT]",
   about:
-    "Commits the decision as local:<your user name>. Whoever asked is told, with the reason. Other calls of " +
-    "the same turn are not touched.",
+    "Commits the decision as local:<your user name>. The agent is told, with the reason. Other calls of " +
+    "the same turn are not affected.",
   words: { names: ["<id>"] },
   flags: {
     reason: { type: "string", value: "TEXT", help: "why; the model reads it" },
@@ -17,8 +17,8 @@ export const deny: Command = {
     ...LEDGER_FLAG,
   },
   examples: [
-    { line: "deny k3f9x2ab", says: "refuses" },
-    { line: `deny k3f9x2ab --reason "over the travel budget"`, says: "and says why" },
+    { line: "deny k3f9x2ab", says: "denies it" },
+    { line: `deny k3f9x2ab --reason "over the travel budget"`, says: "denies it with a reason" },
   ],
   run(invocation) {
     const reason = invocation.flags.text("reason");

@@ -14,20 +14,20 @@ const STATUS_WIDTH = 4;
 
 export const doctor: Command = {
   name: "doctor",
-  summary: "look for what is wrong with this machine, ledger and setting",
+  summary: "check this machine, the ledger and the configuration",
   usage: "[FOLDER|FILE…] [--db URL] [--host HOST] [--auth MODE]",
   about:
-    "Looks at Node.js, the ledger (there, writable, schema, whole, clock), the secret, auth and address as `serve` " +
-    "would have them, optional packages, and, where agents are named, at their tools: those that run without " +
-    "asking, and those that could go around the approval. Changes nothing. Exit code 1 if something fails.",
+    "Checks Node.js, the ledger (exists, writable, schema, intact, clock), the secret, auth and address as `serve` " +
+    "would use them, and optional packages. If you name agents, it also checks their tools: which ones run without " +
+    "approval, and which ones could bypass it. It changes nothing. The exit code is 1 if a check fails.",
   words: { names: ["FOLDER"], optional: true, many: true },
   flags: {
-    host: { ...SERVE_FLAGS["host"], type: "string", help: "as `serve` would have it" },
-    auth: { ...SERVE_FLAGS["auth"], type: "string", help: "as `serve` would have it" },
+    host: { ...SERVE_FLAGS["host"], type: "string", help: "the value that `serve` would use" },
+    auth: { ...SERVE_FLAGS["auth"], type: "string", help: "the value that `serve` would use" },
     ...LEDGER_FLAG,
   },
   examples: [
-    { line: "doctor", says: "this folder's ledger and setting" },
+    { line: "doctor", says: "checks the ledger and configuration of this folder" },
     { line: "doctor agents --db sqlite:/data/ledger.db --auth tokens", says: "before going live" },
   ],
   async run(invocation) {

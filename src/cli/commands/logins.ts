@@ -9,11 +9,11 @@ import { withEngine } from "../wiring.ts";
 
 export const loginsList: Command = {
   name: "logins list",
-  summary: "the browsers that are logged in to servers of a ledger",
+  summary: "list the browsers that are logged in",
   usage: "",
-  about: "Lists logins that have not ended, with the token that each was made with. Secrets are not kept.",
+  about: "Lists active logins, with the token that created each one. Secrets are not stored.",
   flags: LEDGER_FLAG,
-  examples: [{ line: "logins list --json", says: "for a program" }],
+  examples: [{ line: "logins list --json", says: "as JSON" }],
   run(invocation) {
     const { flags, output } = invocation;
     return withEngine(invocation, async ({ ledger }) => {
@@ -28,21 +28,21 @@ export const loginsList: Command = {
 
 export const loginsRevoke: Command = {
   name: "logins revoke",
-  summary: "log one browser out, on every server of a ledger",
+  summary: "log one browser out, on every server of this ledger",
   usage: "<id>",
   about:
-    "<id> is what `logins list` prints. The browser's next request is refused; a live feed that is open ends within a " +
-    "minute. Whoever has a token can log in again: revoke that with `tokens revoke`, which ends its logins too.",
+    "<id> is the id that `logins list` prints. The browser's next request is refused; an open live feed ends within a " +
+    "minute. A person with a token can log in again. `tokens revoke` revokes the token and all its logins.",
   words: { names: ["<id>"] },
   flags: LEDGER_FLAG,
-  examples: [{ line: "logins revoke 4f1c2a9b8d7e6f50", says: "from the next request on it is over" }],
+  examples: [{ line: "logins revoke 4f1c2a9b8d7e6f50", says: "ends the login at its next request" }],
   run(invocation) {
     const [id = ""] = invocation.words;
     const { flags, output } = invocation;
     return withEngine(invocation, async ({ ledger }) => {
       const login = await new Logins(ledger).revoke(id);
       if (login === undefined) {
-        const message = `There is no login "${id}"; \`countersign logins list\` lists them.`;
+        const message = `There is no login "${id}". \`countersign logins list\` lists them.`;
         throw new CountersignError("malformed-request", message, { details: { field: "id" } });
       }
       if (flags.has("json")) output.json(toJson(login));
@@ -65,9 +65,9 @@ async function allOf(ledger: Ledger): Promise<readonly Login[]> {
 
 function describe(output: Output, { id, user, kind, token, createdAt, expiresAt }: Login): string {
   const facts = [
-    token === undefined ? kind : `by the token ${token}`,
+    token === undefined ? kind : `with token ${token}`,
     `since ${absoluteTime(createdAt)}`,
-    `until ${absoluteTime(expiresAt)} if it is not used`,
+    `expires ${absoluteTime(expiresAt)} if unused`,
   ];
   return `${output.style("yellow", id)}  ${output.style("bold", inert(user))}  ${facts.join(", ")}`;
 }

@@ -6,13 +6,13 @@ import { commandLineFor, localPrincipal, VIA, withEngine } from "../wiring.ts";
 
 export const markRestored: Command = {
   name: "mark-restored",
-  summary: "after restoring a backup, and before serving it: run nothing twice",
+  summary: "run this after restoring a backup, so that no call runs twice",
   usage: "",
   about:
-    "A backup does not know what happened after it. A call that was approved in it and had not begun may have run " +
-    "since, and would run again: each becomes unknown, for a person to settle. A question that was open may have been " +
-    "answered since: it says so to whoever decides it. What may be repeated is left alone; what ran when the backup was " +
-    "made becomes unknown by itself. Run it while nothing serves the ledger. It may be run again, and is recorded.",
+    "A backup does not contain what happened after it. A call that was approved but not started in the backup may have run " +
+    "since then, and would run again. Each such call becomes unknown, and a person must settle it. An open question may have been " +
+    "answered since then; its card now says so. Idempotent and read-only calls stay as they are. Calls that were running in " +
+    "the backup become unknown anyway. Run this while no server uses the ledger. Running it twice is harmless. It is recorded.",
   flags: LEDGER_FLAG,
   examples: [
     { line: "mark-restored --db postgres://owner@db.internal/countersign", says: "then start the servers" },
@@ -21,7 +21,7 @@ export const markRestored: Command = {
     return withEngine(invocation, async (engine) => {
       const progress = new Progress();
       const onProgress = ({ sessions }: RestoreReport): void =>
-        progress.show(`${sessions} sessions looked at …`);
+        progress.show(`${sessions} sessions checked …`);
       const report = await engine
         .markRestored({ by: localPrincipal(), via: VIA }, onProgress)
         .finally(() => progress.end());
@@ -34,15 +34,15 @@ export const markRestored: Command = {
 
 function print(invocation: Invocation, { sessions, calls, waiting }: RestoreReport): void {
   const { output } = invocation;
-  output.line(`Looked at ${count(sessions, "session")}.`);
+  output.line(`Checked ${count(sessions, "session")}.`);
   if (calls > 0) {
     output.prose(
-      `${count(calls, "approved call")} had not begun and may have run since: unknown now, until a person settles them.`,
+      `${count(calls, "approved call")} may have run after the backup. They are now unknown; a person must settle them.`,
     );
   }
   if (waiting > 0) {
     output.prose(
-      `${count(waiting, "question")} waited in the backup and may have been answered since, and the call have run: they say so now, to whoever decides them.`,
+      `${count(waiting, "open question")} may have been answered after the backup, and the call may have run. Their cards now say so.`,
     );
   }
   if (calls + waiting > 0) output.line(commandLineFor(invocation)("pending"));

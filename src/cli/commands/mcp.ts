@@ -14,27 +14,27 @@ const LARGEST_RESULT = 16 * 1024 * 1024;
 
 export const mcp: Command = {
   name: "mcp",
-  summary: "stand in front of an MCP server: its tools wait for approval",
+  summary: "put an approval gate in front of an MCP server",
   usage: "[--require TOOLS] [--name NAME] [--http PORT] [--db URL] (--url URL | -- COMMAND ARGS…)",
   about:
-    "For any MCP client: put this in the place of the server's own command. Calls of the tools in --require, or of " +
-    "all if it is not given, become confirmations in the ledger and wait for a person; everything else that the " +
-    "protocol has passes, and what is not understood is refused. A client that gives up and calls again with the same arguments finds the same confirmation, " +
-    "and one that was approved meanwhile runs once. Approve with `countersign approve`, or in the inbox of " +
-    "`countersign serve` on the same ledger. The server gets this process's environment, but for COUNTERSIGN_ " +
+    "For any MCP client: use this instead of the server's own command. Calls to the tools in --require, or to " +
+    "all tools if it is not given, become confirmations in the ledger and wait for a person. The rest of the " +
+    "protocol passes through; messages that the gateway does not understand are refused. A client that times out and calls again with the same arguments gets the same confirmation, " +
+    "and the approved call runs at most once. Approve with `countersign approve`, or in the inbox of " +
+    "`countersign serve` on the same ledger. The server inherits this process's environment, except COUNTERSIGN_ " +
     "variables. Standard output carries only the protocol.",
   words: { names: ["COMMAND"], optional: true, many: true },
   flags: { ...MCP_FLAGS, ...LEDGER_FLAG },
   examples: [
     {
       line: "mcp --require write_file,move_file -- npx -y my-server ~/notes",
-      says: "on standard input, as desktop clients start their servers",
+      says: "over standard input and output, as desktop clients start servers",
     },
     {
       line: "mcp --http 8123 -- node my-server.mjs",
       says: "for clients that connect to http://127.0.0.1:8123/mcp",
     },
-    { line: "mcp --url https://example.com/mcp --expires 1h", says: "in front of a server elsewhere" },
+    { line: "mcp --url https://example.com/mcp --expires 1h", says: "for a remote server" },
   ],
   async run(invocation) {
     const settings = readGatewaySettings(invocation);
@@ -100,7 +100,7 @@ async function serveStdio({ invocation, settings, gateway, stopping, words }: Se
   const served = gateway.serve(client).then(() => "served" as const);
   const ended = await Promise.race([served, stopping.requested]);
   if (ended !== "served" || client.hasLeft) return { code: EXIT.ok, close };
-  words.line(`countersign: the MCP server ${inert(settings.name)} has ended`);
+  words.line(`countersign: the MCP server ${inert(settings.name)} exited`);
   return { code: EXIT.failed, close };
 }
 

@@ -7,20 +7,20 @@ import { ledgerUrl } from "../wiring.ts";
 
 export const migrate: Command = {
   name: "migrate",
-  summary: "bring the ledger's schema up to date, or make the ledger",
+  summary: "create the ledger, or update its schema",
   usage: "[--dry-run]",
   about:
-    "Every process that opens a SQLite ledger does this by itself; run it where you want to see it happen before. " +
-    "On PostgreSQL it is done by this command, under a role that may create tables; any number may run it at once, and `serve --migrate` does it too. " +
-    "There is no way back: keep a copy if you may have to return to an older Countersign.",
+    "A process that opens a SQLite ledger migrates it automatically; use this command to do it earlier. " +
+    "On PostgreSQL use this command or `serve --migrate`, with a role that may create tables. Several processes may run it at the same time. " +
+    "You cannot undo it. Keep a backup if you may need to go back to an older Countersign.",
   flags: {
-    "dry-run": { type: "boolean", help: "only say what it would do" },
+    "dry-run": { type: "boolean", help: "show what would be done, and change nothing" },
     ...LEDGER_FLAG,
   },
   examples: [
-    { line: "migrate --dry-run", says: "which version it has, and which it would get" },
-    { line: "migrate --db sqlite:/data/ledger.db", says: "does it" },
-    { line: "migrate --db postgres://owner@db.internal/countersign", says: "does it in PostgreSQL" },
+    { line: "migrate --dry-run", says: "shows the current and the new version" },
+    { line: "migrate --db sqlite:/data/ledger.db", says: "migrates this file" },
+    { line: "migrate --db postgres://owner@db.internal/countersign", says: "migrates PostgreSQL" },
   ],
   async run(invocation) {
     const { output, flags } = invocation;
@@ -41,11 +41,14 @@ export const migrate: Command = {
     }
     const name = inert(withoutPassword(url));
     const would = dryRun ? "would be" : "was";
-    if (!exists) output.prose(`${name} ${would} made, with schema ${newest}.`);
-    else if (version === newest) output.prose(`${name} has schema ${version}, the newest; nothing to do.`);
+    if (!exists) output.prose(`${name} ${would} created with schema ${newest}.`);
+    else if (version === newest)
+      output.prose(`${name} already has the newest schema (${version}). Nothing to do.`);
     else if (version > newest)
-      output.prose(`${name} has schema ${version} and this Countersign knows ${newest}; nothing to do.`);
-    else output.prose(`${name} ${would} brought from schema ${version} to ${newest}.`);
+      output.prose(
+        `${name} has schema ${version}, which is newer than this Countersign (${newest}). Nothing to do.`,
+      );
+    else output.prose(`${name} ${would} migrated from schema ${version} to ${newest}.`);
     return EXIT.ok;
   },
 };

@@ -7,18 +7,18 @@ import { localPrincipal, withEngine } from "../wiring.ts";
 
 export const noticesList: Command = {
   name: "notices list",
-  summary: "what the ledger was noticed to have lost",
+  summary: "list the commits that the database has lost",
   usage: "[--all]",
   about:
-    "After a failover or a crash of the database, processes say which commits they knew of and the ledger no longer " +
-    "has. Lists what they said and nobody has acknowledged: when, which process, about which sessions and calls.",
+    "After a failover or a database crash, each process reports the commits it knew of and that the ledger no longer " +
+    "has. Lists the reports that nobody has acknowledged: when, which process, which sessions and calls.",
   flags: {
-    all: { type: "boolean", help: "also what was acknowledged, and by whom" },
+    all: { type: "boolean", help: "include acknowledged notices" },
     ...LEDGER_FLAG,
   },
   examples: [
-    { line: "notices list", says: "what to look at" },
-    { line: "notices list --all --json", says: "for a program" },
+    { line: "notices list", says: "the open notices" },
+    { line: "notices list --all --json", says: "all notices, as JSON" },
   ],
   run(invocation) {
     const { output, flags } = invocation;
@@ -33,14 +33,14 @@ export const noticesList: Command = {
 
 export const noticesAcknowledge: Command = {
   name: "notices acknowledge",
-  summary: "hide a notice from everybody, once you have looked",
+  summary: "hide a notice for everyone after you have checked it",
   usage: "<id>",
   about:
-    "<id> is what `notices list` prints. The inbox and `doctor` do not show it any more. Who did it is kept with the " +
-    "notice; the first stands.",
+    "<id> is the id that `notices list` prints. The inbox and `doctor` stop showing the notice. Your name is stored with the " +
+    "notice. Acknowledging twice is harmless; the first name stays.",
   words: { names: ["<id>"] },
   flags: LEDGER_FLAG,
-  examples: [{ line: "notices acknowledge 01kdvdna00mr4b3y6tv1m675hw", says: "nobody need look any more" }],
+  examples: [{ line: "notices acknowledge 01kdvdna00mr4b3y6tv1m675hw", says: "marks it as checked" }],
   run(invocation) {
     const [id = ""] = invocation.words;
     const { output, flags } = invocation;
@@ -54,17 +54,17 @@ export const noticesAcknowledge: Command = {
 };
 
 function printAll(output: Output, notices: readonly KeptNotice[]): void {
-  if (notices.length === 0) return output.line("There is no notice.");
+  if (notices.length === 0) return output.line("There are no notices.");
   for (const notice of notices) printOne(output, notice);
   output.line();
-  output.prose("`countersign notices acknowledge <id>` hides one, once you have looked.");
+  output.prose("`countersign notices acknowledge <id>` hides one after you have checked it.");
 }
 
 function printOne(output: Output, notice: KeptNotice): void {
   const { id, kind, at, host, pid, message, count, details, acknowledged } = notice;
   const times = count === 1 ? [] : [`${count} times`];
   output.line([output.style("yellow", inert(id)), output.style("bold", kind), ...times].join("  "));
-  output.prose(`${absoluteTime(Date.parse(at))}, noticed by process ${pid} of ${inert(host)}`, "    ");
+  output.prose(`${absoluteTime(Date.parse(at))}, reported by process ${pid} on ${inert(host)}`, "    ");
   output.prose(inert(message), "    ");
   for (const one of details) output.quote(JSON.stringify(one), "    ");
   if (details.length < count) output.prose(`and ${count - details.length} more`, "    ");

@@ -18,26 +18,26 @@ const FILTERS = ["tool", "agent", "app", "user"] as const;
 
 export const pending: Command = {
   name: "pending",
-  summary: "what waits for a person, nearest deadline first",
+  summary: "list list list list list list list what waits for a person, nearest deadline first",
   usage: "[--tool NAME] [--agent NAME] [--app NAME] [--user NAME] [--limit N] [--watch]",
   about:
-    "Lists the open confirmations, and the calls whose outcome is unknown and must be settled. With --watch a " +
-    "terminal shows them as a table that follows the ledger, deadlines counting down; q leaves. Long arguments are " +
-    "listed by their beginning (`truncated` in --json); show prints all of them.",
+    "Lists the open confirmations, and the calls whose outcome is unknown and that a person must settle. With --watch, a " +
+    "terminal shows a live table; q quits. Long arguments are " +
+    "shortened (`truncated` in --json); `show` prints them in full.",
   flags: {
-    watch: { type: "boolean", help: "on a terminal: a live table, until q" },
-    tool: { type: "string", value: "NAME", help: "only calls of this tool" },
-    agent: { type: "string", value: "NAME", help: "only what this agent wants to do" },
-    app: { type: "string", value: "NAME", help: "only of this app; a gated function is gate:<name>" },
-    user: { type: "string", value: "NAME", help: "only what this user asked for" },
-    limit: { type: "string", value: "N", help: `at most so many (${DEFAULT_LIMIT})` },
-    cursor: { type: "string", value: "TEXT", help: "go on after the `next` of an earlier --json" },
+    watch: { type: "boolean", help: "show a live table (needs a terminal); q quits" },
+    tool: { type: "string", value: "NAME", help: "only calls to this tool" },
+    agent: { type: "string", value: "NAME", help: "only calls by this agent" },
+    app: { type: "string", value: "NAME", help: "only calls of this app; a gated function is gate:<name>" },
+    user: { type: "string", value: "NAME", help: "only calls requested by this user" },
+    limit: { type: "string", value: "N", help: `list at most this many (${DEFAULT_LIMIT})` },
+    cursor: { type: "string", value: "TEXT", help: "continue from `next` of an earlier --json" },
     ...LEDGER_FLAG,
   },
   examples: [
-    { line: "pending", says: "in countersign.db of this folder" },
-    { line: "pending --watch", says: "a table that follows what happens" },
-    { line: "pending --tool reimburse --json", says: "for a program" },
+    { line: "pending", says: "lists what waits in ./countersign.db" },
+    { line: "pending --watch", says: "shows a live table" },
+    { line: "pending --tool reimburse --json", says: "one tool, as JSON" },
   ],
   run(invocation) {
     return withEngine(invocation, async ({ ledger }) => {
@@ -104,7 +104,7 @@ function print(invocation: Invocation, { items, next, unknown }: Pending, now: n
     output.line();
     if (next !== undefined)
       output.prose(
-        `There are more: --limit shows up to ${MAX_LIMIT}; --tool, --agent, --app and --user narrow it.`,
+        `There are more. Use --limit (up to ${MAX_LIMIT}), or filter with --tool, --agent, --app and --user.`,
       );
     output.line(line(`show ${shortId(first.confirmation.id)}`));
     if (mayDecide(first.confirmation, localPrincipal()))
@@ -129,7 +129,7 @@ function printOpen(output: Output, item: ConfirmationWithCall, now: number): voi
   output.line(`${indent}${bar} ${cutTo(inert(shown.hint, 200), room)}`);
   output.line(`${indent}${bar} ${cutTo(inert(JSON.stringify(redact(call.args, call.secrets)), 200), room)}`);
   if (truncated === true)
-    output.line(`${indent}${bar} ${output.style("dim", "(long: show prints all of it)")}`);
+    output.line(`${indent}${bar} ${output.style("dim", "(shortened; `show` prints all of it)")}`);
 }
 
 function printUnknown(output: Output, unknown: readonly CallRecord[], line: (words: string) => string): void {

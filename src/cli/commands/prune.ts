@@ -9,26 +9,26 @@ const MOST_COUNTED = 100_000;
 
 export const prune: Command = {
   name: "prune",
-  summary: "erase the content of sessions idle for long",
+  summary: "erase the content of old sessions",
   usage: "--older-than AGE [--dry-run]",
   about:
-    "Erases events, arguments, results and journal bodies of sessions in which nothing is open and nothing has " +
-    "happened for so long. Who decided what and when, and all digests, stay, and the journal still verifies. " +
-    "It cannot be undone.",
+    "Erases the events, arguments, results and journal bodies of sessions in which nothing is open and nothing has " +
+    "happened for the given time. Who decided what and when, and all digests, are kept; `audit verify` still passes. " +
+    "You cannot undo this.",
   flags: {
-    "older-than": { type: "string", value: "AGE", help: "such as 90s, 12h, 30d or 2w; required" },
-    "dry-run": { type: "boolean", help: "only say how many sessions it would be" },
+    "older-than": { type: "string", value: "AGE", help: "for example 90s, 12h, 30d or 2w (required)" },
+    "dry-run": { type: "boolean", help: "only count the sessions, and change nothing" },
     ...LEDGER_FLAG,
   },
   examples: [
-    { line: "prune --older-than 30d --dry-run", says: "how many would go" },
+    { line: "prune --older-than 30d --dry-run", says: "counts the sessions" },
     { line: "prune --older-than 30d", says: "erases them" },
   ],
   run(invocation) {
     const { output, flags } = invocation;
     const age = flags.text("older-than");
     if (age === undefined) {
-      throw new CountersignError("malformed-request", "`prune` needs --older-than AGE, such as 30d.", {
+      throw new CountersignError("malformed-request", "`prune` needs --older-than AGE, for example 30d.", {
         details: { field: "older-than" },
       });
     }

@@ -14,31 +14,31 @@ import { commandLineFor, isKept, ledgerUrl, shellWord, userName, VIA } from "../
 
 export const run: Command = {
   name: "run",
-  summary: "talk to an agent here, and answer what it asks",
+  summary: "talk to an agent in the terminal, and answer its questions",
   usage: "<agent> [--session NAME] [--user NAME] [--db URL]",
   about:
     "<agent> is a folder with an agent.ts that exports `rootAgent` or an agent.yaml, or the file itself. A call that needs approval " +
-    "is shown with its arguments; you approve it, deny it or leave it for later, and a tool that asks for more than " +
-    "yes gets it field by field. Everything is in the ledger: --session takes a conversation up again, and what " +
-    "waits can be decided by any other door meanwhile. Piped input is taken line by line; a line after a question " +
-    "is its answer, and at the end of input what waits is left waiting.",
+    "is shown with its arguments: approve it, deny it or leave it for later. If a tool asks for more than " +
+    "yes or no, you are asked for each field. Everything is stored in the ledger: --session continues a conversation, and what " +
+    "waits can also be decided elsewhere, for example in the inbox. Piped input is read line by line; a line after a question " +
+    "is its answer. At the end of the input, open questions stay open.",
   words: { names: ["<agent>"] },
   flags: {
     session: {
       type: "string",
       value: "NAME",
-      help: "go on with this conversation, or begin it under this name",
+      help: "continue this conversation, or start it with this name",
     },
     user: { type: "string", value: "NAME", help: "who is talking (your user name)" },
     ...BREAK_GLASS_FLAG,
     ...LEDGER_FLAG,
   },
   examples: [
-    { line: "run agents/finance", says: "a new conversation, kept in countersign.db" },
-    { line: "run agents/finance --session chat-1f3a9c02", says: "goes on with one that was left" },
+    { line: "run agents/finance", says: "starts a conversation, stored in countersign.db" },
+    { line: "run agents/finance --session chat-1f3a9c02", says: "continues an earlier one" },
     {
       line: "run agents/hr --db memory: <<< 'I want 5 days off'",
-      says: "one message, without a terminal; what waits is told",
+      says: "sends one message and prints what waits",
     },
   ],
   async run(invocation) {
@@ -75,12 +75,10 @@ async function talk(invocation: Invocation, runner: Runner, { app, agent }: Load
   const conversation = new Conversation({ runner, engine, screen, name, decidesVia });
   const known = await conversation.begin();
   screen.note(
-    `${inert(agent.name)} (${inert(app)}), session ${inert(session)}${known > 0 ? ", taken up again" : ""}`,
+    `${inert(agent.name)} (${inert(app)}), session ${inert(session)}${known > 0 ? ", continued" : ""}`,
   );
   if (decidesVia === undefined) {
-    screen.note(
-      `People log in to decide on this ledger (${login}): here you can talk, and decide in the inbox.`,
-    );
+    screen.note(`This ledger requires a login to decide (${login}). You can talk here; decide in the inbox.`);
   }
   const lines = new Lines(stdin, process.stdout);
   const sameUser = flags.has("user") ? ` --user ${shellWord(user)}` : "";
@@ -102,6 +100,6 @@ function severalAgents(
   const names = found.map((agent) => agent?.app ?? "").join(", ");
   return new CountersignError(
     "malformed-request",
-    `"${given}" has several agents (${names}); name the folder of one, as in ${given}/${found[0]?.app ?? ""}.`,
+    `"${given}" has several agents (${names}). Name the folder of one, for example ${given}/${found[0]?.app ?? ""}.`,
   );
 }

@@ -13,41 +13,41 @@ import { listenForStop } from "../signals.ts";
 
 export const serve: Command = {
   name: "serve",
-  summary: "serve agents: the ADK's API, the approvals API, the inbox",
+  summary: "serve agents: the ADK API, the approvals API and the inbox",
   usage: "([FOLDER|FILE…] [--dev] | --inbox-only) [--port PORT] [--db URL] [--auth MODE]",
   about:
-    "Serves the agents in a folder (this one, if none is named): every subfolder with an agent.ts (.js, .mjs) that " +
-    "exports `rootAgent` or with an agent.yaml, or the folder itself. An app is called like its folder. One that cannot be loaded keeps " +
-    "the server from starting; with --dev it is told and left out, and a change of a file starts anew. " +
-    "With --inbox-only it serves no agents, but the inbox of a ledger on which other processes run them, such as " +
-    "`countersign mcp`: what is decided here runs there. " +
-    "SIGTERM or Ctrl-C finishes what runs, for up to --grace seconds, after --drain seconds in which it still answers " +
-    "and says at /readyz that it is leaving; a second one ends at once. Nothing is " +
-    "lost either way. Every flag but --break-glass, --dev and --inbox-only can be set as COUNTERSIGN_<NAME>, as in COUNTERSIGN_PUBLIC_URL.",
+    "Serves the agents in a folder (default: this folder): every subfolder with an agent.ts (.js, .mjs) that " +
+    "exports `rootAgent` or with an agent.yaml, or the folder itself. Apps are named after their folders. If an agent cannot be loaded, " +
+    "the server does not start; with --dev the agent is reported and skipped, and the server restarts when a file changes. " +
+    "With --inbox-only it serves no agents, only the inbox of a ledger on which other processes run calls, such as " +
+    "`countersign mcp`. A call approved here runs there. " +
+    "SIGTERM or Ctrl-C stops the server: for --drain seconds it still answers while /readyz fails, then it waits up to " +
+    "--grace seconds for running calls. A second signal stops it at once. Nothing is silently " +
+    "lost either way. Every flag except --break-glass, --dev and --inbox-only can be set as COUNTERSIGN_<NAME>, for example COUNTERSIGN_PUBLIC_URL.",
   words: { names: ["FOLDER"], optional: true, many: true },
   flags: {
     ...SERVE_FLAGS,
-    dev: { type: "boolean", help: "start anew when a file of an agent changes" },
+    dev: { type: "boolean", help: "restart when a file of an agent changes" },
     "inbox-only": {
       type: "boolean",
-      help: "no agents: the inbox of a ledger on which others run them, as `countersign mcp` does",
+      help: "serve only the inbox, no agents; the calls run elsewhere, for example in `countersign mcp`",
     },
     ...LEDGER_FLAG,
   },
   examples: [
-    { line: "serve agents", says: "every agent in agents/, on http://127.0.0.1:8000" },
-    { line: "serve agents/finance --dev", says: "one agent, anew after every change" },
+    { line: "serve agents", says: "serves every agent in agents/ on http://127.0.0.1:8000" },
+    { line: "serve agents/finance --dev", says: "serves one agent, and restarts on changes" },
     {
       line: "serve --inbox-only --db sqlite:/home/ana/approvals.db",
-      says: "the inbox of MCP gateways on that ledger",
+      says: "serves the inbox of the MCP gateways on that ledger",
     },
     {
       line: "serve agents --host 0.0.0.0 --auth tokens",
-      says: "for others: requests need a token",
+      says: "serves other machines; requests need a token",
     },
     {
       line: "serve agents --db postgres://db.internal/countersign --migrate",
-      says: "on PostgreSQL; any number may start like this at once, and one of them makes the schema",
+      says: "uses PostgreSQL; several servers may start at the same time, and one of them migrates",
     },
   ],
   async run(invocation) {
@@ -71,7 +71,7 @@ function agentFiles({ words, flags }: Invocation): readonly AgentFile[] {
   if (!flags.has("inbox-only")) return words.length === 0 ? agentsHere() : findAgents(words);
   if (words.length === 0 && !flags.has("dev")) return [];
   const other = words.length === 0 ? "--dev" : `"${words[0]}"`;
-  throw new CountersignError("invalid-option", `--inbox-only serves no agents; leave out it or ${other}.`, {
+  throw new CountersignError("invalid-option", `--inbox-only cannot be combined with ${other}.`, {
     details: { field: "inbox-only" },
   });
 }
@@ -82,7 +82,7 @@ function agentsHere(): readonly AgentFile[] {
   } catch (error) {
     if (!CountersignError.isInstance(error)) throw error;
     const { code, message, details } = error;
-    const advice = "Name the folder of your agents, or serve only the inbox of a ledger with --inbox-only.";
+    const advice = "Name the folder of your agents, or use --inbox-only to serve only the inbox.";
     throw new CountersignError(code, `${message} ${advice}`, { details, cause: error });
   }
 }

@@ -10,35 +10,35 @@ import { parseFlag, reload, toError, toJson } from "../report.ts";
 import { withEngine } from "../wiring.ts";
 
 const ADVICE: { readonly [code: string]: string } = {
-  "stale-version": "`countersign show` prints it as it is now, and how to settle that.",
+  "stale-version": "`countersign show` prints its current state, and how to settle it.",
 };
 
 export const settle: Command = {
   name: "settle",
-  summary: "say what became of a call whose outcome is unknown",
+  summary: "record the outcome of an unknown call",
   usage: "<id> (--succeeded JSON | --failed TEXT | --retry)",
   about:
-    "A call is unknown when the process that ran it was lost before it reported an end. Nobody but a person " +
-    "can know: look at `countersign show`, look at the system the call was for, then say it here. The first " +
-    "settlement stands. --retry is your word that it did NOT happen: it runs again, with the same key. Typed again " +
-    "after that was lost too, it runs nothing: --attempt says which one you looked at.",
+    "A call is unknown when the process that ran it stopped before it reported a result. The call may have run, or not. Only a person " +
+    "can find out: read `countersign show`, check the system that the call changes, then record the outcome here. The first " +
+    "settlement is final. --retry confirms that the call did NOT happen: it runs again, with the same idempotency key. If that attempt " +
+    "is lost too, the same command does nothing: use --attempt to name the attempt that you checked.",
   words: { names: ["<id>"] },
   flags: {
-    succeeded: { type: "string", value: "JSON", help: "it happened, with this result" },
-    failed: { type: "string", value: "TEXT", help: "it did not happen, or half; do not try again" },
-    retry: { type: "boolean", help: "it did not happen; run it" },
+    succeeded: { type: "string", value: "JSON", help: "the call happened, with this result" },
+    failed: { type: "string", value: "TEXT", help: "the call did not happen, or only in part; do not retry" },
+    retry: { type: "boolean", help: "the call did not happen; run it again" },
     attempt: {
       type: "string",
       value: "N",
-      help: "the attempt that you looked at; to retry, the first if nothing is said",
+      help: "the attempt that you checked; --retry assumes the first",
     },
     ...BREAK_GLASS_FLAG,
     ...LEDGER_FLAG,
   },
   examples: [
-    { line: `settle k3f9x2ab --succeeded '{"paid":2500}'`, says: "the bank says that it was paid" },
-    { line: `settle k3f9x2ab --failed "the host was gone"`, says: "gives it up" },
-    { line: "settle k3f9x2ab --retry", says: "runs it where its app is hosted" },
+    { line: `settle k3f9x2ab --succeeded '{"paid":2500}'`, says: "the bank confirms the payment" },
+    { line: `settle k3f9x2ab --failed "the host was gone"`, says: "records a failure" },
+    { line: "settle k3f9x2ab --retry", says: "runs it again where its app is hosted" },
   ],
   run(invocation) {
     const [given = ""] = invocation.words;
@@ -63,7 +63,7 @@ export const settle: Command = {
       if (flags.has("json")) output.json(toJson(now));
       else output.line(`Settled ${inert(now.call.tool)} (${id}): ${statusText(output, statusOf(now))}.`);
       if (settlement.as === "retry" && !flags.has("json")) {
-        output.prose(`It runs again, with the same key, where ${inert(now.call.app)} is hosted.`);
+        output.prose(`It runs again, with the same idempotency key, where ${inert(now.call.app)} is hosted.`);
       }
       return EXIT.ok;
     });

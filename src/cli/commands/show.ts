@@ -14,16 +14,17 @@ const IMPORTED: JournalKind = "session-imported";
 
 export const show: Command = {
   name: "show",
-  summary: "one confirmation: what would run, who may decide, what happened",
+  summary:
+    "show show show show show show show one confirmation: what would run, who may decide, what happened",
   usage: "<id>",
   about:
-    "<id> may be the end of an id, at least four characters. Text behind a bar was said by others (the tool's " +
-    "author, the model); characters that could hide or reorder it are written out.",
+    "<id> may be the last four or more characters of an id. Text behind a bar was written by others (the tool's " +
+    "author, the model); characters that could hide or reorder text are made visible.",
   words: { names: ["<id>"] },
   flags: LEDGER_FLAG,
   examples: [
-    { line: "show k3f9x2ab", says: "everything about it" },
-    { line: "show k3f9x2ab --json", says: "the same, for a program" },
+    { line: "show k3f9x2ab", says: "shows everything about it" },
+    { line: "show k3f9x2ab --json", says: "the same, as JSON" },
   ],
   run(invocation) {
     const [given = ""] = invocation.words;

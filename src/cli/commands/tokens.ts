@@ -13,28 +13,28 @@ const USUAL_LIFE = "90d";
 
 export const tokensCreate: Command = {
   name: "tokens create",
-  summary: "make an API token, shown once",
+  summary: "create an API token",
   usage: "--user NAME [--kind agent] [--roles A,B] [--scopes A,B] [--expires AGE] [--label TEXT]",
   about:
-    "Whoever has the token is that user on the servers of this ledger, with these roles and scopes: run (talk to " +
+    "Whoever holds the token acts as that user on all servers of this ledger, with these roles and scopes: run (talk to " +
     "agents), read, decide (answer confirmations that the user may decide), act-as (speak for other users), metrics " +
-    "(read /metrics), admin (see everybody's, and the audit trail). Only a hash of it is kept. A browser logs in with it at /auth/login.",
+    "(read /metrics), admin (see all users' sessions and the audit trail). Only a hash of the token is stored. Browsers log in with it at /auth/login.",
   flags: {
-    user: { type: "string", value: "NAME", help: "whose it is; required" },
-    kind: { type: "string", value: "KIND", help: "person, or agent: never decides (person)" },
-    roles: { type: "string", value: "A,B", help: "what rules know them as" },
+    user: { type: "string", value: "NAME", help: "the user it belongs to (required)" },
+    kind: { type: "string", value: "KIND", help: "person, or agent, which may never decide (person)" },
+    roles: { type: "string", value: "A,B", help: "the user's roles, as approver rules name them" },
     scopes: {
       type: "string",
       value: "A,B",
-      help: `what it is good for (${USUAL_SCOPES}; for an agent ${AGENT_SCOPES})`,
+      help: `what it allows (${USUAL_SCOPES}; for an agent ${AGENT_SCOPES})`,
     },
-    expires: { type: "string", value: "AGE", help: `such as 12h or 30d, or never (${USUAL_LIFE})` },
-    label: { type: "string", value: "TEXT", help: "what it is for" },
+    expires: { type: "string", value: "AGE", help: `for example 12h or 30d, or never (${USUAL_LIFE})` },
+    label: { type: "string", value: "TEXT", help: "a note for the list" },
     ...LEDGER_FLAG,
   },
   examples: [
     { line: "tokens create --user ana --roles finance", says: "for a person" },
-    { line: "tokens create --user planner --kind agent", says: "for an agent, which never decides" },
+    { line: "tokens create --user planner --kind agent", says: "for an agent, which may never decide" },
     {
       line: "tokens create --user ci --scopes run,act-as --expires 12h",
       says: "for a program",
@@ -63,7 +63,7 @@ export const tokensCreate: Command = {
         return EXIT.ok;
       }
       output.line(describe(output, token));
-      output.line("It is shown now and never again:");
+      output.line("The token is shown only once:");
       output.line();
       output.line(secret);
       return EXIT.ok;
@@ -73,11 +73,11 @@ export const tokensCreate: Command = {
 
 export const tokensList: Command = {
   name: "tokens list",
-  summary: "the API tokens of a ledger, without their secrets",
+  summary: "list API tokens, without their secrets",
   usage: "",
-  about: "Lists what has not expired, revoked ones included. The last use is known to the day.",
+  about: "Lists tokens that have not expired, including revoked ones. The last use is exact to the day.",
   flags: LEDGER_FLAG,
-  examples: [{ line: "tokens list --json", says: "for a program" }],
+  examples: [{ line: "tokens list --json", says: "as JSON" }],
   run(invocation) {
     const { flags, output } = invocation;
     return withEngine(invocation, async ({ ledger }) => {
@@ -92,14 +92,12 @@ export const tokensList: Command = {
 
 export const tokensRevoke: Command = {
   name: "tokens revoke",
-  summary: "end a token, and every login made with it",
+  summary: "revoke a token, and every login made with it",
   usage: "<id>",
-  about: "<id> is what `tokens list` prints. A token that leaked may be given whole. Again is no error.",
+  about: "<id> is the id that `tokens list` prints, or the whole token. Revoking twice is harmless.",
   words: { names: ["<id>"] },
   flags: LEDGER_FLAG,
-  examples: [
-    { line: "tokens revoke 4f1c2a9b8d7e6f50", says: "from the next request on it is worth nothing" },
-  ],
+  examples: [{ line: "tokens revoke 4f1c2a9b8d7e6f50", says: "the next request with it is refused" }],
   run(invocation) {
     const [given = ""] = invocation.words;
     const [, id = given] = /^cst_([0-9a-f]{16})/.exec(given) ?? [];
@@ -107,7 +105,7 @@ export const tokensRevoke: Command = {
     return withEngine(invocation, async ({ ledger }) => {
       const token = await new Tokens(ledger).revoke(id, localPrincipal().id);
       if (token === undefined)
-        throw malformed("id", `There is no token "${id}"; \`countersign tokens list\` lists them.`);
+        throw malformed("id", `There is no token "${id}". \`countersign tokens list\` lists them.`);
       if (flags.has("json")) output.json(toJson(token));
       else output.line(describe(output, token));
       return EXIT.ok;
@@ -134,13 +132,13 @@ function wordsOf(flags: GivenFlags, name: string, usual = ""): readonly string[]
 function kindOf(text: string): Token["kind"] {
   if (text === "agent") return "agent";
   if (text === "person") return "token";
-  throw malformed("kind", `--kind is "${text}"; it is person or agent.`);
+  throw malformed("kind", `Invalid --kind "${text}". Use person or agent.`);
 }
 
 function scopesOf(words: readonly string[]): readonly Scope[] {
   const stranger = words.find((word) => !isScope(word));
   if (stranger === undefined) return words.filter(isScope);
-  throw malformed("scopes", `--scopes has "${stranger}"; there are ${SCOPES.join(", ")}.`);
+  throw malformed("scopes", `Unknown scope "${stranger}" in --scopes. The scopes are ${SCOPES.join(", ")}.`);
 }
 
 function expiryOf(text: string): number | undefined {

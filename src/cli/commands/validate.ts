@@ -8,18 +8,18 @@ import { inert, type Output } from "../output.ts";
 
 export const validate: Command = {
   name: "validate",
-  summary: "check agent manifests, without running or reaching anything",
+  summary: "check agent manifests, without running anything",
   usage: "FILE…",
   about:
     "Reads manifests (kagent's Agent in YAML, or its JSON agent config) as `serve` would, and prints everything " +
-    "that is wrong as file:line:column: what, and what would be right. A folder stands for its agent.yaml, or those " +
-    "of its subfolders. Exits 0 if all could be served, 1 if not. Whether an MCP server has the tools that a " +
-    "manifest names is found out when it is asked: `countersign doctor` does.",
+    "that is wrong as file:line:column, with the problem and the fix. For a folder, it reads its agent.yaml, or those " +
+    "of its subfolders. The exit code is 0 if all of them can be served, else 1. This does not check whether an MCP server has the tools that a " +
+    "manifest names; `countersign doctor` does.",
   words: { names: ["FILE"], many: true },
   flags: {},
   examples: [
-    { line: "validate file-manager.yaml", says: "prints what is wrong, or the agents that it describes" },
-    { line: "validate agents --json", says: "every manifest below a folder, for programs" },
+    { line: "validate file-manager.yaml", says: "prints the problems, or the agents that it describes" },
+    { line: "validate agents --json", says: "checks every manifest in a folder, as JSON" },
   ],
   async run({ words, flags, output }) {
     const reports = words
@@ -36,7 +36,7 @@ function manifestsAt(path: string): readonly string[] {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return [path];
   const files = findAgents([path]).flatMap(({ file }) => (/\.(?:ya?ml|json)$/.test(file) ? [file] : []));
   if (files.length > 0) return files;
-  throw new CountersignError("invalid-option", `"${path}" has no manifest: its agents are code.`);
+  throw new CountersignError("invalid-option", `"${path}" has no manifest; its agents are code.`);
 }
 
 function tell(output: Output, { file, agents, problems, warnings }: ManifestReport & { file: string }): void {

@@ -14,7 +14,7 @@ export async function checkAgents(paths: readonly string[], hasAuth: boolean): P
     fail(
       app,
       `${shortPath(file)} cannot be loaded: ${reason}`,
-      "Mend it: `countersign serve` will not start with it.",
+      "Fix it: `countersign serve` does not start with it.",
     ),
   );
   const checked = await Promise.all(agents.map((agent) => checkAgent(agent, hasAuth)));
@@ -33,31 +33,31 @@ async function checkAgent({ app, agent }: LoadedAgent, hasAuth: boolean): Promis
     findings.push(
       warn(
         app,
-        `${namesOf(powerful)} may reach this server's API and the ledger's file, and nobody has to log in.`,
-        "Use --auth, and run such tools as another user, or elsewhere: an approval is no boundary against them.",
+        `${namesOf(powerful)} can reach this server's API and the ledger file, and no login is required.`,
+        "Use --auth, and run such tools as another user or on another machine. They can bypass approvals.",
       ),
     );
   }
   const unasked = free.filter((tool) => powerful.includes(tool));
   if (unasked.length > 0) {
     findings.push(
-      warn(app, `${namesOf(unasked)} may run without asking.`, "Give it `requireConfirmation: true`."),
+      warn(app, `${namesOf(unasked)} may run without approval.`, "Set `requireConfirmation: true`."),
     );
   }
   if (silent.length > 0 && !hasAuth) {
     findings.push(
       warn(
         app,
-        `${namesOf(silent)} may run without asking, unless it asks by itself.`,
-        "Give what changes something `requireConfirmation`, and what does not `readOnly: true`.",
+        `${namesOf(silent)} may run without approval, unless the tool asks by itself.`,
+        "Set `requireConfirmation` on tools that change something, and `readOnly: true` on the others.",
       ),
     );
   }
   if (findings.length > 0) return findings;
   return [
     silent.length > 0
-      ? ok(app, `${namesOf(silent)} may run without asking, unless it asks by itself`)
-      : ok(app, "every tool asks first, or only reads"),
+      ? ok(app, `${namesOf(silent)} may run without approval, unless the tool asks by itself`)
+      : ok(app, "every tool needs approval, or only reads"),
   ];
 }
 

@@ -15,7 +15,7 @@ export async function checkLedger(url: string): Promise<readonly Finding[]> {
   try {
     state = await inspectLedger(url, { check: true });
   } catch (error) {
-    return [fail("ledger", messageOf(error), "Name another with --db or COUNTERSIGN_DB.")];
+    return [fail("ledger", messageOf(error), "Choose another ledger with --db or COUNTERSIGN_DB.")];
   }
   const file = fileOf(url);
   const writable = file === undefined ? [] : [checkWritable(file, state.exists)];
@@ -31,16 +31,20 @@ export async function checkLedger(url: string): Promise<readonly Finding[]> {
 async function checkRisks(url: string): Promise<readonly Finding[]> {
   if (fileOf(url) !== undefined || !isKept(url)) return [];
   const risks = await listRisks(url);
-  if (risks.length === 0) return [ok("durability", "commits are synced, and no standby may lack them")];
+  if (risks.length === 0) return [ok("durability", "commits are synced to disk and to standbys")];
   return risks.map(({ about, message, advice }) => warn(about, message, advice));
 }
 
 function absent(url: string, file: string | undefined): Finding {
-  const advice = "`countersign serve`, `demo` and `migrate` make it.";
-  if (file !== undefined) return warn("ledger", `There is none at ${file} yet.`, advice);
+  const advice = "`countersign serve`, `demo` and `migrate` create it.";
+  if (file !== undefined) return warn("ledger", `${file} does not exist yet.`, advice);
   if (isKept(url))
-    return warn("ledger", "There is none in this database yet.", "Make it with `countersign migrate`.");
-  return warn("ledger", "It is in memory and ends with its process.", "Name a file with --db sqlite:FILE.");
+    return warn("ledger", "This database has no ledger yet.", "Create it with `countersign migrate`.");
+  return warn(
+    "ledger",
+    "The ledger is in memory and is lost when the process ends.",
+    "Use a file with --db sqlite:FILE.",
+  );
 }
 
 function checkWritable(file: string, exists: boolean): Finding {
@@ -49,12 +53,12 @@ function checkWritable(file: string, exists: boolean): Finding {
   try {
     accessSync(folder, constants.W_OK);
     if (exists) accessSync(file, constants.W_OK);
-    return ok("write", `${file} can be written`);
+    return ok("write", `${file} is writable`);
   } catch {
     return fail(
       "write",
-      `${file} or its folder cannot be written by this user.`,
-      `Give this user the right to write to ${folder}.`,
+      `This user cannot write to ${file} or its folder.`,
+      `Give this user write permission for ${folder}.`,
     );
   }
 }
@@ -62,14 +66,14 @@ function checkWritable(file: string, exists: boolean): Finding {
 /** Whoever can read the file reads every argument; whoever can write it can approve. */
 function checkPrivate({ exposed }: LedgerState): readonly Finding[] {
   if (exposed === undefined) return [];
-  if (exposed.length === 0) return [ok("private", "its files are this user's alone")];
+  if (exposed.length === 0) return [ok("private", "only this user can read the ledger files")];
   const files = exposed.map(({ file, mode }) => `${file} (mode ${mode})`).join(", ");
   const advice = `chmod 600 ${exposed.map(({ file }) => shellWord(file)).join(" ")}`;
   return [
     warn(
       "private",
-      `Others may read or write ${files}.`,
-      `Run \`${advice}\`; a process of the files' own user that opens the ledger does it too.`,
+      `Other users can read or write ${files}.`,
+      `Run \`${advice}\`. Opening the ledger as the files' owner fixes it too.`,
     ),
   ];
 }
@@ -78,35 +82,31 @@ function checkSchema({ version, newest, isSameBuild }: LedgerState, file: string
   if (!isSameBuild) {
     return fail(
       "schema",
-      `It has version ${Math.min(version, newest)} of another build of Countersign, in which that number means other tables.`,
-      "Use the build that made it, or begin a new ledger with this one: `countersign migrate` cannot convert it.",
+      `Schema version ${Math.min(version, newest)} was created by a different build of Countersign, with different tables.`,
+      "Use the build that created it, or create a new ledger. `countersign migrate` cannot convert it.",
     );
   }
-  if (version === newest) return ok("schema", `version ${version}, the newest`);
+  if (version === newest) return ok("schema", `version ${version} (newest)`);
   if (version < newest) {
     return warn(
       "schema",
-      `It has version ${version}, and ${newest} is the newest.`,
+      `Schema version ${version} is outdated; the newest is ${newest}.`,
       file === undefined
-        ? "Run `countersign migrate`; until then `serve` refuses it."
-        : "Run `countersign migrate`; the first process that opens it does it too.",
+        ? "Run `countersign migrate`. Until then `serve` does not start."
+        : "Run `countersign migrate`, or start any process that opens the ledger.",
     );
   }
   return fail(
     "schema",
-    `It has version ${version}, and this Countersign knows ${newest}.`,
+    `Schema version ${version} is newer than this Countersign, which supports ${newest}.`,
     "Upgrade Countersign.",
   );
 }
 
 function checkDamage(damage: readonly string[]): Finding {
   const [first] = damage;
-  if (first === undefined) return ok("file", "whole, by SQLite's quick check");
-  return fail(
-    "file",
-    `It is damaged: ${first}`,
-    "Restore a backup, or recover it with `sqlite3 FILE .recover`.",
-  );
+  if (first === undefined) return ok("file", "intact (SQLite quick check)");
+  return fail("file", `The file is damaged: ${first}`, "Restore a backup, or try `sqlite3 FILE .recover`.");
 }
 
 /** What can only be asked of an open ledger. */
@@ -115,7 +115,7 @@ async function checkInside(url: string): Promise<readonly Finding[]> {
   try {
     engine = await openEngine(url);
   } catch (error) {
-    return [fail("ledger", messageOf(error), "Name another with --db or COUNTERSIGN_DB.")];
+    return [fail("ledger", messageOf(error), "Choose another ledger with --db or COUNTERSIGN_DB.")];
   }
   try {
     return [
@@ -135,12 +135,12 @@ async function checkClock({ ledger }: Engine): Promise<Finding> {
   const { now: theirs } = await ledger.due([], 1);
   const newest = (await ledger.lastCheckpoint())?.at ?? 0;
   const skew = Math.max(Math.abs(theirs - now), newest - now);
-  if (skew <= MOST_SKEW_MS) return ok("clock", "agrees with the ledger");
+  if (skew <= MOST_SKEW_MS) return ok("clock", "matches the ledger");
   const what = newest > now ? "The newest record is from the future" : "The ledger's clock differs";
   return warn(
     "clock",
     `${what}, by ${shortDuration(skew)}.`,
-    "Set the machines' clocks by NTP: deadlines and leases go by them.",
+    "Synchronize the clocks with NTP. Deadlines and leases depend on them.",
   );
 }
 
@@ -152,37 +152,39 @@ async function checkSecretFits(engine: Engine): Promise<readonly Finding[]> {
     await engine.ready();
     return [];
   } catch (error) {
-    return [fail("ledger", messageOf(error), "Set COUNTERSIGN_SECRET to what the others have.")];
+    return [
+      fail("ledger", messageOf(error), "Set COUNTERSIGN_SECRET to the value that the other processes use."),
+    ];
   }
 }
 
 async function checkUnknown({ ledger }: Engine): Promise<Finding> {
   const { items, next } = await ledger.unknownCalls({ limit: 100 });
-  if (items.length === 0) return ok("unknown", "no call waits to be settled");
+  if (items.length === 0) return ok("unknown", "no unknown calls");
   const count = next === undefined ? String(items.length) : `${items.length}+`;
   return warn(
     "unknown",
-    `${count} of the calls that started have no known end.`,
-    "`countersign pending` lists them, `countersign settle` settles them.",
+    `${count} calls have an unknown outcome.`,
+    "List them with `countersign pending`, and settle them with `countersign settle`.",
   );
 }
 
 async function checkDeliveries({ ledger }: Engine): Promise<Finding> {
   const { items, next } = await ledger.deadDeliveries({ limit: 100 });
-  if (items.length === 0) return ok("deliveries", "no message was given up");
+  if (items.length === 0) return ok("deliveries", "no undelivered messages");
   const count = next === undefined ? String(items.length) : `${items.length}+`;
   return warn(
     "deliveries",
-    `${count} of the messages to channels were given up.`,
-    "`countersign deliveries` says why, `countersign deliveries retry` sends them again.",
+    `${count} messages to channels could not be delivered.`,
+    "`countersign deliveries` shows why. `countersign deliveries retry` sends them again.",
   );
 }
 
 async function checkNotices({ ledger }: Engine): Promise<readonly Finding[]> {
   const notices = await openNotices(ledger);
-  if (notices.length === 0) return [ok("notices", "the ledger was not noticed to have lost anything")];
+  if (notices.length === 0) return [ok("notices", "no lost commits were reported")];
   const advice =
-    "`countersign notices list` says what to look at, `countersign notices acknowledge` hides it then.";
+    "List them with `countersign notices list`. Hide one with `countersign notices acknowledge` after you have checked it.";
   return notices.map(({ at, message }) =>
     warn("notices", `${absoluteTime(Date.parse(at))}: ${message}`, advice),
   );

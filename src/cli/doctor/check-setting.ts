@@ -20,12 +20,12 @@ export function checkSecret({ env }: Pick<Invocation, "env">): Finding {
   const secret = env["COUNTERSIGN_SECRET"] ?? "";
   if (secret.length >= SHORTEST_SECRET) return ok("secret", "COUNTERSIGN_SECRET is set");
   const advice =
-    "Set one of 32 characters or more, the same in every process: `openssl rand -base64 32` makes one.";
+    "Set one of at least 32 characters, the same in every process. `openssl rand -base64 32` creates one.";
   if (secret !== "")
     return warn("secret", `COUNTERSIGN_SECRET has only ${secret.length} characters.`, advice);
   return warn(
     "secret",
-    "COUNTERSIGN_SECRET is not set: whoever can write the database can forge decisions.",
+    "COUNTERSIGN_SECRET is not set. Anyone who can write to the database can forge decisions.",
     advice,
   );
 }
@@ -38,13 +38,13 @@ export function checkAuth(invocation: Invocation): Finding {
     assertSafeBind(host, { name: auth }, settingOf(invocation, "public-url"));
   } catch (error) {
     if (!CountersignError.isInstance(error)) throw error;
-    return fail("auth", error.message, "`countersign serve` refuses to start like this.");
+    return fail("auth", error.message, "`countersign serve` does not start with this.");
   }
   if (auth !== "none") return ok("auth", `${auth}, on ${host}`);
   return warn(
     "auth",
-    `none, on ${host}: everything on this machine can decide.`,
-    "Use --auth local, tokens or oidc where others, or agents with a shell, are on it.",
+    `none, on ${host}. Any program on this machine can decide.`,
+    "Use --auth local, tokens or oidc if other people, or agents with a shell, use this machine.",
   );
 }
 
@@ -54,7 +54,7 @@ export function checkPackages(invocation: Invocation): readonly Finding[] {
   const hasKey = Boolean(env["GEMINI_API_KEY"] || env["GOOGLE_API_KEY"]);
   const isOidc = settingOf(invocation, "auth") === "oidc";
   return [
-    checkPackage("@google/genai", { needed: hasKey, for: "models called gemini-…" }),
+    checkPackage("@google/genai", { needed: hasKey, for: "gemini-… models" }),
     checkPackage("jose", { needed: isOidc, for: "--auth oidc" }),
     checkPackage("oauth4webapi", {
       needed: isOidc && settingOf(invocation, "oidc-client-id") !== undefined,

@@ -15,35 +15,43 @@ export const MCP_FLAGS: Flags = {
   require: {
     type: "string",
     value: "TOOLS",
-    help: "only these need approval, several with commas (every tool of the server)",
+    help: "the tools that need approval, separated by commas (all tools of the server)",
   },
-  name: { type: "string", value: "NAME", help: "what people know the server by (made of its command)" },
+  name: { type: "string", value: "NAME", help: "the server's name in the inbox (derived from its command)" },
   url: {
     type: "string",
     value: "URL",
-    help: "the server, where it runs already (COUNTERSIGN_MCP_TOKEN is sent as its bearer token)",
+    help: "the URL of a running server (COUNTERSIGN_MCP_TOKEN is sent as its bearer token)",
   },
   http: {
     type: "string",
     value: "PORT",
-    help: "serve clients over HTTP at /mcp of this port, and not on standard input; 0 takes any free one",
+    help: "serve clients over HTTP at /mcp on this port instead of standard input; 0 picks a free port",
   },
-  host: { type: "string", value: "HOST", help: "with --http: where to listen; loopback only (127.0.0.1)" },
+  host: {
+    type: "string",
+    value: "HOST",
+    help: "with --http: the address to listen on; loopback only (127.0.0.1)",
+  },
   approvers: {
     type: "string",
     value: "WHO",
-    help: "who may approve, as in role:ops,ana@corp.com (whoever sits at this machine)",
+    help: "who may approve, for example role:ops,ana@corp.com (local users of this machine)",
   },
-  expires: { type: "string", value: "TIME", help: "how long a call waits for approval, as in 1h (for good)" },
+  expires: {
+    type: "string",
+    value: "TIME",
+    help: "how long a call waits for approval, for example 1h (no limit)",
+  },
   timeout: {
     type: "string",
     value: "TIME",
-    help: "how long an approved call may run before its outcome counts as unknown (10m)",
+    help: "how long an approved call may run before it becomes unknown (10m)",
   },
   grace: {
     type: "string",
     value: "SECONDS",
-    help: `how long to wait for what runs when stopped (${DEFAULT_GRACE_SECONDS})`,
+    help: `how long to wait for running calls when stopped (${DEFAULT_GRACE_SECONDS})`,
   },
 };
 
@@ -88,13 +96,13 @@ function serverOf({ words, flags, env }: Invocation): McpServer {
   if ((url === undefined) === (command === undefined)) {
     throw new CountersignError(
       "malformed-request",
-      "Say which server: its command after `--`, as in `countersign mcp -- npx -y SERVER`, or --url URL, and not both.",
+      "Name the server: its command after `--`, for example `countersign mcp -- npx -y SERVER`, or --url URL, but not both.",
     );
   }
   if (command !== undefined) return { command, args, env: othersEnv(env) };
   const { protocol } = URL.parse(url ?? "") ?? {};
   if (url === undefined || (protocol !== "http:" && protocol !== "https:"))
-    throw invalid("url", `--url is "${url}"; give an address that begins with http:// or https://.`);
+    throw invalid("url", `Invalid --url "${url}". Use an address that starts with http:// or https://.`);
   const token = env["COUNTERSIGN_MCP_TOKEN"];
   return token ? { url, headers: { authorization: `Bearer ${token}` } } : { url };
 }
@@ -132,7 +140,7 @@ const SAYS_NOTHING: ReadonlySet<string> = new Set([
 function nameOf(given: string | undefined, server: McpServer): string {
   if (given !== undefined) {
     if (/^[\w.-]{1,64}$/.test(given)) return given;
-    throw invalid("name", `--name is "${given}"; use letters, digits, dots and dashes, at most 64.`);
+    throw invalid("name", `Invalid --name "${given}". Use at most 64 letters, digits, dots and dashes.`);
   }
   const place = "url" in server ? [server.url] : [server.command, ...(server.args ?? [])];
   const digest = createHash("sha256").update(JSON.stringify(place)).digest("hex").slice(0, 6);
@@ -171,14 +179,14 @@ function listOf(text: string | undefined): readonly string[] | undefined {
 
 function portOf(text: string): number {
   if (/^\d+$/.test(text) && Number(text) <= MOST_PORT) return Number(text);
-  throw invalid("http", `--http is "${text}"; give a port from 0 to ${MOST_PORT}.`);
+  throw invalid("http", `Invalid --http "${text}". Use a port from 0 to ${MOST_PORT}.`);
 }
 
 function hostOf(host = "127.0.0.1"): string {
   if (LOOPBACK.has(host)) return host;
   throw invalid(
     "host",
-    `--host is "${host}", but clients do not log in here, so it is served on loopback only: 127.0.0.1, ::1 or localhost.`,
+    `Invalid --host "${host}". MCP clients do not log in, so only loopback is allowed: 127.0.0.1, ::1 or localhost.`,
   );
 }
 

@@ -7,10 +7,10 @@ import type { OpenSite } from "./open-site.ts";
 import type { ServeOptions } from "./serve-options.ts";
 
 const AUTH_WORDS: Readonly<Record<LoginMode, string>> = {
-  none: "none: whoever can open a page on this machine decides",
-  local: "local: the link below logs one browser in, once",
-  tokens: "tokens: requests need one of `countersign tokens`",
-  oidc: "oidc: requests need a token of your login",
+  none: "none: anyone on this machine can decide",
+  local: "local: the link below logs in one browser, once",
+  tokens: "tokens: requests need a token from `countersign tokens create`",
+  oidc: "oidc: requests need a token from your identity provider",
 };
 
 /** What is served, where, for whom, and where it is kept; for programs as one line of JSON. */
@@ -34,10 +34,10 @@ export function announce(invocation: Invocation, site: OpenSite, options: ServeO
     });
     return;
   }
-  output.line(`Countersign serves on ${output.style(["bold", "cyan"], url)}`);
+  output.line(`Countersign is running at ${output.style(["bold", "cyan"], url)}`);
   output.line();
   if (served.length === 0) {
-    output.line(`  No agents here: this serves the inbox of ${inert(withoutPassword(ledger))}`);
+    output.line(`  Inbox only, no agents: ${inert(withoutPassword(ledger))}`);
   } else {
     printRows(
       output,
@@ -48,15 +48,15 @@ export function announce(invocation: Invocation, site: OpenSite, options: ServeO
   printRows(output, [
     ["ledger", inert(withoutPassword(ledger))],
     ["auth", AUTH_WORDS[auth]],
-    ["signed", signed ? "yes, by COUNTERSIGN_SECRET" : "no: set COUNTERSIGN_SECRET to sign decisions"],
+    ["signed", signed ? "yes, with COUNTERSIGN_SECRET" : "no: set COUNTERSIGN_SECRET to sign decisions"],
   ]);
   if (loginLink !== undefined) {
     output.line();
-    output.line(`Log in once at ${output.style("cyan", loginLink)}`);
+    output.line(`Log in with this one-time link: ${output.style("cyan", loginLink)}`);
   }
   if (webhookSecret !== undefined) {
     output.line();
-    output.line("The webhook's messages are signed with this secret, which is shown only now:");
+    output.line("Webhook messages are signed with this secret. It is shown only once:");
     output.line(`  ${webhookSecret}`);
   }
 }

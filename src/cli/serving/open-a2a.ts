@@ -11,7 +11,7 @@ export async function openA2a(
 ): Promise<readonly Mount[]> {
   const a2a = await import("../../a2a/index.ts").catch(onMissing);
   if (a2a === undefined) {
-    log.info({ package: "@a2a-js/sdk" }, "A2A is not served: install the package to have it");
+    log.info({ package: "@a2a-js/sdk" }, "A2A is off: install the package to turn it on");
     return [];
   }
   const { publicUrl, a2aDecisions } = options;

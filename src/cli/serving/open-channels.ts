@@ -29,8 +29,8 @@ export async function openChannels({ ledger }: Engine, options: ChannelOptions):
     ledger,
     channels: [counted(createWebhookChannel({ url, secrets }), metrics)],
     link: (id) => cardLink({ publicUrl, basePath: "/" }, id),
-    onFailure: (failure) => log.warn(failure, "a message did not arrive"),
-    onError: (err) => log.error({ err }, "messages could not be looked for"),
+    onFailure: (failure) => log.warn(failure, "a message could not be delivered"),
+    onError: (err) => log.error({ err }, "reading the outbox failed"),
   });
   const [newSecret] = made ? secrets : [];
   return { ...(newSecret === undefined ? {} : { newSecret }), stop: () => deliveries.stop() };

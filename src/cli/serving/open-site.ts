@@ -44,7 +44,7 @@ export async function openSite(
   const engine = await createEngine({
     ledger,
     trace: openTelemetry,
-    onError: (err) => log.error({ err }, "the end of a call could not be stored"),
+    onError: (err) => log.error({ err }, "storing the outcome of a call failed"),
     onNotice: ({ kind, message, details }) => {
       log.error({ kind, ...details }, message);
       metrics.add("ledgerNotices", { kind });
@@ -106,7 +106,7 @@ async function openOn(
     log,
     metrics,
   });
-  const worker = engine.work({ onError: (err) => log.error({ err }, "work that was due could not be done") });
+  const worker = engine.work({ onError: (err) => log.error({ err }, "background work failed") });
   const loginLink = await auth.loginLink?.(publicUrl ?? server.url);
   const { newSecret: webhookSecret } = channels;
   return {
@@ -165,7 +165,7 @@ async function listen(
     if (codeOf(error) !== "EADDRINUSE") throw error;
     throw new CountersignError(
       "invalid-option",
-      `Port ${port} of ${host} is taken by another program; choose one with --port N or COUNTERSIGN_PORT (0 takes any free one).`,
+      `Port ${port} on ${host} is in use. Choose another with --port N or COUNTERSIGN_PORT (0 picks a free port).`,
       { details: { field: "port" }, cause: error },
     );
   }

@@ -23,14 +23,14 @@ export async function runUntilStopped(
   const output = flags.has("json") ? new Output(process.stderr, env) : invocation.output;
   const signal = await stopping.requested;
   output.line();
-  output.line(`${signal}: finishing what runs (again: end at once)`);
+  output.line(`${signal}: waiting for running calls (send it again to stop at once)`);
   const { promise: timeout, resolve } = Promise.withResolvers<"late">();
   const timer = setTimeout(resolve, drainMs + graceMs + MARGIN_MS, "late");
   const ended = await Promise.race([site.close({ graceMs, drainMs }).then(() => "closed" as const), timeout]);
   clearTimeout(timer);
   if (ended === "late") {
     output.prose(
-      "Some of it still runs and is left to the ledger: another server takes it over, or `countersign pending` shows it as unknown.",
+      "Some calls are still running. Another server takes them over, or `countersign pending` shows them as unknown.",
     );
     await abandonWork(site);
     exitNow(EXIT.ok);

@@ -40,8 +40,8 @@ export interface ServeOptions {
 
 /** The flags of whatever serves; each but --break-glass can be set as COUNTERSIGN_<NAME> too. */
 export const SERVE_FLAGS: Flags = {
-  host: { type: "string", value: "HOST", help: `where to listen (${DEFAULT_HOST})` },
-  port: { type: "string", value: "PORT", help: `the port (${DEFAULT_PORT}); 0 takes any free one` },
+  host: { type: "string", value: "HOST", help: `the address to listen on (${DEFAULT_HOST})` },
+  port: { type: "string", value: "PORT", help: `the port (${DEFAULT_PORT}); 0 picks a free port` },
   auth: {
     type: "string",
     value: "MODE",
@@ -49,56 +49,64 @@ export const SERVE_FLAGS: Flags = {
   },
   migrate: {
     type: "boolean",
-    help: "bring a PostgreSQL ledger's schema up to date first; else one that is behind is refused",
+    help: "migrate a PostgreSQL ledger first; without this, an outdated schema is refused",
   },
-  "break-glass": { type: "boolean", help: "serve without a login a ledger that has had one" },
-  "public-url": { type: "string", value: "URL", help: "what browsers call this server, for links" },
+  "break-glass": { type: "boolean", help: "serve without a login, although this ledger requires one" },
+  "public-url": {
+    type: "string",
+    value: "URL",
+    help: "the URL at which browsers reach this server; used in links",
+  },
   "trust-proxy": {
     type: "string",
     value: "N",
-    help: "how many proxies of yours stand in front and write X-Forwarded-For (0); callers are told apart by what the first of them says",
+    help: "the number of your proxies in front of this server that set X-Forwarded-For (0); used to tell callers apart",
   },
   webhook: {
     type: "string",
     value: "URL",
-    help: "where to tell of what waits (COUNTERSIGN_WEBHOOK_SECRET signs it; else one is made)",
+    help: "send a message here when a call waits (signed with COUNTERSIGN_WEBHOOK_SECRET, or with a generated secret)",
   },
   "allow-origin": {
     type: "string",
     value: "ORIGIN",
-    help: "a page elsewhere that may call this server; several with commas",
+    help: "web origins that may call this server, separated by commas",
   },
   "a2a-decisions": {
     type: "boolean",
-    help: "take decisions over A2A from callers who log in and have the scope decide",
+    help: "accept decisions over A2A from authenticated callers with the scope decide",
   },
-  "oidc-issuer": { type: "string", value: "URL", help: "with --auth oidc: who issues the tokens" },
-  "oidc-audience": { type: "string", value: "NAME", help: "with --auth oidc: whom they must be made for" },
+  "oidc-issuer": { type: "string", value: "URL", help: "with --auth oidc: the token issuer" },
+  "oidc-audience": {
+    type: "string",
+    value: "NAME",
+    help: "with --auth oidc: the expected audience of the tokens",
+  },
   "oidc-client-id": {
     type: "string",
     value: "ID",
-    help: "lets browsers log in there too (its secret: COUNTERSIGN_OIDC_CLIENT_SECRET)",
+    help: "lets browsers log in at the issuer (the client secret is COUNTERSIGN_OIDC_CLIENT_SECRET)",
   },
-  "oidc-roles-claim": { type: "string", value: "PATH", help: "where the roles are (roles)" },
+  "oidc-roles-claim": { type: "string", value: "PATH", help: "the claim that holds the roles (roles)" },
   "oidc-default-scopes": {
     type: "string",
     value: "A,B",
-    help: `what a person may use whose token names no countersign:… scope (a bearer nothing, a browser's login run,read,decide)`,
+    help: `the scopes of a person whose token has no countersign:… scope (bearer tokens: none; browser logins: run,read,decide)`,
   },
   "oidc-login-age": {
     type: "string",
     value: "AGE",
-    help: `how long a browser's login lasts before the issuer is asked again for its roles (${DEFAULT_LOGIN_AGE})`,
+    help: `how long a browser login lasts before the roles are read again from the issuer (${DEFAULT_LOGIN_AGE})`,
   },
   drain: {
     type: "string",
     value: "SECONDS",
-    help: `when stopped, how long to answer on while /readyz says no, so that balancers notice (${DEFAULT_DRAIN_SECONDS})`,
+    help: `when stopped, how long to keep answering while /readyz fails, so that load balancers notice (${DEFAULT_DRAIN_SECONDS})`,
   },
   grace: {
     type: "string",
     value: "SECONDS",
-    help: `how long to wait for what runs when stopped (${DEFAULT_GRACE_SECONDS})`,
+    help: `how long to wait for running calls when stopped (${DEFAULT_GRACE_SECONDS})`,
   },
 };
 
@@ -156,14 +164,14 @@ function switchOf(invocation: Pick<Invocation, "flags" | "env">, name: string): 
   if (invocation.flags.has(name)) return true;
   const given = settingOf(invocation, name) ?? "false";
   if (given === "true" || given === "false") return given === "true";
-  throw invalid(name, `COUNTERSIGN_${variableOf(name)} is "${given}"; give true or false.`);
+  throw invalid(name, `COUNTERSIGN_${variableOf(name)} is "${given}". Use true or false.`);
 }
 
 /** One of the ways to log in; throws `invalid-option` for any other word. */
 export function authOf(text: string): LoginMode {
   const mode = LOGIN_MODES.find((candidate) => candidate === text);
   if (mode !== undefined) return mode;
-  throw invalid("auth", `--auth is "${text}"; it is one of ${LOGIN_MODES.join(", ")}.`);
+  throw invalid("auth", `Invalid --auth "${text}". Use one of ${LOGIN_MODES.join(", ")}.`);
 }
 
 function oidcOf(invocation: Invocation): OidcOptions {
@@ -193,28 +201,28 @@ function scopesOf(name: string, text: string): readonly Scope[] {
   const words = text.split(",").map((word) => word.trim());
   const stranger = words.find((word) => !isScope(word));
   if (stranger === undefined) return words.filter(isScope);
-  throw invalid(name, `--${name} has "${stranger}"; there are ${SCOPES.join(", ")}.`);
+  throw invalid(name, `Unknown scope "${stranger}" in --${name}. The scopes are ${SCOPES.join(", ")}.`);
 }
 
 function numberOf(name: string, text: string | undefined, most: number): number | undefined {
   if (text === undefined) return undefined;
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (value <= most) return value;
-  throw invalid(name, `--${name} is "${text}"; give a number from 0 to ${most}.`);
+  throw invalid(name, `Invalid --${name} "${text}". Use a number from 0 to ${most}.`);
 }
 
 function urlOf(name: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const { protocol } = URL.parse(text) ?? {};
   if (protocol === "http:" || protocol === "https:") return text;
-  throw invalid(name, `--${name} is "${text}"; give an address that begins with http:// or https://.`);
+  throw invalid(name, `Invalid --${name} "${text}". Use an address that starts with http:// or https://.`);
 }
 
 function originOf(text: string): string {
   if (text === "*" || URL.parse(text)?.origin === text) return text;
   throw invalid(
     "allow-origin",
-    `--allow-origin is "${text}"; give a scheme and a host, as in https://app.example.com, and no path.`,
+    `Invalid --allow-origin "${text}". Use a scheme and a host without a path, for example https://app.example.com.`,
   );
 }
 

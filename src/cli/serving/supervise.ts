@@ -50,13 +50,13 @@ export async function supervise({ env, exitNow }: Invocation, files: readonly Ag
       ended.then(
         (code) => {
           if (stopped === undefined && !changes.pending)
-            output.line(`Ended with code ${code}; waiting for a change.`);
+            output.line(`Exited with code ${code}. Waiting for a file change.`);
         },
         () => {},
       );
       stopped = await Promise.race([stopping.requested, changes.next()]);
       serving.kill("SIGTERM");
-      if (stopped === undefined) output.line("Changed: starting again.");
+      if (stopped === undefined) output.line("A file changed. Restarting.");
       const code = await ended;
       if (stopped !== undefined) return code ?? EXIT.ok;
     }

@@ -97,6 +97,6 @@ test("what a checkpoint says of lost ones is part of its hash", async () => {
   });
   expect((await verified()).faults).toContainEqual({
     where: "checkpoint 2",
-    what: "its hash does not follow from the one before it",
+    what: "its hash does not match the checkpoint before it",
   });
 });

@@ -42,13 +42,13 @@ export async function verifyChain(parts: AuditParts, stream: Stream, report: Rep
     if (page.length < PAGE) break;
   }
   for (const n of bodies.unaccounted()) {
-    const what = "its body is missing, and no later record of the session says that it was erased";
+    const what = "its body is missing, and no later record says that the session was erased";
     report(`session ${key}, record ${n}`, what);
   }
   // It may have grown since its head was read; then that of now must not lie behind what was found.
   const head = last.n > chain.n ? await headNow(parts, key) : chain.n;
   if (!metHead || last.n > head)
-    report(`session ${key}`, `its chain ends at record ${last.n}, the session says ${head}`);
+    report(`session ${key}`, `its chain ends at record ${last.n}, but the session says ${head}`);
   return { records, erased: bodies.erased, inJournal };
 }
 
@@ -67,12 +67,12 @@ function verifyRecord(
 ): boolean {
   const where = `session ${record.stream}, record ${record.n}`;
   if (record.n !== previous.n + 1) report(where, `record ${previous.n + 1} is missing`);
-  if (record.seq <= previous.seq) report(where, "it stands before the record that it follows");
+  if (record.seq <= previous.seq) report(where, "it is stored before the record that it follows");
   const sealed = sealedBefore(record.hash);
   const fits = sealed !== undefined && recordHash(hasher, previous.hash, record, sealed) === record.hash;
-  if (!fits) report(where, "its hash does not follow from the record before it");
+  if (!fits) report(where, "its hash does not match the record before it");
   const isWhole = record.body === null || bodyDigest(ledger.digestKey, record.body) === record.bodyDigest;
-  if (!isWhole) report(where, "its body was altered");
+  if (!isWhole) report(where, "its body was changed");
   return fits && isWhole;
 }
 

@@ -18,20 +18,20 @@ export function verifyLimits({ keyed, hasHead, unsealed, losses }: CheckedWith):
     ...(keyed ? [] : [hasHead ? UNKEYED_SINCE_HEAD : UNKEYED]),
     ...(hasHead ? [] : [NO_HEAD]),
     ...(losses.length === 0 ? [] : [lossSentence(losses)]),
-    `Of the records newer than the last checkpoint (${unsealed} here), the newest of a session can be removed together with the session's note of its last record, and a session that has no older ones can be removed with them.`,
-    "Only the journal is checked: not the rows of sessions, calls, confirmations, events and tokens.",
+    `Removal of the newest records of a session, if they are newer than the last checkpoint (${unsealed} records here) and the session row was changed to match. A session with only such records can be removed completely.`,
+    "Changes outside the journal: the rows of sessions, calls, confirmations, events and tokens.",
   ];
 }
 
 function lossSentence(losses: readonly Loss[]): string {
   const [{ k, upTo } = { k: 0, upTo: 0 }] = losses.slice(-1);
-  const others = losses.length === 1 ? "" : `, as ${losses.length - 1} before it do`;
-  return `Checkpoint ${k} says that those up to number ${upTo} went with a server that was replaced in a failover${others}: what was removed together with them, at that time, is not noticed.`;
+  const others = losses.length === 1 ? "" : `; ${losses.length - 1} earlier checkpoints say the same`;
+  return `Removals hidden by a failover. Checkpoint ${k} says that records up to number ${upTo} were lost in a failover${others}. Records removed at that time look the same.`;
 }
 
 const UNKEYED =
-  "Without COUNTERSIGN_SECRET the chain is not keyed: someone who can write to the database can rewrite all of it consistently, or add a record that says that a session was erased and remove what it said. This check finds accidents and partial edits.";
+  "A complete rewrite. Without COUNTERSIGN_SECRET the chain is not keyed: anyone who can write to the database can rewrite the whole journal consistently, or erase a session and record that as a normal erasure. This check detects accidents and partial edits.";
 const UNKEYED_SINCE_HEAD =
-  "Without COUNTERSIGN_SECRET the chain is not keyed: someone who can write to the database can rewrite consistently whatever is newer than the head, or add a record that says that a session was erased and remove what it said.";
+  "A rewrite of everything newer than the head. Without COUNTERSIGN_SECRET the chain is not keyed: anyone who can write to the database can rewrite those records consistently, or erase a session and record that as a normal erasure.";
 const NO_HEAD =
-  "Without --head it is not noticed that the whole journal was set back: that all records since some moment, of all sessions, were removed together with the checkpoints since then.";
+  "Truncation. Without --head, this check cannot detect that all records and checkpoints after some moment were removed.";

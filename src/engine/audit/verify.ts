@@ -62,7 +62,7 @@ export async function verify(parts: AuditParts, options: VerifyOptions = {}): Pr
   const { inJournal, ...chains } = await verifyChains(parts, journal.lastSeq, report, options.onRecords);
   // With its session gone, nobody has looked at a record's place in its chain, or at its body.
   const strays = journal.count - inJournal;
-  if (strays !== 0) report("journal", `${strays} of its records belong to no session`);
+  if (strays !== 0) report("journal", `${strays} records belong to no session`);
   if (options.head !== undefined) await verifyHead(parts.ledger, options.head, report);
   const { checkpoints, unsealed, losses } = journal;
   const { keyed } = parts;
@@ -170,7 +170,7 @@ class SealWalk {
   async #pass(checkpoint: CheckpointRecord): Promise<void> {
     const { k, lastSeq, count, root } = checkpoint;
     if (this.#root !== root || this.#count !== count) {
-      const what = `it covers ${count} records up to ${lastSeq}, which are not those of the journal`;
+      const what = `it covers ${count} records up to ${lastSeq}, but the journal has different ones`;
       this.#report(`checkpoint ${k}`, what);
       // Go on from what was sealed, so that one fault is not reported for every later checkpoint.
       this.#root = root;
@@ -191,7 +191,7 @@ class SealWalk {
     const where = `checkpoint ${k}`;
     if (k !== this.#passed + 1) this.#report(where, `checkpoint ${this.#passed + 1} is missing`);
     const follows = checkpointHash(this.#parts.hasher, this.#previous, this.#next, lost) === hash;
-    if (!follows) this.#report(where, "its hash does not follow from the one before it");
+    if (!follows) this.#report(where, "its hash does not match the checkpoint before it");
     this.#excused = follows ? lost : 0;
     if (this.#excused > 0) this.losses.push({ k, upTo: lost });
     this.#previous = hash;
@@ -199,7 +199,7 @@ class SealWalk {
   }
 }
 
-const GONE = "that checkpoint is gone, or covers what came later";
+const GONE = "that checkpoint is missing, or covers later records";
 
 async function* checkpointsUpTo(ledger: Ledger, newest: number): AsyncGenerator<CheckpointRecord, undefined> {
   for (let after = 0; ; ) {
@@ -246,12 +246,12 @@ async function verifyHead(ledger: Ledger, head: string, report: Report): Promise
   const [k = "", hash = ""] = head.split(":", 2);
   const number = Number(k);
   if (!Number.isInteger(number) || number < 0 || hash === "") {
-    report(`head ${head}`, "it is not a head as `countersign audit head` prints it");
+    report(`head ${head}`, "it is not a head that `countersign audit head` printed");
     return;
   }
   if (number === 0) return;
   const [checkpoint] = await ledger.checkpoints(number - 1, 1);
   if (checkpoint?.k !== number || checkpoint.hash !== hash) {
-    report(`head ${head}`, "the journal does not contain it: its end was cut off, or it was rewritten");
+    report(`head ${head}`, "the journal does not contain it: the journal was truncated or rewritten");
   }
 }

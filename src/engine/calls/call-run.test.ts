@@ -496,7 +496,7 @@ describe("the outcome of a body", () => {
     await passes(31_000);
     expect(errors).toMatchObject([{ code: "ledger-unreachable" }]);
     expect(String(errors[0])).toContain("Locked.");
-    await expect(own.ready()).rejects.toThrow("does not take how the call");
+    await expect(own.ready()).rejects.toThrow("Cannot store the outcome of call");
     let open = true;
     const closing = own.close().then(() => {
       open = false;

@@ -186,9 +186,9 @@ export class CallRun {
 
   async #record(outcome: EntryOutcome): Promise<Ended> {
     const { call } = this.#claimed;
-    const what = `how the call ${call.id} of ${call.tool} ended`;
+    const what = `the outcome of call ${call.id} (${call.tool})`;
     const store = (): Promise<Ended> => this.#store(this.#claimed, outcome);
-    const unstored = { kind: "unknown", reason: "how it ended is not stored yet" } as const;
+    const unstored = { kind: "unknown", reason: "its outcome is not stored yet" } as const;
     // A question or a delegation could not be stored after that any more; a result can.
     const whenLate = MAY_FOLLOW_DOUBT.has(outcome.kind)
       ? { whenLate: () => recordEntry(this.#parts, this.#claimed, unstored) }
@@ -200,7 +200,7 @@ export class CallRun {
       // How it ended cannot be written down; that it did not end well can.
       const unknown = {
         kind: "unknown",
-        reason: `how it ended could not be stored: ${errorText(error)}`,
+        reason: `its outcome could not be stored: ${errorText(error)}`,
       } as const;
       const doubt = (): Promise<Ended> => this.#store(this.#claimed, unknown);
       return (await retryUntilStored(this.#parts, { what, store: doubt })) ?? {};

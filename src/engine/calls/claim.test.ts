@@ -63,7 +63,7 @@ describe("approved, then altered in the database: not run, withdrawn and journal
     const approved = await approveElsewhere();
     const { file, call, back, confirmation } = approved;
     file.edit("update calls set args = ? where id = ?", '{"amount":5000}', call.id);
-    await expectNotRun(approved, "the stored arguments are not those that were asked about");
+    await expectNotRun(approved, "the stored arguments differ from those that were shown");
     expect(await back.confirmation(confirmation.id)).toMatchObject({
       status: "cancelled",
       withdrawal: expect.stringContaining("arguments") as string,
@@ -75,7 +75,7 @@ describe("approved, then altered in the database: not run, withdrawn and journal
     const { file, call, back } = approved;
     const digest = valueDigest(back.ledger.digestKey, { amount: 5000 });
     file.edit("update calls set args = ?, args_digest = ? where id = ?", '{"amount":5000}', digest, call.id);
-    await expectNotRun(approved, "the approval is bound to another call or other arguments");
+    await expectNotRun(approved, "the approval belongs to a different call or different arguments");
   });
 
   test("the arguments and every digest, where approvals are signed", async () => {
@@ -84,13 +84,13 @@ describe("approved, then altered in the database: not run, withdrawn and journal
     const digest = valueDigest(back.ledger.digestKey, { amount: 5000 });
     file.edit("update calls set args = ?, args_digest = ? where id = ?", '{"amount":5000}', digest, call.id);
     file.edit("update confirmations set args_digest = ? where id = ?", digest, confirmation.id);
-    await expectNotRun(approved, "the stored approval does not carry a valid signature");
+    await expectNotRun(approved, "the stored approval has no valid signature");
   });
 
   test("the tool", async () => {
     const approved = await approveElsewhere();
     approved.file.edit("update calls set tool = 'wipe' where id = ?", approved.call.id);
-    await expectNotRun(approved, "the approval is bound to another call or other arguments");
+    await expectNotRun(approved, "the approval belongs to a different call or different arguments");
   });
 
   test("the tool, on the confirmation too, where approvals are signed", async () => {
@@ -98,14 +98,14 @@ describe("approved, then altered in the database: not run, withdrawn and journal
     const { file, call, confirmation } = approved;
     file.edit("update calls set tool = 'wipe' where id = ?", call.id);
     file.edit("update confirmations set tool = 'wipe' where id = ?", confirmation.id);
-    await expectNotRun(approved, "the stored approval does not carry a valid signature");
+    await expectNotRun(approved, "the stored approval has no valid signature");
   });
 
   test("the definition that was shown, where approvals are signed", async () => {
     const approved = await approveElsewhere({ secret: SECRET });
     approved.back.app.define("pay", { definitionDigest: "v1:rewritten" });
     approved.file.edit("update calls set definition_digest = 'v1:rewritten' where id = ?", approved.call.id);
-    await expectNotRun(approved, "the stored approval does not carry a valid signature");
+    await expectNotRun(approved, "the stored approval has no valid signature");
   });
 
   test("its confirmation: none", async () => {
@@ -128,7 +128,7 @@ describe("approved, then altered in the database: not run, withdrawn and journal
     const approved = await approveElsewhere();
     const { file, confirmation } = approved;
     file.edit("update confirmations set session = 'elsewhere' where id = ?", confirmation.id);
-    await expectNotRun(approved, "the approval is bound to another call or other arguments");
+    await expectNotRun(approved, "the approval belongs to a different call or different arguments");
   });
 
   test("its confirmation: open again", async () => {
@@ -184,7 +184,7 @@ describe("never approved, but made to look so", () => {
     expect(back.app.runs.map(({ key }) => key)).not.toContain(twin.call.id);
     expect(await back.call(twin.call.id)).toMatchObject({
       status: "cancelled",
-      result: { reason: "the stored approval does not carry a valid signature" },
+      result: { reason: "the stored approval has no valid signature" },
     });
     expect(await back.confirmation(twin.confirmation.id)).toMatchObject({ status: "cancelled" });
     expect((await back.journal()).filter(({ kind }) => kind === "confirmation-cancelled")).toHaveLength(1);

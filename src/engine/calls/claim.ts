@@ -54,7 +54,7 @@ export async function clear(
   const { call, confirmation } = about;
   if (hostOf(parts.hosts, call) === undefined) return ELSEWHERE;
   if (!digested && valueDigest(parts.ledger.digestKey, call.args) !== call.argsDigest) {
-    return blocked("arguments-altered", "the stored arguments are not those that were asked about");
+    return blocked("arguments-altered", "the stored arguments differ from those that were shown");
   }
   const unbound = checkBinding(parts, call, confirmation);
   if (unbound !== undefined) return blocked(unbound.code, unbound.reason);
@@ -71,7 +71,7 @@ async function judgeTool(tool: LiveTool | undefined, about: StoredCall): Promise
   const { call } = about;
   if (tool === undefined) return blocked("tool-gone", `the tool ${call.tool} no longer exists`);
   if (tool.definitionDigest !== call.definitionDigest) {
-    return blocked("definition-changed", `the tool ${call.tool} is not the one that was shown`, tool);
+    return blocked("definition-changed", `the tool ${call.tool} has changed since it was shown`, tool);
   }
   const denial = await tool.denies?.(about);
   return denial === undefined ? { ok: true, tool } : blocked("policy-denied", denial, tool);
@@ -94,10 +94,13 @@ function checkBinding(
   const approved = confirmation.status === "approved" && vote?.confirmed === true;
   if (!approved && !wordsItsDenial(call, confirmation)) return unapproved;
   if (!isAbout(confirmation, call)) {
-    return { code: "arguments-altered", reason: "the approval is bound to another call or other arguments" };
+    return {
+      code: "arguments-altered",
+      reason: "the approval belongs to a different call or different arguments",
+    };
   }
   if (parts.secret !== undefined && approved && !voteIsGenuine(parts.secret, { confirmation, call }, vote)) {
-    return { code: "signature-invalid", reason: "the stored approval does not carry a valid signature" };
+    return { code: "signature-invalid", reason: "the stored approval has no valid signature" };
   }
   return undefined;
 }

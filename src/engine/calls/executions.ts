@@ -75,7 +75,7 @@ export class Executions {
     const { claimed, outcome } = known;
     const record = async (): Promise<Ended> =>
       (await retryUntilStored(this.#parts, {
-        what: `how the call ${callId} ended`,
+        what: `the outcome of call ${callId}`,
         store: () => recordEntry(this.#parts, claimed, outcome),
       })) ?? {};
     this.#track(callId, this.#whileAtWork(callId, record), placeOf(claimed.call, claimed.frame));
@@ -195,7 +195,7 @@ export class Executions {
         errorMessage: errorText(error),
       };
       await retryUntilStored(this.#parts, {
-        what: `that the step of ${frame.agent} failed (${frame.id})`,
+        what: `the failed step of ${frame.agent} (${frame.id})`,
         store: () => finishFrame(this.#parts, frame, { event, status: "failed" }),
       });
     } finally {

@@ -14,7 +14,7 @@ export function keptResult(result: unknown, maxBytes: number): JsonValue {
   if (kept.ok) return kept.value;
   const rounded = kept.text === undefined ? undefined : toJsonValue(JSON.parse(kept.text));
   if (rounded?.ok) return rounded.value;
-  return { warning: `the tool ran, but its result was not kept: ${kept.flaw}` };
+  return { warning: `the tool ran, but its result was not stored: ${kept.flaw}` };
 }
 
 /**
@@ -27,7 +27,7 @@ export function rememberedResult(result: unknown, name: string, maxBytes: number
   if (kept.ok) return kept.value;
   throw new CountersignError(
     "invalid-option",
-    `The step "${name}" ran, but its result cannot be remembered: ${kept.flaw}`,
+    `The step "${name}" ran, but its result cannot be stored: ${kept.flaw}`,
   );
 }
 
@@ -36,11 +36,11 @@ function judge(result: unknown, maxBytes: number): Kept {
   const text = textOf(result);
   const bytes = text === undefined ? 0 : Buffer.byteLength(text);
   if (bytes > maxBytes)
-    return { ok: false, flaw: `it has ${bytes} bytes of JSON, and the limit is ${maxBytes}.` };
+    return { ok: false, flaw: `it has ${bytes} bytes of JSON; the limit is ${maxBytes}.` };
   const exact = toJsonValue(result);
   if (!exact.ok) return { ok: false, flaw: `it is not JSON: ${exact.message}`, ...(text && { text }) };
   return text === undefined
-    ? { ok: false, flaw: `it is longer than any text can be, and the limit is ${maxBytes} bytes.` }
+    ? { ok: false, flaw: `it is larger than the limit of ${maxBytes} bytes.` }
     : exact;
 }
 

@@ -187,7 +187,7 @@ export function journalEnd(
   });
 }
 
-const RUN_STOPPED = "the run was stopped before another agent took this up";
+const RUN_STOPPED = "the run was stopped before the other agent started";
 
 /** Opens a frame for the other agent; the call waits, without a lease, for what it ends with. */
 async function delegate(

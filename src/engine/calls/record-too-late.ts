@@ -6,10 +6,9 @@ import type { Ended } from "./executions.ts";
 import { writeUnknown } from "./mark-unknown.ts";
 import type { EntryOutcome } from "./record-entry.ts";
 
-const HAS_RUN =
-  "it ran, and the ledger has lost that it was started: look at what it did before anything else";
+const HAS_RUN = "it ran, but the ledger lost the record of its start; check what it did before you continue";
 const WAS_STARTED =
-  "it was started and may still run, and the ledger has lost that it was: look at what it did before anything else";
+  "it started and may still be running, but the ledger lost the record of its start; check what it did before you continue";
 
 /**
  * Does the ledger take for not begun what this attempt began, or for still in an earlier one? Then it has lost the claim;

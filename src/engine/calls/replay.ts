@@ -86,7 +86,7 @@ export class Replay {
     if (known?.status === "started" && options.idempotent !== true) {
       return this.#halt({
         kind: "unknown",
-        message: `The step "${name}" had begun when its process died; whether it happened is not known.`,
+        message: `The step "${name}" had started when its process died. It is unknown whether it happened.`,
       });
     }
     const work = this.#perform({ ...place, status: "started" }, known?.status, (key) =>
@@ -123,7 +123,7 @@ export class Replay {
       await saveStep({ ...started, status, ...(value === undefined ? {} : { value }) }, "started");
     } catch (error) {
       // It has ended, but nothing will remember how: neither of the two may be claimed.
-      const message = `How the step "${started.name}" ended could not be stored: ${errorText(error)}`;
+      const message = `The outcome of the step "${started.name}" could not be stored: ${errorText(error)}`;
       return { halt: { kind: "unknown", message } };
     }
     return end;
@@ -137,7 +137,7 @@ export class Replay {
     const known = this.#known.get(keyOf(place));
     if (known === undefined) return this.#ask({ options, step: { ...place, status: "asked", digest } }, name);
     if (known.digest !== digest)
-      return this.#diverge(`it asks "${name}" with another hint, payload or schema`);
+      return this.#diverge(`it asks "${name}" with a different hint, payload or schema`);
     this.#unmet.delete(keyOf(place));
     const answer = await this.#answerTo(name, known);
     if (answer === undefined) return this.#halt({ kind: "lost" });
@@ -160,7 +160,8 @@ export class Replay {
 
   #ask(ask: OpenAsk, name: string): Promise<never> {
     if (!this.#options.mayAsk) throw askedAgainAfterDenial();
-    if (this.#unmet.size > 0) return this.#diverge(`it asks "${name}" before a question of the last time`);
+    if (this.#unmet.size > 0)
+      return this.#diverge(`it asks "${name}" before a question that it asked first last time`);
     return this.#halt({ kind: "ask", ask });
   }
 
@@ -190,7 +191,7 @@ export class Replay {
   }
 
   #diverge(what: string): Promise<never> {
-    return this.#halt({ kind: "diverged", message: `The tool does not ask as it did before: ${what}.` });
+    return this.#halt({ kind: "diverged", message: `The tool asks differently than before: ${what}.` });
   }
 
   // From here on nothing of the body is begun, also where it did not wait for what halted it.
@@ -211,7 +212,7 @@ export class Replay {
 
 /** The one thing that a tool which words its denial may not do. */
 export function askedAgainAfterDenial(): CountersignError {
-  return new CountersignError("already-decided", "The call was denied; it cannot be asked about again.");
+  return new CountersignError("already-decided", "The call was denied, so it cannot ask again.");
 }
 
 function forever(): Promise<never> {

@@ -47,6 +47,6 @@ export async function readConfirmation(
   const read = await tool.readPayload(shown.payload);
   // The tool's schema says what the value is; whether that is JSON matters to nobody but the tool.
   if (read.ok) return { ok: true, shown: { ...shown, payload: read.value as JsonValue } };
-  const error = `the approval's payload does not fit, so the tool was not entered: ${read.field || "payload"}: ${read.message}`;
+  const error = `the payload of the approval does not match the schema, so the tool did not run: ${read.field || "payload"}: ${read.message}`;
   return { ok: false, answer: { error, code: "payload-mismatch" } };
 }

@@ -1,4 +1,4 @@
-const UNREADABLE = "something was thrown that cannot be read";
+const UNREADABLE = "unreadable error";
 const LONGEST = 100_000;
 
 /** What an unknown thing that was thrown says: always text, and such that a ledger can keep it; very long ones are cut. */

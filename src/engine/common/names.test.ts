@@ -17,8 +17,8 @@ test("a name may have 768 bytes of UTF-8, whatever it is made of", () => {
 });
 
 test.each([
-  ["a\0", "holds a NUL character"],
-  ["a\ud800", "holds half of a character"],
+  ["a\0", "contains a NUL character"],
+  ["a\ud800", "contains an incomplete character (a lone surrogate)"],
 ])("%j cannot be one", (text, flaw) => {
   expect(flawOfName(text)).toBe(flaw);
 });

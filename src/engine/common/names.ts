@@ -11,8 +11,8 @@ export function flawOfName(name: string): string | undefined {
   if (name.length * MOST_BYTES_OF_UNIT > LONGEST_BYTES && Buffer.byteLength(name) > LONGEST_BYTES) {
     return `is longer than ${LONGEST_BYTES} bytes`;
   }
-  if (name.includes("\0")) return "holds a NUL character";
-  return name.isWellFormed() ? undefined : "holds half of a character";
+  if (name.includes("\0")) return "contains a NUL character";
+  return name.isWellFormed() ? undefined : "contains an incomplete character (a lone surrogate)";
 }
 
 /** The text as every ledger can hold it outside of JSON: NULs and halves of characters are replaced by U+FFFD. */

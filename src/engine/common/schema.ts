@@ -82,7 +82,7 @@ export function readForm(parameters: Parameters<unknown> | undefined): Form | un
   if (jsonSchema === undefined) {
     throw new CountersignError(
       "invalid-option",
-      "The schema of a confirmation's payload must be JSON Schema, or of a library that can write it.",
+      "The payload schema must be JSON Schema, or from a library that can convert to JSON Schema.",
     );
   }
   if (isStandardSchema(parameters)) return { jsonSchema, read: (sent) => readBy(parameters, sent) };
@@ -134,7 +134,7 @@ function standardShape<Args>(schema: StandardSchema<unknown, Args>): Shape<Args>
 
 function describeStandard({ vendor, jsonSchema }: StandardSchema["~standard"]): JsonObject | undefined {
   if (jsonSchema === undefined) return undefined;
-  const complaint = `The ${vendor} schema cannot be written as JSON Schema`;
+  const complaint = `The ${vendor} schema cannot be converted to JSON Schema`;
   let described: unknown;
   try {
     described = jsonSchema.input({ target: "draft-2020-12" });
@@ -153,7 +153,7 @@ function bind<Args>(input: unknown, value: Args): ParseOutcome<Args> {
     return { ok: true, args: parsed.value, unparsed: false, value };
   const raw = toJsonValue(withoutUndefined(input));
   if (raw.ok && isJsonObject(raw.value)) return { ok: true, args: raw.value, unparsed: true, value };
-  return { ok: false, field: "", message: "neither the arguments nor what they parse to is a JSON object" };
+  return { ok: false, field: "", message: "the arguments are not a JSON object, before or after parsing" };
 }
 
 // A member set to undefined is, to whoever wrote it, a member that is not there. What is too deep, or holds
@@ -177,5 +177,5 @@ function firstIssue(issues: readonly StandardIssue[]): {
   const path = (issue?.path ?? [])
     .map((step) => String(typeof step === "object" ? step.key : step))
     .join(".");
-  return { ok: false, field: path, message: issue?.message ?? "the arguments do not fit" };
+  return { ok: false, field: path, message: issue?.message ?? "the arguments do not match the schema" };
 }

@@ -16,7 +16,7 @@ interface TooMuch {
 /** Why the session cannot hold what the draft adds; undefined if it can. */
 export function sessionFull({ settings }: EngineParts, draft: Draft): TooMuch | undefined {
   if (draft.room >= 0) return undefined;
-  const message = `With this the session would hold more than ${settings.maxSessionBytes} bytes (\`maxSessionBytes\`); start a new one, or send less.`;
+  const message = `The session would exceed ${settings.maxSessionBytes} bytes (\`maxSessionBytes\`). Start a new session, or send less.`;
   return { ok: false, code: "session-full", message };
 }
 
@@ -46,6 +46,6 @@ export async function tooMuchState(
   if (delta === undefined || Object.keys(delta).length === 0) return undefined;
   const stored = session === undefined ? {} : await ledger.state(session);
   if (bytesOf({ ...stored, ...delta }) <= settings.maxStateBytes) return undefined;
-  const message = `The session's state, with what its user and app share, may have ${settings.maxStateBytes} bytes of JSON (\`maxStateBytes\`); with this change it would have more.`;
+  const message = `The state of the session, user and app together would exceed ${settings.maxStateBytes} bytes of JSON (\`maxStateBytes\`).`;
   return { ok: false, code: "too-large", message };
 }

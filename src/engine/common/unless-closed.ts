@@ -4,7 +4,7 @@ import { CountersignError } from "../../protocol/index.ts";
 export async function unlessClosed<T>(closed: AbortSignal, work: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const onClosed = (): void => {
-    reject(new CountersignError("closed", "It was closed while this was waited for."));
+    reject(new CountersignError("closed", "The engine was closed while this call waited."));
   };
   if (closed.aborted) onClosed();
   else closed.addEventListener("abort", onClosed, { once: true });

@@ -43,7 +43,10 @@ export async function judgeAmendment(
   if (sameJson(sent, call.args)) return unchanged;
   const found = await findTool(parts.hosts, call);
   if (!found.here || found.tool?.amend === undefined) {
-    return refuse("arguments-mismatch", `Arguments can be changed only where the app ${call.app} is served.`);
+    return refuse(
+      "arguments-mismatch",
+      `Arguments can be changed only on a server that runs the app ${call.app}.`,
+    );
   }
   const amended = await found.tool.amend(about, sent);
   if (!amended.ok) return refuse(amended.code, told(amended), amended.field);
@@ -66,7 +69,7 @@ function readChange(
   // Secrets are shown replaced; whoever sends that back has not changed them.
   const sent = unredact(given, call.args, call.secrets);
   if (!sent.ok) {
-    const message = `Which secret [redacted] stands for at ${sent.field} cannot be told; leave lists as long and in the order they were and change one row, or write the secret out.`;
+    const message = `The value [redacted] at ${sent.field} cannot be matched to a secret. Keep lists in the same order and length and change one row, or enter the secret again.`;
     return { ...sent, message };
   }
   const fixed = firstFixedField(confirmation.shown.amendable, call.args, sent.args);
@@ -75,7 +78,7 @@ function readChange(
 }
 
 function told({ field = "", message }: Extract<Amendment, { ok: false }>): string {
-  return field === "" ? message : `The argument ${field} does not fit: ${message}`;
+  return field === "" ? message : `The argument ${field} is invalid: ${message}`;
 }
 
 function firstFixedField(

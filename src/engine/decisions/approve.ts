@@ -48,7 +48,7 @@ async function bind(parts: EngineParts, whole: Whole, about: OwnedCase): Promise
   const { digestKey } = parts.ledger;
   const isAsked = stored.confirmation === confirmation.id && isAbout(confirmation, stored);
   if (!isAsked || valueDigest(digestKey, stored.args) !== confirmation.argsDigest) {
-    const message = "The stored call or its arguments are not those that were shown; it will not run.";
+    const message = "The stored call or its arguments differ from what was shown. It will not run.";
     return { ...refusal("arguments-altered", message), confirmation, call: stored };
   }
   const amended = await judgeAmendment(parts, whole, about);
@@ -56,7 +56,7 @@ async function bind(parts: EngineParts, whole: Whole, about: OwnedCase): Promise
   const { args, argsDigest } = amended;
   const judged = await judgePayloadHere(parts, whole, about.input.payload);
   if (!judged.ok) {
-    const message = `The payload does not fit: ${judged.field || "payload"}: ${judged.message}`;
+    const message = `The payload is invalid: ${judged.field || "payload"}: ${judged.message}`;
     return { ...refusal("payload-mismatch", message), field: judged.field, confirmation, call: stored };
   }
   const subject = { confirmation: { ...confirmation, argsDigest }, call: stored };

@@ -227,7 +227,7 @@ describe("a decision by someone the rule does not admit", () => {
     expect(refused).toMatchObject({
       ok: false,
       code: "not-an-approver",
-      message: "bob may not decide this; the role manager may.",
+      message: "bob may not decide this. Approvers: the role manager.",
     });
     expect((await fixture.journal()).at(-1)).toMatchObject({
       kind: "decision-refused",
@@ -250,15 +250,15 @@ describe("a decision by someone the rule does not admit", () => {
   });
 
   test.each([
-    ["requester", "whoever asked for it"],
+    ["requester", "the requester"],
     [{ users: ["max"], roles: ["cfo"] }, "the role cfo or max"],
-    [{ notRequester: true }, "somebody else who is logged in (but not whoever asked)"],
-    [{}, "somebody else who is logged in"],
+    [{ notRequester: true }, "any other logged-in user (but not whoever asked)"],
+    [{}, "any other logged-in user"],
   ] as const)("is told who may: %j", async (approvers, who) => {
     const fixture = await openEngineFixture();
     const { confirmation } = await fixture.ask({ tool: "pay", question: { approvers } });
     const refused = await tryApprove(fixture.engine, confirmation.id, { by: { ...BOB, kind: "agent" } });
-    expect(refused).toMatchObject({ message: `bob may not decide this; ${who} may.` });
+    expect(refused).toMatchObject({ message: `bob may not decide this. Approvers: ${who}.` });
   });
 });
 

@@ -53,9 +53,9 @@ export async function decide(
 
 // A door may have been written without the compiler's help; what it cannot mean must not approve anything.
 function flawOf({ id, confirmed, reason, payload, args }: DecisionInput): string | undefined {
-  if (typeof (id as unknown) !== "string") return "`id` must be a text.";
+  if (typeof (id as unknown) !== "string") return "`id` must be a string.";
   if (typeof (confirmed as unknown) !== "boolean") return "`confirmed` must be true or false.";
-  if (reason !== undefined && typeof (reason as unknown) !== "string") return "`reason` must be a text.";
+  if (reason !== undefined && typeof (reason as unknown) !== "string") return "`reason` must be a string.";
   const json = toJsonValue({ payload: payload ?? null, args: args ?? null });
   return json.ok ? undefined : json.message;
 }
@@ -74,7 +74,7 @@ async function judge(
   if (confirmation.status !== "requested") return { value: judgeAgain(parts, whole, input) };
   const late = confirmation.expiresAt !== undefined && confirmation.expiresAt <= now;
   if (!late && input.version !== undefined && input.version !== confirmation.shownVersion) {
-    const message = `Version ${input.version} was shown; ${confirmation.shownVersion} is what would run now. Look again.`;
+    const message = `You saw version ${input.version}, but the current version is ${confirmation.shownVersion}. Read it again.`;
     return { value: { ...refusal("stale-version", message), confirmation, call } };
   }
   const owner = parts.hosts.size === 0 ? undefined : await parts.lease.hold();
@@ -147,21 +147,21 @@ function isSameAmendment(parts: EngineParts, vote: Vote, { args }: DecisionInput
 }
 
 function refuseStranger(parts: EngineParts, whole: Whole, about: Case): Plan<RefusedDecision> {
-  const message = `${about.decider.by.id} may not decide this; ${describeApprovers(whole.confirmation)} may.`;
+  const message = `${about.decider.by.id} may not decide this. Approvers: ${describeApprovers(whole.confirmation)}.`;
   return auditedRefusal(parts, whole, about, refusal("not-an-approver", message));
 }
 
 function describeApprovers({ approvers }: ConfirmationRecord): string {
-  if (approvers === "requester") return "whoever asked for it";
+  if (approvers === "requester") return "the requester";
   const { roles = [], users = [], notRequester } = approvers;
   const who =
-    [...roles.map((role) => `the role ${role}`), ...users].join(" or ") || "somebody else who is logged in";
-  return notRequester ? `${who} (but not whoever asked)` : who;
+    [...roles.map((role) => `the role ${role}`), ...users].join(" or ") || "any other logged-in user";
+  return notRequester ? `${who} (not the requester)` : who;
 }
 
 function expiredRefusal(confirmation: ConfirmationRecord): RefusedDecision {
   const at = new Date(confirmation.expiresAt ?? 0).toISOString();
-  return refusal("expired", `The deadline was ${at}; the call did not run and the model was told so.`);
+  return refusal("expired", `The deadline was ${at}. The call did not run, and the model was told.`);
 }
 
 function isWhole(snapshot: Snapshot | undefined): snapshot is Whole {

@@ -83,7 +83,7 @@ export async function settle(
 /** Why there is nothing, or nothing of this attempt, to be settled any more. */
 function tooLate(call: CallRecord, { attempt }: SettlementInput): RefusedDecision | undefined {
   if (call.status !== "unknown") {
-    const message = `The call is ${call.status}; only an unknown outcome can be settled.`;
+    const message = `The call is ${call.status}. Only a call whose outcome is unknown can be settled.`;
     return refusal("not-settleable", message);
   }
   if (attempt === undefined || attempt === call.attempt) return undefined;

@@ -49,7 +49,7 @@ async function planCancellation(
   }
   const legal = nextConfirmation(confirmation.status, "withdraw") && nextCall(call.status, "cancel");
   if (legal === undefined || call.confirmation !== confirmation.id) {
-    const message = `It is ${confirmation.status} and its call is ${call.status}; there is nothing left to withdraw.`;
+    const message = `The confirmation is ${confirmation.status} and its call is ${call.status}, so it cannot be withdrawn.`;
     const isSame = await wasSaid(
       parts.ledger,
       session.key,

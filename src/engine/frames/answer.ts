@@ -29,11 +29,11 @@ export function cancelledAnswer(reason: string): JsonObject {
   return { error: WITHDRAWN, reason };
 }
 
-const FULL = "the session is full, and has no room for more; start a new one";
+const FULL = "the session is full; start a new one";
 /** What a full session is told of a call: how it ended, if not with what. The call itself keeps that. */
 const SHORT: { readonly [status in CallStatus]?: JsonObject } = {
-  succeeded: { warning: `the tool ran, and its result is kept with the call: ${FULL}` },
-  failed: { error: `the tool failed, and why is kept with the call: ${FULL}` },
+  succeeded: { warning: `the tool ran; its result is stored with the call: ${FULL}` },
+  failed: { error: `the tool failed; the error is stored with the call: ${FULL}` },
   denied: deniedAnswer(),
   expired: EXPIRED_ANSWER,
   cancelled: { error: WITHDRAWN },

@@ -33,7 +33,9 @@ test.each<[keyof AskingOptions, readonly unknown[]]>([
     for (const value of values) {
       const options = { [option]: value } as AskingOptions;
       expect(() => checkAsking("The tool pay", options), JSON.stringify(value)).toThrow(refused(option));
-      expect(() => checkAsking("The tool pay", options)).toThrow(/^The tool pay cannot have .*; give .*\.$/);
+      expect(() => checkAsking("The tool pay", options)).toThrow(
+        /^The tool pay has an invalid .*\. Use .*\.$/,
+      );
     }
   },
 );

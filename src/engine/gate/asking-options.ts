@@ -20,7 +20,7 @@ export function checkAsking(what: string, options: AskingOptions): void {
     if (given === undefined || fits(given)) continue;
     throw new CountersignError(
       "invalid-option",
-      `${what} cannot have ${option}: ${told(given)}; give ${RIGHT[option]}.`,
+      `${what} has an invalid ${option}: ${told(given)}. Use ${RIGHT[option]}.`,
       { details: { option } },
     );
   }
@@ -33,10 +33,10 @@ const APPROVER_FIELDS: ReadonlySet<string> = new Set(["roles", "users", "notRequ
 
 const RIGHT = {
   approvers:
-    '"requester", or an object that admits somebody: { roles: ["…"], users: ["…"], notRequester: true }',
+    '"requester", or an object that names somebody: { roles: ["…"], users: ["…"], notRequester: true }',
   expiresInMs: "a whole number of milliseconds, 1 or more",
-  amendable: "true, or the names of arguments in a list",
-  secrets: 'a list of JSON pointers, such as "/card/number" or "/rows/*/pin"',
+  amendable: "true, or a list of argument names",
+  secrets: 'a list of JSON pointers, for example "/card/number" or "/rows/*/pin"',
   onDenied: '"invoke", or nothing',
 } as const satisfies { readonly [option in keyof AskingOptions]: string };
 

@@ -20,7 +20,7 @@ export async function parseChanged<Args>(
   if (unparsed) return { ...parsed, args: sent, unparsed };
   if (parsed.unparsed) {
     const field = Object.keys(sent).find((name) => !sameJson(member(sent, name), member(shown, name)));
-    return misfit(field, "what this parses to is not JSON, so it cannot be shown as it would run");
+    return misfit(field, "the parsed value is not JSON, so it cannot be shown");
   }
   const moved = firstMoved(shown, sent, parsed.args);
   if (moved !== undefined) return misfit(moved, UNSTEADY);
@@ -31,7 +31,7 @@ export async function parseChanged<Args>(
 }
 
 const UNSTEADY =
-  "the tool's schema makes something else of what it has parsed once, so it cannot be changed here";
+  "the tool's schema changes values that it has already parsed, so they cannot be changed here";
 
 function misfit(field = "", message: string): Extract<ParseOutcome<never>, { ok: false }> {
   return { ok: false, field, message };

@@ -38,7 +38,7 @@ test("tells of each parameter that is new, gone or of another kind, and of the r
     required: ["amount"],
   };
   expect(differenceOf(PAY, { ...PAY, parameters })).toEqual([
-    "the parameter to is gone",
+    "the parameter to was removed",
     'the parameter amount was {"type":"number","maximum":100} and is {"type":"number","maximum":9000}',
     "the parameter memo is new",
     'the rules for its parameters were {"type":"object","required":["to","amount"]} and are {"type":"object","required":["amount"]}',

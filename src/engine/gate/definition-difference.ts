@@ -21,7 +21,7 @@ export function differenceOf(before: ToolDefinition, now: ToolDefinition): reado
 }
 
 function textChange(name: string, before = "", now = ""): readonly string[] {
-  return before === now ? [] : [`its ${name} was "${clip(before)}" and is "${clip(now)}"`];
+  return before === now ? [] : [`its ${name} changed from "${clip(before)}" to "${clip(now)}"`];
 }
 
 function memberChanges(what: string, before: JsonObject, now: JsonObject): readonly string[] {
@@ -29,8 +29,8 @@ function memberChanges(what: string, before: JsonObject, now: JsonObject): reado
   return names.flatMap((name) => {
     const [was, is] = [member(before, name), member(now, name)];
     if (was === undefined) return [`the ${what} ${name} is new`];
-    if (is === undefined) return [`the ${what} ${name} is gone`];
-    return isSame(was, is) ? [] : [`the ${what} ${name} was ${shown(was)} and is ${shown(is)}`];
+    if (is === undefined) return [`the ${what} ${name} was removed`];
+    return isSame(was, is) ? [] : [`the ${what} ${name} changed from ${shown(was)} to ${shown(is)}`];
   });
 }
 
@@ -38,7 +38,7 @@ function memberChanges(what: string, before: JsonObject, now: JsonObject): reado
 function restChange(name: string, before: JsonObject = {}, now: JsonObject = {}): readonly string[] {
   const { properties: _before, ...was } = before;
   const { properties: _now, ...is } = now;
-  return isSame(was, is) ? [] : [`the rules for its ${name} were ${shown(was)} and are ${shown(is)}`];
+  return isSame(was, is) ? [] : [`the rules for its ${name} changed from ${shown(was)} to ${shown(is)}`];
 }
 
 function propertiesOf(schema: JsonObject | undefined): JsonObject {

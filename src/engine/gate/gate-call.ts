@@ -38,8 +38,8 @@ export async function openGateCall(parts: EngineParts, input: GateCallInput): Pr
     const same = known?.tool === input.tool.name && askedDigest(parts, known) === argsDigest;
     if (same) return { value: { callId } };
     const { tool = input.tool.name } = known ?? {};
-    const what = tool === input.tool.name ? `${tool} with other arguments` : tool;
-    throw new CountersignError("key-reused", `The key ${input.session.id} was used for ${what}.`);
+    const what = tool === input.tool.name ? `${tool} with different arguments` : tool;
+    throw new CountersignError("key-reused", `The key ${input.session.id} was already used for ${what}.`);
   });
 }
 

@@ -142,7 +142,10 @@ export function createGate<Args, Result extends JsonValue | undefined>(
 
 function checkOptions<Args>(name: string, options: GateOptions<Args>): void {
   if (name === "" || isReservedName(name)) {
-    throw new CountersignError("reserved-name", `"${name}" cannot be the name of a gated function.`);
+    throw new CountersignError(
+      "reserved-name",
+      `"${name}" is a reserved name. Choose another name for the gated function.`,
+    );
   }
   const flaw = flawOfName(name);
   if (flaw !== undefined)
@@ -195,7 +198,7 @@ export class GateHost implements Host {
     if (this.#tools.has(name) && !redefine) {
       throw new CountersignError(
         "invalid-option",
-        `The app ${this.app} has a gated function ${name} already.`,
+        `The app ${this.app} already has a gated function ${name}.`,
       );
     }
     this.#tools.set(name, tool);
@@ -211,11 +214,7 @@ function misfit(
   { field, message }: { readonly field: string; readonly message: string },
 ): CountersignError {
   const place = field === "" ? "" : `${field}: `;
-  return new CountersignError(
-    "arguments-mismatch",
-    `${name} cannot take these arguments: ${place}${message}`,
-    {
-      details: { field },
-    },
-  );
+  return new CountersignError("arguments-mismatch", `Invalid arguments for ${name}: ${place}${message}`, {
+    details: { field },
+  });
 }

@@ -52,7 +52,7 @@ export function noFailedDelivery({
 }: Pick<FailedDelivery, "channel" | "sequence">): CountersignError {
   return new CountersignError(
     "unknown-delivery",
-    `No message ${sequence} to the channel "${channel}" is given up; it was sent, is being tried again, or never was.`,
+    `There is no undelivered message ${sequence} for the channel "${channel}". It was sent, is being retried, or never existed.`,
     { details: { channel, sequence } },
   );
 }

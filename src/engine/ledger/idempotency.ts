@@ -19,7 +19,7 @@ export async function recallResponse(
   const memo = once === undefined ? undefined : await ledger.recall(once);
   if (memo === undefined || once === undefined) return undefined;
   if (memo.requestDigest === once.requestDigest) return { ok: true, response: memo.response };
-  const message = `The key "${once.key}" was used for another request; send this one under a new key.`;
+  const message = `The idempotency key "${once.key}" was already used for a different request. Use a new key.`;
   return { ok: false, code: "key-reused", message };
 }
 

@@ -20,15 +20,17 @@ test("a process with another secret, or with none, cannot write to a ledger that
   expect(await payThrough("s1")({}, { key: "a", by: ana })).toMatchObject({ status: "pending" });
   expect(await payThrough("s1")({}, { key: "b", by: ana })).toMatchObject({ status: "pending" });
   for (const secret of ["s2", undefined]) {
-    await expect(payThrough(secret)({}, { key: "c", by: ana })).rejects.toThrow("begun with another secret");
+    await expect(payThrough(secret)({}, { key: "c", by: ana })).rejects.toThrow(
+      "created with a different secret",
+    );
   }
   expect((await ledger.confirmations({ state: "open" })).items).toHaveLength(2);
 });
 
-test("a ledger that was begun without a secret refuses one", async () => {
+test("a ledger that was created without a secret refuses one", async () => {
   ledger = await createLedger("memory:");
   await payThrough()({}, { key: "a", by: ana });
-  await expect(payThrough("s1")({}, { key: "b", by: ana })).rejects.toThrow("begun without a secret");
+  await expect(payThrough("s1")({}, { key: "b", by: ana })).rejects.toThrow("created without a secret");
 });
 
 test("a process with another secret cannot seal the journal either, so that it still verifies", async () => {
@@ -36,7 +38,7 @@ test("a process with another secret cannot seal the journal either, so that it s
   await payThrough("s1")({}, { key: "a", by: ana });
   for (const options of [{}, { secret: "s2" }]) {
     const stranger = new Engine({ ledger, ...options });
-    await expect(stranger.head()).rejects.toThrow("begun with another secret");
+    await expect(stranger.head()).rejects.toThrow("created with a different secret");
     await stranger.work({ once: true });
   }
   expect(await ledger.lastCheckpoint()).toBeUndefined();

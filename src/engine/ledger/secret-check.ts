@@ -13,12 +13,12 @@ export async function checkSecret(ledger: Ledger, secret: string | undefined): P
   const mine = secret === undefined ? NO_SECRET : hmac(secret, "countersign secret check");
   const pinned = await ledger.pin(PIN, mine);
   if (pinned === mine) return;
-  const had = pinned === NO_SECRET ? "without a secret" : "with another secret";
+  const had = pinned === NO_SECRET ? "without a secret" : "with a different secret";
   const have =
-    secret === undefined ? "no COUNTERSIGN_SECRET is set" : "COUNTERSIGN_SECRET is set to something else";
+    secret === undefined ? "no COUNTERSIGN_SECRET is set" : "COUNTERSIGN_SECRET has a different value";
   throw new CountersignError(
     "invalid-option",
-    `This ledger was begun ${had}, and here ${have}. Every process must have the same one.`,
+    `This ledger was created ${had}, but ${have}. Every process must use the same secret.`,
     { details: { option: "secret" } },
   );
 }

@@ -54,7 +54,7 @@ export async function transact<T>(
       last = next;
       await parts.clock.sleep(jitter(Math.min(tries, MAX_PAUSE_MS)));
     }
-    throw new CountersignError("ledger-busy", "The session kept changing under this command; try again.");
+    throw new CountersignError("ledger-busy", "The session kept changing while this command ran. Try again.");
   });
 }
 

@@ -25,7 +25,7 @@ export function mayJudge({ kind, scopes }: Principal): boolean {
 /** Why {@link mayJudge} says no. */
 export function withoutRight({ id, kind }: Principal): string {
   return kind === "agent"
-    ? `${id} is an agent; agents never decide, settle or withdraw.`
+    ? `${id} is an agent. Agents may not decide, settle or withdraw.`
     : `${id} does not have the scope "decide".`;
 }
 

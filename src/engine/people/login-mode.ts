@@ -29,7 +29,7 @@ export async function setLoginMode(
     if (mode === "none" && !breakGlass) {
       throw new CountersignError(
         "forbidden",
-        `People log in to this ledger (--auth ${current}), so it is not served without a login; use --auth ${current}, or --break-glass to end that.`,
+        `This ledger requires a login (--auth ${current}). Use --auth ${current}, or --break-glass to remove the requirement.`,
       );
     }
     if (await store.keep({ ...KEY, value: { mode } }, item?.version ?? 0)) return;

@@ -54,7 +54,7 @@ async function stopRuns(parts: EngineParts, gone: readonly KnownClaim[]): Promis
     const [{ claimed } = { claimed: undefined }] = claims;
     if (claimed?.frame === undefined) continue;
     const tools = [...new Set(claims.map((claim) => claim.claimed.call.tool))].join(", ");
-    const reason = `The ledger's server was replaced by one that lacks a part of this run. ${tools} ran in it: look at what that did before you ask for it again.`;
+    const reason = `The database server was replaced, and part of this run is missing. ${tools} ran in it: check what happened before you ask for it again.`;
     const { invocation } = claimed.frame;
     await cancelRun(parts, { session: claimed.session.key, invocation, reason, errorCode: "lost-commits" });
   }
@@ -73,9 +73,9 @@ function chunks<T>(all: readonly T[]): readonly (readonly T[])[] {
 
 const MESSAGES = {
   "marked-unknown":
-    "the ledger lost that a call was started; the call is unknown now, for a person to settle",
-  contradicted: "a call ran here, and the ledger tells otherwise: look at what it did",
-  gone: "a call ran here, and the ledger does not have it any more: look at what it did",
+    "the ledger lost the record that a call started; the call is now unknown and a person must settle it",
+  contradicted: "a call ran here, but the ledger says something else; check what it did",
+  gone: "a call ran here, but the ledger no longer has it; check what it did",
 } as const;
 
 function detailsOf({ claimed, outcome }: KnownClaim): { readonly [name: string]: string | number } {

@@ -8,9 +8,9 @@ import { subjectOf } from "../questions/index.ts";
 const BATCH = 100;
 const AT_ONCE = 8;
 
-const MAY_HAVE_RUN = "the ledger was restored from a backup, and it may have run since that was made";
+const MAY_HAVE_RUN = "the ledger was restored from a backup; the call may have run after the backup was made";
 const MAY_BE_DECIDED =
-  "restored from a backup: it may have been decided since that was made, and have run; look before you approve it again";
+  "restored from a backup: this may have been decided after the backup was made, and the call may have run; check before you approve it again";
 
 /** What a restored ledger held that its own time does not know the end of. */
 export interface RestoreReport {

@@ -117,7 +117,7 @@ export async function acknowledgeNotice(
     if (item === undefined || notice === undefined) {
       throw new CountersignError(
         "unknown-notice",
-        `There is no notice "${id}"; notices are kept for 30 days, and only the newest ${MOST_KEPT}.`,
+        `There is no notice "${id}". Only the newest ${MOST_KEPT} notices are kept, for 30 days.`,
       );
     }
     if (notice.acknowledged !== undefined) return notice;

@@ -7,8 +7,8 @@ import type { NoticeKeeper } from "./notices.ts";
 import { recoverCall, recoverFrame } from "./recover.ts";
 
 const NEW_HISTORY =
-  "the ledger's server was replaced: nobody claims for one lease, while this process says what it knows";
-const LOST = "the ledger lost a commit that it had acknowledged";
+  "the database server was replaced; no calls start for one lease time while processes report what they know";
+const LOST = "the ledger lost an acknowledged commit";
 
 /** Something that the ledger says this process does. `turn` is a frame's, or the attempt of a call. */
 interface Held {

@@ -4,9 +4,9 @@ import type { BodyOf } from "../journal/index.ts";
 import { type CallRecord, Draft, type FrameRecord, type Plan, transact } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 
-const LOST_REASON = "the process that ran it was lost before it reported an outcome";
+const LOST_REASON = "the process that ran it stopped before it reported an outcome";
 const FORGOTTEN_REASON =
-  "the ledger lost the end that its process had reported, and the process does not know it any more";
+  "the ledger lost the outcome that the process had reported, and the process no longer has it";
 
 /** What the ledger says this very process does, and it does not. */
 export interface IdleOwner {
@@ -110,7 +110,7 @@ function whyNotAgain(
   if (!repeatable) return LOST_REASON;
   // It may be what ends them: run again, it would end one process after another.
   if (lost < settings.maxLostAttempts) return undefined;
-  return `${lost} processes that ran it were lost before they reported an outcome`;
+  return `${lost} processes that ran it stopped before they reported an outcome`;
 }
 
 function lostBody(

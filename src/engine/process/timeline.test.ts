@@ -365,7 +365,7 @@ test("commits that the ledger lost are told: which session, and what they were",
   expect(notices).toEqual([
     {
       kind: "lost-commits",
-      message: "the ledger lost a commit that it had acknowledged",
+      message: "the ledger lost an acknowledged commit",
       details: { session, records: ["call-succeeded"], calls: [call] },
     },
   ]);

@@ -94,6 +94,6 @@ const SOON_MS = 100;
 function barred(): CountersignError {
   return new CountersignError(
     "ledger-busy",
-    "The ledger's server was replaced, and what this process knows is still being compared with it; try again.",
+    "The database server was replaced, and this process is still checking what was lost. Try again.",
   );
 }

@@ -17,7 +17,7 @@ export class Unstored {
     this.#onError(
       new CountersignError(
         "ledger-unreachable",
-        `The ledger does not take ${what} (${late.reason}). It is offered again until it is taken; until then this process is not ready.`,
+        `Cannot store ${what} (${late.reason}). Retrying; until it is stored, this process is not ready.`,
         { cause },
       ),
     );
@@ -28,9 +28,6 @@ export class Unstored {
   check(): void {
     const [first] = this.#late;
     if (first === undefined) return;
-    throw new CountersignError(
-      "ledger-unreachable",
-      `The ledger does not take ${first.what} (${first.reason}).`,
-    );
+    throw new CountersignError("ledger-unreachable", `Cannot store ${first.what} (${first.reason}).`);
   }
 }

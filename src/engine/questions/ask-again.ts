@@ -50,7 +50,7 @@ export async function takeBack(
     };
   }
   const asked = writeSuccessor(parts, draft, { held, reason: blocked.reason, again });
-  return { draft, message: `${message} It was asked anew as ${asked.confirmation.id}.`, ...asked };
+  return { draft, message: `${message} The new question is ${asked.confirmation.id}.`, ...asked };
 }
 
 interface Again extends ShownAgain {

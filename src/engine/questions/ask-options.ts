@@ -4,12 +4,12 @@ import { flawOfName, isStandardSchema } from "../common/index.ts";
 
 /** What a tool asks, if a ledger can keep it; else `invalid-option`, thrown where the tool asked. */
 export function checkedAsk(given: unknown): AskOptions {
-  if (!isJsonObject(given)) throw unusable("What a tool asks", "must be an object", "options");
+  if (!isJsonObject(given)) throw unusable("The options of a question", "must be an object", "options");
   const { hint, payload, schema } = given as AskOptions;
   if (hint !== undefined && typeof hint !== "string") throw unusable("The hint", "must be text", "hint");
   if (isStandardSchema(schema)) {
     const fault =
-      "must be JSON Schema, which any process can show and check; with zod: z.toJSONSchema(schema)";
+      "must be JSON Schema, because any process must be able to show and check it; with zod, use z.toJSONSchema(schema)";
     throw unusable("The schema of a question", fault, "schema");
   }
   for (const [field, value] of Object.entries({ payload, schema })) {

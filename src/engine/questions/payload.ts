@@ -31,7 +31,7 @@ function judgeBySchema(schema: JsonObject, about: AskedAbout, sent: JsonValue | 
   const missing = {
     ok: false,
     field: typeof required === "string" ? required : "payload",
-    message: "the request asks for a payload and none was given",
+    message: "the confirmation needs a payload, but none was given",
   } as const;
   if (sent === undefined) return missing;
   const outcome = checkSchema(schema, sent);

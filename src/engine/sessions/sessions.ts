@@ -68,9 +68,9 @@ export async function createSession(
 // The id of a deleted session names its records in the journal, and for a gated function is the key that it ran under.
 function taken({ id, deletedAt }: SessionRecord): Refusal {
   if (deletedAt === undefined) {
-    return { ok: false, code: "session-exists", message: `There is a session ${id} already.` };
+    return { ok: false, code: "session-exists", message: `A session ${id} already exists.` };
   }
-  const message = `The session ${id} was deleted, and its id is not used again; choose another.`;
+  const message = `The session ${id} was deleted, and its id cannot be used again. Choose another id.`;
   return { ok: false, code: "session-deleted", message };
 }
 
@@ -163,7 +163,7 @@ export async function deleteSession(
         { by, via: "session-delete" },
         tried,
       );
-      const message = `A call in it is open (${waiting.tool}), and would be withdrawn: ${withoutRight(by)}`;
+      const message = `The session has an open call (${waiting.tool}), which would be withdrawn: ${withoutRight(by)}`;
       return { draft, value: { ok: false, code: "forbidden", message } };
     }
     return planErasure(parts, snapshot, { kind: "session-deleted", by: by.id });
@@ -192,7 +192,7 @@ async function planErasure(parts: EngineParts, snapshot: Snapshot, cause: Erasur
   const open = await parts.ledger.unanswered(session.key);
   const busy = open.find(({ status }) => status === "executing" || status === "unknown");
   if (busy !== undefined) {
-    const message = `The call ${busy.wireId} (${busy.tool}) is ${busy.status}; wait for it, or settle it first.`;
+    const message = `The call ${busy.wireId} (${busy.tool}) is ${busy.status}. Wait for it, or settle it first.`;
     return { value: { ok: false, code: "call-executing", message } };
   }
   // Erased first: that it was done, by whom, and what was withdrawn for it stays on record, and how far it reached.

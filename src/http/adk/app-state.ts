@@ -9,10 +9,14 @@ import { hasScope } from "../scopes.ts";
 export function checkAppState(principal: Principal, state: object | null | undefined, field: string): void {
   const shared = Object.keys(state ?? {}).find(isEverybodys);
   if (shared === undefined || hasScope(principal, "admin")) return;
-  throw new CountersignError("forbidden", `${principal.id} may not set "${shared}", which is everybody's.`, {
-    details: {
-      field: `${field}.${shared}`,
-      hint: "Use a token with the scope admin, or let the agent set it.",
+  throw new CountersignError(
+    "forbidden",
+    `${principal.id} may not set "${shared}", which is shared by all users.`,
+    {
+      details: {
+        field: `${field}.${shared}`,
+        hint: "Use a token with the scope admin, or let the agent set it.",
+      },
     },
-  });
+  );
 }

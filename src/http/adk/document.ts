@@ -47,7 +47,7 @@ function toRouteConfig({ answer, ...route }: AdkRoute): RouteConfig {
     ...(route.keyed === true ? { parameters: [IDEMPOTENCY_KEY] } : {}),
     responses: {
       [status]: {
-        description: status === 204 ? "Done." : "As the ADK's server answers.",
+        description: status === 204 ? "Done." : "The same answer as the ADK server's.",
         ...(schema === undefined ? {} : { content: { [type]: { schema } } }),
       },
       "4XX": { description: "Refused.", content: { "application/json": { schema: errorSchema } } },
@@ -66,5 +66,5 @@ const IDEMPOTENCY_KEY = {
   name: IDEMPOTENCY_HEADER,
   in: "header",
   schema: { type: "string", minLength: 1, maxLength: 255 },
-  description: "Sent again under the same key within a day, the request has the outcome that it had.",
+  description: "A repeated request with the same key within a day gets the first outcome.",
 } as const;

@@ -24,7 +24,7 @@ export function serveGraphs(routes: OpenAPIHono<HttpEnv>, site: Site): void {
     const agent = agentIn(site, context);
     return context.json({ name: agent.name, root_agent: describeAgent(agent) });
   });
-  const image = { ...graph, summary: "The same, drawn." };
+  const image = { ...graph, summary: "The same, as an image." };
   serveAdk(routes, { method: "get", path: "/dev/apps/{app}/build_graph_image", ...image }, (context) => {
     const dotSrc = drawAgent(agentIn(site, context), { dark: context.req.query("dark_mode") === "true" });
     // The one of the whole app stands under no name, and once more by itself.
@@ -32,7 +32,7 @@ export function serveGraphs(routes: OpenAPIHono<HttpEnv>, site: Site): void {
   });
   const event = {
     path: "/apps/{app}/users/{user}/sessions/{session}/events/{event}/graph",
-    summary: "An app's agents, with those that an event is about.",
+    summary: "An app's agents, with those of one event highlighted.",
     params: sessionPath.extend({ event: z.string() }),
     answer: { schema: drawing },
   };

@@ -7,7 +7,7 @@ import { serveAdk } from "./document.ts";
 
 /** What a client asks before it knows anything: which apps there are, and whether anybody is there. */
 export function serveDiscovery(routes: OpenAPIHono<HttpEnv>, site: Site): void {
-  const apps = { summary: "The apps that are served here.", answer: { schema: z.array(z.string()) } };
+  const apps = { summary: "The apps of this server.", answer: { schema: z.array(z.string()) } };
   serveAdk(routes, { method: "get", path: "/list-apps", ...apps }, (context) => {
     requireScope(context, "read", "run");
     return context.json(site.appNames);
@@ -19,6 +19,6 @@ export function serveDiscovery(routes: OpenAPIHono<HttpEnv>, site: Site): void {
   serveAdk(routes, { method: "get", path: "/version", ...version }, (context) =>
     context.json({ version: packageVersion() }),
   );
-  const health = { summary: "Whether anybody is there.", answer: { schema: z.string(), type: "text/plain" } };
+  const health = { summary: "Is the server running?", answer: { schema: z.string(), type: "text/plain" } };
   serveAdk(routes, { method: "get", path: "/health", ...health }, (context) => context.text("OK"));
 }

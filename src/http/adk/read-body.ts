@@ -24,13 +24,13 @@ export function toBody<Body>(value: unknown, schema: z.ZodType<Body>, path = "")
   if (outcome.success) return outcome.data;
   const [issue] = outcome.error.issues;
   const place = [path, ...(issue?.path ?? []).map(String)].filter((name) => name !== "").join(".");
-  throw unfit(place, issue?.message ?? "does not fit");
+  throw unfit(place, issue?.message ?? "is invalid");
 }
 
 function parsedText(text: string): unknown {
   const json = parseJson(text);
   if (json.ok) return json.value;
-  throw new CountersignError("malformed-json", `The body cannot be read: ${json.message}`);
+  throw new CountersignError("malformed-json", `The body is not valid JSON: ${json.message}`);
 }
 
 // Only the members themselves: what stands inside them is data, or has a reader of its own.
@@ -40,7 +40,7 @@ function inCamelCase(body: JsonObject): JsonObject {
     const camel = name.startsWith("_")
       ? name
       : name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-    if (members.has(camel)) throw unfit(camel, "is given in two spellings");
+    if (members.has(camel)) throw unfit(camel, "is given twice, in two spellings");
     members.set(camel, value);
   }
   return Object.fromEntries(members);

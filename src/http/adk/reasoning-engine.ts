@@ -16,7 +16,7 @@ export function serveReasoningEngine(routes: OpenAPIHono<HttpEnv>, site: Site): 
   const route = {
     method: "post",
     path: "/api/reasoning_engine",
-    summary: "The same as /run, wrapped; the session is made if there is none.",
+    summary: "The same as /run, wrapped. The session is created if it does not exist.",
     body: reasoningSchema,
     keyed: true,
     answer: { schema: z.object({ output: z.array(eventSchema) }) },

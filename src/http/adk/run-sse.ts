@@ -14,7 +14,7 @@ export function serveRunSse(routes: OpenAPIHono<HttpEnv>, site: Site): void {
   const route = {
     method: "post",
     path: "/run_sse",
-    summary: "The same as /run, each event as soon as it happens; what is refused is told in the stream.",
+    summary: "The same as /run, as a stream of events. Refusals are events in the stream.",
     body: runSchema,
     keyed: true,
     answer: { schema: eventSchema, type: "text/event-stream" },

@@ -13,7 +13,7 @@ export function serveRun(routes: OpenAPIHono<HttpEnv>, site: Site): void {
   const route = {
     method: "post",
     path: "/run",
-    summary: "Say something to an agent, or answer its confirmations, and wait for what comes of it.",
+    summary: "Send a message to an agent, or answer its confirmations, and wait for the events.",
     body: runSchema,
     keyed: true,
     answer: { schema: z.array(eventSchema) },

@@ -45,8 +45,8 @@ export const sessionSchema: z.ZodType = z
 export const errorSchema: z.ZodType = z
   .looseObject({
     error: z.string(),
-    code: z.string().describe("A stable code; the sentence is not."),
-    link: z.string().optional().describe("Where somebody else can decide this confirmation."),
+    code: z.string().describe("A stable code. The text may change."),
+    link: z.string().optional().describe("The page where an approver can decide this confirmation."),
   })
   .openapi("AdkError");
 
@@ -63,14 +63,14 @@ export const newSessionSchema: z.ZodType<NewSessionBody> = z
       .string()
       .min(1)
       .nullish()
-      .describe("Made if none is given; the address counts where it names one."),
+      .describe("Generated if omitted. An id in the path takes precedence."),
     state: object.nullish(),
-    events: z.array(object).nullish().describe("An earlier conversation to go on with."),
+    events: z.array(object).nullish().describe("An earlier conversation to continue."),
   })
   .openapi("AdkNewSession");
 
 export const sessionChangeSchema: z.ZodType<{ readonly stateDelta?: Members | null | undefined }> = z
-  .looseObject({ stateDelta: object.nullish().describe("Laid over the session's state.") })
+  .looseObject({ stateDelta: object.nullish().describe("Merged into the session's state.") })
   .openapi("AdkSessionChange");
 
 /** A message to an agent, checked. */
@@ -94,11 +94,14 @@ export const runSchema: z.ZodType<RunBody> = z
     newMessage: z
       .unknown()
       .optional()
-      .describe("A Content: the user's words, answers to confirmations, or both. Without one nothing runs."),
-    streaming: z.boolean().nullish().describe("Text in pieces, as it comes; on /run_sse only."),
+      .describe("A Content: the user's message, answers to confirmations, or both. Without it nothing runs."),
+    streaming: z.boolean().nullish().describe("Stream text in pieces; only on /run_sse."),
     stateDelta: object.nullish(),
-    invocationId: z.string().nullish().describe("If given with an answer, it must be the request's own."),
-    wire: z.enum(["adk", "adk-rs"]).nullish().describe("How confirmation requests are written."),
+    invocationId: z
+      .string()
+      .nullish()
+      .describe("If given with an answer, it must match the confirmation request."),
+    wire: z.enum(["adk", "adk-rs"]).nullish().describe("The format of confirmation requests."),
   })
   .openapi("AdkRun");
 

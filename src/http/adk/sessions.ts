@@ -37,9 +37,9 @@ const CREATE = {
 } as const;
 
 const SESSION_ROUTES: readonly (readonly [AdkRoute, Handler])[] = [
-  [{ ...CREATE, path: SESSIONS, params: userPath, summary: "Make a session." }, createSession],
+  [{ ...CREATE, path: SESSIONS, params: userPath, summary: "Create a session." }, createSession],
   [
-    { ...CREATE, path: SESSION, params: sessionPath, summary: "Make a session under this id." },
+    { ...CREATE, path: SESSION, params: sessionPath, summary: "Create a session with this id." },
     createSession,
   ],
   [
@@ -79,7 +79,7 @@ const SESSION_ROUTES: readonly (readonly [AdkRoute, Handler])[] = [
       method: "delete",
       path: SESSION,
       params: sessionPath,
-      summary: "Delete a session: what is open is withdrawn, and its content erased.",
+      summary: "Delete a session: open questions are withdrawn and its content is erased.",
       keyed: true,
       answer: { status: 204 },
     },
@@ -188,7 +188,7 @@ async function deleteSession(site: Site, context: Context<HttpEnv>): Promise<Res
 function appIn(site: Site, app: string): ReturnType<Site["runner"]> {
   if (site.appNames.includes(app)) return site.runner(app);
   throw new CountersignError("unknown-app", `App not found: ${app}`, {
-    details: { hint: `Served here: ${site.appNames.join(", ")}.` },
+    details: { hint: `Available apps: ${site.appNames.join(", ")}.` },
   });
 }
 

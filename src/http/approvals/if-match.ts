@@ -11,7 +11,7 @@ export function ifMatch(context: Context<HttpEnv>, inBody: number | undefined): 
   if (version !== undefined && (inBody === undefined || inBody === version)) return version;
   const message =
     version === undefined
-      ? `If-Match is ${JSON.stringify(header)}; it must be a version, as in "3".`
-      : `If-Match says version ${version} and the body ${inBody}.`;
+      ? `If-Match is ${JSON.stringify(header)}. It must be a version, for example "3".`
+      : `If-Match says version ${version}, but the body says ${inBody}.`;
   throw new CountersignError("malformed-request", message, { details: { field: "If-Match" } });
 }

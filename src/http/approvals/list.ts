@@ -82,7 +82,7 @@ function readStatuses(given: ListQuery["status"]): readonly ShownStatus[] {
   const known = STATUSES.filter((status) => words.includes(status));
   const stranger = words.find((word) => !STATUSES.some((status) => status === word));
   if (stranger !== undefined) {
-    throw new CountersignError("malformed-request", `"${stranger}" in \`status\` is no status.`, {
+    throw new CountersignError("malformed-request", `"${stranger}" in \`status\` is not a status.`, {
       details: { field: "status", hint: `Possible: all, ${STATUSES.join(", ")}.` },
     });
   }

@@ -2,11 +2,11 @@ import type { Refusal } from "../../engine/index.ts";
 import { CountersignError, type ErrorCode } from "../../protocol/index.ts";
 
 const HINTS: Readonly<Partial<Record<ErrorCode, string>>> = {
-  "already-decided": "GET the confirmation to see what came of it.",
-  "stale-version": "GET the confirmation, look at what changed, and decide with its version.",
-  "payload-mismatch": "Send a payload that fits the confirmation's `schema`.",
+  "already-decided": "GET the confirmation to see its decision and outcome.",
+  "stale-version": "GET the confirmation, check what changed, and decide with the new version.",
+  "payload-mismatch": "Send a payload that matches the confirmation's `schema`.",
   "arguments-mismatch":
-    "Send arguments that fit the confirmation's `argsSchema`, in fields that may be amended.",
+    "Send arguments that match the confirmation's `argsSchema`, and change only amendable fields.",
 };
 
 /** A refusal as a route throws it. */

@@ -32,7 +32,9 @@ import { settleCall, settleConfirmation } from "./settle.ts";
 import { find, show } from "./visibility.ts";
 
 const TAG = "confirmations";
-const KEY = { [IDEMPOTENCY_HEADER]: "The same key with the same body is one request, for a day." };
+const KEY = {
+  [IDEMPOTENCY_HEADER]: "A repeated request with the same key and body within a day is the same request.",
+};
 const SETTLING = { body: settlementBodySchema, headers: KEY, problems: [404, 409, 412] };
 const ONE = { description: "The confirmation", schema: confirmationSchema };
 const NO_STORE = { "cache-control": "no-store" };
@@ -59,10 +61,10 @@ function serveReads(routes: OpenAPIHono<HttpEnv>, site: Site): void {
     {
       method: "get",
       path: "/v1/confirmations",
-      summary: "What waits for a person, or what became of it",
+      summary: "List confirmations",
       tag: TAG,
       query: listQuerySchema,
-      answer: { description: "What you may see of them", schema: confirmationPageSchema },
+      answer: { description: "Those that you may see", schema: confirmationPageSchema },
       problems: [400],
     },
     async (context, { query }) => {
@@ -77,7 +79,7 @@ function serveReads(routes: OpenAPIHono<HttpEnv>, site: Site): void {
     {
       method: "get",
       path: "/v1/confirmations/{id}",
-      summary: "One confirmation",
+      summary: "Get one confirmation",
       tag: TAG,
       params: idParamsSchema,
       answer: ONE,
@@ -94,10 +96,10 @@ function serveReads(routes: OpenAPIHono<HttpEnv>, site: Site): void {
     {
       method: "get",
       path: "/v1/confirmations/{id}/context",
-      summary: "What a person looks at before deciding",
+      summary: "Get the context of a confirmation: the conversation, earlier decisions",
       tag: TAG,
       params: idParamsSchema,
-      answer: { description: "What surrounds the question", schema: contextSchema },
+      answer: { description: "The context", schema: contextSchema },
       problems: [404],
     },
     async (context, { params }) => {
@@ -114,12 +116,12 @@ function serveDecisions(routes: OpenAPIHono<HttpEnv>, site: Site): void {
     {
       method: "post",
       path: "/v1/confirmations/{id}/decision",
-      summary: "Approve or deny; answers once it is committed, and the run goes on by itself",
+      summary: "Approve or deny. Answers when the decision is committed; the run then resumes by itself",
       tag: TAG,
       params: idParamsSchema,
       query: waitQuerySchema,
       body: decisionBodySchema,
-      headers: { ...KEY, "If-Match": "The version that was shown, as `version` in the body." },
+      headers: { ...KEY, "If-Match": "The version that you saw; the same as `version` in the body." },
       answer: ONE,
       problems: [404, 409, 412],
     },
@@ -131,11 +133,11 @@ function serveDecisions(routes: OpenAPIHono<HttpEnv>, site: Site): void {
     {
       method: "post",
       path: "/v1/decisions",
-      summary: "Decide many, each on its own",
+      summary: "Decide several confirmations, each independently",
       tag: TAG,
       body: decisionsBodySchema,
       headers: KEY,
-      answer: { description: "One result for each, in their order", schema: decisionResultsSchema },
+      answer: { description: "One result per decision, in the same order", schema: decisionResultsSchema },
     },
     async (context, { body }) =>
       Response.json({ results: await decideMany(site, context, body) }, { headers: NO_STORE }),
@@ -148,7 +150,7 @@ function serveEndings(routes: OpenAPIHono<HttpEnv>, site: Site): void {
     {
       method: "post",
       path: "/v1/confirmations/{id}/cancellation",
-      summary: "Withdraw a question, or an approval that nobody has acted on",
+      summary: "Withdraw a question, or an approval that has not started",
       tag: TAG,
       params: idParamsSchema,
       body: cancellationBodySchema,
@@ -165,7 +167,7 @@ function serveEndings(routes: OpenAPIHono<HttpEnv>, site: Site): void {
       ...SETTLING,
       method: "post",
       path: "/v1/confirmations/{id}/settlement",
-      summary: "Say what became of a call whose outcome is not known",
+      summary: "Settle a call whose outcome is unknown",
       tag: TAG,
       params: idParamsSchema,
       answer: ONE,
@@ -182,7 +184,7 @@ function serveCalls(routes: OpenAPIHono<HttpEnv>, site: Site): void {
       ...SETTLING,
       method: "post",
       path: "/v1/calls/{id}/settlement",
-      summary: "The same for a call about which nobody was asked",
+      summary: "Settle an unknown call that has no confirmation",
       tag: "calls",
       params: idParamsSchema,
       answer: { description: "The call", schema: callSchema },
@@ -195,10 +197,10 @@ function serveCalls(routes: OpenAPIHono<HttpEnv>, site: Site): void {
     {
       method: "get",
       path: "/v1/unknown",
-      summary: "Calls of unknown outcome about which nobody was asked",
+      summary: "List unknown calls that have no confirmation",
       tag: "calls",
       query: pageQuerySchema,
-      answer: { description: "What you may see of them, oldest first", schema: callPageSchema },
+      answer: { description: "Those that you may see, oldest first", schema: callPageSchema },
       problems: [400],
     },
     async (context, { query }) => {
@@ -215,9 +217,9 @@ function serveIdentity(routes: OpenAPIHono<HttpEnv>, site: Site): void {
     {
       method: "get",
       path: "/v1/me",
-      summary: "Who I am here",
+      summary: "Get the current user",
       tag: "identity",
-      answer: { description: "You, and what is served here", schema: meSchema },
+      answer: { description: "The current user, and the apps of this server", schema: meSchema },
     },
     (context) => {
       const { id, kind, roles, scopes, authenticated } = context.get("principal");

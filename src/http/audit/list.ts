@@ -117,7 +117,9 @@ async function scopeOf(
   }
   if (!hasScope(principal, "admin")) {
     throw new CountersignError("forbidden", `${principal.id} does not have the scope "admin".`, {
-      details: { hint: "Name a confirmation of yours with ?confirmation=, or use a token that has it." },
+      details: {
+        hint: "Name one of your own confirmations with ?confirmation=, or use a token with this scope.",
+      },
     });
   }
   const all = { mostReads: MOST_READS, wanted: () => true };
@@ -145,7 +147,7 @@ async function streamOf(ledger: Ledger, given: string): Promise<string> {
   const found = named ?? (await ledger.load({ sessionKey: given }));
   if (found !== undefined) return found.session.key;
   throw new CountersignError("unknown-session", `There is no session "${given}".`, {
-    details: { field: "session", hint: "Give its key, or app/user/id." },
+    details: { field: "session", hint: "Use its key, or app/user/id." },
   });
 }
 

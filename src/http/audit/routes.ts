@@ -18,7 +18,7 @@ export function auditRoutes(site: Site): OpenAPIHono<HttpEnv> {
     {
       method: "get",
       path: "/v1/audit",
-      summary: "The journal, oldest first",
+      summary: "Read the journal, oldest record first",
       tag: TAG,
       query: auditQuerySchema,
       answer: { description: "Its records", schema: auditPageSchema },
@@ -34,11 +34,11 @@ export function auditRoutes(site: Site): OpenAPIHono<HttpEnv> {
     {
       method: "get",
       path: "/v1/audit/verify",
-      summary: "Does the journal verify?",
+      summary: "Verify the journal",
       tag: TAG,
       query: verifyQuerySchema,
       answer: {
-        description: "What was checked, what was found, and what cannot be",
+        description: "What was checked, what was found, and what this check cannot detect",
         schema: verificationSchema,
       },
     },

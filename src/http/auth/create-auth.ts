@@ -67,7 +67,7 @@ export async function createAuth({
   const readers: BearerReader[] = [(credential) => tokens.read(credential)];
   let browserLogin: OidcLogin | undefined;
   if (mode === "oidc") {
-    if (oidc === undefined) throw invalid("oidc", "The mode oidc needs an issuer and an audience.");
+    if (oidc === undefined) throw invalid("oidc", "--auth oidc needs an issuer and an audience.");
     await loadJose();
     if (oidc.client !== undefined) await loadOAuth();
     const issuer = new Issuer(oidc.issuer, oidc.keysCooldownMs);
@@ -116,10 +116,9 @@ function loginAt(
   }: { readonly ledger: KeyValueStore; readonly publicUrl: string | undefined; readonly now: () => number },
 ): OidcLogin | undefined {
   if (client === undefined) return undefined;
-  if (publicUrl === undefined)
-    throw invalid("publicUrl", "To log in by browser the issuer must know the public URL.");
+  if (publicUrl === undefined) throw invalid("publicUrl", "Browser login with OIDC needs `publicUrl`.");
   if ([audience].flat().includes(client.id)) {
-    const message = `The audience "${client.id}" is the client's id, so what says who logged in would open everything; give the API another one.`;
+    const message = `The audience must differ from the client id "${client.id}": otherwise an ID token would also work as an access token. Register a separate audience for the API.`;
     throw invalid("audience", message);
   }
   const maxAgeMs = loginMaxAgeMs ?? HOUR_MS;

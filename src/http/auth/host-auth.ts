@@ -10,10 +10,7 @@ import { flawOfUserId } from "./user-id.ts";
 export function authOf({ auth, authenticate }: Pick<AppOptions, "auth" | "authenticate">): Auth {
   if (authenticate === undefined) return auth ?? noAuth;
   if (auth === undefined) return hostAuth(authenticate);
-  throw new CountersignError(
-    "invalid-option",
-    "Both `auth` and `authenticate` are given; there is one login.",
-  );
+  throw new CountersignError("invalid-option", "`auth` and `authenticate` cannot be combined. Remove one.");
 }
 
 function hostAuth(authenticate: Authenticate): Auth {
@@ -32,7 +29,10 @@ function toKnown(input: PrincipalInput): Principal | undefined {
   const { kind = "token" } = input;
   const flaw = kind === "token" || kind === "oidc" ? flawOfUserId(input.id) : undefined;
   if (flaw !== undefined)
-    throw new CountersignError("invalid-option", `The host's login names "${input.id}", which ${flaw}.`);
+    throw new CountersignError(
+      "invalid-option",
+      `\`authenticate\` returned the user id "${input.id}", which ${flaw}.`,
+    );
   const known = { roles: [], scopes: USUAL_SCOPES, authenticated: true, ...input, kind };
   checkTexts("roles", known.roles);
   checkTexts("scopes", known.scopes);
@@ -44,6 +44,6 @@ function checkTexts(name: string, value: unknown): void {
   if (Array.isArray(value) && value.every((entry) => typeof entry === "string")) return;
   throw new CountersignError(
     "invalid-option",
-    `The host's login gives \`${name}\` that are no list of texts.`,
+    `\`authenticate\` returned \`${name}\` that is not a list of strings.`,
   );
 }

@@ -112,7 +112,7 @@ export class Issuer {
     if (issuer.replace(/\/+$/, "") === this.#url) return read.data;
     throw new CountersignError(
       "invalid-option",
-      `The issuer at "${this.#url}" calls itself "${issuer}"; configure that name.`,
+      `The issuer at "${this.#url}" identifies itself as "${issuer}". Configure that name.`,
     );
   }
 }
@@ -125,17 +125,13 @@ function isSafeAddress(address: string): boolean {
 function plainHttp(address: string): CountersignError {
   return new CountersignError(
     "invalid-option",
-    `"${address}" of the issuer is not https, so anybody on the way could name people; http is for this machine only.`,
+    `The issuer's address "${address}" is not https. Plain http is allowed only on this machine.`,
     { details: { field: "oidc-issuer" } },
   );
 }
 
 function unreachable(url: string, cause: unknown): CountersignError {
-  return new CountersignError(
-    "unauthenticated",
-    `The issuer "${url}" cannot be asked who this is; try again.`,
-    {
-      cause,
-    },
-  );
+  return new CountersignError("unauthenticated", `The issuer "${url}" cannot be reached. Try again.`, {
+    cause,
+  });
 }

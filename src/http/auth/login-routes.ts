@@ -30,24 +30,23 @@ const PERSON = z.object({
 const LOG_IN = {
   method: "post",
   path: "/auth/login",
-  summary:
-    "Log a browser in: the answer sets a cookie, which counts on this origin and with the proof beside it",
+  summary: "Log in a browser. The answer sets a cookie that is valid on this origin, together with the proof",
   tag: "identity",
   body: PROOF,
   answer: {
-    description: "Who that is, and what the page proves itself with",
+    description: "The user, and the proof that the page must send",
     schema: z.object({
       principal: PERSON,
-      proof: z.string().openapi({ description: `Send it as ${PROOF_HEADER} with every request.` }),
+      proof: z.string().openapi({ description: `Send this as ${PROOF_HEADER} with every request.` }),
     }),
   },
 } as const;
 const LOG_OUT = {
   method: "post",
   path: "/auth/logout",
-  summary: "End the login of this browser",
+  summary: "Log out this browser",
   tag: "identity",
-  answer: { description: "It is over", schema: z.object({}) },
+  answer: { description: "Logged out", schema: z.object({}) },
 } as const;
 
 export interface LoginRoutesOptions {
@@ -78,8 +77,7 @@ export function loginRoutes({
     context: Context<HttpEnv>,
     known: Known | undefined,
   ): Promise<{ readonly principal: Principal; readonly proof: string }> => {
-    if (known === undefined)
-      throw new CountersignError("unauthenticated", "This does not, or not any more, log anybody in.");
+    if (known === undefined) throw new CountersignError("unauthenticated", "Invalid or expired login.");
     const { cookie, proof, until } = await logins.begin(known);
     context.header("set-cookie", setCookie(form, cookie, until - now()), { append: true });
     return { principal: known.principal, proof };
@@ -93,7 +91,7 @@ export function loginRoutes({
     return context.redirect(location, 302);
   });
   app.get("/auth/callback", async (context) => {
-    if (oidc === undefined) throw new CountersignError("unknown-route", "Nobody is sent back here.");
+    if (oidc === undefined) throw new CountersignError("unknown-route", "OIDC login is not configured.");
     const { searchParams } = new URL(context.req.url);
     const { proof } = await admit(context, await oidc.finish(searchParams, cookieOf(context.req.raw, away)));
     context.header("set-cookie", clearCookie(away), { append: true });

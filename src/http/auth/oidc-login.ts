@@ -123,5 +123,8 @@ function isRefusal(error: unknown): boolean {
 }
 
 function noLogin(what: string): CountersignError {
-  return new CountersignError("unauthenticated", `The issuer names no ${what}; log in with a token instead.`);
+  return new CountersignError(
+    "unauthenticated",
+    `The issuer's configuration has no ${what}. Log in with a token instead.`,
+  );
 }

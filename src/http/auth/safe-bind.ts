@@ -23,14 +23,14 @@ export function assertSafeBind(host: string, auth: Pick<Auth, "name">, publicUrl
   if (!isLoopback(host)) {
     throw new CountersignError(
       "invalid-option",
-      `Without a login this is served on loopback only, not on "${host}"; ${advice}, or --host 127.0.0.1.`,
+      `Without a login the server listens on loopback only, not on "${host}": ${advice}, or --host 127.0.0.1.`,
       { details: { field: "host" } },
     );
   }
   if (publicUrl === undefined || isLoopback(new URL(publicUrl).hostname)) return;
   throw new CountersignError(
     "invalid-option",
-    `Without a login this is for people at this machine, and "${publicUrl}" is not only theirs; ${advice}.`,
+    `Without a login the server is for this machine only, but "${publicUrl}" can be reached by others: ${advice}.`,
     { details: { field: "public-url" } },
   );
 }

@@ -60,13 +60,13 @@ export class Tokens {
   async create(wanted: NewToken): Promise<{ readonly token: Token; readonly secret: string }> {
     const flaw = flawOfUserId(wanted.user);
     if (flaw !== undefined) throw invalid("user", `The user "${wanted.user}" ${flaw}.`);
-    if (wanted.scopes.length === 0) throw invalid("scopes", "A token without scopes is good for nothing.");
+    if (wanted.scopes.length === 0) throw invalid("scopes", "A token needs at least one scope.");
     const id = randomBytes(ID_BYTES).toString("hex");
     const token: Token = { kind: "token", ...wanted, id, createdAt: this.#now() };
     const secret = newSecret();
     const stored = { token, hash: hashSecret(token.id, secret) };
     if (!(await this.#keep(stored, 0)))
-      throw new CountersignError("internal", "A token's id was drawn twice.");
+      throw new CountersignError("internal", "A generated token id already exists.");
     return { token, secret: `${PREFIX}${token.id}_${secret}` };
   }
 

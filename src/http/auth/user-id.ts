@@ -10,8 +10,7 @@ const RESERVED = /^(?:local|provider|author|agent|channel):/;
  */
 export function flawOfUserId(id: string): string | undefined {
   if (id.trim() === "" || id.length > LONGEST) return `must have 1 to ${LONGEST} characters`;
-  if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(id) || !id.isWellFormed())
-    return "has characters that cannot be seen";
-  if (id === ANYBODY.id || RESERVED.test(id)) return "is reserved for those who did not log in";
+  if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(id) || !id.isWellFormed()) return "contains invisible characters";
+  if (id === ANYBODY.id || RESERVED.test(id)) return "is reserved for unauthenticated users";
   return undefined;
 }

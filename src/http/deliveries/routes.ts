@@ -14,17 +14,17 @@ import { retryOne } from "./retry.ts";
 const TAG = "deliveries";
 const NO_STORE = { "cache-control": "no-store" };
 
-/** Messages to channels that were given up, for whoever operates this, and the way to send them after all. */
+/** List messages to channels that could not be delivered, for whoever operates this, and the way to send them after all. */
 export function serveDeliveries(routes: OpenAPIHono<HttpEnv>, site: Site): void {
   serve(
     routes,
     {
       method: "get",
       path: "/v1/deliveries",
-      summary: "Messages to channels that were given up",
+      summary: "List messages to channels that could not be delivered",
       tag: TAG,
       query: pageQuerySchema,
-      answer: { description: "Of every channel, by channel and record", schema: deliveryPageSchema },
+      answer: { description: "All channels, sorted by channel and record", schema: deliveryPageSchema },
       problems: [400],
     },
     async (context, { query: { cursor, limit } }) => {
@@ -44,12 +44,14 @@ export function serveDeliveries(routes: OpenAPIHono<HttpEnv>, site: Site): void 
     {
       method: "post",
       path: "/v1/deliveries/{channel}/{sequence}/retry",
-      summary: "Send a message that was given up again",
+      summary: "Send an undelivered message again",
       tag: TAG,
       params: deliveryParamsSchema,
       body: emptyBodySchema,
-      headers: { [IDEMPOTENCY_HEADER]: "The same key is one request, for a day." },
-      answer: { description: "The message as it was when it was given up", schema: deliverySchema },
+      headers: {
+        [IDEMPOTENCY_HEADER]: "A repeated request with the same key within a day is the same request.",
+      },
+      answer: { description: "The message as it was before the retry", schema: deliverySchema },
       problems: [404],
     },
     async (context, { params }) => {

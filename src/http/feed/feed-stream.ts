@@ -109,7 +109,7 @@ class SlowReader extends Error {
   override readonly name = "SlowReader";
 
   constructor() {
-    super("a reader of the live feed did not keep up and was cut off");
+    super("a client of the live feed was too slow and was disconnected");
     this.stack = `${this.name}: ${this.message}`;
   }
 }

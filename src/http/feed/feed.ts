@@ -71,8 +71,8 @@ export class Feed {
     let open = 0;
     for (const stream of this.#streams) if (holderOf(stream.viewer) === holder) open += 1;
     if (open < mostStreams) return;
-    throw new CountersignError("rate-limited", `${viewer.id} has ${open} streams of the live feed open.`, {
-      details: { hint: "Close one, or close a page that shows the inbox, and try again." },
+    throw new CountersignError("rate-limited", `${viewer.id} already has ${open} live feeds open.`, {
+      details: { hint: "Close an inbox page or another client, and try again." },
     });
   }
 
@@ -91,7 +91,7 @@ export class Feed {
 
   // Each client comes back with the last id that it was given. Whether that was lost too is seen there, and only there.
   #startAnew(): void {
-    this.#site.log.warn({}, "the journal lost its newest records; streams of the live feed begin anew");
+    this.#site.log.warn({}, "the journal lost its newest records; live feeds restart");
     for (const stream of this.#streams) stream.end();
   }
 
@@ -165,7 +165,7 @@ export class Feed {
   }
 
   #failed(stream: FeedStream, error: unknown): void {
-    this.#site.log.warn({ err: error }, "a stream of the live feed ended early");
+    this.#site.log.warn({ err: error }, "a live feed ended early");
     stream.end();
   }
 

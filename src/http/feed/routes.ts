@@ -21,16 +21,16 @@ export function serveFeed(routes: OpenAPIHono<HttpEnv>, site: Site): void {
     {
       method: "get",
       path: "/v1/confirmations/stream",
-      summary: "Every change to what you may see, as it happens",
+      summary: "Stream every change to the confirmations that you may see",
       tag: "confirmations",
       query: streamQuerySchema,
       headers: {
-        "Last-Event-ID": "The id of the last message that arrived; every change since comes first.",
+        "Last-Event-ID": "The id of the last message received. Changes since then are sent first.",
       },
       answer: {
         description:
           "Messages: `ready` (data `{}`), `confirmation` (a Confirmation as it is now), `reset` (data `{reason}`: " +
-          "forget what you know) and then `snapshot` (a ConfirmationPage of what waits). Comments are heartbeats.",
+          "discard your state) and then `snapshot` (a ConfirmationPage of open confirmations). Comments are heartbeats.",
         schema: z.string(),
         type: "text/event-stream",
       },

@@ -45,7 +45,7 @@ async function identify(
     return await auth.authenticate(request);
   } catch (error) {
     // Whether they are who they say cannot be found out, so they are not.
-    log.warn({ err: error, requestId }, "a caller could not be authenticated");
+    log.warn({ err: error, requestId }, "authenticating a request failed");
     return undefined;
   }
 }
@@ -60,9 +60,7 @@ function isMisused(options: AuthenticateOptions, request: Request): boolean {
 
 function unauthenticated({ login }: Auth, request: Request): CountersignError {
   const isProven = request.headers.has("authorization") || request.headers.has("cookie");
-  const message = isProven
-    ? "What was sent does not, or not any more, say who you are."
-    : "Say who you are first.";
+  const message = isProven ? "The credentials are invalid or expired." : "Authentication is required.";
   const hint =
     login === undefined ? {} : { hint: "Send a token as Authorization: Bearer, or log in at /auth/login." };
   return new CountersignError("unauthenticated", message, { details: hint });

@@ -33,7 +33,9 @@ async function inTime(
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(
     () =>
-      reject(new CountersignError("too-slow", `The body took longer than ${timeoutMs} ms; send it again.`)),
+      reject(
+        new CountersignError("too-slow", `The body did not arrive within ${timeoutMs} ms. Send it again.`),
+      ),
     timeoutMs,
   );
   try {

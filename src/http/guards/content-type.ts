@@ -19,7 +19,7 @@ export const needJson: MiddlewareHandler<HttpEnv> = async (context, next) => {
 export function notJson(type: string | null): CountersignError {
   return new CountersignError(
     "unsupported-media-type",
-    `The body is ${type ?? "of no type"}; send application/json.`,
+    `The content type is ${type ?? "missing"}. Send application/json.`,
     {
       details: { field: "content-type" },
     },

@@ -31,7 +31,7 @@ export function checkHost(options: HostOptions): MiddlewareHandler<HttpEnv> {
     const name = nameOf(hostOf(context.req.raw));
     const isKnown = isOurs === undefined ? name !== NO_HOST : name !== undefined && isOurs(name);
     if (isKnown || options.exempt(context.req.path)) return next();
-    throw new CountersignError("foreign-host", `This server does not answer for "${name ?? ""}".`, {
+    throw new CountersignError("foreign-host", `This server does not accept the host name "${name ?? ""}".`, {
       details: { hint: "Use the server's own address, or add the name to its allowed hosts." },
     });
   };

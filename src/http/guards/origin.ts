@@ -76,7 +76,7 @@ export function checkOrigin(options: OriginOptions): MiddlewareHandler<HttpEnv> 
 /** What a page of another origin is told. */
 export function foreignOrigin(request: Request): CountersignError {
   const origin = request.headers.get("origin") ?? "another site";
-  return new CountersignError("foreign-origin", `A page of ${origin} may not do this.`, {
+  return new CountersignError("foreign-origin", `Pages from ${origin} may not call this server.`, {
     details: { hint: "Open the server's own page, or allow that origin in the server's settings." },
   });
 }

@@ -77,5 +77,5 @@ function spend(context: Context<HttpEnv>, buckets: TokenBuckets, key: string): v
   if (waitMs === 0) return;
   const seconds = Math.ceil(waitMs / 1000);
   context.set("retryAfterSeconds", seconds);
-  throw new CountersignError("rate-limited", `Too many requests; the next one is taken in ${seconds} s.`);
+  throw new CountersignError("rate-limited", `Too many requests. Try again in ${seconds} s.`);
 }

@@ -18,8 +18,8 @@ export function healthRoutes(site: Site): OpenAPIHono<HttpEnv> {
     context.json({ status: "ok" }),
   );
   let checking: Promise<void> | undefined;
-  const ready = { description: "It takes requests", schema: statusSchema };
-  const summary = "Can it serve: does its database answer, and is it not about to end?";
+  const ready = { description: "It accepts requests", schema: statusSchema };
+  const summary = "Is the process ready: does the database answer, and is it not shutting down?";
   serve(routes, { ...about, path: "/readyz", summary, answer: ready, problems: [503] }, async (context) => {
     // A flood of them costs the database one look at a time.
     checking ??= checkReady(site).finally(() => {
@@ -34,10 +34,10 @@ export function healthRoutes(site: Site): OpenAPIHono<HttpEnv> {
 }
 
 async function checkReady(site: Site): Promise<void> {
-  if (site.draining) throw new CountersignError("closed", "This process is about to end; ask another.");
+  if (site.draining) throw new CountersignError("closed", "This process is shutting down.");
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
-    late.reject(new CountersignError("ledger-unreachable", "The database does not answer within a second."));
+    late.reject(new CountersignError("ledger-unreachable", "The database did not answer within one second."));
   }, ANSWER_MS);
   try {
     await Promise.race([answers(site), late.promise]);

@@ -15,12 +15,12 @@ export function refusalOf(code: string | undefined): Refusal | undefined {
       return {
         status: 431,
         code: "too-large",
-        message: "The request's headers are larger than is taken here.",
+        message: "The request headers are too large.",
       };
     case "HPE_CHUNK_EXTENSIONS_OVERFLOW":
       return { status: 413, code: "too-large", message: "The request's chunk extensions are too large." };
     case "ERR_HTTP_REQUEST_TIMEOUT":
-      return { status: 408, code: "too-slow", message: "The request did not arrive in time; send it again." };
+      return { status: 408, code: "too-slow", message: "The request did not arrive in time. Send it again." };
     case "ECONNRESET":
     case "EPIPE":
       return undefined;
@@ -28,7 +28,7 @@ export function refusalOf(code: string | undefined): Refusal | undefined {
       return {
         status: 400,
         code: "malformed-request",
-        message: "The request is not HTTP/1.1 as it is written.",
+        message: "The request is not valid HTTP/1.1.",
       };
   }
 }

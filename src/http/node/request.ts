@@ -28,7 +28,7 @@ export function toRequest(
 ): Request {
   const gone = new AbortController();
   outgoing.once("close", () => {
-    if (!outgoing.writableFinished) gone.abort(new Error("The client went away."));
+    if (!outgoing.writableFinished) gone.abort(new Error("The client disconnected."));
   });
   const method = incoming.method ?? "GET";
   const parsed = incoming.readableEnded;
@@ -38,7 +38,7 @@ export function toRequest(
   try {
     return new Request(url, { ...init, body });
   } catch (cause) {
-    throw malformed("The request's method or address cannot be served.", cause);
+    throw malformed("The request's method or address is invalid.", cause);
   }
 }
 
@@ -48,7 +48,7 @@ function hostOf({ headersDistinct, httpVersion }: IncomingMessage): string {
   if (hosts.length === 0 && httpVersion === "1.0") return NO_HOST;
   const [host] = hosts;
   if (host !== undefined && hosts.length === 1 && HOST.test(host)) return host;
-  throw malformed("A request needs exactly one Host header, with a host name and nothing else.");
+  throw malformed("A request needs exactly one Host header, with only a host name.");
 }
 
 // Joined to the host as text: as a relative address, `//elsewhere/` would be another host.
@@ -56,7 +56,7 @@ function targetOf({ url = "/", originalUrl = url, headers }: MountedMessage): st
   if (originalUrl.startsWith("/")) return originalUrl;
   const [, host = "", path = ""] = /^https?:\/\/([^/?#]+)([^#]*)$/i.exec(originalUrl) ?? [];
   if (host !== "" && host === headers.host) return path.startsWith("/") ? path : `/${path}`;
-  throw malformed("The request's target must be a path, or an address whose host is the Host header's.");
+  throw malformed("The request target must be a path, or a URL whose host matches the Host header.");
 }
 
 function headersOf({ rawHeaders }: IncomingMessage, parsed: boolean): Headers {
@@ -104,7 +104,7 @@ function forward(
   };
   const onGone = (): void => {
     stop();
-    controller.error(new Error("The client went away before its request was complete."));
+    controller.error(new Error("The client disconnected before its request was complete."));
   };
   const stop = (): void => {
     incoming.off("data", onData).off("end", onEnd).off("close", onGone).off("error", onGone);

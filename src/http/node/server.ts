@@ -122,7 +122,7 @@ class Listening {
       this.#server.listen({ host, port }, resolve);
     });
     // From now on it is a connection that the system would not give us; the others are not to suffer for it.
-    this.#server.on("error", (err) => this.#log.error({ err }, "a connection could not be taken"));
+    this.#server.on("error", (err) => this.#log.error({ err }, "accepting a connection failed"));
   }
 
   close(options: Required<CloseOptions>): Promise<void> {
@@ -187,7 +187,7 @@ class Listening {
     this.#warned = true;
     this.#log.warn(
       {},
-      "a request says X-Forwarded-For, which is not believed: if a proxy stands in front, say so (--trust-proxy 1), or all callers share one limit",
+      "X-Forwarded-For is ignored. If a proxy is in front of this server, set --trust-proxy 1; otherwise all callers share one rate limit",
     );
   }
 
@@ -213,15 +213,15 @@ class Listening {
 const NO_TUNNEL = {
   status: 405,
   code: "method-not-allowed",
-  message: "This server opens no tunnels.",
+  message: "This server does not support CONNECT or upgrades.",
 } as const;
 
 function cannotListen(host: string, port: number, cause: NodeJS.ErrnoException): CountersignError {
   const why =
     cause.code === "EADDRINUSE"
-      ? "the port is taken; choose another, or 0 for any that is free"
-      : `the system says ${cause.code ?? cause.message}`;
-  return new CountersignError("invalid-option", `Nothing can listen on port ${port} of ${host}: ${why}.`, {
+      ? "the port is in use; choose another, or 0 for a free port"
+      : `${cause.code ?? cause.message}`;
+  return new CountersignError("invalid-option", `Cannot listen on port ${port} of ${host}: ${why}.`, {
     details: { field: "port" },
     cause,
   });

@@ -19,7 +19,7 @@ export function serveNotices(routes: OpenAPIHono<HttpEnv>, site: Site): void {
     {
       method: "get",
       path: "/v1/notices",
-      summary: "What the ledger has lost, as far as a process noticed, and nobody has acknowledged",
+      summary: "List reports of lost commits that nobody has acknowledged",
       tag: TAG,
       answer: { description: "All of them, newest first", schema: noticeListSchema },
     },
@@ -36,7 +36,7 @@ export function serveNotices(routes: OpenAPIHono<HttpEnv>, site: Site): void {
     {
       method: "post",
       path: "/v1/notices/{id}/acknowledgement",
-      summary: "Hide a notice from everybody; who did so first stands",
+      summary: "Acknowledge a notice, which hides it for everyone. The first acknowledgement is kept",
       tag: TAG,
       params: idParamsSchema,
       body: emptyBodySchema,

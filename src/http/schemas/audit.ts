@@ -9,12 +9,9 @@ export const auditPageSchema: z.ZodType = z
           seq: z.int(),
           at: z.iso.datetime(),
           kind: z.string(),
-          session: z.string().openapi({ description: "The key of the session that it belongs to." }),
+          session: z.string().openapi({ description: "The key of its session." }),
           n: z.int(),
-          body: z
-            .record(z.string(), z.unknown())
-            .nullable()
-            .openapi({ description: "Null once it was erased." }),
+          body: z.record(z.string(), z.unknown()).nullable().openapi({ description: "Null after erasure." }),
           bodyDigest: z.string(),
           hash: z.string(),
         })
@@ -23,7 +20,7 @@ export const auditPageSchema: z.ZodType = z
     next: z
       .string()
       .optional()
-      .openapi({ description: "The cursor of the next page, good for these filters and this caller." }),
+      .openapi({ description: "The cursor of the next page. Valid only with the same filters and user." }),
   })
   .openapi("AuditPage");
 
@@ -32,10 +29,8 @@ export const verificationSchema: z.ZodType = z
   .object({
     ok: z.boolean(),
     records: z.int(),
-    erased: z
-      .int()
-      .openapi({ description: "How many of them were erased with their sessions, as the journal says." }),
-    unsealed: z.int().openapi({ description: "How many of them no checkpoint covers yet." }),
+    erased: z.int().openapi({ description: "How many of them were erased with their sessions." }),
+    unsealed: z.int().openapi({ description: "How many of them are newer than the last checkpoint." }),
     streams: z.int(),
     checkpoints: z.int(),
     faults: z.array(z.object({ where: z.string(), what: z.string() })),

@@ -47,7 +47,7 @@ export const confirmationSchema: z.ZodType = z
   .object({
     id: z.string(),
     callId: z.string(),
-    turn: z.string().openapi({ description: "Shared by all calls that the model made at once." }),
+    turn: z.string().openapi({ description: "Shared by all calls of one model response." }),
     status: z.enum(STATUSES),
     app: z.string(),
     agent: z.string(),
@@ -80,12 +80,12 @@ export const confirmationSchema: z.ZodType = z
     result: json.optional(),
     truncated: z.literal(true).optional().openapi({
       description:
-        "Long values were cut to their beginning, as lists and the stream do. Read it by its id before deciding.",
+        "Long values are shortened in lists and in the stream. GET the confirmation by its id before you decide.",
     }),
     withdrawal: z.string().optional(),
     can: z
       .object({ decide: z.boolean(), amend: z.boolean(), cancel: z.boolean() })
-      .openapi({ description: "What the one who looks may do now." }),
+      .openapi({ description: "What the current user may do now." }),
     version: z.int(),
   })
   .openapi("Confirmation");
@@ -99,8 +99,8 @@ export const confirmationPageSchema: z.ZodType = z
       .optional()
       .openapi({
         description:
-          "The cursor of the next page, good for this list, these filters and this caller. A page may be short, or " +
-          "empty, and still have a next one.",
+          "The cursor of the next page. Valid only for this list, these filters and this user. A page may be short, or " +
+          "empty, and still have a next page.",
       }),
   })
   .openapi("ConfirmationPage");
@@ -118,7 +118,7 @@ export const contextSchema: z.ZodType = z
           text: z.string(),
           imported: z.object({ by: z.string() }).optional().openapi({
             description:
-              "Who brought it along; the author need not have said it. Absent for what was said here.",
+              "The user who imported it; the author is not verified. Absent for messages that were sent here.",
           }),
         }),
       )
@@ -126,11 +126,11 @@ export const contextSchema: z.ZodType = z
     asker: z
       .object({ id: z.string(), kind: z.string(), authenticated: z.boolean() })
       .optional()
-      .openapi({ description: "Who sent the message that led to it, as they were known then." }),
+      .openapi({ description: "The user who sent the message that led to it." }),
     owner: z
       .object({ host: z.string(), pid: z.int(), lastBeatAt: time, alive: z.boolean() })
       .optional()
-      .openapi({ description: "Who holds, or last held, the claim on the call." }),
+      .openapi({ description: "The process that holds, or last held, the claim on the call." }),
   })
   .openapi("ConfirmationContext");
 
@@ -150,7 +150,7 @@ export const callSchema: z.ZodType = z
     startedAt: time.optional(),
     endedAt: time.optional(),
     result: json.optional(),
-    truncated: z.literal(true).optional().openapi({ description: "Long values were cut." }),
+    truncated: z.literal(true).optional().openapi({ description: "Long values are shortened." }),
     owner: z.object({ host: z.string(), pid: z.int(), lastBeatAt: time, alive: z.boolean() }).optional(),
   })
   .openapi("Call");

@@ -4,15 +4,15 @@ import { z } from "@hono/zod-openapi";
 export const deliverySchema: z.ZodType = z
   .object({
     channel: z.string(),
-    sequence: z.int().openapi({ description: "The journal record that it tells of." }),
-    kind: z.string().openapi({ description: "What happened, as the journal calls it." }),
+    sequence: z.int().openapi({ description: "The number of its journal record." }),
+    kind: z.string().openapi({ description: "The kind of the journal record." }),
     confirmation: z.string().optional(),
     call: z.string().optional(),
     tool: z.string().optional(),
     attempts: z.int(),
     since: z.iso.datetime(),
     failedAt: z.iso.datetime(),
-    reason: z.string().openapi({ description: "Why it could not be sent the last time." }),
+    reason: z.string().openapi({ description: "The last error." }),
   })
   .openapi("FailedDelivery");
 

@@ -52,7 +52,7 @@ export const decisionsBodySchema: z.ZodType<DecisionsBody> = z
       .array(z.strictObject({ id: z.string().min(1).max(300), ...decisionShape }))
       .min(1)
       .max(MOST_DECISIONS)
-      .refine(namesEachOnce, "names a confirmation twice; decide each of them once"),
+      .refine(namesEachOnce, "contains a confirmation twice"),
   })
   .openapi("Decisions");
 
@@ -72,10 +72,9 @@ export type SettlementBody =
   | { readonly as: "failed"; readonly error: string; readonly attempt?: number | undefined }
   | { readonly as: "retry"; readonly attempt: number };
 
-const attempt = z
-  .int()
-  .min(0)
-  .openapi({ description: "The attempt that is in doubt: `execution.attempt`; 0 where it never began." });
+const attempt = z.int().min(0).openapi({
+  description: "The attempt whose outcome is unknown: `execution.attempt`, or 0 if it never started.",
+});
 
 export const settlementBodySchema: z.ZodType<SettlementBody> = z
   .discriminatedUnion("as", [

@@ -8,13 +8,13 @@ export const noticeSchema: z.ZodType = z
     kind: z.enum(NOTICE_KINDS),
     at: z.iso.datetime(),
     message: z.string(),
-    count: z.int().openapi({ description: "How many things of this kind were noticed at once." }),
-    host: z.string().optional().openapi({ description: "For administrators, as all that follows." }),
+    count: z.int().openapi({ description: "How many of this kind were found at the same time." }),
+    host: z.string().optional().openapi({ description: "Only for administrators, like the fields below." }),
     pid: z.int().optional(),
     details: z
       .array(z.record(z.string(), z.unknown()))
       .optional()
-      .openapi({ description: "What each was about: session, calls, tool. Of many, the first." }),
+      .openapi({ description: "The sessions, calls and tools. If there are many, only the first." }),
     acknowledged: z.object({ by: z.string(), at: z.iso.datetime() }).optional(),
   })
   .openapi("Notice");

@@ -9,10 +9,10 @@ export const problemSchema: z.ZodType = z
     type: z.string(),
     title: z.string(),
     status: z.int(),
-    detail: z.string().openapi({ description: "What was wrong this time." }),
-    code: z.enum(CODES).openapi({ description: "Stable; the sentences are not." }),
-    field: z.string().optional().openapi({ description: "The offending member." }),
-    hint: z.string().optional().openapi({ description: "What to do about it." }),
+    detail: z.string().openapi({ description: "What was wrong with this request." }),
+    code: z.enum(CODES).openapi({ description: "Stable. The texts may change." }),
+    field: z.string().optional().openapi({ description: "The invalid field." }),
+    hint: z.string().optional().openapi({ description: "How to fix it." }),
     requestId: z.string().optional(),
   })
   .openapi("Problem");

@@ -14,7 +14,7 @@ function named(longest: number): z.ZodString {
     .string()
     .min(1)
     .max(longest)
-    .refine((value) => !value.includes("\0"), "must not hold a NUL character");
+    .refine((value) => !value.includes("\0"), "must not contain a NUL character");
 }
 
 const text = named(LONGEST_NAME);
@@ -53,7 +53,7 @@ export const listQuerySchema: z.ZodType<ListQuery> = z.object({
     .union([z.string().max(300), z.array(z.string().max(300)).max(20)])
     .optional()
     .openapi({
-      description: "Statuses, repeated or with commas between, or `all`. What waits, if not given.",
+      description: "Statuses, repeated or separated by commas, or `all`. Default: open confirmations.",
     }),
   tool: text.optional(),
   agent: text.optional(),
@@ -62,10 +62,9 @@ export const listQuerySchema: z.ZodType<ListQuery> = z.object({
   session: text.optional(),
   turn: text.optional(),
   q: z.string().max(500).optional().openapi({ description: "Words in tool, agent and arguments." }),
-  mine: z
-    .enum(["true", "false", "decidable"])
-    .optional()
-    .openapi({ description: "`true`: those I asked for. `decidable`: those I may decide now." }),
+  mine: z.enum(["true", "false", "decidable"]).optional().openapi({
+    description: "`true`: those that you requested. `decidable`: those that you may decide now.",
+  }),
   cursor,
   limit,
 });
@@ -80,7 +79,7 @@ export const waitQuerySchema: z.ZodType<{ readonly wait?: number | undefined }> 
     type: "integer",
     minimum: 0,
     maximum: MAX_WAIT,
-    description: "Seconds to wait for the call's end before answering.",
+    description: "Seconds to wait for the call to end.",
   }),
 });
 
@@ -98,7 +97,7 @@ export const deliveryParamsSchema: z.ZodType<{ readonly channel: string; readonl
 
 export const streamQuerySchema: z.ZodType<{ readonly lastEventId?: string | undefined }> = z.object({
   lastEventId: z.string().max(300).optional().openapi({
-    description: "As the header Last-Event-ID, where headers cannot be set.",
+    description: "Same as the header Last-Event-ID, for clients that cannot set headers.",
   }),
 });
 
@@ -115,7 +114,7 @@ export interface AuditQuery {
 export const auditQuerySchema: z.ZodType<AuditQuery> = z.object({
   after: whole(0, LARGEST_RECORD)
     .optional()
-    .openapi({ type: "integer", minimum: 0, description: "Begin after this record's `seq`." }),
+    .openapi({ type: "integer", minimum: 0, description: "Start after the record with this `seq`." }),
   cursor,
   limit,
   session: named(LONGEST_NAMES).optional().openapi({ description: "A session's key, or app/user/id." }),
@@ -124,5 +123,9 @@ export const auditQuerySchema: z.ZodType<AuditQuery> = z.object({
 });
 
 export const verifyQuerySchema: z.ZodType<{ readonly head?: string | undefined }> = z.object({
-  head: z.string().max(300).optional().openapi({ description: "A head that was kept elsewhere." }),
+  head: z
+    .string()
+    .max(300)
+    .optional()
+    .openapi({ description: "A head that `countersign audit head` printed." }),
 });

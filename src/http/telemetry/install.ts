@@ -87,7 +87,7 @@ function watchStream(
     site.metrics.add("openStreams", { route }, -1);
     log(site, context, { ...answered, ms: performance.now() - began });
     if (typeof end === "object")
-      site.log.warn({ err: end.error, requestId: context.get("requestId") }, "a stream broke off");
+      site.log.warn({ err: end.error, requestId: context.get("requestId") }, "a stream was interrupted");
   });
   // Assigned anew it would be merged with what was there.
   context.res = undefined;

@@ -26,7 +26,7 @@ export class EventStream {
   /** Throws where nobody reads any more. */
   send(message: JSONRPCMessage): void {
     if (!this.#write(`event: message\ndata: ${JSON.stringify(message)}\n\n`)) {
-      throw new Error("the client no longer reads this answer");
+      throw new Error("the client has disconnected");
     }
   }
 

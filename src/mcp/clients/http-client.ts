@@ -67,7 +67,7 @@ export class HttpClient implements Transport {
   /** Throws for an answer that nobody reads any more: whoever sends it must not count it as told. */
   async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
     const { id, method } = fieldsOf(message);
-    if (this.#closed) throw new Error("the client is gone");
+    if (this.#closed) throw new Error("the client has disconnected");
     if (method === undefined && id !== undefined) return this.#answer(id, message);
     const related = options?.relatedRequestId;
     const stream = (related === undefined ? undefined : this.#answers.get(related)) ?? this.#streamFor();
@@ -100,7 +100,7 @@ export class HttpClient implements Transport {
 
   #answer(id: RequestId, message: JSONRPCMessage): void {
     const stream = this.#answers.get(id);
-    if (stream === undefined) throw new Error("the client no longer reads this answer");
+    if (stream === undefined) throw new Error("the client has disconnected");
     stream.send(message);
     stream.end();
   }

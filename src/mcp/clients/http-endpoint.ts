@@ -45,7 +45,7 @@ export class McpEndpoint {
       case "DELETE":
         return this.#delete(request);
       default:
-        return refuse(405, "POST, GET and DELETE are understood here");
+        return refuse(405, "only POST, GET and DELETE are supported");
     }
   };
 
@@ -58,15 +58,15 @@ export class McpEndpoint {
   async #post(request: Request): Promise<Response> {
     if (!isJson(request)) return refuse(415, "the content-type must be application/json");
     if (!accepts(request, "application/json") || !accepts(request, "text/event-stream"))
-      return refuse(406, "application/json and text/event-stream must both be accepted");
+      return refuse(406, "the accept header must contain application/json and text/event-stream");
     const message = await readMessage(request);
-    if (message === undefined) return refuse(400, "the message did not arrive whole, or is too large");
+    if (message === undefined) return refuse(400, "the message is incomplete or too large");
     if (message.kind === "refused") return this.#refused(request, message);
     if (message.kind === "request" && message.method === "initialize")
       return this.#begin(request, toWire(message));
     return this.#within(request, (client) => {
       if (message.kind === "request" && client.isAnswering(message.id))
-        return refuse(400, "a request with this id is being answered");
+        return refuse(400, "a request with this id is already in progress");
       return answer(client, toWire(message));
     });
   }
@@ -79,7 +79,8 @@ export class McpEndpoint {
 
   #get(request: Request): Promise<Response> {
     return this.#within(request, (client) => {
-      if (!accepts(request, "text/event-stream")) return refuse(406, "text/event-stream must be accepted");
+      if (!accepts(request, "text/event-stream"))
+        return refuse(406, "the accept header must contain text/event-stream");
       return new Response(client.listen(), { headers: streamHeaders(client) });
     });
   }
@@ -92,8 +93,8 @@ export class McpEndpoint {
   }
 
   async #begin(request: Request, message: JSONRPCMessage): Promise<Response> {
-    if (request.headers.has(SESSION)) return refuse(400, "a session begins without the id of another");
-    if (this.#clients.size >= MOST_SESSIONS) return refuse(503, "there are too many sessions");
+    if (request.headers.has(SESSION)) return refuse(400, "initialize must not send a session id");
+    if (this.#clients.size >= MOST_SESSIONS) return refuse(503, "too many sessions");
     const client = new HttpClient(randomUUID());
     this.#clients.set(client.sessionId, client);
     const served = this.#gateway.serve(client).finally(() => this.#clients.delete(client.sessionId));
@@ -112,12 +113,12 @@ export class McpEndpoint {
     act: (client: HttpClient) => Response | Promise<Response>,
   ): Promise<Response> {
     const id = request.headers.get(SESSION);
-    if (id === null) return refuse(400, "the session is missing; begin one with initialize");
+    if (id === null) return refuse(400, "the session id is missing; start a session with initialize");
     const version = request.headers.get(VERSION);
     if (version !== null && !SUPPORTED_PROTOCOL_VERSIONS.includes(version))
-      return refuse(400, `the protocol version ${version} is not understood here`);
+      return refuse(400, `the protocol version ${version} is not supported`);
     const client = this.#clients.get(id);
-    return client === undefined ? refuse(404, "the session is over; begin another") : act(client);
+    return client === undefined ? refuse(404, "the session has ended; start a new one") : act(client);
   }
 
   #endIdle(): void {
@@ -141,10 +142,10 @@ function streamHeaders({ sessionId }: HttpClient): Record<string, string> {
 /** A page whose name was pointed at this machine, or one of another site, gets nowhere. */
 function refusalOf(request: Request): Response | undefined {
   const host = request.headers.get("host") ?? new URL(request.url).host;
-  if (!LOOPBACK.test(host)) return refuse(403, "this server answers only to this machine's own names");
+  if (!LOOPBACK.test(host)) return refuse(403, "this server accepts only loopback host names");
   const origin = request.headers.get("origin");
   const from = origin === null ? host : URL.parse(origin)?.host;
-  if (from !== host) return refuse(403, "pages of other sites may not call this server");
+  if (from !== host) return refuse(403, "pages from other origins may not call this server");
   return new URL(request.url).pathname === "/mcp" ? undefined : refuse(404, "the endpoint is /mcp");
 }
 

@@ -37,7 +37,7 @@ export class StdioClient implements Transport {
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
-    if (this.#closed) throw new Error("the client is gone");
+    if (this.#closed) throw new Error("the client has disconnected");
     await new Promise<void>((resolve, reject) => {
       this.#output.write(`${JSON.stringify(message)}\n`, (error) => (error ? reject(error) : resolve()));
     });

@@ -10,7 +10,7 @@ export function isFinal({ status }: Outcome): boolean {
 
 // Erased before anybody asked for it; that it ran is still known.
 const ERASED: JsonObject = {
-  content: [{ type: "text", text: "the call was run, and its result is no longer kept" }],
+  content: [{ type: "text", text: "the call ran; its result was erased" }],
 };
 
 /** What a client is told: the server's own result, or a failure in the words that a model understands. */
@@ -29,7 +29,7 @@ export function outcomeResult(outcome: Outcome): JsonObject {
     case "cancelled":
       return failure(`tool call was withdrawn${because(outcome.reason)}`);
     default:
-      return failure("the call was started and its outcome is not known; a person has to settle it");
+      return failure("the call started, but its outcome is unknown; a person must settle it");
   }
 }
 
@@ -46,7 +46,7 @@ export function failure(text: string): JsonObject {
 
 /** The complaint about a name that could mean several tools. */
 export function ambiguous(tool: string): string {
-  return `the server lists more than one tool that could be meant by "${tool}"`;
+  return `the server has more than one tool that matches "${tool}"`;
 }
 
 /** The words of a result that says that the tool failed. */

@@ -41,8 +41,8 @@ interface Held {
   readonly notice: WaitingNotice;
 }
 
-const GONE = "the MCP server behind Countersign is gone";
-const STOPPING = "Countersign stops; what was asked stays open, and the same call again finds it";
+const GONE = "the connection to the MCP server behind Countersign was lost";
+const STOPPING = "Countersign is shutting down; the question stays open, and the same call finds it again";
 
 /**
  * One client and the server behind it. What the client sends is judged and written anew, never passed on as it came:
@@ -171,11 +171,11 @@ export class GatewaySession {
   async #passRequest(request: ClientRequest): Promise<void> {
     const { id, method, params = {} } = request;
     if (this.#held.has(id) || this.#passed.has(id))
-      return this.#refuse(id, RPC_CODES.invalidRequest, "this id is in use");
+      return this.#refuse(id, RPC_CODES.invalidRequest, "this request id is already in use");
     if (method === "tools/call") return this.#call(request, params);
     if (method === "initialize") {
       if (this.#initializing !== undefined)
-        return this.#refuse(id, RPC_CODES.invalidRequest, "this session was initialized already");
+        return this.#refuse(id, RPC_CODES.invalidRequest, "this session is already initialized");
       this.#initializing = id;
     }
     this.#passed.set(id, method);
@@ -226,7 +226,7 @@ export class GatewaySession {
         return this.#refuse(
           id,
           RPC_CODES.invalidRequest,
-          `the server speaks ${version}, which the gate does not`,
+          `the server uses protocol version ${version}, which the gateway does not support`,
         );
       this.#upstream.adopt(result);
     }
@@ -316,8 +316,8 @@ export class GatewaySession {
 
 /** Why a call cannot be put before a person; undefined if it can. */
 function flawOfGated(tool: string, params: JsonObject): string | undefined {
-  if (member(params, "task") !== undefined) return `${tool} needs approval, and is not run as a task`;
+  if (member(params, "task") !== undefined) return `${tool} needs approval, so it cannot run as a task`;
   const twin = duplicateMember(objectOf(params, "arguments"), "arguments");
   if (twin === undefined) return undefined;
-  return `${twin} and another member differ only in case; the server may take either, so say one of them`;
+  return `${twin} and another member differ only in case; send only one of them`;
 }

@@ -116,7 +116,7 @@ export class McpGateway {
     if (missing !== undefined) {
       throw new CountersignError(
         "invalid-option",
-        `${this.#options.name} lists no tool "${missing}", which needs approval; a misspelt name would leave its gate open. It lists ${tools.names.join(", ")}.`,
+        `${this.#options.name} has no tool "${missing}", which --require names. Check the spelling: a wrong name would leave a tool without approval. Its tools are ${tools.names.join(", ")}.`,
         { details: { option: "require" } },
       );
     }
@@ -248,7 +248,7 @@ export class McpGateway {
     const tool = textOf(approved, "name") ?? "";
     const asker = this.#askers.get(context.session.id);
     const { place, tools } = await this.#place(asker).catch((cause: unknown) => {
-      throw new UpstreamError(`the server could not be asked, so ${tool} was not run`, { cause });
+      throw new UpstreamError(`the server could not be reached, so ${tool} did not run`, { cause });
     });
     this.#checkUnchanged(approved, new ListedTools(tools));
     const { timeoutMs = DEFAULT_TIMEOUT_MS } = this.#options;
@@ -256,14 +256,13 @@ export class McpGateway {
       const { signal } = context;
       const result = await place.runTool(tool, args, { signal, timeoutMs, id: asker?.id ?? "" });
       const json = toJsonValue(result);
-      if (!json.ok)
-        throw new UpstreamError(`the server's answer is not JSON that can be kept: ${json.message}`);
+      if (!json.ok) throw new UpstreamError(`the server's answer is not valid JSON: ${json.message}`);
       if (member(result, "isError") === true) throw new UpstreamError(failureIn(result));
       return result;
     } catch (error) {
       if (error instanceof UpstreamError || !leavesOpen(error)) throw error;
       const why = error instanceof Error ? error.message : String(error);
-      throw new OutcomeUnknown(`${tool} was sent, and its answer was lost: ${why}`);
+      throw new OutcomeUnknown(`${tool} was sent, but the answer was lost: ${why}`);
     }
   }
 
@@ -281,12 +280,14 @@ export class McpGateway {
   #checkUnchanged(approved: JsonObject, tools: ListedTools): void {
     const name = textOf(approved, "name") ?? "";
     if (tools.isAmbiguous(name))
-      throw new UpstreamError(`${ambiguous(name)}; it was approved when there was one, so it was not run`);
+      throw new UpstreamError(
+        `${ambiguous(name)}; there was only one when it was approved, so it did not run`,
+      );
     const now = tools.get(name);
     if (now !== undefined && this.#digest(now) === this.#digest(approved)) return;
     if (now !== undefined) this.define(new ListedTools([now]));
     throw new UpstreamError(
-      `${name} is not what it was when it was approved, so it was not run; call it again to ask about what it is now`,
+      `${name} has changed since it was approved, so it did not run; call it again to ask for a new approval`,
     );
   }
 

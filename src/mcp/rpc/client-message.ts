@@ -76,7 +76,7 @@ const ANSWER: ReadonlySet<string> = new Set(["jsonrpc", "id", "result", "error"]
 // Several messages at once, as an older protocol had them, are not taken: none of them may pass unseen.
 function judge(value: unknown): ClientMessage {
   if (!isJsonObject(value))
-    return refusal(null, RPC_CODES.invalidRequest, "one JSON-RPC message is expected, which is an object");
+    return refusal(null, RPC_CODES.invalidRequest, "expected one JSON-RPC message, which must be an object");
   const given = member(value, "id");
   const id = isRequestId(given) ? given : null;
   const isAnswer =
@@ -84,19 +84,19 @@ function judge(value: unknown): ClientMessage {
   const known = isAnswer ? ANSWER : ENVELOPE;
   const unknown = Object.keys(value).find((name) => !known.has(name));
   if (unknown !== undefined)
-    return refusal(id, RPC_CODES.invalidRequest, `the member ${unknown} is not understood here`);
+    return refusal(id, RPC_CODES.invalidRequest, `the member ${unknown} is not supported`);
   if (member(value, "jsonrpc") !== "2.0")
     return refusal(id, RPC_CODES.invalidRequest, 'jsonrpc must be "2.0"');
   if (isAnswer) return judgeAnswer(value, id);
   if (Object.hasOwn(value, "id") && id === null)
-    return refusal(null, RPC_CODES.invalidRequest, "the id must be a text or a whole number");
+    return refusal(null, RPC_CODES.invalidRequest, "the id must be a string or an integer");
   return judgeMethod(value, id ?? undefined);
 }
 
 function judgeMethod(value: JsonObject, id: RequestId | undefined): ClientMessage {
   const method = member(value, "method");
   if (typeof method !== "string")
-    return refusal(id ?? null, RPC_CODES.invalidRequest, "the method must be a text");
+    return refusal(id ?? null, RPC_CODES.invalidRequest, "the method must be a string");
   const shape = (id === undefined ? NOTIFICATIONS : REQUESTS).get(method);
   // In the words that the SDK's servers use.
   if (shape === undefined) return refusal(id, RPC_CODES.unknownMethod, "Method not found");
@@ -114,7 +114,7 @@ function judgeAnswer(value: JsonObject, id: RequestId | null): ClientMessage {
   const unread = refusal(
     undefined,
     RPC_CODES.invalidRequest,
-    "an answer has an id, and a result or an error",
+    "a response needs an id, and a result or an error",
   );
   if (id === null) return unread;
   if (isJsonObject(result) && error === undefined) return { kind: "answer", id, said: { result } };

@@ -85,7 +85,7 @@ export function flawOfParams(params: JsonObject, { needs = {}, may = {} }: Shape
   const known: Readonly<Record<string, Kind>> = { _meta: "an object", ...may, ...needs };
   for (const [name, value] of Object.entries(params)) {
     const kind = member(known, name);
-    if (kind === undefined) return `params.${name} is not understood here`;
+    if (kind === undefined) return `params.${name} is not supported`;
     if (!IS[kind](value)) return `params.${name} must be ${kind}`;
   }
   const missing = Object.keys(needs).find((name) => !Object.hasOwn(params, name));

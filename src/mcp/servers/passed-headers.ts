@@ -23,8 +23,8 @@ const OUR_OWN: ReadonlySet<string> = new Set([
 
 /** Why a header of that name cannot be passed on; undefined if it can. */
 export function whyNotPassed(name: string): string | undefined {
-  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return `"${name}" is no header's name`;
-  return OUR_OWN.has(name.toLowerCase()) ? `${name} belongs to the connection with the server` : undefined;
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return `"${name}" is not a valid header name`;
+  return OUR_OWN.has(name.toLowerCase()) ? `${name} is set by the connection itself` : undefined;
 }
 
 /** Throws `invalid-option` for a name that cannot be passed on. */
@@ -51,7 +51,7 @@ export function passedHeaders(
   if (requestHeaders === undefined) {
     throw new CountersignError(
       "internal",
-      `it is called with headers of the request that began the run (${allowed.join(", ")}), which only the process that took the request knows, for a day; ask for it again`,
+      `it needs headers of the request that started the run (${allowed.join(", ")}). Only the process that received the request has them, for one day. Send the request again`,
     );
   }
   return allowed.flatMap((name) => {

@@ -72,7 +72,7 @@ export class Upstream {
     const id = `${this.#ids}${++this.#requests}`;
     const answer = Promise.withResolvers<JsonObject>();
     this.#asked.set(id, answer);
-    const giveUp = (): void => answer.reject(new UpstreamLost("it was given up"));
+    const giveUp = (): void => answer.reject(new UpstreamLost("it was cancelled"));
     const late = (): void => answer.reject(new UpstreamLost(`it did not answer within ${timeoutMs} ms`));
     const timer = timeoutMs === undefined ? undefined : setTimeout(late, timeoutMs);
     signal?.addEventListener("abort", giveUp, { once: true });
@@ -126,7 +126,7 @@ export class Upstream {
     const answer: JSONRPCMessage =
       method === "ping"
         ? { jsonrpc: "2.0", id, result: {} }
-        : errorMessage(id, RPC_CODES.unknownMethod, `${method} is not offered here`);
+        : errorMessage(id, RPC_CODES.unknownMethod, `${method} is not supported`);
     this.send(answer).catch(() => this.#giveUpAll());
   }
 

@@ -47,7 +47,7 @@ export function checkPolicy(policy: McpConfirmation): McpConfirmation {
   if (known) return policy;
   throw new CountersignError(
     "invalid-option",
-    `confirmation is ${JSON.stringify(policy)}; it is "none", "all", "destructive", { named: [...] } or a function.`,
+    `Invalid confirmation ${JSON.stringify(policy)}. Use "none", "all", "destructive", { named: [...] } or a function.`,
     { details: { option: "confirmation" } },
   );
 }

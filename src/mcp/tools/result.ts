@@ -8,7 +8,7 @@ export function toResult({ structuredContent, content }: CallToolResult): unknow
 /** The words of a result that says that the tool failed. */
 export function failureText({ content }: CallToolResult): string {
   const text = content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
-  return text === "" ? "the tool reported a failure without a word" : text;
+  return text === "" ? "the tool reported a failure without a message" : text;
 }
 
 function textOrContent(content: CallToolResult["content"]): object {

@@ -59,7 +59,7 @@ export function toTool(facts: ServerFacts, given: ServerTool): Tool {
   };
 }
 
-const TWIN = "differs only in case from another member, and the server may take either; say one of them";
+const TWIN = "differs only in case from another member; send only one of them";
 
 interface Entry {
   readonly args: JsonObject;
@@ -87,7 +87,7 @@ async function call(facts: ServerFacts, name: string, { args, ctx, repeatable }:
     return toResult(result);
   } catch (error) {
     if (error instanceof ReportedFailure || repeatable || !leavesOpen(error)) throw error;
-    throw new OutcomeUnknown(`${server} was sent ${name}, and its answer was lost: ${textOf(error)}`);
+    throw new OutcomeUnknown(`${name} was sent to ${server}, but the answer was lost: ${textOf(error)}`);
   }
 }
 

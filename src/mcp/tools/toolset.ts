@@ -82,7 +82,7 @@ export class McpToolset implements Toolset {
     if (this.#wasListed) {
       throw new CountersignError(
         "invalid-option",
-        `The tools of ${this.name} were listed already; set its confirmation policy before the first listing.`,
+        `The tools of ${this.name} are already listed. Set the confirmation policy before the first listing.`,
         { details: { option: "confirmation" } },
       );
     }
@@ -119,12 +119,12 @@ export class McpToolset implements Toolset {
     if (missing !== undefined) {
       throw new CountersignError(
         "invalid-option",
-        `${this.name} lists no tool "${missing}", which requireApproval names; a misspelt name would leave its gate open.`,
+        `${this.name} has no tool "${missing}", which requireApproval names. Check the spelling: a wrong name would leave a tool without approval.`,
         { details: { option: "requireApproval" } },
       );
     }
     for (const name of toolNames ?? [])
-      if (!names.has(name)) this.#warn(`${this.name} lists no tool "${name}".`);
+      if (!names.has(name)) this.#warn(`${this.name} has no tool "${name}".`);
     const wanted = toolNames === undefined ? listed : listed.filter(({ name }) => toolNames.includes(name));
     return this.#usable(wanted).map((given) => toTool(this.#facts(), given));
   }
@@ -134,12 +134,12 @@ export class McpToolset implements Toolset {
     const seen = new Set<string>();
     const kept = listed.filter((given) => {
       const reason = refusalOf(given, seen);
-      if (reason !== undefined) this.#warn(`${this.name}: the tool "${given.name}" is left out: ${reason}.`);
+      if (reason !== undefined) this.#warn(`${this.name}: the tool "${given.name}" is skipped: ${reason}.`);
       seen.add(foldName(given.name));
       return reason === undefined;
     });
     if (kept.length > MOST_TOOLS)
-      this.#warn(`${this.name} lists ${kept.length} tools; ${MOST_TOOLS} are used.`);
+      this.#warn(`${this.name} has ${kept.length} tools; only the first ${MOST_TOOLS} are used.`);
     return kept.slice(0, MOST_TOOLS);
   }
 
@@ -175,9 +175,9 @@ export class McpToolset implements Toolset {
 }
 
 function refusalOf(given: ServerTool, seen: ReadonlySet<string>): string | undefined {
-  if (isReservedName(given.name)) return "its name belongs to the protocol";
-  if (!/^[\w.:/-]{1,128}$/.test(given.name)) return "its name is not one that a model can call";
-  if (seen.has(foldName(given.name))) return "another one has its name, or one that could be taken for it";
+  if (isReservedName(given.name)) return "its name is reserved";
+  if (!/^[\w.:/-]{1,128}$/.test(given.name)) return "a model cannot call a tool with this name";
+  if (seen.has(foldName(given.name))) return "another tool has the same or a very similar name";
   if (JSON.stringify(given.inputSchema).length > LARGEST_SCHEMA) return "its schema is too large";
   return undefined;
 }

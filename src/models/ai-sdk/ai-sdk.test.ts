@@ -273,7 +273,7 @@ describe("an answer", () => {
       expect(await askLast(aiSdk(createModel("v4", calls)))).toMatchObject({
         parts: [],
         errorCode: "MALFORMED_FUNCTION_CALL",
-        errorMessage: "The model called pay with arguments that are no JSON object.",
+        errorMessage: "The model called pay with arguments that are not a JSON object.",
       });
     },
   );

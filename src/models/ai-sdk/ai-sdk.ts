@@ -72,7 +72,9 @@ async function* askStreaming(wire: object, asking: Asking): AsyncGenerator<Model
   }
   const answer = reader.toAnswer();
   if (answer === undefined) {
-    throw modelFailed(`The answer of ${asking.name} broke off: the stream ended early.`, { retryable: true });
+    throw modelFailed(`The answer of ${asking.name} is incomplete: the stream ended early.`, {
+      retryable: true,
+    });
   }
   yield toChunk(answer);
 }

@@ -14,7 +14,7 @@ export function toFailure(error: unknown, model: string, now: number): Countersi
   const message = messageOf(error);
   return modelFailed(
     status === undefined
-      ? `${model} could not be asked: ${message}`
+      ? `${model} could not be reached: ${message}`
       : `${model} answered with status ${status}: ${message}`,
     {
       status,
@@ -28,7 +28,7 @@ export function toFailure(error: unknown, model: string, now: number): Countersi
 /** A stream that broke off: whatever it said so far is no answer. */
 export function toCut(error: unknown, model: string, now: number): CountersignError {
   if (typeof fieldsOf(error)["statusCode"] === "number") return toFailure(error, model, now);
-  return modelFailed(`The answer of ${model} broke off: ${messageOf(error)}`, {
+  return modelFailed(`The answer of ${model} is incomplete: ${messageOf(error)}`, {
     retryable: true,
     cause: error,
   });

@@ -76,16 +76,16 @@ function faultOf(content: readonly WirePart[], { unified, raw }: Finish): Fault 
   }
   if (content.some(({ type }) => type === "tool-approval-request")) {
     const message =
-      "The provider asks to approve a tool that it runs itself; only tools of the agent can be approved.";
+      "The provider asks for approval of a tool that it runs itself. Only the agent's own tools can be approved.";
     return { code: "UNEXPECTED_TOOL_CALL", message };
   }
   const malformed = content.find((part) => isOwnCall(part) && readArguments(part["input"]) === undefined);
   if (malformed !== undefined) {
-    const message = `The model called ${String(malformed["toolName"])} with arguments that are no JSON object.`;
+    const message = `The model called ${String(malformed["toolName"])} with arguments that are not a JSON object.`;
     return { code: "MALFORMED_FUNCTION_CALL", message };
   }
   if (unified === "length" && content.length === 0) {
-    return { code: "MAX_TOKENS", message: "The model used up its tokens before it gave an answer." };
+    return { code: "MAX_TOKENS", message: "The model reached its token limit before it gave an answer." };
   }
   return undefined;
 }

@@ -61,7 +61,7 @@ test("without the package, importing works and asking says what to install", asy
     const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", script]);
     expect(JSON.parse(stdout)).toEqual({
       code: "missing-package",
-      message: "Gemini models need the package @google/genai: run `npm install @google/genai`.",
+      message: "Gemini models need the package @google/genai. Run `npm install @google/genai`.",
       details: { package: "@google/genai" },
     });
   } finally {

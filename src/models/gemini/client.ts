@@ -24,7 +24,7 @@ async function loadSdk(): Promise<{ readonly GoogleGenAI: typeof GoogleGenAI }> 
     if (!isMissing(error)) throw error;
     throw new CountersignError(
       "missing-package",
-      "Gemini models need the package @google/genai: run `npm install @google/genai`.",
+      "Gemini models need the package @google/genai. Run `npm install @google/genai`.",
       { details: { package: "@google/genai" }, cause: error },
     );
   }

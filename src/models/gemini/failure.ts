@@ -19,7 +19,7 @@ const PASSING_NAMES: ReadonlySet<string> = new Set([
 export function toFailure(error: unknown, model: string, retryAfterMs: number | undefined): CountersignError {
   const { status, message } = readThrown(error);
   if (status === undefined) {
-    return modelFailed(`${model} could not be asked: ${message}`, {
+    return modelFailed(`${model} could not be reached: ${message}`, {
       retryable: error instanceof Error && PASSING_NAMES.has(error.name),
       cause: error,
     });
@@ -36,7 +36,7 @@ export function toFailure(error: unknown, model: string, retryAfterMs: number | 
 export function toCut(error: unknown, model: string): CountersignError {
   const { status, message } = readThrown(error);
   if (status !== undefined) return toFailure(error, model, undefined);
-  return modelFailed(`The answer of ${model} broke off: ${message}`, { retryable: true, cause: error });
+  return modelFailed(`The answer of ${model} is incomplete: ${message}`, { retryable: true, cause: error });
 }
 
 function readThrown(error: unknown): { readonly status?: number; readonly message: string } {

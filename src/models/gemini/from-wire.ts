@@ -78,7 +78,7 @@ export class AnswerReader {
       return { code: reason, message: `Gemini stopped without an answer (${reason}).` };
     }
     if (reason === "MAX_TOKENS" && this.#parts.length === 0) {
-      return { code: reason, message: "Gemini used up its tokens before it gave an answer." };
+      return { code: reason, message: "Gemini reached its token limit before it gave an answer." };
     }
     if (this.#parts.some(({ functionCall }) => functionCall !== undefined && !functionCall.name)) {
       return { code: "MALFORMED_FUNCTION_CALL", message: "Gemini called a function without naming it." };

@@ -70,7 +70,7 @@ async function* askStreaming(wire: GeminiRequest, asking: Asking): AsyncGenerato
   }
   signal.throwIfAborted();
   if (!reader.isFinished) {
-    throw modelFailed(`The answer of ${model} broke off: the stream ended early.`, { retryable: true });
+    throw modelFailed(`The answer of ${model} is incomplete: the stream ended early.`, { retryable: true });
   }
   yield reader.toChunk();
 }

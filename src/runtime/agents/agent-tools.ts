@@ -20,7 +20,7 @@ export async function toolsOf(agent: Agent, agents: AgentTree): Promise<Readonly
     if (found.has(candidate.name)) {
       throw new CountersignError(
         "invalid-option",
-        `The agent ${agent.name} has two tools called "${candidate.name}".`,
+        `The agent ${agent.name} has two tools named "${candidate.name}".`,
       );
     }
     found.set(candidate.name, candidate);
@@ -60,7 +60,7 @@ function transferTool(agent: Agent, agents: AgentTree): Tool | undefined {
   };
   return tool({
     name: TRANSFER_TOOL,
-    description: `Hands the conversation to another agent that is better suited to go on with it:\n${list}`,
+    description: `Transfers the conversation to another agent that is better suited to continue it:\n${list}`,
     parameters,
     // It only says where the conversation goes next, so saying it again after a crash is safe.
     idempotent: true,

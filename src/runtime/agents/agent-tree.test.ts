@@ -45,7 +45,7 @@ const pay = tool({
 describe("the tree", () => {
   test("two agents of one name are refused when the Runner is made", () => {
     const agent = new Agent({ name: "a", subAgents: [new Agent({ name: "b" }), new Agent({ name: "b" })] });
-    expect(() => makeRunner({ agent })).toThrow(/Two agents are called "b"/);
+    expect(() => makeRunner({ agent })).toThrow(/Two agents are named "b"/);
   });
 
   test.each(["", "user"])("an agent cannot be called %j", (name) => {
@@ -66,7 +66,7 @@ describe("the tree", () => {
     const copied = Object.assign({}, new Agent({ name: "copied" }));
     const root = new SequentialAgent({ name: "root", subAgents: [copied] });
     for (const agent of [copied, root]) {
-      expect(() => makeRunner({ agent })).toThrow(/"copied" was made by another copy/);
+      expect(() => makeRunner({ agent })).toThrow(/"copied" was created with a different copy/);
     }
   });
 
@@ -136,7 +136,7 @@ describe("a handover", () => {
       ({ content }) => content?.parts.flatMap((part) => part.functionResponse ?? []) ?? [],
     );
     expect(results.find(({ id }) => id === "t2")?.response).toEqual({
-      error: "the conversation is handed over already; only one agent can take it",
+      error: "the conversation was already transferred; only one agent can take it",
     });
   });
 

@@ -26,7 +26,7 @@ export function readAgentTree(root: AnyAgent): AgentTree {
     if (known !== undefined) {
       throw new CountersignError(
         "invalid-option",
-        `Two agents are called "${agent.name}"; names must be unique.`,
+        `Two agents are named "${agent.name}". Agent names must be unique.`,
       );
     }
     if (agent.kind === "llm" && !(agent instanceof Agent)) throw fromElsewhere(agent);
@@ -58,7 +58,7 @@ export function readAgentTree(root: AnyAgent): AgentTree {
 function fromElsewhere({ name }: AnyAgent): CountersignError {
   return new CountersignError(
     "invalid-option",
-    `The agent "${name}" was made by another copy of countersign than the one that is to run it; see that both import the same.`,
+    `The agent "${name}" was created with a different copy of countersign. Make sure that both import the same package.`,
   );
 }
 

@@ -147,6 +147,6 @@ function nameOf(name: string): string {
   if (name !== "" && name !== "user") return name;
   throw new CountersignError(
     "invalid-option",
-    `An agent cannot be called "${name}"; "user" is whoever talks to it.`,
+    `An agent cannot be named "${name}". The name "user" is reserved for the person who talks to it.`,
   );
 }

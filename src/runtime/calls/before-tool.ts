@@ -56,5 +56,5 @@ export async function askBeforeTool(
 function fitting(answer: JsonValue, maxBytes: number): JsonValue {
   const bytes = bytesOf(answer);
   if (bytes <= maxBytes) return answer;
-  return { error: `a beforeTool hook answered with ${bytes} bytes of JSON, and the limit is ${maxBytes}.` };
+  return { error: `a beforeTool hook answered with ${bytes} bytes of JSON; the limit is ${maxBytes}.` };
 }

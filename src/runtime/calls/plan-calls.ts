@@ -50,7 +50,7 @@ export async function planCalls(
 }
 
 const SECOND_TRANSFER: JsonObject = {
-  error: "the conversation is handed over already; only one agent can take it",
+  error: "the conversation was already transferred; only one agent can take it",
 };
 
 function isTransfer({ tool, plan }: PlannedCall): boolean {
@@ -119,7 +119,7 @@ function unknownTool(scene: StepScene, name: string): JsonObject {
 
 function misfit({ field, message }: { readonly field: string; readonly message: string }): JsonObject {
   return {
-    error: `the arguments do not fit: ${field === "" ? "" : `${field}: `}${message}`,
+    error: `invalid arguments: ${field === "" ? "" : `${field}: `}${message}`,
     code: "arguments-mismatch",
     ...(field === "" ? {} : { field }),
   };

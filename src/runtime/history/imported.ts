@@ -26,7 +26,7 @@ export function refuseCalls(parts: readonly Part[], field: string): void {
   if (call === undefined) return;
   throw new CountersignError(
     "malformed-request",
-    `A user's message may not hold a function call, and this one calls ${call.name}; send text, or answers.`,
+    `A user's message may not contain a function call, but this one calls ${call.name}. Send text or answers.`,
     { details: { field } },
   );
 }

@@ -24,7 +24,7 @@ const OPEN_ANSWERS: { readonly [status in CallStatus]?: string } = {
   suspended: "awaiting a person's decision; it has not finished",
   ready: "approved, and about to run; there is no result yet",
   executing: "running; there is no result yet",
-  unknown: "it started, but its outcome is not known; a person has to settle it",
+  unknown: "it started, but its outcome is unknown; a person must settle it",
 };
 
 /** Reads the history and makes the conversation that this frame's agent continues. */
@@ -96,7 +96,7 @@ function newsFor(events: readonly StoredEvent[], frame: FrameRecord): Content | 
   const names = (events[turnAt]?.content?.parts ?? []).flatMap(({ functionCall }) =>
     functionCall === undefined ? [] : [functionCall.name],
   );
-  const text = `(The results of ${names.join(", ")}, asked for earlier, have arrived; they stand in their place above.)`;
+  const text = `(The results of the earlier calls to ${names.join(", ")} have arrived; they are shown above, after those calls.)`;
   return { role: "user", parts: [{ text }] };
 }
 

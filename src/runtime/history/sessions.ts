@@ -141,7 +141,10 @@ export class Sessions {
   async #existing(named: Omit<Named, "appName">): Promise<Session> {
     const session = await this.getSession(named);
     if (session !== undefined) return session;
-    throw new CountersignError("unknown-session", `The session ${named.sessionId} was deleted meanwhile.`);
+    throw new CountersignError(
+      "unknown-session",
+      `The session ${named.sessionId} was deleted in the meantime.`,
+    );
   }
 
   async #of({ appName }: { readonly appName?: string | undefined }): Promise<RunContext> {

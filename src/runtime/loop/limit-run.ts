@@ -46,7 +46,7 @@ async function stopInTime(
     const { state } = await activityOf(run.engine.ledger, about.session, about.invocation);
     if (state === "active") break;
   }
-  const why = `The run was still at work after ${timeoutMs} ms.`;
+  const why = `The run timed out after ${timeoutMs} ms.`;
   run.background.add(about.session, stop(run, about, ["timed-out", why]));
 }
 

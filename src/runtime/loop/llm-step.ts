@@ -204,7 +204,7 @@ function identify(
 async function handOver(run: RunContext, frame: FrameRecord, target: string): Promise<void> {
   const agent = run.agents.get(target);
   if (agent === undefined) {
-    const message = `There is no agent ${target} to hand over to.`;
+    const message = `There is no agent ${target} to transfer to.`;
     await finishFrame(run.parts, frame, failureOf(frame, "tool-gone", message));
     return;
   }
@@ -252,7 +252,7 @@ function failed(frame: FrameRecord, chunk: ModelChunk): FrameEnd {
 }
 
 function exhausted(run: RunContext, frame: FrameRecord): FrameEnd {
-  const errorMessage = `Models were called ${run.settings.maxModelCalls} times for one message; the last by ${frame.agent}.`;
+  const errorMessage = `The run reached its limit of ${run.settings.maxModelCalls} model calls for one message, in ${frame.agent}.`;
   return failureOf(frame, "model-calls-exhausted", errorMessage);
 }
 

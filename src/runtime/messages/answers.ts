@@ -88,7 +88,8 @@ export async function takeAnswers(
 
 const CONTRADICTION = {
   code: "malformed-decision",
-  message: "The message answers this question in two different ways, by its own id and by its call's.",
+  message:
+    "The message answers this question twice with different answers, by its own id and by the call's id.",
 } as const;
 
 /** The questions that a message says different things about, under their different ids: it decides none of them. */
@@ -148,7 +149,7 @@ async function findTarget(
   const own = direct?.session.key === session.key ? direct.confirmation : undefined;
   const byCall = await firstQuestion(ledger, `${session.key}.${given}`);
   if (own !== undefined && byCall !== undefined) {
-    const message = `The id ${given} is that of a confirmation and of another one's call.`;
+    const message = `The id ${given} is ambiguous: it is the id of a confirmation and of a different call.`;
     return { given, code: "ambiguous", message };
   }
   const found = own ?? byCall;
@@ -171,7 +172,7 @@ function withOpenQuestion(refusal: RefusedDecision): RefusedDecision {
   const open = call?.confirmation;
   if (open === undefined || open === confirmation?.id || isAnswered(call?.status ?? "cancelled"))
     return refusal;
-  const advice = `The call's id stands for its first question only; the latest one is ${open}.`;
+  const advice = `The call's id answers only its first question. The latest question is ${open}.`;
   return { ...refusal, message: `${message} ${advice}` };
 }
 

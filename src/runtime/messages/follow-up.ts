@@ -109,5 +109,5 @@ function kindOf(app: string): string {
 // Written by this runtime and by nobody else.
 function wordsOf(value: JsonValue): FollowUp {
   if (isJsonObject(value)) return value as JsonObject & FollowUp;
-  throw new CountersignError("internal", "What was kept to be said later cannot be read.");
+  throw new CountersignError("internal", "A stored follow-up message cannot be read.");
 }

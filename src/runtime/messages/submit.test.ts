@@ -148,7 +148,7 @@ describe('whilePending: "cancel"', () => {
     expect(model.requests).toHaveLength(2);
     expect(model.requests[1]?.contents[2]?.parts[0]?.functionResponse?.response).toEqual({
       error: "tool call was withdrawn before it ran",
-      reason: "the user went on to something else",
+      reason: "the user sent a new message",
     });
     await expect(runner.approve(String(first.pending[0]?.id), byAna)).rejects.toMatchObject({
       code: "withdrawn",

@@ -144,7 +144,7 @@ function refuseReservedCalls(parts: readonly Part[]): void {
   if (reserved === undefined) return;
   throw new CountersignError(
     "reserved-name",
-    `A message may not call ${reserved.name}: only the gate does, and a function response answers it.`,
+    `A message may not call ${reserved.name}. Only the gate calls it; answer it with a function response.`,
     { details: { field: "newMessage.parts" } },
   );
 }
@@ -248,6 +248,6 @@ async function withdrawOpen({ engine }: RunContext, { key }: SessionRecord): Pro
   const { items } = await engine.ledger.confirmations({ state: "open", session: key }, { limit: 100 });
   const invocations = new Set(items.map(({ confirmation }) => confirmation.invocation));
   for (const invocation of invocations) {
-    await engine.cancelRun({ session: key, invocation, reason: "the user went on to something else" });
+    await engine.cancelRun({ session: key, invocation, reason: "the user sent a new message" });
   }
 }

@@ -44,7 +44,7 @@ export function checkSize(parts: readonly Part[], maxBytes: number): void {
   if (bytes <= maxBytes) return;
   throw new CountersignError(
     "too-large",
-    `The answer has ${bytes} bytes of JSON, and the limit is ${maxBytes}; set \`maxModelBytes\` of the Runner.`,
+    `The answer has ${bytes} bytes of JSON; the limit is ${maxBytes}. Set \`maxModelBytes\` of the Runner.`,
   );
 }
 
@@ -58,10 +58,7 @@ function withStorableName(part: Part): Part {
 async function generate(question: ModelQuestion): Promise<ModelChunk> {
   const { run, agent, frame, after } = question;
   if (agent.model === undefined) {
-    throw new CountersignError(
-      "unknown-model",
-      `The agent ${agent.name} has no model; give it one as \`model\`.`,
-    );
+    throw new CountersignError("unknown-model", `The agent ${agent.name} has no model. Set \`model\`.`);
   }
   const model = await modelOf(run, agent.model);
   const stream = run.feed.wantsPieces(frame.session);
@@ -74,7 +71,7 @@ async function generate(question: ModelQuestion): Promise<ModelChunk> {
     run.feed.publish({ kind: "partial", session, invocation, after, event });
   }
   if (last === undefined || last.partial === true) {
-    throw new CountersignError("model-failed", `The model ${model.name} ended without a whole answer.`);
+    throw new CountersignError("model-failed", `The model ${model.name} ended without a complete answer.`);
   }
   return last;
 }
@@ -105,7 +102,7 @@ async function* chunksInTime(
     if (next.done === true) return;
     pieces += next.value.partial === true ? bytesOf(next.value.parts) : 0;
     if (pieces > PIECES_SHARE * run.settings.maxModelBytes) {
-      late.abort("It says too much.");
+      late.abort("The answer is too large.");
       checkSize(next.value.parts, 0);
     }
     yield next.value;
@@ -115,7 +112,7 @@ async function* chunksInTime(
 function tooSlow({ name }: Model, ms: number): CountersignError {
   return new CountersignError(
     "timed-out",
-    `The model ${name} gave nothing for ${ms / 1_000} seconds; ask again, or set \`modelTimeoutMs\` of the Runner.`,
+    `The model ${name} sent nothing for ${ms / 1_000} seconds. Try again, or set \`modelTimeoutMs\` of the Runner.`,
   );
 }
 

@@ -32,11 +32,11 @@ export class State {
     checkStateKey(key);
     const read = toJsonValue(value);
     if (!read.ok) {
-      const message = `State is JSON, and what was set as "${key}" is not: ${read.message}`;
+      const message = `State values must be JSON, but "${key}" is not: ${read.message}`;
       throw new CountersignError("invalid-option", message, { details: { field: key } });
     }
     if (bytesOf({ ...this.toObject(), [key]: read.value }) > this.#maxBytes) {
-      const message = `State may have ${this.#maxBytes} bytes of JSON (\`maxStateBytes\`); with "${key}" it would have more.`;
+      const message = `Setting "${key}" would exceed ${this.#maxBytes} bytes of state (\`maxStateBytes\`).`;
       throw new CountersignError("too-large", message, { details: { field: key } });
     }
     this.#delta.set(key, read.value);

@@ -129,7 +129,7 @@ function describedShape<Args>(toolName: string, given: Parameters<Args> | undefi
   if (shape.jsonSchema !== undefined) return shape;
   throw new CountersignError(
     "invalid-option",
-    `The schema of ${toolName} cannot be written as JSON Schema; give it as JSON Schema, or with a library that can write it (zod, arktype).`,
+    `The schema of ${toolName} cannot be converted to JSON Schema. Use JSON Schema, or a library that can convert to it (zod, arktype).`,
   );
 }
 
@@ -146,6 +146,6 @@ export function refuseReserved(name: string): void {
   if (name !== "" && !isReservedName(name)) return;
   throw new CountersignError(
     "reserved-name",
-    `"${name}" belongs to the protocol; choose another name for the tool.`,
+    `"${name}" is a reserved name. Choose another name for the tool.`,
   );
 }

@@ -88,7 +88,7 @@ function describe({ _def: definition }: Zod3Schema): JsonObject {
   if (write === undefined) {
     throw new CountersignError(
       "invalid-option",
-      `${definition.typeName} has no JSON Schema that a model could be told; use zod 4, or write the parameters as JSON Schema`,
+      `${definition.typeName} cannot be converted to JSON Schema; use zod 4, or write the parameters as JSON Schema`,
     );
   }
   const { description } = definition;
@@ -181,7 +181,7 @@ function tupleShape(definition: Zod3Definition): JsonObject {
 function literal(value: unknown): JsonObject[string] {
   const json = toJsonValue(value);
   if (json.ok) return json.value;
-  throw new CountersignError("invalid-option", "a literal that is not JSON cannot be told to a model");
+  throw new CountersignError("invalid-option", "a literal that is not JSON cannot be sent to a model");
 }
 
 // The compiler writes an enum of numbers both ways round; only the names' values count.

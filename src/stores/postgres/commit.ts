@@ -81,7 +81,7 @@ function isClaimWithoutRecord({ owner, writes }: Commit): boolean {
 function inDoubt(name: string): CountersignError {
   return new CountersignError(
     "ledger-unreachable",
-    `The ledger "${name}" was lost while it was asked, and it is not known whether it did it; look again.`,
+    `Connection to the ledger "${name}" lost; it is unknown whether the commit happened. Read it again.`,
     { details: { ledger: name } },
   );
 }

@@ -164,7 +164,7 @@ export class Database {
       if (elapsedMs < BUSY_LIMIT_MS) return;
       throw new CountersignError(
         "ledger-busy",
-        `Others kept what was asked of the ledger "${this.name}" locked for ${BUSY_LIMIT_MS} ms; try again.`,
+        `Timed out waiting for a lock on the ledger "${this.name}" (${BUSY_LIMIT_MS} ms). Try again.`,
         { details: { ledger: this.name }, cause: error },
       );
     }

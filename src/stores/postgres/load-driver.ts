@@ -10,7 +10,7 @@ export async function loadDriver(): Promise<Driver> {
   } catch (cause) {
     throw new CountersignError(
       "missing-package",
-      "A ledger on PostgreSQL needs the package pg: npm install pg",
+      "A PostgreSQL ledger needs the package pg. Run `npm install pg`.",
       { details: { package: "pg" }, cause },
     );
   }

@@ -65,7 +65,7 @@ export function assertUsable(state: SchemaState, name: string): void {
   const found = version === 0 ? "has no schema" : `has schema ${version}`;
   throw new CountersignError(
     "ledger-older",
-    `The ledger "${name}" ${found} and this version of Countersign needs ${NEWEST}; run \`countersign migrate\`, or let whoever opens it do that: \`serve --migrate\`, or \`migrate: true\` in code.`,
+    `The ledger "${name}" ${found}, but this version of Countersign needs ${NEWEST}. Run \`countersign migrate\` or \`countersign serve --migrate\`, or set \`migrate: true\` in code.`,
     { details: { ledger: name, found: version, needed: NEWEST } },
   );
 }
@@ -151,7 +151,7 @@ function assertOurs(state: SchemaState, name: string): void {
 function newer(name: string, found: number): CountersignError {
   return new CountersignError(
     "ledger-newer",
-    `The ledger "${name}" has schema ${found}, which this version of Countersign (it knows ${NEWEST}) must not use; upgrade Countersign.`,
+    `The ledger "${name}" has schema ${found}, which is newer than this version of Countersign (${NEWEST}). Upgrade Countersign.`,
     { details: { ledger: name, found, known: NEWEST } },
   );
 }

@@ -36,7 +36,7 @@ export async function openPostgresLedger(
   if (durability !== undefined && durability !== "full") {
     throw new CountersignError(
       "invalid-option",
-      `durability is ${JSON.stringify(durability)}; leave it out or make it "full".`,
+      `Invalid durability ${JSON.stringify(durability)}. Omit it or use "full".`,
       { details: { option: "durability" } },
     );
   }

@@ -39,11 +39,10 @@ const GONE: ReadonlySet<string> = new Set([
 const GONE_MESSAGE =
   /^(Connection terminated|Query read timeout|timeout exceeded when trying|Client has encountered|Client was closed|terminating connection)/;
 
-const UNTRUSTED =
-  "its certificate is not from an authority that is trusted: name the right one with sslrootcert";
+const UNTRUSTED = "its certificate is not from a trusted authority: set sslrootcert";
 
 const FORGETFUL_POOLER =
-  "a pooler in between does not keep prepared statements apart: add ?prepare=false to the URL";
+  "a connection pooler does not support prepared statements: add ?prepare=false to the URL";
 
 const ADVICE: ReadonlyMap<string, string> = new Map([
   // invalid_sql_statement_name, duplicate_prepared_statement
@@ -51,16 +50,16 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
   ["42P05", FORGETFUL_POOLER],
   [
     READ_ONLY,
-    "the server is a standby, which only reads: name the primary, or all hosts as HOST:PORT,HOST:PORT, and the one that takes writes is found",
+    "the server is a read-only standby: use the primary, or list all hosts as HOST:PORT,HOST:PORT to find the primary",
   ],
   ["28P01", "the password is wrong: check the URL"],
   ["28000", "the role may not log in: check the URL and the server's pg_hba.conf"],
   ["3D000", "there is no such database: create it, or check the URL"],
-  ["3F000", "it holds no ledger: run `countersign migrate`"],
-  ["42501", "the role lacks a right: grant it what the page on operations lists"],
-  ["53100", "the server's disk is full: make room and try again"],
-  ["ENOTFOUND", "the host is not known: check the URL"],
-  ["DEPTH_ZERO_SELF_SIGNED_CERT", "its certificate is self-signed: name its authority with sslrootcert"],
+  ["3F000", "it has no ledger: run `countersign migrate`"],
+  ["42501", "the role lacks a privilege: grant those listed in docs/operations.md"],
+  ["53100", "the server's disk is full: free some space and try again"],
+  ["ENOTFOUND", "the host name cannot be resolved: check the URL"],
+  ["DEPTH_ZERO_SELF_SIGNED_CERT", "its certificate is self-signed: set sslrootcert"],
   ["SELF_SIGNED_CERT_IN_CHAIN", UNTRUSTED],
   ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", UNTRUSTED],
   ["UNABLE_TO_GET_ISSUER_CERT", UNTRUSTED],
@@ -71,7 +70,7 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
   ["CERT_NOT_YET_VALID", "its certificate is not valid yet: check the clocks"],
   [
     "ERR_TLS_CERT_ALTNAME_INVALID",
-    "its certificate is for another host: write the host as the certificate names it",
+    "its certificate is for a different host: use the host name in the certificate",
   ],
 ]);
 
@@ -79,11 +78,11 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
 const ADVICE_BY_WORDS: readonly (readonly [RegExp, string])[] = [
   [
     /^The server does not support SSL connections/,
-    "the server has no TLS: switch it on there, or say sslmode=disable",
+    "the server does not support TLS: enable it there, or set sslmode=disable",
   ],
   [
     /^unsupported startup parameter/,
-    "a pooler in between takes no settings: add ?prepare=false, and give the settings to the role",
+    "a connection pooler rejects settings: add ?prepare=false, and set them on the role",
   ],
 ];
 
@@ -137,7 +136,7 @@ export function toLedgerError(error: unknown, name: string): unknown {
   if (UNSTORABLE.has(code)) {
     return new CountersignError(
       "malformed-request",
-      "A text holds a NUL character, which cannot be stored.",
+      "A string contains a NUL character, which cannot be stored.",
       {
         details,
         cause: error,
@@ -145,13 +144,13 @@ export function toLedgerError(error: unknown, name: string): unknown {
     );
   }
   if (code === CANCELLED) {
-    const message = `A statement on the ledger "${name}" took too long and was given up; try again.`;
+    const message = `A statement on the ledger "${name}" timed out. Try again.`;
     return new CountersignError("ledger-busy", message, { details, cause: error });
   }
   const advice =
     ADVICE.get(code) ??
     adviceInWords(error) ??
-    (isGone(error) ? "the server does not answer: check that it runs" : undefined);
+    (isGone(error) ? "the server does not answer: check that it is running" : undefined);
   if (advice !== undefined) {
     return new CountersignError("ledger-unreachable", `The ledger "${name}" cannot be used: ${advice}.`, {
       details,

@@ -57,8 +57,8 @@ function settingRisks({
   ];
   return off.map((name) => ({
     about: "durability",
-    message: `The server has ${name} off: a crash of its machine may take acknowledged decisions and claims, or damage the database.`,
-    advice: `Switch ${name} on in the server's settings.`,
+    message: `The server has ${name} off: a crash of the machine may lose acknowledged decisions and claims, or damage the database.`,
+    advice: `Turn ${name} on in the server's settings.`,
   }));
 }
 
@@ -69,7 +69,7 @@ function commitRisks(commit: string, standbys: number): readonly Risk[] {
       {
         about: "durability",
         message:
-          "synchronous_commit is off: decisions and claims are synced all the same, whatever else this role writes is not.",
+          "synchronous_commit is off: decisions and claims are still synced, but other writes of this role are not.",
         advice,
       },
     ];
@@ -79,7 +79,7 @@ function commitRisks(commit: string, standbys: number): readonly Risk[] {
     {
       about: "durability",
       message:
-        "synchronous_commit is local: decisions and claims do not wait for any standby, also not for a synchronous one.",
+        "synchronous_commit is local: decisions and claims do not wait for a standby, not even a synchronous one.",
       advice,
     },
   ];
@@ -91,8 +91,8 @@ function standbyRisks(states: readonly string[]): readonly Risk[] {
     return [
       {
         about: "standby",
-        message: "The server has a standby, and this role may not see whether it is synchronous.",
-        advice: "Grant the role pg_monitor, or ask as one that has it.",
+        message: "The server has a standby, but this role cannot see whether it is synchronous.",
+        advice: "Grant pg_monitor to the role, or use a role that has it.",
       },
     ];
   }
@@ -111,9 +111,9 @@ function promotionRisks(timeline: number): readonly Risk[] {
   return [
     {
       about: "promotion",
-      message: `The server was promoted or restored before (it is on timeline ${timeline}): what its predecessor acknowledged last may be missing.`,
+      message: `The server was promoted or restored before (timeline ${timeline}): the last commits of its predecessor may be missing.`,
       advice:
-        "Look for calls that are unknown, and compare `countersign audit verify` with a head that was kept elsewhere.",
+        "Check for unknown calls, and run `countersign audit verify --head` with a head that you stored elsewhere.",
     },
   ];
 }

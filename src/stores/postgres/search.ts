@@ -116,7 +116,7 @@ function checkCount(words: readonly string[]): void {
   if (words.length <= MOST_WORDS) return;
   throw new CountersignError(
     "malformed-request",
-    `The search has ${words.length} words; give at most ${MOST_WORDS}.`,
+    `The search has ${words.length} words. Use at most ${MOST_WORDS}.`,
     { details: { field: "words" } },
   );
 }

@@ -85,9 +85,7 @@ function splitHosts(url: string): readonly string[] {
 function checkSessionAttributes(url: URL): void {
   const wanted = url.searchParams.get("target_session_attrs") ?? "read-write";
   if (wanted === "read-write" || wanted === "primary") return;
-  throw invalid(
-    `target_session_attrs is ${JSON.stringify(wanted)}; leave it out or give read-write: a ledger is written to`,
-  );
+  throw invalid(`invalid target_session_attrs ${JSON.stringify(wanted)}; omit it or use read-write`);
 }
 
 /** Where TLS is asked for, the server's certificate is checked with its name, unless it is said that it need not be. */
@@ -102,7 +100,7 @@ function settleTls(url: URL): void {
   for (const name of FILES) {
     const file = url.searchParams.get(name);
     if (file !== null && !isReadable(file))
-      throw invalid(`${name} is ${JSON.stringify(file)}, and there is no such file that this user can read`);
+      throw invalid(`${name} is ${JSON.stringify(file)}, but this user cannot read such a file`);
   }
 }
 
@@ -145,7 +143,7 @@ function toUrl(url: string): URL {
 // Without a cause: it would repeat the password.
 function unreadable(): CountersignError {
   return invalid(
-    "the ledger's URL cannot be read; write postgres://USER:PASSWORD@HOST:PORT/DATABASE, several as HOST:PORT,HOST:PORT, and escape what is special",
+    "the ledger's URL cannot be read; write postgres://USER:PASSWORD@HOST:PORT/DATABASE, several as HOST:PORT,HOST:PORT, and escape special characters",
   );
 }
 
@@ -158,13 +156,13 @@ function toCount(
   if (text === null) return usual;
   const count = Number(text);
   if (Number.isInteger(count) && count >= 1 && count <= most) return count;
-  throw invalid(`${name} is ${JSON.stringify(text)}; give a whole number from 1 to ${most}`);
+  throw invalid(`${name} is ${JSON.stringify(text)}; use a whole number from 1 to ${most}`);
 }
 
 function toFlag(url: URL, name: string): boolean {
   const text = url.searchParams.get(name) ?? "true";
   if (text === "true" || text === "false") return text === "true";
-  throw invalid(`${name} is ${JSON.stringify(text)}; give true or false`);
+  throw invalid(`${name} is ${JSON.stringify(text)}; use true or false`);
 }
 
 function invalid(problem: string): CountersignError {

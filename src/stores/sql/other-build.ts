@@ -4,8 +4,8 @@ import { CountersignError } from "../../protocol/index.ts";
 export function otherBuild(ledger: string, version: number): CountersignError {
   return new CountersignError(
     "ledger-mismatch",
-    `The ledger "${ledger}" has schema ${version} of another build of Countersign, in which that number means other tables; ` +
-      "use the build that made it, or begin a new ledger with this one.",
+    `The ledger "${ledger}" has schema ${version} of a different build of Countersign, with different tables. ` +
+      "Use the build that created it, or create a new ledger.",
     { details: { ledger, found: version } },
   );
 }

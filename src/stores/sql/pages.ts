@@ -83,7 +83,7 @@ function parseCursor(cursor: string, start: Position): Position {
 function malformed(cursor: string, cause?: unknown): CountersignError {
   return new CountersignError(
     "invalid-cursor",
-    `The cursor "${cursor}" is not one that this list gave out; start again without a cursor.`,
+    `The cursor "${cursor}" does not belong to this list. Start again without a cursor.`,
     { details: { cursor }, cause },
   );
 }

@@ -149,7 +149,7 @@ export class Database {
     }
     throw new CountersignError(
       "ledger-busy",
-      `Other processes kept the ledger "${this.path}" locked for ${this.#busyLimitMs} ms; try again.`,
+      `Timed out waiting for a lock on the ledger "${this.path}" (${this.#busyLimitMs} ms). Try again.`,
       { details: { path: this.path } },
     );
   }

@@ -78,7 +78,7 @@ function readValue(driver: DatabaseSync, sql: string): unknown {
 function noLedger(path: string): CountersignError {
   return new CountersignError(
     "ledger-unreachable",
-    `The file "${path}" is no ledger of Countersign; choose another path.`,
+    `The file "${path}" is not a Countersign ledger. Choose another path.`,
     { details: { path } },
   );
 }

@@ -52,15 +52,15 @@ export function checkedVersion(database: Database, migrations: readonly Migratio
   if (isMade && owner !== APPLICATION_ID) {
     throw new CountersignError(
       "ledger-unreachable",
-      `The file "${database.path}" is a database of another program; choose another path.`,
+      `The file "${database.path}" is a database of another program. Choose another path.`,
       { details: { path: database.path } },
     );
   }
   if (version > newest) {
     throw new CountersignError(
       "ledger-newer",
-      `The ledger "${database.path}" has schema ${version} and this version of Countersign knows ${newest}; ` +
-        "upgrade Countersign, or open another ledger.",
+      `The ledger "${database.path}" has schema ${version}, but this version of Countersign supports only ${newest}. ` +
+        "Upgrade Countersign, or open another ledger.",
       { details: { path: database.path, found: version, known: newest } },
     );
   }

@@ -30,7 +30,7 @@ function refuseLooseLink(path: string): void {
   } catch {
     throw new CountersignError(
       "ledger-unreachable",
-      `The file "${path}" is a symbolic link that leads nowhere; make what it leads to, or choose another path.`,
+      `The file "${path}" is a broken symbolic link. Create its target, or choose another path.`,
       { details: { path } },
     );
   }

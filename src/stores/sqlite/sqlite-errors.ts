@@ -7,7 +7,7 @@ const ADVICE: ReadonlyMap<number, string> = new Map([
   [8, "it cannot be written: check the permissions of the file and its directory"],
   [10, "the disk reported an error: check the disk and its mount"],
   [11, "the file is damaged: restore it from a backup, or recover it with `sqlite3 FILE .recover`"],
-  [13, "the disk is full: make room and try again"],
+  [13, "the disk is full: free some space and try again"],
   [14, "it cannot be opened: create its directory, or check the path and its permissions"],
   [26, "the file is not a SQLite database: choose another path, or move that file away"],
 ]);

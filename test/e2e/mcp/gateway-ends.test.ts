@@ -47,13 +47,13 @@ test("where the server dies, what waits is told so, and the command ends as the 
   await waiting(folder);
   const dying = told("die");
   for (const error of await Promise.all([held, dying]))
-    expect(error).toContain("the MCP server behind Countersign is gone");
+    expect(error).toContain("the connection to the MCP server behind Countersign was lost");
   await expect.poll(words, PATIENT).toContain("has ended");
   // Nobody withdrew it.
   await waiting(folder);
 });
 
-describe.each(["streamableHttp", "sse"] as const)("in front of a server elsewhere, over %s", (kind) => {
+describe.each(["streamableHttp", "sse"] as const)("for a remote server, over %s", (kind) => {
   test("calls pass or wait, and one that was started again is found again", async () => {
     const folder = makeFolder();
     const port = await freePort();

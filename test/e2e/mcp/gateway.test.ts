@@ -264,7 +264,7 @@ test("a call whose result was erased from the ledger before it was told is told 
   expect(await engine.prune(-1_000)).toBe(1);
   const client = await connect(gateway);
   expect(await client.callTool(request)).toMatchObject({
-    content: text("the call was run, and its result is no longer kept"),
+    content: text("the call ran; its result was erased"),
   });
   expect(await calls()).toHaveLength(1);
 });

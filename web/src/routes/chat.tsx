@@ -26,7 +26,7 @@ function NobodyToTalkTo(): ReactNode {
   return (
     <main className="page">
       <h1 className="sr-only">Chat</h1>
-      <Empty title="No agents here">This server has the inbox only; the agents run elsewhere.</Empty>
+      <Empty title="No agents here">This server has only the inbox. The agents run elsewhere.</Empty>
     </main>
   );
 }
@@ -106,7 +106,7 @@ function Talk({ app, user, id, onSaid }: SessionName & { readonly onSaid: () => 
     <section className="chat-main" aria-label="Chat">
       <div className="chat-scroll">
         {items.length === 0 && session.isLoaded && session.problem === undefined ? (
-          <Empty title={`Say something to ${app}`} />
+          <Empty title={`Send a message to ${app}`} />
         ) : null}
         <Conversation
           items={items}

@@ -15,26 +15,26 @@ export function DeliveriesPage(): ReactNode {
   return (
     <main className="page">
       <div className="page-head">
-        <h1>Notifications given up</h1>
+        <h1>Undelivered notifications</h1>
       </div>
       {found === undefined ? (
         <Unseen me={me} />
       ) : found.items.length > 0 ? (
         <>
           <p className="muted failed-delivery-about">
-            No decision depends on them: what waits is in the inbox, told or not.
+            No decision depends on them: everything that waits is also in the inbox.
           </p>
           <ul className="unknowns">
             {found.items.map((delivery) => (
               <FailedDeliveryItem key={`${delivery.channel} ${delivery.sequence}`} delivery={delivery} />
             ))}
           </ul>
-          {found.hasMore ? <p className="muted">There are more; send these first.</p> : null}
+          {found.hasMore ? <p className="muted">There are more. Send these first.</p> : null}
         </>
       ) : found.problem !== undefined ? (
-        <Empty title="The list cannot be read">{found.problem.detail}</Empty>
+        <Empty title="The list cannot be loaded">{found.problem.detail}</Empty>
       ) : (
-        <Empty title="No notification was given up">What cannot be sent for days appears here.</Empty>
+        <Empty title="No undelivered notifications">Messages that cannot be sent for days appear here.</Empty>
       )}
     </main>
   );
@@ -42,5 +42,5 @@ export function DeliveriesPage(): ReactNode {
 
 function Unseen({ me }: { readonly me: Me | undefined }): ReactNode {
   if (me === undefined || me.principal.scopes.includes("admin")) return null;
-  return <Empty title="Only administrators see these">It takes a login with the scope admin.</Empty>;
+  return <Empty title="Only administrators see these">You need a login with the scope admin.</Empty>;
 }

@@ -107,7 +107,7 @@ function exportAs(form: "csv" | "json", query: ListOptions): void {
       form === "csv"
         ? save("countersign.csv", "text/csv;charset=utf-8", toCsv(items))
         : save("countersign.json", "application/json", JSON.stringify(items, undefined, 2)),
-    () => tell("The export was not finished."),
+    () => tell("The export failed."),
   );
 }
 
@@ -120,7 +120,7 @@ async function readAll(query: ListOptions): Promise<readonly Confirmation[]> {
     }
     items.push(...page.value.items);
     if (items.length < MOST_EXPORTED) continue;
-    tell(`The export ends after ${MOST_EXPORTED.toLocaleString()} rows; narrow the filters for the rest.`);
+    tell(`The export stops at ${MOST_EXPORTED.toLocaleString()} rows. Use narrower filters for the rest.`);
     break;
   }
   const cut = items.filter(({ truncated }) => truncated === true).length;

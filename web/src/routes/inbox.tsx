@@ -113,7 +113,7 @@ function ListHead({ view, isPartial, picked, onClear }: ListHeadProps): ReactNod
   );
 }
 
-const SHOWN_OF_MORE = `The ${MOST.toLocaleString()} nearest their deadline, of more`;
+const SHOWN_OF_MORE = `Only the ${MOST.toLocaleString()} nearest deadlines are shown`;
 
 function countOf(rows: readonly Confirmation[], decided: number): string {
   const order = rows.some(({ expiresAt }) => expiresAt) ? ", nearest deadline first" : "";
@@ -123,15 +123,15 @@ function countOf(rows: readonly Confirmation[], decided: number): string {
 function NoRows({ state, filters }: { readonly state: BoardState; readonly filters: Filters }): ReactNode {
   const { loaded, problem } = state;
   if (problem !== undefined && !loaded)
-    return <Empty title="The list cannot be read">{problem.detail}</Empty>;
+    return <Empty title="The list cannot be loaded">{problem.detail}</Empty>;
   if (!loaded) return <Loading />;
-  if (problem !== undefined) return <Empty title="The list cannot be read">{problem.detail}</Empty>;
+  if (problem !== undefined) return <Empty title="The list cannot be loaded">{problem.detail}</Empty>;
   const isFiltered = JSON.stringify({ ...filters, show: "" }) !== JSON.stringify({ ...NO_FILTERS, show: "" });
   if (isFiltered) return <Empty title="Nothing matches">Loosen the filters to see more.</Empty>;
   if (filters.show === "snoozed") return <Empty title="Nothing put off" />;
   if (filters.show === "unknown") return <Empty title="Every outcome is known" />;
   if (filters.show === "decided") return <Empty title="Nothing decided since this page was opened" />;
-  return <Empty title="Nothing waits for you">New requests appear here by themselves.</Empty>;
+  return <Empty title="Nothing waits for you">New requests appear here automatically.</Empty>;
 }
 
 function Loading(): ReactNode {
@@ -171,7 +171,7 @@ function OpenCard({ id }: { readonly id: string }): ReactNode {
       {confirmation === undefined ? (
         <Loading />
       ) : "detail" in confirmation ? (
-        <Empty title="It cannot be shown">{confirmation.detail}</Empty>
+        <Empty title="This request cannot be shown">{confirmation.detail}</Empty>
       ) : (
         <Card key={`${id} ${confirmation.digest}`} confirmation={confirmation} />
       )}

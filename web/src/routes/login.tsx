@@ -19,9 +19,7 @@ export function LoginPage(): ReactNode {
         <>
           <p>
             You are <Words text={me.principal.id} />
-            {me.principal.authenticated
-              ? "."
-              : ", and not authenticated: this server asks nobody who they are."}
+            {me.principal.authenticated ? "." : ", not authenticated: this server does not require a login."}
           </p>
           <div className="row">
             <a className="button" href={to()}>

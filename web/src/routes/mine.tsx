@@ -23,7 +23,7 @@ export function MinePage(): ReactNode {
       <div className="page-head">
         <h1>My requests</h1>
       </div>
-      <HistoryTable listing={listing} items={items} of="mine" empty="You have asked for nothing yet" />
+      <HistoryTable listing={listing} items={items} of="mine" empty="You have no requests yet" />
     </main>
   );
 }

@@ -32,7 +32,10 @@ export function UnknownPage(): ReactNode {
         <h1>Outcome unknown</h1>
       </div>
       {asked.length + calls.length === 0 && loaded ? (
-        <Empty title="Every outcome is known">A call whose process died while it ran appears here.</Empty>
+        <Empty title="No unknown outcomes">
+          A call appears here when its process stopped before it reported a result: it may or may not have
+          run.
+        </Empty>
       ) : null}
       <ul className="unknowns">
         {asked.map((one) => (
@@ -46,7 +49,7 @@ export function UnknownPage(): ReactNode {
             <ArgumentsView args={call.args} />
             {call.truncated === true ? (
               <p className="small muted">
-                Long values are cut here; <code>countersign show</code> prints all of them.
+                Long values are shortened here. <code>countersign show</code> prints them in full.
               </p>
             ) : null}
             <SettleForm

@@ -20,7 +20,7 @@ export class FaultWall extends Component<FaultWallProps, { readonly isBroken: bo
       <main className="page">
         <Empty title="This page cannot be shown">
           <Button look="ink" onClick={() => window.location.reload()}>
-            Load it again
+            Reload
           </Button>
         </Empty>
       </main>

@@ -4,13 +4,13 @@ import { withEngine } from "../../wiring.ts";
 
 export const auditHead: Command = {
   name: "audit head",
-  summary: "seal the journal and print its head, to keep elsewhere",
+  summary: "seal the journal and print its head, to store elsewhere",
   usage: "",
   about:
-    "Writes a checkpoint over everything so far and prints it as one word. Keep it where whoever can write the " +
-    "database cannot: `audit verify --head` then finds that later the end was cut off, or all was rewritten.",
+    "Writes a checkpoint over the whole journal and prints it as one word. Store it where nobody who can write to the " +
+    "database can change it. `audit verify --head` then detects if the journal was truncated or rewritten.",
   flags: LEDGER_FLAG,
-  examples: [{ line: "audit head", says: "prints the head, and nothing else" }],
+  examples: [{ line: "audit head", says: "prints only the head" }],
   run(invocation) {
     return withEngine(invocation, async (engine) => {
       const head = await engine.head();

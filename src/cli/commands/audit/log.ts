@@ -9,21 +9,21 @@ const PAGE = 500;
 
 export const auditLog: Command = {
   name: "audit log",
-  summary: "the journal, oldest first",
+  summary: "print the journal, oldest record first",
   usage: "[--session NAME] [--after N] [--limit N]",
   about:
-    "One line a record: when, what, which tool, who. --session takes a session's key, as --json shows it, or " +
-    "app/user/id. With --json each line is one record, so that a long journal can be read as it comes.",
+    "Prints one line per record: when, what, which tool, who. --session takes a session key, as --json shows it, or " +
+    "app/user/id. With --json each line is one record, so a long journal can be read as a stream.",
   flags: {
     session: { type: "string", value: "NAME", help: "only this session: its key, or app/user/id" },
-    after: { type: "string", value: "N", help: "begin after this record's number" },
-    limit: { type: "string", value: "N", help: "at most so many records" },
+    after: { type: "string", value: "N", help: "start after the record with this number" },
+    limit: { type: "string", value: "N", help: "print at most this many records" },
     ...LEDGER_FLAG,
   },
   examples: [
-    { line: "audit log", says: "all of it" },
+    { line: "audit log", says: "everything" },
     { line: "audit log --session gate:refund/gate/order-17", says: "one gated call" },
-    { line: "audit log --json --after 1200", says: "what is new, for a program" },
+    { line: "audit log --json --after 1200", says: "new records, as JSON" },
   ],
   run(invocation) {
     const { output, flags } = invocation;
@@ -36,7 +36,7 @@ export const auditLog: Command = {
         if (flags.has("json")) output.jsonLine({ ...record, body: recordBody(record) });
         else printRecord(output, record);
       }
-      if (printed === 0 && !flags.has("json")) output.line("The journal has no such records.");
+      if (printed === 0 && !flags.has("json")) output.line("No records match.");
       return EXIT.ok;
     });
   },
@@ -70,7 +70,7 @@ async function streamOf(ledger: Ledger, given: string): Promise<string> {
   if (found !== undefined) return found.session.key;
   throw new CountersignError(
     "unknown-session",
-    `There is no session "${given}"; give its key, or app/user/id as in gate:refund/gate/order-17.`,
+    `There is no session "${given}". Use its key, or app/user/id, for example gate:refund/gate/order-17.`,
     { details: { field: "session" } },
   );
 }

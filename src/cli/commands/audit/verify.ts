@@ -7,18 +7,21 @@ import { withEngine } from "../../wiring.ts";
 
 export const auditVerify: Command = {
   name: "audit verify",
-  summary: "check the journal; exit code 1 if something does not fit",
+  summary: "check the journal; exit code 1 if it was changed",
   usage: "[--head HEAD]",
   about:
-    "Recomputes every chain and every checkpoint, and says what such a check cannot find. With --head, a value " +
-    "that `audit head` printed earlier and that was kept elsewhere, it also finds that the end was cut off.",
+    "Recomputes every chain and every checkpoint, and lists what this check cannot detect. With --head, a value " +
+    "that `audit head` printed earlier and you stored elsewhere, it also detects truncation.",
   flags: {
     head: { type: "string", value: "HEAD", help: "a head that `audit head` printed" },
     ...LEDGER_FLAG,
   },
   examples: [
-    { line: "audit verify", says: "checks all of it" },
-    { line: "audit verify --head 12:wmFl0z5nd2b…", says: "and that it still contains this head" },
+    { line: "audit verify", says: "checks everything" },
+    {
+      line: "audit verify --head 12:wmFl0z5nd2b…",
+      says: "also checks that the journal still contains this head",
+    },
   ],
   run(invocation) {
     const head = invocation.flags.text("head");
@@ -42,22 +45,22 @@ function printVerification(
 ): void {
   const { ok, records, erased, streams, checkpoints, faults, cannotDetect } = verification;
   const verdict = ok
-    ? output.style(["bold", "green"], "The journal verifies")
-    : output.style(["bold", "red"], "The journal does NOT verify");
+    ? output.style(["bold", "green"], "The journal is intact")
+    : output.style(["bold", "red"], "The journal is NOT intact");
   output.line(
     `${verdict}: ${count(records, "record")} in ${count(streams, "session")}, ${count(checkpoints, "checkpoint")}.`,
   );
   if (erased > 0)
-    output.line(`Of ${count(erased, "record")} only digests are left: erased with their sessions.`);
+    output.line(`${count(erased, "record")} erased with their sessions; only the digests are left.`);
   for (const { where, what } of faults) output.prose(`${inert(where)}: ${inert(what)}`, "  ");
   if (!ok) {
     const secret = env["COUNTERSIGN_SECRET"] ? "is set here" : "is not set here";
     output.prose(
-      `If the ledger is written with another COUNTERSIGN_SECRET than this check has, nothing fits; it ${secret}.`,
+      `This check fails if the servers use a different COUNTERSIGN_SECRET. The variable ${secret}.`,
     );
   }
   output.line();
-  output.line("What this check cannot find:");
+  output.line("This check cannot detect:");
   for (const sentence of cannotDetect) output.prose(sentence, "  - ");
 }
 

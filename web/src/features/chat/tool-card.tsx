@@ -40,7 +40,7 @@ export function ToolCard({ item, confirmation, isWorking }: ToolCardProps): Reac
       )}
       {item.result === undefined ? null : (
         <details>
-          <summary className="small muted">What came back</summary>
+          <summary className="small muted">Result</summary>
           <Value value={item.result} />
         </details>
       )}

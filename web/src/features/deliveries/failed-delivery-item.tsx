@@ -26,7 +26,7 @@ export function FailedDeliveryItem({ delivery }: { readonly delivery: FailedDeli
     setSending(true);
     const sent = await sendAgain(delivery, key);
     setSending(false);
-    tell(sent.ok ? "It is sent again. If that fails too, it comes back here." : sent.problem.detail);
+    tell(sent.ok ? "Sending it again. If that fails, it appears here again." : sent.problem.detail);
   };
   return (
     <li className="unknown">
@@ -43,7 +43,7 @@ export function FailedDeliveryItem({ delivery }: { readonly delivery: FailedDeli
         </p>
       )}
       <div className="row">
-        <Button small off={isSending ? "It is on its way." : undefined} onClick={send}>
+        <Button small off={isSending ? "Sending…" : undefined} onClick={send}>
           Send again
         </Button>
       </div>

@@ -21,7 +21,7 @@ export interface HistoryTableProps {
 
 export function HistoryTable({ listing, items, empty, of }: HistoryTableProps): ReactNode {
   if (listing.problem !== undefined)
-    return <Empty title="The list cannot be read">{listing.problem.detail}</Empty>;
+    return <Empty title="The list cannot be loaded">{listing.problem.detail}</Empty>;
   if (items.length === 0) return listing.isLoading ? <Empty title="Loading…" /> : <Empty title={empty} />;
   return (
     <>
@@ -32,7 +32,7 @@ export function HistoryTable({ listing, items, empty, of }: HistoryTableProps): 
             <th scope="col">{of === "mine" ? "Asked" : "Requester"}</th>
             <th scope="col">State</th>
             <th scope="col">{of === "mine" ? "Who decides" : "Decided"}</th>
-            <th scope="col">{of === "mine" ? "Action" : "What came back"}</th>
+            <th scope="col">{of === "mine" ? "Action" : "Result"}</th>
           </tr>
         </thead>
         <tbody>

@@ -10,7 +10,7 @@ export function LoginDialog(): ReactNode {
   const { me } = useStore(board);
   if (!useStore(loginWall)) return null;
   return (
-    <Dialog title="Log in to go on">
+    <Dialog title="Log in to continue">
       {me === undefined ? null : <p className="muted">Nothing you have typed is lost.</p>}
       <LoginForm />
     </Dialog>

@@ -39,9 +39,7 @@ export function LoginForm(): ReactNode {
         <a className="button" href={LOGIN_ADDRESS} target="_blank" rel="noopener">
           Log in on the server’s own page
         </a>
-        <p className="field-note">
-          In a new tab, with your organisation’s login where it has one. This page then goes on by itself.
-        </p>
+        <p className="field-note">Opens a new tab. This page continues after you log in.</p>
       </div>
     </form>
   );

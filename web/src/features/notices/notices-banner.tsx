@@ -10,8 +10,8 @@ import { acknowledge, useNotices } from "./notices.ts";
 
 const TITLES: Readonly<Record<Notice["kind"], string>> = {
   "new-history": "The database server was replaced",
-  "lost-commits": "The database lost records that it had stored",
-  "lost-claim": "The database lost that a call was started",
+  "lost-commits": "The database lost stored records",
+  "lost-claim": "The database lost the record that a call started",
 };
 
 /** At the top of every page, while nobody has acknowledged it: the ledger went back. */
@@ -27,9 +27,8 @@ export function NoticesBanner(): ReactNode {
           ).
         </strong>
         <p>
-          Something that was decided or done may be missing here, and may be asked for again. Before you
-          approve, check that it was not done already.{" "}
-          <a href={to("unknown")}>Calls whose outcome is unknown</a>
+          Decisions or results may be missing, and you may be asked again. Before you approve, check that it
+          was not already done. <a href={to("unknown")}>Calls whose outcome is unknown</a>
         </p>
       </div>
       {mayAcknowledge ? <HideButton items={items} /> : null}
@@ -41,7 +40,7 @@ export function NoticesBanner(): ReactNode {
 function Details({ items }: { readonly items: readonly Notice[] }): ReactNode {
   return (
     <details className="ledger-notice-more">
-      <summary>Details; the same on a terminal: countersign notices list</summary>
+      <summary>Details (in a terminal: countersign notices list)</summary>
       <ul className="ledger-notice-details">
         {items.map(({ id, at, kind, count, message, host = "", pid, details = [] }) => (
           <li key={id}>
@@ -71,8 +70,8 @@ function HideButton({ items }: { readonly items: readonly Notice[] }): ReactNode
     setSending(false);
   };
   return (
-    <Button small off={isSending ? "It is being hidden." : undefined} onClick={hide}>
-      I have checked: hide for everybody
+    <Button small off={isSending ? "Hiding…" : undefined} onClick={hide}>
+      I have checked this: hide it for everyone
     </Button>
   );
 }

@@ -134,7 +134,7 @@ function LongText({ text }: { readonly text: string }): ReactNode {
     <div className={isOpen ? "long" : "long long-folded"}>
       <Words text={isOpen ? text : start} block />
       <Button look="plain" small expanded={isOpen} onClick={toggle}>
-        {isOpen ? "Fold" : `Show all ${size} characters`}
+        {isOpen ? "Show less" : `Show all ${size} characters`}
       </Button>
     </div>
   );
@@ -145,7 +145,7 @@ function Fold({ label, children }: { readonly label: string; readonly children: 
   return (
     <div className="fold">
       <Button look="plain" small expanded={isOpen} onClick={toggle}>
-        {isOpen ? "Fold" : label}
+        {isOpen ? "Show less" : label}
       </Button>
       {isOpen ? children : null}
     </div>

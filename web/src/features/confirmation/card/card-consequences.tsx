@@ -20,14 +20,16 @@ export function CardConsequences({
       <dl className="consequences">
         <div>
           <dt className="consequence-yes">{isAsked ? "Answer" : "Approve"}</dt>
-          <dd>{isAsked ? "The model reads your answers and goes on." : approval(confirmation, isAmended)}</dd>
+          <dd>
+            {isAsked ? "The model gets your answers and continues." : approval(confirmation, isAmended)}
+          </dd>
         </div>
         <div>
           <dt className="consequence-no">{isAsked ? "Decline" : "Reject"}</dt>
           <dd>
             {isAsked ? "" : "It does not run. "}
             {onDenied === "invoke"
-              ? "The tool words the answer to the model, and your reason goes with it."
+              ? "The tool writes the answer to the model and includes your reason."
               : "The model is told “tool call was rejected by the user”, with your reason if you give one."}
           </dd>
         </div>
@@ -35,7 +37,7 @@ export function CardConsequences({
           <dt>No answer</dt>
           <dd>
             {expiresAt === undefined ? (
-              "It waits, without a deadline."
+              "It keeps waiting. There is no deadline."
             ) : (
               <>
                 On <At at={expiresAt} /> it expires: {isAsked ? "" : "it does not run, and "}the model is told
@@ -54,15 +56,17 @@ function approval({ tool, repeatable, askedByTool }: Confirmation, isAmended: bo
   if (askedByTool === true) {
     return (
       <>
-        {name} goes on with your answer, now
-        {repeatable ? "." : ". What it then does cannot be undone from here."}
+        {name} continues now with your answer
+        {repeatable ? "." : ". You cannot undo what it does."}
       </>
     );
   }
   return (
     <>
-      {name} runs once, now, with exactly {isAmended ? "what you have changed" : "these arguments"}
-      {repeatable ? "; it is declared safe to repeat." : ". It cannot be undone from here."}
+      {name} runs now, at most once, with exactly {isAmended ? "what you have changed" : "these arguments"}
+      {repeatable
+        ? ". After a crash it may run again: its author declared it safe to repeat."
+        : ". You cannot undo it."}
     </>
   );
 }

@@ -43,7 +43,7 @@ export function Surroundings({ context, turnAction }: SurroundingsProps): ReactN
       {context.turn.length === 0 ? null : (
         <section className="card-section">
           <div className="spread">
-            <h2>Asked in the same turn</h2>
+            <h2>Other calls in the same turn</h2>
             {turnAction}
           </div>
           <MiniList items={context.turn} />
@@ -51,7 +51,7 @@ export function Surroundings({ context, turnAction }: SurroundingsProps): ReactN
       )}
       {context.earlier.length === 0 ? null : (
         <section className="card-section">
-          <h2>Earlier decisions on this tool and requester</h2>
+          <h2>Earlier decisions for this tool and requester</h2>
           <MiniList items={context.earlier} />
         </section>
       )}
@@ -96,8 +96,8 @@ function Conversation({ messages }: { readonly messages: ConfirmationContext["co
   if (messages === undefined || messages.length === 0) return null;
   return (
     <section className="card-section">
-      <h2>Conversation before it</h2>
-      <p className="muted small">Untrusted: anything here may have been written to persuade you.</p>
+      <h2>Conversation before this request</h2>
+      <p className="muted small">Untrusted text: it may have been written to persuade you.</p>
       <ol className="talk">
         {messages.map(({ author, at, text, imported }, index) => (
           <li key={index}>

@@ -32,7 +32,7 @@ export function CardFacts({ confirmation, asker }: CardFactsProps): ReactNode {
             <Words text={source} maxLength={200} />
           </Fact>
         )}
-        <Fact name="Why you are asked">
+        <Fact name="Why approval is needed">
           <Words text={why.join("; ")} maxLength={600} />
         </Fact>
         <Fact name="Who may decide">
@@ -80,9 +80,9 @@ export function AgentPath({
 }
 
 const PROOFS: { readonly [kind: string]: string } = {
-  token: "by a token",
-  oidc: "by their organisation’s login",
-  local: "by a login link",
+  token: "with a token",
+  oidc: "with their organisation’s login",
+  local: "with a login link",
 };
 
 /** Who really sent it, where that is not the person it is for, and how they were known when they did. */

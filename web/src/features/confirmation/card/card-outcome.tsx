@@ -73,13 +73,13 @@ function CameBack({
   readonly source: string | undefined;
   readonly value: JsonValue;
 }): ReactNode {
-  if (source === undefined) return <Labelled name="What came back" value={value} />;
+  if (source === undefined) return <Labelled name="Result" value={value} />;
   return (
     <Voice of="server">
       <span className="voice-name">
-        In the words of <Words text={source} maxLength={120} />
+        Text from <Words text={source} maxLength={120} />
       </span>
-      <Labelled name="What came back" value={value} />
+      <Labelled name="Result" value={value} />
     </Voice>
   );
 }

@@ -26,7 +26,7 @@ export function CardQuestion({ confirmation }: { readonly confirmation: Confirma
       )}
       {mixed.length === 0 ? null : (
         <p className="notice notice-doubt" role="note">
-          Letters of different scripts are mixed in {mixed.slice(0, 3).map(quoted)}: they may be look-alikes.
+          {mixed.slice(0, 3).map(quoted)} mixes letters from different scripts. They may be look-alikes.
         </p>
       )}
       {questions !== undefined ? null : (
@@ -54,12 +54,12 @@ export function Hint({ confirmation }: { readonly confirmation: Confirmation }):
           "The question"
         ) : source !== undefined ? (
           <>
-            In the words of <Words text={source} maxLength={120} />
+            Text from <Words text={source} maxLength={120} />
           </>
         ) : askedByTool === true ? (
           "The tool asks"
         ) : (
-          "In the words of the tool’s author"
+          "Text from the tool’s author"
         )}
       </span>
       <p className="card-hint">

@@ -39,7 +39,7 @@ export function SeenScope({
 /** What has to be done before everything was looked at, if anything. */
 export function unseenSentence({ folded, below }: Unseen): string | undefined {
   if (folded > 0)
-    return `Open ${folded === 1 ? "the folded part" : `the ${folded} folded parts`} of the arguments first.`;
+    return `Expand ${folded === 1 ? "the collapsed part" : `the ${folded} collapsed parts`} of the arguments first.`;
   return below > 0 ? "Scroll to the end of the arguments first." : undefined;
 }
 

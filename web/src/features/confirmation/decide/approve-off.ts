@@ -21,7 +21,7 @@ export function decideOff({ confirmation, now, online, settled }: Readiness): st
   if (!can.decide) return `Only ${whoMay(confirmation)} may decide this.`;
   if (expiresAt !== undefined && Date.parse(expiresAt) <= now) return "Its time is up.";
   if (!online) return "Not connected; what you see may be old.";
-  return settled ? undefined : "It has only just changed; look again.";
+  return settled ? undefined : "This request has just changed. Read it again.";
 }
 
 /** Why it cannot be approved now: besides the above, as long as anything of it is unseen or incomplete. */
@@ -29,6 +29,6 @@ export function approveOff(readiness: Readiness): string | undefined {
   const off = decideOff(readiness);
   if (off !== undefined) return off;
   if (readiness.confirmation.truncated === true)
-    return "Only its beginning is shown here; open its own card.";
+    return "This request is shortened here. Open its card to decide.";
   return unseenSentence(readiness.unseen) ?? readiness.fault;
 }

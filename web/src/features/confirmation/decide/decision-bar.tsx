@@ -88,7 +88,7 @@ function NotNow({ id }: { readonly id: string }): ReactNode {
   if (until > Date.now()) {
     return (
       <Button look="quiet" onClick={() => wake(id)}>
-        Put off until {TIME.format(until)}: bring it back
+        Snoozed until {TIME.format(until)}: show it again
       </Button>
     );
   }

@@ -103,7 +103,7 @@ async function explain(id: string, problem: Problem): Promise<void> {
   const told = now.ok && now.value.status !== "requested" ? decisionSentence(now.value) : undefined;
   tell(
     told === undefined
-      ? `Your decision was not taken. ${problem.detail}`
+      ? `Your decision was not saved. ${problem.detail}`
       : `Your decision came too late. ${told}.`,
   );
 }

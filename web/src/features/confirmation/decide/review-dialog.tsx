@@ -91,7 +91,7 @@ function ReviewItem({ confirmation }: { readonly confirmation: Confirmation }): 
 function ownCard({ schema, payload, layout, truncated }: Confirmation): string | undefined {
   if (truncated === true) return "it is too long to be shown here; approve it on its own card.";
   if (schema !== undefined || payload !== undefined) return "it wants an answer, on its own card.";
-  return layout?.hold === true ? "it is approved by holding, on its own card." : undefined;
+  return layout?.hold === true ? "it needs press-and-hold on its own card." : undefined;
 }
 
 function reviewOff(unseen: Unseen, count: number, settled: boolean): string | undefined {

@@ -63,7 +63,7 @@ export function useAnswer(confirmation: Confirmation): Answer {
     isAmending,
     setAmending,
     ...(hasSecret
-      ? { amendOff: "They hold a secret that is not shown here, and would be sent back without it." }
+      ? { amendOff: "The arguments contain a secret that is not shown here, so they cannot be changed." }
       : {}),
     ...(amended === undefined ? {} : { amended }),
     ...(fault === undefined ? {} : { fault }),

@@ -5,6 +5,6 @@ export function whoMay({ approvers, requesters }: Confirmation): string {
   if (approvers === "requester") return `the person it is done for (${requesters.join(", ")})`;
   const { roles = [], users = [], notRequester = false } = approvers;
   const named = [...users, ...roles.map((role) => `anyone with the role ${role}`)];
-  const who = named.length === 0 ? "anyone who is logged in" : named.join(", ");
+  const who = named.length === 0 ? "any logged-in user" : named.join(", ");
   return notRequester ? `${who}, but not the requester (${requesters.join(", ")})` : who;
 }

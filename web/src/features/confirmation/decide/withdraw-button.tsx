@@ -50,7 +50,7 @@ export function WithdrawButton({ confirmation }: { readonly confirmation: Confir
             </Button>
             <Button
               look="ink"
-              off={isSending ? "It is being sent." : undefined}
+              off={isSending ? "Sending…" : undefined}
               onClick={() => send().catch(() => undefined)}
             >
               Withdraw

@@ -24,7 +24,7 @@ export function AnswerForms({ confirmation, answer }: AnswerFormsProps): ReactNo
       {mayAmend ? (
         <div className="amend">
           <Button small expanded={isAmending} off={amendOff} onClick={() => setAmending(!isAmending)}>
-            {isAmending ? "Keep the arguments as they are" : "Change the arguments…"}
+            {isAmending ? "Keep the original arguments" : "Change the arguments…"}
           </Button>
           {isAmending ? (
             <>
@@ -60,7 +60,7 @@ function PayloadForm({
   }
   return (
     <>
-      <h2>Your answer goes to the tool</h2>
+      <h2>Your answer (sent to the tool)</h2>
       <SchemaForm
         form={payload.form}
         typed={payload.typed}
@@ -90,7 +90,7 @@ function Changes({
   const changed = names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
   return (
     <div className="changes" role="group" aria-label="What will run instead">
-      <h3>What will run instead; the model is told</h3>
+      <h3>What runs instead (the model is told)</h3>
       <dl>
         {changed.map((name) => (
           <div key={name}>

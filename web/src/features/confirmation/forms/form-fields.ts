@@ -136,10 +136,10 @@ interface ReadField {
 }
 
 function readField({ kind, required }: Field, text: string): ReadField {
-  if (text === "" && kind !== "text") return required ? { fault: "This is needed." } : {};
+  if (text === "" && kind !== "text") return required ? { fault: "This field is required." } : {};
   switch (kind) {
     case "text":
-      return text === "" ? (required ? { fault: "This is needed." } : {}) : { value: text };
+      return text === "" ? (required ? { fault: "This field is required." } : {}) : { value: text };
     case "boolean":
       return { value: text === "true" };
     case "number":
@@ -163,7 +163,7 @@ function readJson(text: string): ReadField {
   try {
     return { value: JSON.parse(text) as JsonValue };
   } catch {
-    return { fault: 'This must be JSON, as in {"a": 1} or "text".' };
+    return { fault: 'This must be JSON, for example {"a": 1} or "text".' };
   }
 }
 

@@ -26,10 +26,10 @@ export function QuestionsForm({
       <div className="spread">
         <h2 className="voice-name">
           {source === undefined ? (
-            "In the words of the model"
+            "Text from the model"
           ) : (
             <>
-              In the words of <Words text={source} maxLength={120} />
+              Text from <Words text={source} maxLength={120} />
             </>
           )}
         </h2>
@@ -66,7 +66,7 @@ function QuestionField({ question: asked, text, onType }: QuestionFieldProps): R
       <legend>
         <Words text={question} block />
       </legend>
-      {multiple && hasChoices ? <p className="field-note">Pick as many as apply.</p> : null}
+      {multiple && hasChoices ? <p className="field-note">Select all that apply.</p> : null}
       {choices.map((choice, index) => (
         <label className="question-choice" key={`${index} ${choice}`}>
           <input

@@ -21,7 +21,7 @@ export function QuestionsView({
   return (
     <Voice of={source === undefined ? "model" : "server"}>
       <div className="spread">
-        <h2 className="voice-name">Questions, and what was answered</h2>
+        <h2 className="voice-name">Questions and answers</h2>
         <RawJson value={decision?.payload === undefined ? args : { ...args, answers }} />
       </div>
       <ol className="questions">

@@ -85,7 +85,7 @@ export function readAnswers(questions: readonly UserQuestion[], typed: Typed): F
     return answer === undefined ? [] : [[answerName(index), answer] as const];
   });
   return given.length === 0
-    ? { ok: false, faults: { "": "No question is answered yet." } }
+    ? { ok: false, faults: { "": "Answer at least one question." } }
     : { ok: true, value: Object.fromEntries(given) };
 }
 

@@ -17,8 +17,8 @@ export interface SettleFormProps {
 
 const CHOICES = {
   succeeded: "It happened",
-  failed: "It did not, or not fully: give up",
-  retry: "It did not happen: run it now",
+  failed: "It did not happen, or only in part: do not retry",
+  retry: "It did not happen: run it again",
 } as const;
 type Choice = keyof typeof CHOICES;
 
@@ -39,7 +39,7 @@ export function SettleForm({ owner, startedAt, attempt = 0, send, onSettled }: S
   };
   return (
     <section className="card-section notice notice-plain" aria-label="Settle the outcome">
-      <h2>{startedAt === undefined ? "It may have run" : "It was started"}, and how it ended is not known</h2>
+      <h2>{startedAt === undefined ? "It may have run" : "It was started"}, but its outcome is unknown</h2>
       <p className="small">
         {startedAt === undefined ? null : (
           <>
@@ -47,7 +47,7 @@ export function SettleForm({ owner, startedAt, attempt = 0, send, onSettled }: S
             {`, attempt ${attempt}. `}
           </>
         )}
-        <OwnerFacts owner={owner} /> Find out in the system it acts on, then say what you found.
+        <OwnerFacts owner={owner} /> Check the system that it changes, then record what you found.
       </p>
       <Choices chosen={choice} onChoose={setChoice} />
       <Told choice={choice} text={text} onType={setText} />
@@ -105,7 +105,7 @@ function Told({ choice, text, onType }: ToldProps): ReactNode {
   return (
     <label className="field">
       <span className="label">
-        {choice === "succeeded" ? "What came back, as JSON or text" : "What went wrong"} (the model is told)
+        {choice === "succeeded" ? "Result, as JSON or text" : "What went wrong"} (the model is told)
       </span>
       <textarea className="input" dir="auto" value={text} onChange={(event) => onType(event.target.value)} />
     </label>
@@ -116,9 +116,9 @@ function OwnerFacts({ owner }: { readonly owner: CallOwner | undefined }): React
   if (owner === undefined) return null;
   return (
     <>
-      It ran in process {owner.pid} on <Words text={owner.host} maxLength={120} />, last heard of{" "}
+      It ran in process {owner.pid} on <Words text={owner.host} maxLength={120} />, last seen{" "}
       <Ago at={owner.lastBeatAt} />
-      {owner.alive ? ", which is alive" : ""}.{" "}
+      {owner.alive ? ", which is still running" : ""}.{" "}
     </>
   );
 }
@@ -126,7 +126,7 @@ function OwnerFacts({ owner }: { readonly owner: CallOwner | undefined }): React
 function settleOff(choice: Choice | undefined, text: string, isSending: boolean): string | undefined {
   if (choice === undefined) return "Say first what happened.";
   if (choice === "failed" && text.trim() === "") return "Say what went wrong.";
-  return isSending ? "It is being sent." : undefined;
+  return isSending ? "Sending…" : undefined;
 }
 
 function toSettlement(choice: Choice, text: string): SettlementInput {
