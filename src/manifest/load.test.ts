@@ -95,7 +95,7 @@ describe("what is wrong is told with line and column, and what would be right", 
     [
       "a server that is nowhere",
       withTools("- type: McpServer", "  mcpServer: { name: x }"),
-      '9:18: the MCP server "x" is not known; put its command or url',
+      '9:18: there is no MCP server "x"; put its command or url',
     ],
     [
       "a server without a place",
@@ -105,7 +105,7 @@ describe("what is wrong is told with line and column, and what would be right", 
     [
       "an address that is none",
       withTools("- type: McpServer", "  mcpServer: { name: x, countersign: { url: here } }"),
-      "url is no URL: here",
+      "url is not a URL: here",
     ],
     [
       "an agent that is nowhere",
@@ -212,7 +212,7 @@ test("how the questions are put stands under countersign, and what names nobody 
     problemsOf(withTools(tool).replace("spec:\n", `spec:\n  countersign: ${text}\n`));
   expect(asking("{ expiresIn: 12h, approvers: { roles: [ops], notRequester: true } }")).toEqual([]);
   expect(asking("{ expiresIn: soon }")).toEqual([
-    '5:29: spec.countersign.expiresIn is "soon"; give a number and a unit, such as 90s, 12h or 30d',
+    '5:29: spec.countersign.expiresIn is "soon"; use a number and a unit, for example 90s, 12h or 30d',
   ]);
   expect(asking("{ approvers: { users: [] } }").join()).toContain("names nobody");
   expect(asking("{ approvers: everybody }").join()).toContain("must be requester, or a map");
@@ -275,7 +275,7 @@ describe("an agent that lives elsewhere", () => {
         approvers: { roles: ["ops"] },
       },
     ]);
-    expect(() => loadManifest(write(text))).toThrow('The agent "desk" is elsewhere; say how it is reached');
+    expect(() => loadManifest(write(text))).toThrow('The agent "desk" is remote. Set');
     write("agents: { desk: { adress: http://desk.example } }", "remote-agents.yaml");
     expect(problemsOf(text).join("\n")).toContain('agents.desk has no member "adress"');
     rmSync(path);
@@ -296,7 +296,7 @@ describe("an agent that lives elsewhere", () => {
     [
       "another protocol",
       "{ name: desk, countersign: { url: ftp://desk } }",
-      "begins with http:// or https://",
+      "starts with http:// or https://",
     ],
     ["an unknown member", "{ name: desk, countersign: { url: http://d, card: x } }", 'no member "card"'],
     ["nowhere", "{ name: desk }", "or under agents.desk in remote-agents.yaml beside this file"],

@@ -90,7 +90,7 @@ describe("a page tells nothing about rows that its reader may not see", () => {
   });
 });
 
-describe("a cursor is good for nothing but the next page of the list it came with", () => {
+describe("a cursor is needs at least one scope but the next page of the list it came with", () => {
   const LIST = "/v1/confirmations?limit=1&tool=pay";
 
   beforeEach(async () => {

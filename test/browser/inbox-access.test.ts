@@ -53,7 +53,7 @@ test("with auth on, the page asks for a token, and a session that ended loses no
     url: server.url,
     mayComplain: /401/,
   });
-  const dialog = page.getByRole("dialog", { name: "Log in to go on" });
+  const dialog = page.getByRole("dialog", { name: "Log in to continue" });
   await dialog.waitFor();
   await dialog.getByLabel(/^Token/).fill("not-a-token");
   await button("Log in").click();

@@ -35,7 +35,7 @@ test("a card tells what it is about, who asks, what each answer does, and what s
   expect(await card.locator(".voice-author").innerText()).toContain(`Pay out 2500 EUR for "lunch"?`);
   expect(await card.locator(".voice-model").innerText()).toMatch(/written by the model.*2500.*lunch/s);
   const happens = await card.getByRole("region", { name: "What happens" }).innerText();
-  expect(happens).toMatch(/runs once, now, with exactly these arguments\. It cannot be undone/);
+  expect(happens).toMatch(/runs once, now, with exactly these arguments\. You cannot undo it/);
   expect(happens).toContain("The model is told “tool call was rejected by the user”, with your reason");
   expect(happens).toMatch(/On .+ it expires: it does not run, and the model is told so/);
   const facts = await card.getByRole("region", { name: "Where it comes from" }).innerText();
@@ -49,7 +49,7 @@ test("a card tells what it is about, who asks, what each answer does, and what s
     /Earlier decisions for this tool and requester\s+reimburse 7 · tea\s+grace, .*Approved, done/s,
   );
   expect(around).toMatch(
-    /Conversation before this request\s+Untrusted: anything here may have been written to persuade you/,
+    /Conversation before this request\s+Untrusted text: it may have been written to persuade you/,
   );
 });
 
@@ -130,7 +130,7 @@ test("a tool of an MCP server says so, and its words do not look like the author
   expect(await card.locator(".voice-name").first().innerText()).toBe("The question");
   await open(inboxServer.shown.failed);
   const outcome = card.getByRole("region", { name: "Outcome" });
-  await outcome.locator(".voice-server").getByText("In the words of filesystem-server").waitFor();
+  await outcome.locator(".voice-server").getByText("Text from filesystem-server").waitFor();
 });
 
 test("a deadline counts down, and when it is over nothing can be approved", async () => {

@@ -123,6 +123,6 @@ test("notifications that were given up are told to administrators alone, who hav
   const [left] = (await ledger.deadDeliveries()).items;
   await ledger.reviveDelivery("webhook", left?.seq ?? 0);
   await items.first().getByRole("button", { name: "Send again" }).click();
-  await page.getByText("No notification was given up").waitFor();
+  await page.getByText("No undelivered notifications").waitFor();
   expect(await page.locator(".failed-delivery-notice").count()).toBe(0);
 });

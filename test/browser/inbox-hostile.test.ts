@@ -46,7 +46,7 @@ test("hostile text is shown, whole and inert, wherever it stands", async () => {
   expect(text).toContain("blank lines⟩");
   expect(text).toContain("more marks⟩");
   expect(text).toContain("a⟨U+0007⟩b⟨U+001B⟩[2Jc⟨U+0000⟩d⟨U+000D⟩");
-  await card.getByText("Letters of different scripts are mixed").waitFor();
+  await card.getByText("mixes letters from different scripts").waitFor();
   for (const view of [
     "",
     "mine",

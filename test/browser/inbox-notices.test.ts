@@ -51,8 +51,8 @@ test("a loss is told without a reload to whoever may decide, and hidden by an ad
   const told = ana.page.getByRole("alert");
   await ana.page.clock.fastForward(NEXT_LOOK_MS);
   await told.waitFor();
-  expect(await told.innerText()).toContain("The database lost records that it had stored");
-  expect(await told.innerText()).toContain("check that it was not done already");
+  expect(await told.innerText()).toContain("The database lost stored records");
+  expect(await told.innerText()).toContain("check that it was not already done");
   expect(await told.innerText()).not.toContain("secret");
   expect(await told.getByRole("button").count()).toBe(0);
   const shown = root.page.getByRole("alert");
@@ -62,7 +62,7 @@ test("a loss is told without a reload to whoever may decide, and hidden by an ad
   expect(await shown.innerText()).toContain("c-secret");
   await look(root.page, "admin");
   await look(ana.page, "person");
-  await shown.getByRole("button", { name: "hide for everybody" }).click();
+  await shown.getByRole("button", { name: "hide it for everyone" }).click();
   await shown.waitFor({ state: "detached" });
   await ana.page.clock.fastForward(NEXT_LOOK_MS);
   await told.waitFor({ state: "detached" });

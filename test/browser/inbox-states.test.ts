@@ -223,7 +223,7 @@ test(`a page that is empty, loading, offline, reconnecting or wants a login ${WE
       }),
   });
   const { page, button } = inbox;
-  await page.getByRole("dialog", { name: "Log in to go on" }).waitFor();
+  await page.getByRole("dialog", { name: "Log in to continue" }).waitFor();
   await look(inbox, "login");
   await page.getByLabel(/^Token/).fill(await server.tokenFor("ana"));
   await button("Log in").click();

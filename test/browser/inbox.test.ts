@@ -25,7 +25,7 @@ test("a request appears without a reload, is approved on its card, and the call 
   await rows.first().click();
   await card.getByRole("heading", { name: "reimburse" }).waitFor();
   expect(await card.innerText()).toContain("Pay out 2500 EUR");
-  expect(await card.innerText()).toContain("It cannot be undone");
+  expect(await card.innerText()).toContain("You cannot undo it");
   await button(/^Approve/).click();
   await sendNow();
   await card.locator(".card-head").getByText("Approved, done").waitFor();
@@ -342,7 +342,7 @@ test("not now puts a request off for this person only, and decides nothing", asy
   await page.getByText("Nothing waits for you").waitFor();
   await page.getByLabel("Show").selectOption("snoozed");
   await rows.first().click();
-  await button(/bring it back/).click();
+  await button(/show it again/).click();
   await expect.poll(() => page.title()).toBe("(1) Countersign");
   expect((await server.look(id))?.status).toBe("requested");
 });
@@ -393,7 +393,7 @@ test("where more waits than anybody works through, it says so, stays small, and 
         await route.fulfill({ json: { items, next: String(told) } });
       }),
   });
-  await page.getByText("The 10,000 nearest their deadline, of more").waitFor();
+  await page.getByText("Only the 10,000 nearest deadlines are shown").waitFor();
   expect(told).toBe(10_200);
   expect(await rows.count()).toBeLessThan(60);
   // The filter's own question goes to the server.

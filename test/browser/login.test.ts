@@ -190,7 +190,7 @@ test("somebody logs in at their organisation, in a new tab, and the page goes on
     path: `#/confirmations/${id}`,
     mayComplain: /401/,
   });
-  const dialog = page.getByRole("dialog", { name: "Log in to go on" });
+  const dialog = page.getByRole("dialog", { name: "Log in to continue" });
   await dialog.waitFor();
   const [tab] = await Promise.all([
     page.waitForEvent("popup"),
@@ -233,7 +233,7 @@ test("a session that ends while a reason is being typed leaves it there, and the
     url: inboxServer.url,
     mayComplain: /401|ERR_/,
   });
-  const dialog = page.getByRole("dialog", { name: "Log in to go on" });
+  const dialog = page.getByRole("dialog", { name: "Log in to continue" });
   const logIn = async (): Promise<void> => {
     await dialog.getByLabel(/^Token/).fill(token);
     await page.keyboard.press("Enter");

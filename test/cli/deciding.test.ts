@@ -101,7 +101,7 @@ describe("approve", () => {
     const [id = ""] = await askFor(folder, 2500);
     const first = folder.run(["approve", id]);
     expect(first).toMatchObject({ code: 0, stderr: "" });
-    expect(first.stdout).toContain("It runs, once, where gate:refund is hosted");
+    expect(first.stdout).toContain("It runs where gate:refund is hosted");
     const second = folder.run(["approve", id]);
     expect(second.code).toBe(0);
     expect(second.stdout).toContain("Approved already, by local:");
@@ -123,7 +123,7 @@ describe("approve", () => {
     const [id = ""] = await askFor(folder, 2500);
     const alone = folder.run(["approve", id, "--wait", "0.2"]);
     expect(alone.code).toBe(1);
-    expect(alone.stdout).toContain("after 0.2 s it has not ended");
+    expect(alone.stdout).toContain("has not ended after 0.2 s");
     await folder.withEngine(async (engine) => {
       gateRefund(engine);
       await engine.work({ once: true });
@@ -147,9 +147,7 @@ describe("approve", () => {
     });
     const without = folder.run(["approve", id]);
     expect(without).toMatchObject({ code: 2, stdout: "" });
-    expect(without.stderr).toMatch(
-      /^countersign: .*days.* Give one with --payload JSON; .* \[payload-mismatch\]\n$/,
-    );
+    expect(without.stderr).toMatch(/^countersign: .*days.* Use --payload JSON\. .* \[payload-mismatch\]\n$/);
     expect(folder.run(["approve", id, "--payload", "{days:3}"]).stderr).toMatch(
       /--payload: .* \[malformed-json\]\n$/,
     );
@@ -228,10 +226,10 @@ describe("settle", () => {
     expect(folder.run(["settle", id])).toMatchObject({ code: 2 });
     expect(folder.run(["settle", id, "--retry", "--failed", "x"]).stderr).toMatch(/takes only one of/);
     expect(folder.run(["settle", id, "--succeeded", "paid"]).stderr).toMatch(
-      /A text needs its quotes.*malformed-json/,
+      /A text needs JSON quotes.*malformed-json/,
     );
     const retried = folder.run(["settle", id, "--retry"]);
-    expect(retried.stdout).toContain("with the same key, where gate:pay is hosted");
+    expect(retried.stdout).toContain("with the same idempotency key, where gate:pay is hosted");
   });
 });
 

@@ -23,7 +23,7 @@ test("lists what was given up: channel, number, what it was about, since when, h
   expect(code).toBe(0);
   expect(stdout).toMatch(new RegExp(`^pager ${first}  confirmation-requested  wipe  [0-9a-z]{8}$`, "m"));
   expect(stdout).toContain(`webhook ${second}  confirmation-requested`);
-  expect(stdout).toMatch(/tried once since 20\d\d-.*, given up (now|\d+s ago)/);
+  expect(stdout).toMatch(/tried once since 20\d\d-.*, failed for good (now|\d+s ago)/);
   expect(stdout).toContain("│ no such host");
   expect(stdout).not.toContain("\u001b[2J");
   for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
@@ -40,7 +40,7 @@ test("lists what was given up: channel, number, what it was about, since when, h
   });
   expect(folder.run(["deliveries", "--limit", "2"]).stdout).toContain("There are more");
   const checked = folder.json(["doctor"]) as { readonly findings: readonly { readonly check: string }[] };
-  expect(JSON.stringify(checked)).toContain("3 of the messages to channels were given up");
+  expect(JSON.stringify(checked)).toContain("3 messages to channels could not be delivered");
 });
 
 test("sends one again, once, and all of them", async () => {
@@ -63,10 +63,10 @@ test("sends one again, once, and all of them", async () => {
 });
 
 test.each([
-  [["retry"], "needs a channel and a number"],
-  [["retry", "webhook"], "needs a channel and a number"],
-  [["retry", "webhook", "first"], '"first" is no number of a message'],
-  [["retry", "webhook", "1", "--all"], "either --all or a message"],
+  [["retry"], "needs --all, or a channel and a number"],
+  [["retry", "webhook"], "needs --all, or a channel and a number"],
+  [["retry", "webhook", "first"], '"first" is not a message number'],
+  [["retry", "webhook", "1", "--all"], "--all or one message"],
   [["revive"], '`deliveries` does not take "revive"'],
 ])("`deliveries %j` is told in one line, with exit code 2", async (args, message) => {
   const folder = makeFolder();

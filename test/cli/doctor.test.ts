@@ -156,7 +156,7 @@ describe("migrate", () => {
     expect(dry).toMatchObject({ existed: false, from: 0, dryRun: true });
     expect(folder.read("countersign.db")).toBe("");
     expect(folder.run(["migrate"]).stdout).toBe(`sqlite:countersign.db was made, with schema ${dry.to}.\n`);
-    expect(folder.run(["migrate"]).stdout).toContain("the newest; nothing to do");
+    expect(folder.run(["migrate"]).stdout).toContain("Nothing to do");
     expect(folder.json(["migrate"])).toMatchObject({ existed: true, from: dry.to, to: dry.to });
   });
 

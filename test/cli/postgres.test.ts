@@ -58,7 +58,7 @@ test(
     );
     const misspelt = folder.run(["serve", "agents", "--db", url], { COUNTERSIGN_MIGRATE: "yes" });
     expect(misspelt).toMatchObject({ code: 2, stdout: "" });
-    expect(misspelt.stderr).toContain('COUNTERSIGN_MIGRATE is "yes"; give true or false.');
+    expect(misspelt.stderr).toContain('COUNTERSIGN_MIGRATE is "yes". Use true or false.');
     expect(await schemasIn(url)).toEqual([{ found: 0 }]);
   },
   LONG_MS,

@@ -99,7 +99,7 @@ describe("without a terminal", () => {
   test("a word that is neither yes nor no is no answer", () => {
     const folder = makeClerk();
     const { stdout } = folder.run(RUN, {}, "leave\nok\nsure\n");
-    expect(stdout).toContain("Say approve (or y)");
+    expect(stdout).toContain("Type approve (or y)");
     expect(pending(folder)).toMatchObject([{ status: "requested" }]);
   });
 
@@ -132,8 +132,8 @@ describe("without a terminal", () => {
     const env = { COUNTERSIGN_AUTH: "tokens" };
     const args = ["run", "agents/payer", "--session", "s1"];
     const refused = folder.run(args, env, "Pay 5\ny\n");
-    expect(refused.stdout).toContain("People log in to decide on this ledger");
-    expect(refused.stdout).toContain("You may not decide this here");
+    expect(refused.stdout).toContain("This ledger requires a login to decide");
+    expect(refused.stdout).toContain("You may not decide this");
     const [open] = pending(folder);
     folder.run([...args, "--break-glass"], env, "y\n");
     expect(folder.json(["show", open?.id ?? ""])).toMatchObject({
@@ -190,7 +190,7 @@ describe.skipIf(process.platform !== "linux")("in a terminal", () => {
     terminal.type("Pay 12\r");
     await terminal.until("approve, deny or later?");
     terminal.type("n\r");
-    await terminal.until("why (may be empty)?");
+    await terminal.until("reason (optional)?");
     terminal.type("no money\r");
     await terminal.until(/It said [^]*no money/);
     terminal.type("/quit\r");
@@ -221,7 +221,7 @@ describe.skipIf(process.platform !== "linux")("in a terminal", () => {
     terminal.type("y\r");
     await untilWritten(folder, "effects.log", "start 12");
     terminal.type("\u0003");
-    await terminal.until("Waiting for what runs");
+    await terminal.until("Waiting for running calls");
     folder.write("go", "");
     const { code, screen } = await terminal.ended();
     expect(code).toBe(130);
@@ -240,7 +240,7 @@ describe.skipIf(process.platform !== "linux")("in a terminal", () => {
     terminal.type("y\r");
     await untilWritten(folder, "effects.log", "start 12");
     terminal.type("\u0003");
-    await terminal.until("Waiting for what runs");
+    await terminal.until("Waiting for running calls");
     terminal.type("\u0003");
     expect((await terminal.ended()).code).toBe(130);
     expect(folder.json(["show", open?.id ?? ""])).toMatchObject({ status: "executing" });

@@ -106,7 +106,7 @@ describe("a server that cannot start says why in one line, and exits 2", () => {
     [
       "exports another's agent",
       "export const rootAgent = { name: 'x' };",
-      /is no agent of Countersign; .*"countersign"/,
+      /is not a Countersign agent\. .*"countersign"/,
     ],
   ])("an agent that %s", (_, code, message) => {
     const folder = makeFolder();
@@ -128,7 +128,7 @@ describe("a server that cannot start says why in one line, and exits 2", () => {
     const folder = makeFolder();
     folder.write("a/same/agent.ts", GREETER);
     folder.write("b/same/agent.ts", GREETER);
-    expect(refused(folder, ["a", "b"])).toContain('Two agents would be served as "same"');
+    expect(refused(folder, ["a", "b"])).toContain('Two agents have the name "same"');
   });
 
   test("a port that is taken, told with how to choose another", async () => {
@@ -148,17 +148,17 @@ describe("a server that cannot start says why in one line, and exits 2", () => {
 
   test.each([
     [["--host", "0.0.0.0"], "on loopback only"],
-    [["--port", "eighty"], '--port is "eighty"; give a number from 0 to 65535.'],
-    [["--port", "65536"], "give a number from 0 to 65535."],
-    [["--auth", "password"], '--auth is "password"; it is one of none, local, tokens, oidc.'],
+    [["--port", "eighty"], 'Invalid --port "eighty". Use a number from 0 to 65535.'],
+    [["--port", "65536"], "Use a number from 0 to 65535."],
+    [["--auth", "password"], 'Invalid --auth "password". Use one of none, local, tokens, oidc.'],
     [["--auth", "oidc"], "--auth oidc needs --oidc-issuer URL"],
     [[...OIDC, "https://id.test", "--oidc-default-scopes", "read,root"], 'has "root"; there are run, read'],
     [[...OIDC, "https://id.test", "--oidc-login-age", "soon"], "--oidc-login-age"],
     [[...OIDC, "http://id.test"], "is not https"],
-    [["--db", "mysql://x"], 'no store is called "mysql:"'],
-    [["--public-url", "example.com"], "begins with http:// or https://"],
-    [["--allow-origin", "https://a.example/path"], "and no path"],
-    [["--trust-proxy", "all"], '--trust-proxy is "all"; give a number from 0 to 10.'],
+    [["--db", "mysql://x"], 'there is no store "mysql:"'],
+    [["--public-url", "example.com"], "starts with http:// or https://"],
+    [["--allow-origin", "https://a.example/path"], "without a path"],
+    [["--trust-proxy", "all"], 'Invalid --trust-proxy "all". Use a number from 0 to 10.'],
     [["--prot", "1"], "Did you mean --port?"],
   ])("%j", (args, message) => {
     const folder = makeFolder();
@@ -170,7 +170,7 @@ describe("a server that cannot start says why in one line, and exits 2", () => {
     const folder = makeFolder();
     writePayer(folder);
     const server = folder.start(["serve", "agents", "--port", "0", "--auth", "tokens"]);
-    await server.until("Countersign serves on");
+    await server.until("Countersign is running at");
     server.signal("SIGTERM");
     await server.ended();
     const { code, stderr } = folder.run(["serve", "agents", "--port", "0"]);
@@ -229,7 +229,7 @@ describe("--dev", () => {
     const folder = makeFolder();
     folder.write("agents/greeter/agent.ts", "throw new Error('not yet');");
     const server = folder.start(["serve", "agents", "--port", "0", "--json", "--dev"]);
-    await server.until("waiting for a change");
+    await server.until("Waiting for a file change");
     folder.write("agents/greeter/agent.ts", GREETER);
     expect((await announced(server)).apps).toEqual(["greeter"]);
     server.signal("SIGINT");

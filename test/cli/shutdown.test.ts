@@ -21,7 +21,7 @@ async function serveUntilPaying(
   writePayer(folder);
   const id = askToPay(folder, 7);
   const server = folder.start([...SERVE, ...more]);
-  await server.until("Countersign serves on");
+  await server.until("Countersign is running at");
   expect(folder.run(["approve", id]).code).toBe(0);
   await untilWritten(folder, "effects.log", "start 7");
   return { server, id };
@@ -31,7 +31,7 @@ test("SIGTERM in the middle of a tool lets it finish, and the process exits 0", 
   const folder = makeFolder();
   const { server, id } = await serveUntilPaying(folder);
   server.signal("SIGTERM");
-  await server.until("finishing what runs");
+  await server.until("waiting for running calls");
   folder.write("go", "");
   expect(await server.ended()).toMatchObject({ code: 0, signal: null });
   expect(folder.read("effects.log")).toBe("start 7\nend 7\n");
@@ -59,7 +59,7 @@ test.each([
   const folder = makeFolder();
   const { server, id } = await serveUntilPaying(folder);
   server.signal(signal);
-  await server.until("finishing what runs");
+  await server.until("waiting for running calls");
   server.signal(signal);
   expect(await server.ended()).toMatchObject({ code });
   expect(shown(folder, id).status).toBe("executing");
@@ -73,7 +73,7 @@ test("a server killed in the middle of a tool leaves a call that the next one sh
   expect(shown(folder, id).status).toBe("executing");
   folder.write("go", "");
   const next = folder.start(SERVE);
-  await next.until("Countersign serves on");
+  await next.until("Countersign is running at");
   // Once its lease has run out.
   const settled = await folder.withEngine((engine) =>
     engine.ledger.load({ confirmation: id }).then((found) => engine.finished(found?.call?.id ?? "")),

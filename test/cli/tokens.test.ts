@@ -88,7 +88,7 @@ test.each([
   [["tokens", "create"], "--user"],
   [["tokens", "create", "--user", "local"], "reserved"],
   [["tokens", "create", "--user", "ana", "--scopes", "run,root"], `"root"`],
-  [["tokens", "create", "--user", "ana", "--scopes", ","], "good for nothing"],
+  [["tokens", "create", "--user", "ana", "--scopes", ","], "needs at least one scope"],
   [["tokens", "create", "--user", "ana", "--kind", "robot"], "person or agent"],
   [["tokens", "create", "--user", "ana", "--expires", "soon"], "--expires"],
   [["tokens", "revoke", "0123456789abcdef"], "There is no token"],

@@ -54,9 +54,9 @@ describe("a command line that is not understood", () => {
     [["approve"], "`approve` needs <id>: countersign approve <id> [--payload JSON] [--wait SECONDS]"],
     [["pending", "extra"], '`pending` does not take "extra": countersign pending [--tool NAME]'],
     [["deny", "abcd", "--reason"], "--reason needs a value: --reason TEXT."],
-    [["deny", "abcd", "--reason", "--db"], "looks like a flag; write --reason=--db if it is the value."],
+    [["deny", "abcd", "--reason", "--db"], "looks like a flag. If it is the value, write --reason=--db."],
     [["pending", "--json=yes"], "--json takes no value."],
-    [["pending", "--limit", "0"], '--limit is "0"; give a number of at least 1.'],
+    [["pending", "--limit", "0"], 'Invalid --limit "0". Use a number of at least 1.'],
     [["prune"], "`prune` needs --older-than AGE, for example 30d."],
     [
       ["prune", "--older-than", "soon"],

@@ -97,5 +97,5 @@ test("a manifest is served under its own name, a folder's under the folder's, an
   await server.ended();
   const { code, stderr } = folder.run(["serve", "file-manager.yaml", "other.yaml", "--port", "0"]);
   expect(code).toBe(2);
-  expect(stderr).toContain('would be served as "file-manager"');
+  expect(stderr).toContain('The name "file-manager" is already used');
 });

@@ -44,7 +44,7 @@ const WORLDS: readonly World[] = [
     // What may be repeated and needs nobody's approval is claimed without a sync: it is done again.
     untraced: / \((look|lookup)\), attempt \d+ ran/,
     // A session that was there at one look is gone at the next.
-    complaints: /was used for \w+ with other arguments/,
+    complaints: /was already used for \w+ with different arguments/,
   },
 ];
 

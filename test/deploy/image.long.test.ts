@@ -117,7 +117,7 @@ test("its packages are the production ones and the optional ones, in the version
 test("the image's own command serves from a file in /data, is healthy, and ends when it is told to", async () => {
   await setWritable(true);
   const container = await startContainer(wordsOf(image, "CMD"));
-  await container.until("Countersign serves on");
+  await container.until("Countersign is running at");
   expect(checkHealth(container)).toBe(0);
   expect(await statusAt(`${container.url}/readyz`)).toBe(200);
   expect(await statusAt(`${container.url}/v1/confirmations`)).toBe(401);
@@ -137,7 +137,7 @@ test("the Deployment's command serves what its Job made, with nothing that it co
   expect(await job.ended).toBe(0);
   const [serve] = pods.containers;
   const pod = await startContainer(serve.args, { ...variablesOf(serve), COUNTERSIGN_DB });
-  await pod.until("Countersign serves on");
+  await pod.until("Countersign is running at");
   expect(checkHealth(pod)).toBe(0);
   expect(await statusAt(`${pod.url}/readyz`)).toBe(200);
 

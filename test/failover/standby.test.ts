@@ -27,7 +27,7 @@ test("a standby is told by whether it is synchronous, and one that cannot be see
   expect(await abouts(url)).toEqual([expect.stringMatching(/^standby: No standby .* is synchronous/)]);
   await primary.ask("create role watching login");
   const unseeing = url.replace("postgres@", "watching@");
-  expect(await abouts(unseeing)).toEqual([expect.stringMatching(/may not see whether it is synchronous/)]);
+  expect(await abouts(unseeing)).toEqual([expect.stringMatching(/cannot see whether it is synchronous/)]);
   await primary.waitForStandby();
   expect(await abouts(url)).toEqual([]);
   await primary.ask("alter role postgres set synchronous_commit = local");

@@ -125,7 +125,7 @@ describe("ctx.step", () => {
 
   test.each([
     ["is not JSON", new Date(0), "it is not JSON"],
-    ["is too large", "x".repeat(1_048_576), "it has 1048578 bytes of JSON, and the limit is 1048576"],
+    ["is too large", "x".repeat(1_048_576), "it has 1048578 bytes of JSON; the limit is 1048576"],
   ])("refuses to remember what %s; the work is not repeated for that", async (_, value, flaw) => {
     let tries = 0;
     const call = tool(async ({ step, confirm }) => {
@@ -140,7 +140,7 @@ describe("ctx.step", () => {
     await approve();
     expect(tries).toBe(1);
     expect((await stored()).result).toContain(
-      `The step "charge" ran, but its result cannot be remembered: ${flaw}`,
+      `The step "charge" ran, but its result cannot be stored: ${flaw}`,
     );
   });
 
@@ -492,7 +492,7 @@ describe("ctx.confirm", () => {
     await approve(entered);
     expect(await call({}, use)).toEqual({
       status: "failed",
-      error: expect.stringContaining("does not ask as it did before") as string,
+      error: expect.stringContaining("asks differently than before") as string,
     });
     expect(await stored()).toMatchObject({ status: "failed", result: { code: "replay-diverged" } });
     expect(ran).toEqual([]);

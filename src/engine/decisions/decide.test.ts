@@ -252,7 +252,7 @@ describe("a decision by someone the rule does not admit", () => {
   test.each([
     ["requester", "the requester"],
     [{ users: ["max"], roles: ["cfo"] }, "the role cfo or max"],
-    [{ notRequester: true }, "any other logged-in user (but not whoever asked)"],
+    [{ notRequester: true }, "any other logged-in user (not the requester)"],
     [{}, "any other logged-in user"],
   ] as const)("is told who may: %j", async (approvers, who) => {
     const fixture = await openEngineFixture();
@@ -364,7 +364,7 @@ describe("the deadline", () => {
     expect(await tryApprove(fixture.engine, confirmation.id, { by: ANA })).toMatchObject({
       ok: false,
       code: "expired",
-      message: "The deadline was 2026-01-01T00:00:01.000Z; the call did not run and the model was told so.",
+      message: "The deadline was 2026-01-01T00:00:01.000Z. The call did not run, and the model was told.",
     });
     expect(await fixture.journal()).toEqual(journal);
   });

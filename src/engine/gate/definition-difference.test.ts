@@ -20,12 +20,12 @@ test("a definition does not differ from itself, whatever the order of its member
 });
 
 test.each<[string, Partial<ToolDefinition>, string]>([
-  ["its words", { description: "Pays twice." }, 'its description was "Pays." and is "Pays twice."'],
-  ["its server", { server: "b4nk" }, 'its server was "bank" and is "b4nk"'],
+  ["its words", { description: "Pays twice." }, 'its description changed from "Pays." to "Pays twice."'],
+  ["its server", { server: "b4nk" }, 'its server changed from "bank" to "b4nk"'],
   [
     "what it says of itself",
     { annotations: { destructiveHint: false } },
-    "the annotation destructiveHint was true and is false",
+    "the annotation destructiveHint changed from true to false",
   ],
 ])("tells of %s", (_, change, phrase) => {
   expect(differenceOf(PAY, { ...PAY, ...change })).toEqual([phrase]);
@@ -41,7 +41,7 @@ test("tells of each parameter that is new, gone or of another kind, and of the r
     "the parameter to was removed",
     'the parameter amount was {"type":"number","maximum":100} and is {"type":"number","maximum":9000}',
     "the parameter memo is new",
-    'the rules for its parameters were {"type":"object","required":["to","amount"]} and are {"type":"object","required":["amount"]}',
+    'the rules for its parameters changed from {"type":"object","required":["to","amount"]} to {"type":"object","required":["amount"]}',
   ]);
 });
 

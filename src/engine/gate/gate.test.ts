@@ -43,7 +43,7 @@ describe("a gated function", () => {
     await refund({ order: 17 }, { key: "order-17", by: ana });
     await expect(charge({ order: 17 }, { key: "order-17", by: ana })).rejects.toMatchObject({
       code: "key-reused",
-      message: "The key order-17 was used for refund.",
+      message: "The key order-17 was already used for refund.",
     });
   });
 
@@ -412,7 +412,7 @@ describe("the outcome", () => {
       expect(await long(name, result)).toEqual({
         status: "succeeded",
         result: {
-          warning: `the tool ran, but its result was not kept: it has ${Buffer.byteLength(JSON.stringify(result))} bytes of JSON, and the limit is 10.`,
+          warning: `the tool ran, but its result was not stored: it has ${Buffer.byteLength(JSON.stringify(result))} bytes of JSON; the limit is 10.`,
         },
       });
     }

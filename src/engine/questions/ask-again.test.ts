@@ -102,7 +102,7 @@ describe("the tool is not the one that was shown", () => {
     expect(refused).toMatchObject({ ok: false, code: "definition-changed", call: { status: "cancelled" } });
     expect(await fixture.call(call.id)).toMatchObject({
       status: "cancelled",
-      result: { reason: "the tool pay is not the one that was shown" },
+      result: { reason: "the tool pay has changed since it was shown" },
     });
     expect((await fixture.ledger.confirmations({ state: "open" })).items).toEqual([]);
     expect(fixture.app.steps).toHaveLength(1);

@@ -51,10 +51,12 @@ test.each([
   ["no list of scopes", { scopes: null }],
 ])("%s name nobody", async (_, said) => {
   const input = { id: "bob", ...said } as unknown as PrincipalInput;
-  await expect(authOf({ authenticate: () => input }).authenticate(REQUEST)).rejects.toThrow("list of texts");
+  await expect(authOf({ authenticate: () => input }).authenticate(REQUEST)).rejects.toThrow(
+    "list of strings",
+  );
 });
 
-test("there is one login: without any it is none, and two are refused", () => {
+test("cannot be combined: without any it is none, and two are refused", () => {
   expect(authOf({})).toBe(noAuth);
-  expect(() => authOf({ auth: noAuth, authenticate: () => undefined })).toThrow("there is one login");
+  expect(() => authOf({ auth: noAuth, authenticate: () => undefined })).toThrow("cannot be combined");
 });

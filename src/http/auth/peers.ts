@@ -14,7 +14,7 @@ export function loadOAuth(): Promise<typeof OAuth> {
 
 function missing(feature: string, name: string): (cause: unknown) => never {
   return (cause) => {
-    const message = `${feature} needs the package ${name}: npm install ${name}`;
+    const message = `${feature} needs the package ${name}. Run \`npm install ${name}\`.`;
     throw new CountersignError("missing-package", message, { cause });
   };
 }

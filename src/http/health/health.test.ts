@@ -47,7 +47,7 @@ test("a process with another secret than its database's is not ready, and says w
   const runner = new Runner({ agent: new Agent({ name: "shop" }), ledger, secret: "another" });
   releases.push(() => runner.close());
   const app = createApp({ apps: { shop: runner } });
-  const detail = expect.stringMatching(/The server's log says more\.$/) as string;
+  const detail = expect.stringMatching(/See the server log for details\.$/) as string;
   expect(await ask(app, "/readyz")).toMatchObject([500, { code: "invalid-option", detail }]);
 });
 

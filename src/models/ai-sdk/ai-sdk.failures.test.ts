@@ -95,7 +95,7 @@ describe.each(EVERY)("a stream: $version, $wire", (kind) => {
       const seen: ModelChunk[] = [];
       await expect(collect(open(server, kind), seen)).rejects.toMatchObject({
         code: "model-failed",
-        message: "The answer of gpt-5 broke off: the stream ended early.",
+        message: "The answer of gpt-5 is incomplete: the stream ended early.",
         details: { retryable: true },
       });
       expect(seen.every(({ partial }) => partial === true)).toBe(true);

@@ -105,7 +105,7 @@ describe("all sources are asked, the strictest wins", () => {
     expect(model.requests.slice(1).flatMap(resultsIn)).toEqual([
       {
         error: "tool call was denied by policy",
-        reason: expect.stringContaining('"money" cannot have approvers: {"anyOff":["boss"]}') as string,
+        reason: expect.stringContaining('"money" has an invalid approvers: {"anyOff":["boss"]}') as string,
       },
     ]);
   });
@@ -261,7 +261,7 @@ describe("when an approved call is about to start", () => {
     const [again] = await runner.pending();
     expect(again).toMatchObject({ args: { amount: 5 }, approvers: { users: ["boss"] } });
     expect(again?.why).toContain(
-      'the tool changed since it was asked about: its description was "Pays." and is "Pays twice."',
+      'the tool changed after the question was asked: its description changed from "Pays." to "Pays twice."',
     );
     await expect(runner.approve(String(again?.id), byAna)).rejects.toMatchObject({ code: "not-an-approver" });
     await (await runner.approve(String(again?.id), byBoss)).finished;

@@ -69,7 +69,7 @@ describe("a mistake by the model goes back to it as an answer that it can act on
     expect(await answersTo([call("echo", { text: "hi" })], [broken])).toMatchObject([
       {
         code: "arguments-mismatch",
-        error: "the arguments do not match the schema: the list of words is not there",
+        error: "invalid arguments: the list of words is not there",
       },
     ]);
   });

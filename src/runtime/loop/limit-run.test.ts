@@ -150,7 +150,7 @@ describe("a timeout", () => {
     await clock.advance(1000);
     expect(await turn).toMatchObject({
       status: "failed",
-      error: { code: "timed-out", message: "The run was still at work after 1000 ms." },
+      error: { code: "timed-out", message: "The run timed out after 1000 ms." },
     });
   });
 

@@ -67,7 +67,9 @@ describe("talking while something is pending", () => {
       {
         role: "user",
         parts: [
-          { text: "(The results of pay, asked for earlier, have arrived; they stand in their place above.)" },
+          {
+            text: "(The results of the earlier calls to pay have arrived; they are shown above, after those calls.)",
+          },
         ],
       },
     ]);

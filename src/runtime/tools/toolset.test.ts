@@ -47,7 +47,7 @@ describe("a toolset", () => {
     const agent = new Agent({ name: "a", model: play("Hi."), tools: [read, toolset("files", [read])] });
     expect(await makeRunner({ agent }).send("hi", ana)).toMatchObject({
       status: "failed",
-      error: { message: 'The agent a has two tools called "read".' },
+      error: { message: 'The agent a has two tools named "read".' },
     });
   });
 

@@ -34,7 +34,7 @@ test("several hosts are read as libpq reads them, and named without the password
 
 test.each([
   ["postgres://u:secret@a,,b/db", "a host between the commas"],
-  ["postgres://u:secret@a,b/db?target_session_attrs=standby", "a ledger is written to"],
+  ["postgres://u:secret@a,b/db?target_session_attrs=standby", "invalid target_session_attrs"],
   ["postgres://u:secret@a:port,b/db", "cannot be read"],
 ])("%s is refused, without its password", async (url, problem) => {
   const error: unknown = await openPostgresLedger({ url }).catch((reason: unknown) => reason);

@@ -75,7 +75,7 @@ test("a role that may not create anything can serve, and one that lacks a right 
   const served = withParts(url, { username: role, password: "pw" });
   await expect(openPostgresLedger({ url: served })).rejects.toMatchObject({
     code: "ledger-unreachable",
-    message: expect.stringContaining("lacks a right") as unknown,
+    message: expect.stringContaining("lacks a privilege") as unknown,
   });
   await execute(url, ...rightsFor(role));
   const ledger = await openPostgresLedger({ url: served });

@@ -55,7 +55,7 @@ async function settingOf(server: string, name: string): Promise<string> {
 
 test("a server without TLS is not spoken to in the clear where TLS is asked for", async () => {
   const url = withTls(await createDatabase(resources), { sslmode: "require" });
-  expect(await refusalOf(url)).toMatchObject(refused("has no TLS"));
+  expect(await refusalOf(url)).toMatchObject(refused("does not support TLS"));
 });
 
 describe("a server with a certificate for localhost", () => {
@@ -95,7 +95,7 @@ describe("a server with a certificate for localhost", () => {
     "with sslmode=%s an authority that is not the right one is refused",
     async (sslmode) => {
       const url = await createDatabase(resources);
-      const told = refused("not from an authority that is trusted: name the right one with sslrootcert");
+      const told = refused("not from a trusted authority: set sslrootcert");
       expect(await refusalOf(withTls(url, { sslmode, sslrootcert: files.other }))).toMatchObject(told);
       expect(await refusalOf(withTls(url, { sslmode }))).toMatchObject(told);
     },
@@ -104,7 +104,7 @@ describe("a server with a certificate for localhost", () => {
   test("is refused under another name", async () => {
     const parameters = { sslmode: "verify-full", sslrootcert: files.root };
     const url = withTls(await createDatabase(resources), parameters, "127.0.0.1");
-    expect(await refusalOf(url)).toMatchObject(refused("is for another host"));
+    expect(await refusalOf(url)).toMatchObject(refused("is for a different host"));
   });
 
   test.each(["disable", "no-verify"])("is used unseen with sslmode=%s", async (sslmode) => {

@@ -62,5 +62,5 @@ test("what is no ledger is refused", () => {
   const other = new DatabaseSync(join(folder, "other.db"));
   other.exec("create table t (a)");
   other.close();
-  expect(() => inspectSqliteLedger(join(folder, "other.db"))).toThrow("is no ledger of Countersign");
+  expect(() => inspectSqliteLedger(join(folder, "other.db"))).toThrow("is not a Countersign ledger");
 });

@@ -43,7 +43,7 @@ test("a ledger of a newer version is refused and left as it is", async () => {
   raw.exec(`pragma user_version = ${newest + 1}`);
   await expect(openSqliteLedger({ path })).rejects.toMatchObject({
     code: "ledger-newer",
-    message: expect.stringContaining("upgrade Countersign") as unknown,
+    message: expect.stringContaining("Upgrade Countersign") as unknown,
     details: { found: newest + 1, known: newest },
   });
   expect(raw.prepare("pragma user_version").get()).toEqual({ user_version: newest + 1 });

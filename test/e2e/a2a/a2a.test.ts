@@ -104,7 +104,7 @@ describe("a task", () => {
     const task = await wire.order({ id: "call-1", name: "lose", args: {} });
     const lost = taskIn(await wire.answer(task, approvalOf(task)));
     expect(stateOf(lost)).toBe("input-required");
-    expect(lost.status.message?.parts[0]?.text).toContain("A person has to settle it");
+    expect(lost.status.message?.parts[0]?.text).toContain("A person must settle it");
     expect(lost.status.message?.metadata ?? {}).toEqual({ countersign_settle: true });
     expect((await wire.call("CancelTask", { id: task.id })).error?.code).toBe(-32002);
     expect((await wire.answer(lost, approvalOf(task))).error?.code).toBe(-32602);

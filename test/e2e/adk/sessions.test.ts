@@ -86,7 +86,7 @@ test("a deleted session's id is not used again, and whoever asks for it is told 
     400,
     {
       code: "session-exists",
-      error: "The session s1 was deleted, and its id is not used again; choose another.",
+      error: "The session s1 was deleted, and its id cannot be used again. Choose another id.",
     },
   ]);
   const input = client.body("s1", "hello");

@@ -100,5 +100,5 @@ test("in a plain Node server it answers everything, also what it does not know",
 test.each(["approvals", "/approvals/", "/a b", "/../x", "//x"])("a base path %s is refused", (basePath) => {
   const shop = createShop();
   resources.add(() => shop.close());
-  expect(() => createApp({ apps: { shop }, basePath })).toThrow(`The basePath "${basePath}" is no path`);
+  expect(() => createApp({ apps: { shop }, basePath })).toThrow(`Invalid basePath "${basePath}"`);
 });

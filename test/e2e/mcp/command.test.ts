@@ -128,7 +128,7 @@ describe("the file server from npm behind `countersign mcp`", () => {
     const calling = client.callTool(writing(folder));
     const [open] = await waiting(folder);
     const said = await server.until("signed");
-    expect(said).toContain(`No agents here: this serves the inbox of ${folder.ledger}`);
+    expect(said).toContain(`Inbox only, no agents: ${folder.ledger}`);
     const [, url = ""] = /serves on (http:\S+)/.exec(said) ?? [];
     expect(await (await fetch(`${url}/list-apps`)).json()).toEqual([]);
     const page = await fetch(`${url}/v1/confirmations`);
@@ -223,7 +223,7 @@ describe("a gateway that cannot stand says why, and exits", () => {
     for (const args of [[], ["--url", "http://127.0.0.1:9", "--", "x"]]) {
       expect(folder.run(["mcp", ...args])).toMatchObject({
         code: 2,
-        stderr: expect.stringContaining("Say which server") as string,
+        stderr: expect.stringContaining("Name the server") as string,
       });
     }
   });

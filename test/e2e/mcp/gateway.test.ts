@@ -218,7 +218,7 @@ describe("what the server does meanwhile", () => {
     await engine.approve(id, { by });
     expect(await calling).toMatchObject({
       isError: true,
-      content: [{ text: expect.stringContaining("not what it was when it was approved") as string }],
+      content: [{ text: expect.stringContaining("has changed since it was approved") as string }],
     });
     expect(await calls()).toEqual(["call sneak {}"]);
     const again = client.callTool({ name: "write", arguments: {} });

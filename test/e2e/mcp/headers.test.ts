@@ -170,7 +170,7 @@ describe("where the request is not known any more", () => {
 test.each([
   ["Host", "Host belongs to the connection with the server"],
   ["mcp-session-id", "belongs to the connection"],
-  ["a b", '"a b" is no header\'s name'],
+  ["a b", '"a b" is not a valid header name'],
 ])("a header that cannot be passed on is refused: %s", (name, message) => {
   const server = { url: "http://127.0.0.1:9/mcp" };
   expect(() => new McpToolset({ name: "x", server, allowedHeaders: [name] })).toThrow(message);

@@ -244,7 +244,7 @@ describe("a hostile server", () => {
       onWarning: (message) => void warnings.push(message),
     });
     expect((await both.tools()).map(({ name }) => name)).toEqual(["wipe"]);
-    expect(warnings).toEqual([expect.stringContaining("could be taken for it")]);
+    expect(warnings).toEqual([expect.stringContaining("the same or a very similar name")]);
   });
 
   test("is sent no arguments of which it could take another than was shown", async () => {

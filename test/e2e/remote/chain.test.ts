@@ -151,6 +151,6 @@ test("killed inside the call at the bottom, every level says that a person has t
   // Each level passes on that nobody knows; the task waits for people at every one of them.
   const waiting = taskIn(await decided);
   expect(stateOf(waiting)).toBe("input-required");
-  expect(waiting.status.message?.parts[0]?.text).toContain("A person has to settle it");
+  expect(waiting.status.message?.parts[0]?.text).toContain("A person must settle it");
   expect(await effects()).toEqual([...before, '{"path":"a"}']);
 });

@@ -163,7 +163,7 @@ test.each<[string, JsonObject, string]>([
     "there is no agent",
   ],
   ["a header of the connection's own", server({ allowedHeaders: ["Host"] }), "belongs to the connection"],
-  ["an address that is none", server({ countersign: { url: "here" } }), "is no URL"],
+  ["an address that is none", server({ countersign: { url: "here" } }), "is not a URL"],
 ])("only the reader can tell %s", (_, manifest, message) => {
   expect(checkSchema(SCHEMA, manifest)).toEqual({ ok: true });
   expect(problemsOf(manifest).join("\n")).toContain(message);

@@ -225,6 +225,6 @@ test("a port that is taken is said with what to do", async () => {
   const { port } = await start(echo);
   await expect(start(echo, { port })).rejects.toMatchObject({
     code: "invalid-option",
-    message: `Nothing can listen on port ${port} of 127.0.0.1: the port is in use; choose another, or 0 for a free port.`,
+    message: `Cannot listen on port ${port} of 127.0.0.1: the port is in use; choose another, or 0 for a free port.`,
   });
 });

@@ -8,7 +8,7 @@ import { board } from "../features/inbox/board.ts";
 import { Empty } from "../ui/empty.tsx";
 import { useStore } from "../ui/store.ts";
 
-/** Messages to channels that were given up. */
+/** Messages to channels that could not be delivered. */
 export function DeliveriesPage(): ReactNode {
   const { me } = useStore(board);
   const found = useFailedDeliveries();

@@ -6,7 +6,8 @@ import { eventsIn, type Outcome, type RecordedEvent, type Step } from "./recordi
 
 const PAID = { status: "ok", purpose: "hotel", amount: 1500 };
 const WAITING = { status: "pending", message: "awaiting a person's decision; it has not run" };
-const NEWS = "(The results of reimburse, asked for earlier, have arrived; they stand in their place above.)";
+const NEWS =
+  "(The results of the earlier calls to reimburse have arrived; they are shown above, after those calls.)";
 
 interface Seen {
   readonly stream: boolean;

@@ -13,7 +13,7 @@ export function FailedDeliveryNotice({ isHere }: { readonly isHere: boolean }): 
       {count}
       {found?.hasMore === true ? "+" : ""}{" "}
       <span className="failed-delivery-wide">{count === 1 ? "notification was" : "notifications were"} </span>
-      given up
+      not delivered
     </a>
   );
 }

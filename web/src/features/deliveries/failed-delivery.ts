@@ -4,7 +4,7 @@ import type { FailedDelivery } from "../../api/types.ts";
 import { Store, useStore } from "../../ui/store.ts";
 import { board } from "../inbox/board.ts";
 
-/** Messages that were given up, as far as they were looked for. */
+/** The undelivered messages that were loaded. */
 export interface FailedDeliveries {
   readonly items: readonly FailedDelivery[];
   /** There are more than these. */

@@ -21,7 +21,7 @@ test("approving is on only when everything was seen, is settled, complete, in ti
   expect(approveOff(ready())).toBeUndefined();
   expect(approveOff(ready({ unseen: { folded: 2, below: 1 } }))).toContain("2 folded parts");
   expect(approveOff(ready({ unseen: { folded: 0, below: 1 } }))).toContain("Scroll to the end");
-  expect(approveOff(ready({ settled: false }))).toContain("only just changed");
+  expect(approveOff(ready({ settled: false }))).toContain("has just changed");
   expect(approveOff(ready({ online: false }))).toContain("Not connected");
   expect(approveOff(ready({ fault: "Not complete." }))).toBe("Not complete.");
   expect(approveOff(ready({ now: 10 }, { expiresAt: new Date(5).toISOString() }))).toBe("Its time is up.");
@@ -29,7 +29,7 @@ test("approving is on only when everything was seen, is settled, complete, in ti
 });
 
 test("what is shown only in part cannot be approved, but can be rejected", () => {
-  expect(approveOff(ready({}, { truncated: true }))).toContain("Only its beginning is shown");
+  expect(approveOff(ready({}, { truncated: true }))).toContain("is shortened here");
   expect(decideOff(ready({}, { truncated: true }))).toBeUndefined();
 });
 

@@ -33,7 +33,7 @@ test("a schema gives labels, bounds, choices and what is needed", () => {
   expect(form.fields[2]).toMatchObject({ kind: "text", required: false });
   expect(readForm(form, { days: "1.5" })).toEqual({
     ok: false,
-    faults: { days: "This must be a whole number.", kind: "This is needed." },
+    faults: { days: "This must be a whole number.", kind: "This field is required." },
   });
   expect(readForm(form, { kind: "2" })).toEqual({ ok: true, value: { days: 4, kind: 2 } });
 });
