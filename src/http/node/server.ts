@@ -220,7 +220,7 @@ function cannotListen(host: string, port: number, cause: NodeJS.ErrnoException):
   const why =
     cause.code === "EADDRINUSE"
       ? "the port is in use; choose another, or 0 for a free port"
-      : `${cause.code ?? cause.message}`;
+      : (cause.code ?? cause.message);
   return new CountersignError("invalid-option", `Cannot listen on port ${port} of ${host}: ${why}.`, {
     details: { field: "port" },
     cause,
