@@ -187,7 +187,7 @@ export class GatewaySession {
     const { id, method } = request;
     const tool = textOf(params, "name") ?? "";
     if (this.#learned === undefined)
-      return this.#refuse(id, RPC_CODES.invalidRequest, "send notifications/initialized before you call");
+      return this.#refuse(id, RPC_CODES.invalidRequest, "send notifications/initialized first");
     if (this.#gateway.isGated(tool)) return this.#hold(id, tool, params);
     this.#passed.set(id, method);
     await this.#learned;
