@@ -103,7 +103,7 @@ test("when somebody else logs in, nothing of the one before is sent", async () =
   await sendNow();
   await logIn(ben);
   await page.locator(".person", { hasText: "ben" }).waitFor();
-  await page.getByText("It cannot be shown").waitFor();
+  await page.getByText("This request cannot be shown").waitFor();
   expect((await server.look(id)).status).toBe("requested");
 });
 

@@ -60,7 +60,7 @@ describe("a command line that is not understood", () => {
     [["prune"], "`prune` needs --older-than AGE, for example 30d."],
     [
       ["prune", "--older-than", "soon"],
-      'Invalid --older-than "soon"; give a number and a unit, such as 90s, 12h, 30d or 2w.',
+      'Invalid --older-than "soon". Use a number and a unit, for example 90s, 12h, 30d or 2w.',
     ],
   ])("%j is told in one line, with exit code 2", async (args, message) => {
     const folder = makeFolder();
