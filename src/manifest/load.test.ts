@@ -53,7 +53,7 @@ describe("what is wrong is told with line and column, and what would be right", 
     [
       "another version",
       "apiVersion: v1\nkind: Agent\nmetadata: { name: a }\nspec: { declarative: { systemMessage: x } }",
-      '1:13: apiVersion is "v1"; it must be kagent.dev/v1alpha2',
+      '1:13: apiVersion is "v1"; use kagent.dev/v1alpha2',
     ],
     [
       "no name",
@@ -115,7 +115,7 @@ describe("what is wrong is told with line and column, and what would be right", 
     [
       "a name that is no text",
       withTools("- type: McpServer", "  mcpServer: { name: [x] }"),
-      "mcpServer.name must be a text",
+      "mcpServer.name must be a string",
     ],
     ["a config without words", "http_tools: []", "the agent config lacks instruction"],
   ])("%s", (_, text, expected) => {
@@ -308,7 +308,5 @@ describe("an agent that lives elsewhere", () => {
 test("a header that cannot be passed on is told", () => {
   const tool =
     '- type: McpServer\n      mcpServer: { name: x, allowedHeaders: [x-a, Host], countersign: { url: "http://x" } }';
-  expect(problemsOf(withTools(tool))).toEqual([
-    "9:45: allowedHeaders: Host belongs to the connection with the server",
-  ]);
+  expect(problemsOf(withTools(tool))).toEqual(["9:45: allowedHeaders: Host is set by the connection itself"]);
 });

@@ -160,7 +160,7 @@ test.each([
   const { code, stdout, stderr } = operator.type(restored, { RESTORED });
   expect([code, stderr]).toEqual([0, ""]);
   const said = stdout.replaceAll(/\s+/g, " ");
-  expect(said).toContain(`Looked at ${KEYS.length} sessions. 1 approved call had not begun`);
+  expect(said).toContain(`Checked ${KEYS.length} sessions. 1 approved call may have run after the backup`);
   expect(said).toContain("2 open questions may have been answered after the backup");
   const host = await PaymentHost.open(RESTORED, { release: resources });
   const worker = host.engine.work({ sweepMs: 100 });

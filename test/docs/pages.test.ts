@@ -34,17 +34,17 @@ test("the snippets are what the examples say", () => {
   expect(stdout).toMatch(/^[1-9]\d* snippets in \d+ pages\n$/);
 });
 
+test("the page of commands lists every command, and no other", () => {
+  const listed = [...read("docs/guides/commands.md").matchAll(/^\| `countersign ([a-z -]+)` +\|/gm)];
+  expect(listed.map(([, name]) => name).toSorted()).toEqual(COMMANDS.map(({ name }) => name).toSorted());
+});
+
 describe("README", () => {
   const text = read("README.md");
 
   test("is shorter than 150 lines, ARCHITECTURE than 300", () => {
     expect(text.split("\n").length).toBeLessThan(150);
     expect(read("docs/ARCHITECTURE.md").split("\n").length).toBeLessThan(300);
-  });
-
-  test("lists every command, and no other", () => {
-    const listed = [...text.matchAll(/^\| `countersign ([a-z ]+)` +\|/gm)].map(([, name = ""]) => name);
-    expect(listed.toSorted()).toEqual(COMMANDS.map(({ name }) => name).toSorted());
   });
 
   test("shows a test for every guarantee", () => {
@@ -57,6 +57,12 @@ describe("README", () => {
       expect(tests.length).toBeGreaterThan(0);
       for (const file of tests) expect(read(file), file).toMatch(/\btest(\.\w+)?\(/);
     }
+  });
+
+  test("shows what its first lines print", () => {
+    const [, shown = ""] = /<!-- prints: examples\/quickstart\.ts -->\n```\n([^]*?)```/.exec(text) ?? [];
+    const { status, stdout, stderr } = command("node", ["examples/quickstart.ts"]);
+    expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: shown, stderr: "" });
   });
 
   test("names every example under its heading, once, and no other", () => {

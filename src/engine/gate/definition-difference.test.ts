@@ -39,7 +39,7 @@ test("tells of each parameter that is new, gone or of another kind, and of the r
   };
   expect(differenceOf(PAY, { ...PAY, parameters })).toEqual([
     "the parameter to was removed",
-    'the parameter amount was {"type":"number","maximum":100} and is {"type":"number","maximum":9000}',
+    'the parameter amount changed from {"type":"number","maximum":100} to {"type":"number","maximum":9000}',
     "the parameter memo is new",
     'the rules for its parameters changed from {"type":"object","required":["to","amount"]} to {"type":"object","required":["amount"]}',
   ]);

@@ -52,14 +52,14 @@ export async function judgeAgain(judged: JudgedTool, about: StoredCall, given: J
   return { ok: true, args, value, ruling, card: hooked.card };
 }
 
-const REWRITTEN = "a beforeTool hook makes something else of it, which would have to be sent to be approved";
+const REWRITTEN = "a beforeTool hook would change this value; send the changed value to approve it";
 const LONGEST_ANSWER = 500;
 
 // A hook's answer takes the place of the call, so there is nothing left to approve.
 function answeredInstead(answer: JsonValue): Objection {
   const error = isJsonObject(answer) ? member(answer, "error") : undefined;
   const words = typeof error === "string" ? error : JSON.stringify(answer);
-  const message = `A beforeTool hook answers these arguments itself, so they cannot run: ${words.slice(0, LONGEST_ANSWER)}`;
+  const message = `A beforeTool hook answers a call with these arguments, so it would not run: ${words.slice(0, LONGEST_ANSWER)}`;
   return { ok: false, code: "policy-denied", message };
 }
 

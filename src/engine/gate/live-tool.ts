@@ -46,10 +46,11 @@ async function showAgain(judged: JudgedTool, about: StoredCall): Promise<ShownAg
 
 function toldChange(changes: readonly string[] = []): string {
   const what = changes.length === 0 ? "" : `: ${changes.join("; ")}`;
-  return `the tool changed since it was asked about${what}`;
+  return `the tool changed after the question was asked${what}`;
 }
 
-const MORE_ASKED = "With these arguments a beforeTool hook asks for a payload that nobody was asked for.";
+const MORE_ASKED =
+  "With these arguments a beforeTool hook asks for a payload, but the confirmation did not ask for one.";
 
 async function amend(judged: JudgedTool, about: StoredCall, args: JsonObject): Promise<Amendment> {
   const again = await judgeAgain(judged, about, args);

@@ -42,7 +42,7 @@ test.each<[string, unknown]>([
   const verdict = verdictOf(rule, call, "confirm");
   expect(verdict?.outcome).toBe("deny");
   expect(verdict?.reason).toContain(
-    `The policy rule "money" has an invalid approvers: ${JSON.stringify(approvers)};`,
+    `The policy rule "money" has an invalid approvers: ${JSON.stringify(approvers)}.`,
   );
   // What was approved by whom the rule did admit then is not its business any more.
   expect(verdictOf(rule, call, "deny")?.outcome).toBe("confirm");

@@ -22,7 +22,7 @@ describe("the tool is not the one that was shown", () => {
     const { confirmation, call } = await fixture.ask({ tool: "pay", args: { amount: 5 } });
     fixture.app.define("pay", CHANGED);
     const refused = await tryApprove(fixture.engine, confirmation.id, { by: ANA });
-    const reason = "the tool pay is not the one that was shown";
+    const reason = "the tool pay has changed since it was shown";
     expect(refused).toMatchObject({
       ok: false,
       code: "definition-changed",

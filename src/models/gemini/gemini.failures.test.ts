@@ -148,7 +148,7 @@ describe("a stream", () => {
     const seen: ModelChunk[] = [];
     await expect(collect(open(server), seen)).rejects.toMatchObject({
       code: "model-failed",
-      message: expect.stringMatching(/^The answer of gemini-test broke off: /) as string,
+      message: expect.stringMatching(/^The answer of gemini-test is incomplete: /) as string,
       details: { retryable: true },
     });
     expect(seen.every(({ partial }) => partial === true)).toBe(true);

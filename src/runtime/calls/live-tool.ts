@@ -30,6 +30,6 @@ async function askHooksAgain(
   args: JsonObject,
 ): Promise<HookAnswer> {
   const ctx = frame === undefined ? undefined : await hookContextFor(run, agent, frame);
-  if (ctx === undefined) return { answer: { error: "the call's session is gone" } };
+  if (ctx === undefined) return { answer: { error: "the session of this call no longer exists" } };
   return askBeforeTool({ run, agent, ctx }, tool, { id: call.wireId, name: call.tool, args });
 }
