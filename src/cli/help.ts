@@ -4,7 +4,7 @@ import { padTo, textWidth, wrapTo } from "./text-width.ts";
 
 /** `countersign help`: what there is. */
 export function printOverview(output: Output, commands: readonly Command[]): void {
-  output.line("countersign: risky tool calls wait for a person; an approved call runs at most once.");
+  output.line("countersign: risky calls wait for a person; an approved one runs at most once.");
   output.line();
   output.line(output.style("bold", "Usage"));
   output.line("  countersign <command> [flags]");

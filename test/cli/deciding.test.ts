@@ -164,7 +164,7 @@ describe("deny", () => {
     const late = folder.run(["approve", id]);
     expect(late).toMatchObject({ code: 4, stdout: "" });
     expect(late.stderr).toMatch(
-      /^countersign: local:.+ denied this at .+\. The first decision stands\. \[already-decided\]\n$/,
+      /^countersign: local:.+ denied this at .+\. The first decision is final\. \[already-decided\]\n$/,
     );
   });
 

@@ -47,11 +47,11 @@ test("sends one again, once, and all of them", async () => {
   const folder = makeFolder();
   const [first = 0] = await record(folder);
   const one = ["deliveries", "retry", "webhook", String(first)];
-  expect(folder.run(one)).toEqual({ code: 0, stdout: `Due again: webhook ${first}.\n`, stderr: "" });
+  expect(folder.run(one)).toEqual({ code: 0, stdout: `Queued again: webhook ${first}.\n`, stderr: "" });
   const again = folder.run(one);
   expect({ code: again.code, stdout: again.stdout }).toEqual({ code: 3, stdout: "" });
   expect(again.stderr).toMatch(
-    /^countersign: No message \d+ to the channel "webhook" is given up.*\[unknown-delivery\]\n$/,
+    /^countersign: There is no undelivered message \d+ for the channel "webhook".*\[unknown-delivery\]\n$/,
   );
   await folder.withEngine(async ({ ledger }) => {
     const due = await ledger.takeDeliveries("webhook", { limit: 10, holdMs: 1 });
@@ -59,7 +59,7 @@ test("sends one again, once, and all of them", async () => {
   });
   expect(folder.json(["deliveries", "retry", "--all"])).toEqual({ revived: 2 });
   expect(folder.run(["deliveries"]).stdout).toBe("There are no undelivered messages.\n");
-  expect(folder.run(["deliveries", "retry", "--all"]).stdout).toBe("Due again: 0.\n");
+  expect(folder.run(["deliveries", "retry", "--all"]).stdout).toBe("Queued again: 0.\n");
 });
 
 test.each([

@@ -26,7 +26,7 @@ test("the demo serves its agents, has something to approve, and says what to try
   const [waiting] = open(folder);
   expect(waiting).toMatchObject({ tool: "reimburse", user: "user", args: { amount: 2500 } });
   expect(printed).toContain(waiting?.id.slice(-8));
-  const [, url = ""] = /serves on (http:\S+)/.exec(printed) ?? [];
+  const [, url = ""] = /is running at (http:\S+)/.exec(printed) ?? [];
   expect(await (await fetch(`${url}/list-apps`)).json()).toEqual(APPS);
   expect(printed).not.toContain("\u001b");
   await stop(server);

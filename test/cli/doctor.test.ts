@@ -135,8 +135,8 @@ describe("doctor", () => {
       .filter((finding) => finding.about === "ops")
       .map(({ status, message }) => `${status}: ${message}`);
     expect(messages).toEqual([
-      expect.stringMatching(/^warn: run_shell may reach this server's API/) as string,
-      expect.stringMatching(/^warn: wipe may run without asking/) as string,
+      expect.stringMatching(/^warn: run_shell can reach this server's API/) as string,
+      expect.stringMatching(/^warn: wipe may run without approval/) as string,
     ]);
     const withLogin = findings(folder, ["agents", "--auth", "tokens"]);
     expect(about(withLogin, "ops")).toMatchObject({ status: "ok" });
@@ -155,7 +155,7 @@ describe("migrate", () => {
     const dry = folder.json(["migrate", "--dry-run"]) as { to: number };
     expect(dry).toMatchObject({ existed: false, from: 0, dryRun: true });
     expect(folder.read("countersign.db")).toBe("");
-    expect(folder.run(["migrate"]).stdout).toBe(`sqlite:countersign.db was made, with schema ${dry.to}.\n`);
+    expect(folder.run(["migrate"]).stdout).toBe(`sqlite:countersign.db was created with schema ${dry.to}.\n`);
     expect(folder.run(["migrate"]).stdout).toContain("Nothing to do");
     expect(folder.json(["migrate"])).toMatchObject({ existed: true, from: dry.to, to: dry.to });
   });

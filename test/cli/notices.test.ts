@@ -22,7 +22,7 @@ test("lists what was lost: when, who noticed, about what", async () => {
   const { code, stdout } = folder.run(["notices", "list"]);
   expect(code).toBe(0);
   expect(stdout).toContain(`${id}  lost-commits`);
-  expect(stdout).toMatch(/20\d\d-.*, noticed by process 7 of one/);
+  expect(stdout).toMatch(/20\d\d-.*, reported by process 7 on one/);
   expect(stdout).toContain("the ledger lost a commit");
   expect(stdout).toContain('"calls":["c1"]');
   expect(stdout).not.toContain("\u001b[2J");

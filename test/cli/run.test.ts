@@ -70,7 +70,7 @@ describe("without a terminal", () => {
     expect(left.stdout).not.toContain("\u001b");
     const resumed = folder.run(RUN, {}, "deny too many days\n");
     expect(resumed.code).toBe(0);
-    expect(resumed.stdout).toContain("taken up again");
+    expect(resumed.stdout).toContain("continued");
     expect(resumed.stdout).toContain('"reason": "too many days"');
     expect(pending(folder)).toEqual([]);
   });
@@ -79,7 +79,7 @@ describe("without a terminal", () => {
     const folder = makeClerk();
     const { code, stdout } = folder.run(RUN, {}, "leave\napprove\n0\nmany\n3\nperhaps\nyes\n\n");
     expect(code).toBe(0);
-    expect(stdout).toContain(`"many" is no integer.`);
+    expect(stdout).toContain(`"many" is not a valid integer.`);
     expect(stdout).toContain(`"perhaps" is no boolean.`);
     expect(stdout).toContain(`{"got":{"granted":3,"paid":true}}`);
     expect(pending(folder)).toEqual([]);

@@ -120,8 +120,8 @@ describe("a server that cannot start says why in one line, and exits 2", () => {
     folder.write("empty/notes.md", "");
     expect(refused(folder, ["empty"])).toContain('"empty" has no agent');
     expect(refused(folder, [])).toContain('"." has no agent');
-    expect(refused(folder, ["nowhere"])).toContain('"nowhere" is not there.');
-    expect(refused(folder, ["empty/notes.md"])).toContain("is no .ts");
+    expect(refused(folder, ["nowhere"])).toContain('"nowhere" does not exist.');
+    expect(refused(folder, ["empty/notes.md"])).toContain("is not a .ts");
   });
 
   test("two agents of one name", () => {
@@ -142,7 +142,7 @@ describe("a server that cannot start says why in one line, and exits 2", () => {
     const address = other.address();
     const port = typeof address === "object" ? String(address?.port) : "";
     const message = refused(folder, ["agents", "--port", port]);
-    expect(message).toContain(`Port ${port} of 127.0.0.1 is taken`);
+    expect(message).toContain(`Port ${port} on 127.0.0.1 is in use`);
     expect(message).toContain("--port N");
   });
 
@@ -152,7 +152,10 @@ describe("a server that cannot start says why in one line, and exits 2", () => {
     [["--port", "65536"], "Use a number from 0 to 65535."],
     [["--auth", "password"], 'Invalid --auth "password". Use one of none, local, tokens, oidc.'],
     [["--auth", "oidc"], "--auth oidc needs --oidc-issuer URL"],
-    [[...OIDC, "https://id.test", "--oidc-default-scopes", "read,root"], 'has "root"; there are run, read'],
+    [
+      [...OIDC, "https://id.test", "--oidc-default-scopes", "read,root"],
+      'Unknown scope "root" in --oidc-default-scopes. The scopes are run, read',
+    ],
     [[...OIDC, "https://id.test", "--oidc-login-age", "soon"], "--oidc-login-age"],
     [[...OIDC, "http://id.test"], "is not https"],
     [["--db", "mysql://x"], 'there is no store "mysql:"'],

@@ -71,7 +71,7 @@ test("a file that is not there, or none at all, is a mistake of the caller", () 
   const folder = makeFolder();
   expect(validate(folder, "nowhere.yaml")).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('"nowhere.yaml" is not there') as string,
+    stderr: expect.stringContaining('"nowhere.yaml" does not exist') as string,
   });
   expect(validate(folder)).toMatchObject({ code: 2 });
 });

@@ -129,7 +129,7 @@ describe("the file server from npm behind `countersign mcp`", () => {
     const [open] = await waiting(folder);
     const said = await server.until("signed");
     expect(said).toContain(`Inbox only, no agents: ${folder.ledger}`);
-    const [, url = ""] = /serves on (http:\S+)/.exec(said) ?? [];
+    const [, url = ""] = /is running at (http:\S+)/.exec(said) ?? [];
     expect(await (await fetch(`${url}/list-apps`)).json()).toEqual([]);
     const page = await fetch(`${url}/v1/confirmations`);
     expect(await page.json()).toMatchObject({ items: [{ id: open?.id, tool: "write_file" }] });

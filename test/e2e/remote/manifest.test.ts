@@ -26,7 +26,7 @@ test("a manifest's agent elsewhere is asked, its call is approved here and runs 
     `agents:\n  desk: { url: "${a2aServer.url}", description: Manages files. }\n`,
   );
   const server = folder.start(["serve", "office.yaml", "--port", "0"]);
-  const [, url = ""] = /serves on (http:\S+)/.exec(await server.until("signed")) ?? [];
+  const [, url = ""] = /is running at (http:\S+)/.exec(await server.until("signed")) ?? [];
   const ana = new AdkClient({ url }, { app: "office" });
   await ana.createSession("s");
   await ana.run("s", `desk request=${order({ id: "c-1", name: "delete_file", args: { path: "a" } })}`);
