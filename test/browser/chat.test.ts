@@ -160,7 +160,7 @@ test("what is being said is shown before it is whole", async () => {
   };
   const server = await startInboxServer(resources, { model });
   const { page, say, bubbles } = await openChat(server);
-  await page.getByText("Say something to office").waitFor();
+  await page.getByText("Send a message to office").waitFor();
   await say("tell me");
   const growing = page.locator(".bubble[aria-busy=true]");
   await growing.getByText("Once upon", { exact: true }).waitFor();
@@ -201,7 +201,7 @@ test("questions are answered inline", async () => {
 test("a message that does not arrive comes back into the field", async () => {
   const server = await startInboxServer(resources);
   const { page, say } = await openChat(server, { mayComplain: /ERR_|Failed/ });
-  await page.getByText("Say something to office").waitFor();
+  await page.getByText("Send a message to office").waitFor();
   await page.route("**/run_sse", (route) => route.abort());
   await say("words that took long to find");
   await page.getByRole("alert").getByText("The server cannot be reached").waitFor();

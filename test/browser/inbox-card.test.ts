@@ -35,7 +35,7 @@ test("a card tells what it is about, who asks, what each answer does, and what s
   expect(await card.locator(".voice-author").innerText()).toContain(`Pay out 2500 EUR for "lunch"?`);
   expect(await card.locator(".voice-model").innerText()).toMatch(/written by the model.*2500.*lunch/s);
   const happens = await card.getByRole("region", { name: "What happens" }).innerText();
-  expect(happens).toMatch(/runs once, now, with exactly these arguments\. You cannot undo it/);
+  expect(happens).toMatch(/runs now, at most once, with exactly these arguments\. You cannot undo it/);
   expect(happens).toContain("The model is told “tool call was rejected by the user”, with your reason");
   expect(happens).toMatch(/On .+ it expires: it does not run, and the model is told so/);
   const facts = await card.getByRole("region", { name: "Where it comes from" }).innerText();
@@ -192,7 +192,7 @@ test("a card says how whoever asked was known then, for the call of a nested age
   for (const { confirmation } of items) {
     await open(confirmation.id);
     await card.getByRole("heading", { name: confirmation.tool }).waitFor();
-    const known = confirmation.tool === "send_email" ? "not authenticated" : "authenticated by a token";
+    const known = confirmation.tool === "send_email" ? "not authenticated" : "authenticated with a token";
     await facts.getByText(known, { exact: false }).waitFor();
     expect(await facts.innerText()).toMatch(new RegExp(`Requested by\\s+ana · ${known}`));
   }

@@ -58,7 +58,7 @@ test("an unknown outcome is shown with what is known of it, and settled by a per
   await page.getByRole("link", { name: /^Unknown/ }).click();
   await page.getByRole("link", { name: "explode" }).click();
   await page.getByLabel("It happened").check();
-  await page.getByLabel(/^What came back/).fill(`{"receipt": 42}`);
+  await page.getByLabel(/^Result/).fill(`{"receipt": 42}`);
   await button("Settle").click();
   await card.locator(".card-head").getByText("Approved, done").waitFor();
   expect((await server.look(id)).result).toEqual({ receipt: 42 });
@@ -73,7 +73,7 @@ test("a call that nobody was asked about and whose outcome is unknown is settled
   const { page, button } = await openInbox(resources, { newPage, url: server.url, path: "#/unknown" });
   await page.getByRole("heading", { name: "vanish" }).waitFor();
   await button("Settle").click({ force: true });
-  await page.getByLabel(/give up/).check();
+  await page.getByLabel(/do not retry/).check();
   await page.getByLabel(/^What went wrong/).fill("it never arrived");
   await button("Settle").click();
   await page.getByText("Every outcome is known").waitFor();
@@ -99,7 +99,7 @@ test("notifications that were given up are told to administrators alone, who hav
   };
   const ana = await openAs("ana", ["read", "decide"], "#/deliveries");
   await ana.page.getByText("Only administrators see these").waitFor();
-  expect(await ana.page.getByText("not delivered", { exact: false }).allInnerTexts()).toEqual([
+  expect(await ana.page.getByText("delivered", { exact: false }).allInnerTexts()).toEqual([
     "Undelivered notifications",
   ]);
   const { page } = await openAs("root", ["read", "admin"]);

@@ -74,7 +74,7 @@ test("a megabyte of arguments opens, can be read to its end, and only then be ap
   });
   const { page, open, card, button, toEnd } = await openInbox(resources, { newPage, url: server.url });
   await open(id);
-  await card.getByText("Open the 3 folded parts of the arguments first.").waitFor();
+  await card.getByText("Expand the 3 collapsed parts of the arguments first.").waitFor();
   for (const name of [
     "Show all 1,080,007 characters",
     "Show 2,980 more items",

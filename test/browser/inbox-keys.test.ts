@@ -35,7 +35,7 @@ test("everything is done by keys alone: find, read, approve, reject with a reaso
   await tabTo("send_email");
   await page.keyboard.press("Enter");
   await card.getByRole("heading", { name: "send_email" }).waitFor();
-  await card.getByText("Open the folded part of the arguments first.").waitFor();
+  await card.getByText("Expand the collapsed part of the arguments first.").waitFor();
   await tabTo("Show all");
   await page.keyboard.press("Enter");
   await page.keyboard.press("End");

@@ -40,7 +40,7 @@ test("a long request is listed by its beginning, left out of approving many, and
   await card.waitFor();
   // Its end is folded, and as long as it is there is no approving.
   await toEnd();
-  await expect.poll(() => card.locator(".decision-off").innerText()).toContain("folded");
+  await expect.poll(() => card.locator(".decision-off").innerText()).toContain("collapsed");
   await card.getByRole("button", { name: /^Show all 6\d,\d{3} characters$/ }).click();
   await card.getByText(ENDING).first().waitFor();
   await toEnd();

@@ -109,13 +109,13 @@ test("approving is off until every folded argument was opened, and says so", asy
   const [id = ""] = await server.ask("ana", { name: "send_email", args: { to: "x@y.example", body, deep } });
   const { page, open, button, card, toEnd } = await openInbox(resources, { newPage, url: server.url });
   await open(id);
-  await card.getByText("Open the 2 folded parts of the arguments first.").waitFor();
+  await card.getByText("Expand the 2 collapsed parts of the arguments first.").waitFor();
   await button(/^Approve/).click({ force: true });
   await page.keyboard.press("a");
   expect(await button("Undo").count()).toBe(0);
   await button(/^Show all/).click();
   await card.locator(".voice-model").getByText("and now the small print").waitFor();
-  await card.getByText("Open the folded part of the arguments first.").waitFor();
+  await card.getByText("Expand the collapsed part of the arguments first.").waitFor();
   await button("Show 1 nested field").click();
   await card.locator(".voice-model").getByText("hidden").waitFor();
   await toEnd();

@@ -78,7 +78,7 @@ test("opening a login link does nothing; a click on its page logs this browser i
   const other = await newPage();
   await other.page.goto(link);
   await other.page.getByRole("button", { name: "Log in" }).click();
-  await other.page.getByRole("alert").getByText("not any more").waitFor();
+  await other.page.getByRole("alert").getByText("Invalid or expired login").waitFor();
   expect(errors).toEqual([]);
 });
 
@@ -88,7 +88,7 @@ test("a token that is typed in logs in, and a wrong one says so", async () => {
   await page.goto(`${served.url}/auth/login`);
   await page.getByLabel("Token").fill("cst_wrong");
   await page.getByRole("button", { name: "Log in" }).click();
-  await page.getByRole("alert").getByText("does not").waitFor();
+  await page.getByRole("alert").getByText("Invalid or expired login").waitFor();
   await page.getByLabel("Token").fill(await served.tokenFor("ana"));
   await page.getByRole("button", { name: "Log in" }).click();
   await page.waitForURL(`${served.url}/`);
@@ -220,7 +220,7 @@ test("a login link that is pasted logs in, once", async () => {
   await first.page.locator(".person", { hasText: "local:ana" }).waitFor();
   await second.page.getByLabel(/^Token/).fill(link);
   await second.button("Log in").click();
-  await second.page.getByRole("alert").getByText("not any more").waitFor();
+  await second.page.getByRole("alert").getByText("Invalid or expired login").waitFor();
   expect(await second.page.context().cookies()).toEqual([]);
 });
 
