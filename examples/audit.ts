@@ -23,7 +23,7 @@ assert.ok(verification.ok);
 const database = new DatabaseSync(file);
 database.exec("update journal set body = replace(body, 'ben', 'ana') where kind = 'confirmation-denied'");
 const edited = await engine.verify();
-assert.equal(edited.faults[0]?.what, "its body was altered");
+assert.equal(edited.faults[0]?.what, "its body was changed");
 
 database.exec("update journal set body = replace(body, 'ana', 'ben') where kind = 'confirmation-denied'");
 assert.ok((await engine.verify()).ok);
@@ -33,7 +33,7 @@ database.exec(
 );
 assert.ok((await engine.verify()).ok, "a journal that was emptied with care looks like a new one…");
 const cut = await engine.verify({ head });
-assert.match(cut.faults[0]?.what ?? "", /cut off/, "…unless a head was kept");
+assert.match(cut.faults[0]?.what ?? "", /truncated/, "…unless a head was kept");
 console.log(cut.faults);
 
 database.close();

@@ -36,7 +36,7 @@ test("one person has so many streams and no more, and nobody else is kept out by
   const readers = [await follow(server, "ana"), await follow(server, "ana"), await follow(server, "ana")];
   const refused = await server.ask("ana", "GET", "/v1/confirmations/stream");
   expect([refused.status, refused.json["code"]]).toEqual([429, "rate-limited"]);
-  expect(refused.json["detail"]).toContain("3 streams");
+  expect(refused.json["detail"]).toContain("3 live feeds");
   expect((await (await follow(server, "bob")).next())?.event).toBe("ready");
   await readers[0]?.close();
   expect((await (await follow(server, "ana")).next())?.event).toBe("ready");

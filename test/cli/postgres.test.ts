@@ -50,11 +50,11 @@ test(
     const refused = folder.run(["serve", "agents", "--port", "0", "--db", url]);
     expect({ code: refused.code, stdout: refused.stdout }).toEqual({ code: 6, stdout: "" });
     expect(refused.stderr).toMatch(
-      /^countersign: .*`countersign migrate`.*`serve --migrate`.*\[ledger-older\]\n$/,
+      /^countersign: .*`countersign migrate`.*`countersign serve --migrate`.*\[ledger-older\]\n$/,
     );
     const dry = folder.run(["migrate", "--dry-run", "--db", url]);
     expect(dry.stdout.replaceAll(/\s+/g, " ")).toMatch(
-      /^postgres:\/\/postgres:…@.* would be made, with schema \d+\. $/,
+      /^postgres:\/\/postgres:…@.* would be created with schema \d+\. $/,
     );
     const misspelt = folder.run(["serve", "agents", "--db", url], { COUNTERSIGN_MIGRATE: "yes" });
     expect(misspelt).toMatchObject({ code: 2, stdout: "" });

@@ -80,7 +80,7 @@ describe("without a terminal", () => {
     const { code, stdout } = folder.run(RUN, {}, "leave\napprove\n0\nmany\n3\nperhaps\nyes\n\n");
     expect(code).toBe(0);
     expect(stdout).toContain(`"many" is not a valid integer.`);
-    expect(stdout).toContain(`"perhaps" is no boolean.`);
+    expect(stdout).toContain(`"perhaps" is not a valid boolean.`);
     expect(stdout).toContain(`{"got":{"granted":3,"paid":true}}`);
     expect(pending(folder)).toEqual([]);
   });

@@ -44,7 +44,7 @@ test("what still runs when the grace is over is left to the ledger, and the proc
   server.signal("SIGINT");
   const { code, printed } = await server.ended();
   expect(code).toBe(0);
-  expect(printed).toContain("left to the ledger");
+  expect(printed).toContain("Another server takes them over");
   expect(folder.read("effects.log")).toBe("start 7\n");
   // Nobody has to wait for its lease to run out: whoever looks next finds it.
   expect(shown(folder, id).status).toBe("executing");

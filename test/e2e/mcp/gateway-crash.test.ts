@@ -57,7 +57,10 @@ test("killed in the middle of a run, its outcome is unknown and told so, until a
   expect(await lost).toBe("lost");
   await endLease(folder, open?.id ?? "");
   const { client } = await startGatewayClient(folder, args);
-  const unknown = { isError: true, content: [{ text: expect.stringContaining("not known") as string }] };
+  const unknown = {
+    isError: true,
+    content: [{ text: expect.stringContaining("outcome is unknown") as string }],
+  };
   expect(await client.callTool(request, { timeout: 60_000 })).toMatchObject(unknown);
   expect(await client.callTool(request)).toMatchObject(unknown);
   const result = { content: text("it was done") };

@@ -48,7 +48,7 @@ test("where the server dies, what waits is told so, and the command ends as the 
   const dying = told("die");
   for (const error of await Promise.all([held, dying]))
     expect(error).toContain("the connection to the MCP server behind Countersign was lost");
-  await expect.poll(words, PATIENT).toContain("has ended");
+  await expect.poll(words, PATIENT).toContain("exited");
   // Nobody withdrew it.
   await waiting(folder);
 });

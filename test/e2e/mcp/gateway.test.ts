@@ -293,5 +293,5 @@ test("a call runs on the connection that asked for it, and on no other client's"
 
 test("names in require that the server does not list are refused before anybody is served", async () => {
   const { gateway } = await scene({ require: ["write", "wrte"] });
-  await expect(gateway.open()).rejects.toThrow('lists no tool "wrte"');
+  await expect(gateway.open()).rejects.toThrow('has no tool "wrte"');
 });

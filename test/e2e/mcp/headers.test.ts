@@ -168,8 +168,8 @@ describe("where the request is not known any more", () => {
 });
 
 test.each([
-  ["Host", "Host belongs to the connection with the server"],
-  ["mcp-session-id", "belongs to the connection"],
+  ["Host", "Host is set by the connection itself"],
+  ["mcp-session-id", "is set by the connection"],
   ["a b", '"a b" is not a valid header name'],
 ])("a header that cannot be passed on is refused: %s", (name, message) => {
   const server = { url: "http://127.0.0.1:9/mcp" };

@@ -158,9 +158,9 @@ describe("which tools need a person", () => {
     const onWarning = (message: string) => void warnings.push(message);
     const { set } = await peer(tools, { toolNames: ["look", "lok"], onWarning });
     expect((await set.tools()).map(({ name }) => name)).toEqual(["look"]);
-    expect(warnings).toEqual(['peer lists no tool "lok".']);
+    expect(warnings).toEqual(['peer has no tool "lok".']);
     const typo = await peer(tools, { toolNames: ["wpie"], requireApproval: ["wpie"] });
-    await expect(typo.set.tools()).rejects.toThrow('lists no tool "wpie"');
+    await expect(typo.set.tools()).rejects.toThrow('has no tool "wpie"');
   });
 });
 
@@ -213,7 +213,7 @@ test("a tool that its server changed after a person was asked is not run, but as
     code: "definition-changed",
   });
   const [again] = await runner.pending();
-  expect(again?.why[0]).toContain('its description was "Does." and is "Does. And more."');
+  expect(again?.why[0]).toContain('its description changed from "Does." to "Does. And more."');
   expect(await calls()).toEqual(["call mutate {}"]);
 });
 
@@ -282,7 +282,7 @@ describe("a hostile server", () => {
     const both = new Agent({ name: "a", model: play("Hi."), tools: [one.set, two.set] });
     expect(await makeRunner({ agent: both }).send("hi", ana)).toMatchObject({
       status: "failed",
-      error: { message: expect.stringContaining('two tools called "pay"') as string },
+      error: { message: expect.stringContaining('two tools named "pay"') as string },
     });
     const apart = await peer([{ name: "pay" }], { name: "other", prefix: "other_" });
     const agent = new Agent({ name: "a", model: play("Hi."), tools: [one.set, apart.set] });

@@ -155,7 +155,7 @@ describe("a pause", () => {
     const card = await caller.engine.ledger.load({ confirmation: pending[0]?.id ?? "" });
     expect(card?.call?.result).toMatchObject({
       approved: true,
-      note: expect.stringContaining("not handed to desk") as string,
+      note: expect.stringContaining("not sent to desk") as string,
     });
   });
 

@@ -108,11 +108,11 @@ describe("a pause that is decided where the agent runs", () => {
       expect([stateOf(ended), /rejected/.test(saidIn(ended))]).toEqual(["completed", !confirmed]);
       const closed = await card(office, ours?.id ?? "");
       expect(closed).toMatchObject({ status: "cancelled", can: { decide: false } });
-      expect(closed.withdrawal).toContain("decided at desk");
+      expect(closed.withdrawal).toContain("decided or expired at desk");
       const late = await decide(office, ours?.id ?? "", !confirmed);
       expect([late.status, await late.json()]).toMatchObject([
         409,
-        { code: "withdrawn", detail: expect.stringContaining("decided at desk") as string },
+        { code: "withdrawn", detail: expect.stringContaining("decided or expired at desk") as string },
       ]);
       // One verdict, its own: none of ours came after it.
       const verdict = confirmed ? "confirmation-approved" : "confirmation-denied";

@@ -155,14 +155,14 @@ test.each<[string, JsonObject, string]>([
   [
     "a server that is nowhere",
     agent({ tools: [{ type: "McpServer", mcpServer: { name: "y" } }] }),
-    "is not known",
+    "there is no MCP server",
   ],
   [
     "an agent that is nowhere",
     agent({ tools: [{ type: "Agent", agent: { name: "b" } }] }),
     "there is no agent",
   ],
-  ["a header of the connection's own", server({ allowedHeaders: ["Host"] }), "belongs to the connection"],
+  ["a header of the connection's own", server({ allowedHeaders: ["Host"] }), "is set by the connection"],
   ["an address that is none", server({ countersign: { url: "here" } }), "is not a URL"],
 ])("only the reader can tell %s", (_, manifest, message) => {
   expect(checkSchema(SCHEMA, manifest)).toEqual({ ok: true });
