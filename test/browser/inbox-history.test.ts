@@ -76,7 +76,7 @@ test("a call that nobody was asked about and whose outcome is unknown is settled
   await page.getByLabel(/do not retry/).check();
   await page.getByLabel(/^What went wrong/).fill("it never arrived");
   await button("Settle").click();
-  await page.getByText("Every outcome is known").waitFor();
+  await page.getByText("No unknown outcomes").waitFor();
   const [call] = await server.engine.ledger.calls([lost?.call ?? ""]);
   expect(call).toMatchObject({ status: "failed" });
   expect(JSON.stringify(call?.result)).toContain("it never arrived");

@@ -120,7 +120,7 @@ test("whoever waits for another's migration finds it done, however long it takes
   expect((await execute(url, SCHEMA))[0]?.rows).toEqual([{ version: NEWEST }]);
 });
 
-const OTHERS = { code: "ledger-mismatch", message: expect.stringContaining("another build") as unknown };
+const OTHERS = { code: "ledger-mismatch", message: expect.stringContaining("a different build") as unknown };
 const forge = (version: number): string =>
   `update countersign.meta set value = 'other' where name = 'fingerprint-${version}'`;
 

@@ -90,7 +90,7 @@ test("a file whose schema has the same number and is another build's is refused,
   raw.exec(`update meta set value = 'other' where name = 'fingerprint-${newest}'`);
   await expect(openSqliteLedger({ path })).rejects.toMatchObject({
     code: "ledger-mismatch",
-    message: expect.stringContaining("another build") as unknown,
+    message: expect.stringContaining("a different build") as unknown,
   });
   expect(inspectSqliteLedger(path)).toMatchObject({ version: newest, isSameBuild: false });
   raw.close();
