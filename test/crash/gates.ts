@@ -13,7 +13,7 @@ import type { World } from "./world.ts";
 type Body = (args: JsonObject, context: CallContext) => Promise<JsonValue>;
 type GateKind = Exclude<Kind, "turn" | "converse" | "delegate">;
 
-const EXPIRES_IN_MS = 40;
+const EXPIRES_IN_MS = 250;
 
 const OPTIONS: { readonly [kind in GateKind]: GateOptions<JsonObject> } = {
   approve: { requireConfirmation: true },
