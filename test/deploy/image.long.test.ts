@@ -133,7 +133,7 @@ test("the Deployment's command serves what its Job made, with nothing that it co
   const COUNTERSIGN_DB = server.url("postgres");
   const [migrate] = podsOf("Job").containers;
   const job = await startContainer(migrate.args, { ...variablesOf(migrate), COUNTERSIGN_DB });
-  await job.until("was made, with schema");
+  await job.until("created with schema");
   expect(await job.ended).toBe(0);
   const [serve] = pods.containers;
   const pod = await startContainer(serve.args, { ...variablesOf(serve), COUNTERSIGN_DB });
