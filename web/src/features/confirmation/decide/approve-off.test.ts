@@ -19,7 +19,7 @@ const ready = (change: Partial<Readiness> = {}, given: Partial<Confirmation> = {
 
 test("approving is on only when everything was seen, is settled, complete, in time and connected", () => {
   expect(approveOff(ready())).toBeUndefined();
-  expect(approveOff(ready({ unseen: { folded: 2, below: 1 } }))).toContain("2 folded parts");
+  expect(approveOff(ready({ unseen: { folded: 2, below: 1 } }))).toContain("2 collapsed parts");
   expect(approveOff(ready({ unseen: { folded: 0, below: 1 } }))).toContain("Scroll to the end");
   expect(approveOff(ready({ settled: false }))).toContain("has just changed");
   expect(approveOff(ready({ online: false }))).toContain("Not connected");
