@@ -1,6 +1,6 @@
 import { type Client, CountersignProblem, createClient } from "countersign/client";
 import { setServerTime } from "../ui/clock.ts";
-import { loggedIn } from "./login-wall.ts";
+import { loggedIn, loginCount } from "./login-wall.ts";
 import { proofHeaders } from "./proof.ts";
 
 /** The folder of the server that this page came from, without a slash at its end: it may be mounted anywhere. */
@@ -15,6 +15,7 @@ export const client: Client = createClient({ baseUrl: base, fetch: fetchKnown })
 async function fetchKnown(request: Request): Promise<Response> {
   for (;;) {
     const sent = request.clone();
+    const logins = loginCount();
     // Asked for each time: whoever logged in meanwhile has another one.
     for (const [name, value] of Object.entries(proofHeaders())) sent.headers.set(name, value);
     const response = await fetch(sent);
@@ -23,7 +24,7 @@ async function fetchKnown(request: Request): Promise<Response> {
       if (request.url === `${base}/v1/me`) setServerTime(Date.parse(response.headers.get("date") ?? ""));
       return response;
     }
-    await loggedIn();
+    await loggedIn(logins);
   }
 }
 

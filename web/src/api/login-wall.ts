@@ -3,8 +3,25 @@ import { Store } from "../ui/store.ts";
 /** Is somebody asked to log in right now? The page stays as it is behind the question. */
 export const loginWall: Store<boolean> = new Store(false);
 
-/** Resolves once somebody has logged in. */
-export function loggedIn(): Promise<void> {
+let logins = 0;
+
+/** How often somebody has logged in to this page. */
+export function loginCount(): number {
+  return logins;
+}
+
+/** Somebody has logged in: what waits for that goes on. */
+export function admitLogin(): void {
+  logins += 1;
+  loginWall.set(false);
+}
+
+/**
+ * Resolves once somebody has logged in since the count was taken. A request that was sent before a login can be refused
+ * after it: that is no reason to ask again.
+ */
+export function loggedIn(since: number): Promise<void> {
+  if (logins !== since) return Promise.resolve();
   loginWall.set(true);
   return new Promise((resolve) => {
     const stop = loginWall.subscribe(() => {

@@ -1,5 +1,5 @@
 import { base } from "../../api/client.ts";
-import { loginWall } from "../../api/login-wall.ts";
+import { admitLogin } from "../../api/login-wall.ts";
 import { forgetProof, keepProof, proofHeaders } from "../../api/proof.ts";
 import { dropAll } from "../confirmation/decide/held.ts";
 import { board } from "../inbox/board.ts";
@@ -49,7 +49,7 @@ interface Person {
  */
 function admit(person: Person | undefined): void {
   const before = board.value.me?.principal.id;
-  if (before === undefined || before === person?.id) loginWall.set(false);
+  if (before === undefined || before === person?.id) admitLogin();
   else {
     dropAll();
     window.location.reload();
