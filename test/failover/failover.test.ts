@@ -23,7 +23,7 @@ const WORLDS: readonly World[] = [
 
 /** What a replica may complain of while its database is away, or its session is fought over. */
 const EXPECTED =
-  /cannot be used: the server|was lost while it was asked|kept changing under|took too long and was given up|was already used for \w+ with different arguments/;
+  /cannot be used: the server|lost; it is unknown whether|kept changing while|A statement on the ledger .* timed out|was already used for \w+ with different arguments/;
 /** Whoever waits for a call whose session went with a standby that is behind. */
 const GONE = /There is no call/;
 
