@@ -100,5 +100,7 @@ test("in a plain Node server it answers everything, also what it does not know",
 test.each(["approvals", "/approvals/", "/a b", "/../x", "//x"])("a base path %s is refused", (basePath) => {
   const shop = createShop();
   resources.add(() => shop.close());
-  expect(() => createApp({ apps: { shop }, basePath })).toThrow(`Invalid basePath "${basePath}"`);
+  expect(() => createApp({ apps: { shop }, basePath })).toThrow(
+    `Invalid basePath "${basePath}". Start it with a slash and do not end with one`,
+  );
 });

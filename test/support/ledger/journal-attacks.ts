@@ -39,8 +39,9 @@ interface Attack {
 
 const SECRET = "a secret that only the processes know";
 const ana = { id: "ana" };
-const UNKEYED = /Without COUNTERSIGN_SECRET/;
-const NO_HEAD = /Without --head/;
+const UNKEYED =
+  /^A (?:complete rewrite|rewrite of everything newer than the head)\. Without COUNTERSIGN_SECRET/;
+const NO_HEAD = /^Truncation\. Without --head/;
 const NEWER = /newer than the last checkpoint/;
 
 function key(id: string): string {
