@@ -265,3 +265,19 @@ export {
   type TurnInput,
   useKey,
 } from "./sessions/index.ts";
+export {
+  type Archive,
+  DocumentLedger,
+  type DocumentQuery,
+  type Entry,
+  type EntryQuery,
+  eraseArchive,
+  type LoadedDocument,
+  type LogRange,
+  type LogRow,
+  type SessionDocument,
+  type Store,
+  type StoreChange,
+  type StoreCommit,
+  type StoredItem,
+} from "./store/index.ts";

@@ -17,6 +17,7 @@ export {
   type FrameCommand,
   frameAfter,
   isAnswered,
+  isFrameOver,
   nextCall,
   nextConfirmation,
   type ShownStatus,

@@ -225,3 +225,8 @@ export function shownStatus(confirmation: ConfirmationStatus, call: CallStatus):
       return "approved";
   }
 }
+
+/** Is this a status that no frame leaves? */
+export function isFrameOver(status: FrameStatus): boolean {
+  return status === "done" || status === "failed" || status === "cancelled";
+}

@@ -1,0 +1,109 @@
+import type { CallRecord, ConfirmationRecord, FrameRecord, Shown, StepRecord, Vote } from "../ledger/index.ts";
+import { isAnswered, isFrameOver } from "../lifecycle/index.ts";
+import type { Packed, SessionDocument } from "./document.ts";
+import type { LongValues } from "./long-values.ts";
+import type { Entry } from "./store.ts";
+
+/** Of what is over, so many stay in the document: those that are asked for next. */
+const KEPT = 4;
+
+/** What left a document, as a log row has it. */
+export interface ArchivedRows {
+  readonly calls?: readonly Packed<CallRecord>[];
+  readonly confirmations?: readonly Packed<ConfirmationRecord>[];
+  readonly steps?: readonly Packed<StepRecord>[];
+}
+
+/** What a log row has beside what happened: rows that left the document, and values too long for it. */
+export interface Archive extends ArchivedRows {
+  readonly long?: LongValues;
+}
+
+/** Takes out of the document what is over, but for the newest. An entry says in which log row of the session it is. */
+export function archiveOver(
+  document: SessionDocument,
+  { n, erase }: { readonly n: number; readonly erase: boolean },
+): {
+  readonly document: SessionDocument;
+  readonly rows: ArchivedRows;
+  readonly entries: readonly Entry[];
+} {
+  const whole = erase ? eraseDocument(document) : document;
+  const frames = withoutOldest(whole.frames, ({ status }) => isFrameOver(status));
+  const current = new Set(frames.filter(({ status }) => !isFrameOver(status)).flatMap(({ calls }) => calls));
+  const calls = withoutOldest(whole.calls, ({ id, status }) => isAnswered(status) && !current.has(id));
+  if (calls === whole.calls) return { document: { ...whole, frames }, rows: {}, entries: [] };
+  const stay = new Set(calls.map(({ id }) => id));
+  const goes = ({ call }: { readonly call: string }): boolean => !stay.has(call);
+  const gone = whole.calls.filter(({ id }) => !stay.has(id));
+  const asked = whole.confirmations.filter(goes);
+  const steps = whole.steps.filter(goes);
+  return {
+    document: {
+      ...whole,
+      frames,
+      calls,
+      confirmations: whole.confirmations.filter((each) => !goes(each)),
+      steps: whole.steps.filter((each) => !goes(each)),
+    },
+    rows: { calls: gone, ...(asked.length > 0 ? { confirmations: asked } : {}), ...(steps.length > 0 ? { steps } : {}) },
+    entries: [...gone, ...asked].map(({ id }) => ({ facet: "over", value: id, sort: n, id })),
+  };
+}
+
+function withoutOldest<Row>(rows: readonly Row[], isOver: (row: Row) => boolean): readonly Row[] {
+  let surplus = -KEPT;
+  for (const row of rows) if (isOver(row)) surplus += 1;
+  if (surplus <= 0) return rows;
+  return rows.filter((row) => {
+    if (surplus <= 0 || !isOver(row)) return true;
+    surplus -= 1;
+    return false;
+  });
+}
+
+function eraseDocument(document: SessionDocument): SessionDocument {
+  return {
+    head: document.head,
+    frames: document.frames.map(eraseFrame),
+    calls: document.calls.map(eraseCall),
+    confirmations: document.confirmations.map(eraseConfirmation),
+    steps: document.steps.map(eraseStep),
+  };
+}
+
+/** Removes what was said and done, and keeps that it was: ids, statuses, digests, who decided and when. */
+export function eraseArchive({ calls, confirmations, steps }: Archive): Archive {
+  return {
+    ...(calls === undefined ? {} : { calls: calls.map(eraseCall) }),
+    ...(confirmations === undefined ? {} : { confirmations: confirmations.map(eraseConfirmation) }),
+    ...(steps === undefined ? {} : { steps: steps.map(eraseStep) }),
+  };
+}
+
+function eraseFrame({ output: _output, long: _long, ...frame }: Packed<FrameRecord>): FrameRecord {
+  return { ...frame, cursor: null };
+}
+
+function eraseCall({ originalArgs: _args, result: _result, long: _long, ...call }: Packed<CallRecord>): CallRecord {
+  return { ...call, args: {}, secrets: [] };
+}
+
+const NOTHING_SHOWN: Shown = { hint: "", why: [] };
+
+function eraseConfirmation({ long: _long, ...confirmation }: Packed<ConfirmationRecord>): ConfirmationRecord {
+  return {
+    ...confirmation,
+    shown: NOTHING_SHOWN,
+    votes: confirmation.votes.map(eraseVote),
+    ...(confirmation.withdrawal === undefined ? {} : { withdrawal: "" }),
+  };
+}
+
+function eraseVote({ reason: _reason, payload: _payload, args: _args, ...kept }: Vote): Vote {
+  return kept;
+}
+
+function eraseStep({ value: _value, long: _long, ...step }: Packed<StepRecord>): StepRecord {
+  return step;
+}

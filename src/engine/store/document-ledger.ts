@@ -1,0 +1,488 @@
+import type { JsonObject, StoredEvent } from "../../protocol/index.ts";
+import type { HostedApp } from "../host.ts";
+import type {
+  CallRecord,
+  ChainHead,
+  CheckpointRecord,
+  Commit,
+  CommitOutcome,
+  ConfirmationFilter,
+  ConfirmationWithCall,
+  DueWork,
+  EventRange,
+  FrameRecord,
+  HeldWork,
+  JournalRange,
+  JournalRecord,
+  Ledger,
+  LedgerHistory,
+  ListRequest,
+  Memo,
+  Owner,
+  OwnerState,
+  Page,
+  PageRequest,
+  SealedUpon,
+  SessionRecord,
+  Snapshot,
+  StepRecord,
+  Target,
+  UnknownCallsRequest,
+} from "../ledger/index.ts";
+import type { KeptItem } from "../ledger/key-value-store.ts";
+import { isAnswered, isFrameOver } from "../lifecycle/index.ts";
+import { applyCommit } from "./apply-commit.ts";
+import { type SessionDocument, sessionOf } from "./document.ts";
+import { DocumentCache } from "./document-cache.ts";
+import { NO_DEADLINE } from "./entries.ts";
+import { listConfirmations } from "./list-confirmations.ts";
+import { eventsOf, placeOf, recordsOf, toLogRow } from "./log-body.ts";
+import { StoredOutbox } from "./outbox.ts";
+import { afterOf, limitOf, toPage } from "./pages.ts";
+import { SessionRows } from "./rows.ts";
+import type { LoadedDocument, LogRow, Store } from "./store.ts";
+
+const CACHED = 1_000;
+const PAGE = 200;
+
+/** The ledger over a store of documents. */
+export class DocumentLedger implements Ledger {
+  readonly #store: Store;
+  readonly #cache = new DocumentCache(CACHED);
+  readonly #outbox: StoredOutbox;
+
+  constructor(store: Store) {
+    this.#store = store;
+    this.#outbox = new StoredOutbox(store, () => this.#lastRecord());
+  }
+
+  get digestKey(): Uint8Array {
+    return this.#store.digestKey;
+  }
+
+  get now(): number {
+    return this.#store.now;
+  }
+
+  async load(target: Target): Promise<Snapshot | undefined> {
+    if ("session" in target) return this.#snapshot(await this.#document({ name: target.session }));
+    if ("sessionKey" in target) return this.#snapshot(await this.#document({ key: target.sessionKey }));
+    const [id = ""] = Object.values(target) as string[];
+    const loaded = await this.#document({ key: sessionOf(id) });
+    if (loaded === undefined) return undefined;
+    const rows = new SessionRows(this.#store, loaded.key, loaded.document);
+    const { now } = loaded;
+    const session = toSession(loaded);
+    if ("frame" in target) {
+      const frame = await rows.frame(id);
+      return frame && { now, session, frame };
+    }
+    const asked = "confirmation" in target ? await rows.confirmation(id) : undefined;
+    if ("confirmation" in target && asked === undefined) return undefined;
+    const call = await rows.call(asked?.call ?? id);
+    if (call === undefined) return undefined;
+    const confirmation =
+      asked ?? (call.confirmation === undefined ? undefined : await rows.confirmation(call.confirmation));
+    const frame = call.frame === undefined ? undefined : await rows.frame(call.frame);
+    return {
+      now,
+      session,
+      call,
+      ...(confirmation === undefined ? {} : { confirmation }),
+      ...(frame === undefined ? {} : { frame }),
+    };
+  }
+
+  async commit(commit: Commit): Promise<CommitOutcome> {
+    const { key, version, head, create } = commit.session;
+    const known = version === 0 ? undefined : this.#cache.get(key);
+    let document = known?.version === version ? known.document : undefined;
+    if (document === undefined && version > 0) {
+      const loaded = await this.#document({ key });
+      if (loaded?.version !== version) return { ok: false, conflict: "version" };
+      document = loaded.document;
+    }
+    const changed = applyCommit(document, commit);
+    if ("ok" in changed) return this.#refused(commit, changed);
+    const { archived, ...rest } = changed;
+    const outcome = await this.#store.commit({
+      key,
+      version,
+      ...(head === undefined ? {} : { head }),
+      ...(create === undefined ? {} : { create }),
+      ...rest,
+      log: { ...toLogRow(commit), ...(archived === undefined ? {} : { archived }) },
+      ...(commit.owner === undefined ? {} : { owner: commit.owner }),
+      sync: commit.sync,
+    });
+    if (outcome.ok) this.#cache.set(key, { version: version + 1, document: changed.document });
+    else this.#cache.drop(key);
+    return outcome;
+  }
+
+  /** A guard means something only for the session as it is: what this process knows of it may be behind. */
+  async #refused({ session: { key, version } }: Commit, refused: CommitOutcome): Promise<CommitOutcome> {
+    const loaded = await this.#document({ key });
+    return loaded?.version === version || version === 0 ? refused : { ok: false, conflict: "version" };
+  }
+
+  async calls(ids: readonly string[]): Promise<readonly CallRecord[]> {
+    const loaded = await this.#store.loadAll([...new Set(ids.map(sessionOf))]);
+    const rows = new Map(
+      loaded.map(({ key, document }) => [key, new SessionRows(this.#store, key, document)]),
+    );
+    const calls = await Promise.all(ids.map((id) => rows.get(sessionOf(id))?.call(id)));
+    return calls.filter((call) => call !== undefined);
+  }
+
+  async unanswered(session: string): Promise<readonly CallRecord[]> {
+    const loaded = await this.#document({ key: session });
+    if (loaded === undefined) return [];
+    const rows = new SessionRows(this.#store, session, loaded.document);
+    const open = loaded.document.calls.filter(({ status }) => !isAnswered(status));
+    return Promise.all(open.map((call) => rows.whole<CallRecord>(call, call.id)));
+  }
+
+  async steps(call: string): Promise<readonly StepRecord[]> {
+    const loaded = await this.#document({ key: sessionOf(call) });
+    if (loaded === undefined) return [];
+    return new SessionRows(this.#store, loaded.key, loaded.document).steps(call);
+  }
+
+  async events(session: string, range: EventRange = {}): Promise<readonly StoredEvent[]> {
+    const { after = 0, limit = Number.MAX_SAFE_INTEGER, last, bytes } = range;
+    if (last === 0) return [];
+    const wanted = last === undefined ? limit : last;
+    const found: StoredEvent[] = [];
+    // From the newest, if only those are wanted; from the oldest otherwise.
+    if (last !== undefined || after > 0) {
+      const rows = await this.#newestRows(session, after, last ?? Number.MAX_SAFE_INTEGER);
+      for (const row of rows) {
+        const events = eventsOf(row);
+        const first = row.events - events.length;
+        found.push(...events.slice(Math.max(0, after - first)));
+      }
+      const some = last === undefined ? found.slice(0, wanted) : found.slice(-wanted);
+      return within(some, bytes, last !== undefined);
+    }
+    for (let n = 0; ; ) {
+      const rows = await this.#store.sessionLog(session, { after: n, limit: PAGE });
+      for (const row of rows) found.push(...eventsOf(row));
+      n = rows.at(-1)?.n ?? 0;
+      if (rows.length < PAGE || found.length >= wanted) return within(found.slice(0, wanted), bytes, false);
+    }
+  }
+
+  /** Rows with events behind `after`, in order; no more than have `last` events. */
+  async #newestRows(session: string, after: number, last: number): Promise<readonly LogRow[]> {
+    const found: LogRow[] = [];
+    let count = 0;
+    for (let until = Number.MAX_SAFE_INTEGER; ; ) {
+      const rows = await this.#store.sessionLog(session, { after: 0, until, limit: PAGE, last: true });
+      for (const row of rows.toReversed()) {
+        if (row.events <= after || count >= last) return found.reverse();
+        found.push(row);
+        count += eventsOf(row).length;
+      }
+      const [oldest] = rows;
+      if (rows.length < PAGE || oldest === undefined) return found.reverse();
+      until = oldest.n - 1;
+    }
+  }
+
+  async state(session: string): Promise<JsonObject> {
+    const loaded = await this.#document({ key: session });
+    if (loaded === undefined) return {};
+    const { app, user } = loaded.document.head;
+    const items = await this.#store.kept([
+      { kind: "state of app", id: JSON.stringify([app]) },
+      { kind: "state of user", id: JSON.stringify([app, user]) },
+      { kind: "state of session", id: session },
+    ]);
+    return Object.assign({}, ...items.map(({ value }) => value)) as JsonObject;
+  }
+
+  async sessions(
+    { app, user }: { readonly app: string; readonly user?: string },
+    page?: PageRequest,
+  ): Promise<Page<SessionRecord>> {
+    const limit = limitOf(page);
+    const after = afterOf(page, user === undefined ? ["", ""] : [""]);
+    const found = await this.#store.documents({
+      app,
+      ...(user === undefined ? {} : { user }),
+      after,
+      limit: limit + 1,
+    });
+    return toPage(found.map(toSession), limit, (session) =>
+      user === undefined ? [session.user, session.id] : [session.id],
+    );
+  }
+
+  confirmations(filter: ConfirmationFilter, page?: ListRequest): Promise<Page<ConfirmationWithCall>> {
+    return listConfirmations(this.#store, filter, page);
+  }
+
+  async unknownCalls(page: UnknownCallsRequest = {}): Promise<Page<CallRecord & { readonly truncated?: true }>> {
+    const { unasked, askedBy, preview } = page;
+    const limit = limitOf(page);
+    let place = afterOf(page, [""])[0] ?? "";
+    const found: (CallRecord & { readonly truncated?: true })[] = [];
+    for (;;) {
+      const [entries = []] = await this.#store.entries([
+        { facet: "unknown call", value: "", limit: PAGE, after: [0, place] },
+      ]);
+      for (const { id } of entries) {
+        const loaded = await this.#document({ key: sessionOf(id) });
+        const call = loaded?.document.calls.find((each) => each.id === id);
+        if (loaded === undefined || call === undefined) continue;
+        if (unasked === true && call.confirmation !== undefined) continue;
+        const requesters = call.requesters ?? [loaded.document.head.user];
+        if (askedBy !== undefined && !requesters.some((each) => askedBy.includes(each))) continue;
+        const { long, ...cut } = call;
+        const rows = new SessionRows(this.#store, loaded.key, loaded.document);
+        if (preview !== true) found.push(await rows.whole<CallRecord>(call, id));
+        else found.push({ ...cut, ...(long === undefined ? {} : { truncated: true as const }) });
+      }
+      place = entries.at(-1)?.id ?? place;
+      if (entries.length < PAGE || found.length > limit) return toPage(found, limit, ({ id }) => [id]);
+    }
+  }
+
+  async recall({ principal, route, key }: Pick<Memo, "principal" | "route" | "key">): Promise<Memo | undefined> {
+    const id = JSON.stringify([principal, route, key]);
+    const [item] = await this.#store.kept([{ kind: "answer", id }]);
+    if (item === undefined) return undefined;
+    const { requestDigest, response } = item.value as unknown as Pick<Memo, "requestDigest" | "response">;
+    return { principal, route, key, requestDigest, response, expiresAt: item.expiresAt ?? 0 };
+  }
+
+  beat(owner: Owner, leaseMs: number): Promise<boolean> {
+    return this.#store.beat(owner, leaseMs);
+  }
+
+  history(leaseMs: number): Promise<LedgerHistory> {
+    return this.#store.history(leaseMs);
+  }
+
+  retire(owner: string): Promise<void> {
+    return this.#store.retire(owner);
+  }
+
+  owner(id: string): Promise<OwnerState | undefined> {
+    return this.#store.owner(id);
+  }
+
+  async held(owner: string): Promise<HeldWork> {
+    const page = { value: owner, limit: Number.MAX_SAFE_INTEGER };
+    const [calls = [], frames = []] = await this.#store.entries([
+      { facet: "held call", ...page },
+      { facet: "held frame", ...page },
+    ]);
+    return {
+      calls: calls.map(({ id, sort }) => ({ id, attempt: sort })),
+      frames: frames.map(({ id, sort }) => ({ id, turn: sort })),
+    };
+  }
+
+  async due(hosted: readonly HostedApp[], limit: number): Promise<DueWork> {
+    const lost = await this.#store.lost(["held call", "held frame"], limit);
+    const now = this.#store.now;
+    const ready = (facet: string) =>
+      hosted.map(({ app, agents }) => ({
+        facet,
+        value: app,
+        limit,
+        ...(agents === undefined ? {} : { notes: agents }),
+      }));
+    const [expired = [], next = [], ...rest] = await this.#store.entries([
+      { facet: "open", value: "", limit, until: now },
+      { facet: "open", value: "", limit: 1, after: [now, "\u{10ffff}"] },
+      ...ready("ready call"),
+      ...ready("ready frame"),
+    ]);
+    const oldest = (pages: typeof rest): readonly string[] =>
+      pages
+        .flat()
+        .map(({ id }) => id)
+        .sort()
+        .slice(0, limit);
+    const [nextDeadline] = next.map(({ sort }) => sort);
+    return {
+      expired: expired.map(({ id }) => id),
+      readyCalls: oldest(rest.slice(0, hosted.length)),
+      readyFrames: oldest(rest.slice(hosted.length)),
+      lostCalls: lost.filter(({ facet }) => facet === "held call").map(({ id }) => id),
+      lostFrames: lost.filter(({ facet }) => facet === "held frame").map(({ id }) => id),
+      ...(nextDeadline === undefined || nextDeadline === NO_DEADLINE ? {} : { nextDeadline }),
+      now,
+    };
+  }
+
+  async liveFrames(session: string): Promise<readonly FrameRecord[]> {
+    const loaded = await this.#document({ key: session });
+    if (loaded === undefined) return [];
+    const rows = new SessionRows(this.#store, session, loaded.document);
+    const live = loaded.document.frames.filter(({ status }) => !isFrameOver(status));
+    return Promise.all(live.map((frame) => rows.whole<FrameRecord>(frame, frame.id)));
+  }
+
+  async readyFrames(session: string): Promise<readonly string[]> {
+    const frames = (await this.#document({ key: session }))?.document.frames ?? [];
+    return frames
+      .filter(({ status }) => status === "ready")
+      .map(({ id }) => id)
+      .sort();
+  }
+
+  async journal(range: JournalRange & { readonly until?: number }): Promise<readonly JournalRecord[]> {
+    const { after, until = Number.MAX_SAFE_INTEGER, limit, bytes } = range;
+    const found: JournalRecord[] = [];
+    for (let row = placeOf(after).row - 1; ; ) {
+      const rows = await this.#store.log({ after: row, limit: Math.min(limit + 1, PAGE), ...(bytes === undefined ? {} : { bytes }) });
+      for (const each of rows) {
+        for (const record of recordsOf(each)) {
+          if (record.seq > after && record.seq <= until && found.length < limit) found.push(record);
+        }
+      }
+      const last = rows.at(-1);
+      if (last === undefined || found.length >= limit || (bytes !== undefined && found.length > 0)) return found;
+      row = last.seq;
+    }
+  }
+
+  async chain(stream: string, { after, limit, bytes }: JournalRange): Promise<readonly JournalRecord[]> {
+    const found: JournalRecord[] = [];
+    for (let n = 0; ; ) {
+      const rows = await this.#store.sessionLog(stream, { after: n, limit: PAGE, ...(bytes === undefined ? {} : { bytes }) });
+      for (const each of rows) {
+        for (const record of recordsOf(each)) if (record.n > after && found.length < limit) found.push(record);
+      }
+      const last = rows.at(-1);
+      if (last === undefined || found.length >= limit) return found;
+      n = last.n;
+    }
+  }
+
+  async streams(
+    after: string,
+    limit: number,
+  ): Promise<readonly { readonly key: string; readonly chain: ChainHead }[]> {
+    const found = await this.#store.documents({ afterKey: after, limit });
+    return found.map(({ key, document }) => ({ key, chain: document.head.chain }));
+  }
+
+  checkpoints(after: number, limit: number): Promise<readonly CheckpointRecord[]> {
+    return this.#store.checkpoints({ after, limit });
+  }
+
+  async lastCheckpoint(): Promise<CheckpointRecord | undefined> {
+    return (await this.#store.checkpoints("last"))[0];
+  }
+
+  seal(checkpoint: CheckpointRecord, upon?: SealedUpon): Promise<boolean> {
+    return this.#store.seal(
+      checkpoint,
+      upon && { ...(upon.previous === undefined ? {} : { previous: upon.previous }), row: upon.record },
+    );
+  }
+
+  async idleSessions(before: number, limit: number): Promise<readonly string[]> {
+    const found: string[] = [];
+    for (let after = ""; ; ) {
+      const page = await this.#store.documents({ afterKey: after, limit: PAGE, idleBefore: before });
+      for (const { key, document } of page) if (isIdle(document)) found.push(key);
+      const last = page.at(-1);
+      if (last === undefined || found.length >= limit) return found.slice(0, limit);
+      after = last.key;
+    }
+  }
+
+  async pin(name: string, value: string): Promise<string> {
+    await this.#store.change({ keep: [{ kind: "pin", id: name, value, read: 0 }] });
+    return (await this.#store.kept([{ kind: "pin", id: name }]))[0]?.value as string;
+  }
+
+  async kept(kind: string, id: string): Promise<KeptItem | undefined> {
+    return (await this.#store.kept([{ kind, id }]))[0];
+  }
+
+  async keptOf(kind: string, page?: PageRequest): Promise<Page<KeptItem>> {
+    const limit = limitOf(page);
+    const [after = ""] = afterOf(page, [""]);
+    const found = await this.#store.keptOf(kind, { after, limit: limit + 1 });
+    return toPage(found, limit, ({ id }) => [id]);
+  }
+
+  keep({ kind, id, value, expiresAt }: Omit<KeptItem, "version">, read: number): Promise<boolean> {
+    return this.#store.change({
+      keep: [{ kind, id, value, read, ...(expiresAt === undefined ? {} : { expiresAt }) }],
+    });
+  }
+
+  discard({ kind, id, version }: Pick<KeptItem, "kind" | "id" | "version">): Promise<boolean> {
+    return this.#store.change({ keep: [{ kind, id, read: version }] });
+  }
+
+  readonly channelPlace: Ledger["channelPlace"] = (channel) => this.#outbox.channelPlace(channel);
+  readonly enqueue: Ledger["enqueue"] = (batch) => this.#outbox.enqueue(batch);
+  readonly takeDeliveries: Ledger["takeDeliveries"] = (channel, take) =>
+    this.#outbox.takeDeliveries(channel, take);
+  readonly endDelivery: Ledger["endDelivery"] = (attempt, end) => this.#outbox.endDelivery(attempt, end);
+  readonly nextDeliveryAt: Ledger["nextDeliveryAt"] = (channel) => this.#outbox.nextDeliveryAt(channel);
+  readonly deadDeliveries: Ledger["deadDeliveries"] = (page) => this.#outbox.deadDeliveries(page);
+  readonly deadDelivery: Ledger["deadDelivery"] = (channel, seq) => this.#outbox.deadDelivery(channel, seq);
+  readonly reviveDelivery: Ledger["reviveDelivery"] = (channel, seq) => this.#outbox.reviveDelivery(channel, seq);
+
+  tidy(): Promise<void> {
+    return this.#store.tidy();
+  }
+
+  onChange(listener: () => void): () => void {
+    return this.#store.onChange(listener);
+  }
+
+  close(): Promise<void> {
+    return this.#store.close();
+  }
+
+  async #document(which: Parameters<Store["load"]>[0]): Promise<LoadedDocument | undefined> {
+    const loaded = await this.#store.load(which);
+    if (loaded !== undefined) this.#cache.set(loaded.key, loaded);
+    return loaded;
+  }
+
+  #snapshot(loaded: LoadedDocument | undefined): Snapshot | undefined {
+    return loaded && { now: loaded.now, session: toSession(loaded) };
+  }
+
+  async #lastRecord(): Promise<number> {
+    const [row] = await this.#store.log({ after: 0, limit: 1, last: true });
+    return row === undefined ? 0 : (recordsOf(row).at(-1)?.seq ?? row.seq * 4096);
+  }
+}
+
+function toSession({ key, version, document }: Pick<LoadedDocument, "key" | "version" | "document">): SessionRecord {
+  return { key, version, ...document.head };
+}
+
+function isIdle({ head, frames, calls }: SessionDocument): boolean {
+  return (
+    head.deletedAt === undefined &&
+    head.open === 0 &&
+    frames.every(({ status }) => isFrameOver(status) || status === "waiting") &&
+    calls.every(({ status }) => isAnswered(status))
+  );
+}
+
+function within(events: readonly StoredEvent[], bytes: number | undefined, newest: boolean): readonly StoredEvent[] {
+  if (bytes === undefined) return events;
+  const kept: StoredEvent[] = [];
+  let left = bytes;
+  for (const event of newest ? events.toReversed() : events) {
+    left -= Buffer.byteLength(JSON.stringify(event));
+    if (left < 0 && kept.length > 0) break;
+    kept.push(event);
+  }
+  return newest ? kept.reverse() : kept;
+}

@@ -1,0 +1,45 @@
+import type { CallRecord, ChainHead, ConfirmationRecord, FrameRecord, SessionName, StepRecord } from "../ledger/index.ts";
+
+/**
+ * A row as its document has it. A long value is cut to its beginning there; `long` says which log row of the session has
+ * the whole of it.
+ */
+export type Packed<Row> = Row & { readonly long?: { readonly [member: string]: number } };
+
+/** How a session stands, beside its rows. */
+export interface SessionHead extends SessionName {
+  readonly nextSeq: number;
+  readonly open: number;
+  readonly ready: number;
+  readonly bytes: number;
+  readonly chain: ChainHead;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly deletedAt?: number;
+}
+
+/**
+ * All that a session's next commit has to know. What is over leaves it, so that it stays small whatever the age of the
+ * session; it is found in the log from then on.
+ */
+export interface SessionDocument {
+  readonly head: SessionHead;
+  readonly frames: readonly Packed<FrameRecord>[];
+  readonly calls: readonly Packed<CallRecord>[];
+  readonly confirmations: readonly Packed<ConfirmationRecord>[];
+  readonly steps: readonly Packed<StepRecord>[];
+}
+
+/** The session that a call, a frame or a confirmation belongs to: their ids begin with its key. */
+export function sessionOf(id: string): string {
+  const bare = id.startsWith(CONFIRMATION_PREFIX) ? id.slice(CONFIRMATION_PREFIX.length) : id;
+  const end = bare.indexOf(".");
+  return end < 0 ? bare : bare.slice(0, end);
+}
+
+/** What clients of the ADK expect of the id of a request for confirmation. */
+const CONFIRMATION_PREFIX = "adk-";
+
+export function confirmationId(session: string, random: string): string {
+  return `${CONFIRMATION_PREFIX}${session}.${random}`;
+}

@@ -1,0 +1,75 @@
+import type { CallRecord, ConfirmationRecord, FrameRecord } from "../ledger/index.ts";
+import { viewersOf } from "../people/index.ts";
+import type { Entry } from "./store.ts";
+
+/** Later than every deadline. */
+export const NO_DEADLINE = Number.MAX_SAFE_INTEGER;
+
+/** The facets by which open questions can be listed, besides who may see them. */
+export const OPEN_FACETS = ["session", "user", "tool", "agent", "app"] as const;
+
+/** What finds a question: while it is open by its deadline, afterwards by when it was asked. */
+export function entriesOfConfirmation(confirmation: ConfirmationRecord): readonly Entry[] {
+  const { id, status, requestedAt, expiresAt = NO_DEADLINE } = confirmation;
+  const viewers = viewersOf(confirmation);
+  if (status !== "requested") {
+    return [
+      { facet: "closed", value: "", sort: requestedAt, id },
+      { facet: "closed session", value: confirmation.session, sort: requestedAt, id },
+      ...viewers.map((value) => ({ facet: "closed viewer", value, sort: requestedAt, id })),
+    ];
+  }
+  return [
+    { facet: "open", value: "", sort: expiresAt, id },
+    ...OPEN_FACETS.map((facet) => ({
+      facet: `open ${facet}`,
+      value: confirmation[facet],
+      sort: expiresAt,
+      id,
+    })),
+    ...viewers.map((value) => ({ facet: "open viewer", value, sort: expiresAt, id })),
+  ];
+}
+
+export function entriesOfCall({ id, status, owner, attempt, app, agent }: CallRecord): readonly Entry[] {
+  switch (status) {
+    case "ready":
+      return [{ facet: "ready call", value: app, sort: 0, id, note: agent }];
+    case "executing":
+      return [{ facet: "held call", value: owner ?? "", sort: attempt, id }];
+    case "unknown":
+      return [{ facet: "unknown call", value: "", sort: 0, id, note: owner ?? "" }];
+    default:
+      return [];
+  }
+}
+
+export function entriesOfFrame({ id, status, owner, turn, app, agent }: FrameRecord): readonly Entry[] {
+  if (status === "ready") return [{ facet: "ready frame", value: app, sort: 0, id, note: agent }];
+  if (status === "stepping" && owner !== undefined)
+    return [{ facet: "held frame", value: owner, sort: turn, id }];
+  return [];
+}
+
+/** What changes in the index when a row changes. */
+export function difference<Row>(
+  entries: (row: Row) => readonly Entry[],
+  before: Row | undefined,
+  after: Row | undefined,
+): { readonly add: readonly Entry[]; readonly remove: readonly Entry[] } {
+  const old = before === undefined ? [] : entries(before);
+  const now = after === undefined ? [] : entries(after);
+  return { add: now.filter((each) => !has(old, each)), remove: old.filter((each) => !has(now, each)) };
+}
+
+function has(all: readonly Entry[], { facet, value, sort, id, note }: Entry): boolean {
+  return all.some(
+    (each) =>
+      each.facet === facet &&
+      each.value === value &&
+      each.sort === sort &&
+      each.id === id &&
+      each.note === note,
+  );
+}
+

@@ -1,0 +1,164 @@
+import type { Delivery, DeliveryEnd, Outbox } from "../journal/index.ts";
+import type { Page, PageRequest } from "../ledger/index.ts";
+import { afterOf, limitOf, toPage } from "./pages.ts";
+import type { Entry, KeptItem, Store } from "./store.ts";
+
+const CHANNEL = "channel";
+const DELIVERY = "delivery";
+const DEAD = "dead delivery";
+
+/** A delivery as it is kept, beside its channel and record. */
+interface Kept {
+  readonly attempt: number;
+  readonly since: number;
+  readonly nextAt: number;
+  readonly deadAt?: number;
+  readonly error?: string;
+}
+
+/** The outbox, on what a store keeps outside of sessions. */
+export class StoredOutbox implements Outbox {
+  readonly #store: Store;
+  /** The end of the journal: where a new channel begins. */
+  readonly #end: () => Promise<number>;
+
+  constructor(store: Store, end: () => Promise<number>) {
+    this.#store = store;
+    this.#end = end;
+  }
+
+  async channelPlace(channel: string): Promise<number> {
+    const known = await this.#channel(channel);
+    if (known !== undefined) return known.value as number;
+    const value = await this.#end();
+    await this.#store.change({ keep: [{ kind: CHANNEL, id: channel, value, read: 0 }] });
+    return (await this.#channel(channel))?.value as number;
+  }
+
+  async enqueue({ channel, from, to, seqs }: Parameters<Outbox["enqueue"]>[0]): Promise<boolean> {
+    const known = await this.#channel(channel);
+    if (known?.value !== from) return false;
+    const now = this.#store.now;
+    const present = new Set((await this.#deliveries(channel, seqs)).map(({ id }) => id));
+    const news = seqs.filter((seq) => !present.has(idOf(channel, seq)));
+    const kept: Kept = { attempt: 0, since: now, nextAt: now };
+    return this.#store.change({
+      keep: [
+        { kind: CHANNEL, id: channel, value: to, read: known.version },
+        ...news.map((seq) => ({ kind: DELIVERY, id: idOf(channel, seq), value: { ...kept }, read: 0 })),
+      ],
+      add: news.map((seq) => entryOf(channel, seq, kept)),
+    });
+  }
+
+  async takeDeliveries(
+    channel: string,
+    { limit, holdMs }: { readonly limit: number; readonly holdMs: number },
+  ): Promise<readonly Delivery[]> {
+    const now = this.#store.now;
+    const [due = []] = await this.#store.entries([{ facet: DELIVERY, value: channel, limit, until: now }]);
+    const items = await this.#deliveries(
+      channel,
+      due.map(({ id }) => Number(id)),
+    );
+    const taken: Delivery[] = [];
+    for (const item of items) {
+      const { attempt, ...rest } = item.value as unknown as Kept;
+      const next = { ...rest, attempt: attempt + 1, nextAt: now + holdMs };
+      if (await this.#replace(item, next)) taken.push(toDelivery(item, next));
+    }
+    return taken;
+  }
+
+  async endDelivery(
+    { channel, seq, attempt }: Pick<Delivery, "channel" | "seq" | "attempt">,
+    end: DeliveryEnd,
+  ): Promise<boolean> {
+    const [item] = await this.#deliveries(channel, [seq]);
+    const kept = item?.value as unknown as Kept | undefined;
+    if (item === undefined || kept?.attempt !== attempt || kept.deadAt !== undefined) return false;
+    const now = this.#store.now;
+    switch (end.as) {
+      case "delivered":
+        return this.#replace(item, undefined);
+      case "postponed":
+        return this.#replace(item, { ...kept, nextAt: Math.ceil(now + end.forMs), error: end.error });
+      case "dead":
+        return this.#replace(item, { ...kept, deadAt: now, error: end.error });
+    }
+  }
+
+  async nextDeliveryAt(channel: string): Promise<number | undefined> {
+    const [[next] = []] = await this.#store.entries([{ facet: DELIVERY, value: channel, limit: 1 }]);
+    return next?.sort;
+  }
+
+  async deadDeliveries(page?: PageRequest): Promise<Page<Delivery>> {
+    const limit = limitOf(page);
+    const after: readonly [number, string] = [0, afterOf(page, [""])[0] ?? ""];
+    const [dead = []] = await this.#store.entries([{ facet: DEAD, value: "", limit: limit + 1, after }]);
+    const items = await this.#store.kept(dead.map(({ id }) => ({ kind: DELIVERY, id })));
+    const found = items.map((item) => toDelivery(item, item.value as unknown as Kept));
+    return toPage(found, limit, ({ channel, seq }) => [idOf(channel, seq)]);
+  }
+
+  async deadDelivery(channel: string, seq: number): Promise<Delivery | undefined> {
+    const [item] = await this.#deliveries(channel, [seq]);
+    const kept = item?.value as unknown as Kept | undefined;
+    return item === undefined || kept?.deadAt === undefined ? undefined : toDelivery(item, kept);
+  }
+
+  async reviveDelivery(channel: string, seq: number): Promise<boolean> {
+    const [item] = await this.#deliveries(channel, [seq]);
+    const kept = item?.value as unknown as Kept | undefined;
+    if (item === undefined || kept?.deadAt === undefined) return false;
+    const { deadAt: _deadAt, ...rest } = kept;
+    const now = this.#store.now;
+    return this.#replace(item, { ...rest, attempt: 0, since: now, nextAt: now });
+  }
+
+  async #channel(channel: string): Promise<KeptItem | undefined> {
+    return (await this.#store.kept([{ kind: CHANNEL, id: channel }]))[0];
+  }
+
+  #deliveries(channel: string, seqs: readonly number[]): Promise<readonly KeptItem[]> {
+    return this.#store.kept(seqs.map((seq) => ({ kind: DELIVERY, id: idOf(channel, seq) })));
+  }
+
+  #replace(item: KeptItem, next: Kept | undefined): Promise<boolean> {
+    const [channel, seq] = partsOf(item.id);
+    const { kind, id, version } = item;
+    return this.#store.change({
+      keep: [{ kind, id, read: version, ...(next === undefined ? {} : { value: { ...next } }) }],
+      remove: [entryOf(channel, seq, item.value as unknown as Kept)],
+      add: next === undefined ? [] : [entryOf(channel, seq, next)],
+    });
+  }
+}
+
+// By channel and then by record, as text sorts.
+function idOf(channel: string, seq: number): string {
+  return `${channel} ${String(seq).padStart(16, "0")}`;
+}
+
+function partsOf(id: string): readonly [channel: string, seq: number] {
+  const end = id.lastIndexOf(" ");
+  return [id.slice(0, end), Number(id.slice(end + 1))];
+}
+
+function entryOf(channel: string, seq: number, { nextAt, deadAt }: Kept): Entry {
+  if (deadAt !== undefined) return { facet: DEAD, value: "", sort: 0, id: idOf(channel, seq) };
+  return { facet: DELIVERY, value: channel, sort: nextAt, id: String(seq).padStart(16, "0") };
+}
+
+function toDelivery({ id }: KeptItem, { attempt, since, deadAt, error }: Kept): Delivery {
+  const [channel, seq] = partsOf(id);
+  return {
+    channel,
+    seq,
+    attempt,
+    since,
+    ...(deadAt === undefined ? {} : { deadAt }),
+    ...(error === undefined ? {} : { error }),
+  };
+}

@@ -1,0 +1,79 @@
+import type { JsonValue } from "../../protocol/index.ts";
+import type { CallRecord, ConfirmationRecord, FrameRecord, StepRecord } from "../ledger/index.ts";
+import type { Archive } from "./archive.ts";
+import { type Packed, type SessionDocument, sessionOf } from "./document.ts";
+import { unpack } from "./long-values.ts";
+import type { LogRow, Store } from "./store.ts";
+
+/** The rows of one session, from its document or, where they have left it, from its log. */
+export class SessionRows {
+  readonly #store: Store;
+  readonly #session: string;
+  readonly #document: SessionDocument;
+  readonly #archives = new Map<number, Promise<Archive>>();
+
+  constructor(store: Store, session: string, document: SessionDocument) {
+    this.#store = store;
+    this.#session = session;
+    this.#document = document;
+  }
+
+  /** As lists show it: long values are cut. */
+  async packedCall(id: string): Promise<Packed<CallRecord> | undefined> {
+    const found = this.#document.calls.find((call) => call.id === id);
+    return found ?? (await this.#archived(id))?.calls?.find((call) => call.id === id);
+  }
+
+  async packedConfirmation(id: string): Promise<Packed<ConfirmationRecord> | undefined> {
+    const found = this.#document.confirmations.find((confirmation) => confirmation.id === id);
+    return found ?? (await this.#archived(id))?.confirmations?.find((each) => each.id === id);
+  }
+
+  async call(id: string): Promise<CallRecord | undefined> {
+    const packed = await this.packedCall(id);
+    return packed && this.whole(packed, id);
+  }
+
+  async confirmation(id: string): Promise<ConfirmationRecord | undefined> {
+    const packed = await this.packedConfirmation(id);
+    return packed && this.whole(packed, id);
+  }
+
+  async frame(id: string): Promise<FrameRecord | undefined> {
+    const packed = this.#document.frames.find((frame) => frame.id === id);
+    return packed && this.whole(packed, id);
+  }
+
+  async steps(call: string): Promise<readonly StepRecord[]> {
+    let steps = this.#document.steps.filter((step) => step.call === call);
+    if (steps.length === 0 && !this.#document.calls.some(({ id }) => id === call))
+      steps = ((await this.#archived(call))?.steps ?? []).filter((step) => step.call === call);
+    return Promise.all(
+      steps.map((step) => this.whole(step, `${step.call} ${step.kind} ${step.name} ${step.occurrence}`)),
+    );
+  }
+
+  async whole<Row extends object>(packed: Packed<Row>, name: string): Promise<Row> {
+    if (packed.long === undefined) return packed;
+    const archives = new Map<number, { readonly [member: string]: JsonValue } | undefined>();
+    for (const n of new Set(Object.values(packed.long))) archives.set(n, (await this.#row(n)).long?.[name]);
+    return unpack(packed, (n) => archives.get(n));
+  }
+
+  async #archived(id: string): Promise<Archive | undefined> {
+    if (sessionOf(id) !== this.#session) return undefined;
+    const [[entry] = []] = await this.#store.entries([{ facet: "over", value: id, limit: 1 }]);
+    return entry && this.#row(entry.sort);
+  }
+
+  #row(n: number): Promise<Archive> {
+    const known = this.#archives.get(n) ?? this.#read(n);
+    this.#archives.set(n, known);
+    return known;
+  }
+
+  async #read(n: number): Promise<Archive> {
+    const [row]: readonly LogRow[] = await this.#store.sessionLog(this.#session, { after: n - 1, limit: 1 });
+    return (row?.n === n ? row.archived : undefined) ?? {};
+  }
+}

@@ -1,0 +1,174 @@
+import type { JsonValue } from "../../protocol/index.ts";
+import type { CheckpointRecord, CommitOutcome, LedgerHistory, Owner, OwnerState, SessionName } from "../ledger/index.ts";
+import type { Archive } from "./archive.ts";
+import type { SessionDocument } from "./document.ts";
+
+/** A session's document, as it was at one version. */
+export interface LoadedDocument {
+  readonly key: string;
+  readonly version: number;
+  readonly document: SessionDocument;
+  /** The store's clock at the time of reading. */
+  readonly now: number;
+}
+
+/**
+ * One line of the log: everything that one commit says has happened. The body is what the hash covers; it can be erased.
+ */
+export interface LogRow {
+  /** Position in the whole log, in the order of commits. */
+  readonly seq: number;
+  readonly session: string;
+  /** Counts the rows of one session from 1: the session's version after the commit. */
+  readonly n: number;
+  readonly at: number;
+  /** The kinds of its records, in order. They stay when the body is erased. */
+  readonly kinds: readonly string[];
+  readonly digest: string;
+  /** How many events the session has with this row. */
+  readonly events: number;
+  readonly hash: string;
+  /** Its records and events as JSON; null once erased. */
+  readonly body: string | null;
+  /** Rows that left the document with this commit, and values too long for it. Erased, only digests and ids are left. */
+  readonly archived?: Archive;
+}
+
+/** What finds something without reading documents: what is open, due, held, unknown, or over. */
+export interface Entry {
+  readonly facet: string;
+  readonly value: string;
+  readonly sort: number;
+  readonly id: string;
+  /** Looked at while a page is read. */
+  readonly note?: string;
+}
+
+/** Entries of one facet and value, in the order of `sort`, then `id`. */
+export interface EntryQuery {
+  readonly facet: string;
+  readonly value: string;
+  readonly limit: number;
+  /** Begins behind this place. */
+  readonly after?: readonly [sort: number, id: string];
+  readonly newestFirst?: true;
+  /** Ends with this `sort`. */
+  readonly until?: number;
+  /** Only entries with one of these notes. */
+  readonly notes?: readonly string[];
+}
+
+/** A small thing outside of sessions, under a kind and an id. */
+export interface KeptChange {
+  readonly kind: string;
+  readonly id: string;
+  /** Left out, the item is taken away. */
+  readonly value?: JsonValue;
+  readonly expiresAt?: number;
+  /** The version that was read; 0: there was none. Left out, the members of `value` are laid over what is kept. */
+  readonly read?: number;
+}
+
+/** Changes outside of sessions that become true together, or not at all. */
+export interface StoreChange {
+  readonly keep: readonly KeptChange[];
+  readonly add?: readonly Entry[];
+  readonly remove?: readonly Entry[];
+}
+
+/** Everything that one commit changes. It becomes true at one moment, or not at all. */
+export interface StoreCommit extends StoreChange {
+  readonly key: string;
+  /** That was read; 0 creates the session, which must not exist under its key or its name. */
+  readonly version: number;
+  readonly create?: SessionName;
+  /** The hash at the chain's head as it was read. A server that crashed may have made another commit of the same version. */
+  readonly head?: string;
+  readonly document: SessionDocument;
+  readonly log: Omit<LogRow, "seq">;
+  readonly add: readonly Entry[];
+  readonly remove: readonly Entry[];
+  /** Refuse unless the clock is before this. */
+  readonly before?: number;
+  /** Refuse unless the clock is at or after this. */
+  readonly from?: number;
+  /** Refuse unless this owner's lease is running. */
+  readonly owner?: string;
+  /** Take away what was said in this session: bodies and archived content of its log rows. */
+  readonly erase?: true;
+  /** On disk before the promise resolves. */
+  readonly sync: boolean;
+}
+
+export interface LogRange {
+  readonly after: number;
+  readonly limit: number;
+  readonly until?: number;
+  /** Bodies are no more than this together; one row is given at least. */
+  readonly bytes?: number;
+  /** The newest so many, still in order. */
+  readonly last?: true;
+}
+
+/** Which documents to page through. */
+export type DocumentQuery =
+  /** By user and id; not those of deleted sessions. */
+  | { readonly app: string; readonly user?: string; readonly after?: readonly string[]; readonly limit: number }
+  /** All of them, by key. */
+  | { readonly afterKey: string; readonly limit: number; readonly idleBefore?: number };
+
+export interface KeptItem {
+  readonly kind: string;
+  readonly id: string;
+  readonly value: JsonValue;
+  readonly version: number;
+  readonly expiresAt?: number;
+}
+
+/**
+ * What a database has to do for a ledger. It keeps documents, log rows and index entries, and judges versions, leases and
+ * deadlines inside its transactions; what is legal is decided above it. A store passes `storeContract`.
+ */
+export interface Store {
+  /** Positions in the log have no gaps, so that a gap is a loss. */
+  readonly gapless?: true;
+  /** Made once per database. */
+  readonly digestKey: Uint8Array;
+  /** The store's clock, as far as it is known without asking. */
+  readonly now: number;
+
+  load(which: { readonly key: string } | { readonly name: SessionName }): Promise<LoadedDocument | undefined>;
+  /** In the order asked; missing ones are left out. */
+  loadAll(keys: readonly string[]): Promise<readonly LoadedDocument[]>;
+  documents(query: DocumentQuery): Promise<readonly LoadedDocument[]>;
+  commit(commit: StoreCommit): Promise<CommitOutcome>;
+
+  /** In the order of commits. */
+  log(range: LogRange): Promise<readonly LogRow[]>;
+  /** Of one session, by `n`. */
+  sessionLog(session: string, range: LogRange): Promise<readonly LogRow[]>;
+  /** One page for each query, all of the same moment. */
+  entries(queries: readonly EntryQuery[]): Promise<readonly (readonly Entry[])[]>;
+  /** Entries of what is held by an owner whose lease is not running. Owners whose lease ran out are fenced by this look. */
+  lost(facets: readonly string[], limit: number): Promise<readonly Entry[]>;
+
+  /** What is kept under these and has not expired; missing ones are left out. */
+  kept(keys: readonly { readonly kind: string; readonly id: string }[]): Promise<readonly KeptItem[]>;
+  keptOf(kind: string, page: { readonly after: string; readonly limit: number }): Promise<readonly KeptItem[]>;
+  /** False where an item's version is another than was read. Synced. */
+  change(change: StoreChange): Promise<boolean>;
+
+  beat(owner: Owner, leaseMs: number): Promise<boolean>;
+  retire(owner: string): Promise<void>;
+  owner(id: string): Promise<OwnerState | undefined>;
+  history(leaseMs: number): Promise<LedgerHistory>;
+
+  /** By number; with `last` the newest one. */
+  checkpoints(which: { readonly after: number; readonly limit: number } | "last"): Promise<readonly CheckpointRecord[]>;
+  seal(checkpoint: CheckpointRecord, upon?: { readonly previous?: string; readonly row: string }): Promise<boolean>;
+
+  /** Drops what has expired, and owners that hold nothing. */
+  tidy(): Promise<void>;
+  onChange(listener: () => void): () => void;
+  close(): Promise<void>;
+}

@@ -1,0 +1,107 @@
+import type { Entry, EntryQuery } from "../../engine/index.ts";
+
+type Place = Pick<Entry, "sort" | "id">;
+
+/** A chunk is split when it has more than so many entries. */
+const LONGEST_CHUNK = 512;
+
+/** The entries of one facet and value, in order. */
+export class SortedEntries {
+  // Each chunk is sorted, none is empty, and all of one come before all of the next.
+  readonly #chunks: Entry[][] = [];
+
+  get isEmpty(): boolean {
+    return this.#chunks.length === 0;
+  }
+
+  add(entry: Entry): void {
+    const last = this.#chunks.at(-1);
+    const end = last?.at(-1);
+    if (last === undefined || end === undefined) {
+      this.#chunks.push([entry]);
+      return;
+    }
+    const at = compare(entry, end) > 0 ? this.#chunks.length - 1 : this.#chunkOf(entry);
+    const chunk = this.#chunks[at] as Entry[];
+    const place = firstNotBefore(chunk, entry);
+    const found = chunk[place];
+    if (found !== undefined && compare(found, entry) === 0) chunk[place] = entry;
+    else chunk.splice(place, 0, entry);
+    if (chunk.length > LONGEST_CHUNK) this.#chunks.splice(at + 1, 0, chunk.splice(chunk.length >> 1));
+  }
+
+  remove(entry: Place): void {
+    const at = this.#chunkOf(entry);
+    const chunk = this.#chunks[at];
+    if (chunk === undefined) return;
+    const place = firstNotBefore(chunk, entry);
+    const found = chunk[place];
+    if (found === undefined || compare(found, entry) !== 0) return;
+    chunk.splice(place, 1);
+    if (chunk.length === 0) this.#chunks.splice(at, 1);
+  }
+
+  page({ limit, after, until, newestFirst, notes }: EntryQuery): readonly Entry[] {
+    const found: Entry[] = [];
+    const start = after && { sort: after[0], id: after[1] };
+    for (const entry of newestFirst === true ? this.#backwards(start) : this.#forwards(start)) {
+      if (until !== undefined && entry.sort > until) break;
+      if (notes !== undefined && !notes.includes(entry.note ?? "")) continue;
+      found.push(entry);
+      if (found.length >= limit) break;
+    }
+    return found;
+  }
+
+  *all(): Generator<Entry> {
+    for (const chunk of this.#chunks) yield* chunk;
+  }
+
+  *#forwards(start: Place | undefined): Generator<Entry> {
+    for (let at = start === undefined ? 0 : this.#chunkOf(start); at < this.#chunks.length; at += 1) {
+      const chunk = this.#chunks[at] as Entry[];
+      let place = start === undefined ? 0 : firstNotBefore(chunk, start);
+      for (; place < chunk.length; place += 1) {
+        const entry = chunk[place] as Entry;
+        if (start === undefined || compare(entry, start) > 0) yield entry;
+      }
+    }
+  }
+
+  *#backwards(start: Place | undefined): Generator<Entry> {
+    const from = start === undefined ? this.#chunks.length - 1 : Math.min(this.#chunkOf(start), this.#chunks.length - 1);
+    for (let at = from; at >= 0; at -= 1) {
+      const chunk = this.#chunks[at] as Entry[];
+      let place = (start === undefined ? chunk.length : firstNotBefore(chunk, start)) - 1;
+      for (; place >= 0; place -= 1) yield chunk[place] as Entry;
+    }
+  }
+
+  /** The first chunk that does not end before the place. */
+  #chunkOf(place: Place): number {
+    let low = 0;
+    let high = this.#chunks.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const end = this.#chunks[middle]?.at(-1) as Entry;
+      if (compare(end, place) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+function firstNotBefore(chunk: readonly Entry[], place: Place): number {
+  let low = 0;
+  let high = chunk.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (compare(chunk[middle] as Entry, place) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function compare(a: Place, b: Place): number {
+  return a.sort - b.sort || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+}
