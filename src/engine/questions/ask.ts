@@ -44,7 +44,7 @@ export function newConfirmation(
 ): ConfirmationRecord {
   const { session, call, frame, question } = subject;
   return {
-    id: `adk-${parts.newId(now)}`,
+    id: `adk-${call.session}.${parts.newId(now)}`,
     call: call.id,
     round: call.rounds,
     session: call.session,

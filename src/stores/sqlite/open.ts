@@ -1,4 +1,4 @@
-import { type Clock, type Ledger, systemClock } from "../../engine/index.ts";
+import { type Clock, DocumentLedger, type Ledger, systemClock } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import { MEMORY_PATH, openDatabase } from "./database.ts";
 import { migrate } from "./migrate.ts";
@@ -31,6 +31,10 @@ export async function openSqliteLedger(options: SqliteOptions): Promise<Ledger> 
       `Invalid durability ${JSON.stringify(durability)}. Omit it or use "full".`,
       { details: { option: "durability" } },
     );
+  }
+  if (path === MEMORY_PATH) {
+    const { MemoryStore } = await import("../memory/index.ts");
+    return new DocumentLedger(new MemoryStore(clock));
   }
   const database = await openDatabase({ path, alwaysSync: durability === "full" });
   try {
