@@ -279,5 +279,4 @@ export {
   type Store,
   type StoreChange,
   type StoreCommit,
-  type StoredItem,
 } from "./store/index.ts";

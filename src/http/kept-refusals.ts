@@ -27,14 +27,14 @@ export class KeptRefusals {
     const key = idempotencyKey(this.#context);
     if (key === undefined) return judge();
     const id = idempotencyId(this.#context.get("principal"), this.#route, key, String(place));
-    const kept = await this.#ledger.kept(KIND, id);
+    const kept = await this.#ledger.item(KIND, id);
     if (kept !== undefined) throw errorIn(kept.value);
     try {
       return await judge();
     } catch (error) {
       if (CountersignError.isInstance(error) && isRefusal(error)) {
         const { code, message, details } = error;
-        await this.#ledger.keep(
+        await this.#ledger.putItem(
           { kind: KIND, id, value: { code, message, details }, expiresAt: keyExpiresAt() },
           0,
         );

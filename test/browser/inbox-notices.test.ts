@@ -67,7 +67,7 @@ test("a loss is told without a reload to whoever may decide, and hidden by an ad
   await ana.page.clock.fastForward(NEXT_LOOK_MS);
   await told.waitFor({ state: "detached" });
   expect(await openNotices(server.engine.ledger)).toEqual([]);
-  expect(await server.engine.ledger.kept("ledger-notice", id)).toMatchObject({
+  expect(await server.engine.ledger.item("ledger-notice", id)).toMatchObject({
     value: { acknowledged: { by: "root" } },
   });
   expect(await watcher.page.getByRole("alert").count()).toBe(0);

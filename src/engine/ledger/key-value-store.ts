@@ -15,14 +15,14 @@ export interface StoredItem {
 /** Where a ledger keeps what belongs to no session. Every change is compare-and-set on the item's version. */
 export interface KeyValueStore {
   /** What is kept under this id and has not expired. */
-  kept(kind: string, id: string): Promise<StoredItem | undefined>;
+  item(kind: string, id: string): Promise<StoredItem | undefined>;
   /** All of one kind that have not expired, by id. */
-  keptOf(kind: string, page?: PageRequest): Promise<Page<StoredItem>>;
+  items(kind: string, page?: PageRequest): Promise<Page<StoredItem>>;
   /**
    * Keeps an item in place of the version that was read; 0 means that there was none. On disk when the promise
    * resolves. False: somebody else changed it since, and nothing was written.
    */
-  keep(item: Omit<StoredItem, "version">, read: number): Promise<boolean>;
+  putItem(item: Omit<StoredItem, "version">, read: number): Promise<boolean>;
   /** Takes an item away, once: of any number that try with the same version, one is told true. */
-  discard(item: Pick<StoredItem, "kind" | "id" | "version">): Promise<boolean>;
+  removeItem(item: Pick<StoredItem, "kind" | "id" | "version">): Promise<boolean>;
 }

@@ -39,6 +39,6 @@ test("two servers that start at once agree on one of their modes", async () => {
 
 test("a mode that cannot be read is not taken for none", async () => {
   const ledger = await open();
-  await ledger.keep({ kind: "settings", id: "auth", value: { mode: "magic" } }, 0);
+  await ledger.putItem({ kind: "settings", id: "auth", value: { mode: "magic" } }, 0);
   await expect(loginModeOf(ledger)).rejects.toMatchObject({ code: "internal" });
 });

@@ -9,8 +9,8 @@ export const LOGIN_MODES: readonly LoginMode[] = ["none", "local", "tokens", "oi
 const KEY = { kind: "settings", id: "auth" } as const;
 
 /** How the last server of this ledger let people log in; `none` where there was none. What cannot be read throws. */
-export async function loginModeOf(store: Pick<KeyValueStore, "kept">): Promise<LoginMode> {
-  return modeIn(await store.kept(KEY.kind, KEY.id));
+export async function loginModeOf(store: Pick<KeyValueStore, "item">): Promise<LoginMode> {
+  return modeIn(await store.item(KEY.kind, KEY.id));
 }
 
 /**
@@ -18,12 +18,12 @@ export async function loginModeOf(store: Pick<KeyValueStore, "kept">): Promise<L
  * passing: going back to `none` throws `forbidden` unless `breakGlass` is set. On disk when it resolves.
  */
 export async function setLoginMode(
-  store: Pick<KeyValueStore, "kept" | "keep">,
+  store: Pick<KeyValueStore, "item" | "putItem">,
   mode: LoginMode,
   { breakGlass = false }: { readonly breakGlass?: boolean } = {},
 ): Promise<void> {
   for (;;) {
-    const item = await store.kept(KEY.kind, KEY.id);
+    const item = await store.item(KEY.kind, KEY.id);
     const current = modeIn(item);
     if (current === mode) return;
     if (mode === "none" && !breakGlass) {
@@ -32,7 +32,7 @@ export async function setLoginMode(
         `This ledger requires a login (--auth ${current}). Use --auth ${current}, or --break-glass to remove the requirement.`,
       );
     }
-    if (await store.keep({ ...KEY, value: { mode } }, item?.version ?? 0)) return;
+    if (await store.putItem({ ...KEY, value: { mode } }, item?.version ?? 0)) return;
   }
 }
 

@@ -85,15 +85,15 @@ describe("a notice", () => {
   test("that could not be stored is stored the next time, once", async () => {
     const keeping = keeper();
     keeping.add(lost("s1"));
-    watched.intercept("keep", () => Promise.reject(new Error("away")));
+    watched.intercept("putItem", () => Promise.reject(new Error("away")));
     await expect(keeping.store()).rejects.toThrow("away");
     // Stored, and the answer is lost.
-    watched.intercept("keep", async (go) => {
+    watched.intercept("putItem", async (go) => {
       await go();
       throw new Error("cut");
     });
     await expect(keeping.store()).rejects.toThrow("cut");
-    watched.lift("keep");
+    watched.lift("putItem");
     keeping.add(lost("s2"));
     await Promise.all([keeping.store(), keeping.store()]);
     await keeping.store();

@@ -27,7 +27,7 @@ const KEPT_MS = 30 * 24 * 60 * 60_000;
 const MOST_DETAIL_BYTES = 8_192;
 const ID_LETTERS = 16;
 
-type Place = Pick<KeyValueStore, "kept" | "keptOf" | "keep" | "discard">;
+type Place = Pick<KeyValueStore, "item" | "items" | "putItem" | "removeItem">;
 
 export interface NoticeKeeperOptions {
   readonly store: Place;
@@ -81,7 +81,7 @@ export class NoticeKeeper {
     for (const notice of this.#unstored) {
       const value = notice as unknown as JsonObject;
       // If it is there already, it was stored by a try whose answer was lost, or by another process.
-      await store.keep({ kind: KIND, id: notice.id, value, expiresAt: now() + KEPT_MS }, 0);
+      await store.putItem({ kind: KIND, id: notice.id, value, expiresAt: now() + KEPT_MS }, 0);
       this.#unstored = this.#unstored.filter((other) => other !== notice);
     }
     await dropOldest(store);
@@ -96,23 +96,23 @@ export class NoticeKeeper {
 }
 
 /** What is kept, newest first. */
-export async function listNotices(store: Pick<KeyValueStore, "keptOf">): Promise<readonly KeptNotice[]> {
+export async function listNotices(store: Pick<KeyValueStore, "items">): Promise<readonly KeptNotice[]> {
   return newestFirst(await allOf(store)).map(({ notice }) => notice);
 }
 
 /** What is kept and nobody has acknowledged, newest first. */
-export async function openNotices(store: Pick<KeyValueStore, "keptOf">): Promise<readonly KeptNotice[]> {
+export async function openNotices(store: Pick<KeyValueStore, "items">): Promise<readonly KeptNotice[]> {
   return (await listNotices(store)).filter(({ acknowledged }) => acknowledged === undefined);
 }
 
 /** Hides a notice from everybody, and notes who did. The first to do so stands. Throws `unknown-notice`. */
 export async function acknowledgeNotice(
-  store: Pick<KeyValueStore, "kept" | "keep">,
+  store: Pick<KeyValueStore, "item" | "putItem">,
   id: string,
   { by, at }: { readonly by: string; readonly at: number },
 ): Promise<KeptNotice> {
   for (;;) {
-    const item = await store.kept(KIND, id);
+    const item = await store.item(KIND, id);
     const notice = item && readNotice(item.value);
     if (item === undefined || notice === undefined) {
       throw new CountersignError(
@@ -122,7 +122,7 @@ export async function acknowledgeNotice(
     }
     if (notice.acknowledged !== undefined) return notice;
     const done = { ...notice, acknowledged: { by, at: new Date(at).toISOString() } };
-    if (await store.keep({ ...item, value: done }, item.version)) return done;
+    if (await store.putItem({ ...item, value: done }, item.version)) return done;
   }
 }
 
@@ -131,10 +131,10 @@ interface Stored {
   readonly notice: KeptNotice;
 }
 
-async function allOf(store: Pick<KeyValueStore, "keptOf">): Promise<readonly Stored[]> {
+async function allOf(store: Pick<KeyValueStore, "items">): Promise<readonly Stored[]> {
   const found: Stored[] = [];
   for (let cursor: string | undefined; ; ) {
-    const { items, next } = await store.keptOf(KIND, cursor === undefined ? {} : { cursor });
+    const { items, next } = await store.items(KIND, cursor === undefined ? {} : { cursor });
     for (const item of items) {
       const notice = readNotice(item.value);
       if (notice !== undefined) found.push({ item, notice });
@@ -148,7 +148,7 @@ async function allOf(store: Pick<KeyValueStore, "keptOf">): Promise<readonly Sto
 async function dropOldest(store: Place): Promise<void> {
   const all = newestFirst(await allOf(store));
   const ranked = [...all.filter(isOpen), ...all.filter((stored) => !isOpen(stored))];
-  for (const { item } of ranked.slice(MOST_KEPT)) await store.discard(item);
+  for (const { item } of ranked.slice(MOST_KEPT)) await store.removeItem(item);
 }
 
 function isOpen({ notice }: Stored): boolean {

@@ -372,13 +372,13 @@ test("commits that the ledger lost are told: which session, and what they were",
 });
 
 test("what is told is stored too, also where the ledger does not take it at first", async () => {
-  watched.intercept("keep", () => Promise.reject(new Error("away")));
+  watched.intercept("putItem", () => Promise.reject(new Error("away")));
   await loseClaim(() => new Promise(() => {}));
   promote();
   await pass(HEARTBEAT_MS + 100);
   expect(notices.map(({ kind }) => kind)).toContain("lost-claim");
   expect(await listNotices(ledger)).toEqual([]);
-  watched.lift("keep");
+  watched.lift("putItem");
   await pass(2 * HEARTBEAT_MS);
   const kept = await listNotices(ledger);
   expect(new Set(kept.map(({ kind }) => kind))).toEqual(new Set(notices.map(({ kind }) => kind)));

@@ -1,12 +1,22 @@
-import type { CallRecord, Commit, CommitOutcome, ConfirmationRecord, FrameRecord, Memo, SessionName, StepRecord, Write } from "../ledger/index.ts";
+import type {
+  CallRecord,
+  Commit,
+  CommitOutcome,
+  ConfirmationRecord,
+  FrameRecord,
+  Memo,
+  SessionName,
+  StepRecord,
+  Write,
+} from "../ledger/index.ts";
 import { type Archive, archiveOver } from "./archive.ts";
 import type { Packed, SessionDocument } from "./document.ts";
 import { difference, entriesOfCall, entriesOfConfirmation, entriesOfFrame, NO_DEADLINE } from "./entries.ts";
 import { type LongValues, pack } from "./long-values.ts";
-import type { Entry, KeptChange, StoreCommit } from "./store.ts";
+import type { Entry, ItemChange, StoreCommit } from "./store.ts";
 
 type Refused = Extract<CommitOutcome, { ok: false }>;
-type Changed = Pick<StoreCommit, "document" | "add" | "remove" | "keep" | "before" | "from" | "erase"> & {
+type Changed = Pick<StoreCommit, "document" | "add" | "remove" | "items" | "before" | "from" | "erase"> & {
   readonly archived?: Archive;
 };
 type WriteOf<Kind extends Write["kind"]> = Extract<Write, { kind: Kind }>;
@@ -39,7 +49,7 @@ class Work {
   readonly #name: SessionName;
   readonly #before: SessionDocument | undefined;
   readonly #long: LongValues = {};
-  readonly #keep: KeptChange[] = [];
+  readonly #items: ItemChange[] = [];
   #frames: readonly Packed<FrameRecord>[];
   #calls: readonly Packed<CallRecord>[];
   #confirmations: readonly Packed<ConfirmationRecord>[];
@@ -107,7 +117,7 @@ class Work {
       document,
       add: [...index.add, ...entries],
       remove: index.remove,
-      keep: this.#keep,
+      items: this.#items,
       ...(this.#beforeTime === undefined ? {} : { before: this.#beforeTime }),
       ...(this.#fromTime === undefined ? {} : { from: this.#fromTime }),
       ...(this.#erase ? { erase: true as const } : {}),
@@ -125,14 +135,22 @@ class Work {
     const found = this.#frames.find((frame) => frame.id === id);
     if (found?.status !== from) return ROW;
     if (exclusive && this.#isStepping(found.branch, id)) return BUSY;
-    this.#frames = replace(this.#frames, found, this.#packed<FrameRecord>(found, set as Partial<FrameRecord>, id));
+    this.#frames = replace(
+      this.#frames,
+      found,
+      this.#packed<FrameRecord>(found, set as Partial<FrameRecord>, id),
+    );
     return undefined;
   }
 
   #updateCall({ id, from, attempt, set }: WriteOf<"call-update">): Refused | undefined {
     const found = this.#calls.find((call) => call.id === id);
     if (found?.status !== from || found.attempt !== attempt) return ROW;
-    this.#calls = replace(this.#calls, found, this.#packed<CallRecord>(found, set as Partial<CallRecord>, id));
+    this.#calls = replace(
+      this.#calls,
+      found,
+      this.#packed<CallRecord>(found, set as Partial<CallRecord>, id),
+    );
     return undefined;
   }
 
@@ -142,7 +160,11 @@ class Work {
     const { expiresAt = NO_DEADLINE } = found;
     if (deadline === "ahead") this.#beforeTime = Math.min(this.#beforeTime ?? NO_DEADLINE, expiresAt);
     if (deadline === "passed") this.#fromTime = Math.max(this.#fromTime ?? 0, expiresAt);
-    this.#confirmations = replace(this.#confirmations, found, this.#packed<ConfirmationRecord>(found, set, id));
+    this.#confirmations = replace(
+      this.#confirmations,
+      found,
+      this.#packed<ConfirmationRecord>(found, set, id),
+    );
     return undefined;
   }
 
@@ -160,8 +182,13 @@ class Work {
 
   #writeOutside(write: WriteOf<"state" | "remember" | "erase">): undefined {
     if (write.kind === "erase") this.#erase = true;
-    else if (write.kind === "remember") this.#keep.push(toKept(write.memo));
-    else this.#keep.push({ kind: `state of ${write.scope}`, id: this.#stateId(write.scope), value: write.delta });
+    else if (write.kind === "remember") this.#items.push(toItem(write.memo));
+    else
+      this.#items.push({
+        kind: `state of ${write.scope}`,
+        id: this.#stateId(write.scope),
+        value: write.delta,
+      });
   }
 
   #stateId(scope: "app" | "user" | "session"): string {
@@ -208,6 +235,12 @@ function changes<Row extends { readonly id: string }>(
 }
 
 /** A remembered answer to a request. Its key must be free. */
-function toKept({ principal, route, key, requestDigest, response, expiresAt }: Memo): KeptChange {
-  return { kind: "answer", id: JSON.stringify([principal, route, key]), value: { requestDigest, response }, expiresAt, read: 0 };
+function toItem({ principal, route, key, requestDigest, response, expiresAt }: Memo): ItemChange {
+  return {
+    kind: "answer",
+    id: JSON.stringify([principal, route, key]),
+    value: { requestDigest, response },
+    expiresAt,
+    read: 0,
+  };
 }

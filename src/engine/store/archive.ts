@@ -1,4 +1,11 @@
-import type { CallRecord, ConfirmationRecord, FrameRecord, Shown, StepRecord, Vote } from "../ledger/index.ts";
+import type {
+  CallRecord,
+  ConfirmationRecord,
+  FrameRecord,
+  Shown,
+  StepRecord,
+  Vote,
+} from "../ledger/index.ts";
 import { isAnswered, isFrameOver } from "../lifecycle/index.ts";
 import type { Packed, SessionDocument } from "./document.ts";
 import type { LongValues } from "./long-values.ts";
@@ -46,7 +53,11 @@ export function archiveOver(
       confirmations: whole.confirmations.filter((each) => !goes(each)),
       steps: whole.steps.filter((each) => !goes(each)),
     },
-    rows: { calls: gone, ...(asked.length > 0 ? { confirmations: asked } : {}), ...(steps.length > 0 ? { steps } : {}) },
+    rows: {
+      calls: gone,
+      ...(asked.length > 0 ? { confirmations: asked } : {}),
+      ...(steps.length > 0 ? { steps } : {}),
+    },
     entries: [...gone, ...asked].map(({ id }) => ({ facet: "over", value: id, sort: n, id })),
   };
 }
@@ -85,7 +96,12 @@ function eraseFrame({ output: _output, long: _long, ...frame }: Packed<FrameReco
   return { ...frame, cursor: null };
 }
 
-function eraseCall({ originalArgs: _args, result: _result, long: _long, ...call }: Packed<CallRecord>): CallRecord {
+function eraseCall({
+  originalArgs: _args,
+  result: _result,
+  long: _long,
+  ...call
+}: Packed<CallRecord>): CallRecord {
   return { ...call, args: {}, secrets: [] };
 }
 

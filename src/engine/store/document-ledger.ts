@@ -26,10 +26,10 @@ import type {
   SessionRecord,
   Snapshot,
   StepRecord,
+  StoredItem,
   Target,
   UnknownCallsRequest,
 } from "../ledger/index.ts";
-import type { KeptItem } from "../ledger/key-value-store.ts";
 import { isAnswered, isFrameOver } from "../lifecycle/index.ts";
 import { applyCommit } from "./apply-commit.ts";
 import { type SessionDocument, sessionOf } from "./document.ts";
@@ -194,7 +194,7 @@ export class DocumentLedger implements Ledger {
     const loaded = await this.#document({ key: session });
     if (loaded === undefined) return {};
     const { app, user } = loaded.document.head;
-    const items = await this.#store.kept([
+    const items = await this.#store.items([
       { kind: "state of app", id: JSON.stringify([app]) },
       { kind: "state of user", id: JSON.stringify([app, user]) },
       { kind: "state of session", id: session },
@@ -223,7 +223,9 @@ export class DocumentLedger implements Ledger {
     return listConfirmations(this.#store, filter, page);
   }
 
-  async unknownCalls(page: UnknownCallsRequest = {}): Promise<Page<CallRecord & { readonly truncated?: true }>> {
+  async unknownCalls(
+    page: UnknownCallsRequest = {},
+  ): Promise<Page<CallRecord & { readonly truncated?: true }>> {
     const { unasked, askedBy, preview } = page;
     const limit = limitOf(page);
     let place = afterOf(page, [""])[0] ?? "";
@@ -249,9 +251,13 @@ export class DocumentLedger implements Ledger {
     }
   }
 
-  async recall({ principal, route, key }: Pick<Memo, "principal" | "route" | "key">): Promise<Memo | undefined> {
+  async recall({
+    principal,
+    route,
+    key,
+  }: Pick<Memo, "principal" | "route" | "key">): Promise<Memo | undefined> {
     const id = JSON.stringify([principal, route, key]);
-    const [item] = await this.#store.kept([{ kind: "answer", id }]);
+    const [item] = await this.#store.items([{ kind: "answer", id }]);
     if (item === undefined) return undefined;
     const { requestDigest, response } = item.value as unknown as Pick<Memo, "requestDigest" | "response">;
     return { principal, route, key, requestDigest, response, expiresAt: item.expiresAt ?? 0 };
@@ -339,14 +345,19 @@ export class DocumentLedger implements Ledger {
     const { after, until = Number.MAX_SAFE_INTEGER, limit, bytes } = range;
     const found: JournalRecord[] = [];
     for (let row = placeOf(after).row - 1; ; ) {
-      const rows = await this.#store.log({ after: row, limit: Math.min(limit + 1, PAGE), ...(bytes === undefined ? {} : { bytes }) });
+      const rows = await this.#store.log({
+        after: row,
+        limit: Math.min(limit + 1, PAGE),
+        ...(bytes === undefined ? {} : { bytes }),
+      });
       for (const each of rows) {
         for (const record of recordsOf(each)) {
           if (record.seq > after && record.seq <= until && found.length < limit) found.push(record);
         }
       }
       const last = rows.at(-1);
-      if (last === undefined || found.length >= limit || (bytes !== undefined && found.length > 0)) return found;
+      if (last === undefined || found.length >= limit || (bytes !== undefined && found.length > 0))
+        return found;
       row = last.seq;
     }
   }
@@ -354,9 +365,14 @@ export class DocumentLedger implements Ledger {
   async chain(stream: string, { after, limit, bytes }: JournalRange): Promise<readonly JournalRecord[]> {
     const found: JournalRecord[] = [];
     for (let n = 0; ; ) {
-      const rows = await this.#store.sessionLog(stream, { after: n, limit: PAGE, ...(bytes === undefined ? {} : { bytes }) });
+      const rows = await this.#store.sessionLog(stream, {
+        after: n,
+        limit: PAGE,
+        ...(bytes === undefined ? {} : { bytes }),
+      });
       for (const each of rows) {
-        for (const record of recordsOf(each)) if (record.n > after && found.length < limit) found.push(record);
+        for (const record of recordsOf(each))
+          if (record.n > after && found.length < limit) found.push(record);
       }
       const last = rows.at(-1);
       if (last === undefined || found.length >= limit) return found;
@@ -399,29 +415,29 @@ export class DocumentLedger implements Ledger {
   }
 
   async pin(name: string, value: string): Promise<string> {
-    await this.#store.change({ keep: [{ kind: "pin", id: name, value, read: 0 }] });
-    return (await this.#store.kept([{ kind: "pin", id: name }]))[0]?.value as string;
+    await this.#store.change({ items: [{ kind: "pin", id: name, value, read: 0 }] });
+    return (await this.#store.items([{ kind: "pin", id: name }]))[0]?.value as string;
   }
 
-  async kept(kind: string, id: string): Promise<KeptItem | undefined> {
-    return (await this.#store.kept([{ kind, id }]))[0];
+  async item(kind: string, id: string): Promise<StoredItem | undefined> {
+    return (await this.#store.items([{ kind, id }]))[0];
   }
 
-  async keptOf(kind: string, page?: PageRequest): Promise<Page<KeptItem>> {
+  async items(kind: string, page?: PageRequest): Promise<Page<StoredItem>> {
     const limit = limitOf(page);
     const [after = ""] = afterOf(page, [""]);
-    const found = await this.#store.keptOf(kind, { after, limit: limit + 1 });
+    const found = await this.#store.itemsOf(kind, { after, limit: limit + 1 });
     return toPage(found, limit, ({ id }) => [id]);
   }
 
-  keep({ kind, id, value, expiresAt }: Omit<KeptItem, "version">, read: number): Promise<boolean> {
+  putItem({ kind, id, value, expiresAt }: Omit<StoredItem, "version">, read: number): Promise<boolean> {
     return this.#store.change({
-      keep: [{ kind, id, value, read, ...(expiresAt === undefined ? {} : { expiresAt }) }],
+      items: [{ kind, id, value, read, ...(expiresAt === undefined ? {} : { expiresAt }) }],
     });
   }
 
-  discard({ kind, id, version }: Pick<KeptItem, "kind" | "id" | "version">): Promise<boolean> {
-    return this.#store.change({ keep: [{ kind, id, read: version }] });
+  removeItem({ kind, id, version }: Pick<StoredItem, "kind" | "id" | "version">): Promise<boolean> {
+    return this.#store.change({ items: [{ kind, id, read: version }] });
   }
 
   readonly channelPlace: Ledger["channelPlace"] = (channel) => this.#outbox.channelPlace(channel);
@@ -432,7 +448,8 @@ export class DocumentLedger implements Ledger {
   readonly nextDeliveryAt: Ledger["nextDeliveryAt"] = (channel) => this.#outbox.nextDeliveryAt(channel);
   readonly deadDeliveries: Ledger["deadDeliveries"] = (page) => this.#outbox.deadDeliveries(page);
   readonly deadDelivery: Ledger["deadDelivery"] = (channel, seq) => this.#outbox.deadDelivery(channel, seq);
-  readonly reviveDelivery: Ledger["reviveDelivery"] = (channel, seq) => this.#outbox.reviveDelivery(channel, seq);
+  readonly reviveDelivery: Ledger["reviveDelivery"] = (channel, seq) =>
+    this.#outbox.reviveDelivery(channel, seq);
 
   tidy(): Promise<void> {
     return this.#store.tidy();
@@ -462,7 +479,11 @@ export class DocumentLedger implements Ledger {
   }
 }
 
-function toSession({ key, version, document }: Pick<LoadedDocument, "key" | "version" | "document">): SessionRecord {
+function toSession({
+  key,
+  version,
+  document,
+}: Pick<LoadedDocument, "key" | "version" | "document">): SessionRecord {
   return { key, version, ...document.head };
 }
 
@@ -475,7 +496,11 @@ function isIdle({ head, frames, calls }: SessionDocument): boolean {
   );
 }
 
-function within(events: readonly StoredEvent[], bytes: number | undefined, newest: boolean): readonly StoredEvent[] {
+function within(
+  events: readonly StoredEvent[],
+  bytes: number | undefined,
+  newest: boolean,
+): readonly StoredEvent[] {
   if (bytes === undefined) return events;
   const kept: StoredEvent[] = [];
   let left = bytes;

@@ -1,4 +1,11 @@
-import type { CallRecord, ChainHead, ConfirmationRecord, FrameRecord, SessionName, StepRecord } from "../ledger/index.ts";
+import type {
+  CallRecord,
+  ChainHead,
+  ConfirmationRecord,
+  FrameRecord,
+  SessionName,
+  StepRecord,
+} from "../ledger/index.ts";
 
 /**
  * A row as its document has it. A long value is cut to its beginning there; `long` says which log row of the session has

@@ -72,4 +72,3 @@ function has(all: readonly Entry[], { facet, value, sort, id, note }: Entry): bo
       each.note === note,
   );
 }
-

@@ -13,7 +13,6 @@ export type {
   DocumentQuery,
   Entry,
   EntryQuery,
-  KeptItem as StoredItem,
   LoadedDocument,
   LogRange,
   LogRow,

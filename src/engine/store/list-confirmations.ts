@@ -1,5 +1,12 @@
 import { setImmediate } from "node:timers/promises";
-import type { ConfirmationFilter, ConfirmationRecord, ConfirmationWithCall, CallRecord, ListRequest, Page } from "../ledger/index.ts";
+import type {
+  CallRecord,
+  ConfirmationFilter,
+  ConfirmationRecord,
+  ConfirmationWithCall,
+  ListRequest,
+  Page,
+} from "../ledger/index.ts";
 import { searchableWords, wordsOf } from "../ledger/search-words.ts";
 import { shownStatus } from "../lifecycle/index.ts";
 import { viewersOf } from "../people/index.ts";
@@ -64,7 +71,17 @@ function byTime({ confirmation: { requestedAt, id } }: ConfirmationWithCall): Pl
   return [requestedAt, id];
 }
 
-function isNarrow({ app, agent, tool, user, session, viewers, status, turn, words }: ConfirmationFilter): boolean {
+function isNarrow({
+  app,
+  agent,
+  tool,
+  user,
+  session,
+  viewers,
+  status,
+  turn,
+  words,
+}: ConfirmationFilter): boolean {
   const conditions = [app, agent, tool, user, session, viewers, turn].filter((each) => each !== undefined);
   return conditions.length <= 1 && status === undefined && words === undefined;
 }
@@ -92,7 +109,9 @@ async function nextEntries(
 function leadOf(filter: ConfirmationFilter): { readonly facet: string; readonly value: string } {
   if (filter.state === "closed") {
     const { session } = filter;
-    return session === undefined ? { facet: "closed", value: "" } : { facet: "closed session", value: session };
+    return session === undefined
+      ? { facet: "closed", value: "" }
+      : { facet: "closed session", value: session };
   }
   for (const facet of OPEN_FACETS) {
     const value = filter[facet];
@@ -149,7 +168,8 @@ function fits(filter: ConfirmationFilter, { confirmation, call }: ConfirmationWi
   if ((confirmation.status === "requested") !== (state === "open")) return false;
   if (OPEN_FACETS.some((facet) => filter[facet] !== undefined && confirmation[facet] !== filter[facet]))
     return false;
-  if (viewers !== undefined && !viewersOf(confirmation).some((viewer) => viewers.includes(viewer))) return false;
+  if (viewers !== undefined && !viewersOf(confirmation).some((viewer) => viewers.includes(viewer)))
+    return false;
   if (status !== undefined && !status.includes(shownStatus(confirmation.status, call.status))) return false;
   if (turn !== undefined && turn !== turnOf(call)) return false;
   return words === undefined || hasWords(words, confirmation, call);

@@ -1,6 +1,6 @@
 import type { JsonValue } from "../../protocol/index.ts";
-import { cutShown, cutValue, cutVotes } from "../ledger/preview.ts";
 import type { Shown, Vote } from "../ledger/index.ts";
+import { cutShown, cutValue, cutVotes } from "../ledger/preview.ts";
 import type { Packed } from "./document.ts";
 
 /** Members that can be long, by what cuts them to what a list shows. */

@@ -1,7 +1,7 @@
 import type { Delivery, DeliveryEnd, Outbox } from "../journal/index.ts";
-import type { Page, PageRequest } from "../ledger/index.ts";
+import type { Page, PageRequest, StoredItem } from "../ledger/index.ts";
 import { afterOf, limitOf, toPage } from "./pages.ts";
-import type { Entry, KeptItem, Store } from "./store.ts";
+import type { Entry, Store } from "./store.ts";
 
 const CHANNEL = "channel";
 const DELIVERY = "delivery";
@@ -31,7 +31,7 @@ export class StoredOutbox implements Outbox {
     const known = await this.#channel(channel);
     if (known !== undefined) return known.value as number;
     const value = await this.#end();
-    await this.#store.change({ keep: [{ kind: CHANNEL, id: channel, value, read: 0 }] });
+    await this.#store.change({ items: [{ kind: CHANNEL, id: channel, value, read: 0 }] });
     return (await this.#channel(channel))?.value as number;
   }
 
@@ -43,7 +43,7 @@ export class StoredOutbox implements Outbox {
     const news = seqs.filter((seq) => !present.has(idOf(channel, seq)));
     const kept: Kept = { attempt: 0, since: now, nextAt: now };
     return this.#store.change({
-      keep: [
+      items: [
         { kind: CHANNEL, id: channel, value: to, read: known.version },
         ...news.map((seq) => ({ kind: DELIVERY, id: idOf(channel, seq), value: { ...kept }, read: 0 })),
       ],
@@ -97,7 +97,7 @@ export class StoredOutbox implements Outbox {
     const limit = limitOf(page);
     const after: readonly [number, string] = [0, afterOf(page, [""])[0] ?? ""];
     const [dead = []] = await this.#store.entries([{ facet: DEAD, value: "", limit: limit + 1, after }]);
-    const items = await this.#store.kept(dead.map(({ id }) => ({ kind: DELIVERY, id })));
+    const items = await this.#store.items(dead.map(({ id }) => ({ kind: DELIVERY, id })));
     const found = items.map((item) => toDelivery(item, item.value as unknown as Kept));
     return toPage(found, limit, ({ channel, seq }) => [idOf(channel, seq)]);
   }
@@ -117,19 +117,19 @@ export class StoredOutbox implements Outbox {
     return this.#replace(item, { ...rest, attempt: 0, since: now, nextAt: now });
   }
 
-  async #channel(channel: string): Promise<KeptItem | undefined> {
-    return (await this.#store.kept([{ kind: CHANNEL, id: channel }]))[0];
+  async #channel(channel: string): Promise<StoredItem | undefined> {
+    return (await this.#store.items([{ kind: CHANNEL, id: channel }]))[0];
   }
 
-  #deliveries(channel: string, seqs: readonly number[]): Promise<readonly KeptItem[]> {
-    return this.#store.kept(seqs.map((seq) => ({ kind: DELIVERY, id: idOf(channel, seq) })));
+  #deliveries(channel: string, seqs: readonly number[]): Promise<readonly StoredItem[]> {
+    return this.#store.items(seqs.map((seq) => ({ kind: DELIVERY, id: idOf(channel, seq) })));
   }
 
-  #replace(item: KeptItem, next: Kept | undefined): Promise<boolean> {
+  #replace(item: StoredItem, next: Kept | undefined): Promise<boolean> {
     const [channel, seq] = partsOf(item.id);
     const { kind, id, version } = item;
     return this.#store.change({
-      keep: [{ kind, id, read: version, ...(next === undefined ? {} : { value: { ...next } }) }],
+      items: [{ kind, id, read: version, ...(next === undefined ? {} : { value: { ...next } }) }],
       remove: [entryOf(channel, seq, item.value as unknown as Kept)],
       add: next === undefined ? [] : [entryOf(channel, seq, next)],
     });
@@ -151,7 +151,7 @@ function entryOf(channel: string, seq: number, { nextAt, deadAt }: Kept): Entry 
   return { facet: DELIVERY, value: channel, sort: nextAt, id: String(seq).padStart(16, "0") };
 }
 
-function toDelivery({ id }: KeptItem, { attempt, since, deadAt, error }: Kept): Delivery {
+function toDelivery({ id }: StoredItem, { attempt, since, deadAt, error }: Kept): Delivery {
   const [channel, seq] = partsOf(id);
   return {
     channel,

@@ -18,11 +18,7 @@ export function afterOf<P extends Position>(request: PageRequest | undefined, st
 }
 
 /** Makes a page of what was found, which is one more than asked for where there is a next page. */
-export function toPage<T>(
-  found: readonly T[],
-  limit: number,
-  position: (item: T) => Position,
-): Page<T> {
+export function toPage<T>(found: readonly T[], limit: number, position: (item: T) => Position): Page<T> {
   const items = found.slice(0, limit);
   const last = items.at(-1);
   return found.length <= limit || last === undefined

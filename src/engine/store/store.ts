@@ -1,5 +1,13 @@
 import type { JsonValue } from "../../protocol/index.ts";
-import type { CheckpointRecord, CommitOutcome, LedgerHistory, Owner, OwnerState, SessionName } from "../ledger/index.ts";
+import type {
+  CheckpointRecord,
+  CommitOutcome,
+  LedgerHistory,
+  Owner,
+  OwnerState,
+  SessionName,
+  StoredItem,
+} from "../ledger/index.ts";
 import type { Archive } from "./archive.ts";
 import type { SessionDocument } from "./document.ts";
 
@@ -52,6 +60,8 @@ export interface EntryQuery {
   /** Begins behind this place. */
   readonly after?: readonly [sort: number, id: string];
   readonly newestFirst?: true;
+  /** Of every value that begins with `value`; in the order of values, then. `after` and `newestFirst` are not used with it. */
+  readonly prefix?: true;
   /** Ends with this `sort`. */
   readonly until?: number;
   /** Only entries with one of these notes. */
@@ -59,7 +69,7 @@ export interface EntryQuery {
 }
 
 /** A small thing outside of sessions, under a kind and an id. */
-export interface KeptChange {
+export interface ItemChange {
   readonly kind: string;
   readonly id: string;
   /** Left out, the item is taken away. */
@@ -71,7 +81,7 @@ export interface KeptChange {
 
 /** Changes outside of sessions that become true together, or not at all. */
 export interface StoreChange {
-  readonly keep: readonly KeptChange[];
+  readonly items: readonly ItemChange[];
   readonly add?: readonly Entry[];
   readonly remove?: readonly Entry[];
 }
@@ -113,17 +123,14 @@ export interface LogRange {
 /** Which documents to page through. */
 export type DocumentQuery =
   /** By user and id; not those of deleted sessions. */
-  | { readonly app: string; readonly user?: string; readonly after?: readonly string[]; readonly limit: number }
+  | {
+      readonly app: string;
+      readonly user?: string;
+      readonly after?: readonly string[];
+      readonly limit: number;
+    }
   /** All of them, by key. */
   | { readonly afterKey: string; readonly limit: number; readonly idleBefore?: number };
-
-export interface KeptItem {
-  readonly kind: string;
-  readonly id: string;
-  readonly value: JsonValue;
-  readonly version: number;
-  readonly expiresAt?: number;
-}
 
 /**
  * What a database has to do for a ledger. It keeps documents, log rows and index entries, and judges versions, leases and
@@ -153,8 +160,11 @@ export interface Store {
   lost(facets: readonly string[], limit: number): Promise<readonly Entry[]>;
 
   /** What is kept under these and has not expired; missing ones are left out. */
-  kept(keys: readonly { readonly kind: string; readonly id: string }[]): Promise<readonly KeptItem[]>;
-  keptOf(kind: string, page: { readonly after: string; readonly limit: number }): Promise<readonly KeptItem[]>;
+  items(keys: readonly { readonly kind: string; readonly id: string }[]): Promise<readonly StoredItem[]>;
+  itemsOf(
+    kind: string,
+    page: { readonly after: string; readonly limit: number },
+  ): Promise<readonly StoredItem[]>;
   /** False where an item's version is another than was read. Synced. */
   change(change: StoreChange): Promise<boolean>;
 
@@ -164,8 +174,13 @@ export interface Store {
   history(leaseMs: number): Promise<LedgerHistory>;
 
   /** By number; with `last` the newest one. */
-  checkpoints(which: { readonly after: number; readonly limit: number } | "last"): Promise<readonly CheckpointRecord[]>;
-  seal(checkpoint: CheckpointRecord, upon?: { readonly previous?: string; readonly row: string }): Promise<boolean>;
+  checkpoints(
+    which: { readonly after: number; readonly limit: number } | "last",
+  ): Promise<readonly CheckpointRecord[]>;
+  seal(
+    checkpoint: CheckpointRecord,
+    upon?: { readonly previous?: string; readonly row: string },
+  ): Promise<boolean>;
 
   /** Drops what has expired, and owners that hold nothing. */
   tidy(): Promise<void>;

@@ -25,14 +25,14 @@ export async function createLoginLink({
   now = Date.now,
 }: LoginLinkOptions): Promise<string> {
   const secret = newSecret();
-  await ledger.keep({ kind: KIND, id: idOf(secret), value: { user }, expiresAt: now() + GOOD_FOR_MS }, 0);
+  await ledger.putItem({ kind: KIND, id: idOf(secret), value: { user }, expiresAt: now() + GOOD_FOR_MS }, 0);
   return `${publicUrl.replace(/\/+$/, "")}/auth/login#${secret}`;
 }
 
 /** Uses a link up. Of any number that try, one is told whom it logs in. */
 export async function takeLoginLink(ledger: KeyValueStore, secret: string): Promise<Principal | undefined> {
-  const item = await ledger.kept(KIND, idOf(secret));
-  if (item === undefined || !(await ledger.discard(item))) return undefined;
+  const item = await ledger.item(KIND, idOf(secret));
+  if (item === undefined || !(await ledger.removeItem(item))) return undefined;
   const { user } = item.value as { readonly user: string };
   return { id: user, kind: "local", roles: [], scopes: SCOPES, authenticated: true };
 }

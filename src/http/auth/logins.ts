@@ -78,7 +78,7 @@ export class Logins {
       ...(token === undefined ? {} : { token }),
     };
     const expiresAt = Math.min(now + IDLE_MS, until);
-    await this.#store.keep(
+    await this.#store.putItem(
       { kind: KIND, id: idOf(cookie), value: value as unknown as JsonObject, expiresAt },
       0,
     );
@@ -96,7 +96,7 @@ export class Logins {
     const expiresAt = Math.min(this.#now() + IDLE_MS, login.until);
     // Somebody else may have moved it at the same moment; then it was moved.
     if (expiresAt - (item.expiresAt ?? 0) >= STEP_MS)
-      await this.#store.keep({ ...item, expiresAt }, item.version);
+      await this.#store.putItem({ ...item, expiresAt }, item.version);
     return known.principal;
   }
 
@@ -104,19 +104,19 @@ export class Logins {
   async end(secrets: LoginSecrets): Promise<void> {
     for (;;) {
       const { item } = (await this.#read(secrets)) ?? {};
-      if (item === undefined || (await this.#store.discard(item))) return;
+      if (item === undefined || (await this.#store.removeItem(item))) return;
     }
   }
 
   async list(page?: PageRequest): Promise<Page<Login>> {
-    const { items, next } = await this.#store.keptOf(KIND, page);
+    const { items, next } = await this.#store.items(KIND, page);
     return { items: items.flatMap(toLogin), ...(next === undefined ? {} : { next }) };
   }
 
   /** Ends the login that is listed under this id, on every server; undefined if there is none. */
   async revoke(id: string): Promise<Login | undefined> {
     for (let cursor: string | undefined; ; ) {
-      const { items, next } = await this.#store.keptOf(KIND, cursor === undefined ? {} : { cursor });
+      const { items, next } = await this.#store.items(KIND, cursor === undefined ? {} : { cursor });
       for (const item of items) {
         const [login] = toLogin(item);
         if (login?.id === id && (await this.#discard(item))) return login;
@@ -127,7 +127,7 @@ export class Logins {
   }
 
   async #read({ cookie, proof }: LoginSecrets): Promise<Found | undefined> {
-    const item = await this.#store.kept(KIND, idOf(cookie));
+    const item = await this.#store.item(KIND, idOf(cookie));
     const login = STORED.safeParse(item?.value);
     if (item === undefined || !login.success) return undefined;
     if (!isSameSecret(login.data.proof, hashSecret(PROOF, proof))) return undefined;
@@ -137,8 +137,8 @@ export class Logins {
   // It may be in use, and be moved meanwhile.
   async #discard(listed: StoredItem): Promise<boolean> {
     for (let item: StoredItem | undefined = listed; item !== undefined; ) {
-      if (await this.#store.discard(item)) return true;
-      item = await this.#store.kept(KIND, listed.id);
+      if (await this.#store.removeItem(item)) return true;
+      item = await this.#store.item(KIND, listed.id);
     }
     return false;
   }

@@ -47,12 +47,12 @@ const NOTHING: Totals = { seq: 0, counts: {}, times: {}, apps: [] };
 export async function readTotals(ledger: Ledger): Promise<JournalTotals> {
   let totals = NOTHING;
   for (let tries = 0; tries < TRIES; tries++) {
-    const kept = await ledger.kept(KIND, ID);
+    const kept = await ledger.item(KIND, ID);
     const before = kept === undefined ? NOTHING : (kept.value as unknown as Totals);
     totals = await caughtUp(ledger, before);
     if (totals === before) break;
     const value = totals as unknown as JsonObject;
-    if (await ledger.keep({ kind: KIND, id: ID, value }, kept?.version ?? 0)) break;
+    if (await ledger.putItem({ kind: KIND, id: ID, value }, kept?.version ?? 0)) break;
   }
   return { apps: totals.apps, samples: (metric) => samplesOf(totals, metric) };
 }

@@ -71,23 +71,23 @@ const REMEMBERED_MS = 30 * 24 * 60 * 60 * 1000;
 // Of an agent that was called like a tool, each call is a conversation of its own.
 async function recall({ engine }: RunContext, frame: FrameRecord): Promise<JsonValue | undefined> {
   if (frame.parentCall !== undefined) return undefined;
-  return (await engine.ledger.kept(REMEMBERED, memoryOf(frame)))?.value;
+  return (await engine.ledger.item(REMEMBERED, memoryOf(frame)))?.value;
 }
 
 async function remember(run: RunContext, frame: FrameRecord, value: JsonValue): Promise<void> {
   if (frame.parentCall !== undefined) return;
   const { ledger } = run.engine;
   const id = memoryOf(frame);
-  const known = await ledger.kept(REMEMBERED, id);
+  const known = await ledger.item(REMEMBERED, id);
   // Of two that end at once, either's is as good.
   const item = { kind: REMEMBERED, id, value, expiresAt: run.now() + REMEMBERED_MS };
-  await ledger.keep(item, known?.version ?? 0);
+  await ledger.putItem(item, known?.version ?? 0);
 }
 
 // What it remembers may be why it failed.
 async function forget({ engine }: RunContext, frame: FrameRecord): Promise<void> {
-  const known = await engine.ledger.kept(REMEMBERED, memoryOf(frame));
-  if (known !== undefined) await engine.ledger.discard(known);
+  const known = await engine.ledger.item(REMEMBERED, memoryOf(frame));
+  if (known !== undefined) await engine.ledger.removeItem(known);
 }
 
 function memoryOf({ session, agent, branch = "" }: FrameRecord): string {

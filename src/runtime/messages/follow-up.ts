@@ -42,8 +42,8 @@ export async function storeFollowUp(
   // Sent again under its own key, it is the same item.
   const id = once === undefined ? run.newId() : valueDigest(engine.ledger.digestKey, { ...once });
   const value = JSON.parse(JSON.stringify(words)) as JsonObject;
-  await engine.ledger.keep({ kind: kindOf(app), id, value }, 0);
-  return (await engine.ledger.kept(kindOf(app), id)) ?? { kind: kindOf(app), id, value, version: 1 };
+  await engine.ledger.putItem({ kind: kindOf(app), id, value }, 0);
+  return (await engine.ledger.item(kindOf(app), id)) ?? { kind: kindOf(app), id, value, version: 1 };
 }
 
 /** Says what was kept, as soon as the session has time for it. Whoever else says it too is told of the same run. */
@@ -73,7 +73,7 @@ export async function sendWaitingFollowUps(run: RunContext, say: SendFollowUp): 
   const { ledger } = run.engine;
   const failures: unknown[] = [];
   for (let cursor: string | undefined; ; ) {
-    const page = await ledger.keptOf(kindOf(run.app), cursor === undefined ? {} : { cursor });
+    const page = await ledger.items(kindOf(run.app), cursor === undefined ? {} : { cursor });
     for (const item of page.items) {
       const { sessionKey, invocation } = wordsOf(item.value);
       const { state } = await activityOf(ledger, sessionKey, invocation);
@@ -92,12 +92,12 @@ async function sayNow(run: RunContext, item: StoredItem, say: SendFollowUp): Pro
   const once = { principal: "follow-up", route: app, key: item.id, requestDigest: item.id };
   try {
     const said = await say(wordsOf(item.value), once);
-    await engine.ledger.discard(item);
+    await engine.ledger.removeItem(item);
     return said;
   } catch (error) {
     const code = CountersignError.isInstance(error) ? error.code : undefined;
     if (code === "session-busy") return undefined;
-    if (code === "session-deleted") await engine.ledger.discard(item);
+    if (code === "session-deleted") await engine.ledger.removeItem(item);
     throw error;
   }
 }

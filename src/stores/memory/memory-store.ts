@@ -61,7 +61,9 @@ export class MemoryStore implements Store {
     return this.#clock.now();
   }
 
-  async load(which: { readonly key: string } | { readonly name: SessionName }): Promise<LoadedDocument | undefined> {
+  async load(
+    which: { readonly key: string } | { readonly name: SessionName },
+  ): Promise<LoadedDocument | undefined> {
     this.#check();
     return this.#loaded("key" in which ? which.key : this.#names.get(nameOf(which.name)));
   }
@@ -91,7 +93,8 @@ export class MemoryStore implements Store {
     const name = create && nameOf(create);
     if ((known?.version ?? 0) !== version || (name !== undefined && this.#names.has(name)))
       return { ok: false, conflict: "version" };
-    if (head !== undefined && known?.document.head.chain.hash !== head) return { ok: false, conflict: "version" };
+    if (head !== undefined && known?.document.head.chain.hash !== head)
+      return { ok: false, conflict: "version" };
     const conflict = this.#refused(commit);
     if (conflict !== undefined) return { ok: false, conflict };
     if (!this.#isCurrent(commit)) return { ok: false, conflict: "row" };
@@ -146,12 +149,14 @@ export class MemoryStore implements Store {
     return found;
   }
 
-  async kept(keys: readonly { readonly kind: string; readonly id: string }[]): Promise<readonly StoredItem[]> {
+  async items(
+    keys: readonly { readonly kind: string; readonly id: string }[],
+  ): Promise<readonly StoredItem[]> {
     this.#check();
     return keys.map(({ kind, id }) => this.#item(kind, id)).filter((item) => item !== undefined);
   }
 
-  async keptOf(
+  async itemsOf(
     kind: string,
     { after, limit }: { readonly after: string; readonly limit: number },
   ): Promise<readonly StoredItem[]> {
@@ -209,12 +214,18 @@ export class MemoryStore implements Store {
     return this.#checkpoints.filter(({ k }) => k > which.after).slice(0, which.limit);
   }
 
-  async seal(checkpoint: CheckpointRecord, upon?: { readonly previous?: string; readonly row: string }): Promise<boolean> {
+  async seal(
+    checkpoint: CheckpointRecord,
+    upon?: { readonly previous?: string; readonly row: string },
+  ): Promise<boolean> {
     this.#check();
     const { k } = checkpoint;
     if (this.#checkpoints.some((each) => each.k === k)) return false;
     const { previous } = upon ?? {};
-    if (previous !== undefined && !this.#checkpoints.some((each) => each.k === k - 1 && each.hash === previous))
+    if (
+      previous !== undefined &&
+      !this.#checkpoints.some((each) => each.k === k - 1 && each.hash === previous)
+    )
       return false;
     this.#checkpoints.push(checkpoint);
     return true;
@@ -248,7 +259,12 @@ export class MemoryStore implements Store {
     return { key, version: kept.version, document: kept.document, now: this.now };
   }
 
-  #named({ app, user, after = [], limit }: Extract<DocumentQuery, { app: string }>): readonly LoadedDocument[] {
+  #named({
+    app,
+    user,
+    after = [],
+    limit,
+  }: Extract<DocumentQuery, { app: string }>): readonly LoadedDocument[] {
     const placeOfSession = ({ document: { head } }: LoadedDocument): readonly string[] =>
       user === undefined ? [head.user, head.id] : [head.id];
     return [...this.#sessions.keys()]
@@ -264,28 +280,38 @@ export class MemoryStore implements Store {
   #refused({ owner, before, from }: StoreCommit): "owner" | "deadline" | undefined {
     const now = this.now;
     const lease = owner === undefined ? undefined : this.#owners.get(owner);
-    if (owner !== undefined && (lease === undefined || lease.fenced || lease.leaseUntil <= now)) return "owner";
+    if (owner !== undefined && (lease === undefined || lease.fenced || lease.leaseUntil <= now))
+      return "owner";
     const late = before !== undefined && now >= before;
     const early = from !== undefined && now < from;
     return late || early ? "deadline" : undefined;
   }
 
   /** Is every item still in the version that was read? */
-  #isCurrent({ keep }: StoreChange): boolean {
-    return keep.every(({ kind, id, read }) => read === undefined || (this.#item(kind, id)?.version ?? 0) === read);
+  #isCurrent({ items }: StoreChange): boolean {
+    return items.every(
+      ({ kind, id, read }) => read === undefined || (this.#item(kind, id)?.version ?? 0) === read,
+    );
   }
 
-  #apply({ keep, add = [], remove = [] }: StoreChange): void {
-    for (const { kind, id, value, expiresAt, read } of keep) {
+  #apply({ items, add = [], remove = [] }: StoreChange): void {
+    for (const { kind, id, value, expiresAt, read } of items) {
       const place = JSON.stringify([kind, id]);
       const known = this.#item(kind, id);
       if (value === undefined) {
         this.#items.delete(place);
         continue;
       }
-      const merged = read === undefined ? { ...(known?.value as JsonObject), ...(value as JsonObject) } : value;
+      const merged =
+        read === undefined ? { ...(known?.value as JsonObject), ...(value as JsonObject) } : value;
       const version = (known?.version ?? 0) + 1;
-      this.#items.set(place, { kind, id, value: merged, version, ...(expiresAt === undefined ? {} : { expiresAt }) });
+      this.#items.set(place, {
+        kind,
+        id,
+        value: merged,
+        version,
+        ...(expiresAt === undefined ? {} : { expiresAt }),
+      });
     }
     for (const entry of remove) {
       const place = placeOf(entry);
@@ -329,7 +355,9 @@ export class MemoryStore implements Store {
   }
 
   #holds(owner: string): boolean {
-    const held = ["held call", "held frame"].some((facet) => this.#index.has(placeOf({ facet, value: owner })));
+    const held = ["held call", "held frame"].some((facet) =>
+      this.#index.has(placeOf({ facet, value: owner })),
+    );
     const unknown = this.#index.get(placeOf({ facet: "unknown call", value: "" }));
     return held || [...(unknown?.all() ?? [])].some(({ note }) => note === owner);
   }

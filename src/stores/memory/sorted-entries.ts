@@ -69,7 +69,8 @@ export class SortedEntries {
   }
 
   *#backwards(start: Place | undefined): Generator<Entry> {
-    const from = start === undefined ? this.#chunks.length - 1 : Math.min(this.#chunkOf(start), this.#chunks.length - 1);
+    const from =
+      start === undefined ? this.#chunks.length - 1 : Math.min(this.#chunkOf(start), this.#chunks.length - 1);
     for (let at = from; at >= 0; at -= 1) {
       const chunk = this.#chunks[at] as Entry[];
       let place = (start === undefined ? chunk.length : firstNotBefore(chunk, start)) - 1;

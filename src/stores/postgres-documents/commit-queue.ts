@@ -28,7 +28,10 @@ export class CommitQueue {
   readonly #synced: Lane;
   readonly #unsynced: Lane;
 
-  constructor(database: Database, { alwaysSync, written }: { readonly alwaysSync: boolean; readonly written: () => void }) {
+  constructor(
+    database: Database,
+    { alwaysSync, written }: { readonly alwaysSync: boolean; readonly written: () => void },
+  ) {
     this.#synced = new Lane(database, { sync: true, written });
     this.#unsynced = alwaysSync ? this.#synced : new Lane(database, { sync: false, written });
   }
@@ -46,7 +49,10 @@ class Lane {
   #underWay = 0;
   #scheduled = false;
 
-  constructor(database: Database, { sync, written }: { readonly sync: boolean; readonly written: () => void }) {
+  constructor(
+    database: Database,
+    { sync, written }: { readonly sync: boolean; readonly written: () => void },
+  ) {
     this.#database = database;
     this.#sync = sync;
     this.#written = written;

@@ -1,6 +1,6 @@
 import type { Entry, StoreCommit } from "../../engine/index.ts";
-import { NOW } from "../postgres/now.ts";
 import type { PostgresValue } from "../postgres/driver.ts";
+import { NOW } from "../postgres/now.ts";
 
 /** A commit and the id under which it is sent, so that it is known afterwards whether it was done. */
 export interface Sent {
@@ -113,7 +113,17 @@ export function commitStatement(
 }
 
 function rowOf({ id, commit }: Sent): readonly PostgresValue[] {
-  const { key, version, head = null, create, document, log, owner = null, before = null, from = null } = commit;
+  const {
+    key,
+    version,
+    head = null,
+    create,
+    document,
+    log,
+    owner = null,
+    before = null,
+    from = null,
+  } = commit;
   const { updatedAt, deletedAt } = document.head;
   return [
     key,

@@ -235,19 +235,19 @@ export class PostgresLedger implements Ledger {
     return pinValue(this.#database, name, value);
   }
 
-  kept(kind: string, id: string): Promise<StoredItem | undefined> {
+  item(kind: string, id: string): Promise<StoredItem | undefined> {
     return readKept(this.#database, { kind, id });
   }
 
-  keptOf(kind: string, request?: PageRequest): Promise<Page<StoredItem>> {
+  items(kind: string, request?: PageRequest): Promise<Page<StoredItem>> {
     return listKept(this.#database, kind, request);
   }
 
-  keep(item: Omit<StoredItem, "version">, read: number): Promise<boolean> {
+  putItem(item: Omit<StoredItem, "version">, read: number): Promise<boolean> {
     return keepItem(this.#database, item, read);
   }
 
-  discard(item: Pick<StoredItem, "kind" | "id" | "version">): Promise<boolean> {
+  removeItem(item: Pick<StoredItem, "kind" | "id" | "version">): Promise<boolean> {
     return discardItem(this.#database, item);
   }
 

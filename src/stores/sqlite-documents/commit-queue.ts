@@ -18,7 +18,10 @@ export class CommitQueue {
   readonly #written: () => void;
   #waiting: Waiting[] = [];
 
-  constructor(database: Database, { now, written }: { readonly now: () => number; readonly written: () => void }) {
+  constructor(
+    database: Database,
+    { now, written }: { readonly now: () => number; readonly written: () => void },
+  ) {
     this.#database = database;
     this.#now = now;
     this.#written = written;

@@ -101,7 +101,9 @@ export class SqliteStore implements Store {
     return this.#clock.now();
   }
 
-  load(which: { readonly key: string } | { readonly name: SessionName }): Promise<LoadedDocument | undefined> {
+  load(
+    which: { readonly key: string } | { readonly name: SessionName },
+  ): Promise<LoadedDocument | undefined> {
     return this.#read((database) => {
       const row =
         "key" in which
@@ -114,7 +116,9 @@ export class SqliteStore implements Store {
   loadAll(keys: readonly string[]): Promise<readonly LoadedDocument[]> {
     return this.#read((database) => {
       const rows =
-        keys.length === 1 ? database.all(BY_KEY, [keys[0] ?? ""]) : database.all(BY_KEYS, [JSON.stringify(keys)]);
+        keys.length === 1
+          ? database.all(BY_KEY, [keys[0] ?? ""])
+          : database.all(BY_KEYS, [JSON.stringify(keys)]);
       return rows.map((row) => this.#document(row));
     });
   }
@@ -168,15 +172,19 @@ export class SqliteStore implements Store {
         this.#database.run(FENCE, [now]);
       });
     }
-    return this.#read((database) => facets.flatMap((facet) => database.all(LOST, [facet, limit]).map(toEntry)));
+    return this.#read((database) =>
+      facets.flatMap((facet) => database.all(LOST, [facet, limit]).map(toEntry)),
+    );
   }
 
-  kept(keys: readonly { readonly kind: string; readonly id: string }[]): Promise<readonly StoredItem[]> {
+  items(keys: readonly { readonly kind: string; readonly id: string }[]): Promise<readonly StoredItem[]> {
     const now = this.#clock.now();
-    return this.#read((database) => keys.flatMap(({ kind, id }) => database.all(ITEM, [kind, id, now]).map(toItem)));
+    return this.#read((database) =>
+      keys.flatMap(({ kind, id }) => database.all(ITEM, [kind, id, now]).map(toItem)),
+    );
   }
 
-  keptOf(
+  itemsOf(
     kind: string,
     { after, limit }: { readonly after: string; readonly limit: number },
   ): Promise<readonly StoredItem[]> {
@@ -185,7 +193,9 @@ export class SqliteStore implements Store {
   }
 
   async change(change: StoreChange): Promise<boolean> {
-    const changed = await this.#database.write(true, () => changeItems(this.#database, change, this.#clock.now()));
+    const changed = await this.#database.write(true, () =>
+      changeItems(this.#database, change, this.#clock.now()),
+    );
     if (changed) this.#changes.announce();
     return changed;
   }
@@ -230,7 +240,8 @@ export class SqliteStore implements Store {
   ): Promise<boolean> {
     return this.#database.write(false, () => {
       const { previous } = upon ?? {};
-      if (previous !== undefined && this.#database.get(HAS_CHECKPOINT, [k - 1, previous]) === undefined) return false;
+      if (previous !== undefined && this.#database.get(HAS_CHECKPOINT, [k - 1, previous]) === undefined)
+        return false;
       return this.#database.run(SEAL, [k, lastSeq, count, root, hash, at]) === 1;
     });
   }
@@ -266,7 +277,10 @@ function readRows(
   database: Database,
   sql: string,
   values: readonly SqlValue[],
-  { bytes = Number.POSITIVE_INFINITY, last }: { readonly bytes?: number | undefined; readonly last?: true | undefined },
+  {
+    bytes = Number.POSITIVE_INFINITY,
+    last,
+  }: { readonly bytes?: number | undefined; readonly last?: true | undefined },
 ): readonly LogRow[] {
   const rows = database.all(sql, values).map(toLogRow);
   if (last === true) rows.reverse();
@@ -285,8 +299,21 @@ function readEntries(database: Database, query: EntryQuery): readonly Entry[] {
   const most = Math.min(limit, Number.MAX_SAFE_INTEGER);
   const rows =
     newestFirst === true
-      ? database.all(`${DOWNWARDS}${noted} order by sort desc, id desc limit ?`, [facet, value, ...(after ?? LAST), ...given, most])
-      : database.all(`${UPWARDS}${noted} order by sort, id limit ?`, [facet, value, ...(after ?? FIRST), until, ...given, most]);
+      ? database.all(`${DOWNWARDS}${noted} order by sort desc, id desc limit ?`, [
+          facet,
+          value,
+          ...(after ?? LAST),
+          ...given,
+          most,
+        ])
+      : database.all(`${UPWARDS}${noted} order by sort, id limit ?`, [
+          facet,
+          value,
+          ...(after ?? FIRST),
+          until,
+          ...given,
+          most,
+        ]);
   return rows.map(toEntry);
 }
 
@@ -311,7 +338,9 @@ function toLogRow([seq, session, n, at, kinds, digest, hash, events, body, archi
     hash: hash as string,
     events: events as number,
     body: body as string | null,
-    ...(archived === null ? {} : { archived: JSON.parse(archived as string) as NonNullable<LogRow["archived"]> }),
+    ...(archived === null
+      ? {}
+      : { archived: JSON.parse(archived as string) as NonNullable<LogRow["archived"]> }),
   };
 }
 

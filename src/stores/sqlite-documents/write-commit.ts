@@ -1,4 +1,10 @@
-import { type CommitOutcome, eraseArchive, type Entry, type StoreChange, type StoreCommit } from "../../engine/index.ts";
+import {
+  type CommitOutcome,
+  type Entry,
+  eraseArchive,
+  type StoreChange,
+  type StoreCommit,
+} from "../../engine/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
 import type { Database } from "../sqlite/database.ts";
 
@@ -12,7 +18,8 @@ const VERSION = "select version, head from documents where key = ?";
 const LEASE = "select 1 from owners where id = ? and fenced = 0 and lease_until > ?";
 const LOG =
   "insert into log (session, n, at, kinds, digest, hash, events, body, archived) values (?, ?, ?, ?, ?, ?, ?, ?, ?)";
-const ADD = "insert into entries (facet, value, sort, id, note) values (?, ?, ?, ?, ?) on conflict do update set note = excluded.note";
+const ADD =
+  "insert into entries (facet, value, sort, id, note) values (?, ?, ?, ?, ?) on conflict do update set note = excluded.note";
 const REMOVE = "delete from entries where facet = ? and value = ? and sort = ? and id = ?";
 const ITEM = "select value, version, expires_at from items where kind = ? and id = ?";
 const KEEP =
@@ -54,11 +61,11 @@ export function changeItems(database: Database, change: StoreChange, now: number
 
 /** Version first: what else would be refused means something only for the session as it was read. */
 function refusal(database: Database, commit: StoreCommit, now: number): Conflict | undefined {
-  const { owner, before, from, keep } = commit;
+  const { owner, before, from, items } = commit;
   const early = from !== undefined && now < from;
   const late = before !== undefined && now >= before;
   const lost = owner !== undefined && database.get(LEASE, [owner, now]) === undefined;
-  const changed = keep.length > 0 && !areCurrent(database, commit, now);
+  const changed = items.length > 0 && !areCurrent(database, commit, now);
   if (!early && !late && !lost && !changed) return undefined;
   const [version = 0] = database.get(VERSION, [commit.key]) ?? [];
   if (version !== commit.version) return "version";
@@ -77,9 +84,10 @@ function moveDocument(database: Database, commit: StoreCommit): Conflict | undef
   return written === 1 ? undefined : "version";
 }
 
-function areCurrent(database: Database, { keep }: StoreChange, now: number): boolean {
-  return keep.every(
-    ({ kind, id, read }) => read === undefined || (itemOf(database, { kind, id }, now)?.version ?? 0) === read,
+function areCurrent(database: Database, { items }: StoreChange, now: number): boolean {
+  return items.every(
+    ({ kind, id, read }) =>
+      read === undefined || (itemOf(database, { kind, id }, now)?.version ?? 0) === read,
   );
 }
 
@@ -95,17 +103,19 @@ function itemOf(
   return expired ? undefined : { value: value as string, version: version as number };
 }
 
-function writeChange(database: Database, { keep, add = [], remove = [] }: StoreChange, now: number): void {
+function writeChange(database: Database, { items, add = [], remove = [] }: StoreChange, now: number): void {
   for (const { facet, value, sort, id } of remove) database.run(REMOVE, [facet, value, sort, id]);
   for (const entry of add) addEntry(database, entry);
-  for (const { kind, id, value, expiresAt = null, read } of keep) {
+  for (const { kind, id, value, expiresAt = null, read } of items) {
     if (value === undefined) {
       database.run(DISCARD, [kind, id]);
       continue;
     }
     const known = itemOf(database, { kind, id }, now);
     const merged =
-      read === undefined ? { ...(JSON.parse(known?.value ?? "{}") as JsonObject), ...(value as JsonObject) } : value;
+      read === undefined
+        ? { ...(JSON.parse(known?.value ?? "{}") as JsonObject), ...(value as JsonObject) }
+        : value;
     database.run(KEEP, [kind, id, JSON.stringify(merged), (known?.version ?? 0) + 1, expiresAt]);
   }
 }
@@ -118,7 +128,7 @@ function eraseLog(database: Database, session: string): void {
   database.run(ERASE_BODIES, [session]);
   for (const [seq, archived] of database.all(ARCHIVES, [session])) {
     const erased = eraseArchive(JSON.parse(archived as string));
-    database.run(SET_ARCHIVE, [JSON.stringify(erased), seq ?? null]);
+    database.run(SET_ARCHIVE, [JSON.stringify(erased), seq as number]);
   }
   database.run(ERASE_STATE, [session]);
 }

@@ -244,19 +244,19 @@ export class SqliteLedger implements Ledger {
     return this.#database.write(true, () => pinValue(this.#database, name, value));
   }
 
-  kept(kind: string, id: string): Promise<StoredItem | undefined> {
+  item(kind: string, id: string): Promise<StoredItem | undefined> {
     return this.#read((database) => readKept(database, { kind, id }, this.#clock.now()));
   }
 
-  keptOf(kind: string, request?: PageRequest): Promise<Page<StoredItem>> {
+  items(kind: string, request?: PageRequest): Promise<Page<StoredItem>> {
     return this.#read((database) => listKept(database, { kind, request }, this.#clock.now()));
   }
 
-  keep(item: Omit<StoredItem, "version">, read: number): Promise<boolean> {
+  putItem(item: Omit<StoredItem, "version">, read: number): Promise<boolean> {
     return this.#database.write(true, () => keepItem(this.#database, { item, read }, this.#clock.now()));
   }
 
-  discard(item: Pick<StoredItem, "kind" | "id" | "version">): Promise<boolean> {
+  removeItem(item: Pick<StoredItem, "kind" | "id" | "version">): Promise<boolean> {
     return this.#database.write(true, () => discardItem(this.#database, item, this.#clock.now()));
   }
 

@@ -371,7 +371,7 @@ describe("through an issuer", () => {
     const answer = await served.send("/auth/login", { body: { token } });
     const [, maxAge] = /Max-Age=(\d+)/.exec(answer.headers.getSetCookie()[0] ?? "") ?? [];
     expect(Number(maxAge)).toBeLessThanOrEqual(90);
-    const { items } = await served.ledger.keptOf("login");
+    const { items } = await served.ledger.items("login");
     expect(items[0]?.expiresAt).toBeLessThanOrEqual(Date.now() + 90_000);
     // It is good for a minute longer as a bearer, for clocks that are off; a login is not made of that minute.
     const late = await served.send("/auth/login", {
