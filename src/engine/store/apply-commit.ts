@@ -1,3 +1,4 @@
+import { CountersignError } from "../../protocol/index.ts";
 import type {
   CallRecord,
   Commit,
@@ -38,8 +39,9 @@ export function applyCommit(document: SessionDocument | undefined, commit: Commi
     if (refused !== undefined) return refused;
   }
   const { app, user, id } = name;
-  const { createdAt = change.updatedAt } = document?.head ?? {};
-  return work.result({ app, user, id, createdAt, ...change });
+  const { createdAt = change.updatedAt, deletedAt } = document?.head ?? {};
+  const deleted = deletedAt === undefined ? {} : { deletedAt };
+  return work.result({ app, user, id, createdAt, ...deleted, ...change });
 }
 
 /** One commit's changes to one document. */
@@ -83,15 +85,15 @@ class Work {
       case "frame-update":
         return this.#updateFrame(write);
       case "call-insert":
-        this.#calls = [...this.#calls, this.#packed<CallRecord>(undefined, write.call, write.call.id)];
+        this.#calls = withNew(this.#calls, this.#packed<CallRecord>(undefined, write.call, write.call.id));
         return undefined;
       case "call-update":
         return this.#updateCall(write);
       case "confirmation-insert":
-        this.#confirmations = [
-          ...this.#confirmations,
+        this.#confirmations = withNew(
+          this.#confirmations,
           this.#packed<ConfirmationRecord>(undefined, write.confirmation, write.confirmation.id),
-        ];
+        );
         return undefined;
       case "confirmation-update":
         return this.#updateConfirmation(write);
@@ -127,7 +129,7 @@ class Work {
 
   #insertFrame({ frame, exclusive }: WriteOf<"frame-insert">): Refused | undefined {
     if (exclusive && this.#isStepping(frame.branch)) return BUSY;
-    this.#frames = [...this.#frames, this.#packed<FrameRecord>(undefined, frame, frame.id)];
+    this.#frames = withNew(this.#frames, this.#packed<FrameRecord>(undefined, frame, frame.id));
     return undefined;
   }
 
@@ -216,6 +218,12 @@ class Work {
     ];
     return { add: all.flatMap(({ add }) => add), remove: all.flatMap(({ remove }) => remove) };
   }
+}
+
+function withNew<Row extends { readonly id: string }>(rows: readonly Row[], row: Row): readonly Row[] {
+  if (rows.some(({ id }) => id === row.id))
+    throw new CountersignError("internal", `The session already has a row with the id "${row.id}".`);
+  return [...rows, row];
 }
 
 function replace<Row>(rows: readonly Row[], found: Row, row: Row): readonly Row[] {

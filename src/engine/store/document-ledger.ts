@@ -39,8 +39,9 @@ import { listConfirmations } from "./list-confirmations.ts";
 import { eventsOf, placeOf, recordsOf, toLogRow } from "./log-body.ts";
 import { StoredOutbox } from "./outbox.ts";
 import { afterOf, limitOf, toPage } from "./pages.ts";
+import { RecordPage } from "./record-page.ts";
 import { SessionRows } from "./rows.ts";
-import type { LoadedDocument, LogRow, Store } from "./store.ts";
+import type { LoadedDocument, LogRange, LogRow, Store } from "./store.ts";
 
 const CACHED = 1_000;
 const PAGE = 200;
@@ -199,7 +200,8 @@ export class DocumentLedger implements Ledger {
       { kind: "state of user", id: JSON.stringify([app, user]) },
       { kind: "state of session", id: session },
     ]);
-    return Object.assign({}, ...items.map(({ value }) => value)) as JsonObject;
+    // Not with `Object.assign`: a member may be called `__proto__`.
+    return items.reduce<JsonObject>((all, { value }) => ({ ...all, ...(value as JsonObject) }), {});
   }
 
   async sessions(
@@ -342,40 +344,28 @@ export class DocumentLedger implements Ledger {
   }
 
   async journal(range: JournalRange & { readonly until?: number }): Promise<readonly JournalRecord[]> {
-    const { after, until = Number.MAX_SAFE_INTEGER, limit, bytes } = range;
-    const found: JournalRecord[] = [];
+    const { after, until = Number.MAX_SAFE_INTEGER, limit } = range;
+    const found = new RecordPage(range);
     for (let row = placeOf(after).row - 1; ; ) {
-      const rows = await this.#store.log({
-        after: row,
-        limit: Math.min(limit + 1, PAGE),
-        ...(bytes === undefined ? {} : { bytes }),
-      });
+      const rows = await this.#store.log({ after: row, ...pageOf(range, limit + 1) });
       for (const each of rows) {
-        for (const record of recordsOf(each)) {
-          if (record.seq > after && record.seq <= until && found.length < limit) found.push(record);
-        }
+        for (const record of recordsOf(each))
+          if (record.seq > after && record.seq <= until) found.add(record);
       }
       const last = rows.at(-1);
-      if (last === undefined || found.length >= limit || (bytes !== undefined && found.length > 0))
-        return found;
+      if (last === undefined || found.isFull) return found.records;
       row = last.seq;
     }
   }
 
-  async chain(stream: string, { after, limit, bytes }: JournalRange): Promise<readonly JournalRecord[]> {
-    const found: JournalRecord[] = [];
+  async chain(stream: string, range: JournalRange): Promise<readonly JournalRecord[]> {
+    const found = new RecordPage(range);
     for (let n = 0; ; ) {
-      const rows = await this.#store.sessionLog(stream, {
-        after: n,
-        limit: PAGE,
-        ...(bytes === undefined ? {} : { bytes }),
-      });
-      for (const each of rows) {
-        for (const record of recordsOf(each))
-          if (record.n > after && found.length < limit) found.push(record);
-      }
+      const rows = await this.#store.sessionLog(stream, { after: n, ...pageOf(range, PAGE) });
+      for (const each of rows)
+        for (const record of recordsOf(each)) if (record.n > range.after) found.add(record);
       const last = rows.at(-1);
-      if (last === undefined || found.length >= limit) return found;
+      if (last === undefined || found.isFull) return found.records;
       n = last.n;
     }
   }
@@ -399,7 +389,10 @@ export class DocumentLedger implements Ledger {
   seal(checkpoint: CheckpointRecord, upon?: SealedUpon): Promise<boolean> {
     return this.#store.seal(
       checkpoint,
-      upon && { ...(upon.previous === undefined ? {} : { previous: upon.previous }), row: upon.record },
+      upon && {
+        ...(upon.previous === undefined ? {} : { previous: upon.previous }),
+        row: { seq: placeOf(checkpoint.lastSeq).row, hash: upon.record },
+      },
     );
   }
 
@@ -494,6 +487,10 @@ function isIdle({ head, frames, calls }: SessionDocument): boolean {
     frames.every(({ status }) => isFrameOver(status) || status === "waiting") &&
     calls.every(({ status }) => isAnswered(status))
   );
+}
+
+function pageOf({ bytes }: JournalRange, limit: number): Omit<LogRange, "after"> {
+  return { limit: Math.min(limit, PAGE), ...(bytes === undefined ? {} : { bytes }) };
 }
 
 function within(

@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers/promises";
+import { CountersignError } from "../../protocol/index.ts";
 import type {
   CallRecord,
   ConfirmationFilter,
@@ -20,6 +21,7 @@ import type { Entry, EntryQuery, Store } from "./store.ts";
 const WINDOW = 200;
 /** Of what is listed with long values cut. */
 const MOST_BYTES = 1_000_000;
+const MOST_WORDS = 20;
 
 type Place = readonly [sort: number, id: string];
 
@@ -32,6 +34,7 @@ export async function listConfirmations(
   const limit = limitOf(request);
   const open = filter.state === "open";
   if (open && filter.status !== undefined && !filter.status.includes("requested")) return { items: [] };
+  if (filter.words !== undefined && !canBeFound(filter.words, open)) return { items: [] };
   let place: Place = afterOf(request, open ? FIRST : LAST);
   const found: ConfirmationWithCall[] = [];
   const window = isNarrow(filter) ? limit + 1 : Math.max(WINDOW, limit + 1);
@@ -178,6 +181,23 @@ function fits(filter: ConfirmationFilter, { confirmation, call }: ConfirmationWi
 // `<frame>.<number>`, or the id of a call that no model made.
 function turnOf({ id, frame, turn }: CallRecord): string {
   return frame === undefined ? id : `${frame}.${turn}`;
+}
+
+/** Is there a word to look for? */
+function canBeFound(words: string, open: boolean): boolean {
+  const details = { field: "words" };
+  if (!open)
+    throw new CountersignError("malformed-request", "Only open confirmations can be searched for words.", {
+      details,
+    });
+  const count = wordsOf(words).length;
+  if (count > MOST_WORDS)
+    throw new CountersignError(
+      "malformed-request",
+      `The search has ${count} words. Use at most ${MOST_WORDS}.`,
+      { details },
+    );
+  return count > 0;
 }
 
 function hasWords(words: string, confirmation: ConfirmationRecord, call: CallRecord): boolean {

@@ -177,9 +177,10 @@ export interface Store {
   checkpoints(
     which: { readonly after: number; readonly limit: number } | "last",
   ): Promise<readonly CheckpointRecord[]>;
+  /** False where the number is taken, or where the checkpoint before or the row that it was made upon is not there. */
   seal(
     checkpoint: CheckpointRecord,
-    upon?: { readonly previous?: string; readonly row: string },
+    upon?: { readonly previous?: string; readonly row: Pick<LogRow, "seq" | "hash"> },
   ): Promise<boolean>;
 
   /** Drops what has expired, and owners that hold nothing. */

@@ -21,6 +21,7 @@ import type {
 } from "../../engine/index.ts";
 import { eraseArchive } from "../../engine/index.ts";
 import { CountersignError, type JsonObject } from "../../protocol/index.ts";
+import { Listeners } from "./listeners.ts";
 import { SortedEntries } from "./sorted-entries.ts";
 
 interface Kept {
@@ -50,7 +51,7 @@ export class MemoryStore implements Store {
   readonly #items = new Map<string, StoredItem>();
   readonly #owners = new Map<string, Lease>();
   readonly #checkpoints: CheckpointRecord[] = [];
-  readonly #listeners = new Set<() => void>();
+  readonly #changes = new Listeners();
   #closed = false;
 
   constructor(clock: Clock) {
@@ -105,7 +106,7 @@ export class MemoryStore implements Store {
     rows.push(this.#log.length);
     this.#sessions.set(key, { version: version + 1, document, rows });
     this.#apply(commit);
-    this.#announce();
+    this.#changes.announce();
     return { ok: true };
   }
 
@@ -171,7 +172,7 @@ export class MemoryStore implements Store {
     this.#check();
     if (!this.#isCurrent(change)) return false;
     this.#apply(change);
-    this.#announce();
+    this.#changes.announce();
     return true;
   }
 
@@ -190,7 +191,7 @@ export class MemoryStore implements Store {
     if (owner === undefined) return;
     owner.fenced = true;
     owner.leaseUntil = Math.min(owner.leaseUntil, this.now);
-    this.#announce();
+    this.#changes.announce();
   }
 
   async owner(id: string): Promise<OwnerState | undefined> {
@@ -214,14 +215,12 @@ export class MemoryStore implements Store {
     return this.#checkpoints.filter(({ k }) => k > which.after).slice(0, which.limit);
   }
 
-  async seal(
-    checkpoint: CheckpointRecord,
-    upon?: { readonly previous?: string; readonly row: string },
-  ): Promise<boolean> {
+  async seal(checkpoint: CheckpointRecord, upon?: Parameters<Store["seal"]>[1]): Promise<boolean> {
     this.#check();
     const { k } = checkpoint;
     if (this.#checkpoints.some((each) => each.k === k)) return false;
-    const { previous } = upon ?? {};
+    const { previous, row } = upon ?? {};
+    if (row !== undefined && this.#log[row.seq - 1]?.hash !== row.hash) return false;
     if (
       previous !== undefined &&
       !this.#checkpoints.some((each) => each.k === k - 1 && each.hash === previous)
@@ -240,13 +239,13 @@ export class MemoryStore implements Store {
   }
 
   onChange(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    this.#check();
+    return this.#changes.listen(listener);
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    this.#announce();
+    this.#changes.close();
   }
 
   #check(): void {
@@ -360,13 +359,6 @@ export class MemoryStore implements Store {
     );
     const unknown = this.#index.get(placeOf({ facet: "unknown call", value: "" }));
     return held || [...(unknown?.all() ?? [])].some(({ note }) => note === owner);
-  }
-
-  #announce(): void {
-    if (this.#listeners.size === 0) return;
-    setImmediate(() => {
-      for (const listener of this.#listeners) listener();
-    });
   }
 }
 

@@ -71,6 +71,7 @@ const DROP_OWNERS =
 const CHECKPOINTS = "select k, last_seq, count, root, hash, at from checkpoints";
 const SEAL =
   "insert into checkpoints (k, last_seq, count, root, hash, at) values (?, ?, ?, ?, ?, ?) on conflict do nothing";
+const HAS_ROW = "select 1 from log where seq = ? and hash = ?";
 const HAS_CHECKPOINT = "select 1 from checkpoints where k = ? and hash = ?";
 
 const ONE_HISTORY: LedgerHistory = { id: "file", claimsInMs: 0 };
@@ -236,10 +237,11 @@ export class SqliteStore implements Store {
 
   seal(
     { k, lastSeq, count, root, hash, at }: CheckpointRecord,
-    upon?: { readonly previous?: string; readonly row: string },
+    upon?: Parameters<Store["seal"]>[1],
   ): Promise<boolean> {
     return this.#database.write(false, () => {
-      const { previous } = upon ?? {};
+      const { previous, row } = upon ?? {};
+      if (row !== undefined && this.#database.get(HAS_ROW, [row.seq, row.hash]) === undefined) return false;
       if (previous !== undefined && this.#database.get(HAS_CHECKPOINT, [k - 1, previous]) === undefined)
         return false;
       return this.#database.run(SEAL, [k, lastSeq, count, root, hash, at]) === 1;

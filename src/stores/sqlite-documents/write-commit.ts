@@ -120,8 +120,8 @@ function writeChange(database: Database, { items, add = [], remove = [] }: Store
   }
 }
 
-function addEntry(database: Database, { facet, value, sort, id, note = null }: Entry): void {
-  database.run(ADD, [facet, value, sort, id, note]);
+function addEntry(database: Database, { facet, value, sort, id, note }: Entry): void {
+  database.run(ADD, [facet, value, sort, id, note ?? null]);
 }
 
 function eraseLog(database: Database, session: string): void {

@@ -108,9 +108,20 @@ export function buildJournal(
   return { ...record, ...over };
 }
 
-export function buildFrame(session: string, id: string, over: Partial<FrameRecord> = {}): FrameRecord {
+/** The id of a question: those of calls, frames and questions begin with the key of their session. */
+export function questionId(session: string, name: string): string {
+  return `adk-${session}.${name}`;
+}
+
+/** What an id says beside its session. */
+export function nameIn(id: string): string {
+  return id.slice(id.indexOf(".") + 1);
+}
+
+/** `name` becomes the id `<session>.<name>`. */
+export function buildFrame(session: string, name: string, over: Partial<FrameRecord> = {}): FrameRecord {
   return {
-    id,
+    id: `${session}.${name}`,
     session,
     app: APP,
     invocation: "i1",
@@ -153,11 +164,11 @@ export function buildCall(session: string, wireId: string, over: Partial<CallRec
 
 export function buildConfirmation(
   call: CallRecord,
-  id: string,
+  name: string,
   over: Partial<ConfirmationRecord> = {},
 ): ConfirmationRecord {
   return {
-    id,
+    id: questionId(call.session, name),
     call: call.id,
     round: 0,
     session: call.session,
@@ -185,7 +196,10 @@ export function buildQuestion(
   name: string,
   over: { readonly call?: Partial<CallRecord>; readonly confirmation?: Partial<ConfirmationRecord> } = {},
 ): Write[] {
-  const call = buildCall(session, `call-${name}`, { confirmation: name, ...over.call });
+  const call = buildCall(session, `call-${name}`, {
+    confirmation: questionId(session, name),
+    ...over.call,
+  });
   return [
     { kind: "call-insert", call },
     { kind: "confirmation-insert", confirmation: buildConfirmation(call, name, over.confirmation) },

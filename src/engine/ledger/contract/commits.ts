@@ -1,4 +1,4 @@
-import { buildCall, buildEvent, buildFrame, buildQuestion, SessionWriter } from "./build.ts";
+import { buildCall, buildEvent, buildFrame, buildQuestion, questionId, SessionWriter } from "./build.ts";
 import { checkEqual } from "./check.ts";
 import type { LedgerCase } from "./subject.ts";
 
@@ -120,7 +120,7 @@ export const commitCases: readonly LedgerCase[] = [
       checkEqual(await ledger.load({ sessionKey: "s1" }), before, "the session");
       checkEqual(await ledger.events("s1"), [], "events");
       checkEqual(await ledger.calls(["s1.call-c1"]), [], "calls");
-      checkEqual(await ledger.load({ confirmation: "c1" }), undefined, "the confirmation");
+      checkEqual(await ledger.load({ confirmation: questionId("s1", "c1") }), undefined, "the confirmation");
       checkEqual((await ledger.confirmations({ state: "open" })).items, [], "open confirmations");
       checkEqual(await ledger.readyFrames("s1"), [], "ready frames");
       checkEqual(await ledger.state("s1"), {}, "state");

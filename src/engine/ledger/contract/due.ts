@@ -1,5 +1,5 @@
 import type { Write } from "../ledger.ts";
-import { buildCall, buildFrame, buildQuestion, SessionWriter } from "./build.ts";
+import { buildCall, buildFrame, buildQuestion, nameIn, questionId, SessionWriter } from "./build.ts";
 import { checkEqual } from "./check.ts";
 import type { LedgerCase } from "./subject.ts";
 
@@ -40,9 +40,9 @@ export const dueCases: readonly LedgerCase[] = [
       checkEqual([before.expired, before.nextDeadline, before.now], [[], now + 100, now], "at first");
       await clock.advance(200);
       const later = await ledger.due([], 10);
-      checkEqual(later.expired, ["first", "second"], "expired");
+      checkEqual(later.expired.map(nameIn), ["first", "second"], "expired");
       checkEqual(later.nextDeadline, now + 300, "the next deadline");
-      checkEqual((await ledger.due([], 1)).expired, ["first"], "expired, limited");
+      checkEqual((await ledger.due([], 1)).expired.map(nameIn), ["first"], "expired, limited");
       await clock.advance(100);
       const last = await ledger.due([], 10);
       checkEqual("nextDeadline" in last, false, "a next deadline when there is none");
@@ -55,7 +55,12 @@ export const dueCases: readonly LedgerCase[] = [
       const writer = new SessionWriter(ledger, "s1");
       await writer.commit(buildQuestion("s1", "c", { confirmation: { expiresAt: clock.now() + 1 } }));
       await writer.commit([
-        { kind: "confirmation-update", id: "c", from: "requested", set: { status: "denied" } },
+        {
+          kind: "confirmation-update",
+          id: questionId("s1", "c"),
+          from: "requested",
+          set: { status: "denied" },
+        },
       ]);
       await clock.advance(10);
       checkEqual((await ledger.due([{ app: "bank" }], 10)).expired, [], "expired");
@@ -78,19 +83,23 @@ export const dueCases: readonly LedgerCase[] = [
       ]);
       const both = await ledger.due([{ app: "bank" }, { app: "shop" }], 10);
       checkEqual(both.readyCalls, ["s1.1", "s1.2", "s1.3"], "calls of two apps");
-      checkEqual(both.readyFrames, ["f1", "f2", "f3"], "frames of two apps");
+      checkEqual(both.readyFrames, ["s1.f1", "s1.f2", "s1.f3"], "frames of two apps");
       const two = await ledger.due([{ app: "bank" }, { app: "shop" }], 2);
       checkEqual(
         [two.readyCalls, two.readyFrames],
         [
           ["s1.1", "s1.2"],
-          ["f1", "f2"],
+          ["s1.f1", "s1.f2"],
         ],
         "two of them",
       );
       const none = await ledger.due([], 10);
       checkEqual([none.readyCalls, none.readyFrames], [[], []], "of no app");
-      checkEqual(await ledger.readyFrames("s1"), ["f1", "f2", "f3", "f4"], "frames of the session");
+      checkEqual(
+        await ledger.readyFrames("s1"),
+        ["s1.f1", "s1.f2", "s1.f3", "s1.f4"],
+        "frames of the session",
+      );
       checkEqual(await ledger.readyFrames("s2"), [], "frames of another session");
     },
   },
@@ -107,7 +116,7 @@ export const dueCases: readonly LedgerCase[] = [
       ]);
       const { app } = buildCall("s1", "1");
       const kept = await ledger.due([{ app, agents: ["other", "kept"] }], 1);
-      checkEqual([kept.readyCalls, kept.readyFrames], [["s1.2"], ["f2"]], "of the agent it has");
+      checkEqual([kept.readyCalls, kept.readyFrames], [["s1.2"], ["s1.f2"]], "of the agent it has");
       const none = await ledger.due([{ app, agents: [] }], 10);
       checkEqual([none.readyCalls, none.readyFrames], [[], []], "of no agent");
     },
@@ -134,7 +143,7 @@ export const dueCases: readonly LedgerCase[] = [
       const after = await ledger.due([], 10);
       checkEqual(
         [[...after.lostCalls].sort(), after.lostFrames],
-        [["s1.a", "s1.b"], ["f"]],
+        [["s1.a", "s1.b"], ["s1.f"]],
         "when it has run out",
       );
       checkEqual((await ledger.due([], 1)).lostCalls.length, 1, "limited");
@@ -150,7 +159,7 @@ export const dueCases: readonly LedgerCase[] = [
         { kind: "frame-insert", frame: buildFrame("s1", "f", { status: "stepping", owner: "nobody" }) },
       ]);
       const due = await ledger.due([], 10);
-      checkEqual([due.lostCalls, due.lostFrames], [["s1.a"], ["f"]], "lost");
+      checkEqual([due.lostCalls, due.lostFrames], [["s1.a"], ["s1.f"]], "lost");
     },
   },
 ];

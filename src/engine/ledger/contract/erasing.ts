@@ -1,4 +1,4 @@
-import { buildFrame, buildQuestion, SessionWriter } from "./build.ts";
+import { buildFrame, buildQuestion, questionId, SessionWriter } from "./build.ts";
 import { checkEqual } from "./check.ts";
 import type { LedgerCase } from "./subject.ts";
 
@@ -14,7 +14,7 @@ export const erasingCases: readonly LedgerCase[] = [
       const vote = { confirmed: true, by, via: "api", at: 1, mac: "mac", sentDigest: "digest" } as const;
       await writer.commit([
         writer.event(SECRET),
-        { kind: "frame-insert", frame: buildFrame("s1", "s1.f", { cursor: { SECRET }, output: SECRET }) },
+        { kind: "frame-insert", frame: buildFrame("s1", "f", { cursor: { SECRET }, output: SECRET }) },
         ...buildQuestion("s1", "c", {
           call: {
             args: { SECRET },
@@ -39,7 +39,7 @@ export const erasingCases: readonly LedgerCase[] = [
       ]);
       const outcome = await writer.commit([{ kind: "erase" }, writer.journal("erased")], { deletedAt: 9 });
       checkEqual(outcome, { ok: true }, "erasing");
-      const snapshot = await ledger.load({ confirmation: "c" });
+      const snapshot = await ledger.load({ confirmation: questionId("s1", "c") });
       const chain = await ledger.chain("s1", { after: 0, limit: 9 });
       const left = JSON.stringify([
         snapshot,
@@ -69,7 +69,7 @@ export const erasingCases: readonly LedgerCase[] = [
     name: "erasing leaves other sessions alone, also those whose key begins alike",
     async run({ open }) {
       const ledger = await open();
-      const others = ["s", "s1.x", "s10", "s0"];
+      const others = ["s", "s1-x", "s10", "s0"];
       for (const key of [...others, "s1"]) {
         const writer = new SessionWriter(ledger, key);
         const value = {
@@ -89,7 +89,7 @@ export const erasingCases: readonly LedgerCase[] = [
         ]);
       }
       const read = async (key: string) => [
-        await ledger.load({ confirmation: key }),
+        await ledger.load({ confirmation: questionId(key, key) }),
         await ledger.events(key),
         await ledger.steps(`${key}.call-${key}`),
         await ledger.state(key),

@@ -23,7 +23,7 @@ function difficultValues(): JsonObject {
 
 // Typed as complete: a new member of a record does not compile here until it is given, and so tested.
 const frame: Required<FrameRecord> = {
-  id: "f",
+  id: "s1.f",
   session: "s1",
   app: "bank",
   invocation: "i",
@@ -47,7 +47,7 @@ const call: Required<CallRecord> = {
   id: "s1.w",
   session: "s1",
   app: "bank",
-  frame: "f",
+  frame: "s1.f",
   turn: 3,
   ord: 1,
   wireId: "w",
@@ -67,7 +67,7 @@ const call: Required<CallRecord> = {
   owner: "o",
   startedAt: 11,
   endedAt: 12,
-  confirmation: "c",
+  confirmation: "adk-s1.c",
   rounds: 4,
   refused: true,
   result: difficultValues(),
@@ -112,7 +112,7 @@ const vote: Required<Vote> = {
 };
 
 const confirmation: Required<ConfirmationRecord> = {
-  id: "c",
+  id: "adk-s1.c",
   call: "s1.w",
   round: 3,
   session: "s1",
@@ -174,7 +174,7 @@ async function writeAll(ledger: Ledger, { clock }: LedgerSubject): Promise<void>
 
 async function readAll(ledger: Ledger): Promise<unknown[]> {
   return [
-    await ledger.load({ confirmation: "c" }),
+    await ledger.load({ confirmation: "adk-s1.c" }),
     await ledger.events("s1"),
     await ledger.steps("s1.w"),
     await ledger.state("s1"),

@@ -6,7 +6,7 @@ import {
 } from "../../lifecycle/lifecycle.ts";
 import type { ConfirmationFilter, Ledger, Write } from "../ledger.ts";
 import type { CallStatus, ConfirmationStatus } from "../records.ts";
-import { buildFrame, buildQuestion, SessionWriter } from "./build.ts";
+import { buildFrame, buildQuestion, nameIn, questionId, SessionWriter } from "./build.ts";
 import { checkEqual } from "./check.ts";
 import type { LedgerCase } from "./subject.ts";
 
@@ -19,7 +19,7 @@ async function idsOf(ledger: Ledger, filter: ConfirmationFilter, limit = 100): P
   let cursor: string | undefined;
   do {
     const page = await ledger.confirmations(filter, cursor === undefined ? { limit } : { limit, cursor });
-    ids.push(...page.items.map(({ confirmation }) => confirmation.id));
+    ids.push(...page.items.map(({ confirmation }) => nameIn(confirmation.id)));
     cursor = page.next;
   } while (cursor !== undefined);
   return ids;
@@ -37,11 +37,10 @@ export const filterCases: readonly LedgerCase[] = [
       const all = CONFIRMATIONS.flatMap((confirmation) => CALLS.map((call) => ({ confirmation, call })));
       const shown = new Map<string, ShownStatus>();
       for (const [i, { confirmation, call }] of all.entries()) {
-        // Two sessions, so that a look at one of them differs from a look at all.
         const key = i % 2 === 0 ? "even" : "odd";
         const id = `c${String(i).padStart(3, "0")}`;
         shown.set(id, shownStatus(confirmation, call));
-        const writer = new SessionWriter(ledger, `${key}${i}`);
+        const writer = new SessionWriter(ledger, `${id}-${key}`);
         await writer.commit(
           buildQuestion(writer.key, id, {
             call: { status: call },
@@ -67,8 +66,7 @@ export const filterCases: readonly LedgerCase[] = [
         checkEqual(await idsOf(ledger, { state: "closed", status, tool: "odd" }), odd, `${what} of a tool`);
         const [first] = closed;
         if (first === undefined) continue;
-        const i = Number(first.slice(1));
-        const session = `${i % 2 === 0 ? "even" : "odd"}${i}`;
+        const session = `${first}-${Number(first.slice(1)) % 2 === 0 ? "even" : "odd"}`;
         checkEqual(
           await idsOf(ledger, { state: "closed", status, session }),
           [first],
@@ -83,10 +81,12 @@ export const filterCases: readonly LedgerCase[] = [
       const ledger = await open();
       const writer = new SessionWriter(ledger, "s1");
       const [insert, question] = buildQuestion("s1", "c1", {
-        call: { status: "executing", attempt: 1, owner: "o", confirmation: "c2" },
+        call: { status: "executing", attempt: 1, owner: "o", confirmation: questionId("s1", "c2") },
         confirmation: { status: "approved" },
       });
-      const again = buildQuestion("s1", "c1", { confirmation: { id: "c2", round: 1, status: "approved" } });
+      const again = buildQuestion("s1", "c1", {
+        confirmation: { id: questionId("s1", "c2"), round: 1, status: "approved" },
+      });
       await writer.commit([insert, question, again[1]].filter((write) => write !== undefined));
       const status = ["executing"] as const;
       checkEqual(await idsOf(ledger, { state: "closed", status }), ["c2", "c1"], "both");
@@ -100,9 +100,9 @@ export const filterCases: readonly LedgerCase[] = [
       await writer.commit([
         {
           kind: "frame-insert",
-          frame: buildFrame("s1", "s1.f", { turn: 2, calls: ["s1.call-c3", "s1.call-c4"] }),
+          frame: buildFrame("s1", "f", { turn: 2, calls: ["s1.call-c3", "s1.call-c4"] }),
         },
-        { kind: "frame-insert", frame: buildFrame("s1", "s1.g", { turn: 2, calls: ["s1.call-c5"] }) },
+        { kind: "frame-insert", frame: buildFrame("s1", "g", { turn: 2, calls: ["s1.call-c5"] }) },
         ...ask("c1", "s1.f", 1, "denied"),
         ...ask("c2", "s1.f", 1),
         ...ask("c3", "s1.f", 2),

@@ -1,5 +1,5 @@
 import type { FrameRecord } from "../records.ts";
-import { buildCall, buildFrame, buildQuestion, SessionWriter } from "./build.ts";
+import { buildCall, buildFrame, buildQuestion, questionId, SessionWriter } from "./build.ts";
 import { checkEqual } from "./check.ts";
 import type { LedgerCase } from "./subject.ts";
 
@@ -36,13 +36,13 @@ export const guardCases: readonly LedgerCase[] = [
       const result = { status: "succeeded", owner: null, endedAt: 4, result: null } as const;
       await writer.commit([
         { kind: "call-update", id: "s1.c", from: "executing", attempt: 1, set: result },
-        { kind: "frame-update", id: "f", from: "stepping", set: { status: "done", turn: 2, owner: null } },
+        { kind: "frame-update", id: "s1.f", from: "stepping", set: { status: "done", turn: 2, owner: null } },
       ]);
       const { owner: _caller, ...callWithout } = call;
       const ended = { ...callWithout, status: "succeeded", endedAt: 4, result: null };
       checkEqual(await ledger.calls(["s1.c"]), [ended], "the call");
       const { owner: _stepper, ...frameWithout } = frame;
-      const found = (await ledger.load({ frame: "f" }))?.frame;
+      const found = (await ledger.load({ frame: "s1.f" }))?.frame;
       checkEqual(found, { ...frameWithout, status: "done", turn: 2 }, "the frame");
     },
   },
@@ -52,7 +52,7 @@ export const guardCases: readonly LedgerCase[] = [
       const ledger = await open();
       const writer = new SessionWriter(ledger, "s1");
       await writer.commit([{ kind: "frame-insert", frame: buildFrame("s1", "f", { status: "ready" }) }]);
-      const step = { kind: "frame-update", id: "f", set: { status: "stepping" } } as const;
+      const step = { kind: "frame-update", id: "s1.f", set: { status: "stepping" } } as const;
       checkEqual(await writer.commit([{ ...step, from: "waiting" }]), ROW, "a wrong status");
       checkEqual(await writer.commit([{ ...step, from: "ready" }]), OK, "the right one");
       checkEqual(await writer.commit([{ ...step, from: "ready" }]), ROW, "a second time");
@@ -72,14 +72,16 @@ export const guardCases: readonly LedgerCase[] = [
         { kind: "frame-insert", frame: buildFrame("s1", "y", { status: "ready", branch: "two" }) },
         { kind: "frame-insert", frame: buildFrame("s1", "z", { status: "ready", branch: "one" }) },
       ]);
-      const step = (id: string, exclusive = true) =>
-        writer.commit([{ kind: "frame-update", id, from: "ready", exclusive, set: { status: "stepping" } }]);
+      const step = (name: string, exclusive = true) =>
+        writer.commit([
+          { kind: "frame-update", id: `s1.${name}`, from: "ready", exclusive, set: { status: "stepping" } },
+        ]);
       checkEqual(await step("b"), BUSY, "the same branch, the main one");
       checkEqual(await step("x"), OK, "a branch of its own");
       checkEqual(await step("y"), OK, "another branch");
       checkEqual(await step("z"), BUSY, "the same named branch");
       checkEqual(await step("z", false), OK, "without asking to be alone");
-      await writer.commit([{ kind: "frame-update", id: "a", from: "stepping", set: { status: "done" } }]);
+      await writer.commit([{ kind: "frame-update", id: "s1.a", from: "stepping", set: { status: "done" } }]);
       checkEqual(await step("b"), OK, "once the other is done");
     },
   },
@@ -97,7 +99,7 @@ export const guardCases: readonly LedgerCase[] = [
       checkEqual(await insert("b", { branch: "one" }, true), OK, "in a branch of its own");
       checkEqual(await insert("c", { branch: "one" }, true), BUSY, "the second in that branch");
       checkEqual(await insert("c", {}, false), OK, "without asking to be alone");
-      checkEqual(await ledger.load({ frame: "d" }), undefined, "a frame nobody inserted");
+      checkEqual(await ledger.load({ frame: "s1.d" }), undefined, "a frame nobody inserted");
     },
   },
   {
@@ -107,7 +109,7 @@ export const guardCases: readonly LedgerCase[] = [
       const writer = new SessionWriter(ledger, "s1");
       await writer.commit([{ kind: "frame-insert", frame: buildFrame("s1", "a", { status: "stepping" }) }]);
       await writer.commit([{ kind: "frame-insert", frame: buildFrame("s1", "b", { status: "ready" }) }]);
-      const step = { kind: "frame-update", id: "b", from: "ready", exclusive: true } as const;
+      const step = { kind: "frame-update", id: "s1.b", from: "ready", exclusive: true } as const;
       const outcome = await writer.commit([{ ...step, set: { status: "stepping" } }], { version: 1 });
       checkEqual(outcome, { ok: false, conflict: "version" }, "the outcome");
     },
@@ -120,7 +122,7 @@ export const guardCases: readonly LedgerCase[] = [
       await writer.commit([{ kind: "frame-insert", frame: buildFrame("s1", "a", { status: "stepping" }) }]);
       const set = { status: "stepping" } as const;
       const outcome = await writer.commit([
-        { kind: "frame-update", id: "a", from: "ready", exclusive: true, set },
+        { kind: "frame-update", id: "s1.a", from: "ready", exclusive: true, set },
       ]);
       checkEqual(outcome, ROW, "the outcome");
     },
@@ -131,11 +133,19 @@ export const guardCases: readonly LedgerCase[] = [
       const ledger = await open();
       const writer = new SessionWriter(ledger, "s1");
       await writer.commit(buildQuestion("s1", "c"));
-      const approve = { kind: "confirmation-update", id: "c", set: { status: "approved" } } as const;
+      const approve = {
+        kind: "confirmation-update",
+        id: questionId("s1", "c"),
+        set: { status: "approved" },
+      } as const;
       checkEqual(await writer.commit([{ ...approve, from: "denied" }]), ROW, "a wrong status");
       checkEqual(await writer.commit([{ ...approve, from: "requested" }]), OK, "the right one");
       checkEqual(await writer.commit([{ ...approve, from: "requested" }]), ROW, "a second time");
-      checkEqual(await writer.commit([{ ...approve, id: "d", from: "requested" }]), ROW, "an unknown one");
+      checkEqual(
+        await writer.commit([{ ...approve, id: questionId("s1", "d"), from: "requested" }]),
+        ROW,
+        "an unknown one",
+      );
     },
   },
   {
@@ -148,21 +158,21 @@ export const guardCases: readonly LedgerCase[] = [
         ...buildQuestion("s1", "early", { confirmation: { expiresAt } }),
         ...buildQuestion("s1", "late", { confirmation: { expiresAt } }),
       ]);
-      const approve = (id: string) =>
+      const approve = (name: string) =>
         writer.commit([
           {
             kind: "confirmation-update",
-            id,
+            id: questionId("s1", name),
             from: "requested",
             deadline: "ahead",
             set: { status: "approved" },
           },
         ]);
-      const expire = (id: string) =>
+      const expire = (name: string) =>
         writer.commit([
           {
             kind: "confirmation-update",
-            id,
+            id: questionId("s1", name),
             from: "requested",
             deadline: "passed",
             set: { status: "expired" },
@@ -184,7 +194,7 @@ export const guardCases: readonly LedgerCase[] = [
       const writer = new SessionWriter(ledger, "s1");
       await writer.commit(buildQuestion("s1", "c"));
       await clock.advance(1e12);
-      const update = { kind: "confirmation-update", id: "c", from: "requested" } as const;
+      const update = { kind: "confirmation-update", id: questionId("s1", "c"), from: "requested" } as const;
       const expire = { ...update, deadline: "passed", set: { status: "expired" } } as const;
       checkEqual(await writer.commit([expire]), DEADLINE, "expiry");
       const approve = { ...update, deadline: "ahead", set: { status: "approved" } } as const;

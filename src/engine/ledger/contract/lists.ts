@@ -1,5 +1,5 @@
 import type { ConfirmationFilter, Page, PageRequest } from "../ledger.ts";
-import { buildCall, buildQuestion, SessionWriter } from "./build.ts";
+import { buildCall, buildQuestion, nameIn, questionId, SessionWriter } from "./build.ts";
 import { checkEqual, checkRejected } from "./check.ts";
 import type { LedgerCase } from "./subject.ts";
 
@@ -47,7 +47,7 @@ export const listCases: readonly LedgerCase[] = [
         ...buildQuestion("s1", "closed", { confirmation: { expiresAt: 50, status: "denied" } }),
       ]);
       const { items, next } = await ledger.confirmations({ state: "open" });
-      const ids = items.map(({ confirmation }) => confirmation.id);
+      const ids = items.map(({ confirmation }) => nameIn(confirmation.id));
       checkEqual(ids, ["y-soon", "z-soon", "late", "a-none", "b-none"], "ids");
       checkEqual(next, undefined, "the cursor of the last page");
       const beside = items.map(({ call, session }) => [call.id, session]);
@@ -57,7 +57,7 @@ export const listCases: readonly LedgerCase[] = [
         "calls and sessions",
       );
       const firstPage = await pages((page) => ledger.confirmations({ state: "open" }, page), 2);
-      const paged = firstPage.map((page) => page.map(({ confirmation }) => confirmation.id));
+      const paged = firstPage.map((page) => page.map(({ confirmation }) => nameIn(confirmation.id)));
       checkEqual(paged, [["y-soon", "z-soon"], ["late", "a-none"], ["b-none"]], "by pages of two");
     },
   },
@@ -74,7 +74,7 @@ export const listCases: readonly LedgerCase[] = [
       ]);
       const all = await pages((page) => ledger.confirmations({ state: "closed" }, page), 2);
       checkEqual(
-        all.map((page) => page.map(({ confirmation }) => confirmation.id)),
+        all.map((page) => page.map(({ confirmation }) => nameIn(confirmation.id))),
         [["c4", "c3"], ["c1"]],
         "by pages of two",
       );
@@ -101,7 +101,12 @@ export const listCases: readonly LedgerCase[] = [
       };
       checkEqual(await lists(), "111111000000", "before");
       const shown = { hint: "Pay out $3000?", why: ["tool"] };
-      const amend = { kind: "confirmation-update", id: "c1", from: "requested", set: { shown } } as const;
+      const amend = {
+        kind: "confirmation-update",
+        id: questionId("s1", "c1"),
+        from: "requested",
+        set: { shown },
+      } as const;
       await writer.commit([amend]);
       checkEqual(await lists(), "111111000000", "after a change of what is shown");
       const votes = [
@@ -115,7 +120,7 @@ export const listCases: readonly LedgerCase[] = [
       ] as const;
       await writer.commit([{ ...amend, set: { status: "denied", votes } }]);
       checkEqual(await lists(), "000000111111", "after the answer");
-      const { confirmation } = (await ledger.load({ confirmation: "c1" })) ?? {};
+      const { confirmation } = (await ledger.load({ confirmation: questionId("s1", "c1") })) ?? {};
       checkEqual([confirmation?.shown, confirmation?.votes], [shown, votes], "what is stored");
     },
   },
@@ -139,13 +144,13 @@ export const listCases: readonly LedgerCase[] = [
       for (const [filter, expected] of FILTERS) {
         const opened = await ledger.confirmations({ state: "open", ...filter });
         checkEqual(
-          opened.items.map(({ confirmation }) => confirmation.id),
+          opened.items.map(({ confirmation }) => nameIn(confirmation.id)),
           expected,
           JSON.stringify(filter),
         );
         const session = filter.session === undefined ? {} : { session: filter.session.replace("s", "t") };
         const closed = await ledger.confirmations({ state: "closed", ...filter, ...session });
-        const ids = closed.items.map(({ confirmation }) => confirmation.id.replace("x", "c"));
+        const ids = closed.items.map(({ confirmation }) => nameIn(confirmation.id).replace("x", "c"));
         checkEqual(ids.sort(), expected, `closed, ${JSON.stringify(filter)}`);
       }
     },
@@ -172,7 +177,7 @@ export const listCases: readonly LedgerCase[] = [
             await ask(`${letter}0-${page}`, page, state === "open" ? "requested" : "denied");
           },
         );
-        const old = walked.flat().map(({ confirmation }) => confirmation.id);
+        const old = walked.flat().map(({ confirmation }) => nameIn(confirmation.id));
         const seen = old.filter((id) => !id.includes("-")).sort();
         checkEqual(
           seen,

@@ -1,4 +1,4 @@
-import { buildCall, buildConfirmation, buildFrame, SessionWriter } from "./build.ts";
+import { buildCall, buildConfirmation, buildFrame, questionId, SessionWriter } from "./build.ts";
 import { checkEqual } from "./check.ts";
 import type { LedgerCase } from "./subject.ts";
 
@@ -25,7 +25,12 @@ export const loadCases: readonly LedgerCase[] = [
       const name = { ...writer.name, user: "a\0" };
       for (const target of [{ session: name }, { sessionKey: "s1\0" }, { call: "s1.w\0" }])
         checkEqual(await ledger.load(target), undefined, Object.keys(target).join());
-      for (const target of [{ confirmation: "\0" }, { frame: "\0" }])
+      for (const target of [
+        { confirmation: questionId("s1", "\0") },
+        { frame: "s1.\0" },
+        { confirmation: "\0" },
+        { frame: "\0" },
+      ])
         checkEqual(await ledger.load(target), undefined, Object.keys(target).join());
       const ids = (await ledger.calls(["s1.w\0", "s1.w"])).map(({ id }) => id);
       checkEqual(ids, ["s1.w"], "the calls that there are");
@@ -37,7 +42,11 @@ export const loadCases: readonly LedgerCase[] = [
       const ledger = await open();
       const writer = new SessionWriter(ledger, "s1");
       const frame = buildFrame("s1", "f", { calls: ["s1.w"], open: 1 });
-      const call = buildCall("s1", "w", { frame: "f", confirmation: "second", rounds: 2 });
+      const call = buildCall("s1", "w", {
+        frame: "s1.f",
+        confirmation: questionId("s1", "second"),
+        rounds: 2,
+      });
       const first = buildConfirmation(call, "first", { status: "approved" });
       const second = buildConfirmation(call, "second", { round: 1 });
       await writer.commit([
@@ -51,15 +60,15 @@ export const loadCases: readonly LedgerCase[] = [
       const whole = { now, session, call, frame };
       checkEqual(await ledger.load({ session: writer.name }), { now, session }, "by name");
       checkEqual(await ledger.load({ sessionKey: "s1" }), { now, session }, "by key");
-      checkEqual(await ledger.load({ frame: "f" }), { now, session, frame }, "by frame");
+      checkEqual(await ledger.load({ frame: "s1.f" }), { now, session, frame }, "by frame");
       checkEqual(await ledger.load({ call: "s1.w" }), { ...whole, confirmation: second }, "by call");
       checkEqual(
-        await ledger.load({ confirmation: "second" }),
+        await ledger.load({ confirmation: second.id }),
         { ...whole, confirmation: second },
         "the last",
       );
       checkEqual(
-        await ledger.load({ confirmation: "first" }),
+        await ledger.load({ confirmation: first.id }),
         { ...whole, confirmation: first },
         "the first",
       );
@@ -83,9 +92,9 @@ export const loadCases: readonly LedgerCase[] = [
       await new SessionWriter(ledger, "s1").commit();
       checkEqual(await ledger.load({ session: { app: "bank", user: "bob", id: "s1" } }), undefined, "a name");
       checkEqual(await ledger.load({ sessionKey: "s2" }), undefined, "a key");
-      checkEqual(await ledger.load({ confirmation: "s1" }), undefined, "a confirmation");
-      checkEqual(await ledger.load({ call: "s1" }), undefined, "a call");
-      checkEqual(await ledger.load({ frame: "s1" }), undefined, "a frame");
+      checkEqual(await ledger.load({ confirmation: questionId("s1", "c") }), undefined, "a confirmation");
+      checkEqual(await ledger.load({ call: "s1.c" }), undefined, "a call");
+      checkEqual(await ledger.load({ frame: "s1.f" }), undefined, "a frame");
     },
   },
   {
@@ -114,7 +123,7 @@ export const loadCases: readonly LedgerCase[] = [
       const byId = async () => [...(await ledger.liveFrames("s1"))].sort((a, b) => (a.id < b.id ? -1 : 1));
       checkEqual(await byId(), frames.slice(0, 3), "live ones");
       await writer.commit([
-        { kind: "frame-update", id: "waiting", from: "waiting", set: { status: "done" } },
+        { kind: "frame-update", id: "s1.waiting", from: "waiting", set: { status: "done" } },
       ]);
       checkEqual(await byId(), frames.slice(0, 2), "after one has ended");
       checkEqual(await ledger.liveFrames("s3"), [], "of a session that is not there");
@@ -132,7 +141,7 @@ export const loadCases: readonly LedgerCase[] = [
       await writer.commit(
         [...open1, ...final].map((status) => ({ kind: "call-insert", call: build(status) })),
       );
-      for (const key of ["s", "s1.x", "s10"]) {
+      for (const key of ["s", "s1-x", "s10"]) {
         await new SessionWriter(ledger, key).commit([{ kind: "call-insert", call: buildCall(key, "y") }]);
       }
       const found = (await ledger.unanswered("s1")).map(({ status }) => status).sort();

@@ -127,9 +127,9 @@ export const ownerCases: readonly LedgerCase[] = [
         { kind: "frame-insert", frame: buildFrame("s1", "f", { status: "stepping", turn: 3, owner: "o1" }) },
         { kind: "frame-insert", frame: buildFrame("s1", "g", { status: "stepping", owner: "o2" }) },
       ]);
-      const both = { calls: [{ id: "s1.a", attempt: 2 }], frames: [{ id: "f", turn: 3 }] };
+      const both = { calls: [{ id: "s1.a", attempt: 2 }], frames: [{ id: "s1.f", turn: 3 }] };
       checkEqual(await ledger.held("o1"), both, "what it holds");
-      const from = { kind: "frame-update", id: "f", from: "stepping" } as const;
+      const from = { kind: "frame-update", id: "s1.f", from: "stepping" } as const;
       await writer.commit([{ ...from, set: { status: "waiting", owner: null } }]);
       checkEqual(await ledger.held("o1"), { ...both, frames: [] }, "after its step");
       await ledger.retire("o1");

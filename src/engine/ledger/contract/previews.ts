@@ -3,7 +3,7 @@ import { toPrincipal } from "../../people/principal.ts";
 import { viewsAs } from "../../people/viewers.ts";
 import type { ConfirmationWithCall, Ledger, ListRequest } from "../ledger.ts";
 import type { Vote } from "../records.ts";
-import { buildCall, buildQuestion, SessionWriter } from "./build.ts";
+import { buildCall, buildQuestion, nameIn, questionId, SessionWriter } from "./build.ts";
 import { checkEqual } from "./check.ts";
 import type { LedgerCase } from "./subject.ts";
 
@@ -65,7 +65,7 @@ export const previewCases: readonly LedgerCase[] = [
         checkEqual(whole[1]?.call.args["memo"], LONG, "the whole");
         checkEqual(whole[1]?.truncated, undefined, "the whole says nothing");
       }
-      const one = await ledger.load({ confirmation: "c2" });
+      const one = await ledger.load({ confirmation: questionId("s1", "c2") });
       checkEqual(one?.call?.args["memo"], LONG, "read by its id");
     },
   },
@@ -76,7 +76,11 @@ export const previewCases: readonly LedgerCase[] = [
       const writer = new SessionWriter(ledger, "s1");
       await writer.commit(buildQuestion("s1", "c1"));
       const call = { kind: "call-update", id: "s1.call-c1", from: "waiting", attempt: 0 } as const;
-      const question = { kind: "confirmation-update", id: "c1", from: "requested" } as const;
+      const question = {
+        kind: "confirmation-update",
+        id: questionId("s1", "c1"),
+        from: "requested",
+      } as const;
       const change = async (args: JsonObject): Promise<void> => {
         await writer.commit([
           { ...call, set: { args } },
@@ -128,7 +132,7 @@ export const previewCases: readonly LedgerCase[] = [
         };
         const page = await ledger.confirmations({ state: "open" }, request);
         checkEqual(size(page.items) < PAGE_BYTES * 1.5, true, "a page's size");
-        seen.push(...page.items.map(({ confirmation }) => confirmation.id));
+        seen.push(...page.items.map(({ confirmation }) => nameIn(confirmation.id)));
         pages += 1;
         cursor = page.next;
       } while (cursor !== undefined);
@@ -167,14 +171,15 @@ export const previewCases: readonly LedgerCase[] = [
       checkEqual(await counts(1_000_000), [5, 4, 4, 4], "all");
       checkEqual(await ledger.events("s1", { last: 4, bytes: 3_500 }), events.slice(-3), "the newest");
       checkEqual(await ledger.events("s1", { after: 1, bytes: 3_500 }), events.slice(1, 4), "from a place");
-      const [third] = await ledger.journal({ after: 2, limit: 4, bytes: 1 });
+      const seqs = (await ledger.journal({ after: 0, limit: 5 })).map(({ seq }) => seq);
+      const [third] = await ledger.journal({ after: seqs[1] ?? 0, limit: 4, bytes: 1 });
       checkEqual(third?.n, 3, "a record from a place");
       checkEqual(
         (await ledger.chain("s1", { after: 3, limit: 4, bytes: 1 })).map(({ n }) => n),
         [4],
         "of a chain",
       );
-      checkEqual(await ledger.journal({ after: 5, limit: 4, bytes: 1 }), [], "none at the end");
+      checkEqual(await ledger.journal({ after: seqs[4] ?? 0, limit: 4, bytes: 1 }), [], "none at the end");
       checkEqual(await ledger.chain("s1", { after: 5, limit: 4, bytes: 1 }), [], "none at a chain's end");
     },
   },

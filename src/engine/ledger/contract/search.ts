@@ -1,13 +1,13 @@
 import type { JsonObject } from "../../../protocol/index.ts";
 import type { ConfirmationFilter, Ledger, Write } from "../ledger.ts";
 import type { CallRecord, ConfirmationRecord } from "../records.ts";
-import { buildQuestion, SessionWriter } from "./build.ts";
+import { buildQuestion, nameIn, questionId, SessionWriter } from "./build.ts";
 import { checkEqual, checkRejected } from "./check.ts";
 import type { LedgerCase } from "./subject.ts";
 
 async function find(ledger: Ledger, words: string, over: Partial<ConfirmationFilter> = {}): Promise<string> {
   const { items } = await ledger.confirmations({ state: "open", words, ...over });
-  return items.map(({ confirmation }) => confirmation.id).join(" ");
+  return items.map(({ confirmation }) => nameIn(confirmation.id)).join(" ");
 }
 
 function asking(
@@ -132,7 +132,7 @@ export const searchCases: readonly LedgerCase[] = [
       checkEqual(await find(other, "zoe"), "c1", "by the new words");
       checkEqual(await find(ledger, "ana"), "c2", "by the old words");
       const deny = { kind: "confirmation-update", from: "requested", set: { status: "denied" } } as const;
-      await writer.commit([{ ...deny, id: "c2" }, writer.journal("denied")]);
+      await writer.commit([{ ...deny, id: questionId("s1", "c2") }, writer.journal("denied")]);
       checkEqual(await find(other, "ana"), "", "after the answer");
       await ledger.tidy();
       await writer.commit([...asking(writer, "c3", { to: "ana" })]);
@@ -155,7 +155,7 @@ export const searchCases: readonly LedgerCase[] = [
       erased.chainLength = 1;
       const close = {
         kind: "confirmation-update",
-        id: "c-s1",
+        id: questionId("s1", "c-s1"),
         from: "requested",
         set: { status: "cancelled" },
       } as const;
@@ -216,7 +216,7 @@ export const searchCases: readonly LedgerCase[] = [
         do {
           const filter = { state: "open", words } as const;
           const page = await ledger.confirmations(filter, { limit, ...(cursor && { cursor }) });
-          ids.push(...page.items.map(({ confirmation }) => confirmation.id));
+          ids.push(...page.items.map(({ confirmation }) => nameIn(confirmation.id)));
           cursor = page.next;
         } while (cursor !== undefined && ids.length < most);
         return ids.slice(0, most);

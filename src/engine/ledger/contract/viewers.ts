@@ -3,7 +3,7 @@ import { toPrincipal } from "../../people/principal.ts";
 import { viewsAs } from "../../people/viewers.ts";
 import type { ConfirmationFilter, Ledger, ListRequest } from "../ledger.ts";
 import type { ConfirmationStatus } from "../records.ts";
-import { buildCall, buildQuestion, SessionWriter } from "./build.ts";
+import { buildCall, buildQuestion, nameIn, questionId, SessionWriter } from "./build.ts";
 import { checkEqual } from "./check.ts";
 import type { LedgerCase } from "./subject.ts";
 
@@ -16,7 +16,7 @@ async function walk(ledger: Ledger, filter: ConfirmationFilter, limit: number): 
     const { items, next } = await ledger.confirmations(filter, request);
     if (next !== undefined) checkEqual(items.length, limit, "rows of a page that has a next one");
     if (cursor !== undefined && items.length === 0) throw new Error("a next page was promised and is empty");
-    ids.push(...items.map(({ confirmation }) => confirmation.id));
+    ids.push(...items.map(({ confirmation }) => nameIn(confirmation.id)));
     cursor = next;
   } while (cursor !== undefined);
   return ids.join(" ");
@@ -123,7 +123,12 @@ export const viewerCases: readonly LedgerCase[] = [
       const ledger = await open();
       const writer = await fill(ledger, "requested");
       await writer.commit([
-        { kind: "confirmation-update", id: "c3", from: "requested", set: { status: "approved" } },
+        {
+          kind: "confirmation-update",
+          id: questionId(writer.key, "c3"),
+          from: "requested",
+          set: { status: "approved" },
+        },
         {
           kind: "call-update",
           id: `${writer.key}.call-c3`,
@@ -164,7 +169,10 @@ export const viewerCases: readonly LedgerCase[] = [
       await bobs.commit([
         { kind: "call-insert", call: buildCall("s1", "a", unknown) },
         { kind: "call-insert", call: buildCall("s1", "b", { ...unknown, requesters: ["service", "ana"] }) },
-        { kind: "call-insert", call: buildCall("s1", "c", { ...unknown, confirmation: "c9" }) },
+        {
+          kind: "call-insert",
+          call: buildCall("s1", "c", { ...unknown, confirmation: questionId("s1", "c9") }),
+        },
         { kind: "call-insert", call: buildCall("s1", "d", { ...unknown, requesters: ["a\0"] }) },
         { kind: "call-insert", call: buildCall("s1", "e", unknown) },
       ]);
