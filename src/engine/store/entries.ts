@@ -3,7 +3,7 @@ import { viewersOf } from "../people/index.ts";
 import type { Entry } from "./store.ts";
 
 /** Later than every deadline. */
-export const NO_DEADLINE = Number.MAX_SAFE_INTEGER;
+export const NO_DEADLINE: number = Number.MAX_SAFE_INTEGER;
 
 /** The facets by which open questions can be listed, besides who may see them. */
 export const OPEN_FACETS = ["session", "user", "tool", "agent", "app"] as const;
