@@ -6,7 +6,7 @@ import { MAKE_META } from "../src/stores/postgres/migrate.ts";
 import { MIGRATIONS as POSTGRES_MIGRATIONS } from "../src/stores/postgres/migrations/index.ts";
 import { openDatabase } from "../src/stores/sqlite/database.ts";
 import { migrate } from "../src/stores/sqlite/migrate.ts";
-import { MIGRATIONS } from "../src/stores/sqlite/migrations/index.ts";
+import { MIGRATIONS } from "../src/stores/sqlite/schema.ts";
 
 const HEADER = (store: string): string =>
   `-- The ${store} ledger as its migrations leave it. Written by scripts/dump-schema.ts; do not edit.\n` +

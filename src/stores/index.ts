@@ -1,4 +1,4 @@
-import type { Clock, Ledger } from "../engine/index.ts";
+import { type Clock, DocumentLedger, type Ledger, systemClock } from "../engine/index.ts";
 import { CountersignError } from "../protocol/index.ts";
 import type { Risk } from "./postgres/index.ts";
 import type { InspectOptions, LedgerState } from "./sqlite/index.ts";
@@ -37,6 +37,10 @@ export async function createLedger(
     const { openPostgresLedger } = await import("./postgres/index.ts");
     const { clock: _clock, ...rest } = given;
     return openPostgresLedger({ ...rest, url });
+  }
+  if (url.startsWith("memory:")) {
+    const { MemoryStore } = await import("./memory/index.ts");
+    return new DocumentLedger(new MemoryStore(given.clock ?? systemClock));
   }
   const path = sqlitePath(url);
   const { openSqliteLedger } = await import("./sqlite/index.ts");

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { FINGERPRINT, fingerprints } from "../../src/stores/sql/fingerprint.ts";
 import { type Database, openDatabase } from "../../src/stores/sqlite/database.ts";
 import { migrate } from "../../src/stores/sqlite/migrate.ts";
-import { MIGRATIONS } from "../../src/stores/sqlite/migrations/index.ts";
+import { MIGRATIONS } from "../../src/stores/sqlite/schema.ts";
 import { useResources } from "../support/resources.ts";
 import { Race, type RacerHandle } from "./race.ts";
 

@@ -55,19 +55,21 @@ export class StoredOutbox implements Outbox {
     channel: string,
     { limit, holdMs }: { readonly limit: number; readonly holdMs: number },
   ): Promise<readonly Delivery[]> {
-    const now = this.#store.now;
-    const [due = []] = await this.#store.entries([{ facet: DELIVERY, value: channel, limit, until: now }]);
-    const items = await this.#deliveries(
-      channel,
-      due.map(({ id }) => Number(id)),
-    );
-    const taken: Delivery[] = [];
-    for (const item of items) {
-      const { attempt, ...rest } = item.value as unknown as Kept;
-      const next = { ...rest, attempt: attempt + 1, nextAt: now + holdMs };
-      if (await this.#replace(item, next)) taken.push(toDelivery(item, next));
+    for (;;) {
+      const now = this.#store.now;
+      const [due = []] = await this.#store.entries([{ facet: DELIVERY, value: channel, limit, until: now }]);
+      const items = await this.#deliveries(
+        channel,
+        due.map(({ id }) => Number(id)),
+      );
+      if (items.length === 0) return [];
+      const moves = items.map((item) => {
+        const { attempt, ...rest } = item.value as unknown as Kept;
+        return { item, next: { ...rest, attempt: attempt + 1, nextAt: now + holdMs } };
+      });
+      if (await this.#replace(moves)) return moves.map(({ item, next }) => toDelivery(item, next));
+      // Others took some of them: there may be more behind those.
     }
-    return taken;
   }
 
   async endDelivery(
@@ -80,11 +82,13 @@ export class StoredOutbox implements Outbox {
     const now = this.#store.now;
     switch (end.as) {
       case "delivered":
-        return this.#replace(item, undefined);
+        return this.#replace([{ item, next: undefined }]);
       case "postponed":
-        return this.#replace(item, { ...kept, nextAt: Math.ceil(now + end.forMs), error: end.error });
+        return this.#replace([
+          { item, next: { ...kept, nextAt: Math.ceil(now + end.forMs), error: end.error } },
+        ]);
       case "dead":
-        return this.#replace(item, { ...kept, deadAt: now, error: end.error });
+        return this.#replace([{ item, next: { ...kept, deadAt: now, error: end.error } }]);
     }
   }
 
@@ -114,7 +118,7 @@ export class StoredOutbox implements Outbox {
     if (item === undefined || kept?.deadAt === undefined) return false;
     const { deadAt: _deadAt, ...rest } = kept;
     const now = this.#store.now;
-    return this.#replace(item, { ...rest, attempt: 0, since: now, nextAt: now });
+    return this.#replace([{ item, next: { ...rest, attempt: 0, since: now, nextAt: now } }]);
   }
 
   async #channel(channel: string): Promise<StoredItem | undefined> {
@@ -125,13 +129,19 @@ export class StoredOutbox implements Outbox {
     return this.#store.items(seqs.map((seq) => ({ kind: DELIVERY, id: idOf(channel, seq) })));
   }
 
-  #replace(item: StoredItem, next: Kept | undefined): Promise<boolean> {
-    const [channel, seq] = partsOf(item.id);
-    const { kind, id, version } = item;
+  #replace(
+    moves: readonly { readonly item: StoredItem; readonly next: Kept | undefined }[],
+  ): Promise<boolean> {
+    const entry = ({ id }: StoredItem, kept: Kept): Entry => entryOf(...partsOf(id), kept);
     return this.#store.change({
-      items: [{ kind, id, read: version, ...(next === undefined ? {} : { value: { ...next } }) }],
-      remove: [entryOf(channel, seq, item.value as unknown as Kept)],
-      add: next === undefined ? [] : [entryOf(channel, seq, next)],
+      items: moves.map(({ item: { kind, id, version }, next }) => ({
+        kind,
+        id,
+        read: version,
+        ...(next === undefined ? {} : { value: { ...next } }),
+      })),
+      remove: moves.map(({ item }) => entry(item, item.value as unknown as Kept)),
+      add: moves.flatMap(({ item, next }) => (next === undefined ? [] : [entry(item, next)])),
     });
   }
 }

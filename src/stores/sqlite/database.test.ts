@@ -2,14 +2,14 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { useResources } from "../../../test/support/resources.ts";
-import { ManualClock } from "../../engine/index.ts";
+import { DocumentLedger, ManualClock } from "../../engine/index.ts";
 import { SessionWriter } from "../../engine/ledger/contract/build.ts";
 import { Database, openDatabase } from "./database.ts";
 import type { Driver, Statement } from "./driver.ts";
 import { migrate } from "./migrate.ts";
-import { MIGRATIONS } from "./migrations/index.ts";
 import { openSqliteLedger } from "./open.ts";
-import { SqliteLedger } from "./sqlite-ledger.ts";
+import { MIGRATIONS } from "./schema.ts";
+import { SqliteStore } from "./sqlite-store.ts";
 
 const COMMIT_PROGRAM = new URL("./testing/commit-program.ts", import.meta.url);
 
@@ -63,7 +63,7 @@ test.each([
     driver.exec("pragma journal_mode = wal; pragma synchronous = normal");
     const database = new Database(driver, { path, alwaysSync });
     await migrate(database, MIGRATIONS);
-    const ledger = new SqliteLedger(database, new Uint8Array(), new ManualClock());
+    const ledger = new DocumentLedger(new SqliteStore(database, new Uint8Array(), new ManualClock()));
     const writer = new SessionWriter(ledger, "s1");
     levels.length = 0;
     for (const sync of [false, true, true, false]) await writer.commit([writer.event("x")], { sync });

@@ -1,7 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { CountersignError } from "../../protocol/index.ts";
-import type { Row, SqlValue } from "../sql/row.ts";
-import type { Driver, Statement } from "./driver.ts";
+import type { Driver, Row, SqlValue, Statement } from "./driver.ts";
 import { makePrivate } from "./private-files.ts";
 import { isBusy, toLedgerError } from "./sqlite-errors.ts";
 
@@ -64,11 +63,9 @@ export class Database {
     return this.#prepared(sql).all(...values) as Row[];
   }
 
-  /** What each row comes to, read one by one: the texts of all of them are never held together. */
-  map<T>(sql: string, values: readonly SqlValue[], toItem: (row: Row) => T): T[] {
-    const items: T[] = [];
-    for (const row of this.#prepared(sql).iterate(...values)) items.push(toItem(row as Row));
-    return items;
+  /** Row by row: whoever stops early has not read the rest. */
+  *iterate(sql: string, values: readonly SqlValue[]): Generator<Row> {
+    for (const row of this.#prepared(sql).iterate(...values)) yield row as Row;
   }
 
   /** For statements that cannot be prepared: pragmas and schema changes. */
@@ -76,9 +73,19 @@ export class Database {
     this.#driver.exec(sql);
   }
 
-  /** Reads need no transaction: each is one statement. Even in WAL mode a recovery elsewhere can lock them out. */
+  /** One statement needs no transaction. Even in WAL mode a recovery elsewhere can lock it out. */
   read<T>(body: () => T): Promise<T> {
     return this.#untilFree(() => this.#guarded(body));
+  }
+
+  /** Reads in one transaction: all statements of `body` see the same moment, whatever others commit meanwhile. */
+  readTogether<T>(body: () => T): Promise<T> {
+    return this.read(() => {
+      this.#prepared("begin").run();
+      const value = body();
+      this.#prepared("commit").run();
+      return value;
+    });
   }
 
   /**

@@ -1,4 +1,8 @@
-import type { SqlValue } from "../sql/row.ts";
+/** What the database stores, and what a statement is given. */
+export type SqlValue = null | number | bigint | string | Uint8Array;
+
+/** A result row, in the order of the columns asked for. */
+export type Row = readonly SqlValue[];
 
 /** The part of a prepared statement that the store needs. */
 export interface Statement {

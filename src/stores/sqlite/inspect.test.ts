@@ -6,8 +6,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { openDatabase } from "./database.ts";
 import { inspectSqliteLedger } from "./inspect.ts";
 import { migrate } from "./migrate.ts";
-import { MIGRATIONS } from "./migrations/index.ts";
 import { openSqliteLedger } from "./open.ts";
+import { MIGRATIONS } from "./schema.ts";
 
 const NEWEST = MIGRATIONS.length;
 

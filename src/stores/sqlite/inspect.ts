@@ -4,8 +4,8 @@ import { CountersignError } from "../../protocol/index.ts";
 import { isSameBuild } from "../sql/fingerprint.ts";
 import { MEMORY_PATH } from "./database.ts";
 import { APPLICATION_ID, FINGERPRINTS, toFingerprints } from "./migrate.ts";
-import { MIGRATIONS } from "./migrations/index.ts";
 import { openToOthers } from "./private-files.ts";
+import { MIGRATIONS } from "./schema.ts";
 import { toLedgerError } from "./sqlite-errors.ts";
 
 /** What a ledger says of itself to somebody who only looks. */

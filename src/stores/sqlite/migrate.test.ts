@@ -6,8 +6,8 @@ import { useResources } from "../../../test/support/resources.ts";
 import { openDatabase } from "./database.ts";
 import { inspectSqliteLedger } from "./inspect.ts";
 import { type Migration, migrate } from "./migrate.ts";
-import { MIGRATIONS } from "./migrations/index.ts";
 import { openSqliteLedger } from "./open.ts";
+import { MIGRATIONS } from "./schema.ts";
 
 const PROCESSES = 8;
 const OPEN_PROGRAM = new URL("./testing/open-program.ts", import.meta.url);

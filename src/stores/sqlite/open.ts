@@ -2,9 +2,9 @@ import { type Clock, DocumentLedger, type Ledger, systemClock } from "../../engi
 import { CountersignError } from "../../protocol/index.ts";
 import { MEMORY_PATH, openDatabase } from "./database.ts";
 import { migrate } from "./migrate.ts";
-import { MIGRATIONS } from "./migrations/index.ts";
 import { tighten } from "./private-files.ts";
-import { SqliteLedger } from "./sqlite-ledger.ts";
+import { DIGEST_KEY, MIGRATIONS } from "./schema.ts";
+import { SqliteStore } from "./sqlite-store.ts";
 
 /** Where a SQLite ledger lives and how careful it is. */
 export interface SqliteOptions {
@@ -24,7 +24,15 @@ export interface SqliteOptions {
  * and `ledger-newer` where a newer version wrote it. Any number of processes may open one file.
  */
 export async function openSqliteLedger(options: SqliteOptions): Promise<Ledger> {
-  const { path, durability, clock = systemClock } = options;
+  return new DocumentLedger(await openSqliteStore(options));
+}
+
+/** The store of such a ledger. */
+export async function openSqliteStore({
+  path,
+  durability,
+  clock = systemClock,
+}: SqliteOptions): Promise<SqliteStore> {
   if (durability !== undefined && durability !== "full") {
     throw new CountersignError(
       "invalid-option",
@@ -32,17 +40,13 @@ export async function openSqliteLedger(options: SqliteOptions): Promise<Ledger> 
       { details: { option: "durability" } },
     );
   }
-  if (path === MEMORY_PATH) {
-    const { MemoryStore } = await import("../memory/index.ts");
-    return new DocumentLedger(new MemoryStore(clock));
-  }
   const database = await openDatabase({ path, alwaysSync: durability === "full" });
   try {
     await migrate(database, MIGRATIONS);
     // Only now: before, it could be anybody's file.
     if (path !== MEMORY_PATH) tighten(path);
-    const row = await database.read(() => database.get("select value from meta where name = 'digest-key'"));
-    return new SqliteLedger(database, row?.[0] as Uint8Array, clock);
+    const row = await database.read(() => database.get(DIGEST_KEY));
+    return new SqliteStore(database, row?.[0] as Uint8Array, clock);
   } catch (error) {
     database.close();
     throw error;

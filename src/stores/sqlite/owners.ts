@@ -1,40 +1,42 @@
-import type { HeldWork, Owner, OwnerState } from "../../engine/index.ts";
-import { list, OWNER_COLUMNS } from "../sql/columns.ts";
-import { toHeld, toOwner } from "../sql/rows.ts";
+import type { Entry, Owner, OwnerState } from "../../engine/index.ts";
 import type { Database } from "./database.ts";
+import type { Row } from "./driver.ts";
+import { toEntry } from "./entries.ts";
 
+const LEASE = "select 1 from owners where id = ? and fenced = 0 and lease_until > ?";
 // The work of an owner is given away at the moment it is fenced. One whose lease ran out unnoticed may go on.
 const BEAT =
   "insert into owners (id, host, pid, lease_until, last_beat_at, fenced) values (?, ?, ?, ?, ?, 0) " +
-  "on conflict do update set lease_until = excluded.lease_until, last_beat_at = excluded.last_beat_at " +
-  "where fenced = 0";
+  "on conflict do update set lease_until = excluded.lease_until, last_beat_at = excluded.last_beat_at where fenced = 0";
 const RETIRE = "update owners set fenced = 1, lease_until = min(lease_until, ?) where id = ?";
-const OWNER = `select ${list(OWNER_COLUMNS)} from owners where id = ?`;
-const HELD =
-  "select 1, id, attempt from calls where status = 'executing' and owner = ?1 union all " +
-  "select 0, id, turn from frames indexed by frames_held where owner = ?1 and status = 'stepping'";
+const OWNER = "select id, host, pid, last_beat_at, lease_until, fenced from owners where id = ?";
 const OVERDUE = "select 1 from owners where fenced = 0 and (lease_until <= ?1 or last_beat_at > ?1) limit 1";
 // The clock was set back since. The lease counts from now on: who is alive beats before it is over.
 const REBASE =
-  "update owners set lease_until = ?1 + lease_until - last_beat_at, last_beat_at = ?1 " +
-  "where fenced = 0 and last_beat_at > ?1";
+  "update owners set lease_until = ?1 + lease_until - last_beat_at, last_beat_at = ?1 where fenced = 0 and last_beat_at > ?1";
 const FENCE = "update owners set fenced = 1 where fenced = 0 and lease_until <= ?";
+// What has no owner whose lease runs is lost; an owner that is not even known is no exception.
+const LOST =
+  "select facet, value, sort, id, note from entries where facet = ? " +
+  "and not exists (select 1 from owners where owners.id = entries.value and fenced = 0) limit ?";
 
 // A fenced owner that came back must still be told so, and whoever settles an unknown call asks who held it.
 const KEPT_MS = 24 * 60 * 60 * 1_000;
-const DROP_OWNERS = `
-  delete from owners where lease_until <= ?
-    and not exists (select 1 from calls where status = 'executing' and owner = owners.id)
-    and not exists (select 1 from calls where status = 'unknown' and owner = owners.id)
-    and not exists (select 1 from frames indexed by frames_held where owner = owners.id and status = 'stepping')`;
+const DROP_IDLE =
+  "delete from owners where lease_until <= ? " +
+  "and not exists (select 1 from entries where facet in ('held call', 'held frame') and value = owners.id) " +
+  "and not exists (select 1 from entries where facet = 'unknown call' and value = '' and note = owners.id)";
+
+export function hasLease(database: Database, owner: string, now: number): boolean {
+  return database.get(LEASE, [owner, now]) !== undefined;
+}
 
 export function beatOwner(
   database: Database,
   { id, host, pid }: Owner,
-  leaseUntil: number,
-  now: number,
+  { leaseMs, now }: { readonly leaseMs: number; readonly now: number },
 ): boolean {
-  return database.run(BEAT, [id, host, pid, leaseUntil, now]) === 1;
+  return database.run(BEAT, [id, host, pid, now + leaseMs, now]) === 1;
 }
 
 export function retireOwner(database: Database, id: string, now: number): void {
@@ -44,10 +46,6 @@ export function retireOwner(database: Database, id: string, now: number): void {
 export function readOwner(database: Database, id: string, now: number): OwnerState | undefined {
   const row = database.get(OWNER, [id]);
   return row && toOwner(row, now);
-}
-
-export function readHeld(database: Database, owner: string): HeldWork {
-  return toHeld(database.all(HELD, [owner]));
 }
 
 /** Has a lease run out that is not fenced yet, or is a beat in the future? Asked before the write lock is taken for it. */
@@ -60,6 +58,24 @@ export function fenceOverdueOwners(database: Database, now: number): void {
   database.run(FENCE, [now]);
 }
 
+/** No more than `limit` of each facet. Overdue owners must have been fenced before. */
+export function readLost(database: Database, facets: readonly string[], limit: number): readonly Entry[] {
+  return facets.flatMap((facet) => database.all(LOST, [facet, limit]).map(toEntry));
+}
+
 export function dropIdleOwners(database: Database, now: number): void {
-  database.run(DROP_OWNERS, [now - KEPT_MS]);
+  database.run(DROP_IDLE, [now - KEPT_MS]);
+}
+
+function toOwner([id, host, pid, lastBeatAt, leaseUntil, fenced]: Row, now: number): OwnerState {
+  const isFenced = fenced === 1;
+  return {
+    id: id as string,
+    host: host as string,
+    pid: pid as number,
+    lastBeatAt: lastBeatAt as number,
+    leaseUntil: leaseUntil as number,
+    fenced: isFenced,
+    alive: !isFenced && (leaseUntil as number) > now,
+  };
 }

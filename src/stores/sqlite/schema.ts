@@ -1,7 +1,14 @@
-/** The whole schema. Rows that can be longer than a kilobyte are in tables with row ids: others would spill. */
-export const SCHEMA = `
+import { randomBytes } from "node:crypto";
+import type { Migration } from "./migrate.ts";
+
+/**
+ * The whole ledger. Rows that can be longer than a kilobyte are in tables with row ids: others would spill to pages of
+ * their own.
+ */
+const TABLES = `
 create table meta (name text primary key, value any not null) without rowid, strict;
 
+-- One row per session: all that its next commit has to know.
 create table documents (
   place integer primary key,
   key text not null unique,
@@ -16,6 +23,7 @@ create table documents (
 ) strict;
 create unique index documents_name on documents (app, user, id);
 
+-- One row per commit, without gaps.
 create table log (
   seq integer primary key,
   session text not null,
@@ -41,13 +49,14 @@ create table entries (
 ) without rowid, strict;
 
 create table items (
+  place integer primary key,
   kind text not null,
   id text not null,
-  value text not null,
   version integer not null,
   expires_at integer,
-  primary key (kind, id)
-) without rowid, strict;
+  value text not null
+) strict;
+create unique index items_id on items (kind, id);
 create index items_expiry on items (expires_at) where expires_at is not null;
 
 create table owners (
@@ -68,3 +77,20 @@ create table checkpoints (
   at integer not null
 ) strict;
 `;
+
+const DIGEST_KEY_BYTES = 32;
+
+/** All of them, oldest first. Only ever appended to: one that was released is never changed. */
+export const MIGRATIONS: readonly Migration[] = [
+  {
+    version: 1,
+    texts: [TABLES],
+    fill(driver) {
+      driver
+        .prepare("insert into meta (name, value) values ('digest-key', ?)")
+        .run(randomBytes(DIGEST_KEY_BYTES));
+    },
+  },
+];
+
+export const DIGEST_KEY = "select value from meta where name = 'digest-key'";

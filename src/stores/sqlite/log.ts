@@ -1,0 +1,92 @@
+import type { CheckpointRecord, LogRange, LogRow, Store } from "../../engine/index.ts";
+import type { Database } from "./database.ts";
+import type { Row, SqlValue } from "./driver.ts";
+
+const SELECT = "select seq, session, n, at, kinds, digest, hash, events, body, archived from log";
+const OLDEST = `${SELECT} where seq > ? and seq <= ? order by seq limit ?`;
+const NEWEST = `${SELECT} where seq > ? and seq <= ? order by seq desc limit ?`;
+const OLDEST_OF = `${SELECT} where session = ? and n > ? and n <= ? order by n limit ?`;
+const NEWEST_OF = `${SELECT} where session = ? and n > ? and n <= ? order by n desc limit ?`;
+const HAS_ROW = "select 1 from log where seq = ? and hash = ?";
+
+const CHECKPOINT = "select k, last_seq, count, root, hash, at from checkpoints";
+const LAST_CHECKPOINT = `${CHECKPOINT} order by k desc limit 1`;
+const CHECKPOINTS = `${CHECKPOINT} where k > ? order by k limit ?`;
+const HAS_CHECKPOINT = "select 1 from checkpoints where k = ? and hash = ?";
+const SEAL =
+  "insert into checkpoints (k, last_seq, count, root, hash, at) values (?, ?, ?, ?, ?, ?) on conflict do nothing";
+
+export function readLog(database: Database, range: LogRange): readonly LogRow[] {
+  return readRows(database, range.last === true ? NEWEST : OLDEST, [], range);
+}
+
+export function readSessionLog(database: Database, session: string, range: LogRange): readonly LogRow[] {
+  return readRows(database, range.last === true ? NEWEST_OF : OLDEST_OF, [session], range);
+}
+
+export function readCheckpoints(
+  database: Database,
+  which: { readonly after: number; readonly limit: number } | "last",
+): readonly CheckpointRecord[] {
+  const rows =
+    which === "last" ? database.all(LAST_CHECKPOINT) : database.all(CHECKPOINTS, [which.after, which.limit]);
+  return rows.map(toCheckpoint);
+}
+
+/** Inside a write transaction. False where there is one of this number, or what it stands upon is not there. */
+export function insertCheckpoint(
+  database: Database,
+  { k, lastSeq, count, root, hash, at }: CheckpointRecord,
+  { previous, row }: Partial<NonNullable<Parameters<Store["seal"]>[1]>> = {},
+): boolean {
+  if (row !== undefined && database.get(HAS_ROW, [row.seq, row.hash]) === undefined) return false;
+  if (previous !== undefined && database.get(HAS_CHECKPOINT, [k - 1, previous]) === undefined) return false;
+  return database.run(SEAL, [k, lastSeq, count, root, hash, at]) === 1;
+}
+
+/** Row by row: of what is too much, no more than one row is ever held. */
+function readRows(
+  database: Database,
+  sql: string,
+  place: readonly SqlValue[],
+  { after, until = Number.MAX_SAFE_INTEGER, limit, bytes = Number.POSITIVE_INFINITY, last }: LogRange,
+): readonly LogRow[] {
+  const found: LogRow[] = [];
+  let left = bytes;
+  const most = Math.min(limit, Number.MAX_SAFE_INTEGER);
+  for (const row of database.iterate(sql, [...place, after, until, most])) {
+    const read = toLogRow(row);
+    left -= read.body === null ? 0 : Buffer.byteLength(read.body);
+    if (left < 0 && found.length > 0) break;
+    found.push(read);
+  }
+  return last === true ? found.reverse() : found;
+}
+
+function toLogRow([seq, session, n, at, kinds, digest, hash, events, body, archived]: Row): LogRow {
+  return {
+    seq: seq as number,
+    session: session as string,
+    n: n as number,
+    at: at as number,
+    kinds: kinds === "" ? [] : (JSON.parse(kinds as string) as string[]),
+    digest: digest as string,
+    hash: hash as string,
+    events: events as number,
+    body: body as string | null,
+    ...(archived === null
+      ? {}
+      : { archived: JSON.parse(archived as string) as NonNullable<LogRow["archived"]> }),
+  };
+}
+
+function toCheckpoint([k, lastSeq, count, root, hash, at]: Row): CheckpointRecord {
+  return {
+    k: k as number,
+    lastSeq: lastSeq as number,
+    count: count as number,
+    root: root as string,
+    hash: hash as string,
+    at: at as number,
+  };
+}

@@ -1,0 +1,206 @@
+import type {
+  CheckpointRecord,
+  Clock,
+  CommitOutcome,
+  DocumentQuery,
+  Entry,
+  EntryQuery,
+  LedgerHistory,
+  LoadedDocument,
+  LogRange,
+  LogRow,
+  Owner,
+  OwnerState,
+  SessionName,
+  Store,
+  StoreChange,
+  StoreCommit,
+  StoredItem,
+} from "../../engine/index.ts";
+import { CountersignError } from "../../protocol/index.ts";
+import { Changes } from "./changes.ts";
+import { CommitQueue } from "./commit-queue.ts";
+import type { Database } from "./database.ts";
+import { listDocuments, readDocument, readDocuments } from "./documents.ts";
+import { readEntries } from "./entries.ts";
+import { dropExpiredItems, listItems, readItems } from "./items.ts";
+import { insertCheckpoint, readCheckpoints, readLog, readSessionLog } from "./log.ts";
+import { checkedVersion } from "./migrate.ts";
+import {
+  beatOwner,
+  dropIdleOwners,
+  fenceOverdueOwners,
+  hasOverdueOwner,
+  readLost,
+  readOwner,
+  retireOwner,
+} from "./owners.ts";
+import { MIGRATIONS } from "./schema.ts";
+import { readyCommit, writeChange, writeCommit } from "./write-commit.ts";
+
+const TRUNCATE_AFTER_MS = 100;
+
+// A process that has the file open ends with the machine; nothing is lost behind its back.
+const ONE_HISTORY: LedgerHistory = { id: "file", claimsInMs: 0 };
+
+/** A store on one SQLite connection. Each method is one statement or one transaction. */
+export class SqliteStore implements Store {
+  readonly gapless = true;
+  readonly digestKey: Uint8Array;
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #changes: Changes;
+  readonly #queue: CommitQueue;
+  #truncation: NodeJS.Timeout | undefined;
+
+  constructor(database: Database, digestKey: Uint8Array, clock: Clock) {
+    this.#database = database;
+    this.digestKey = digestKey;
+    this.#clock = clock;
+    this.#changes = new Changes(database);
+    this.#queue = new CommitQueue(database, () => this.#changes.announce());
+  }
+
+  get now(): number {
+    return this.#clock.now();
+  }
+
+  load(
+    which: { readonly key: string } | { readonly name: SessionName },
+  ): Promise<LoadedDocument | undefined> {
+    return this.#read((database) => readDocument(database, which, this.now));
+  }
+
+  loadAll(keys: readonly string[]): Promise<readonly LoadedDocument[]> {
+    return this.#read((database) => readDocuments(database, keys, this.now));
+  }
+
+  documents(query: DocumentQuery): Promise<readonly LoadedDocument[]> {
+    return this.#read((database) => listDocuments(database, query, this.now));
+  }
+
+  async commit(commit: StoreCommit): Promise<CommitOutcome> {
+    const ready = readyCommit(commit);
+    const outcome = await this.#queue.add({
+      sync: commit.sync,
+      run: () => writeCommit(this.#database, ready, this.now),
+      hasWritten: ({ ok }) => ok,
+    });
+    if (outcome.ok && commit.erase === true) this.#truncateSoon();
+    return outcome;
+  }
+
+  log(range: LogRange): Promise<readonly LogRow[]> {
+    return this.#read((database) => readLog(database, range));
+  }
+
+  sessionLog(session: string, range: LogRange): Promise<readonly LogRow[]> {
+    return this.#read((database) => readSessionLog(database, session, range));
+  }
+
+  entries(queries: readonly EntryQuery[]): Promise<readonly (readonly Entry[])[]> {
+    return this.#readTogether(queries.length, (database) =>
+      queries.map((query) => readEntries(database, query)),
+    );
+  }
+
+  async lost(facets: readonly string[], limit: number): Promise<readonly Entry[]> {
+    if (await this.#read((database) => hasOverdueOwner(database, this.now))) {
+      await this.#database.write(false, () => fenceOverdueOwners(this.#database, this.now));
+    }
+    return this.#readTogether(facets.length, (database) => readLost(database, facets, limit));
+  }
+
+  items(keys: readonly { readonly kind: string; readonly id: string }[]): Promise<readonly StoredItem[]> {
+    return this.#readTogether(keys.length, (database) => readItems(database, keys, this.now));
+  }
+
+  itemsOf(
+    kind: string,
+    page: { readonly after: string; readonly limit: number },
+  ): Promise<readonly StoredItem[]> {
+    return this.#read((database) => listItems(database, { kind, ...page }, this.now));
+  }
+
+  change(change: StoreChange): Promise<boolean> {
+    return this.#queue.add({
+      sync: true,
+      run: () => writeChange(this.#database, change, this.now),
+      hasWritten: (changed) => changed,
+    });
+  }
+
+  beat(owner: Owner, leaseMs: number): Promise<boolean> {
+    return this.#database.write(false, () => {
+      // Another process may have brought the file to a schema that this build does not know.
+      checkedVersion(this.#database, MIGRATIONS);
+      return beatOwner(this.#database, owner, { leaseMs, now: this.now });
+    });
+  }
+
+  async retire(owner: string): Promise<void> {
+    await this.#database.write(false, () => retireOwner(this.#database, owner, this.now));
+    this.#changes.announce();
+  }
+
+  owner(id: string): Promise<OwnerState | undefined> {
+    return this.#read((database) => readOwner(database, id, this.now));
+  }
+
+  history(): Promise<LedgerHistory> {
+    return Promise.resolve(ONE_HISTORY);
+  }
+
+  checkpoints(
+    which: { readonly after: number; readonly limit: number } | "last",
+  ): Promise<readonly CheckpointRecord[]> {
+    return this.#read((database) => readCheckpoints(database, which));
+  }
+
+  seal(checkpoint: CheckpointRecord, upon?: Parameters<Store["seal"]>[1]): Promise<boolean> {
+    return this.#database.write(false, () => insertCheckpoint(this.#database, checkpoint, upon));
+  }
+
+  async tidy(): Promise<void> {
+    await this.#database.write(false, () => {
+      dropExpiredItems(this.#database, this.now);
+      dropIdleOwners(this.#database, this.now);
+    });
+    await this.#truncateLog();
+  }
+
+  onChange(listener: () => void): () => void {
+    return this.#changes.listen(listener);
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#truncation);
+    this.#database.close();
+    this.#changes.close();
+  }
+
+  // Soon, not at once: whoever erases one session may be about to erase thousands.
+  #truncateSoon(): void {
+    this.#truncation ??= setTimeout(() => {
+      this.#truncation = undefined;
+      this.#truncateLog().catch(() => {});
+    }, TRUNCATE_AFTER_MS).unref();
+  }
+
+  // Whoever tidies next tries again.
+  async #truncateLog(): Promise<void> {
+    await this.#database.truncateLog().catch((error: unknown) => {
+      if (!CountersignError.isInstance(error) || error.code !== "ledger-busy") throw error;
+    });
+  }
+
+  #read<T>(body: (database: Database) => T): Promise<T> {
+    return this.#database.read(() => body(this.#database));
+  }
+
+  /** Several statements that see the same moment. */
+  #readTogether<T>(statements: number, body: (database: Database) => T): Promise<T> {
+    if (statements <= 1) return this.#read(body);
+    return this.#database.readTogether(() => body(this.#database));
+  }
+}
