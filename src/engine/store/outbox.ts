@@ -58,17 +58,19 @@ export class StoredOutbox implements Outbox {
     for (;;) {
       const now = this.#store.now;
       const [due = []] = await this.#store.entries([{ facet: DELIVERY, value: channel, limit, until: now }]);
+      if (due.length === 0) return [];
       const items = await this.#deliveries(
         channel,
         due.map(({ id }) => Number(id)),
       );
-      if (items.length === 0) return [];
-      const moves = items.map((item) => {
-        const { attempt, ...rest } = item.value as unknown as Kept;
-        return { item, next: { ...rest, attempt: attempt + 1, nextAt: now + holdMs } };
+      // Between the two reads others may have taken some, and given some up.
+      const moves = items.flatMap((item) => {
+        const kept = item.value as unknown as Kept;
+        if (kept.nextAt > now || kept.deadAt !== undefined) return [];
+        return [{ item, next: { ...kept, attempt: kept.attempt + 1, nextAt: now + holdMs } }];
       });
-      if (await this.#replace(moves)) return moves.map(({ item, next }) => toDelivery(item, next));
-      // Others took some of them: there may be more behind those.
+      if (moves.length > 0 && (await this.#replace(moves)))
+        return moves.map(({ item, next }) => toDelivery(item, next));
     }
   }
 
