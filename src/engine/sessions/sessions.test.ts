@@ -15,6 +15,7 @@ import {
   message,
   modelSays,
   planned,
+  pumped,
   toolOf,
   until,
 } from "../testing/execution.ts";
@@ -43,7 +44,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Every place in the file in which the text stands, as table.column. */
+/** Every place in the file in which the text stands, as table.column; in documents also as calls.args. */
 function placesOf(text: string): readonly string[] {
   const database = new DatabaseSync(path, { readOnly: true });
   const names = (sql: string): readonly string[] =>
@@ -52,7 +53,7 @@ function placesOf(text: string): readonly string[] {
       .all()
       .map(({ name }) => String(name));
   const tables = names("select name from sqlite_schema where type = 'table' and name not like 'sqlite_%'");
-  expect(tables).toEqual(expect.arrayContaining(["calls", "confirmations", "events", "journal", "steps"]));
+  expect(tables).toEqual(expect.arrayContaining(["documents", "log", "entries", "items"]));
   const places = tables.flatMap((table) =>
     names(`select name from pragma_table_info('${table}')`)
       .filter((column) => {
@@ -61,8 +62,20 @@ function placesOf(text: string): readonly string[] {
       })
       .map((column) => `${table}.${column}`),
   );
+  const documents = database.prepare("select body from documents").all();
   database.close();
-  return places;
+  return [...places, ...documents.flatMap(({ body }) => membersWith(text, String(body)))];
+}
+
+/** The members of a document's rows that hold the text, as calls.args. */
+function membersWith(text: string, body: string): readonly string[] {
+  const { head: _head, ...rows } = JSON.parse(body) as Record<string, readonly object[]>;
+  return Object.entries(rows).flatMap(([kind, all]) =>
+    all
+      .flatMap((row) => Object.entries(row))
+      .filter(([, value]) => JSON.stringify(value).includes(text))
+      .map(([member]) => `${kind}.${member}`),
+  );
 }
 
 /** One session with the secret in every place where a session keeps anything. */
@@ -89,13 +102,11 @@ async function fill(): Promise<string> {
     ],
   });
   const [first, second] = turn?.asked ?? [];
-  const decided = await tryApprove(engine, first?.confirmation.id ?? "", {
-    by: ana,
-    payload: SWORDFISH,
-    reason: SWORDFISH,
-  });
-  if (decided.ok) await decided.finished;
-  await engine.deny(second?.confirmation.id ?? "", { by: ana, reason: SWORDFISH });
+  // Pumped: where two commits met, the second waits a little by the clock.
+  const answer = { by: ana, payload: SWORDFISH, reason: SWORDFISH };
+  const decided = await pumped(clock, tryApprove(engine, first?.confirmation.id ?? "", answer));
+  if (decided.ok) await pumped(clock, decided.finished);
+  await pumped(clock, engine.deny(second?.confirmation.id ?? "", { by: ana, reason: SWORDFISH }));
   await until(clock, async () => (await ledger.load({ session }))?.session.open === 2);
   return outcome.frame.session;
 }
@@ -145,10 +156,10 @@ describe("deleting a session", () => {
         "calls.result",
         "confirmations.shown",
         "confirmations.votes",
-        "events.body",
-        "journal.body",
-        "states.value",
         "steps.value",
+        "documents.body",
+        "log.body",
+        "items.value",
       ]),
     );
     expect(await engine.deleteSession(session, ana)).toEqual({ ok: true });

@@ -10,7 +10,7 @@ import type {
   StepRecord,
   Write,
 } from "../ledger/index.ts";
-import { type Archive, archiveOver } from "./archive.ts";
+import { type Archive, archiveOver, eraseCall, eraseConfirmation, eraseFrame, eraseStep } from "./archive.ts";
 import type { Packed, SessionDocument } from "./document.ts";
 import { difference, entriesOfCall, entriesOfConfirmation, entriesOfFrame, NO_DEADLINE } from "./entries.ts";
 import { type LongValues, pack } from "./long-values.ts";
@@ -112,7 +112,7 @@ class Work {
       confirmations: this.#confirmations,
       steps: this.#steps,
     };
-    const { document, rows, entries } = archiveOver(whole, { n: this.#n, erase: this.#erase });
+    const { document, rows, entries } = archiveOver(whole, this.#n);
     const index = this.#index();
     const archived = { ...rows, ...(Object.keys(this.#long).length > 0 ? { long: this.#long } : {}) };
     return {
@@ -183,7 +183,7 @@ class Work {
   }
 
   #writeOutside(write: WriteOf<"state" | "remember" | "erase">): undefined {
-    if (write.kind === "erase") this.#erase = true;
+    if (write.kind === "erase") this.#eraseRows();
     else if (write.kind === "remember") this.#items.push(toItem(write.memo));
     else
       this.#items.push({
@@ -191,6 +191,16 @@ class Work {
         id: this.#stateId(write.scope),
         value: write.delta,
       });
+  }
+
+  /** What is written behind it in the same commit stays. */
+  #eraseRows(): void {
+    this.#erase = true;
+    this.#frames = this.#frames.map(eraseFrame);
+    this.#calls = this.#calls.map(eraseCall);
+    this.#confirmations = this.#confirmations.map(eraseConfirmation);
+    this.#steps = this.#steps.map(eraseStep);
+    for (const name of Object.keys(this.#long)) delete this.#long[name];
   }
 
   #stateId(scope: "app" | "user" | "session"): string {

@@ -28,14 +28,13 @@ export interface Archive extends ArchivedRows {
 
 /** Takes out of the document what is over, but for the newest. An entry says in which log row of the session it is. */
 export function archiveOver(
-  document: SessionDocument,
-  { n, erase }: { readonly n: number; readonly erase: boolean },
+  whole: SessionDocument,
+  n: number,
 ): {
   readonly document: SessionDocument;
   readonly rows: ArchivedRows;
   readonly entries: readonly Entry[];
 } {
-  const whole = erase ? eraseDocument(document) : document;
   const frames = withoutOldest(whole.frames, ({ status }) => isFrameOver(status));
   const current = new Set(frames.filter(({ status }) => !isFrameOver(status)).flatMap(({ calls }) => calls));
   const calls = withoutOldest(whole.calls, ({ id, status }) => isAnswered(status) && !current.has(id));
@@ -73,16 +72,6 @@ function withoutOldest<Row>(rows: readonly Row[], isOver: (row: Row) => boolean)
   });
 }
 
-function eraseDocument(document: SessionDocument): SessionDocument {
-  return {
-    head: document.head,
-    frames: document.frames.map(eraseFrame),
-    calls: document.calls.map(eraseCall),
-    confirmations: document.confirmations.map(eraseConfirmation),
-    steps: document.steps.map(eraseStep),
-  };
-}
-
 /** Removes what was said and done, and keeps that it was: ids, statuses, digests, who decided and when. */
 export function eraseArchive({ calls, confirmations, steps }: Archive): Archive {
   return {
@@ -92,11 +81,11 @@ export function eraseArchive({ calls, confirmations, steps }: Archive): Archive 
   };
 }
 
-function eraseFrame({ output: _output, long: _long, ...frame }: Packed<FrameRecord>): FrameRecord {
+export function eraseFrame({ output: _output, long: _long, ...frame }: Packed<FrameRecord>): FrameRecord {
   return { ...frame, cursor: null };
 }
 
-function eraseCall({
+export function eraseCall({
   originalArgs: _args,
   result: _result,
   long: _long,
@@ -107,7 +96,10 @@ function eraseCall({
 
 const NOTHING_SHOWN: Shown = { hint: "", why: [] };
 
-function eraseConfirmation({ long: _long, ...confirmation }: Packed<ConfirmationRecord>): ConfirmationRecord {
+export function eraseConfirmation({
+  long: _long,
+  ...confirmation
+}: Packed<ConfirmationRecord>): ConfirmationRecord {
   return {
     ...confirmation,
     shown: NOTHING_SHOWN,
@@ -120,6 +112,6 @@ function eraseVote({ reason: _reason, payload: _payload, args: _args, ...kept }:
   return kept;
 }
 
-function eraseStep({ value: _value, long: _long, ...step }: Packed<StepRecord>): StepRecord {
+export function eraseStep({ value: _value, long: _long, ...step }: Packed<StepRecord>): StepRecord {
   return step;
 }
