@@ -2,8 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { MAKE_META } from "../src/stores/postgres/migrate.ts";
-import { MIGRATIONS as POSTGRES_MIGRATIONS } from "../src/stores/postgres/migrations/index.ts";
+import { MAKE_META, MIGRATIONS as POSTGRES_MIGRATIONS } from "../src/stores/postgres/schema/index.ts";
 import { openDatabase } from "../src/stores/sqlite/database.ts";
 import { migrate } from "../src/stores/sqlite/migrate.ts";
 import { MIGRATIONS } from "../src/stores/sqlite/schema.ts";

@@ -1,9 +1,9 @@
 import pg from "pg";
 import { createIds, Engine } from "../../src/engine/index.ts";
 import { createLedger } from "../../src/stores/index.ts";
-import type { ConnectionPool, Query } from "../../src/stores/postgres/driver.ts";
-import { Lanes } from "../../src/stores/postgres/lanes.ts";
-import { parseUrl } from "../../src/stores/postgres/settings.ts";
+import type { ConnectionPool, Query } from "../../src/stores/postgres/connection/driver.ts";
+import { Lanes } from "../../src/stores/postgres/connection/lanes.ts";
+import { parseUrl } from "../../src/stores/postgres/connection/settings.ts";
 import { watchQueries } from "../../test/support/postgres/watch-queries.ts";
 import type { Contender, Setting } from "../contender.ts";
 import { isBackground, isCommit, isSynced } from "../postgres-trace.ts";

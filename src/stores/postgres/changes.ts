@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Database } from "./database.ts";
-import type { LoneConnection } from "./driver.ts";
+import type { Database, LoneConnection } from "./connection/index.ts";
 
 const CHANNEL = "countersign";
 // Not synced: who is told of nothing after a crash has to look anyway.

@@ -1,9 +1,5 @@
-import { isSameBuild } from "../sql/fingerprint.ts";
-import { Database } from "./database.ts";
-import { loadDriver } from "./load-driver.ts";
-import { NEWEST, readSchema } from "./migrate.ts";
-import { MIGRATIONS } from "./migrations/index.ts";
-import { parseUrl } from "./settings.ts";
+import { Database, loadDriver, parseUrl } from "./connection/index.ts";
+import { isMadeByThisBuild, NEWEST, readSchema } from "./schema/index.ts";
 
 /** Looks at a database without making, migrating or writing anything. Throws `ledger-unreachable` where it cannot. */
 export async function inspectPostgresLedger(url: string): Promise<{
@@ -16,7 +12,7 @@ export async function inspectPostgresLedger(url: string): Promise<{
   try {
     const schema = await readSchema(database);
     const { version } = schema;
-    return { exists: version > 0, version, newest: NEWEST, isSameBuild: isSameBuild(schema, MIGRATIONS) };
+    return { exists: version > 0, version, newest: NEWEST, isSameBuild: isMadeByThisBuild(schema) };
   } finally {
     await database.close();
   }

@@ -1,11 +1,8 @@
-import type { Ledger } from "../../engine/index.ts";
+import { DocumentLedger, type Ledger, type LedgerStats } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
-import { Database } from "./database.ts";
-import { loadDriver } from "./load-driver.ts";
-import { assertUsable, migrate, NEWEST, readSchema } from "./migrate.ts";
-import { READ_ONLY, toLedgerError } from "./postgres-errors.ts";
-import { PostgresLedger } from "./postgres-ledger.ts";
-import { parseUrl } from "./settings.ts";
+import { Database, loadDriver, parseUrl, READ_ONLY, toLedgerError } from "./connection/index.ts";
+import { PostgresStore } from "./postgres-store.ts";
+import { assertUsable, migrate, NEWEST, readSchema } from "./schema/index.ts";
 
 /** Where a PostgreSQL ledger is and how careful it is. */
 export interface PostgresOptions {
@@ -31,7 +28,7 @@ const OPENING =
  */
 export async function openPostgresLedger(
   options: PostgresOptions,
-): Promise<Ledger & Pick<PostgresLedger, "stats">> {
+): Promise<Ledger & { stats(): LedgerStats }> {
   const { url, durability } = options;
   if (durability !== undefined && durability !== "full") {
     throw new CountersignError(
@@ -51,13 +48,14 @@ export async function openPostgresLedger(
     assertUsable(schema, settings.name);
     const [key, now, isolation, isStandby] = (await database.get(OPENING)) ?? [];
     assertReadCommitted(isolation as string, settings.name);
-    if ((isStandby as unknown) === true) throw standby(settings.name);
+    if (isStandby === true) throw standby(settings.name);
     const digestKey = new Uint8Array(Buffer.from(key as string, "hex"));
-    return new PostgresLedger(database, {
+    const store = new PostgresStore(database, {
       digestKey,
       now: now as number,
       alwaysSync: durability === "full",
     });
+    return Object.assign(new DocumentLedger(store), { stats: () => store.stats });
   } catch (error) {
     await database.close();
     throw error;

@@ -1,7 +1,5 @@
-import type { HeldWork, LedgerHistory, Owner, OwnerState } from "../../engine/index.ts";
-import { list, OWNER_COLUMNS } from "../sql/columns.ts";
-import { toHeld, toOwner } from "../sql/rows.ts";
-import type { Database } from "./database.ts";
+import type { LedgerHistory, Owner, OwnerState } from "../../engine/index.ts";
+import type { Database, Row } from "./connection/index.ts";
 import { NOW } from "./now.ts";
 
 // The work of an owner is given away at the moment it is fenced. One whose lease ran out unnoticed may go on.
@@ -13,10 +11,7 @@ const BEAT =
   "history = excluded.history where o.fenced = 0";
 const HISTORY = "select id, claims_in from countersign.see_history($1)";
 const RETIRE = `update countersign.owners set fenced = 1, lease_until = least(lease_until, ${NOW}) where id = $1`;
-const OWNER = `select ${list(OWNER_COLUMNS)}, ${NOW} from countersign.owners where id = $1`;
-const HELD =
-  "select 1, id, attempt from countersign.calls where status = 'executing' and owner = $1 union all " +
-  "select 0, id, turn from countersign.frames where status = 'stepping' and owner = $1";
+const OWNER = `select id, host, pid, last_beat_at, lease_until, fenced, ${NOW} from countersign.owners where id = $1`;
 // On a server that was promoted just now, whoever lives has a lease's time to say so.
 const FENCE =
   `update countersign.owners set fenced = 1 where fenced = 0 and lease_until <= ${NOW} ` +
@@ -30,9 +25,9 @@ const REBASE =
 const KEPT_MS = 24 * 60 * 60 * 1_000;
 const DROP_OWNERS = `
   delete from countersign.owners o where lease_until <= ${NOW} - ${KEPT_MS}
-    and not exists (select 1 from countersign.calls where status = 'executing' and owner = o.id)
-    and not exists (select 1 from countersign.calls where status = 'unknown' and owner = o.id)
-    and not exists (select 1 from countersign.frames where status = 'stepping' and owner = o.id)`;
+    and not exists (select 1 from countersign.entries where facet = 'held call' and value = o.id)
+    and not exists (select 1 from countersign.entries where facet = 'held frame' and value = o.id)
+    and not exists (select 1 from countersign.entries where facet = 'unknown call' and value = '' and note = o.id)`;
 
 export async function beatOwner(
   database: Database,
@@ -53,11 +48,7 @@ export async function retireOwner(database: Database, id: string): Promise<void>
 
 export async function readOwner(database: Database, id: string): Promise<OwnerState | undefined> {
   const row = await database.get(OWNER, [id]);
-  return row && toOwner(row, row.at(-1) as number);
-}
-
-export async function readHeld(database: Database, owner: string): Promise<HeldWork> {
-  return toHeld(await database.all(HELD, [owner]));
+  return row && toOwner(row);
 }
 
 export async function fenceOverdueOwners(database: Database): Promise<void> {
@@ -67,4 +58,17 @@ export async function fenceOverdueOwners(database: Database): Promise<void> {
 
 export async function dropIdleOwners(database: Database): Promise<void> {
   await database.run(DROP_OWNERS);
+}
+
+function toOwner([id, host, pid, lastBeatAt, leaseUntil, fenced, now]: Row): OwnerState {
+  const isFenced = fenced === 1;
+  return {
+    id: id as string,
+    host: host as string,
+    pid: pid as number,
+    lastBeatAt: lastBeatAt as number,
+    leaseUntil: leaseUntil as number,
+    fenced: isFenced,
+    alive: !isFenced && (leaseUntil as number) > (now as number),
+  };
 }

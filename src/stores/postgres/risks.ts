@@ -1,6 +1,4 @@
-import { Database } from "./database.ts";
-import { loadDriver } from "./load-driver.ts";
-import { parseUrl } from "./settings.ts";
+import { Database, loadDriver, parseUrl } from "./connection/index.ts";
 
 /** What may take acknowledged commits from a ledger: a setting of its server, or a standby that is behind. */
 export interface Risk {

@@ -55,10 +55,8 @@ async function empty(url: string): Promise<void> {
     url,
     [
       ...names.map((name) => `delete from countersign.${name}`),
-      "delete from countersign.meta where name like 'pin:%'",
-      "update countersign.meta set value = '0' where name = 'search-place'",
       `update countersign.meta set value = '${randomBytes(32).toString("hex")}' where name = 'digest-key'`,
-      "select setval('countersign.journal_seq', 1, false)",
+      "select setval('countersign.log_seq', 1, false)",
     ].join(";"),
   );
 }

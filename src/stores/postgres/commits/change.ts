@@ -1,0 +1,53 @@
+import type { StoreChange } from "../../../engine/index.ts";
+import { CountersignError } from "../../../protocol/index.ts";
+import { type Database, isGuardRaised } from "../connection/index.ts";
+import { newChangeId } from "./change-id.ts";
+import {
+  ARE_ITEMS_KEPT,
+  ENTRY_PARAMETERS,
+  entryValues,
+  givenItems,
+  isStale,
+  itemValues,
+  KEEP_ITEMS,
+  keepEntries,
+} from "./change-parts.ts";
+import { SYNCED } from "./commit-statement.ts";
+
+const CHANGE = `
+with ${givenItems(ENTRY_PARAMETERS + 1)},
+done as (select ''::text as key where not ${isStale("''")}),
+${KEEP_ITEMS},
+${keepEntries(1)}
+select (select ${SYNCED}) from done where (select case when ${ARE_ITEMS_KEPT} then true else countersign.refuse() end)`;
+const IS_DONE =
+  "select 1 from unnest($1::text[], $2::text[]) i (kind, id) " +
+  "join countersign.items k on k.kind = i.kind and k.id = i.id where k.change_id = $3::bigint limit 1";
+
+/** Changes outside of sessions. False where an item is not in the version that was read. */
+export async function applyChange(database: Database, change: StoreChange): Promise<boolean> {
+  const id = newChangeId();
+  let lost = false;
+  const keyed = [{ key: "", id, change }];
+  const rows = await database
+    .all(CHANGE, [...entryValues(keyed), ...itemValues(keyed)], {
+      onLost: () => {
+        lost = true;
+      },
+    })
+    .catch((error: unknown) => {
+      if (isGuardRaised(error)) return [];
+      throw error;
+    });
+  if (rows.length > 0) return true;
+  if (!lost) return false;
+  // It was sent again after its answer was lost, and may have been done before.
+  const { items } = change;
+  const found = await database.get(IS_DONE, [items.map(({ kind }) => kind), items.map((item) => item.id), id]);
+  if (found !== undefined) return true;
+  throw new CountersignError(
+    "ledger-unreachable",
+    `Connection to the ledger "${database.name}" lost; it is unknown whether the change happened. Read it again.`,
+    { details: { ledger: database.name } },
+  );
+}

@@ -1,0 +1,197 @@
+import type { CommitOutcome, StoreCommit } from "../../../engine/index.ts";
+import { CountersignError } from "../../../protocol/index.ts";
+import { type Database, isGuardRaised } from "../connection/index.ts";
+import { newChangeId } from "./change-id.ts";
+import { commitStatement, type Sent } from "./commit-statement.ts";
+import { eraseArchives } from "./erased-archives.ts";
+import { judge } from "./refusal.ts";
+
+interface Waiting extends Sent {
+  readonly resolve: (outcome: CommitOutcome) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** So many commits go into one statement, and so many statements of one kind are under way. */
+const MOST_TOGETHER = 64;
+const MOST_UNDER_WAY = 4;
+/** What is refused without a reason that lasts is sent again, so often. */
+const MOST_TRIES = 5;
+/** Of these a second try one by one would be told the same, only later. */
+const OF_ALL: ReadonlySet<string> = new Set(["ledger-unreachable", "closed", "ledger-newer", "ledger-mismatch"]);
+
+/**
+ * Commits that wait while others are written go together into the next statement. Those that must be on disk go apart from
+ * those that need not, so that these do not wait for it.
+ */
+export class CommitQueue {
+  readonly #database: Database;
+  readonly #synced: Lane;
+  readonly #unsynced: Lane;
+
+  constructor(
+    database: Database,
+    { alwaysSync, written }: { readonly alwaysSync: boolean; readonly written: () => void },
+  ) {
+    this.#database = database;
+    this.#synced = new Lane(database, { sync: true, written });
+    this.#unsynced = alwaysSync ? this.#synced : new Lane(database, { sync: false, written });
+  }
+
+  async add(commit: StoreCommit): Promise<CommitOutcome> {
+    const lane = commit.sync ? this.#synced : this.#unsynced;
+    if (commit.erase !== true) return lane.add({ id: newChangeId(), commit });
+    const erased = await eraseArchives(this.#database, commit.key, commit.version);
+    return lane.add({ id: newChangeId(), commit: withoutState(commit), erased });
+  }
+}
+
+class Lane {
+  readonly #database: Database;
+  readonly #sync: boolean;
+  readonly #written: () => void;
+  #waiting: Waiting[] = [];
+  #underWay = 0;
+  #scheduled = false;
+
+  constructor(
+    database: Database,
+    { sync, written }: { readonly sync: boolean; readonly written: () => void },
+  ) {
+    this.#database = database;
+    this.#sync = sync;
+    this.#written = written;
+  }
+
+  add(sent: Sent): Promise<CommitOutcome> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ ...sent, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  // What is added in the same turn of the event loop goes together.
+  #schedule(): void {
+    if (this.#scheduled || this.#underWay >= MOST_UNDER_WAY || this.#waiting.length === 0) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      const [group, left] = takeGroup(this.#waiting);
+      this.#waiting = left;
+      this.#underWay += 1;
+      void this.#settle(group).finally(() => {
+        this.#underWay -= 1;
+        this.#schedule();
+      });
+      this.#schedule();
+    });
+  }
+
+  /** Settles every one of the group; never rejects. */
+  async #settle(group: readonly Waiting[]): Promise<void> {
+    let done: ReadonlySet<string>;
+    try {
+      done = await this.#write(group);
+    } catch (error) {
+      await this.#settleSingly(group, error);
+      return;
+    }
+    if (done.size > 0) this.#written();
+    for (const each of group) {
+      if (done.has(each.commit.key)) each.resolve({ ok: true });
+      else void this.#explain(each);
+    }
+  }
+
+  /** One's fault is only its own: each is sent again alone. */
+  async #settleSingly(group: readonly Waiting[], error: unknown): Promise<void> {
+    const isOfAll = CountersignError.isInstance(error) && OF_ALL.has(error.code);
+    const [first] = group;
+    if (isOfAll) for (const each of group) each.reject(error);
+    else if (group.length > 1) await Promise.all(group.map((each) => this.#settle([each])));
+    else if (first !== undefined && isGuardRaised(error)) await this.#explain(first);
+    else first?.reject(error);
+  }
+
+  async #explain(each: Waiting): Promise<void> {
+    try {
+      for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+        const outcome = await judge(this.#database, each);
+        if (outcome?.ok === true) this.#written();
+        if (outcome !== undefined) return each.resolve(outcome);
+        const done = await this.#write([each]).catch(unlessRaised);
+        if (done?.size === 1) {
+          this.#written();
+          return each.resolve({ ok: true });
+        }
+      }
+      each.reject(busy(this.#database.name));
+    } catch (error) {
+      each.reject(error);
+    }
+  }
+
+  async #write(group: readonly Waiting[]): Promise<ReadonlySet<string>> {
+    const { text, values } = commitStatement(group, this.#sync);
+    const shared = !this.#sync && group[0]?.erased === undefined;
+    const rows = await this.#database.all(text, values, { shared });
+    return new Set(rows.map(([key]) => key as string));
+  }
+}
+
+/**
+ * At most one commit of each session: the next one names the version that this one makes. Items that are judged by their
+ * version, or taken away, are touched by one commit only. Sorted, lest two statements wait for each other's documents. One
+ * that erases goes alone.
+ */
+function takeGroup(waiting: readonly Waiting[]): [group: readonly Waiting[], left: Waiting[]] {
+  const group: Waiting[] = [];
+  const left: Waiting[] = [];
+  const taken = new Taken();
+  for (const each of waiting) {
+    const isAlone = each.erased !== undefined || group[0]?.erased !== undefined;
+    const hasRoom = isAlone ? group.length === 0 : group.length < MOST_TOGETHER;
+    const isFree = taken.add(each.commit);
+    (hasRoom && isFree ? group : left).push(each);
+  }
+  return [group.sort((a, b) => (a.commit.key < b.commit.key ? -1 : 1)), left];
+}
+
+/** What the commits ahead of one touch, whether they go into the same statement or wait. */
+class Taken {
+  readonly #sessions = new Set<string>();
+  /** By item; true where somebody must have it alone. */
+  readonly #items = new Map<string, boolean>();
+
+  /** Does nobody ahead stand in the way? */
+  add({ key, items }: StoreCommit): boolean {
+    let isFree = !this.#sessions.has(key);
+    this.#sessions.add(key);
+    for (const { kind, id, value, read } of items) {
+      const item = `${kind}\n${id}`;
+      const alone = read !== undefined || value === undefined;
+      const known = this.#items.get(item);
+      if (known === true || (known === false && alone)) isFree = false;
+      this.#items.set(item, alone || known === true);
+    }
+    return isFree;
+  }
+}
+
+/** With what was said the state goes too. */
+function withoutState(commit: StoreCommit): StoreCommit {
+  const kind = "state of session";
+  const items = commit.items.filter((item) => item.kind !== kind || item.id !== commit.key);
+  return { ...commit, items: [...items, { kind, id: commit.key }] };
+}
+
+function unlessRaised(error: unknown): undefined {
+  if (!isGuardRaised(error)) throw error;
+}
+
+function busy(name: string): CountersignError {
+  return new CountersignError(
+    "ledger-busy",
+    `A commit to the ledger "${name}" was overtaken ${MOST_TRIES} times. Try again.`,
+    { details: { ledger: name } },
+  );
+}

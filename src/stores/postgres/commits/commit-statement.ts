@@ -1,0 +1,174 @@
+import type { StoreCommit } from "../../../engine/index.ts";
+import type { PostgresValue } from "../connection/index.ts";
+import { NOW } from "../now.ts";
+import {
+  ARE_ITEMS_KEPT,
+  ENTRY_PARAMETERS,
+  entryValues,
+  givenItems,
+  ITEM_PARAMETERS,
+  isStale,
+  itemValues,
+  KEEP_ITEMS,
+  keepEntries,
+} from "./change-parts.ts";
+import { type Columns, given, toArrays } from "./given.ts";
+
+/** A commit and the id under which it is sent, so that it is known afterwards whether it was done. */
+export interface Sent {
+  readonly id: string;
+  readonly commit: StoreCommit;
+  /** Of a commit that erases: what is left of each log row's archive, by `n` from 1. */
+  readonly erased?: readonly (string | null)[];
+}
+
+export interface Statement {
+  readonly text: string;
+  readonly values: readonly PostgresValue[];
+}
+
+const COLUMNS: Columns = [
+  ["key", "text"],
+  ["version", "bigint"],
+  ["head", "text"],
+  ["app", "text"],
+  ["usr", "text"],
+  ["name", "text"],
+  ["hash", "text"],
+  ["updated_at", "bigint"],
+  ["deleted", "boolean"],
+  ["document", "text"],
+  ["owner", "text"],
+  ["before", "bigint"],
+  ["since", "bigint"],
+  ["commit_id", "bigint"],
+  ["at", "bigint"],
+  ["kinds", "text"],
+  ["digest", "text"],
+  ["events", "bigint"],
+  ["body", "text"],
+  ["archived", "text"],
+];
+const OWNERS_AT = COLUMNS.length + 1;
+const ENTRIES_AT = OWNERS_AT + 1;
+const ITEMS_AT = ENTRIES_AT + ENTRY_PARAMETERS;
+const ERASED_COLUMNS: Columns = [
+  ["n", "bigint"],
+  ["archived", "text"],
+];
+
+const HOLDS = `o.fenced = 0 and o.lease_until > ${NOW}`;
+const IN_TIME = `(c.before is null or ${NOW} < c.before) and (c.since is null or ${NOW} >= c.since)`;
+const HAS_OWNER = "(c.owner is null or c.owner in (select id from alive))";
+
+export const UNSYNCED = "set_config('synchronous_commit', 'off', true)";
+export const SYNCED =
+  "case when current_setting('synchronous_commit') = 'off' then set_config('synchronous_commit', 'on', true) end";
+
+interface Shape {
+  readonly sync: boolean;
+  readonly items: boolean;
+  readonly erased: boolean;
+}
+
+/**
+ * Any number of commits of different sessions as one statement. Each is judged alone; those that are not answered were
+ * refused, and have written nothing. All parts look at the ledger as it was when the statement began, which is enough:
+ * whatever belongs to a session changes only with its version. What may change during a wait for a lock (a lease, a
+ * deadline, an item) is looked at again when everything is written, and raises an error that undoes all of them.
+ */
+const textOf = ({ sync, items, erased }: Shape): string => {
+  const judged = `${IN_TIME} and ${HAS_OWNER}${items ? ` and not ${isStale("c.key")}` : ""}`;
+  return `
+with c as (select * from ${given(COLUMNS, 1, "c")}),
+alive as (
+  select o.id from countersign.owners o
+  where o.id = any ($${OWNERS_AT}::text[]) and ${HOLDS} and countersign.may_claim(o.history, ${NOW})
+),
+${items ? `${givenItems(ITEMS_AT)},` : ""}
+moved as (
+  update countersign.documents d
+  set version = d.version + 1, head = c.hash, updated_at = c.updated_at, deleted = c.deleted, body = c.document
+  from c where d.key = c.key and d.version = c.version and (c.head is null or d.head = c.head) and ${judged}
+  returning d.key
+),
+made as (
+  insert into countersign.documents (key, app, "user", id, version, head, updated_at, deleted, body)
+  select c.key, c.app, c.usr, c.name, 1, c.hash, c.updated_at, c.deleted, c.document from c
+  where c.version = 0 and ${judged}
+  on conflict do nothing returning key
+),
+done as (select key from moved union all select key from made),
+${erased ? ERASE(items ? ITEMS_AT + ITEM_PARAMETERS : ITEMS_AT) : ""}
+logged as (
+  insert into countersign.log (seq, session, n, at, kinds, digest, hash, events, commit_id, body, archived)
+  select case when (select countersign.hold_place()) then nextval('countersign.log_seq') end,
+    c.key, c.version + 1, c.at, c.kinds, c.digest, c.hash, c.events, c.commit_id, c.body, c.archived
+  from c join done using (key)
+),
+${items ? `${KEEP_ITEMS},` : ""}
+${keepEntries(ENTRIES_AT)}
+select done.key, (select ${sync ? SYNCED : UNSYNCED}) from done where (select case
+  when (select count(*) from done) = 0 then true
+  ${items ? `when not (${ARE_ITEMS_KEPT}) then countersign.refuse()` : ""}
+  when exists (select 1 from alive a where not exists (select 1 from countersign.owners o where o.id = a.id and ${HOLDS}))
+    then countersign.refuse()
+  when exists (select 1 from c join done using (key) where c.before <= ${NOW}) then countersign.refuse()
+  else true end)`;
+};
+
+const ERASE = (first: number): string => `
+erased as (
+  update countersign.log l set body = null, archived = e.archived
+  from ${given(ERASED_COLUMNS, first, "e")}, done where l.session = done.key and l.n = e.n
+),`;
+
+const TEXTS = new Map<string, string>();
+
+export function commitStatement(group: readonly Sent[], sync: boolean): Statement {
+  const items = group.some(({ commit }) => commit.items.length > 0);
+  const [{ erased }] = group as [Sent];
+  const shape = { sync, items, erased: erased !== undefined };
+  const name = `${sync} ${items} ${shape.erased}`;
+  const text = TEXTS.get(name) ?? textOf(shape);
+  TEXTS.set(name, text);
+  const changes = group.map(({ id, commit }) => ({ key: commit.key, id, change: commit }));
+  const owners = new Set(group.flatMap(({ commit: { owner } }) => (owner === undefined ? [] : [owner])));
+  return {
+    text,
+    values: [
+      ...toArrays(COLUMNS, group.map(rowOf)),
+      [...owners],
+      ...entryValues(changes),
+      ...(items ? itemValues(changes) : []),
+      ...(erased === undefined ? [] : [erased.map((_, at) => at + 1), erased]),
+    ],
+  };
+}
+
+function rowOf({ id, commit }: Sent): readonly (string | number | boolean | null)[] {
+  const { key, version, head = null, create, document, log, owner = null, before = null, from = null } = commit;
+  const { updatedAt, deletedAt } = document.head;
+  return [
+    key,
+    version,
+    head,
+    create?.app ?? null,
+    create?.user ?? null,
+    create?.id ?? null,
+    log.hash,
+    updatedAt,
+    deletedAt !== undefined,
+    JSON.stringify(document),
+    owner,
+    before,
+    from,
+    id,
+    log.at,
+    log.kinds.length === 0 ? "" : JSON.stringify(log.kinds),
+    log.digest,
+    log.events,
+    log.body,
+    log.archived === undefined ? null : JSON.stringify(log.archived),
+  ];
+}

@@ -1,0 +1,8 @@
+/**
+ * What is written: commits of sessions, many in one statement, and changes outside of them. Decided here: which commits go
+ * together, what is judged in the statement and in which order, and whether something was done whose answer was lost.
+ */
+export { applyChange } from "./change.ts";
+export { CommitQueue } from "./commit-queue.ts";
+export { type Columns, given, toArrays } from "./given.ts";
+export { fromParts, toArrayText } from "./item-value.ts";

@@ -1,0 +1,60 @@
+import type { DocumentQuery, LoadedDocument, SessionDocument, SessionName } from "../../engine/index.ts";
+import type { Database, Row } from "./connection/index.ts";
+import { NOW } from "./now.ts";
+
+const DOCUMENT = `select d.key, d.version, d.body, ${NOW} from countersign.documents d`;
+const BY_KEY = `${DOCUMENT} where d.key = $1`;
+const BY_NAME = `${DOCUMENT} where d.app = $1 and d."user" = $2 and d.id = $3`;
+const BY_KEYS =
+  `select d.key, d.version, d.body, ${NOW} from unnest($1::text[]) with ordinality wanted (key, place) ` +
+  "join countersign.documents d on d.key = wanted.key order by wanted.place";
+const OF_USER = `${DOCUMENT} where d.app = $1 and d."user" = $2 and d.id > $3 and not d.deleted order by d.id limit $4`;
+const OF_APP =
+  `${DOCUMENT} where d.app = $1 and (d."user", d.id) > ($2, $3) and not d.deleted ` +
+  'order by d."user", d.id limit $4';
+const ALL = `${DOCUMENT} where d.key > $1 order by d.key limit $2`;
+const IDLE = `${DOCUMENT} where d.key > $1 and d.updated_at < $2 and not d.deleted order by d.key limit $3`;
+
+export async function readDocument(
+  database: Database,
+  which: { readonly key: string } | { readonly name: SessionName },
+): Promise<LoadedDocument | undefined> {
+  const small = { shared: true };
+  const row =
+    "key" in which
+      ? await database.get(BY_KEY, [which.key], small)
+      : await database.get(BY_NAME, [which.name.app, which.name.user, which.name.id], small);
+  return row && toDocument(row);
+}
+
+export async function readDocuments(
+  database: Database,
+  keys: readonly string[],
+): Promise<readonly LoadedDocument[]> {
+  return keys.length === 0 ? [] : (await database.all(BY_KEYS, [keys])).map(toDocument);
+}
+
+export async function listDocuments(
+  database: Database,
+  query: DocumentQuery,
+): Promise<readonly LoadedDocument[]> {
+  return (await readRows(database, query)).map(toDocument);
+}
+
+function readRows(database: Database, query: DocumentQuery): Promise<readonly Row[]> {
+  if (!("app" in query)) {
+    const { afterKey, limit, idleBefore } = query;
+    return idleBefore === undefined
+      ? database.all(ALL, [afterKey, limit])
+      : database.all(IDLE, [afterKey, idleBefore, limit]);
+  }
+  const { app, user, after = [], limit } = query;
+  return user === undefined
+    ? database.all(OF_APP, [app, after[0] ?? "", after[1] ?? "", limit])
+    : database.all(OF_USER, [app, user, after[0] ?? "", limit]);
+}
+
+function toDocument([key, version, body, now]: Row): LoadedDocument {
+  const document = JSON.parse(body as string) as SessionDocument;
+  return { key: key as string, version: version as number, document, now: now as number };
+}

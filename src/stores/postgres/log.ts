@@ -1,0 +1,89 @@
+import type { CheckpointRecord, LogRange, LogRow } from "../../engine/index.ts";
+import type { Database, Row } from "./connection/index.ts";
+
+const COLUMNS = "seq, session, n, at, kinds, digest, hash, events, body, archived";
+
+/** As many rows of a page as have bodies of so many bytes together, and one at least. Too long ones are not read. */
+const within = (page: string, bytes: string): string =>
+  `select ${COLUMNS} from (select p.*, row_number() over (order by seq) as nth, ` +
+  `sum(octet_length(p.body)) over (order by seq) as total from (${page}) p) q ` +
+  `where nth = 1 or ${bytes}::bigint is null or coalesce(total, 0) <= ${bytes}::bigint order by seq`;
+
+const LOG = within("select * from countersign.log_page($1, $2, $3, $4)", "$5");
+const OF_SESSION = "select * from countersign.log where session = $1 and n > $2 and n <= $3";
+const OLDEST_OF = within(`${OF_SESSION} order by n limit $4`, "$5");
+const NEWEST_OF = within(`${OF_SESSION} order by n desc limit $4`, "$5");
+
+const CHECKPOINT = "select k, last_seq, count, root, hash, at from countersign.checkpoints";
+const CHECKPOINTS = `${CHECKPOINT} where k > $1 order by k limit $2`;
+const LAST_CHECKPOINT = `${CHECKPOINT} order by k desc limit 1`;
+const SEAL =
+  "insert into countersign.checkpoints (k, last_seq, count, root, hash, at) " +
+  "select $1::bigint, $2::bigint, $3::bigint, $4, $5, $6::bigint " +
+  "where ($7::text is null or exists (select 1 from countersign.log where seq = $2::bigint and hash = $7)) " +
+  "and ($8::text is null or exists (select 1 from countersign.checkpoints where k = $1::bigint - 1 and hash = $8)) " +
+  "on conflict do nothing";
+
+export async function readLog(
+  database: Database,
+  { after, until = Number.MAX_SAFE_INTEGER, limit, bytes, last }: LogRange,
+): Promise<readonly LogRow[]> {
+  return (await database.all(LOG, [after, until, limit, last === true, bytes ?? null])).map(toLogRow);
+}
+
+export async function readSessionLog(
+  database: Database,
+  session: string,
+  { after, until = Number.MAX_SAFE_INTEGER, limit, bytes, last }: LogRange,
+): Promise<readonly LogRow[]> {
+  const text = last === true ? NEWEST_OF : OLDEST_OF;
+  return (await database.all(text, [session, after, until, limit, bytes ?? null])).map(toLogRow);
+}
+
+export async function readCheckpoints(
+  database: Database,
+  which: { readonly after: number; readonly limit: number } | "last",
+): Promise<readonly CheckpointRecord[]> {
+  const rows =
+    which === "last"
+      ? await database.all(LAST_CHECKPOINT)
+      : await database.all(CHECKPOINTS, [which.after, which.limit]);
+  return rows.map(toCheckpoint);
+}
+
+export async function insertCheckpoint(
+  database: Database,
+  { k, lastSeq, count, root, hash, at }: CheckpointRecord,
+  upon: { readonly previous?: string; readonly row: string } | undefined,
+): Promise<boolean> {
+  const values = [k, lastSeq, count, root, hash, at, upon?.row ?? null, upon?.previous ?? null];
+  return (await database.run(SEAL, values)) === 1;
+}
+
+function toLogRow([seq, session, n, at, kinds, digest, hash, events, body, archived]: Row): LogRow {
+  return {
+    seq: seq as number,
+    session: session as string,
+    n: n as number,
+    at: at as number,
+    kinds: kinds === "" ? [] : (JSON.parse(kinds as string) as string[]),
+    digest: digest as string,
+    hash: hash as string,
+    events: events as number,
+    body: body as string | null,
+    ...(archived === null
+      ? {}
+      : { archived: JSON.parse(archived as string) as NonNullable<LogRow["archived"]> }),
+  };
+}
+
+function toCheckpoint([k, lastSeq, count, root, hash, at]: Row): CheckpointRecord {
+  return {
+    k: k as number,
+    lastSeq: lastSeq as number,
+    count: count as number,
+    root: root as string,
+    hash: hash as string,
+    at: at as number,
+  };
+}

@@ -1,0 +1,177 @@
+import type {
+  CheckpointRecord,
+  CommitOutcome,
+  DocumentQuery,
+  Entry,
+  EntryQuery,
+  LedgerHistory,
+  LedgerStats,
+  LoadedDocument,
+  LogRange,
+  LogRow,
+  Owner,
+  OwnerState,
+  SessionName,
+  Store,
+  StoreChange,
+  StoreCommit,
+  StoredItem,
+} from "../../engine/index.ts";
+import { Changes } from "./changes.ts";
+import { applyChange, CommitQueue } from "./commits/index.ts";
+import type { Database } from "./connection/index.ts";
+import { listDocuments, readDocument, readDocuments } from "./documents.ts";
+import { readEntries, readLost } from "./entries.ts";
+import { dropExpiredItems, listItems, readItems } from "./items.ts";
+import { LedgerTime } from "./ledger-time.ts";
+import { insertCheckpoint, readCheckpoints, readLog, readSessionLog } from "./log.ts";
+import {
+  beatOwner,
+  dropIdleOwners,
+  fenceOverdueOwners,
+  readOwner,
+  retireOwner,
+  seeHistory,
+} from "./owners.ts";
+import { SchemaWatch } from "./schema/index.ts";
+
+/** What was read when the store was opened, and how it is to be used. */
+export interface PostgresStoreParts {
+  readonly digestKey: Uint8Array;
+  readonly now: number;
+  readonly alwaysSync: boolean;
+}
+
+/** A store on PostgreSQL; each method is one statement, or a few that need no transaction around them. */
+export class PostgresStore implements Store {
+  readonly digestKey: Uint8Array;
+  readonly #database: Database;
+  readonly #changes: Changes;
+  readonly #schema: SchemaWatch;
+  readonly #queue: CommitQueue;
+  readonly #time: LedgerTime;
+
+  constructor(database: Database, { digestKey, alwaysSync, now }: PostgresStoreParts) {
+    this.#database = database;
+    this.digestKey = digestKey;
+    this.#time = new LedgerTime(now);
+    this.#changes = new Changes(database);
+    this.#schema = new SchemaWatch(database);
+    this.#queue = new CommitQueue(database, { alwaysSync, written: () => this.#changes.announce() });
+  }
+
+  get now(): number {
+    return this.#time.now;
+  }
+
+  get stats(): LedgerStats {
+    return this.#database.stats;
+  }
+
+  async load(
+    which: { readonly key: string } | { readonly name: SessionName },
+  ): Promise<LoadedDocument | undefined> {
+    const loaded = await readDocument(this.#database, which);
+    if (loaded !== undefined) this.#time.observe(loaded.now);
+    return loaded;
+  }
+
+  loadAll(keys: readonly string[]): Promise<readonly LoadedDocument[]> {
+    return readDocuments(this.#database, keys);
+  }
+
+  documents(query: DocumentQuery): Promise<readonly LoadedDocument[]> {
+    return listDocuments(this.#database, query);
+  }
+
+  commit(commit: StoreCommit): Promise<CommitOutcome> {
+    return this.#queue.add(commit);
+  }
+
+  log(range: LogRange): Promise<readonly LogRow[]> {
+    return readLog(this.#database, range);
+  }
+
+  sessionLog(session: string, range: LogRange): Promise<readonly LogRow[]> {
+    return readSessionLog(this.#database, session, range);
+  }
+
+  entries(queries: readonly EntryQuery[]): Promise<readonly (readonly Entry[])[]> {
+    return readEntries(this.#database, queries);
+  }
+
+  async lost(facets: readonly string[], limit: number): Promise<readonly Entry[]> {
+    await this.#schema.lookIfDue();
+    let found = await readLost(this.#database, facets, limit);
+    if (found.isOverdue) {
+      await fenceOverdueOwners(this.#database);
+      found = await readLost(this.#database, facets, limit);
+    }
+    this.#time.observe(found.now);
+    return found.lost;
+  }
+
+  items(keys: readonly { readonly kind: string; readonly id: string }[]): Promise<readonly StoredItem[]> {
+    return readItems(this.#database, keys);
+  }
+
+  itemsOf(
+    kind: string,
+    page: { readonly after: string; readonly limit: number },
+  ): Promise<readonly StoredItem[]> {
+    return listItems(this.#database, kind, page);
+  }
+
+  async change(change: StoreChange): Promise<boolean> {
+    const isChanged = await applyChange(this.#database, change);
+    if (isChanged) this.#changes.announce();
+    return isChanged;
+  }
+
+  async beat(owner: Owner, leaseMs: number): Promise<boolean> {
+    await this.#schema.lookIfDue();
+    return beatOwner(this.#database, owner, leaseMs);
+  }
+
+  async retire(owner: string): Promise<void> {
+    await retireOwner(this.#database, owner);
+    this.#changes.announce();
+  }
+
+  owner(id: string): Promise<OwnerState | undefined> {
+    return readOwner(this.#database, id);
+  }
+
+  history(leaseMs: number): Promise<LedgerHistory> {
+    return seeHistory(this.#database, leaseMs);
+  }
+
+  checkpoints(
+    which: { readonly after: number; readonly limit: number } | "last",
+  ): Promise<readonly CheckpointRecord[]> {
+    return readCheckpoints(this.#database, which);
+  }
+
+  seal(
+    checkpoint: CheckpointRecord,
+    upon?: { readonly previous?: string; readonly row: string },
+  ): Promise<boolean> {
+    return insertCheckpoint(this.#database, checkpoint, upon);
+  }
+
+  async tidy(): Promise<void> {
+    await dropExpiredItems(this.#database);
+    await dropIdleOwners(this.#database);
+  }
+
+  onChange(listener: () => void): () => void {
+    return this.#changes.listen(listener);
+  }
+
+  /** Whatever this handle has committed, the other processes have been told of when this resolves. */
+  async close(): Promise<void> {
+    await this.#changes.close();
+    await this.#database.close();
+    this.#changes.wakeAll();
+  }
+}
