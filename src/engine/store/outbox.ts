@@ -56,8 +56,10 @@ export class StoredOutbox implements Outbox {
     { limit, holdMs }: { readonly limit: number; readonly holdMs: number },
   ): Promise<readonly Delivery[]> {
     for (;;) {
+      const [queued = []] = await this.#store.entries([{ facet: DELIVERY, value: channel, limit }]);
+      // As the store's answer tells it.
       const now = this.#store.now;
-      const [due = []] = await this.#store.entries([{ facet: DELIVERY, value: channel, limit, until: now }]);
+      const due = queued.filter(({ sort }) => sort <= now);
       if (due.length === 0) return [];
       const items = await this.#deliveries(
         channel,

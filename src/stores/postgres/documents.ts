@@ -1,10 +1,12 @@
 import type { DocumentQuery, LoadedDocument, SessionDocument, SessionName } from "../../engine/index.ts";
-import type { Database, Row } from "./connection/index.ts";
+import { type Database, hasNul, type Row } from "./connection/index.ts";
 import { NOW } from "./now.ts";
 
 const DOCUMENT = `select d.key, d.version, d.body, ${NOW} from countersign.documents d`;
-const BY_KEY = `${DOCUMENT} where d.key = $1`;
-const BY_NAME = `${DOCUMENT} where d.app = $1 and d."user" = $2 and d.id = $3`;
+// The time is told also where nothing is found.
+const ONE = `select d.key, d.version, d.body, ${NOW} from (values (1)) one left join countersign.documents d`;
+const BY_KEY = `${ONE} on d.key = $1`;
+const BY_NAME = `${ONE} on d.app = $1 and d."user" = $2 and d.id = $3`;
 const BY_KEYS =
   `select d.key, d.version, d.body, ${NOW} from unnest($1::text[]) with ordinality wanted (key, place) ` +
   "join countersign.documents d on d.key = wanted.key order by wanted.place";
@@ -18,20 +20,20 @@ const IDLE = `${DOCUMENT} where d.key > $1 and d.updated_at < $2 and not d.delet
 export async function readDocument(
   database: Database,
   which: { readonly key: string } | { readonly name: SessionName },
-): Promise<LoadedDocument | undefined> {
-  const small = { shared: true };
-  const row =
-    "key" in which
-      ? await database.get(BY_KEY, [which.key], small)
-      : await database.get(BY_NAME, [which.name.app, which.name.user, which.name.id], small);
-  return row && toDocument(row);
+): Promise<{ readonly now?: number; readonly found?: LoadedDocument }> {
+  const values = "key" in which ? [which.key] : [which.name.app, which.name.user, which.name.id];
+  if (values.some(hasNul)) return {};
+  const row = await database.get("key" in which ? BY_KEY : BY_NAME, values, { shared: true });
+  if (row === undefined) return {};
+  return { now: row[3] as number, ...(row[0] === null ? {} : { found: toDocument(row) }) };
 }
 
 export async function readDocuments(
   database: Database,
   keys: readonly string[],
 ): Promise<readonly LoadedDocument[]> {
-  return keys.length === 0 ? [] : (await database.all(BY_KEYS, [keys])).map(toDocument);
+  const wanted = keys.filter((key) => !hasNul(key));
+  return wanted.length === 0 ? [] : (await database.all(BY_KEYS, [wanted])).map(toDocument);
 }
 
 export async function listDocuments(

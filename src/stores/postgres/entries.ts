@@ -1,6 +1,6 @@
 import type { Entry, EntryQuery } from "../../engine/index.ts";
-import { type Columns, given, toArrayText, toArrays } from "./commits/index.ts";
-import type { Database, Row } from "./connection/index.ts";
+import { type Columns, given, toArrays, toArrayText } from "./commits/index.ts";
+import { type Database, hasNul, type Row } from "./connection/index.ts";
 import { NOW } from "./now.ts";
 
 const QUERY_COLUMNS: Columns = [
@@ -17,8 +17,8 @@ const QUERY_COLUMNS: Columns = [
 ];
 const COLUMNS = "e.facet, e.value, e.sort, e.id, e.note";
 const PAGES =
-  `select q.place, ${COLUMNS} from ${given(QUERY_COLUMNS, 1, "q")} cross join lateral countersign.entries_page(` +
-  "q.facet, q.value, q.sort, q.id, q.until, q.notes::text[], q.newest, q.prefix, q.most) e";
+  `select ${NOW}, q.place, ${COLUMNS} from ${given(QUERY_COLUMNS, 1, "q")} left join lateral countersign.entries_page(` +
+  "q.facet, q.value, q.sort, q.id, q.until, q.notes::text[], q.newest, q.prefix, q.most) e on true";
 
 /** The first answer is of the clock and of owners, the others are entries. However much others hold, it is skipped. */
 const LOST = `
@@ -48,12 +48,15 @@ const LAST = [Number.MAX_SAFE_INTEGER, "\u{10ffff}"] as const;
 export async function readEntries(
   database: Database,
   queries: readonly EntryQuery[],
-): Promise<readonly (readonly Entry[])[]> {
-  if (queries.length === 0) return [];
-  const rows = await database.all(PAGES, toArrays(QUERY_COLUMNS, queries.map(toQueryRow)));
+): Promise<{ readonly now?: number; readonly pages: readonly (readonly Entry[])[] }> {
   const pages: Entry[][] = queries.map(() => []);
-  for (const [place, ...entry] of rows) pages[place as number]?.push(toEntry(entry));
-  return pages;
+  const asked = queries.map(toQueryRow).filter((row) => !row.some(hasNul));
+  if (asked.length === 0) return { pages };
+  const rows = await database.all(PAGES, toArrays(QUERY_COLUMNS, asked));
+  for (const [, place, ...entry] of rows) {
+    if (entry[0] !== null) pages[place as number]?.push(toEntry(entry));
+  }
+  return { now: rows[0]?.[0] as number, pages };
 }
 
 /** What is held by owners that are fenced or unknown, the time, and whether there are owners to fence first. */

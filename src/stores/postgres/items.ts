@@ -1,23 +1,24 @@
 import type { StoredItem } from "../../engine/index.ts";
 import { fromParts } from "./commits/index.ts";
-import type { Database, Row } from "./connection/index.ts";
+import { type Database, hasNul, type Row } from "./connection/index.ts";
 import { NOW } from "./now.ts";
 
 const COLUMNS = "k.kind, k.id, array_to_json(k.value), k.version, k.expires_at";
 const ALIVE = `(k.expires_at is null or k.expires_at > ${NOW})`;
 const ITEMS =
-  `select ${COLUMNS} from unnest($1::text[], $2::text[]) with ordinality wanted (kind, id, place) ` +
-  `join countersign.items k on k.kind = wanted.kind and k.id = wanted.id where ${ALIVE} order by wanted.place`;
+  `select ${COLUMNS}, ${NOW} from unnest($1::text[], $2::text[]) with ordinality wanted (kind, id, place) ` +
+  `left join countersign.items k on k.kind = wanted.kind and k.id = wanted.id and ${ALIVE} order by wanted.place`;
 const ITEMS_OF = `select ${COLUMNS} from countersign.items k where k.kind = $1 and k.id > $2 and ${ALIVE} order by k.id limit $3`;
 const DROP_EXPIRED = `delete from countersign.items where expires_at <= ${NOW}`;
 
 export async function readItems(
   database: Database,
   keys: readonly { readonly kind: string; readonly id: string }[],
-): Promise<readonly StoredItem[]> {
-  if (keys.length === 0) return [];
-  const rows = await database.all(ITEMS, [keys.map(({ kind }) => kind), keys.map(({ id }) => id)]);
-  return rows.map(toItem);
+): Promise<{ readonly now?: number; readonly found: readonly StoredItem[] }> {
+  const wanted = keys.filter(({ id }) => !hasNul(id));
+  if (wanted.length === 0) return { found: [] };
+  const rows = await database.all(ITEMS, [wanted.map(({ kind }) => kind), wanted.map(({ id }) => id)]);
+  return { now: rows[0]?.[5] as number, found: rows.filter(([kind]) => kind !== null).map(toItem) };
 }
 
 export async function listItems(

@@ -13,7 +13,8 @@ export class LedgerTime {
     return Date.now() + this.#ahead;
   }
 
-  observe(now: number): void {
-    this.#ahead = now - Date.now();
+  /** What an answer told, if it told the time. */
+  observe(now: number | undefined): void {
+    if (now !== undefined) this.#ahead = now - Date.now();
   }
 }

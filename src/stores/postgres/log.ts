@@ -1,5 +1,5 @@
-import type { CheckpointRecord, LogRange, LogRow } from "../../engine/index.ts";
-import type { Database, Row } from "./connection/index.ts";
+import type { CheckpointRecord, LogRange, LogRow, Store } from "../../engine/index.ts";
+import { type Database, hasNul, type Row } from "./connection/index.ts";
 
 const COLUMNS = "seq, session, n, at, kinds, digest, hash, events, body, archived";
 
@@ -20,7 +20,7 @@ const LAST_CHECKPOINT = `${CHECKPOINT} order by k desc limit 1`;
 const SEAL =
   "insert into countersign.checkpoints (k, last_seq, count, root, hash, at) " +
   "select $1::bigint, $2::bigint, $3::bigint, $4, $5, $6::bigint " +
-  "where ($7::text is null or exists (select 1 from countersign.log where seq = $2::bigint and hash = $7)) " +
+  "where ($7::text is null or exists (select 1 from countersign.log where seq = $9::bigint and hash = $7)) " +
   "and ($8::text is null or exists (select 1 from countersign.checkpoints where k = $1::bigint - 1 and hash = $8)) " +
   "on conflict do nothing";
 
@@ -36,6 +36,7 @@ export async function readSessionLog(
   session: string,
   { after, until = Number.MAX_SAFE_INTEGER, limit, bytes, last }: LogRange,
 ): Promise<readonly LogRow[]> {
+  if (hasNul(session)) return [];
   const text = last === true ? NEWEST_OF : OLDEST_OF;
   return (await database.all(text, [session, after, until, limit, bytes ?? null])).map(toLogRow);
 }
@@ -54,9 +55,10 @@ export async function readCheckpoints(
 export async function insertCheckpoint(
   database: Database,
   { k, lastSeq, count, root, hash, at }: CheckpointRecord,
-  upon: { readonly previous?: string; readonly row: string } | undefined,
+  upon: Parameters<Store["seal"]>[1],
 ): Promise<boolean> {
-  const values = [k, lastSeq, count, root, hash, at, upon?.row ?? null, upon?.previous ?? null];
+  const values = [k, lastSeq, count, root, hash, at, upon?.row.hash ?? null, upon?.previous ?? null];
+  values.push(upon?.row.seq ?? null);
   return (await database.run(SEAL, values)) === 1;
 }
 

@@ -71,9 +71,9 @@ export class PostgresStore implements Store {
   async load(
     which: { readonly key: string } | { readonly name: SessionName },
   ): Promise<LoadedDocument | undefined> {
-    const loaded = await readDocument(this.#database, which);
-    if (loaded !== undefined) this.#time.observe(loaded.now);
-    return loaded;
+    const { now, found } = await readDocument(this.#database, which);
+    this.#time.observe(now);
+    return found;
   }
 
   loadAll(keys: readonly string[]): Promise<readonly LoadedDocument[]> {
@@ -96,8 +96,10 @@ export class PostgresStore implements Store {
     return readSessionLog(this.#database, session, range);
   }
 
-  entries(queries: readonly EntryQuery[]): Promise<readonly (readonly Entry[])[]> {
-    return readEntries(this.#database, queries);
+  async entries(queries: readonly EntryQuery[]): Promise<readonly (readonly Entry[])[]> {
+    const { now, pages } = await readEntries(this.#database, queries);
+    this.#time.observe(now);
+    return pages;
   }
 
   async lost(facets: readonly string[], limit: number): Promise<readonly Entry[]> {
@@ -111,8 +113,12 @@ export class PostgresStore implements Store {
     return found.lost;
   }
 
-  items(keys: readonly { readonly kind: string; readonly id: string }[]): Promise<readonly StoredItem[]> {
-    return readItems(this.#database, keys);
+  async items(
+    keys: readonly { readonly kind: string; readonly id: string }[],
+  ): Promise<readonly StoredItem[]> {
+    const { now, found } = await readItems(this.#database, keys);
+    this.#time.observe(now);
+    return found;
   }
 
   itemsOf(
@@ -152,10 +158,7 @@ export class PostgresStore implements Store {
     return readCheckpoints(this.#database, which);
   }
 
-  seal(
-    checkpoint: CheckpointRecord,
-    upon?: { readonly previous?: string; readonly row: string },
-  ): Promise<boolean> {
+  seal(checkpoint: CheckpointRecord, upon?: Parameters<Store["seal"]>[1]): Promise<boolean> {
     return insertCheckpoint(this.#database, checkpoint, upon);
   }
 

@@ -43,7 +43,11 @@ export async function applyChange(database: Database, change: StoreChange): Prom
   if (!lost) return false;
   // It was sent again after its answer was lost, and may have been done before.
   const { items } = change;
-  const found = await database.get(IS_DONE, [items.map(({ kind }) => kind), items.map((item) => item.id), id]);
+  const found = await database.get(IS_DONE, [
+    items.map(({ kind }) => kind),
+    items.map((item) => item.id),
+    id,
+  ]);
   if (found !== undefined) return true;
   throw new CountersignError(
     "ledger-unreachable",

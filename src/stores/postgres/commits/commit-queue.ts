@@ -17,7 +17,12 @@ const MOST_UNDER_WAY = 4;
 /** What is refused without a reason that lasts is sent again, so often. */
 const MOST_TRIES = 5;
 /** Of these a second try one by one would be told the same, only later. */
-const OF_ALL: ReadonlySet<string> = new Set(["ledger-unreachable", "closed", "ledger-newer", "ledger-mismatch"]);
+const OF_ALL: ReadonlySet<string> = new Set([
+  "ledger-unreachable",
+  "closed",
+  "ledger-newer",
+  "ledger-mismatch",
+]);
 
 /**
  * Commits that wait while others are written go together into the next statement. Those that must be on disk go apart from

@@ -147,7 +147,17 @@ export function commitStatement(group: readonly Sent[], sync: boolean): Statemen
 }
 
 function rowOf({ id, commit }: Sent): readonly (string | number | boolean | null)[] {
-  const { key, version, head = null, create, document, log, owner = null, before = null, from = null } = commit;
+  const {
+    key,
+    version,
+    head = null,
+    create,
+    document,
+    log,
+    owner = null,
+    before = null,
+    from = null,
+  } = commit;
   const { updatedAt, deletedAt } = document.head;
   return [
     key,

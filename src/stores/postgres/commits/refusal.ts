@@ -28,7 +28,11 @@ export async function judge(database: Database, { id, commit }: Sent): Promise<C
   const { key, version, head = null, create, owner = null, before = null, from = null } = commit;
   const name = [create?.app ?? null, create?.user ?? null, create?.id ?? null];
   const read = commit.items.filter((item) => item.read !== undefined);
-  const items = [read.map(({ kind }) => kind), read.map((item) => item.id), read.map((item) => item.read ?? 0)];
+  const items = [
+    read.map(({ kind }) => kind),
+    read.map((item) => item.id),
+    read.map((item) => item.read ?? 0),
+  ];
   const row = await database.get(WHY, [key, version, head, ...name, owner, id, before, from, ...items]);
   const [isDone, ...holds] = row ?? [];
   if (isDone === true) return { ok: true };

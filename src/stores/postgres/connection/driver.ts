@@ -87,3 +87,8 @@ export interface Driver {
   ) => ConnectionPool;
   readonly Client: new (settings: ConnectionSettings) => LoneConnection;
 }
+
+/** No text on the server has a NUL: nothing that is named so can be there. */
+export function hasNul(value: PostgresValue): boolean {
+  return typeof value === "string" && value.includes("\0");
+}

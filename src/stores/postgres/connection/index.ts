@@ -3,7 +3,7 @@
  * again. Decided here: which server is asked, which connection a statement goes on, and what an error means.
  */
 export { Database, type RunOptions } from "./database.ts";
-export type { LoneConnection, PostgresValue, Row } from "./driver.ts";
+export { hasNul, type LoneConnection, type PostgresValue, type Row } from "./driver.ts";
 export { loadDriver } from "./load-driver.ts";
 export { isGuardRaised, READ_ONLY, toLedgerError } from "./postgres-errors.ts";
 export { parseUrl } from "./settings.ts";

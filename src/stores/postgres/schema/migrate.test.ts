@@ -4,12 +4,12 @@ import { execute } from "../../../../test/support/postgres/server.ts";
 import { useResources } from "../../../../test/support/resources.ts";
 import { SessionWriter } from "../../../engine/ledger/contract/build.ts";
 import { Database } from "../connection/database.ts";
-import { inspectPostgresLedger } from "../inspect.ts";
 import { loadDriver } from "../connection/load-driver.ts";
+import { parseUrl } from "../connection/settings.ts";
+import { inspectPostgresLedger } from "../inspect.ts";
+import { migratePostgres, openPostgresLedger } from "../open.ts";
 import { type Migration, migrate, NEWEST } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations.ts";
-import { migratePostgres, openPostgresLedger } from "../open.ts";
-import { parseUrl } from "../connection/settings.ts";
 
 const REPLICAS = 10;
 const SCHEMA = "select value::integer as version from countersign.meta where name = 'schema'";
