@@ -49,7 +49,7 @@ export const isStale = (key: string): string =>
  * Writes the items of what is `done`. What was judged by its version is written only if it still has it; `areItemsKept` says
  * afterwards whether all were. Sorted, lest two statements wait for each other.
  */
-export const KEEP_ITEMS = `
+export const KEEP_ITEMS: string = `
 laid as (
   insert into countersign.items as k (kind, id, value, version, expires_at, change_id)
   select i.kind, i.id, countersign.laid_over('{}', coalesce(array_agg(p.part order by i.place, p.at) filter (where p.at is not null), '{}')),
@@ -84,7 +84,7 @@ gone as (
 )`;
 
 /** Asked when all of it is written. */
-export const ARE_ITEMS_KEPT =
+export const ARE_ITEMS_KEPT: string =
   "(select count(*) from laid) >= 0 and (select count(*) from first) + (select count(*) from next) " +
   "+ (select count(*) from gone where read is not null) " +
   "= (select count(*) from i join done using (key) where read is not null and (value is not null or read > 0))";
