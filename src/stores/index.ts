@@ -1,5 +1,6 @@
 import { type Clock, DocumentLedger, type Ledger, systemClock } from "../engine/index.ts";
 import { CountersignError } from "../protocol/index.ts";
+import { isAlwaysSynced } from "./durability.ts";
 import type { Risk } from "./postgres/index.ts";
 import type { InspectOptions, LedgerState } from "./sqlite/index.ts";
 
@@ -39,6 +40,8 @@ export async function createLedger(
     return openPostgresLedger({ ...rest, url });
   }
   if (url.startsWith("memory:")) {
+    // There is no disk, and so nothing to choose; what is no choice is refused all the same.
+    isAlwaysSynced(given.durability);
     const { MemoryStore } = await import("./memory/index.ts");
     return new DocumentLedger(new MemoryStore(given.clock ?? systemClock));
   }

@@ -62,7 +62,7 @@ describe("approved, then altered in the database: not run, withdrawn and journal
   test("the arguments", async () => {
     const approved = await approveElsewhere();
     const { file, call, back, confirmation } = approved;
-    file.edit("update calls set args = ? where id = ?", '{"amount":5000}', call.id);
+    file.editCall(call.id, { args: { amount: 5000 } });
     await expectNotRun(approved, "the stored arguments differ from those that were shown");
     expect(await back.confirmation(confirmation.id)).toMatchObject({
       status: "cancelled",
@@ -74,7 +74,7 @@ describe("approved, then altered in the database: not run, withdrawn and journal
     const approved = await approveElsewhere();
     const { file, call, back } = approved;
     const digest = valueDigest(back.ledger.digestKey, { amount: 5000 });
-    file.edit("update calls set args = ?, args_digest = ? where id = ?", '{"amount":5000}', digest, call.id);
+    file.editCall(call.id, { args: { amount: 5000 }, argsDigest: digest });
     await expectNotRun(approved, "the approval belongs to a different call or different arguments");
   });
 
@@ -82,43 +82,43 @@ describe("approved, then altered in the database: not run, withdrawn and journal
     const approved = await approveElsewhere({ secret: SECRET });
     const { file, call, confirmation, back } = approved;
     const digest = valueDigest(back.ledger.digestKey, { amount: 5000 });
-    file.edit("update calls set args = ?, args_digest = ? where id = ?", '{"amount":5000}', digest, call.id);
-    file.edit("update confirmations set args_digest = ? where id = ?", digest, confirmation.id);
+    file.editCall(call.id, { args: { amount: 5000 }, argsDigest: digest });
+    file.editConfirmation(confirmation.id, { argsDigest: digest });
     await expectNotRun(approved, "the stored approval has no valid signature");
   });
 
   test("the tool", async () => {
     const approved = await approveElsewhere();
-    approved.file.edit("update calls set tool = 'wipe' where id = ?", approved.call.id);
+    approved.file.editCall(approved.call.id, { tool: "wipe" });
     await expectNotRun(approved, "the approval belongs to a different call or different arguments");
   });
 
   test("the tool, on the confirmation too, where approvals are signed", async () => {
     const approved = await approveElsewhere({ secret: SECRET });
     const { file, call, confirmation } = approved;
-    file.edit("update calls set tool = 'wipe' where id = ?", call.id);
-    file.edit("update confirmations set tool = 'wipe' where id = ?", confirmation.id);
+    file.editCall(call.id, { tool: "wipe" });
+    file.editConfirmation(confirmation.id, { tool: "wipe" });
     await expectNotRun(approved, "the stored approval has no valid signature");
   });
 
   test("the definition that was shown, where approvals are signed", async () => {
     const approved = await approveElsewhere({ secret: SECRET });
     approved.back.app.define("pay", { definitionDigest: "v1:rewritten" });
-    approved.file.edit("update calls set definition_digest = 'v1:rewritten' where id = ?", approved.call.id);
+    approved.file.editCall(approved.call.id, { definitionDigest: "v1:rewritten" });
     await expectNotRun(approved, "the stored approval has no valid signature");
   });
 
   test("its confirmation: none", async () => {
     const approved = await approveElsewhere();
     const { file, call } = approved;
-    file.edit("update calls set confirmation = null where id = ?", call.id);
+    file.editCall(call.id, { confirmation: null });
     await expectNotRun(approved, "the call is ready without an approval");
   });
 
   test("its confirmation: the row is gone", async () => {
     const approved = await approveElsewhere();
     const { file, call, confirmation, back } = approved;
-    file.edit("delete from confirmations where id = ?", confirmation.id);
+    file.editConfirmation(confirmation.id, "gone");
     await back.engine.work({ once: true });
     expect(back.app.runs).toEqual([]);
     expect(await back.call(call.id)).toMatchObject({ status: "cancelled" });
@@ -127,23 +127,22 @@ describe("approved, then altered in the database: not run, withdrawn and journal
   test("its confirmation: another session's", async () => {
     const approved = await approveElsewhere();
     const { file, confirmation } = approved;
-    file.edit("update confirmations set session = 'elsewhere' where id = ?", confirmation.id);
+    file.editConfirmation(confirmation.id, { session: "elsewhere" });
     await expectNotRun(approved, "the approval belongs to a different call or different arguments");
   });
 
   test("its confirmation: open again", async () => {
     const approved = await approveElsewhere();
     const { file, confirmation } = approved;
-    file.edit("update confirmations set status = 'requested', votes = '[]' where id = ?", confirmation.id);
+    file.editConfirmation(confirmation.id, { status: "requested", votes: [] });
     await expectNotRun(approved, "the call is ready without an approval");
   });
 
   test("its vote: a denial", async () => {
     const approved = await approveElsewhere();
     const { file, confirmation } = approved;
-    const sql =
-      "update confirmations set votes = json_set(votes, '$[0].confirmed', json('false')) where id = ?";
-    file.edit(sql, confirmation.id);
+    const [vote] = (await approved.back.confirmation(confirmation.id)).votes;
+    file.editConfirmation(confirmation.id, { votes: [{ ...vote, confirmed: false }] });
     await expectNotRun(approved, "the call is ready without an approval");
   });
 });
@@ -151,7 +150,7 @@ describe("approved, then altered in the database: not run, withdrawn and journal
 describe("never approved, but made to look so", () => {
   test("a call set to ready while its question is open", async () => {
     const { file, back, twin } = await approveElsewhere();
-    file.edit("update calls set status = 'ready' where id = ?", twin.call.id);
+    file.editCall(twin.call.id, { status: "ready" });
     await back.engine.work({ once: true });
     expect(back.app.runs.filter(({ key }) => key === twin.call.id)).toEqual([]);
     expect(await back.call(twin.call.id)).toMatchObject({ status: "cancelled" });
@@ -159,7 +158,7 @@ describe("never approved, but made to look so", () => {
 
   test("a call said to word its own denial", async () => {
     const { file, back, twin } = await approveElsewhere();
-    file.edit("update calls set status = 'ready', refused = 1 where id = ?", twin.call.id);
+    file.editCall(twin.call.id, { status: "ready", refused: true });
     await back.engine.work({ once: true });
     expect(back.app.runs.filter(({ key }) => key === twin.call.id)).toEqual([]);
   });
@@ -173,13 +172,9 @@ describe("never approved, but made to look so", () => {
     const { file, back, twin, confirmation } = await approveElsewhere({ secret: SECRET });
     const genuine = await back.confirmation(confirmation.id);
     const { mac: _mac, ...vote } = genuine.votes[0]!;
-    const votes = JSON.stringify([{ ...vote, ...forge(genuine) }]);
-    file.edit(
-      "update confirmations set status = 'approved', votes = ? where id = ?",
-      votes,
-      twin.confirmation.id,
-    );
-    file.edit("update calls set status = 'ready' where id = ?", twin.call.id);
+    const votes = [{ ...vote, ...forge(genuine) }];
+    file.editConfirmation(twin.confirmation.id, { status: "approved", votes });
+    file.editCall(twin.call.id, { status: "ready" });
     await back.engine.work({ once: true });
     expect(back.app.runs.map(({ key }) => key)).not.toContain(twin.call.id);
     expect(await back.call(twin.call.id)).toMatchObject({
@@ -210,9 +205,9 @@ describe("never approved, but made to look so", () => {
     await fixture.engine.approve(manager, { by: ANA });
     await fixture.engine.work({ once: true });
     const { confirmation: director = "" } = await fixture.call(call.id);
-    const votes = JSON.stringify((await fixture.confirmation(manager)).votes);
-    file.edit("update confirmations set status = 'approved', votes = ? where id = ?", votes, director);
-    file.edit("update calls set status = 'ready', confirmation = ? where id = ?", manager, call.id);
+    const { votes } = await fixture.confirmation(manager);
+    file.editConfirmation(director, { status: "approved", votes });
+    file.editCall(call.id, { status: "ready", confirmation: manager });
     await fixture.engine.work({ once: true });
     expect(reached).not.toContain("director");
     expect(await fixture.call(call.id)).toMatchObject({
@@ -223,11 +218,7 @@ describe("never approved, but made to look so", () => {
 
   test("a call pointed at the approval of another one with the same arguments", async () => {
     const { file, back, twin, confirmation, call } = await approveElsewhere();
-    file.edit(
-      "update calls set status = 'ready', confirmation = ? where id = ?",
-      confirmation.id,
-      twin.call.id,
-    );
+    file.editCall(twin.call.id, { status: "ready", confirmation: confirmation.id });
     await back.engine.work({ once: true });
     expect(back.app.runs.map(({ key }) => key)).not.toContain(twin.call.id);
     expect(back.app.runs.length).toBeLessThanOrEqual(1);
@@ -238,12 +229,8 @@ describe("never approved, but made to look so", () => {
     const { file, back, twin, confirmation, call } = await approveElsewhere({ secret: SECRET });
     await back.engine.work({ once: true });
     expect(back.app.runs.map(({ key }) => key)).toEqual([call.id]);
-    file.edit("update confirmations set call = ? where id = ?", twin.call.id, confirmation.id);
-    file.edit(
-      "update calls set status = 'ready', confirmation = ? where id = ?",
-      confirmation.id,
-      twin.call.id,
-    );
+    file.editConfirmation(confirmation.id, { call: twin.call.id });
+    file.editCall(twin.call.id, { status: "ready", confirmation: confirmation.id });
     await back.engine.work({ once: true });
     expect(back.app.runs.map(({ key }) => key)).toEqual([call.id]);
   });
@@ -261,32 +248,23 @@ type Opened = Awaited<ReturnType<typeof openQuestion>>;
 
 describe("altered while the question is open: the approval is refused with its code, audited, and nothing runs", () => {
   test.each<[string, (opened: Opened) => void]>([
-    ["the arguments", ({ file, call }) => file.edit("update calls set args = '{}' where id = ?", call.id)],
+    ["the arguments", ({ file, call }) => file.editCall(call.id, { args: {} })],
     [
       "the arguments and their digest",
       ({ file, call, fixture }) => {
         const digest = valueDigest(fixture.ledger.digestKey, { amount: 5000 });
-        file.edit(
-          "update calls set args = '{\"amount\":5000}', args_digest = ? where id = ?",
-          digest,
-          call.id,
-        );
+        file.editCall(call.id, { args: { amount: 5000 }, argsDigest: digest });
       },
     ],
-    [
-      "the call's digest",
-      ({ file, call }) => file.edit("update calls set args_digest = 'x' where id = ?", call.id),
-    ],
-    ["the tool", ({ file, call }) => file.edit("update calls set tool = 'wipe' where id = ?", call.id)],
+    ["the call's digest", ({ file, call }) => file.editCall(call.id, { argsDigest: "x" })],
+    ["the tool", ({ file, call }) => file.editCall(call.id, { tool: "wipe" })],
     [
       "the question, to point at another call with the same arguments",
-      ({ file, confirmation, twin }) =>
-        file.edit("update confirmations set call = ? where id = ?", twin.call.id, confirmation.id),
+      ({ file, confirmation, twin }) => file.editConfirmation(confirmation.id, { call: twin.call.id }),
     ],
     [
       "the question, to point at a call of another session",
-      ({ file, confirmation, foreign }) =>
-        file.edit("update confirmations set call = ? where id = ?", foreign.call.id, confirmation.id),
+      ({ file, confirmation, foreign }) => file.editConfirmation(confirmation.id, { call: foreign.call.id }),
     ],
   ])("%s", async (_, alter) => {
     const opened = await openQuestion();
@@ -307,7 +285,7 @@ describe("altered while the question is open: the approval is refused with its c
 
   test("it can still be denied", async () => {
     const { fixture, file, confirmation, call } = await openQuestion();
-    file.edit("update calls set args = '{}' where id = ?", call.id);
+    file.editCall(call.id, { args: {} });
     expect(await tryDeny(fixture.engine, confirmation.id, { by: ANA })).toMatchObject({ ok: true });
   });
 });

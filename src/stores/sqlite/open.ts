@@ -1,5 +1,5 @@
 import { type Clock, DocumentLedger, type Ledger, systemClock } from "../../engine/index.ts";
-import { CountersignError } from "../../protocol/index.ts";
+import { isAlwaysSynced } from "../durability.ts";
 import { MEMORY_PATH, openDatabase } from "./database.ts";
 import { migrate } from "./migrate.ts";
 import { tighten } from "./private-files.ts";
@@ -33,14 +33,7 @@ export async function openSqliteStore({
   durability,
   clock = systemClock,
 }: SqliteOptions): Promise<SqliteStore> {
-  if (durability !== undefined && durability !== "full") {
-    throw new CountersignError(
-      "invalid-option",
-      `Invalid durability ${JSON.stringify(durability)}. Omit it or use "full".`,
-      { details: { option: "durability" } },
-    );
-  }
-  const database = await openDatabase({ path, alwaysSync: durability === "full" });
+  const database = await openDatabase({ path, alwaysSync: isAlwaysSynced(durability) });
   try {
     await migrate(database, MIGRATIONS);
     // Only now: before, it could be anybody's file.

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+import { DatabaseSync } from "node:sqlite";
+import { editCall, editConfirmation } from "../../support/ledger/edit-document.ts";
 
 /** Every table with its rows, each row as JSON. */
 export type Dump = Readonly<Record<string, readonly string[]>>;
@@ -9,13 +10,14 @@ export type Dump = Readonly<Record<string, readonly string[]>>;
 /** A ledger's file, and a way to reach into it behind the engine's back, as an insider could. */
 export interface DatabaseFile extends Disposable {
   readonly url: string;
-  /** Changes exactly one row, or throws: an attack that hits nothing proves nothing. */
-  edit(sql: string, ...values: SQLInputValue[]): void;
-  /** All tables but the journal. `sessions` without its moving parts if told so. */
+  editCall(id: string, edit: Parameters<typeof editCall>[2]): void;
+  editConfirmation(id: string, edit: Parameters<typeof editConfirmation>[2]): void;
+  /** All tables but the log. Documents without their moving parts if told so. */
   dump(options?: { readonly withoutVersions?: boolean }): Dump;
 }
 
-const MOVING_PARTS = ["version", "chain_n", "chain_hash", "updated_at"];
+const MOVING_PARTS = ["version", "head", "updated_at"];
+const MOVING_IN_HEAD = ["chain", "updatedAt"];
 
 export function createDatabaseFile(): DatabaseFile {
   const directory = mkdtempSync(join(tmpdir(), "countersign-attack-"));
@@ -30,11 +32,8 @@ export function createDatabaseFile(): DatabaseFile {
   };
   return {
     url: `sqlite:${path}`,
-    edit: (sql, ...values) =>
-      inside((database) => {
-        const { changes } = database.prepare(sql).run(...values);
-        if (Number(changes) !== 1) throw new Error(`changed ${changes} rows, not one: ${sql}`);
-      }),
+    editCall: (id, edit) => inside((database) => editCall(database, id, edit)),
+    editConfirmation: (id, edit) => inside((database) => editConfirmation(database, id, edit)),
     dump: ({ withoutVersions = false } = {}) =>
       inside((database) => {
         const tables = database.prepare("select name from sqlite_master where type = 'table' order by name");
@@ -45,15 +44,19 @@ export function createDatabaseFile(): DatabaseFile {
             .all()
             .map((row) => JSON.stringify(withoutVersions ? withoutMovingParts(table, row) : row))
             .toSorted();
-        return Object.fromEntries(
-          names.filter((name) => name !== "journal").map((name) => [name, rowsOf(name)]),
-        );
+        return Object.fromEntries(names.filter((name) => name !== "log").map((name) => [name, rowsOf(name)]));
       }),
     [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }),
   };
 }
 
 function withoutMovingParts(table: string, row: Record<string, unknown>): Record<string, unknown> {
-  if (table !== "sessions") return row;
-  return Object.fromEntries(Object.entries(row).filter(([column]) => !MOVING_PARTS.includes(column)));
+  if (table !== "documents") return row;
+  const { head, ...rows } = JSON.parse(String(row["body"])) as Record<string, Record<string, unknown>>;
+  const body = { ...rows, head: without(head ?? {}, MOVING_IN_HEAD) };
+  return { ...without(row, MOVING_PARTS), body };
+}
+
+function without(row: Record<string, unknown>, members: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(row).filter(([member]) => !members.includes(member)));
 }

@@ -1,0 +1,67 @@
+import type { DatabaseSync } from "node:sqlite";
+import type { CallRecord, ConfirmationRecord, SessionDocument } from "../../../src/engine/index.ts";
+import { entriesOfCall, entriesOfConfirmation } from "../../../src/engine/store/entries.ts";
+import type { Entry } from "../../../src/engine/store/store.ts";
+
+/** A member set to null is taken away. */
+type Edit<Row> = { readonly [member in keyof Row]?: unknown };
+
+/**
+ * Changes a call behind the engine's back, as an insider could who knows the layout: in its session's document, with the
+ * index entries that go with it. Throws where there is no such call: an attack that hits nothing proves nothing.
+ */
+export function editCall(database: DatabaseSync, id: string, edit: Edit<CallRecord>): void {
+  editDocument(database, id, (document) => ({
+    ...document,
+    calls: document.calls.map((call) => (call.id === id ? edited(call, edit) : call)),
+  }));
+}
+
+/** As `editCall`; `"gone"` takes the question away. */
+export function editConfirmation(
+  database: DatabaseSync,
+  id: string,
+  edit: Edit<ConfirmationRecord> | "gone",
+): void {
+  editDocument(database, id, (document) => ({
+    ...document,
+    confirmations: document.confirmations.flatMap((each) => {
+      if (each.id !== id) return [each];
+      return edit === "gone" ? [] : [edited(each, edit)];
+    }),
+  }));
+}
+
+function edited<Row extends object>(row: Row, edit: Edit<Row>): Row {
+  const members = Object.entries({ ...row, ...edit }).filter(([, value]) => value !== null);
+  return Object.fromEntries(members) as Row;
+}
+
+function editDocument(
+  database: DatabaseSync,
+  id: string,
+  edit: (document: SessionDocument) => SessionDocument,
+): void {
+  const rows = database.prepare("select key, body from documents").all();
+  const found = rows
+    .map(({ key, body }) => ({ key: String(key), document: JSON.parse(String(body)) as SessionDocument }))
+    .find(({ document: { calls, confirmations } }) =>
+      [...calls, ...confirmations].some((row) => row.id === id),
+    );
+  if (found === undefined) throw new Error(`No document has the row ${id}.`);
+  const after = edit(found.document);
+  database.prepare("update documents set body = ? where key = ?").run(JSON.stringify(after), found.key);
+  const [old, now] = [entriesOf(found.document), entriesOf(after)];
+  const remove = database.prepare(
+    "delete from entries where facet = ? and value = ? and sort = ? and id = ?",
+  );
+  const add = database.prepare(
+    "insert or replace into entries (facet, value, sort, id, note) values (?, ?, ?, ?, ?)",
+  );
+  for (const { facet, value, sort, id: entry } of old) remove.run(facet, value, sort, entry);
+  for (const { facet, value, sort, id: entry, note } of now) add.run(facet, value, sort, entry, note ?? null);
+}
+
+function entriesOf({ calls, confirmations }: SessionDocument): readonly Entry[] {
+  return [...calls.flatMap(entriesOfCall), ...confirmations.flatMap(entriesOfConfirmation)];
+}
