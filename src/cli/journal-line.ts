@@ -6,7 +6,7 @@ import {
   parseEntry,
   readEntry,
 } from "../engine/index.ts";
-import { isJsonObject, type JsonObject, parseJson } from "../protocol/index.ts";
+import { isJsonObject, type JsonObject } from "../protocol/index.ts";
 import { absoluteTime } from "./duration.ts";
 import { shortId } from "./find-confirmation.ts";
 import { inert, type Output } from "./output.ts";
@@ -16,8 +16,7 @@ const KIND_WIDTH = 22;
 
 /** What a record says, as it is stored; null once it was erased. */
 export function recordBody({ body }: JournalRecord): JsonObject | null {
-  const parsed = body === null ? undefined : parseJson(body);
-  return parsed?.ok === true && isJsonObject(parsed.value) ? parsed.value : null;
+  return isJsonObject(body) ? body : null;
 }
 
 /** One line: when, what, which tool, which confirmation, who; without what all lines would have in common. */

@@ -137,7 +137,7 @@ export async function startAttackedServer(): Promise<AttackedServer> {
 }
 
 function toLine({ kind, body }: JournalRecord): { readonly kind: string; readonly body: JsonObject } {
-  return { kind, body: JSON.parse(body ?? "{}") as JsonObject };
+  return { kind, body: (body ?? {}) as JsonObject };
 }
 
 function toRequest({ method, path, body, headers = {} }: Sent): Request {

@@ -41,10 +41,9 @@ const COMMANDS: readonly [string, (asked: Asked) => readonly string[]][] = [
   ["settle", ({ lost }) => ["settle", lost, "--failed", "no"]],
 ];
 
-async function journal(
-  folder: Folder,
-): Promise<readonly { readonly kind: string; readonly body: string | null }[]> {
-  return folder.withEngine((engine) => engine.ledger.journal({ after: 0, limit: 1_000 }));
+async function journal(folder: Folder): Promise<readonly { readonly kind: string; readonly body: string }[]> {
+  const records = await folder.withEngine((engine) => engine.ledger.journal({ after: 0, limit: 1_000 }));
+  return records.map(({ kind, body }) => ({ kind, body: JSON.stringify(body) }));
 }
 
 describe("where people log in to decide", () => {

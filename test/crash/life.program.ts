@@ -184,10 +184,8 @@ function telling(inner: Ledger): Ledger {
   return watchCommits(inner, { after: (commit) => tellRecords(commit) });
 }
 
-function tellRecords({ writes }: Commit): void {
-  const records = writes.flatMap((write) =>
-    write.kind === "journal" ? [`${write.record.stream} ${write.record.n} ${write.record.kind}`] : [],
-  );
+function tellRecords({ log: { session, n, kinds } }: Commit): void {
+  const records = kinds.map((kind) => `${session} ${n} ${kind}`);
   if (records.length > 0) tell({ type: "committed", records });
 }
 

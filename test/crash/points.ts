@@ -58,9 +58,9 @@ const STEPS = {
 } as const;
 
 /** What the commit does, in our names. */
-export function pointsOf({ writes }: Pick<Commit, "writes">): ReadonlySet<CommitPoint> {
+export function pointsOf({ writes, log }: Pick<Commit, "writes" | "log">): ReadonlySet<CommitPoint> {
   const points = new Set<CommitPoint | undefined>();
-  const settles = writes.some((write) => write.kind === "journal" && write.record.kind === "call-settled");
+  const settles = log.kinds.includes("call-settled");
   if (settles) points.add("settle");
   const decides = writes.some(({ kind }) => kind === "confirmation-update");
   for (const write of writes) {

@@ -69,5 +69,5 @@ function tell(told: Told, erased: Set<string>, { kind, body, stream }: JournalRe
   }
   const one = TELLS[kind];
   if (one === undefined) throw new Error(`The journal has a ${kind}, which this replay does not know.`);
-  one(told, JSON.parse(body) as Body);
+  one(told, body as Body);
 }

@@ -4,12 +4,12 @@ import {
   type ChainHasher,
   checkpointHash,
   foldRoot,
-  journalRecords,
+  logRows,
   sealedBefore,
 } from "../journal/index.ts";
 import type { CheckpointRecord, Ledger } from "../ledger/index.ts";
 
-/** The newest checkpoint that this process knows of: every record that it writes names it. */
+/** The newest checkpoint that this process knows of: every line of the log that it writes names it. */
 export interface KnownSeal {
   k: number;
 }
@@ -47,21 +47,21 @@ async function sealWhatIsNew(parts: AuditParts): Promise<CheckpointRecord | unde
   const fold = { root: from.root, lastSeq: from.lastSeq, count: from.count };
   let newest = "";
   let named = 0;
-  for await (const record of journalRecords(ledger, fold.lastSeq)) {
-    fold.root = foldRoot(hasher, fold.root, record);
-    newest = record.hash;
-    named = Math.max(named, sealedBefore(record.hash) ?? 0);
-    fold.lastSeq = record.seq;
+  for await (const row of logRows(ledger, fold.lastSeq)) {
+    fold.root = foldRoot(hasher, fold.root, row);
+    newest = row.hash;
+    named = Math.max(named, sealedBefore(row.hash) ?? 0);
+    fold.lastSeq = row.seq;
     fold.count += 1;
   }
   if (fold.lastSeq === from.lastSeq) return last;
   // A checkpoint under another secret would make the whole journal look forged, for ever.
   await ready();
   const unhashed = { k: from.k + 1, ...fold, at: clock.now() };
-  // Those that wrote the records knew a checkpoint that is gone. Without a failover that must stay a fault.
+  // Those that wrote the lines knew a checkpoint that is gone. Without a failover that must stay a fault.
   const lost = named > from.k && (await parts.wasReplaced()) ? named : 0;
   const checkpoint = { ...unhashed, hash: checkpointHash(hasher, from.hash, unhashed, lost) };
-  const upon = { record: newest, ...(last === undefined ? {} : { previous: last.hash }) };
+  const upon = { row: newest, ...(last === undefined ? {} : { previous: last.hash }) };
   return (await ledger.seal(checkpoint, upon)) ? checkpoint : ledger.lastCheckpoint();
 }
 

@@ -1,6 +1,6 @@
 import { bodyDigest } from "../common/index.ts";
-import { CHAIN_START, parseEntry, recordHash, sealedBefore } from "../journal/index.ts";
-import type { ChainHead, JournalRecord } from "../ledger/index.ts";
+import { CHAIN_START, parseEntry, recordsOf, rowHash, sealedBefore } from "../journal/index.ts";
+import type { ChainHead, LogRow } from "../ledger/index.ts";
 import type { AuditParts } from "./checkpoints.ts";
 import type { Report } from "./verify.ts";
 
@@ -11,44 +11,46 @@ export interface ChainCount {
   readonly records: number;
   /** How many have no body any more, as a later record of the chain says. */
   readonly erased: number;
-  /** How many are not newer than the last record that was read of the whole journal. */
+  /** How many commits are not newer than the last one that was read of the whole log. */
   readonly inJournal: number;
 }
 
 interface Stream {
   readonly key: string;
-  /** As the session's row says. */
+  /** As the session's document says. */
   readonly chain: ChainHead;
   readonly lastSeq: number;
 }
 
-/** One session's records: each follows from the one before it, and has its body unless a later one says that it was erased. */
+type Previous = Pick<LogRow, "n" | "hash" | "seq">;
+
+/** One session's log: each line follows from the one before it, and has its body unless a later one says that it was erased. */
 export async function verifyChain(parts: AuditParts, stream: Stream, report: Report): Promise<ChainCount> {
   const { key, chain, lastSeq } = stream;
   const bodies = new Bodies();
-  let last: Pick<JournalRecord, "n" | "hash" | "seq"> = { n: 0, hash: CHAIN_START, seq: 0 };
+  let last: Previous = { n: 0, hash: CHAIN_START, seq: 0 };
   let records = 0;
   let inJournal = 0;
   let metHead = chain.n === 0;
   for (;;) {
-    const page = await parts.ledger.chain(key, { after: last.n, limit: PAGE });
-    for (const record of page) {
-      bodies.take(record, verifyRecord(parts, { record, previous: last }, report));
-      last = record;
-      records += 1;
-      if (record.n === chain.n) metHead = record.hash === chain.hash;
-      if (record.seq <= lastSeq) inJournal += 1;
+    const page = await parts.ledger.sessionLog(key, { after: last.n, limit: PAGE });
+    for (const row of page) {
+      bodies.take(row, verifyRow(parts, { row, previous: last }, report));
+      last = row;
+      records += row.kinds.length;
+      if (row.n === chain.n) metHead = row.hash === chain.hash;
+      if (row.seq <= lastSeq) inJournal += 1;
     }
     if (page.length < PAGE) break;
   }
   for (const n of bodies.unaccounted()) {
     const what = "its body is missing, and no later record says that the session was erased";
-    report(`session ${key}, record ${n}`, what);
+    report(`session ${key}, commit ${n}`, what);
   }
-  // It may have grown since its head was read; then that of now must not lie behind what was found.
+  // It may have grown since its end was read; then that of now must not lie behind what was found.
   const head = last.n > chain.n ? await headNow(parts, key) : chain.n;
   if (!metHead || last.n > head)
-    report(`session ${key}`, `its chain ends at record ${last.n}, but the session says ${head}`);
+    report(`session ${key}`, `its chain ends at commit ${last.n}, but the session says ${head}`);
   return { records, erased: bodies.erased, inJournal };
 }
 
@@ -57,57 +59,63 @@ async function headNow({ ledger }: AuditParts, key: string): Promise<number> {
 }
 
 /** Is it as it was written? What is not is reported. */
-function verifyRecord(
+function verifyRow(
   { ledger, hasher }: AuditParts,
-  {
-    record,
-    previous,
-  }: { readonly record: JournalRecord; readonly previous: Pick<JournalRecord, "n" | "hash" | "seq"> },
+  { row, previous }: { readonly row: LogRow; readonly previous: Previous },
   report: Report,
 ): boolean {
-  const where = `session ${record.stream}, record ${record.n}`;
-  if (record.n !== previous.n + 1) report(where, `record ${previous.n + 1} is missing`);
-  if (record.seq <= previous.seq) report(where, "it is stored before the record that it follows");
-  const sealed = sealedBefore(record.hash);
-  const fits = sealed !== undefined && recordHash(hasher, previous.hash, record, sealed) === record.hash;
-  if (!fits) report(where, "its hash does not match the record before it");
-  const isWhole = record.body === null || bodyDigest(ledger.digestKey, record.body) === record.bodyDigest;
+  const where = `session ${row.session}, commit ${row.n}`;
+  if (row.n !== previous.n + 1) report(where, `commit ${previous.n + 1} is missing`);
+  if (row.seq <= previous.seq) report(where, "it is stored before the commit that it follows");
+  const sealed = sealedBefore(row.hash);
+  const fits = sealed !== undefined && rowHash(hasher, previous.hash, row, sealed) === row.hash;
+  if (!fits) report(where, "its hash does not match the commit before it");
+  const isWhole = row.body === null || bodyDigest(ledger.digestKey, row.body) === row.digest;
   if (!isWhole) report(where, "its body was changed");
   return fits && isWhole;
 }
 
-/** Which records of a chain have no body, and which of those were erased. Holds no more than some of the last. */
+/** Which lines of a chain have no body, and which of those were erased. Holds no more than some of the last. */
 class Bodies {
   #missing = 0;
   #erasedTo = 0;
-  readonly #last: number[] = [];
+  readonly #last: { readonly n: number; readonly records: number }[] = [];
 
-  take(record: JournalRecord, isSound: boolean): void {
-    if (record.body === null) {
-      this.#missing += 1;
-      this.#last.push(record.n);
+  take(row: LogRow, isSound: boolean): void {
+    if (row.body === null) {
+      this.#missing += row.kinds.length;
+      this.#last.push({ n: row.n, records: row.kinds.length });
       // What was erased comes first; so if any are not accounted for, the last are.
       if (this.#last.length > MOST_MISSING) this.#last.shift();
     } else if (isSound) {
-      this.#erasedTo = Math.max(this.#erasedTo, erasedTo(record));
+      this.#erasedTo = Math.max(this.#erasedTo, erasedTo(row));
     }
   }
 
   unaccounted(): readonly number[] {
-    return this.#last.filter((n) => n > this.#erasedTo);
+    return this.#unaccounted().map(({ n }) => n);
   }
 
   get erased(): number {
-    return this.#missing - this.unaccounted().length;
+    return this.#unaccounted().reduce((left, { records }) => left - records, this.#missing);
+  }
+
+  #unaccounted(): readonly { readonly n: number; readonly records: number }[] {
+    return this.#last.filter(({ n }) => n > this.#erasedTo);
   }
 }
 
-/** Up to which record the content was erased, by what this one says; 0 for any other record. */
-function erasedTo(record: JournalRecord): number {
-  const entry = parseEntry(record);
-  // What cannot be read accounts for nothing: bodies that are missing before it are reported.
-  if (entry.state !== "readable") return 0;
-  if (entry.kind !== "session-deleted" && entry.kind !== "session-pruned") return 0;
-  const { erased } = entry.body;
-  return erased < record.n ? erased : 0;
+/** Up to which line of its session the content was erased, by what this one says; 0 for any other line. */
+function erasedTo(row: LogRow): number {
+  return Math.max(
+    0,
+    ...recordsOf(row).map((record) => {
+      const entry = parseEntry(record);
+      // What cannot be read accounts for nothing: bodies that are missing before it are reported.
+      if (entry.state !== "readable") return 0;
+      if (entry.kind !== "session-deleted" && entry.kind !== "session-pruned") return 0;
+      const { erased } = entry.body;
+      return erased < row.n ? erased : 0;
+    }),
+  );
 }

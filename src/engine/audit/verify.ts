@@ -2,11 +2,11 @@ import {
   CHAIN_START,
   checkpointHash,
   foldRoot,
-  journalRecords,
+  logRows,
   lostBefore,
   sealedBefore,
 } from "../journal/index.ts";
-import type { CheckpointRecord, JournalRecord, Ledger } from "../ledger/index.ts";
+import type { CheckpointRecord, Ledger, LogRow } from "../ledger/index.ts";
 import type { AuditParts } from "./checkpoints.ts";
 import { type ChainCount, verifyChain } from "./verify-chain.ts";
 import { type Loss, verifyLimits } from "./verify-limits.ts";
@@ -47,9 +47,9 @@ export interface VerifyOptions {
 const MAX_FAULTS = 100;
 
 /**
- * Checks every checkpoint and every chain, page by page: memory does not grow with the journal. Finds any record that
- * was altered, emptied, reordered or removed under a checkpoint, and any checkpoint that is gone and that a record
- * which is left was written after; and says what it cannot find.
+ * Checks every checkpoint and every chain, page by page: memory does not grow with the journal. Finds any commit that
+ * was altered, emptied, reordered or removed under a checkpoint, and any missing checkpoint that a later commit names;
+ * and says what it cannot find.
  */
 export async function verify(parts: AuditParts, options: VerifyOptions = {}): Promise<Verification> {
   // Under another secret every record would look forged.
@@ -62,7 +62,7 @@ export async function verify(parts: AuditParts, options: VerifyOptions = {}): Pr
   const { inJournal, ...chains } = await verifyChains(parts, journal.lastSeq, report, options.onRecords);
   // With its session gone, nobody has looked at a record's place in its chain, or at its body.
   const strays = journal.count - inJournal;
-  if (strays !== 0) report("journal", `${strays} records belong to no session`);
+  if (strays !== 0) report("journal", `${strays} commits belong to no session`);
   if (options.head !== undefined) await verifyHead(parts.ledger, options.head, report);
   const { checkpoints, unsealed, losses } = journal;
   const { keyed } = parts;
@@ -84,7 +84,7 @@ interface JournalCount {
   readonly losses: readonly Loss[];
 }
 
-/** All records in the order of commits, against the checkpoints that cover them. */
+/** The whole log in the order of commits, against the checkpoints that cover it. */
 async function verifyJournal(parts: AuditParts, report: Report): Promise<JournalCount> {
   const { ledger } = parts;
   // What is sealed meanwhile may cover what has not been read.
@@ -93,36 +93,35 @@ async function verifyJournal(parts: AuditParts, report: Report): Promise<Journal
   await seals.begin();
   let count = 0;
   let lastSeq = 0;
-  for await (const record of journalRecords(ledger, 0)) {
-    if (ledger.gapless === true && record.seq !== lastSeq + 1)
-      report("journal", gap(lastSeq + 1, record.seq));
-    await seals.take(record);
+  for await (const row of logRows(ledger, 0)) {
+    if (ledger.gapless === true && row.seq !== lastSeq + 1) report("journal", gap(lastSeq + 1, row.seq));
+    await seals.take(row);
     count += 1;
-    lastSeq = record.seq;
+    lastSeq = row.seq;
   }
   return { count, unsealed: await seals.end(), lastSeq, checkpoints: seals.met, losses: seals.losses };
 }
 
 function gap(first: number, next: number): string {
   const last = next - 1;
-  return first === last ? `record ${first} is missing` : `records ${first} to ${last} are missing`;
+  return first === last ? `commit ${first} is missing` : `commits ${first} to ${last} are missing`;
 }
 
-/** Goes along the checkpoints while the records below them go by. */
+/** Goes along the checkpoints while the lines below them go by. */
 class SealWalk {
   readonly #parts: AuditParts;
   readonly #report: Report;
   readonly #newest: CheckpointRecord | undefined;
   readonly #checkpoints: AsyncGenerator<CheckpointRecord, undefined>;
   #next: CheckpointRecord | undefined;
-  /** The last one whose records have all gone by. */
+  /** The last one whose lines have all gone by. */
   #passed = 0;
   #previous = CHAIN_START;
   #root = "";
   #count = 0;
   /** Records since the last one that was passed. */
   #since = 0;
-  /** The highest number that a record names which is newer than all checkpoints. */
+  /** The highest number that a line names which is newer than all checkpoints. */
   #named = 0;
   /** Up to which number the next checkpoint says that others were lost. */
   #excused = 0;
@@ -140,12 +139,12 @@ class SealWalk {
     return this.#advance();
   }
 
-  async take(record: JournalRecord): Promise<void> {
-    while (this.#next !== undefined && record.seq > this.#next.lastSeq) await this.#pass(this.#next);
-    this.#checkNamed(record);
-    this.#root = foldRoot(this.#parts.hasher, this.#root, record);
+  async take(row: LogRow): Promise<void> {
+    while (this.#next !== undefined && row.seq > this.#next.lastSeq) await this.#pass(this.#next);
+    this.#checkNamed(row);
+    this.#root = foldRoot(this.#parts.hasher, this.#root, row);
     this.#count += 1;
-    this.#since += 1;
+    this.#since += row.kinds.length;
   }
 
   /** Resolves to how many records no checkpoint covers. */
@@ -156,21 +155,24 @@ class SealWalk {
     return this.#since;
   }
 
-  /** Whoever wrote a record knew a checkpoint by then, and the record says which: it must be there, and before it. */
-  #checkNamed({ stream, n, hash }: JournalRecord): void {
+  /** Each commit names the newest checkpoint that its writer knew: that one must be there, and come before it. */
+  #checkNamed({ session, n, hash }: LogRow): void {
     const named = sealedBefore(hash) ?? 0;
     if (named <= this.#passed || named <= this.#excused) return;
     if (this.#next === undefined && this.#passed === (this.#newest?.k ?? 0)) {
       this.#named = Math.max(this.#named, named);
     } else {
-      this.#report(`session ${stream}, record ${n}`, `it was written after checkpoint ${named}, and ${GONE}`);
+      this.#report(
+        `session ${session}, commit ${n}`,
+        `it was written after checkpoint ${named}, and ${GONE}`,
+      );
     }
   }
 
   async #pass(checkpoint: CheckpointRecord): Promise<void> {
     const { k, lastSeq, count, root } = checkpoint;
     if (this.#root !== root || this.#count !== count) {
-      const what = `it covers ${count} records up to ${lastSeq}, but the journal has different ones`;
+      const what = `it covers ${count} commits up to ${lastSeq}, but the journal has different ones`;
       this.#report(`checkpoint ${k}`, what);
       // Go on from what was sealed, so that one fault is not reported for every later checkpoint.
       this.#root = root;
@@ -199,7 +201,7 @@ class SealWalk {
   }
 }
 
-const GONE = "that checkpoint is missing, or covers later records";
+const GONE = "that checkpoint is missing, or covers later commits";
 
 async function* checkpointsUpTo(ledger: Ledger, newest: number): AsyncGenerator<CheckpointRecord, undefined> {
   for (let after = 0; ; ) {
@@ -218,7 +220,7 @@ interface ChainsCount extends ChainCount {
   readonly streams: number;
 }
 
-/** Every session's chain. `inJournal` counts the records up to `lastSeq`. */
+/** Every session's chain. `inJournal` counts the commits up to `lastSeq`. */
 async function verifyChains(
   parts: AuditParts,
   lastSeq: number,

@@ -129,12 +129,15 @@ test("one that was lost meanwhile does not keep the others from being stored", a
   const snapshot = await ledger.load({ sessionKey: frame.session });
   if (snapshot === undefined || lost === undefined) throw new Error("The turn is not there.");
   const { version, nextSeq, open, ready, bytes, chain } = snapshot.session;
+  const [row] = await ledger.sessionLog(frame.session, { after: version - 1, limit: 1 });
+  if (row === undefined) throw new Error("The log has no such line.");
   await ledger.commit({
     session: { key: frame.session, version },
     change: { nextSeq, open, ready, bytes, chain, updatedAt: clock.now() },
     writes: [
       { kind: "call-update", id: lost.id, from: "executing", attempt: 1, set: { status: "cancelled" } },
     ],
+    log: { ...row, n: version + 1 },
     sync: false,
   });
   for (const gate of gates) gate.resolve("x");

@@ -1,30 +1,30 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { CHAIN_START, chainHasher, checkpointHash, foldRoot, recordHash } from "./chain.ts";
+import { CHAIN_START, chainHasher, checkpointHash, foldRoot, rowHash } from "./chain.ts";
 
 const plain = chainHasher(undefined);
-const record = { stream: "s", n: 1, at: 2, kind: "k", bodyDigest: "d" };
+const row = { session: "s", n: 1, at: 2, kinds: ["k"], digest: "d" };
 
-describe("a record's hash", () => {
+describe("the hash of a line of the log", () => {
   test("is pinned: what is written today still verifies tomorrow", () => {
-    expect(recordHash(plain, CHAIN_START, record, 0)).toBe("0-i5GBuPnGLhWJlGO1lUQl-FtkbMFhVConWpGat1_BaCA");
-    expect(recordHash(chainHasher("secret"), CHAIN_START, record, 0)).toBe(
+    expect(rowHash(plain, CHAIN_START, row, 0)).toBe("0-i5GBuPnGLhWJlGO1lUQl-FtkbMFhVConWpGat1_BaCA");
+    expect(rowHash(chainHasher("secret"), CHAIN_START, row, 0)).toBe(
       "0-lX3W6Y1DeO72mWBDM1Da_3yTO1zJTQ0MDtSF6S0PFH8",
     );
   });
 
   test("changes with every member, with what came before, and with the secret", () => {
     const hashes = [
-      recordHash(plain, CHAIN_START, record, 0),
-      recordHash(plain, "before", record, 0),
-      recordHash(plain, CHAIN_START, { ...record, stream: "t" }, 0),
-      recordHash(plain, CHAIN_START, { ...record, n: 2 }, 0),
-      recordHash(plain, CHAIN_START, { ...record, at: 3 }, 0),
-      recordHash(plain, CHAIN_START, { ...record, kind: "l" }, 0),
-      recordHash(plain, CHAIN_START, { ...record, bodyDigest: "e" }, 0),
-      recordHash(chainHasher("a"), CHAIN_START, record, 0),
-      recordHash(chainHasher("b"), CHAIN_START, record, 0),
-      recordHash(plain, CHAIN_START, record, 1),
+      rowHash(plain, CHAIN_START, row, 0),
+      rowHash(plain, "before", row, 0),
+      rowHash(plain, CHAIN_START, { ...row, session: "t" }, 0),
+      rowHash(plain, CHAIN_START, { ...row, n: 2 }, 0),
+      rowHash(plain, CHAIN_START, { ...row, at: 3 }, 0),
+      rowHash(plain, CHAIN_START, { ...row, kinds: ["l"] }, 0),
+      rowHash(plain, CHAIN_START, { ...row, digest: "e" }, 0),
+      rowHash(chainHasher("a"), CHAIN_START, row, 0),
+      rowHash(chainHasher("b"), CHAIN_START, row, 0),
+      rowHash(plain, CHAIN_START, row, 1),
     ];
     expect(new Set(hashes).size).toBe(hashes.length);
   });
@@ -32,15 +32,14 @@ describe("a record's hash", () => {
   test("does not let text move from one member into the next", () => {
     const arbitrary = fc.record({
       previous: fc.string(),
-      stream: fc.string(),
-      kind: fc.string(),
-      bodyDigest: fc.string(),
+      session: fc.string(),
+      kinds: fc.array(fc.string()),
+      digest: fc.string(),
     });
     fc.assert(
       fc.property(arbitrary, arbitrary, ({ previous: p, ...a }, { previous: q, ...b }) => {
         const same = JSON.stringify([p, a]) === JSON.stringify([q, b]);
-        const hashed = (text: string, rest: typeof a): string =>
-          recordHash(plain, text, { ...record, ...rest }, 0);
+        const hashed = (text: string, rest: typeof a): string => rowHash(plain, text, { ...row, ...rest }, 0);
         return (hashed(p, a) === hashed(q, b)) === same;
       }),
     );
@@ -65,8 +64,8 @@ describe("a checkpoint", () => {
     expect(new Set(hashes).size).toBe(hashes.length);
   });
 
-  test("has a root that depends on order, number and content of its records", () => {
-    const rows = [1, 2, 3].map((seq) => ({ seq, stream: "s", n: seq, hash: `h${seq}` }));
+  test("has a root that depends on order, number and content of its lines", () => {
+    const rows = [1, 2, 3].map((seq) => ({ seq, session: "s", n: seq, hash: `h${seq}` }));
     const rootOf = (list: typeof rows): string => list.reduce((root, row) => foldRoot(plain, root, row), "");
     const [a, b, c] = rows;
     if (a === undefined || b === undefined || c === undefined) throw new Error("Three rows.");
@@ -75,7 +74,7 @@ describe("a checkpoint", () => {
       rootOf([a, c, b]),
       rootOf([a, b]),
       rootOf([a, b, { ...c, hash: "x" }]),
-      rootOf([a, b, { ...c, stream: "x" }]),
+      rootOf([a, b, { ...c, session: "x" }]),
       rootOf([a, b, { ...c, seq: 4 }]),
     ];
     expect(new Set(roots).size).toBe(roots.length);

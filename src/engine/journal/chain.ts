@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
 import { hmac } from "../common/index.ts";
-import type { CheckpointRecord, JournalRecord } from "../ledger/index.ts";
+import type { CheckpointRecord, LogRow } from "../ledger/index.ts";
 
-/** Hashes journal records and checkpoints; with a secret nobody without it can make one that fits. */
+/** Hashes lines of the log and checkpoints; with a secret nobody without it can make one that fits. */
 export type ChainHasher = (text: string) => string;
 
 /** Keyed by the secret where there is one. */
@@ -11,36 +11,36 @@ export function chainHasher(secret: string | undefined): ChainHasher {
   return (text) => hmac(secret, text);
 }
 
-/** What the first record of every chain follows. */
+/** What the first line of every session follows. */
 export const CHAIN_START = "";
 
-// A JSON array is injective: no two different records have the same text.
+// A JSON array is injective: no two different lines have the same text.
 /**
- * The hash that ties a record to the one before it, and to the newest checkpoint that its writer knew, 0 for none: a
- * record that is left tells that the checkpoint was there. Its number stands before the hash itself.
+ * The hash that ties a line of the log to the one before it in its session, and to the newest checkpoint that its writer
+ * knew, 0 for none: a line that is left tells that the checkpoint was there. Its number stands before the hash itself.
  */
-export function recordHash(
+export function rowHash(
   hasher: ChainHasher,
   previous: string,
-  record: Pick<JournalRecord, "stream" | "n" | "at" | "kind" | "bodyDigest">,
+  row: Pick<LogRow, "session" | "n" | "at" | "kinds" | "digest">,
   sealed: number,
 ): string {
-  const { stream, n, at, kind, bodyDigest } = record;
-  const text = JSON.stringify(["record-v2", previous, sealed, stream, n, at, kind, bodyDigest]);
+  const { session, n, at, kinds, digest } = row;
+  const text = JSON.stringify(["row-v1", previous, sealed, session, n, at, kinds, digest]);
   return `${sealed}-${hasher(text)}`;
 }
 
-const RECORD_HASH = /^(0|[1-9]\d{0,14})-/;
+const ROW_HASH = /^(0|[1-9]\d{0,14})-/;
 
-/** The number of the checkpoint that a record's hash names; undefined where it is none of ours. */
-export function sealedBefore(recordHashText: string): number | undefined {
-  const [, sealed] = RECORD_HASH.exec(recordHashText) ?? [];
+/** The number of the checkpoint that a line's hash names; undefined where it is none of ours. */
+export function sealedBefore(rowHashText: string): number | undefined {
+  const [, sealed] = ROW_HASH.exec(rowHashText) ?? [];
   return sealed === undefined ? undefined : Number(sealed);
 }
 
 /**
  * The hash that ties a checkpoint to the one before it. Where checkpoints went with a server that was replaced, it says
- * up to which number its records name such: that number stands before the hash itself.
+ * up to which number its lines name such: that number stands before the hash itself.
  */
 export function checkpointHash(
   hasher: ChainHasher,
@@ -61,11 +61,11 @@ export function lostBefore(checkpointHashText: string): number {
   return Number(LOSS.exec(checkpointHashText)?.[1] ?? 0);
 }
 
-/** Folds one more record into a checkpoint's root; order, number and content all count. */
+/** Folds one more line into a checkpoint's root; order, number and content all count. */
 export function foldRoot(
   hasher: ChainHasher,
   root: string,
-  record: Pick<JournalRecord, "seq" | "stream" | "n" | "hash">,
+  { seq, session, n, hash: rowHashText }: Pick<LogRow, "seq" | "session" | "n" | "hash">,
 ): string {
-  return hasher(JSON.stringify(["root-v1", root, record.seq, record.stream, record.n, record.hash]));
+  return hasher(JSON.stringify(["root-v2", root, seq, session, n, rowHashText]));
 }

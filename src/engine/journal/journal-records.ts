@@ -1,4 +1,4 @@
-import type { JournalRecord, Ledger } from "../ledger/index.ts";
+import type { JournalRecord, Ledger, LogRow } from "../ledger/index.ts";
 
 const PAGE = 500;
 
@@ -9,6 +9,17 @@ export async function* journalRecords(
 ): AsyncGenerator<JournalRecord> {
   for (let last = after; ; ) {
     const page = await ledger.journal({ after: last, limit: PAGE });
+    yield* page;
+    const newest = page.at(-1);
+    if (newest === undefined || page.length < PAGE) return;
+    last = newest.seq;
+  }
+}
+
+/** The lines of the log after a place, in the order of commits, read page by page. */
+export async function* logRows(ledger: Pick<Ledger, "log">, after: number): AsyncGenerator<LogRow> {
+  for (let last = after; ; ) {
+    const page = await ledger.log({ after: last, limit: PAGE });
     yield* page;
     const newest = page.at(-1);
     if (newest === undefined || page.length < PAGE) return;

@@ -1,10 +1,4 @@
-import {
-  isJsonArray,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  parseJson,
-} from "../../protocol/index.ts";
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
 import type { CallStatus, JournalRecord } from "../ledger/index.ts";
 import { CALL_TRANSITIONS } from "../lifecycle/index.ts";
 import type { Approvers, PrincipalKind } from "../people/index.ts";
@@ -199,12 +193,10 @@ export function isJournalKind(kind: string): kind is JournalKind {
 export function parseEntry({ kind, body }: Pick<JournalRecord, "kind" | "body">): ParsedEntry {
   if (!isJournalKind(kind)) return { state: "unreadable", why: `unknown kind "${kind}"` };
   if (body === null) return { state: "erased", kind };
-  const read = parseJson(body);
-  if (!read.ok) return { state: "unreadable", why: read.message };
-  if (!isJsonObject(read.value)) return { state: "unreadable", why: "the body is not an object" };
-  const flaw = flawOf(read.value, CHECKS[kind]);
+  if (!isJsonObject(body)) return { state: "unreadable", why: "the body is not an object" };
+  const flaw = flawOf(body, CHECKS[kind]);
   if (flaw !== undefined) return { state: "unreadable", why: `"${flaw}" is missing or malformed` };
-  return { state: "readable", ...({ kind, body: read.value } as unknown as JournalEntry) };
+  return { state: "readable", ...({ kind, body } as unknown as JournalEntry) };
 }
 
 /** The name of the first member that is not as it must be. */

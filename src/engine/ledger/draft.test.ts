@@ -3,11 +3,11 @@ import { createLedger } from "../../stores/index.ts";
 import { bodyDigest } from "../common/digest.ts";
 import { createIds } from "../common/ids.ts";
 import { ManualClock } from "../common/manual-clock.ts";
-import { CHAIN_START, chainHasher, recordHash } from "../journal/chain.ts";
+import { CHAIN_START, chainHasher, rowHash } from "../journal/chain.ts";
 import type { EngineParts } from "../parts.ts";
 import { Draft } from "./draft.ts";
 import type { Ledger } from "./ledger.ts";
-import type { CallRecord, ConfirmationRecord, FrameRecord, JournalRecord, SessionRecord } from "./records.ts";
+import type { CallRecord, ConfirmationRecord, FrameRecord, SessionRecord } from "./records.ts";
 
 const name = { app: "bank", user: "ana", id: "s1" };
 const NOW = 1_800_000_000_000;
@@ -35,11 +35,16 @@ function newDraft(): Draft {
   return new Draft(parts, NOW, { key: "s", create: name });
 }
 
-test("a new session is created, at version nought, with an empty chain", () => {
-  expect(newDraft().toCommit()).toEqual({
+test("a new session is created at version 0, with the first line of its log", () => {
+  const commit = newDraft().toCommit();
+  const { hash } = commit.log;
+  const body = '{"records":[],"events":[]}';
+  const digest = bodyDigest(ledger.digestKey, body);
+  expect(commit).toEqual({
     session: { key: "s", version: 0, create: name },
-    change: { nextSeq: 1, open: 0, ready: 0, bytes: 0, chain: { n: 0, hash: CHAIN_START }, updatedAt: NOW },
+    change: { nextSeq: 1, open: 0, ready: 0, bytes: 0, chain: { n: 1, hash }, updatedAt: NOW },
     writes: [],
+    log: { session: "s", n: 1, at: NOW, kinds: [], digest, hash, events: 0, body },
     sync: false,
   });
 });
@@ -53,21 +58,20 @@ test("a known session is guarded by the version and the chain head that were see
     open: 3,
     ready: 0,
     bytes: 100,
-    chain: { n: 5, hash: "h5" },
+    chain: { n: 7, hash: "h7" },
     createdAt: 1,
     updatedAt: 2,
   };
   const draft = new Draft(parts, NOW, session);
   draft.event({ author: "bot", invocationId: "i1" });
   draft.journal("run-cancelled", { invocation: "i1", reason: "noted" });
-  const { session: target, change, writes } = draft.toCommit();
-  expect(target).toEqual({ key: "s", version: 7, head: "h5" });
+  const { session: target, change, writes, log } = draft.toCommit();
+  expect(target).toEqual({ key: "s", version: 7, head: "h7" });
   const bytes = 100 + 512 + Buffer.byteLength(draft.eventTexts[0] ?? "");
-  expect(change).toMatchObject({ nextSeq: 13, open: 3, bytes, chain: { n: 6 } });
-  expect(writes).toMatchObject([
-    { kind: "event", seq: 12 },
-    { kind: "journal", record: { n: 6, stream: "s" } },
-  ]);
+  expect(change).toMatchObject({ nextSeq: 13, open: 3, bytes, chain: { n: 8 } });
+  expect(writes).toEqual([]);
+  expect(log).toMatchObject({ n: 8, session: "s", events: 12, kinds: ["run-cancelled"] });
+  expect(log.hash).toBe(rowHash(parts.hasher, "h7", log, 0));
 });
 
 test("events are stamped with the ledger's time and order, whatever the draft of them says", () => {
@@ -79,18 +83,24 @@ test("events are stamped with the ledger's time and order, whatever the draft of
   expect(draft.events[1]?.id).toMatch(/^[0-9a-z]{26}$/);
 });
 
-test("journal records are chained, each to the one before it, over the digest of its body", () => {
+test("what happened is one line of the log, hashed over the digest of its body", () => {
   const draft = newDraft()
     .journal("session-imported", { by: "ana", events: 1 })
     .journal("run-cancelled", { invocation: "i", reason: "b" });
-  const { writes, change } = draft.toCommit();
-  const records = writes.flatMap((write) => (write.kind === "journal" ? [write.record] : []));
-  const [first, second] = records as JournalRecord[];
-  if (first === undefined || second === undefined) throw new Error("Two records.");
-  expect(first.bodyDigest).toBe(bodyDigest(ledger.digestKey, '{"by":"ana","events":1}'));
-  expect(first.hash).toBe(recordHash(parts.hasher, CHAIN_START, first, 0));
-  expect(second.hash).toBe(recordHash(parts.hasher, first.hash, second, 0));
-  expect(change.chain).toEqual({ n: 2, hash: second.hash });
+  const { text } = { text: JSON.stringify(draft.event({ author: "bot", invocationId: "i" })) };
+  const { log, change } = draft.toCommit();
+  const body = `{"records":[{"by":"ana","events":1},{"invocation":"i","reason":"b"}],"events":[${text}]}`;
+  expect(log).toMatchObject({ body, digest: bodyDigest(ledger.digestKey, body) });
+  expect(log.kinds).toEqual(["session-imported", "run-cancelled"]);
+  expect(log.hash).toBe(rowHash(parts.hasher, CHAIN_START, log, 0));
+  expect(change.chain).toEqual({ n: 1, hash: log.hash });
+});
+
+test("nothing is added to what has a hash", () => {
+  const draft = newDraft();
+  draft.toCommit();
+  expect(() => draft.journal("run-cancelled", { invocation: "i", reason: "b" })).toThrow("already made");
+  expect(() => draft.event({ author: "bot", invocationId: "i" })).toThrow("already made");
 });
 
 test("open questions are counted: one more when asked, one fewer when closed, and only then", () => {

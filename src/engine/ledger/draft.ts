@@ -1,6 +1,13 @@
-import type { StoredEvent } from "../../protocol/index.ts";
+import { CountersignError, type StoredEvent } from "../../protocol/index.ts";
 import { bodyDigest, checkSessionName } from "../common/index.ts";
-import { type BodyOf, CHAIN_START, type JournalKind, recordHash } from "../journal/index.ts";
+import {
+  type BodyOf,
+  CHAIN_START,
+  type JournalKind,
+  MOST_RECORDS,
+  rowBody,
+  rowHash,
+} from "../journal/index.ts";
 import {
   type CallCommand,
   type ConfirmationCommand,
@@ -12,7 +19,7 @@ import {
 } from "../lifecycle/index.ts";
 import type { EngineParts } from "../parts.ts";
 import type { CallChange, Commit, ConfirmationChange, FrameChange, SessionName, Write } from "./ledger.ts";
-import type { CallRecord, ChainHead, ConfirmationRecord, FrameRecord, SessionRecord } from "./records.ts";
+import type { CallRecord, ConfirmationRecord, FrameRecord, SessionRecord } from "./records.ts";
 
 /** An event before the ledger's clock and order are on it. */
 export type EventDraft = Partial<StoredEvent> & Pick<StoredEvent, "author" | "invocationId">;
@@ -47,7 +54,10 @@ export class Draft {
   #open: number;
   #ready: number;
   #bytes: number;
-  #chain: ChainHead;
+  readonly #kinds: JournalKind[] = [];
+  readonly #bodies: string[] = [];
+  readonly #previousHash: string;
+  #row: Commit["log"] | undefined;
   #deletedAt: number | undefined;
   #owner: string | undefined;
   #sync = false;
@@ -72,7 +82,7 @@ export class Draft {
     this.#open = isNew ? 0 : session.open;
     this.#ready = isNew ? 0 : session.ready;
     this.#bytes = isNew ? 0 : session.bytes;
-    this.#chain = isNew ? { n: 0, hash: CHAIN_START } : session.chain;
+    this.#previousHash = isNew ? CHAIN_START : session.chain.hash;
   }
 
   /** The same as they will be read: nothing but JSON, and nobody else's to change. */
@@ -233,26 +243,18 @@ export class Draft {
       timestamp: this.now,
     } as StoredEvent;
     const text = JSON.stringify(event);
+    this.#assertOpen();
     this.#events.push(event);
     this.#eventTexts.push(text);
-    this.#writes.push({ kind: "event", seq: this.#nextSeq, event, text });
     this.#nextSeq += 1;
     this.#bytes += Buffer.byteLength(text) + EVENT_OVERHEAD;
     return event;
   }
 
   journal<Kind extends JournalKind>(kind: Kind, body: BodyOf<Kind>): this {
-    const text = JSON.stringify(body);
-    const unhashed = {
-      stream: this.sessionKey,
-      n: this.#chain.n + 1,
-      at: this.now,
-      kind,
-      bodyDigest: bodyDigest(this.#parts.ledger.digestKey, text),
-    };
-    const hash = recordHash(this.#parts.hasher, this.#chain.hash, unhashed, this.#parts.knownSeal.k);
-    this.#writes.push({ kind: "journal", record: { ...unhashed, hash, body: text } });
-    this.#chain = { n: unhashed.n, hash };
+    this.#assertOpen();
+    this.#kinds.push(kind);
+    this.#bodies.push(JSON.stringify(body));
     return this;
   }
 
@@ -286,9 +288,41 @@ export class Draft {
         ...(this.#deletedAt === undefined ? {} : { deletedAt: this.#deletedAt }),
       },
       writes: this.#writes,
+      log: this.#logRow(),
       ...(this.#owner === undefined ? {} : { owner: this.#owner }),
       sync: this.#sync,
     };
+  }
+
+  get #chain(): SessionRecord["chain"] {
+    const { n, hash } = this.#logRow();
+    return { n, hash };
+  }
+
+  #assertOpen(): void {
+    if (this.#row !== undefined)
+      throw new CountersignError("internal", "The commit was already made from this draft.");
+    if (this.#kinds.length >= MOST_RECORDS)
+      throw new CountersignError(
+        "internal",
+        `A commit of session "${this.sessionKey}" has too many records.`,
+      );
+  }
+
+  /** Hashed once: nothing is added to what has a hash. */
+  #logRow(): Commit["log"] {
+    if (this.#row !== undefined) return this.#row;
+    const body = rowBody(this.#bodies, this.#eventTexts);
+    const unhashed = {
+      session: this.sessionKey,
+      n: this.#session.version + 1,
+      at: this.now,
+      kinds: this.#kinds,
+      digest: bodyDigest(this.#parts.ledger.digestKey, body),
+    };
+    const hash = rowHash(this.#parts.hasher, this.#previousHash, unhashed, this.#parts.knownSeal.k);
+    this.#row = { ...unhashed, hash, events: this.#nextSeq - 1, body };
+    return this.#row;
   }
 }
 

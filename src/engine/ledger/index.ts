@@ -62,6 +62,7 @@ export type {
   FrameRecord,
   FrameStatus,
   JournalRecord,
+  LogRow,
   SessionRecord,
   Shown,
   StepKind,

@@ -14,6 +14,7 @@ import type {
   FrameRecord,
   FrameStatus,
   JournalRecord,
+  LogRow,
   SessionRecord,
   StepRecord,
   StepStatus,
@@ -82,9 +83,6 @@ export type ConfirmationChange = Partial<
  * in it, the whole commit is refused and nothing is written.
  */
 export type Write =
-  /** `text` is the event as JSON, where whoever wrote it has that already. */
-  | { readonly kind: "event"; readonly seq: number; readonly event: StoredEvent; readonly text?: string }
-  | { readonly kind: "journal"; readonly record: Omit<JournalRecord, "seq"> }
   | {
       readonly kind: "frame-insert";
       readonly frame: FrameRecord;
@@ -159,6 +157,8 @@ export interface Commit {
   };
   readonly change: SessionChange;
   readonly writes: readonly Write[];
+  /** What it says has happened. */
+  readonly log: Omit<LogRow, "seq">;
   /** Refuse unless this owner's lease is running, judged inside the transaction. */
   readonly owner?: string;
   /** On disk before the promise resolves: for what is acted upon at once, a decision or a claim. */
@@ -179,8 +179,8 @@ export type CommitOutcome =
 export interface SealedUpon {
   /** The hash of the checkpoint before it; absent for the first. */
   readonly previous?: string;
-  /** The hash of the last record that it covers. */
-  readonly record: string;
+  /** The hash of the last line of the log that it covers. */
+  readonly row: string;
 }
 
 /** A page of a list; `next` is absent on the last one. */
@@ -250,7 +250,7 @@ export interface EventRange {
   readonly bytes?: number;
 }
 
-/** Which records, by their number in the journal or in a chain. */
+/** Which records or lines, by their position in the whole journal or in a session's. */
 export interface JournalRange {
   readonly after: number;
   readonly limit: number;
@@ -320,7 +320,7 @@ export interface OwnerState extends Omit<Owner, "history"> {
  * throws `ledger-busy`, `ledger-unreachable`, `closed`, or lets an `invalid` use surface as `internal`.
  */
 export interface Ledger extends KeyValueStore, Outbox {
-  /** The journal's records are numbered from 1 without gaps, so that a gap is a loss. */
+  /** The lines of the log are numbered from 1 without gaps, so that a gap is a loss. */
   readonly gapless?: true;
   /** Made once per database; keys the digests of arguments. */
   readonly digestKey: Uint8Array;
@@ -372,11 +372,15 @@ export interface Ledger extends KeyValueStore, Outbox {
   /** Frames of one session that wait for a model step: what a step looks for before it lets go. */
   readyFrames(session: string): Promise<readonly string[]>;
 
-  /** Journal records in commit order, for the feed, the outbox and sealing. */
+  /** The log in the order of commits, for sealing and verification. */
+  log(range: JournalRange): Promise<readonly LogRow[]>;
+  /** One session's lines of the log; `after` is an `n`. */
+  sessionLog(session: string, range: JournalRange): Promise<readonly LogRow[]>;
+  /** Journal records in the order of commits, for the feed and the outbox. */
   journal(range: JournalRange & { readonly until?: number }): Promise<readonly JournalRecord[]>;
-  /** One session's chain, in order. */
+  /** One session's records, in order; `after` is an `n`. */
   chain(stream: string, range: JournalRange): Promise<readonly JournalRecord[]>;
-  /** Every session's key and chain head, deleted ones included, in key order. */
+  /** Every session's key and the end of its log, deleted ones included, in key order. */
   streams(
     after: string,
     limit: number,

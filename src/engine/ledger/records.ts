@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue, ToolConfirmation } from "../../protocol/index.ts";
 import type { Approvers, Principal } from "../people/index.ts";
+import type { Archive } from "../store/index.ts";
 
 /** A conversation, and the unit of serialisation: every change in it moves `version` by one. */
 export interface SessionRecord {
@@ -21,7 +22,7 @@ export interface SessionRecord {
   readonly deletedAt?: number;
 }
 
-/** The last record of a session's journal chain. */
+/** The last line of a session's log. */
 export interface ChainHead {
   readonly n: number;
   readonly hash: string;
@@ -212,21 +213,45 @@ export interface StepRecord {
   readonly value?: JsonValue;
 }
 
-/** One line of the journal: audit trail, live feed and outbox source at once. */
+/**
+ * One line of the log: everything that one commit says has happened. Its hash ties it to the line before it in its session.
+ */
+export interface LogRow {
+  /** Position in the whole log, in the order of commits. */
+  readonly seq: number;
+  readonly session: string;
+  /** Counts the lines of one session from 1: the session's version after the commit. */
+  readonly n: number;
+  readonly at: number;
+  /** The kinds of its records, in order. They stay when the body is erased. */
+  readonly kinds: readonly string[];
+  /** Of the body. */
+  readonly digest: string;
+  readonly hash: string;
+  /** How many events the session has with this line. */
+  readonly events: number;
+  /** Its records and events as JSON. Null once erased; the digest stays, so the chain still verifies. */
+  readonly body: string | null;
+  /** Rows that left the document with this commit, and values too long for it. Erased, only digests and ids are left. */
+  readonly archived?: Archive;
+}
+
+/** One thing that happened, as a line of the log tells it: audit trail, live feed and outbox source at once. */
 export interface JournalRecord {
-  /** Position in the whole ledger, in commit order. */
+  /** Position in the whole journal, in the order of commits. Positions increase; they are not consecutive. */
   readonly seq: number;
   readonly stream: string;
+  /** Position in its session's journal. Positions increase; they are not consecutive. */
   readonly n: number;
   readonly at: number;
   readonly kind: string;
-  readonly bodyDigest: string;
+  /** Of the line of the log that it is in. */
   readonly hash: string;
-  /** Null once erased; the digest stays, so the chain still verifies. */
-  readonly body: string | null;
+  /** Null once erased. */
+  readonly body: JsonValue;
 }
 
-/** A seal over all journal records up to `lastSeq`. */
+/** A seal over all lines of the log up to `lastSeq`. */
 export interface CheckpointRecord {
   readonly k: number;
   readonly lastSeq: number;

@@ -30,9 +30,8 @@ export class AcknowledgedCommits {
     this.#clock = clock;
   }
 
-  add({ session, change, writes }: Commit): void {
+  add({ session, change, writes, log: { kinds } }: Commit): void {
     const at = this.#clock.monotonic();
-    const kinds = writes.flatMap((write) => (write.kind === "journal" ? [write.record.kind] : []));
     const calls = writes.flatMap((write) =>
       write.kind === "call-insert" ? [write.call.id] : write.kind === "call-update" ? [write.id] : [],
     );
@@ -85,5 +84,5 @@ async function lostIn(
 }
 
 async function hashAt(ledger: Ledger, session: string, n: number): Promise<string | undefined> {
-  return (await ledger.chain(session, { after: n - 1, limit: 1 }))[0]?.hash;
+  return (await ledger.sessionLog(session, { after: n - 1, limit: 1 }))[0]?.hash;
 }

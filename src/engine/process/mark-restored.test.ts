@@ -54,7 +54,7 @@ test("what was approved and had not begun becomes unknown, and is not run by who
   expect(await callOf(waits)).toMatchObject({ status: "waiting" });
   const journal = await ledger.journal({ after: 0, limit: 99 });
   const record = journal.find(({ kind }) => kind === "call-unknown");
-  expect(JSON.parse(record?.body ?? "")).toMatchObject({
+  expect(record?.body).toMatchObject({
     by: { id: "local:ops", kind: "local" },
     via: "cli",
     reason: expect.stringContaining("restored") as unknown,

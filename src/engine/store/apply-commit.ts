@@ -76,10 +76,6 @@ class Work {
 
   apply(write: Write): Refused | undefined {
     switch (write.kind) {
-      case "event":
-      case "journal":
-        // In the log row.
-        return undefined;
       case "frame-insert":
         return this.#insertFrame(write);
       case "frame-update":

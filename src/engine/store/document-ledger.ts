@@ -1,5 +1,6 @@
 import type { JsonObject, StoredEvent } from "../../protocol/index.ts";
 import type { HostedApp } from "../host.ts";
+import { eventsOf, positionOf, recordsOf, rowAt } from "../journal/index.ts";
 import type {
   CallRecord,
   ChainHead,
@@ -17,6 +18,7 @@ import type {
   Ledger,
   LedgerHistory,
   ListRequest,
+  LogRow,
   Memo,
   Owner,
   OwnerState,
@@ -36,12 +38,11 @@ import { type SessionDocument, sessionOf } from "./document.ts";
 import { DocumentCache } from "./document-cache.ts";
 import { NO_DEADLINE } from "./entries.ts";
 import { listConfirmations } from "./list-confirmations.ts";
-import { eventsOf, placeOf, recordsOf, toLogRow } from "./log-body.ts";
 import { StoredOutbox } from "./outbox.ts";
 import { afterOf, limitOf, toPage } from "./pages.ts";
 import { RecordPage } from "./record-page.ts";
 import { SessionRows } from "./rows.ts";
-import type { LoadedDocument, LogRange, LogRow, Store } from "./store.ts";
+import type { LoadedDocument, LogRange, Store } from "./store.ts";
 
 const CACHED = 1_000;
 const PAGE = 200;
@@ -112,7 +113,7 @@ export class DocumentLedger implements Ledger {
       ...(head === undefined ? {} : { head }),
       ...(create === undefined ? {} : { create }),
       ...rest,
-      log: { ...toLogRow(commit), ...(archived === undefined ? {} : { archived }) },
+      log: archived === undefined ? commit.log : { ...commit.log, archived },
       ...(commit.owner === undefined ? {} : { owner: commit.owner }),
       sync: commit.sync,
     });
@@ -343,10 +344,18 @@ export class DocumentLedger implements Ledger {
       .sort();
   }
 
+  log(range: JournalRange): Promise<readonly LogRow[]> {
+    return this.#store.log(range);
+  }
+
+  sessionLog(session: string, range: JournalRange): Promise<readonly LogRow[]> {
+    return this.#store.sessionLog(session, range);
+  }
+
   async journal(range: JournalRange & { readonly until?: number }): Promise<readonly JournalRecord[]> {
     const { after, until = Number.MAX_SAFE_INTEGER, limit } = range;
     const found = new RecordPage(range);
-    for (let row = placeOf(after).row - 1; ; ) {
+    for (let row = rowAt(after) - 1; ; ) {
       const rows = await this.#store.log({ after: row, ...pageOf(range, limit + 1) });
       for (const each of rows) {
         for (const record of recordsOf(each))
@@ -360,7 +369,7 @@ export class DocumentLedger implements Ledger {
 
   async chain(stream: string, range: JournalRange): Promise<readonly JournalRecord[]> {
     const found = new RecordPage(range);
-    for (let n = 0; ; ) {
+    for (let n = rowAt(range.after) - 1; ; ) {
       const rows = await this.#store.sessionLog(stream, { after: n, ...pageOf(range, PAGE) });
       for (const each of rows)
         for (const record of recordsOf(each)) if (record.n > range.after) found.add(record);
@@ -387,13 +396,7 @@ export class DocumentLedger implements Ledger {
   }
 
   seal(checkpoint: CheckpointRecord, upon?: SealedUpon): Promise<boolean> {
-    return this.#store.seal(
-      checkpoint,
-      upon && {
-        ...(upon.previous === undefined ? {} : { previous: upon.previous }),
-        row: { seq: placeOf(checkpoint.lastSeq).row, hash: upon.record },
-      },
-    );
+    return this.#store.seal(checkpoint, upon);
   }
 
   async idleSessions(before: number, limit: number): Promise<readonly string[]> {
@@ -468,7 +471,7 @@ export class DocumentLedger implements Ledger {
 
   async #lastRecord(): Promise<number> {
     const [row] = await this.#store.log({ after: 0, limit: 1, last: true });
-    return row === undefined ? 0 : (recordsOf(row).at(-1)?.seq ?? row.seq * 4096);
+    return row === undefined ? 0 : positionOf(row.seq, Math.max(0, row.kinds.length - 1));
   }
 }
 

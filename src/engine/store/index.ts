@@ -15,7 +15,6 @@ export type {
   EntryQuery,
   LoadedDocument,
   LogRange,
-  LogRow,
   Store,
   StoreChange,
   StoreCommit,

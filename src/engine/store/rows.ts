@@ -1,9 +1,9 @@
 import type { JsonValue } from "../../protocol/index.ts";
-import type { CallRecord, ConfirmationRecord, FrameRecord, StepRecord } from "../ledger/index.ts";
+import type { CallRecord, ConfirmationRecord, FrameRecord, LogRow, StepRecord } from "../ledger/index.ts";
 import type { Archive } from "./archive.ts";
 import { type Packed, type SessionDocument, sessionOf } from "./document.ts";
 import { unpack } from "./long-values.ts";
-import type { LogRow, Store } from "./store.ts";
+import type { Store } from "./store.ts";
 
 /** The rows of one session, from its document or, where they have left it, from its log. */
 export class SessionRows {
@@ -73,7 +73,10 @@ export class SessionRows {
   }
 
   async #read(n: number): Promise<Archive> {
-    const [row]: readonly LogRow[] = await this.#store.sessionLog(this.#session, { after: n - 1, limit: 1 });
+    const [row]: readonly LogRow[] = await this.#store.sessionLog(this.#session, {
+      after: n - 1,
+      limit: 1,
+    });
     return (row?.n === n ? row.archived : undefined) ?? {};
   }
 }

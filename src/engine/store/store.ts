@@ -3,12 +3,13 @@ import type {
   CheckpointRecord,
   CommitOutcome,
   LedgerHistory,
+  LogRow,
   Owner,
   OwnerState,
+  SealedUpon,
   SessionName,
   StoredItem,
 } from "../ledger/index.ts";
-import type { Archive } from "./archive.ts";
 import type { SessionDocument } from "./document.ts";
 
 /** A session's document, as it was at one version. */
@@ -18,28 +19,6 @@ export interface LoadedDocument {
   readonly document: SessionDocument;
   /** The store's clock at the time of reading. */
   readonly now: number;
-}
-
-/**
- * One line of the log: everything that one commit says has happened. The body is what the hash covers; it can be erased.
- */
-export interface LogRow {
-  /** Position in the whole log, in the order of commits. */
-  readonly seq: number;
-  readonly session: string;
-  /** Counts the rows of one session from 1: the session's version after the commit. */
-  readonly n: number;
-  readonly at: number;
-  /** The kinds of its records, in order. They stay when the body is erased. */
-  readonly kinds: readonly string[];
-  readonly digest: string;
-  /** How many events the session has with this row. */
-  readonly events: number;
-  readonly hash: string;
-  /** Its records and events as JSON; null once erased. */
-  readonly body: string | null;
-  /** Rows that left the document with this commit, and values too long for it. Erased, only digests and ids are left. */
-  readonly archived?: Archive;
 }
 
 /** What finds something without reading documents: what is open, due, held, unknown, or over. */
@@ -177,11 +156,11 @@ export interface Store {
   checkpoints(
     which: { readonly after: number; readonly limit: number } | "last",
   ): Promise<readonly CheckpointRecord[]>;
-  /** False where the number is taken, or where the checkpoint before or the row that it was made upon is not there. */
-  seal(
-    checkpoint: CheckpointRecord,
-    upon?: { readonly previous?: string; readonly row: Pick<LogRow, "seq" | "hash"> },
-  ): Promise<boolean>;
+  /**
+   * False where the number is taken, or where the checkpoint before, or the line at `lastSeq`, is another than it was made
+   * upon.
+   */
+  seal(checkpoint: CheckpointRecord, upon?: SealedUpon): Promise<boolean>;
 
   /** Drops what has expired, and owners that hold nothing. */
   tidy(): Promise<void>;

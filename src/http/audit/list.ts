@@ -5,7 +5,7 @@ import {
   type Principal,
   parseEntry,
 } from "../../engine/index.ts";
-import { CountersignError, isJsonObject, type JsonObject, parseJson } from "../../protocol/index.ts";
+import { CountersignError, isJsonObject, type JsonObject } from "../../protocol/index.ts";
 import { find } from "../approvals/visibility.ts";
 import { type CursorUse, openCursor, sealCursor } from "../cursors.ts";
 import type { AuditQuery } from "../schemas/queries.ts";
@@ -27,7 +27,7 @@ export interface AuditRecord {
   readonly n: number;
   /** Null once it was erased. */
   readonly body: JsonObject | null;
-  readonly bodyDigest: string;
+  /** Of the commit that it is in. */
   readonly hash: string;
 }
 
@@ -82,7 +82,7 @@ class AuditPage {
         this.isFull = this.items.length === limit || this.#bytes >= MOST_BYTES;
         if (this.isFull) return;
         this.items.push(told);
-        this.#bytes += record.body?.length ?? 0;
+        this.#bytes += JSON.stringify(told.body).length;
       }
       this.after = record.seq;
     }
@@ -151,10 +151,9 @@ async function streamOf(ledger: Ledger, given: string): Promise<string> {
   });
 }
 
-function tell({ seq, at, kind, stream, n, body, bodyDigest, hash }: JournalRecord): AuditRecord {
-  const parsed = body === null ? undefined : parseJson(body);
-  const said = parsed?.ok === true && isJsonObject(parsed.value) ? parsed.value : null;
-  return { seq, at: new Date(at).toISOString(), kind, session: stream, n, body: said, bodyDigest, hash };
+function tell({ seq, at, kind, stream, n, body, hash }: JournalRecord): AuditRecord {
+  const said = isJsonObject(body) ? body : null;
+  return { seq, at: new Date(at).toISOString(), kind, session: stream, n, body: said, hash };
 }
 
 function hasWords({ kind, body }: AuditRecord, q: string | undefined): boolean {

@@ -12,7 +12,6 @@ export const auditPageSchema: z.ZodType = z
           session: z.string().openapi({ description: "The key of its session." }),
           n: z.int(),
           body: z.record(z.string(), z.unknown()).nullable().openapi({ description: "Null after erasure." }),
-          bodyDigest: z.string(),
           hash: z.string(),
         })
         .openapi("JournalRecord"),

@@ -193,7 +193,7 @@ function readingOf(
 ): Pick<EngineFixture, "confirmation" | "call" | "events" | "journal" | "kinds"> {
   const journal: EngineFixture["journal"] = async () => {
     const records = await ledger.journal({ after: 0, limit: 10_000 });
-    return records.map(({ kind, body }) => ({ kind, body: JSON.parse(body ?? "{}") as JsonObject }));
+    return records.map(({ kind, body }) => ({ kind, body: (body ?? {}) as JsonObject }));
   };
   return {
     journal,

@@ -86,10 +86,8 @@ class Actor {
 /** Says of every commit that the engine believes in which records it added. */
 function telling(inner: Ledger): Ledger {
   return watchCommits(inner, {
-    after: ({ writes }) => {
-      const records = writes.flatMap((write) =>
-        write.kind === "journal" ? [`${write.record.stream} ${write.record.n} ${write.record.kind}`] : [],
-      );
+    after: ({ log: { session, n, kinds } }) => {
+      const records = kinds.map((kind) => `${session} ${n} ${kind}`);
       if (records.length > 0) say({ type: "committed", records } as ActorLine);
     },
   });

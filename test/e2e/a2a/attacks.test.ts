@@ -26,7 +26,7 @@ async function refusals({ engine }: A2aServer): Promise<readonly unknown[]> {
   const records = await engine.ledger.journal({ after: 0, limit: 1000 });
   return records
     .filter(({ kind }) => kind === "decision-refused")
-    .map(({ body }) => JSON.parse(body ?? "{}") as { by: { id: string }; code: string; via: string })
+    .map(({ body }) => (body ?? {}) as unknown as { by: { id: string }; code: string; via: string })
     .map(({ by, code, via }) => [by.id, code, via]);
 }
 
