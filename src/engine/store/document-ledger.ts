@@ -43,6 +43,7 @@ import { afterOf, limitOf, toPage } from "./pages.ts";
 import { RecordPage } from "./record-page.ts";
 import { SessionRows } from "./rows.ts";
 import type { LoadedDocument, LogRange, Store } from "./store.ts";
+import { indexWords } from "./word-index.ts";
 
 const CACHED = 1_000;
 const PAGE = 200;
@@ -119,6 +120,8 @@ export class DocumentLedger implements Ledger {
     });
     if (outcome.ok) this.#cache.set(key, { version: version + 1, document: changed.document });
     else this.#cache.drop(key);
+    // What was erased must not be found by its words. If this fails, tidying does it.
+    if (outcome.ok && rest.erase === true) await indexWords(this.#store).catch(() => {});
     return outcome;
   }
 
@@ -447,8 +450,9 @@ export class DocumentLedger implements Ledger {
   readonly reviveDelivery: Ledger["reviveDelivery"] = (channel, seq) =>
     this.#outbox.reviveDelivery(channel, seq);
 
-  tidy(): Promise<void> {
-    return this.#store.tidy();
+  async tidy(): Promise<void> {
+    await indexWords(this.#store);
+    await this.#store.tidy();
   }
 
   onChange(listener: () => void): () => void {

@@ -8,7 +8,7 @@ import type {
   ListRequest,
   Page,
 } from "../ledger/index.ts";
-import { searchableWords, wordsOf } from "../ledger/search-words.ts";
+import { wordsOf } from "../ledger/search-words.ts";
 import { shownStatus } from "../lifecycle/index.ts";
 import { viewersOf } from "../people/index.ts";
 import { type Packed, sessionOf } from "./document.ts";
@@ -16,12 +16,17 @@ import { NO_DEADLINE, OPEN_FACETS } from "./entries.ts";
 import { afterOf, limitOf, toPage } from "./pages.ts";
 import { SessionRows } from "./rows.ts";
 import type { Entry, EntryQuery, Store } from "./store.ts";
+import { indexWords, WORD_FACET, withWords } from "./word-index.ts";
 
 /** How many are looked through at a time. */
 const WINDOW = 200;
+/** How much of the list is looked through for words before the index of words is asked. */
+const NEARBY = 2_000;
+/** So many questions with a word are looked up one by one. */
+const MOST_HITS = 2_000;
+const MOST_WORDS = 20;
 /** Of what is listed with long values cut. */
 const MOST_BYTES = 1_000_000;
-const MOST_WORDS = 20;
 
 type Place = readonly [sort: number, id: string];
 
@@ -31,40 +36,118 @@ export async function listConfirmations(
   filter: ConfirmationFilter,
   request: ListRequest | undefined,
 ): Promise<Page<ConfirmationWithCall>> {
-  const limit = limitOf(request);
   const open = filter.state === "open";
   if (open && filter.status !== undefined && !filter.status.includes("requested")) return { items: [] };
-  if (filter.words !== undefined && !canBeFound(filter.words, open)) return { items: [] };
-  let place: Place = afterOf(request, open ? FIRST : LAST);
-  const found: ConfirmationWithCall[] = [];
+  const words = filter.words === undefined ? undefined : wordsOf(filter.words);
+  if (words !== undefined) {
+    checkWords(words, open);
+    if (words.length === 0) return { items: [] };
+    await indexWords(store);
+  }
+  const page = new PageOfConfirmations(filter, request, words);
+  // Common words are found soon by looking through the list. For rare ones the index of words is asked; not where only
+  // some may be seen, since how long that takes depends on what others have.
+  const searches = words !== undefined && filter.viewers === undefined;
+  const isDone = await walk(store, filter, { page, most: searches ? NEARBY : Number.POSITIVE_INFINITY });
+  if (!isDone) {
+    const hits = await rarestHits(store, words ?? []);
+    if (hits === undefined) await walk(store, filter, { page, most: Number.POSITIVE_INFINITY });
+    else await lookUp(store, page, hits);
+  }
+  return page.result();
+}
+
+/** Goes along the list until the page is full, and no further than so many. False: there may be more. */
+async function walk(
+  store: Store,
+  filter: ConfirmationFilter,
+  { page, most }: { readonly page: PageOfConfirmations; readonly most: number },
+): Promise<boolean> {
+  const { limit } = page;
   const window = isNarrow(filter) ? limit + 1 : Math.max(WINDOW, limit + 1);
-  for (let bytes = 0; ; ) {
-    const entries = await nextEntries(store, filter, { place, window });
-    for (const item of await readAll(store, entries, request)) {
-      if (!fits(filter, item)) continue;
-      found.push(item);
-      if (request?.preview === true) bytes += sizeOf(item);
-      if (bytes > MOST_BYTES && found.length > 1) {
-        found.pop();
-        return cutShort(found, open);
-      }
-    }
+  for (let seen = 0; seen < most; ) {
+    const entries = await nextEntries(store, filter, { place: page.place, window });
+    for (const item of await page.read(store, entries)) if (page.take(item)) return true;
     const last = entries.at(-1);
-    if (last === undefined || entries.length < window || found.length > limit) break;
-    place = [last.sort, last.id];
+    if (last === undefined || entries.length < window) return true;
+    page.place = [last.sort, last.id];
+    seen += entries.length;
     // Others get their turn.
     await setImmediate();
   }
-  return toPage(found, limit, open ? byDeadline : byTime);
+  return false;
+}
+
+/** Questions that have the rarest of these words; undefined where each has too many. */
+async function rarestHits(store: Store, words: readonly string[]): Promise<readonly Entry[] | undefined> {
+  const pages = await store.entries(
+    words.map((value) => ({ facet: WORD_FACET, value, prefix: true as const, limit: MOST_HITS + 1 })),
+  );
+  const [fewest] = pages.toSorted((a, b) => a.length - b.length);
+  return fewest === undefined || fewest.length > MOST_HITS ? undefined : fewest;
+}
+
+async function lookUp(store: Store, page: PageOfConfirmations, hits: readonly Entry[]): Promise<void> {
+  const [sort, id] = page.place;
+  const distinct = new Map(hits.map((entry) => [entry.id, entry]));
+  const ahead = [...distinct.values()].filter((entry) => compare(entry, { sort, id }) > 0).sort(compare);
+  for (let at = 0; at < ahead.length; at += WINDOW) {
+    for (const item of await page.read(store, ahead.slice(at, at + WINDOW))) if (page.take(item)) return;
+    await setImmediate();
+  }
+}
+
+/** One page while it is filled. */
+class PageOfConfirmations {
+  readonly limit: number;
+  /** Up to here the list was looked through. */
+  place: Place;
+  readonly #filter: ConfirmationFilter;
+  readonly #request: ListRequest | undefined;
+  readonly #words: readonly string[] | undefined;
+  readonly #found: ConfirmationWithCall[] = [];
+  #bytes = 0;
+  #isCut = false;
+
+  constructor(
+    filter: ConfirmationFilter,
+    request: ListRequest | undefined,
+    words: readonly string[] | undefined,
+  ) {
+    this.#filter = filter;
+    this.#request = request;
+    this.#words = words;
+    this.limit = limitOf(request);
+    this.place = afterOf(request, filter.state === "open" ? FIRST : LAST);
+  }
+
+  async read(store: Store, entries: readonly Entry[]): Promise<readonly ConfirmationWithCall[]> {
+    const wanted = this.#words === undefined ? entries : await withWords(store, entries, this.#words);
+    return readAll(store, wanted, this.#request);
+  }
+
+  /** True once it has all that it may have. */
+  take(item: ConfirmationWithCall): boolean {
+    if (!fits(this.#filter, item)) return false;
+    if (this.#request?.preview === true) {
+      this.#bytes += sizeOf(item);
+      this.#isCut = this.#bytes > MOST_BYTES && this.#found.length > 0;
+      if (this.#isCut) return true;
+    }
+    this.#found.push(item);
+    return this.#found.length > this.limit;
+  }
+
+  result(): Page<ConfirmationWithCall> {
+    const position = this.#filter.state === "open" ? byDeadline : byTime;
+    if (!this.#isCut) return toPage(this.#found, this.limit, position);
+    // One more than it has, so that the page has a next one.
+    return toPage([...this.#found, ...this.#found.slice(-1)], this.#found.length, position);
+  }
 }
 
 const FIRST: Place = [Number.MIN_SAFE_INTEGER, ""];
 const LAST: Place = [Number.MAX_SAFE_INTEGER, "\u{10ffff}"];
-
-function cutShort(found: readonly ConfirmationWithCall[], open: boolean): Page<ConfirmationWithCall> {
-  // One more than asked for, so that the page has a next one.
-  return toPage([...found, ...found.slice(-1)], found.length, open ? byDeadline : byTime);
-}
 
 function byDeadline({ confirmation: { expiresAt = NO_DEADLINE, id } }: ConfirmationWithCall): Place {
   return [expiresAt, id];
@@ -123,7 +206,7 @@ function leadOf(filter: ConfirmationFilter): { readonly facet: string; readonly 
   return { facet: "open", value: "" };
 }
 
-function compare(a: Entry, b: Entry): number {
+function compare(a: Pick<Entry, "sort" | "id">, b: Pick<Entry, "sort" | "id">): number {
   return a.sort - b.sort || Buffer.compare(Buffer.from(a.id), Buffer.from(b.id));
 }
 
@@ -167,15 +250,14 @@ function preview(
 }
 
 function fits(filter: ConfirmationFilter, { confirmation, call }: ConfirmationWithCall): boolean {
-  const { state, viewers, status, turn, words } = filter;
+  const { state, viewers, status, turn } = filter;
   if ((confirmation.status === "requested") !== (state === "open")) return false;
   if (OPEN_FACETS.some((facet) => filter[facet] !== undefined && confirmation[facet] !== filter[facet]))
     return false;
   if (viewers !== undefined && !viewersOf(confirmation).some((viewer) => viewers.includes(viewer)))
     return false;
   if (status !== undefined && !status.includes(shownStatus(confirmation.status, call.status))) return false;
-  if (turn !== undefined && turn !== turnOf(call)) return false;
-  return words === undefined || hasWords(words, confirmation, call);
+  return turn === undefined || turn === turnOf(call);
 }
 
 // `<frame>.<number>`, or the id of a call that no model made.
@@ -183,28 +265,16 @@ function turnOf({ id, frame, turn }: CallRecord): string {
   return frame === undefined ? id : `${frame}.${turn}`;
 }
 
-/** Is there a word to look for? */
-function canBeFound(words: string, open: boolean): boolean {
-  const details = { field: "words" };
-  if (!open)
-    throw new CountersignError("malformed-request", "Only open confirmations can be searched for words.", {
-      details,
-    });
-  const count = wordsOf(words).length;
-  if (count > MOST_WORDS)
-    throw new CountersignError(
-      "malformed-request",
-      `The search has ${count} words. Use at most ${MOST_WORDS}.`,
-      { details },
-    );
-  return count > 0;
-}
-
-function hasWords(words: string, confirmation: ConfirmationRecord, call: CallRecord): boolean {
-  const all = searchableWords(confirmation, call);
-  return wordsOf(words).every((word) => all.some((each) => each.startsWith(word)));
-}
-
 function sizeOf(item: ConfirmationWithCall): number {
   return Buffer.byteLength(JSON.stringify(item));
+}
+
+function checkWords(words: readonly string[], open: boolean): void {
+  if (!open) throw malformed("Only open confirmations can be searched for words.");
+  if (words.length > MOST_WORDS)
+    throw malformed(`The search has ${words.length} words. Use at most ${MOST_WORDS}.`);
+}
+
+function malformed(message: string): CountersignError {
+  return new CountersignError("malformed-request", message, { details: { field: "words" } });
 }

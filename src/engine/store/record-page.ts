@@ -23,7 +23,7 @@ export class RecordPage {
 
   add(record: JournalRecord): void {
     if (this.isFull) return;
-    this.#bytes -= Buffer.byteLength(record.body ?? "");
+    this.#bytes -= record.body === null ? 0 : Buffer.byteLength(JSON.stringify(record.body));
     if (this.#bytes < 0 && this.#found.length > 0) this.#full = true;
     else this.#found.push(record);
   }

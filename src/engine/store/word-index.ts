@@ -1,0 +1,121 @@
+import type { CallRecord, ConfirmationRecord } from "../ledger/index.ts";
+import { searchableWords } from "../ledger/search-words.ts";
+import { confirmationId, type Packed } from "./document.ts";
+import { NO_DEADLINE } from "./entries.ts";
+import { SessionRows } from "./rows.ts";
+import type { Entry, ItemChange, LoadedDocument, Store, StoreChange } from "./store.ts";
+
+/** Entries by which open questions are found by their words. */
+export const WORD_FACET = "open word";
+
+const PLACE = { kind: "word index", id: "place" } as const;
+const INDEXED = "words of question";
+/** Lines of the log that are looked at together. */
+const BATCH = 200;
+
+/** The words of a question as they were indexed. */
+interface Indexed {
+  readonly words: readonly string[];
+  readonly sort: number;
+  readonly argsDigest: string;
+}
+
+/**
+ * Brings the index of words to where the log ends. The log says in which sessions something changed; what is open there is
+ * read from the documents. Done when somebody searches or tidies, so that commits do not pay for it. Any number of
+ * processes may do this at once.
+ */
+export async function indexWords(store: Store): Promise<void> {
+  for (;;) {
+    const [item] = await store.items([PLACE]);
+    const after = (item?.value ?? 0) as number;
+    const rows = await store.log({ after, limit: BATCH });
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    const loaded = await store.loadAll([...new Set(rows.map(({ session }) => session))]);
+    const changes = await Promise.all(loaded.map((each) => changesOf(store, each)));
+    const place: ItemChange = { ...PLACE, value: last.seq, read: item?.version ?? 0 };
+    // False: another process was first. It goes on from there.
+    await store.change({
+      items: [place, ...changes.flatMap(({ items }) => items)],
+      add: changes.flatMap(({ add = [] }) => add),
+      remove: changes.flatMap(({ remove = [] }) => remove),
+    });
+  }
+}
+
+/** Those of these questions in which every word is, or begins a word. */
+export async function withWords(
+  store: Store,
+  questions: readonly Entry[],
+  words: readonly string[],
+): Promise<readonly Entry[]> {
+  const items = await store.items(questions.map(({ id }) => ({ kind: INDEXED, id })));
+  const fit = new Set(
+    items
+      .filter(({ value }) => {
+        const indexed = (value as unknown as Indexed).words;
+        return words.every((word) => indexed.some((each) => each.startsWith(word)));
+      })
+      .map(({ id }) => id),
+  );
+  return questions.filter(({ id }) => fit.has(id));
+}
+
+/** What the index has to change for one session. */
+async function changesOf(store: Store, { key, document }: LoadedDocument): Promise<StoreChange> {
+  const rows = new SessionRows(store, key, document);
+  const indexed = await indexedOf(store, key);
+  const open = document.confirmations.filter(({ status }) => status === "requested");
+  const items: ItemChange[] = [];
+  const add: Entry[] = [];
+  const remove: Entry[] = [];
+  for (const { id, value, version } of indexed) {
+    if (open.some((each) => each.id === id)) continue;
+    items.push({ kind: INDEXED, id, read: version });
+    remove.push(...entriesOf(id, value));
+  }
+  for (const packed of open) {
+    const before = indexed.find(({ id }) => id === packed.id);
+    const call = document.calls.find(({ id }) => id === packed.call);
+    if (call === undefined || before?.value.argsDigest === call.argsDigest) continue;
+    const after = await indexOf(rows, packed, call);
+    items.push({ kind: INDEXED, id: packed.id, value: { ...after }, read: before?.version ?? 0 });
+    if (before !== undefined) remove.push(...entriesOf(packed.id, before.value));
+    add.push(...entriesOf(packed.id, after));
+  }
+  return { items, add, remove };
+}
+
+async function indexOf(
+  rows: SessionRows,
+  { tool, agent, expiresAt = NO_DEADLINE }: Packed<ConfirmationRecord>,
+  packed: Packed<CallRecord>,
+): Promise<Indexed> {
+  const call = await rows.whole<CallRecord>(packed, packed.id);
+  return {
+    words: searchableWords({ tool, agent }, call),
+    sort: expiresAt,
+    argsDigest: call.argsDigest,
+  };
+}
+
+async function indexedOf(
+  store: Store,
+  session: string,
+): Promise<readonly { readonly id: string; readonly value: Indexed; readonly version: number }[]> {
+  const first = confirmationId(session, "");
+  const found: { id: string; value: Indexed; version: number }[] = [];
+  for (let after = first; ; ) {
+    const page = await store.itemsOf(INDEXED, { after, limit: BATCH });
+    for (const { id, value, version } of page)
+      if (id.startsWith(first)) found.push({ id, value: value as unknown as Indexed, version });
+    const last = page.at(-1);
+    if (last === undefined || page.length < BATCH || !last.id.startsWith(first)) return found;
+    after = last.id;
+  }
+}
+
+function entriesOf(id: string, { words, sort }: Indexed): readonly Entry[] {
+  return words.map((value) => ({ facet: WORD_FACET, value, sort, id }));
+}
