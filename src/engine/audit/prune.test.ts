@@ -53,7 +53,7 @@ test("works through any number, tells how far it is, and leaves chains that veri
   expect(await alive()).toEqual([]);
   const [first] = await ledger.streams("", 1);
   expect(await ledger.chain(first?.key ?? "", { after: 0, limit: 10 })).toMatchObject([
-    { kind: "session-pruned", body: expect.stringContaining("before") as string },
+    { kind: "session-pruned", body: { before: expect.any(Number) as number } },
   ]);
   expect(await engine.verify()).toMatchObject({ ok: true, streams: 250 });
 });

@@ -538,7 +538,9 @@ describe("the outcome of a body", () => {
     const outcome = await pumped(clock, call({}, use));
     expect(outcome.status).toBe("unknown");
     expect(runs).toBe(1);
-    expect((await ledger.journal({ after: 0, limit: 99 })).at(-1)?.body).toContain("could not be stored");
+    expect(JSON.stringify((await ledger.journal({ after: 0, limit: 99 })).at(-1)?.body)).toContain(
+      "could not be stored",
+    );
   });
 
   test.each<[string, Body]>([

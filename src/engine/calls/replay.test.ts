@@ -326,7 +326,8 @@ describe("after a crash", () => {
     expect(await stored()).toMatchObject({ status: "unknown", attempt: 2 });
     expect([began, after]).toEqual([1, 0]);
     const last = (await ledger.journal({ after: 0, limit: 500 })).at(-1);
-    expect(last).toMatchObject({ kind: "call-unknown", body: expect.stringContaining("charge") as string });
+    expect(last?.kind).toBe("call-unknown");
+    expect(JSON.stringify(last?.body)).toContain("charge");
   });
 
   test("a person who says that it did not happen lets the step in doubt run", async () => {

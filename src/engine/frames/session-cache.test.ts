@@ -15,6 +15,7 @@ const parts = {
   newId: createIds(),
   hasher: chainHasher(undefined),
   knownSeal: { k: 0 },
+  ledger: { digestKey: new Uint8Array(32) },
 } as unknown as EngineParts;
 
 let cache: SessionCache;

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { JsonValue } from "../../protocol/index.ts";
 import type { Draft } from "../ledger/index.ts";
 import type { JournalEntry } from "./bodies.ts";
 import { parseEntry } from "./parse-entry.ts";
@@ -7,7 +8,7 @@ import { entrySubject } from "./read-entry.ts";
 const STARTED = { call: "s.c", tool: "pay", attempt: 1, owner: "o", argsDigest: "d" };
 
 function parsed(kind: string, body: unknown): ReturnType<typeof parseEntry> {
-  return parseEntry({ kind, body: JSON.stringify(body) });
+  return parseEntry({ kind, body: JSON.parse(JSON.stringify(body)) as JsonValue });
 }
 
 test("a record of a known kind is read with its body", () => {

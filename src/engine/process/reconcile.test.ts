@@ -127,7 +127,9 @@ describe("a claim that this process does not know of", () => {
     await beats(3);
     expect(await stored("pay")).toMatchObject({ status: "unknown", attempt: 1 });
     const [record] = await records("call-unknown");
-    expect(record?.body).toContain("the ledger lost the outcome that the process had reported");
+    expect(JSON.stringify(record?.body)).toContain(
+      "the ledger lost the outcome that the process had reported",
+    );
     expect(runs).toBe(0);
   });
 

@@ -163,7 +163,7 @@ describe("a call whose process is gone", () => {
     await survivor.work({ once: true });
     expect(await stored()).toMatchObject({ status: "unknown", attempt: 5, lost: 5 });
     const [record] = await records("call-unknown");
-    expect(record?.body).toContain("5 processes that ran it stopped");
+    expect(JSON.stringify(record?.body)).toContain("5 processes that ran it stopped");
     await clock.advance(LEASE_MS);
     await survivor.work({ once: true });
     expect(runs).toBe(0);

@@ -252,7 +252,7 @@ describe("after a failover", () => {
   test("many claims that the ledger has are compared in a few statements", async () => {
     const pay = engine.gate("pay", {}, async () => "paid");
     for (let place = 0; place < 40; place += 1) await pay({}, { key: `k${place}`, by: ana });
-    watched.intercept("chain", () => new Promise(() => {}));
+    watched.intercept("sessionLog", () => new Promise(() => {}));
     promote();
     const before = watched.count("load") + watched.count("calls");
     await pass(HEARTBEAT_MS + 100);

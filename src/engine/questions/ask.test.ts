@@ -82,7 +82,7 @@ describe("a turn that needs people", () => {
     const fixture = await openEngineFixture();
     const asked = await fixture.askAll(Array.from({ length: 10 }, () => ({ tool: "pay" })));
     const ids = asked.map(({ confirmation }) => confirmation.id);
-    for (const id of ids) expect(id).toMatch(/^adk-[0-9a-z]{26}$/);
+    for (const id of ids) expect(id).toMatch(/^adk-[0-9a-z]{52}$/);
     expect(new Set(ids.map((id) => id.slice(-16))).size).toBe(10);
   });
 });

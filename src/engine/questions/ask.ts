@@ -1,5 +1,5 @@
 import type { ConfirmationAsk } from "../../protocol/index.ts";
-import { redact } from "../common/index.ts";
+import { confirmationId, redact } from "../common/index.ts";
 import type { BodyOf } from "../journal/index.ts";
 import type {
   CallRecord,
@@ -44,7 +44,7 @@ export function newConfirmation(
 ): ConfirmationRecord {
   const { session, call, frame, question } = subject;
   return {
-    id: `adk-${call.session}.${parts.newId(now)}`,
+    id: confirmationId(call.session, parts.newId(now)),
     call: call.id,
     round: call.rounds,
     session: call.session,

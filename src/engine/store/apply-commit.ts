@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../protocol/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import type {
   CallRecord,
@@ -185,7 +186,8 @@ class Work {
       this.#items.push({
         kind: `state of ${write.scope}`,
         id: this.#stateId(write.scope),
-        value: write.delta,
+        // Whatever is not JSON is refused here, in every store alike.
+        value: JSON.parse(JSON.stringify(write.delta)) as JsonObject,
       });
   }
 

@@ -1,4 +1,5 @@
 import type { JsonObject, StoredEvent } from "../../protocol/index.ts";
+import { sessionOf } from "../common/index.ts";
 import type { HostedApp } from "../host.ts";
 import { eventsOf, positionOf, recordsOf, rowAt } from "../journal/index.ts";
 import type {
@@ -34,7 +35,7 @@ import type {
 } from "../ledger/index.ts";
 import { isAnswered, isFrameOver } from "../lifecycle/index.ts";
 import { applyCommit } from "./apply-commit.ts";
-import { type SessionDocument, sessionOf } from "./document.ts";
+import type { SessionDocument } from "./document.ts";
 import { DocumentCache } from "./document-cache.ts";
 import { NO_DEADLINE } from "./entries.ts";
 import { listConfirmations } from "./list-confirmations.ts";
@@ -358,7 +359,7 @@ export class DocumentLedger implements Ledger {
   async journal(range: JournalRange & { readonly until?: number }): Promise<readonly JournalRecord[]> {
     const { after, until = Number.MAX_SAFE_INTEGER, limit } = range;
     const found = new RecordPage(range);
-    for (let row = rowAt(after) - 1; ; ) {
+    for (let row = Math.max(0, rowAt(after) - 1); ; ) {
       const rows = await this.#store.log({ after: row, ...pageOf(range, limit + 1) });
       for (const each of rows) {
         for (const record of recordsOf(each))
@@ -372,7 +373,7 @@ export class DocumentLedger implements Ledger {
 
   async chain(stream: string, range: JournalRange): Promise<readonly JournalRecord[]> {
     const found = new RecordPage(range);
-    for (let n = rowAt(range.after) - 1; ; ) {
+    for (let n = Math.max(0, rowAt(range.after) - 1); ; ) {
       const rows = await this.#store.sessionLog(stream, { after: n, ...pageOf(range, PAGE) });
       for (const each of rows)
         for (const record of recordsOf(each)) if (record.n > range.after) found.add(record);

@@ -36,17 +36,3 @@ export interface SessionDocument {
   readonly confirmations: readonly Packed<ConfirmationRecord>[];
   readonly steps: readonly Packed<StepRecord>[];
 }
-
-/** The session that a call, a frame or a confirmation belongs to: their ids begin with its key. */
-export function sessionOf(id: string): string {
-  const bare = id.startsWith(CONFIRMATION_PREFIX) ? id.slice(CONFIRMATION_PREFIX.length) : id;
-  const end = bare.indexOf(".");
-  return end < 0 ? bare : bare.slice(0, end);
-}
-
-/** What clients of the ADK expect of the id of a request for confirmation. */
-const CONFIRMATION_PREFIX = "adk-";
-
-export function confirmationId(session: string, random: string): string {
-  return `${CONFIRMATION_PREFIX}${session}.${random}`;
-}

@@ -7,7 +7,7 @@
  */
 
 export { type Archive, eraseArchive } from "./archive.ts";
-export { confirmationId, type SessionDocument } from "./document.ts";
+export type { SessionDocument } from "./document.ts";
 export { DocumentLedger } from "./document-ledger.ts";
 export type {
   DocumentQuery,

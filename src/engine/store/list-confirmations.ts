@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { CountersignError } from "../../protocol/index.ts";
+import { sessionOf } from "../common/index.ts";
 import type {
   CallRecord,
   ConfirmationFilter,
@@ -11,7 +12,7 @@ import type {
 import { wordsOf } from "../ledger/search-words.ts";
 import { shownStatus } from "../lifecycle/index.ts";
 import { viewersOf } from "../people/index.ts";
-import { type Packed, sessionOf } from "./document.ts";
+import type { Packed } from "./document.ts";
 import { NO_DEADLINE, OPEN_FACETS } from "./entries.ts";
 import { afterOf, limitOf, toPage } from "./pages.ts";
 import { SessionRows } from "./rows.ts";

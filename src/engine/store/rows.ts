@@ -1,7 +1,8 @@
 import type { JsonValue } from "../../protocol/index.ts";
+import { sessionOf } from "../common/index.ts";
 import type { CallRecord, ConfirmationRecord, FrameRecord, LogRow, StepRecord } from "../ledger/index.ts";
 import type { Archive } from "./archive.ts";
-import { type Packed, type SessionDocument, sessionOf } from "./document.ts";
+import type { Packed, SessionDocument } from "./document.ts";
 import { unpack } from "./long-values.ts";
 import type { Store } from "./store.ts";
 

@@ -1,6 +1,7 @@
+import { confirmationPrefix, sessionOf } from "../common/index.ts";
 import type { CallRecord, ConfirmationRecord } from "../ledger/index.ts";
 import { searchableWords } from "../ledger/search-words.ts";
-import { confirmationId, type Packed } from "./document.ts";
+import type { Packed } from "./document.ts";
 import { NO_DEADLINE } from "./entries.ts";
 import { SessionRows } from "./rows.ts";
 import type { Entry, ItemChange, LoadedDocument, Store, StoreChange } from "./store.ts";
@@ -104,12 +105,12 @@ async function indexedOf(
   store: Store,
   session: string,
 ): Promise<readonly { readonly id: string; readonly value: Indexed; readonly version: number }[]> {
-  const first = confirmationId(session, "");
+  const first = confirmationPrefix(session);
   const found: { id: string; value: Indexed; version: number }[] = [];
   for (let after = first; ; ) {
     const page = await store.itemsOf(INDEXED, { after, limit: BATCH });
     for (const { id, value, version } of page)
-      if (id.startsWith(first)) found.push({ id, value: value as unknown as Indexed, version });
+      if (sessionOf(id) === session) found.push({ id, value: value as unknown as Indexed, version });
     const last = page.at(-1);
     if (last === undefined || page.length < BATCH || !last.id.startsWith(first)) return found;
     after = last.id;

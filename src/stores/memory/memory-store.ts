@@ -220,7 +220,7 @@ export class MemoryStore implements Store {
     const { k } = checkpoint;
     if (this.#checkpoints.some((each) => each.k === k)) return false;
     const { previous, row } = upon ?? {};
-    if (row !== undefined && this.#log[row.seq - 1]?.hash !== row.hash) return false;
+    if (row !== undefined && this.#log[checkpoint.lastSeq - 1]?.hash !== row) return false;
     if (
       previous !== undefined &&
       !this.#checkpoints.some((each) => each.k === k - 1 && each.hash === previous)

@@ -1,6 +1,7 @@
-import type { StoredEvent } from "../../../protocol/index.ts";
+import type { JsonValue, StoredEvent } from "../../../protocol/index.ts";
+import { rowBody } from "../../journal/index.ts";
 import type { Commit, CommitOutcome, Ledger, Memo, SessionName, Write } from "../ledger.ts";
-import type { CallRecord, ConfirmationRecord, FrameRecord, JournalRecord } from "../records.ts";
+import type { CallRecord, ConfirmationRecord, FrameRecord } from "../records.ts";
 
 const APP = "bank";
 const AT = 1_800_000_000_000;
@@ -28,7 +29,6 @@ export class SessionWriter {
   readonly #ledger: Ledger;
   version = 0;
   nextSeq = 1;
-  chainLength = 0;
 
   constructor(ledger: Ledger, key: string, name: Partial<SessionName> = {}) {
     this.#ledger = ledger;
@@ -36,13 +36,13 @@ export class SessionWriter {
     this.name = { app: APP, user: "ana", id: key, ...name };
   }
 
-  async commit(writes: readonly Write[] = [], options: CommitOptions = {}): Promise<CommitOutcome> {
+  async commit(writes: readonly (Write | Told)[] = [], options: CommitOptions = {}): Promise<CommitOutcome> {
     const outcome = await this.#ledger.commit(this.toCommit(writes, options));
     if (outcome.ok) this.version += 1;
     return outcome;
   }
 
-  toCommit(writes: readonly Write[], options: CommitOptions): Commit {
+  toCommit(given: readonly (Write | Told)[], options: CommitOptions): Commit {
     const {
       version = this.version,
       open = 0,
@@ -60,25 +60,60 @@ export class SessionWriter {
         open,
         ready,
         bytes,
-        chain: { n: this.chainLength, hash: `hash-${this.chainLength}` },
+        chain: { n: version + 1, hash: `hash-${version + 1}` },
         updatedAt,
         ...(deletedAt === undefined ? {} : { deletedAt }),
       },
-      writes,
+      writes: given.filter((each) => !isTold(each)),
+      log: buildLogRow(this.key, version + 1, {
+        at: updatedAt,
+        events: this.nextSeq - 1,
+        told: given.filter(isTold),
+      }),
       ...(owner === undefined ? {} : { owner }),
       sync,
     };
   }
 
-  event(text: string): Write {
+  event(text: string): Told {
     const seq = this.nextSeq++;
-    return { kind: "event", seq, event: buildEvent(`${this.key}-e${seq}`, text) };
+    return { kind: "event", event: buildEvent(`${this.key}-e${seq}`, text) };
   }
 
-  journal(kind: string, body: string | null = `{"kind":"${kind}"}`): Write {
-    const n = ++this.chainLength;
-    return { kind: "journal", record: buildJournal(this.key, n, { kind, body }) };
+  journal(kind: string, body: JsonValue = { kind }): Told {
+    return { kind: "record", of: kind, body };
   }
+}
+
+/** What a commit says has happened: it goes to the log. */
+export type Told =
+  | { readonly kind: "event"; readonly event: StoredEvent }
+  | { readonly kind: "record"; readonly of: string; readonly body: JsonValue };
+
+function isTold(write: Write | Told): write is Told {
+  return write.kind === "event" || write.kind === "record";
+}
+
+function buildLogRow(
+  session: string,
+  n: number,
+  { at, events, told }: { readonly at: number; readonly events: number; readonly told: readonly Told[] },
+): Commit["log"] {
+  const records = told.filter((each) => each.kind === "record");
+  const said = told.filter((each) => each.kind === "event");
+  return {
+    session,
+    n,
+    at,
+    kinds: records.map(({ of }) => of),
+    digest: `digest-${n}`,
+    hash: `hash-${n}`,
+    events,
+    body: rowBody(
+      records.map(({ body }) => JSON.stringify(body)),
+      said.map(({ event }) => JSON.stringify(event)),
+    ),
+  };
 }
 
 export function buildEvent(id: string, text: string): StoredEvent {
@@ -91,31 +126,14 @@ export function buildEvent(id: string, text: string): StoredEvent {
   };
 }
 
-export function buildJournal(
-  stream: string,
-  n: number,
-  over: Partial<JournalRecord> = {},
-): Omit<JournalRecord, "seq"> {
-  const record = {
-    stream,
-    n,
-    at: AT,
-    kind: "noted",
-    bodyDigest: `digest-${n}`,
-    hash: `hash-${n}`,
-    body: "{}",
-  };
-  return { ...record, ...over };
-}
-
-/** The id of a question: those of calls, frames and questions begin with the key of their session. */
+/** The id of a question: its session and 26 characters of its own. */
 export function questionId(session: string, name: string): string {
-  return `adk-${session}.${name}`;
+  return `adk-${session}${name.padEnd(26, "-")}`;
 }
 
 /** What an id says beside its session. */
 export function nameIn(id: string): string {
-  return id.slice(id.indexOf(".") + 1);
+  return id.startsWith("adk-") ? id.slice(-26).replace(/-+$/, "") : id.slice(id.indexOf(".") + 1);
 }
 
 /** `name` becomes the id `<session>.<name>`. */

@@ -29,7 +29,7 @@ export const commitCases: readonly LedgerCase[] = [
           open: 0,
           ready: 0,
           bytes: 0,
-          chain: { n: 0, hash: "hash-0" },
+          chain: { n: 1, hash: "hash-1" },
           createdAt: 5,
           updatedAt: 5,
         },
@@ -43,7 +43,7 @@ export const commitCases: readonly LedgerCase[] = [
       });
       const second = (await ledger.load({ session: writer.name }))?.session;
       const { version, open: asked, ready, bytes, chain } = second ?? {};
-      checkEqual([version, asked, ready, chain?.n], [2, 3, 2, 1], "version, open, ready, chain");
+      checkEqual([version, asked, ready, chain?.n], [2, 3, 2, 2], "version, open, ready, chain");
       checkEqual(bytes, 5_000_000_000, "bytes");
       checkEqual([second?.createdAt, second?.updatedAt], [5, 9], "times");
     },
@@ -109,7 +109,7 @@ export const commitCases: readonly LedgerCase[] = [
       await writer.commit();
       const before = await ledger.load({ sessionKey: "s1" });
       const outcome = await writer.commit([
-        { kind: "event", seq: 1, event: buildEvent("e1", "never") },
+        { kind: "event", event: buildEvent("e1", "never") },
         ...buildQuestion("s1", "c1"),
         { kind: "frame-insert", frame: buildFrame("s1", "f1", { status: "ready" }) },
         { kind: "state", scope: "app", delta: { "app:x": 1 } },

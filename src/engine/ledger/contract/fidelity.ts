@@ -1,7 +1,7 @@
 import type { JsonObject, StoredEvent } from "../../../protocol/index.ts";
 import type { Ledger } from "../ledger.ts";
 import type { CallRecord, ConfirmationRecord, FrameRecord, Shown, Vote } from "../records.ts";
-import { buildMemo, SessionWriter } from "./build.ts";
+import { buildMemo, questionId, SessionWriter } from "./build.ts";
 import { checkEqual } from "./check.ts";
 import type { LedgerCase, LedgerSubject } from "./subject.ts";
 
@@ -67,7 +67,7 @@ const call: Required<CallRecord> = {
   owner: "o",
   startedAt: 11,
   endedAt: 12,
-  confirmation: "adk-s1.c",
+  confirmation: questionId("s1", "c"),
   rounds: 4,
   refused: true,
   result: difficultValues(),
@@ -112,7 +112,7 @@ const vote: Required<Vote> = {
 };
 
 const confirmation: Required<ConfirmationRecord> = {
-  id: "adk-s1.c",
+  id: questionId("s1", "c"),
   call: "s1.w",
   round: 3,
   session: "s1",
@@ -149,7 +149,7 @@ const event: StoredEvent = {
 async function writeAll(ledger: Ledger, { clock }: LedgerSubject): Promise<void> {
   const writer = new SessionWriter(ledger, "s1", { user: "Ana Ž. 🐎", id: "id with 'quotes' / and ☃" });
   await writer.commit([
-    { kind: "event", seq: 1, event },
+    { kind: "event", event },
     { kind: "frame-insert", frame },
     { kind: "call-insert", call },
     { kind: "confirmation-insert", confirmation },
@@ -168,13 +168,13 @@ async function writeAll(ledger: Ledger, { clock }: LedgerSubject): Promise<void>
     { kind: "state", scope: "session", delta: difficultValues() },
     { kind: "state", scope: "app", delta: difficultValues() },
     { kind: "remember", memo: buildMemo("k", { response: difficultValues(), expiresAt: clock.now() + 9 }) },
-    writer.journal("noted", '{"text":"ž 🐎 \\u0000"}'),
+    writer.journal("noted", { text: "ž 🐎 \u0000" }),
   ]);
 }
 
 async function readAll(ledger: Ledger): Promise<unknown[]> {
   return [
-    await ledger.load({ confirmation: "adk-s1.c" }),
+    await ledger.load({ confirmation: questionId("s1", "c") }),
     await ledger.events("s1"),
     await ledger.steps("s1.w"),
     await ledger.state("s1"),
@@ -200,7 +200,7 @@ export const fidelityCases: readonly LedgerCase[] = [
       checkEqual((await ledger.steps("s1.w"))[0]?.value, difficultValues(), "the step's value");
       checkEqual(
         (await ledger.chain("s1", { after: 0, limit: 1 }))[0]?.body,
-        '{"text":"ž 🐎 \\u0000"}',
+        { text: "ž 🐎 \u0000" },
         "the body",
       );
       checkEqual("polluted" in {}, false, "did a value reach the prototype");

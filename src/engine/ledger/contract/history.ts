@@ -1,5 +1,6 @@
+import { positionOf } from "../../journal/index.ts";
 import type { CheckpointRecord } from "../records.ts";
-import { buildJournal, SessionWriter } from "./build.ts";
+import { SessionWriter } from "./build.ts";
 import { checkEqual } from "./check.ts";
 import type { LedgerCase } from "./subject.ts";
 
@@ -73,20 +74,33 @@ export const historyCases: readonly LedgerCase[] = [
       checkEqual(
         chain.map(({ n, kind }) => [n, kind]),
         [
-          [1, "a1"],
-          [2, "a2"],
-          [3, "a3"],
+          [positionOf(1, 0), "a1"],
+          [positionOf(1, 1), "a2"],
+          [positionOf(2, 0), "a3"],
         ],
         "chain",
       );
       checkEqual(
-        (await ledger.chain("a", { after: 1, limit: 1 })).map(({ n }) => n),
-        [2],
+        (await ledger.chain("a", { after: positionOf(1, 0), limit: 1 })).map(({ n }) => n),
+        [positionOf(1, 1)],
         "part of a chain",
       );
-      const { seq: _seq, ...record } = chain[0] ?? { seq: 0 };
-      const expected = buildJournal("a", 1, { kind: "a1", body: '{"kind":"a1"}' });
+      const { seq: _seq, at: _at, ...record } = chain[0] ?? { seq: 0, at: 0 };
+      const expected = { stream: "a", n: positionOf(1, 0), kind: "a1", hash: "hash-1", body: { kind: "a1" } };
       checkEqual(record, expected, "the record");
+      const log = await ledger.log({ after: 0, limit: 10 });
+      checkEqual(
+        log.map(({ session, n, kinds }) => [session, n, kinds]),
+        [
+          ["a", 1, ["a1", "a2"]],
+          ["b", 1, ["b1"]],
+          ["a", 2, ["a3"]],
+        ],
+        "the log",
+      );
+      const own = await ledger.sessionLog("a", { after: 1, limit: 10 });
+      checkEqual(own, log.slice(2), "one session's log");
+      checkEqual(own[0]?.body, '{"records":[{"kind":"a3"}],"events":[]}', "the body, letter by letter");
     },
   },
   {
@@ -95,7 +109,7 @@ export const historyCases: readonly LedgerCase[] = [
       const ledger = await open();
       const writer = new SessionWriter(ledger, "a");
       await writer.commit();
-      const record = { kind: "journal", record: buildJournal("a", 1) } as const;
+      const record = writer.journal("noted");
       const commits = [writer.toCommit([record], {}), writer.toCommit([record], {})];
       const outcomes = await Promise.all(commits.map((commit) => ledger.commit(commit)));
       checkEqual(outcomes.filter(({ ok }) => ok).length, 1, "how many took it");
@@ -115,7 +129,7 @@ export const historyCases: readonly LedgerCase[] = [
       const all = [
         { key: "a", chain },
         { key: "b", chain },
-        { key: "c", chain },
+        { key: "c", chain: { n: 2, hash: "hash-2" } },
       ];
       checkEqual(await ledger.streams("", 10), all, "all");
       checkEqual(await ledger.streams("a", 1), [{ key: "b", chain }], "one after the first");
@@ -137,19 +151,19 @@ export const historyCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: "a seal upon a record or a checkpoint that is not there any more is refused",
+    name: "a seal upon a line or a checkpoint that is not there any more is refused",
     async run({ open }) {
       const ledger = await open();
       const writer = new SessionWriter(ledger, "s1");
       await writer.commit([writer.journal("noted")]);
-      const [record] = await ledger.journal({ after: 0, limit: 1 });
-      const first = { ...seal(1, "one"), lastSeq: record?.seq ?? 0 };
-      checkEqual(await ledger.seal(first, { record: "another" }), false, "another record of the number");
+      const [row] = await ledger.log({ after: 0, limit: 1 });
+      const first = { ...seal(1, "one"), lastSeq: row?.seq ?? 0 };
+      checkEqual(await ledger.seal(first, { row: "another" }), false, "another line of the number");
       const later = { ...first, lastSeq: first.lastSeq * 2 };
-      checkEqual(await ledger.seal(later, { record: record?.hash ?? "" }), false, "a number that none has");
-      checkEqual(await ledger.seal(first, { record: record?.hash ?? "" }), true, "the record that was read");
+      checkEqual(await ledger.seal(later, { row: row?.hash ?? "" }), false, "a number that none has");
+      checkEqual(await ledger.seal(first, { row: row?.hash ?? "" }), true, "the line that was read");
       const next = { ...seal(2, "two"), lastSeq: first.lastSeq };
-      const upon = { record: record?.hash ?? "" };
+      const upon = { row: row?.hash ?? "" };
       checkEqual(await ledger.seal(next, { ...upon, previous: "another" }), false, "another checkpoint");
       checkEqual(await ledger.seal({ ...next, k: 3 }, { ...upon, previous: first.hash }), false, "a gap");
       checkEqual(await ledger.seal(next, { ...upon, previous: first.hash }), true, "the one before");

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../protocol/index.ts";
 import type { ConfirmationFilter, Ledger, Write } from "../ledger.ts";
 import type { CallRecord, ConfirmationRecord } from "../records.ts";
-import { buildQuestion, nameIn, questionId, SessionWriter } from "./build.ts";
+import { buildQuestion, nameIn, questionId, SessionWriter, type Told } from "./build.ts";
 import { checkEqual, checkRejected } from "./check.ts";
 import type { LedgerCase } from "./subject.ts";
 
@@ -15,7 +15,7 @@ function asking(
   id: string,
   args: JsonObject,
   over: { readonly call?: Partial<CallRecord>; readonly confirmation?: Partial<ConfirmationRecord> } = {},
-): Write[] {
+): (Write | Told)[] {
   const question = buildQuestion(writer.key, id, { ...over, call: { args, ...over.call } });
   return [...question, writer.journal("asked")];
 }
@@ -152,7 +152,6 @@ export const searchCases: readonly LedgerCase[] = [
       checkEqual(await find(ledger, "ana"), "c-s1 c-s2", "before");
       const erased = new SessionWriter(ledger, "s1");
       erased.version = 1;
-      erased.chainLength = 1;
       const close = {
         kind: "confirmation-update",
         id: questionId("s1", "c-s1"),
@@ -196,7 +195,7 @@ export const searchCases: readonly LedgerCase[] = [
       const ledger = await open();
       const expected = { rare: [] as string[], common: [] as string[], both: [] as string[] };
       const writer = new SessionWriter(ledger, "s1");
-      const writes: Write[] = [];
+      const writes: (Write | Told)[] = [];
       for (let i = 0; i < LARGE; i++) {
         const id = `c${String(i).padStart(5, "0")}`;
         const rare = i % 400 === 399;
