@@ -12,7 +12,7 @@ import {
   chainHasher,
   checkpointHash,
   foldRoot,
-  recordHash,
+  rowHash,
   sealedBefore,
 } from "../journal/chain.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -102,7 +102,7 @@ describe("verify", () => {
     const writer = await busyLedger();
     const { engine, watched } = killableEngine(writer.ledger, clock);
     const [open] = (await writer.ledger.confirmations({ state: "closed" })).items;
-    watched.intercept("chain", async (pass) => {
+    watched.intercept("sessionLog", async (pass) => {
       await tryDeny(writer, open?.confirmation.id ?? "", { by: { id: "eve", kind: "agent" } });
       return pass();
     });
@@ -112,52 +112,52 @@ describe("verify", () => {
   test.each([
     [
       "an altered body",
-      "update journal set body = replace(body, 'ana', 'eve') where kind = 'confirmation-approved'",
+      "update log set body = replace(body, 'ana', 'eve') where kinds like '%confirmation-approved%'",
       "its body was changed",
     ],
     [
       "an altered time",
-      "update journal set at = at + 1 where kind = 'confirmation-approved'",
+      "update log set at = at + 1 where kinds like '%confirmation-approved%'",
       "its hash does not match",
     ],
     [
       "an altered kind",
-      "update journal set kind = 'confirmation-approved' where kind = 'confirmation-denied'",
+      "update log set kinds = replace(kinds, 'confirmation-denied', 'confirmation-approved') where kinds like '%confirmation-denied%'",
       "its hash does not match",
     ],
     [
       "an altered digest",
-      "update journal set body_digest = 'x', body = null where kind = 'confirmation-denied'",
+      "update log set digest = 'x', body = null where kinds like '%confirmation-denied%'",
       "its hash does not match",
     ],
     [
       "a record removed from the middle",
-      "delete from journal where kind = 'confirmation-requested' and stream = (select stream from journal where kind = 'confirmation-denied')",
+      "delete from log where kinds like '%confirmation-requested%' and session = (select session from log where kinds like '%confirmation-denied%')",
       "is missing",
     ],
     [
       "a record removed from the end of a chain",
-      "delete from journal where kind = 'confirmation-denied'",
-      "its chain ends at record 1, but the session says 2",
+      "delete from log where kinds like '%confirmation-denied%'",
+      "its chain ends at commit 1, but the session says 2",
     ],
     [
       "a chain's head set back with its record",
-      "delete from journal where kind = 'confirmation-denied'; update sessions set chain_n = 1, chain_hash = (select hash from journal where stream = sessions.key and n = 1) where id = 'denied'",
+      "delete from log where kinds like '%confirmation-denied%'; update documents set body = json_set(body, '$.head.chain.n', 1, '$.head.chain.hash', (select hash from log where session = documents.key and n = 1)) where id = 'denied'",
       "but the journal has different ones",
     ],
     [
       "records that changed places",
-      "update journal set seq = 1001 where seq = 2; update journal set seq = 2 where seq = 3; update journal set seq = 3 where seq = 1001",
+      "update log set seq = 1001 where seq = 2; update log set seq = 2 where seq = 3; update log set seq = 3 where seq = 1001",
       "but the journal has different ones",
     ],
     [
       "a removed session with its records",
-      "delete from journal where stream = (select key from sessions where id = 'denied'); delete from sessions where id = 'denied'",
+      "delete from log where session = (select key from documents where id = 'denied'); delete from documents where id = 'denied'",
       "but the journal has different ones",
     ],
     [
       "a removed session whose records were altered",
-      "update journal set body = replace(body, 'ana', 'eve') where kind = 'confirmation-denied'; delete from sessions where id = 'denied'",
+      "update log set body = replace(body, 'ana', 'eve') where kinds like '%confirmation-denied%'; delete from documents where id = 'denied'",
       "belong to no session",
     ],
     ["a removed checkpoint", "delete from checkpoints where k = 2", "checkpoint 2 is missing"],
@@ -168,7 +168,7 @@ describe("verify", () => {
     ],
     [
       "an invented record",
-      "insert into journal (seq, stream, n, at, kind, body_digest, hash) select 5000, stream, n + 1, at, kind, body_digest, hash from journal where kind = 'confirmation-denied'",
+      "insert into log (seq, session, n, at, kinds, digest, hash, events) select 5000, session, n + 1, at, kinds, digest, hash, events from log where kinds like '%confirmation-denied%'",
       "its hash does not match",
     ],
   ])("finds %s", async (_what, statements, fault) => {
@@ -181,7 +181,7 @@ describe("verify", () => {
   test("reports one removed record once for its chain and once for its checkpoint, not for every later one", async () => {
     const engine = await busyLedger();
     await engine.head();
-    tamper("delete from journal where kind = 'confirmation-denied'");
+    tamper("delete from log where kinds like '%confirmation-denied%'");
     const { faults: found } = await engine.verify();
     expect(found.filter(({ where }) => where.startsWith("session"))).toHaveLength(1);
     expect(found.filter(({ where }) => where.startsWith("checkpoint")).length).toBeLessThanOrEqual(2);
@@ -192,9 +192,9 @@ describe("verify", () => {
     const [before] = await engine.ledger.checkpoints(1, 1);
     const head = await engine.head();
     tamper(
-      `delete from journal where seq > ${before?.lastSeq}`,
+      `delete from log where seq > ${before?.lastSeq}`,
       `delete from checkpoints where k > ${before?.k}`,
-      "update sessions set chain_n = (select count(*) from journal where stream = key), chain_hash = coalesce((select hash from journal where stream = key order by n desc limit 1), '')",
+      "update documents set body = json_set(body, '$.head.chain.n', (select count(*) from log where session = key), '$.head.chain.hash', coalesce((select hash from log where session = key order by n desc limit 1), ''))",
     );
     const alone = await engine.verify();
     expect(alone.ok).toBe(true);
@@ -221,7 +221,7 @@ describe("verify", () => {
     const engine = await openEngine();
     const pay = engine.gate("pay", { requireConfirmation: true }, async () => 1);
     for (let n = 0; n < 120; n++) await pay({}, { key: `${n}`, by: ana });
-    tamper("update journal set at = at + 1");
+    tamper("update log set at = at + 1");
     expect((await engine.verify()).faults).toHaveLength(100);
   });
 });
@@ -233,38 +233,40 @@ function rewriteConsistently(digestKey: Uint8Array, secret?: string): void {
   const all = (sql: string): Record<string, string | number>[] =>
     database.prepare(sql).all() as Record<string, string | number>[];
   database.exec(
-    "update journal set body = replace(body, '\"ana\"', '\"eve\"') where kind = 'confirmation-approved'",
+    "update log set body = replace(body, '\"ana\"', '\"eve\"') where kinds like '%confirmation-approved%'",
   );
-  for (const row of all("select seq, body from journal where body is not null")) {
+  for (const row of all("select seq, body from log where body is not null")) {
     const digest = bodyDigest(digestKey, String(row["body"]));
-    database.prepare("update journal set body_digest = ? where seq = ?").run(digest, Number(row["seq"]));
+    database.prepare("update log set digest = ? where seq = ?").run(digest, Number(row["seq"]));
   }
   const heads = new Map<string, string>();
-  for (const row of all("select * from journal order by stream, n")) {
-    const stream = String(row["stream"]);
+  for (const row of all("select * from log order by session, n")) {
+    const session = String(row["session"]);
     const unhashed = {
-      stream,
+      session,
       n: Number(row["n"]),
       at: Number(row["at"]),
-      kind: String(row["kind"]),
-      bodyDigest: String(row["body_digest"]),
+      kinds: row["kinds"] === "" ? [] : (JSON.parse(String(row["kinds"])) as string[]),
+      digest: String(row["digest"]),
     };
     const sealed = sealedBefore(String(row["hash"])) ?? 0;
-    const hash = recordHash(hasher, heads.get(stream) ?? CHAIN_START, unhashed, sealed);
-    heads.set(stream, hash);
-    database.prepare("update journal set hash = ? where seq = ?").run(hash, Number(row["seq"]));
+    const hash = rowHash(hasher, heads.get(session) ?? CHAIN_START, unhashed, sealed);
+    heads.set(session, hash);
+    database.prepare("update log set hash = ? where seq = ?").run(hash, Number(row["seq"]));
   }
   for (const [key, hash] of heads)
-    database.prepare("update sessions set chain_hash = ? where key = ?").run(hash, key);
+    database
+      .prepare("update documents set body = json_set(body, '$.head.chain.hash', ?) where key = ?")
+      .run(hash, key);
   let root = "";
   let previous = CHAIN_START;
   let after = 0;
   for (const checkpoint of all("select * from checkpoints order by k")) {
     const lastSeq = Number(checkpoint["last_seq"]);
-    for (const row of all(`select * from journal where seq > ${after} and seq <= ${lastSeq} order by seq`)) {
+    for (const row of all(`select * from log where seq > ${after} and seq <= ${lastSeq} order by seq`)) {
       root = foldRoot(hasher, root, {
         seq: Number(row["seq"]),
-        stream: String(row["stream"]),
+        session: String(row["session"]),
         n: Number(row["n"]),
         hash: String(row["hash"]),
       });
@@ -333,13 +335,13 @@ describe("memory", () => {
     const limitOf: Partial<Record<LedgerMethod, (args: readonly unknown[]) => number>> = {
       streams: ([, limit]) => limit as number,
       checkpoints: ([, limit]) => limit as number,
-      journal: ([range]) => (range as { limit: number }).limit,
-      chain: ([, range]) => (range as { limit: number }).limit,
+      log: ([range]) => (range as { limit: number }).limit,
+      sessionLog: ([, range]) => (range as { limit: number }).limit,
     };
     const pages = watched.calls.flatMap(({ method, args }) => limitOf[method]?.(args) ?? []);
     expect(Math.max(...pages)).toBe(PAGE);
-    expect(watched.count("chain")).toBe(3);
-    expect(watched.count("journal")).toBe(6);
+    expect(watched.count("sessionLog")).toBe(3);
+    expect(watched.count("log")).toBe(6);
   });
 });
 
@@ -348,7 +350,7 @@ describe("sealing", () => {
     const engine = await busyLedger();
     const first = await engine.head();
     expect(await engine.head()).toBe(first);
-    const { length } = await engine.ledger.journal({ after: 0, limit: PAGE });
+    const { length } = await engine.ledger.log({ after: 0, limit: PAGE });
     expect(await engine.ledger.lastCheckpoint()).toMatchObject({ k: 3, count: length });
   });
 

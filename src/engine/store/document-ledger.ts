@@ -60,6 +60,10 @@ export class DocumentLedger implements Ledger {
     this.#outbox = new StoredOutbox(store, () => this.#lastRecord());
   }
 
+  get gapless(): true | undefined {
+    return this.#store.gapless;
+  }
+
   get digestKey(): Uint8Array {
     return this.#store.digestKey;
   }

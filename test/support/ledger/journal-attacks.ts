@@ -6,7 +6,7 @@ import {
   chainHasher,
   checkpointHash,
   foldRoot,
-  recordHash,
+  rowHash,
 } from "../../../src/engine/journal/chain.ts";
 import { tryApprove, tryDeny } from "../../../src/engine/testing/try-decide.ts";
 
@@ -31,6 +31,8 @@ interface Attack {
   readonly name: string;
   /** Statements for the database, or what somebody does who also knows this code. */
   readonly act: readonly string[] | ((attacked: AttackedJournal, engine: Engine) => Promise<unknown>);
+  /** And every session is made to say that its log ends where it does. */
+  readonly fitsHeads?: true;
   /** Always, unless told otherwise. */
   readonly isFound?: (given: Given) => boolean;
   /** Of the sentence that says so where it is not found. */
@@ -45,16 +47,27 @@ const NO_HEAD = /^Truncation\. Without --head/;
 const NEWER = /newer than the last checkpoint/;
 
 function key(id: string): string {
-  return `(select key from sessions where id = '${id}')`;
+  return `(select key from documents where id = '${id}')`;
 }
 
-const HEADS_FIT =
-  "update sessions set chain_n = (select count(*) from journal where stream = sessions.key), chain_hash = coalesce((select hash from journal where stream = sessions.key order by n desc limit 1), '')";
-const APPROVED = "kind = 'confirmation-approved'";
+const APPROVED = "kinds like '%confirmation-approved%'";
 const DROP_OLD = [
-  `delete from journal where stream = ${key("old")}`,
-  "delete from sessions where id = 'old'",
+  `delete from log where session = ${key("old")}`,
+  "delete from documents where id = 'old'",
 ] as const;
+
+/** Makes every session say that its log ends where it does. */
+async function fitHeads({ rows, run }: AttackedJournal): Promise<void> {
+  for (const { key: session, body } of await rows("select key, body from documents")) {
+    const [last] = await rows(
+      `select n, hash from log where session = '${String(session)}' order by n desc limit 1`,
+    );
+    const document = JSON.parse(String(body)) as { head: { chain: unknown } };
+    document.head.chain = { n: Number(last?.["n"] ?? 0), hash: String(last?.["hash"] ?? "") };
+    const text = JSON.stringify(document).replaceAll("'", "''");
+    await run(`update documents set body = '${text}' where key = '${String(session)}'`);
+  }
+}
 
 /** Everything sealed by two checkpoints, but for the session `new` and the last record of `live`. */
 async function play(engine: Engine): Promise<string> {
@@ -78,54 +91,58 @@ async function play(engine: Engine): Promise<string> {
 
 /** The hash that fits a row, as one computes it who does not have the secret. */
 function fittingHash(row: Row, previous: string, sealed: number): string {
-  return recordHash(
+  const kinds = String(row["kinds"]);
+  return rowHash(
     chainHasher(undefined),
     previous,
     {
-      stream: String(row["stream"]),
+      session: String(row["session"]),
       n: Number(row["n"]),
       at: Number(row["at"]),
-      kind: String(row["kind"]),
-      bodyDigest: String(row["body_digest"]),
+      kinds: kinds === "" ? [] : (JSON.parse(kinds) as string[]),
+      digest: String(row["digest"]),
     },
     sealed,
   );
 }
 
-/** Adds a record to a session that says that all before it was erased, and erases it. */
-async function forgeErasure({ ledger, store, run, rows }: AttackedJournal): Promise<void> {
-  const [last] = await rows(`select * from journal where stream = ${key("live")} order by n desc limit 1`);
-  if (last === undefined) throw new Error("no record");
+/** Adds a commit to a session that says that all before it was erased, and erases it. */
+async function forgeErasure(attacked: AttackedJournal): Promise<void> {
+  const { ledger, store, run, rows } = attacked;
+  const [last] = await rows(`select * from log where session = ${key("live")} order by n desc limit 1`);
+  if (last === undefined) throw new Error("no commit");
   const n = Number(last["n"]) + 1;
-  const body = JSON.stringify({ by: "ana", erased: n - 1 });
-  const row = { ...last, n, kind: "session-deleted", body_digest: bodyDigest(ledger.digestKey, body) };
+  const body = JSON.stringify({ records: [{ by: "ana", erased: n - 1 }], events: [] });
+  const kinds = JSON.stringify(["session-deleted"]);
+  const row = { ...last, n, kinds, digest: bodyDigest(ledger.digestKey, body) };
   const hash = fittingHash(row, String(last["hash"]), 2);
   const isFile = store === "sqlite";
-  const seq = isFile ? "1 + (select max(seq) from journal)" : "nextval('journal_seq')";
+  const seq = isFile ? "1 + (select max(seq) from log)" : "nextval('log_seq')";
   await run(
-    `insert into journal (seq, stream, n, at, kind, body_digest, hash, body${isFile ? "" : ", commit_id"}) select ${seq}, stream, ${n}, at, 'session-deleted', '${row.body_digest}', '${hash}', '${body}'${isFile ? "" : ", commit_id"} from journal where stream = ${key("live")} and n = ${n - 1}`,
+    `insert into log (seq, session, n, at, kinds, digest, hash, events, body${isFile ? "" : ", commit_id"}) select ${seq}, session, ${n}, at, '${kinds}', '${row.digest}', '${hash}', events, '${body}'${isFile ? "" : ", commit_id"} from log where session = ${key("live")} and n = ${n - 1}`,
   );
-  await run(`update journal set body = null where stream = ${key("live")} and n < ${n}`);
-  await run(HEADS_FIT);
+  await run(`update log set body = null where session = ${key("live")} and n < ${n}`);
+  await fitHeads(attacked);
 }
 
 /** Puts another name to a decision, and computes every hash anew that depends on it. */
-async function rewriteAll({ ledger, run, rows }: AttackedJournal): Promise<void> {
+async function rewriteAll(attacked: AttackedJournal): Promise<void> {
+  const { ledger, run, rows } = attacked;
   const hasher = chainHasher(undefined);
-  await run(`update journal set body = replace(body, '"ana"', '"eve"') where ${APPROVED}`);
-  for (const row of await rows("select * from journal where body is not null")) {
+  await run(`update log set body = replace(body, '"ana"', '"eve"') where ${APPROVED}`);
+  for (const row of await rows("select * from log where body is not null")) {
     const digest = bodyDigest(ledger.digestKey, String(row["body"]));
-    await run(`update journal set body_digest = '${digest}' where seq = ${String(row["seq"])}`);
+    await run(`update log set digest = '${digest}' where seq = ${String(row["seq"])}`);
   }
   const heads = new Map<string, string>();
-  for (const row of await rows("select * from journal order by stream, n")) {
-    const stream = String(row["stream"]);
+  for (const row of await rows("select * from log order by session, n")) {
+    const session = String(row["session"]);
     const sealed = Number.parseInt(String(row["hash"]), 10);
-    const hash = fittingHash(row, heads.get(stream) ?? CHAIN_START, sealed);
-    heads.set(stream, hash);
-    await run(`update journal set hash = '${hash}' where seq = ${String(row["seq"])}`);
+    const hash = fittingHash(row, heads.get(session) ?? CHAIN_START, sealed);
+    heads.set(session, hash);
+    await run(`update log set hash = '${hash}' where seq = ${String(row["seq"])}`);
   }
-  await run(HEADS_FIT);
+  await fitHeads(attacked);
   let root = "";
   let previous = CHAIN_START;
   let after = 0;
@@ -133,10 +150,10 @@ async function rewriteAll({ ledger, run, rows }: AttackedJournal): Promise<void>
     const [k, lastSeq, count, at] = ["k", "last_seq", "count", "at"].map((name) => Number(checkpoint[name]));
     if (k === undefined || lastSeq === undefined || count === undefined || at === undefined) return;
     for (const row of await rows(
-      `select * from journal where seq > ${after} and seq <= ${lastSeq} order by seq`,
+      `select * from log where seq > ${after} and seq <= ${lastSeq} order by seq`,
     )) {
       const [seq, n] = [Number(row["seq"]), Number(row["n"])];
-      root = foldRoot(hasher, root, { seq, n, stream: String(row["stream"]), hash: String(row["hash"]) });
+      root = foldRoot(hasher, root, { seq, n, session: String(row["session"]), hash: String(row["hash"]) });
     }
     after = lastSeq;
     previous = checkpointHash(hasher, previous, { k, lastSeq, count, root, at });
@@ -148,42 +165,42 @@ async function runAll({ run }: AttackedJournal, statements: readonly string[]): 
   for (const statement of statements) await run(statement);
 }
 
-/** Leaves no gap where records were. */
+/** Leaves no gap where commits were. */
 async function numberAnew({ rows, run }: AttackedJournal): Promise<void> {
-  const left = await rows("select seq from journal order by seq");
+  const left = await rows("select seq from log order by seq");
   for (const [index, { seq }] of left.entries())
-    await run(`update journal set seq = ${index + 1} where seq = ${String(seq)}`);
+    await run(`update log set seq = ${index + 1} where seq = ${String(seq)}`);
 }
 
 const BODIES: readonly Attack[] = [
-  { name: "the body of an approval removed", act: [`update journal set body = null where ${APPROVED}`] },
-  { name: "all bodies removed", act: ["update journal set body = null"] },
+  { name: "the body of an approval removed", act: [`update log set body = null where ${APPROVED}`] },
+  { name: "all bodies removed", act: ["update log set body = null"] },
   {
     name: "the body of a record removed that no checkpoint covers",
-    act: [`update journal set body = null where stream = ${key("new")}`],
+    act: [`update log set body = null where session = ${key("new")}`],
   },
   {
     name: "the body removed of the record that says what was erased",
-    act: ["update journal set body = null where kind = 'session-deleted'"],
+    act: ["update log set body = null where kinds like '%session-deleted%'"],
   },
   {
     name: "a body replaced",
-    act: [`update journal set body = replace(body, '"ana"', '"eve"') where ${APPROVED}`],
+    act: [`update log set body = replace(body, '"ana"', '"eve"') where ${APPROVED}`],
   },
   {
     name: "a record made to say that its session was erased",
     act: [
-      `update journal set kind = 'session-deleted' where kind = 'confirmation-denied' and stream = ${key("live")}`,
-      `update journal set body = null where stream = ${key("live")} and kind <> 'session-deleted'`,
+      `update log set kinds = replace(kinds, 'confirmation-denied', 'session-deleted') where kinds like '%confirmation-denied%' and session = ${key("live")}`,
+      `update log set body = null where session = ${key("live")} and kinds not like '%session-deleted%'`,
     ],
   },
   {
     name: "a record of an erasure taken from another session",
     act: [
-      `update journal set stream = ${key("old")}, n = 1 + (select max(n) from journal where stream = ${key("old")}) where kind = 'session-deleted'`,
-      `update journal set body = null where stream = ${key("old")} and kind <> 'session-deleted'`,
-      HEADS_FIT,
+      `update log set session = ${key("old")}, n = 1 + (select max(n) from log where session = ${key("old")}) where kinds like '%session-deleted%'`,
+      `update log set body = null where session = ${key("old")} and kinds not like '%session-deleted%'`,
     ],
+    fitsHeads: true,
   },
   {
     name: "a record of an erasure added",
@@ -195,57 +212,59 @@ const BODIES: readonly Attack[] = [
 
 const FIELDS: readonly Attack[] = [
   ["at", "at + 1"],
-  ["kind", "'confirmation-denied'"],
-  ["body_digest", "'x'"],
+  ["kinds", `'["confirmation-denied"]'`],
+  ["digest", "'x'"],
   ["hash", "'0-x'"],
   ["hash", "replace(hash, '0-', '1-')"],
   ["n", "n + 100"],
   ["seq", "seq + 100"],
-  ["stream", key("live")],
+  ["session", key("live")],
 ].map(([field = "", value = ""]) => ({
   name: `${field} made ${value}`,
   // Into a free place of that session, where it is moved to another.
-  act: [`update journal set ${field} = ${value}${field === "stream" ? ", n = 100" : ""} where ${APPROVED}`],
+  act: [`update log set ${field} = ${value}${field === "session" ? ", n = 100" : ""} where ${APPROVED}`],
 }));
 
 const RECORDS: readonly Attack[] = [
-  { name: "a record removed", act: [`delete from journal where ${APPROVED}`] },
+  { name: "a record removed", act: [`delete from log where ${APPROVED}`] },
   {
     name: "a session's last records removed, and its head set back",
-    act: [`delete from journal where stream = ${key("old")} and n > 1`, HEADS_FIT],
+    act: [`delete from log where session = ${key("old")} and n > 1`],
+    fitsHeads: true,
   },
   {
     name: "a record twice",
     act: ({ store, run }) => {
-      const rest = `at, kind, body_digest, hash, body${store === "sqlite" ? "" : ", commit_id"}`;
-      const copy = `select seq + 1000, stream, n + 100, ${rest} from journal where ${APPROVED}`;
-      return run(`insert into journal (seq, stream, n, ${rest}) ${copy}`);
+      const rest = `at, kinds, digest, hash, events, body${store === "sqlite" ? "" : ", commit_id"}`;
+      const copy = `select seq + 1000, session, n + 100, ${rest} from log where ${APPROVED}`;
+      return run(`insert into log (seq, session, n, ${rest}) ${copy}`);
     },
   },
   {
     name: "two records that changed places",
     act: [
-      "update journal set seq = 5000 where seq = 1",
-      "update journal set seq = 1 where seq = 2",
-      "update journal set seq = 2 where seq = 5000",
+      "update log set seq = 5000 where seq = 1",
+      "update log set seq = 1 where seq = 2",
+      "update log set seq = 2 where seq = 5000",
     ],
   },
   { name: "a session removed with its records", act: DROP_OLD },
-  { name: "a session removed without its records", act: ["delete from sessions where id = 'old'"] },
+  { name: "a session removed without its records", act: ["delete from documents where id = 'old'"] },
   {
     name: "a session removed without its records, which no checkpoint covers",
-    act: ["delete from sessions where id = 'new'"],
+    act: ["delete from documents where id = 'new'"],
   },
   {
     name: "a session's last record removed, which no checkpoint covers",
-    act: [`delete from journal where stream = ${key("live")} and kind = 'confirmation-denied'`, HEADS_FIT],
+    act: [`delete from log where session = ${key("live")} and kinds like '%confirmation-denied%'`],
+    fitsHeads: true,
     // In a file records are numbered without gaps.
     isFound: ({ store }) => store === "sqlite",
     listed: NEWER,
   },
   {
     name: "the newest session removed with its records, which no checkpoint covers",
-    act: [`delete from journal where stream = ${key("new")}`, "delete from sessions where id = 'new'"],
+    act: [`delete from log where session = ${key("new")}`, "delete from documents where id = 'new'"],
     isFound: () => false,
     listed: NEWER,
   },
@@ -290,12 +309,12 @@ const CHECKPOINTS: readonly Attack[] = [
       const gone = "('old', 'erased', 'new')";
       await runAll(attacked, [
         "delete from checkpoints",
-        "delete from journal where hash not like '0-%'",
-        `delete from journal where stream in (select key from sessions where id in ${gone})`,
-        `delete from sessions where id in ${gone}`,
+        "delete from log where hash not like '0-%'",
+        `delete from log where session in (select key from documents where id in ${gone})`,
+        `delete from documents where id in ${gone}`,
       ]);
       await numberAnew(attacked);
-      await attacked.run(HEADS_FIT);
+      await fitHeads(attacked);
     },
     isFound: ({ head }) => head,
     listed: NO_HEAD,
@@ -331,7 +350,9 @@ export function testJournalAttacks(open: () => Promise<AttackedJournal>): void {
     }
 }
 
-async function commit({ act }: Attack, attacked: AttackedJournal, engine: Engine): Promise<void> {
+async function commit(attack: Attack, attacked: AttackedJournal, engine: Engine): Promise<void> {
+  const { act, fitsHeads } = attack;
   if (typeof act === "function") await act(attacked, engine);
   else await runAll(attacked, act);
+  if (fitsHeads === true) await fitHeads(attacked);
 }

@@ -25,8 +25,18 @@ for (let version = 0; version < Number(count); version++) {
       version,
       ...(version === 0 ? { create: { app: "bank", user: "ana", id: key } } : {}),
     },
-    change: { nextSeq: seq + 1, open: 0, ready: 0, bytes: 0, chain: { n: 0, hash: "" }, updatedAt: 0 },
-    writes: [{ kind: "event", seq, event }],
+    change: { nextSeq: seq + 1, open: 0, ready: 0, bytes: 0, chain: { n: seq, hash: "" }, updatedAt: 0 },
+    writes: [],
+    log: {
+      session: key,
+      n: seq,
+      at: 0,
+      kinds: [],
+      digest: "",
+      hash: "",
+      events: seq,
+      body: JSON.stringify({ records: [], events: [event] }),
+    },
     sync: version % 2 === 0,
   });
   longestCommitMs = Math.max(longestCommitMs, performance.now() - startedAt);
