@@ -60,7 +60,7 @@ export class DocumentLedger implements Ledger {
     this.#outbox = new StoredOutbox(store, () => this.#lastRecord());
   }
 
-  get gapless(): true | undefined {
+  get gapless(): boolean {
     return this.#store.gapless;
   }
 

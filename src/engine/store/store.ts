@@ -117,7 +117,7 @@ export type DocumentQuery =
  */
 export interface Store {
   /** Positions in the log have no gaps, so that a gap is a loss. */
-  readonly gapless?: true;
+  readonly gapless: boolean;
   /** Made once per database. */
   readonly digestKey: Uint8Array;
   /** The store's clock, as far as it is known without asking. */

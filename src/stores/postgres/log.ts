@@ -20,7 +20,7 @@ const LAST_CHECKPOINT = `${CHECKPOINT} order by k desc limit 1`;
 const SEAL =
   "insert into countersign.checkpoints (k, last_seq, count, root, hash, at) " +
   "select $1::bigint, $2::bigint, $3::bigint, $4, $5, $6::bigint " +
-  "where ($7::text is null or exists (select 1 from countersign.log where seq = $9::bigint and hash = $7)) " +
+  "where ($7::text is null or exists (select 1 from countersign.log where seq = $2::bigint and hash = $7)) " +
   "and ($8::text is null or exists (select 1 from countersign.checkpoints where k = $1::bigint - 1 and hash = $8)) " +
   "on conflict do nothing";
 
@@ -57,8 +57,7 @@ export async function insertCheckpoint(
   { k, lastSeq, count, root, hash, at }: CheckpointRecord,
   upon: Parameters<Store["seal"]>[1],
 ): Promise<boolean> {
-  const values = [k, lastSeq, count, root, hash, at, upon?.row.hash ?? null, upon?.previous ?? null];
-  values.push(upon?.row.seq ?? null);
+  const values = [k, lastSeq, count, root, hash, at, upon?.row ?? null, upon?.previous ?? null];
   return (await database.run(SEAL, values)) === 1;
 }
 

@@ -44,6 +44,8 @@ export interface PostgresStoreParts {
 
 /** A store on PostgreSQL; each method is one statement, or a few that need no transaction around them. */
 export class PostgresStore implements Store {
+  /** A commit that fails leaves its position free. */
+  readonly gapless = false;
   readonly digestKey: Uint8Array;
   readonly #database: Database;
   readonly #changes: Changes;

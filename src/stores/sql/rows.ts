@@ -268,25 +268,6 @@ export function toStep(row: Row): StepRecord {
   return step;
 }
 
-export function toJournal(row: Row): JournalRecord {
-  return {
-    seq: row[0] as number,
-    stream: row[1] as string,
-    n: row[2] as number,
-    at: row[3] as number,
-    kind: row[4] as string,
-    bodyDigest: row[5] as string,
-    hash: row[6] as string,
-    body: row[7] as string | null,
-  };
-}
-
-/** Without a position: the table gives out the next. */
-export function fromJournal(record: Omit<JournalRecord, "seq">): SqlValue[] {
-  const { stream, n, at, kind, bodyDigest, hash, body } = record;
-  return [null, stream, n, at, kind, bodyDigest, hash, body];
-}
-
 export function toCheckpoint(row: Row): CheckpointRecord {
   return {
     k: row[0] as number,
