@@ -7,7 +7,6 @@ import {
   cutVotes,
   type FrameRecord,
   type HeldWork,
-  type JournalRecord,
   type Memo,
   type OwnerState,
   type SessionRecord,
