@@ -1,18 +1,20 @@
 /** What clients of the ADK expect of the id of a request for confirmation. */
 const CONFIRMATION_PREFIX = "adk-";
-/** How long the part of a confirmation's id is that nobody can guess. */
-const RANDOM_LENGTH = 26;
+/** How long the ids are that the engine makes. Of others the parts are kept apart by a dot. */
+const ID_LENGTH = 26;
 
 /** The session that a call, a frame or a confirmation belongs to: their ids say it. */
 export function sessionOf(id: string): string {
-  if (id.startsWith(CONFIRMATION_PREFIX)) return id.slice(CONFIRMATION_PREFIX.length, -RANDOM_LENGTH);
+  const isConfirmation = id.startsWith(CONFIRMATION_PREFIX);
+  const start = isConfirmation ? CONFIRMATION_PREFIX.length : 0;
   const end = id.indexOf(".");
-  return end < 0 ? id : id.slice(0, end);
+  if (end >= 0) return id.slice(start, end);
+  return isConfirmation ? id.slice(start, -ID_LENGTH) : id;
 }
 
-/** The id of a question: letters and digits behind the prefix, as clients may expect. */
+/** The id of a question: it says its session, and nobody can guess it. */
 export function confirmationId(session: string, random: string): string {
-  return `${confirmationPrefix(session)}${random}`;
+  return `${confirmationPrefix(session)}${random.length === ID_LENGTH ? "" : "."}${random}`;
 }
 
 /** How the ids of a session's questions begin. */

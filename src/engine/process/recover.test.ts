@@ -332,7 +332,7 @@ describe("a late result", () => {
     await until(clock, async () => (await stored()).status !== "ready");
     // It had run: whoever said that it had not has to look again.
     expect((await stored()).status).toBe("unknown");
-    expect((await records("call-unknown")).at(-1)?.body).toContain("too late");
+    expect(JSON.stringify((await records("call-unknown")).at(-1)?.body)).toContain("too late");
   });
 
   test.each(["while nobody has settled the call", "while the next attempt runs"])(

@@ -87,7 +87,9 @@ export class DocumentLedger implements Ledger {
     }
     const asked = "confirmation" in target ? await rows.confirmation(id) : undefined;
     if ("confirmation" in target && asked === undefined) return undefined;
-    const call = await rows.call(asked?.call ?? id);
+    const callId = asked?.call ?? id;
+    // One of another session only where somebody was at the database: whoever judges it must see that.
+    const call = (await rows.call(callId)) ?? (await this.calls([callId]))[0];
     if (call === undefined) return undefined;
     const confirmation =
       asked ?? (call.confirmation === undefined ? undefined : await rows.confirmation(call.confirmation));

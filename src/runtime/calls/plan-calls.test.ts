@@ -94,7 +94,7 @@ describe("a mistake by the model goes back to it as an answer that it can act on
         ana,
       );
       const [asked] = turn.events.flatMap(({ content }) => content?.parts ?? []);
-      expect(asked?.functionCall?.id).toMatch(/^adk-[0-9a-z]{52}$/);
+      expect(asked?.functionCall?.id).toMatch(/^adk-[0-9a-z]{26}$/);
     },
   );
 
