@@ -5,11 +5,11 @@ import { useResources } from "../../../test/support/resources.ts";
 import { DocumentLedger, ManualClock } from "../../engine/index.ts";
 import { SessionWriter } from "../../engine/ledger/contract/build.ts";
 import { Database, openDatabase } from "./database.ts";
-import type { Driver, Statement } from "./driver.ts";
 import { migrate } from "./migrate.ts";
 import { openSqliteLedger } from "./open.ts";
 import { MIGRATIONS } from "./schema.ts";
 import { SqliteStore } from "./sqlite-store.ts";
+import { createNotingDriver, FULL, NORMAL } from "./testing/noting-driver.ts";
 
 const COMMIT_PROGRAM = new URL("./testing/commit-program.ts", import.meta.url);
 
@@ -23,34 +23,6 @@ interface Done {
 }
 
 const resources = useResources();
-
-const NORMAL = 1;
-const FULL = 2;
-
-/** A driver that notes how carefully each commit is about to be written. */
-function createNotingDriver(path: string): { driver: Driver; levels: unknown[] } {
-  const inner = new DatabaseSync(path, { timeout: 0 });
-  const levels: unknown[] = [];
-  const noting = (statement: Statement): Statement => ({
-    get: (...values) => statement.get(...values),
-    all: (...values) => statement.all(...values),
-    iterate: (...values) => statement.iterate(...values),
-    setReturnArrays: (enabled) => statement.setReturnArrays(enabled),
-    run(...values) {
-      levels.push(inner.prepare("pragma synchronous").get()?.["synchronous"]);
-      return statement.run(...values);
-    },
-  });
-  const driver: Driver = {
-    get isTransaction() {
-      return inner.isTransaction;
-    },
-    exec: (sql) => inner.exec(sql),
-    prepare: (sql) => (sql === "commit" ? noting(inner.prepare(sql)) : inner.prepare(sql)),
-    close: () => inner.close(),
-  };
-  return { driver, levels };
-}
 
 test.each([
   [false, [NORMAL, FULL, FULL, NORMAL]],
