@@ -22,9 +22,14 @@ async function write(ledger: Ledger, session: string, ...kinds: readonly string[
   await writer.commit(kinds.map((kind) => writer.journal(kind)));
 }
 
-async function dueIn(ledger: Ledger): Promise<readonly number[]> {
+/** The sessions whose news are due. */
+async function dueIn(ledger: Ledger): Promise<readonly string[]> {
   const due = await ledger.takeDeliveries(CHANNEL, { limit: 100, holdMs: 60_000 });
-  return due.map(({ seq }) => seq);
+  const records = await ledger.journal({ after: 0, limit: 100 });
+  return due.map((delivery) => {
+    const record = records.find(({ seq }) => seq === delivery.seq);
+    return `${record?.kind} of ${record?.stream}`;
+  });
 }
 
 test("puts what is to be told into the outbox, once, however many read", async () => {
@@ -32,12 +37,12 @@ test("puts what is to be told into the outbox, once, however many read", async (
   const readers = [1, 2, 3].map(() => new JournalReader(ledger, CHANNEL));
   await write(ledger, "s1", "one", NEWS, "two");
   await Promise.all(readers.map((reader) => reader.enqueueNew()));
-  expect(await dueIn(ledger)).toEqual([2]);
+  expect(await dueIn(ledger)).toEqual([`${NEWS} of s1`]);
   await write(ledger, "s2", "three");
   await Promise.all(readers.map((reader) => reader.enqueueNew()));
   await write(ledger, "s3", NEWS);
   for (const reader of readers) await reader.enqueueNew();
-  expect(await dueIn(ledger)).toEqual([5]);
+  expect(await dueIn(ledger)).toEqual([`${NEWS} of s3`]);
 });
 
 test("looks again with one statement where nothing is new", async () => {
@@ -78,5 +83,5 @@ test("a database that lost its last records and gave their numbers to others is 
   await reader.enqueueNew();
   ledger = after;
   await reader.enqueueNew();
-  expect(await dueIn(after)).toEqual([2]);
+  expect(await dueIn(after)).toEqual([`${NEWS} of s2`]);
 });

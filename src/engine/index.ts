@@ -273,6 +273,7 @@ export {
   type Entry,
   type EntryQuery,
   eraseArchive,
+  type ItemChange,
   type LoadedDocument,
   type LogRange,
   type SessionDocument,

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue, ToolConfirmation } from "../../protocol/index.ts";
+import { copyJson } from "../common/index.ts";
 import type { LiveTool } from "../host.ts";
 import type { CallRecord, ConfirmationRecord } from "../ledger/index.ts";
 
@@ -17,7 +18,7 @@ export function toolConfirmationOf(
   const vote = confirmation.votes.at(-1);
   if (vote === undefined) return undefined;
   const { confirmed, payload } = vote;
-  return { hint, confirmed, ...(payload === undefined ? {} : { payload }) };
+  return { hint, confirmed, ...(payload === undefined ? {} : { payload: copyJson(payload) }) };
 }
 
 /** Is the decision that a body is shown an answer to a question of the tool's own, and not to the gate's? */

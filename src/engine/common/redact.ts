@@ -1,4 +1,5 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../protocol/index.ts";
+import { copyJson } from "./copy-json.ts";
 import { sameJson } from "./same-json.ts";
 
 /** What stands where a secret was. */
@@ -6,7 +7,7 @@ export const REDACTED = "[redacted]";
 
 /** A copy of the arguments in which every secret (a JSON pointer; `*` is any item) is replaced. */
 export function redact(args: JsonObject, secrets: readonly string[]): JsonObject {
-  if (secrets.length === 0) return args;
+  if (secrets.length === 0) return copyJson(args);
   const paths = secrets.map((pointer) => pointer.split("/").slice(1).map(unescapePointer));
   return withRedacted(args, paths) as JsonObject;
 }

@@ -1,5 +1,5 @@
 import { CountersignError, type JsonObject } from "../../protocol/index.ts";
-import { errorText, type ParseOutcome } from "../common/index.ts";
+import { copyJson, errorText, type ParseOutcome } from "../common/index.ts";
 import type { CallRecord } from "../ledger/index.ts";
 import type { GatedTool } from "./gated-tool.ts";
 
@@ -14,9 +14,9 @@ export async function parseArguments(tool: Parser, args: JsonObject): Promise<Pa
   }
 }
 
-/** What the body gets. What was shown is what runs: JSON is not parsed again, or a default could change under an approval. */
+/** What the body gets, which may change it as it likes. What was shown is what runs: JSON is not parsed again, or a default could change under an approval. */
 export async function restoreArguments(tool: Parser, call: CallRecord): Promise<unknown> {
-  if (!call.unparsed) return call.args;
+  if (!call.unparsed) return copyJson(call.args);
   const parsed = await tool.parse(call.args);
   if (parsed.ok) return parsed.value;
   throw new CountersignError("arguments-mismatch", `The stored arguments no longer parse: ${parsed.message}`);

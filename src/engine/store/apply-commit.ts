@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../protocol/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
+import { copyJson } from "../common/index.ts";
 import type {
   CallRecord,
   Commit,
@@ -187,7 +187,7 @@ class Work {
         kind: `state of ${write.scope}`,
         id: this.#stateId(write.scope),
         // Whatever is not JSON is refused here, in every store alike.
-        value: JSON.parse(JSON.stringify(write.delta)) as JsonObject,
+        value: copyJson(write.delta),
       });
   }
 
@@ -255,7 +255,7 @@ function toItem({ principal, route, key, requestDigest, response, expiresAt }: M
   return {
     kind: "answer",
     id: JSON.stringify([principal, route, key]),
-    value: { requestDigest, response },
+    value: { requestDigest, response: copyJson(response) },
     expiresAt,
     read: 0,
   };

@@ -13,6 +13,7 @@ export type {
   DocumentQuery,
   Entry,
   EntryQuery,
+  ItemChange,
   LoadedDocument,
   LogRange,
   Store,

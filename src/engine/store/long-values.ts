@@ -1,4 +1,5 @@
 import type { JsonValue } from "../../protocol/index.ts";
+import { copyJson } from "../common/index.ts";
 import type { Shown, Vote } from "../ledger/index.ts";
 import { cutShown, cutValue, cutVotes } from "../ledger/preview.ts";
 import type { Packed } from "./document.ts";
@@ -35,7 +36,9 @@ export function pack<Row extends object>(
       continue;
     }
     const cut = CUTTERS[member]?.(value as never);
-    packed[member] = cut ?? value;
+    // A tool or a model may go on to change what it gave.
+    const isGiven = member in CUTTERS && cut === undefined;
+    packed[member] = isGiven ? copyJson(value as JsonValue) : (cut ?? value);
     if (cut === undefined) continue;
     long[member] = n;
     (values[name] ??= {})[member] = value as JsonValue;

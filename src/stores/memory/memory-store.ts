@@ -12,50 +12,49 @@ import type {
   LogRow,
   Owner,
   OwnerState,
-  SessionDocument,
+  SealedUpon,
   SessionName,
   Store,
   StoreChange,
   StoreCommit,
   StoredItem,
 } from "../../engine/index.ts";
-import { eraseArchive } from "../../engine/index.ts";
-import { CountersignError, type JsonObject } from "../../protocol/index.ts";
+import { CountersignError } from "../../protocol/index.ts";
+import { Cold } from "./cold.ts";
+import { Documents, type Kept } from "./documents.ts";
+import { Entries } from "./entries.ts";
+import { Items } from "./items.ts";
 import { Listeners } from "./listeners.ts";
-import { SortedEntries } from "./sorted-entries.ts";
+import { Log } from "./log.ts";
+import { Owners } from "./owners.ts";
 
-interface Kept {
-  readonly version: number;
-  readonly document: SessionDocument;
-  /** Positions of its log rows; the first is `n` 1. */
-  readonly rows: number[];
-}
+/** About how many bytes of documents, of log rows, of entries and of items are held on the heap. */
+const MOST_HOT = 512 * 1_024;
 
-interface Lease extends Owner {
-  leaseUntil: number;
-  lastBeatAt: number;
-  fenced: boolean;
-}
-
-const KEPT_MS = 24 * 60 * 60 * 1_000;
-
-/** A store of plain structures, gone with the process. */
+/**
+ * A store that is gone with the process. What was used last is in plain structures; what was not is moved to a database
+ * in memory, off the heap. Everything is one step of the event loop, so nothing is ever half done.
+ */
 export class MemoryStore implements Store {
   readonly gapless = true;
   readonly digestKey: Uint8Array = randomBytes(32);
   readonly #clock: Clock;
-  readonly #sessions = new Map<string, Kept>();
-  readonly #names = new Map<string, string>();
-  readonly #log: LogRow[] = [];
-  readonly #index = new Map<string, SortedEntries>();
-  readonly #items = new Map<string, StoredItem>();
-  readonly #owners = new Map<string, Lease>();
+  readonly #cold = new Cold();
+  readonly #documents: Documents;
+  readonly #log: Log;
+  readonly #entries: Entries;
+  readonly #items: Items;
+  readonly #owners = new Owners();
   readonly #checkpoints: CheckpointRecord[] = [];
-  readonly #changes = new Listeners();
+  readonly #listeners = new Listeners();
   #closed = false;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, mostHot: number = MOST_HOT) {
     this.#clock = clock;
+    this.#documents = new Documents(this.#cold, mostHot);
+    this.#log = new Log(this.#cold, mostHot);
+    this.#entries = new Entries(this.#cold, mostHot);
+    this.#items = new Items(this.#cold, mostHot);
   }
 
   get now(): number {
@@ -66,140 +65,96 @@ export class MemoryStore implements Store {
     which: { readonly key: string } | { readonly name: SessionName },
   ): Promise<LoadedDocument | undefined> {
     this.#check();
-    return this.#loaded("key" in which ? which.key : this.#names.get(nameOf(which.name)));
+    return this.#loaded(
+      "key" in which ? this.#documents.byKey(which.key) : this.#documents.byName(which.name),
+    );
   }
 
   async loadAll(keys: readonly string[]): Promise<readonly LoadedDocument[]> {
     this.#check();
-    return keys.map((key) => this.#loaded(key)).filter((loaded) => loaded !== undefined);
+    return keys.flatMap((key) => this.#loaded(this.#documents.byKey(key)) ?? []);
   }
 
   async documents(query: DocumentQuery): Promise<readonly LoadedDocument[]> {
     this.#check();
-    if ("app" in query) return this.#named(query);
-    const { afterKey, limit, idleBefore = Number.POSITIVE_INFINITY } = query;
-    return [...this.#sessions.keys()]
-      .filter((key) => key > afterKey)
-      .sort()
-      .map((key) => this.#loaded(key))
-      .filter((loaded) => loaded !== undefined)
-      .filter(({ document }) => document.head.updatedAt < idleBefore)
-      .slice(0, limit);
+    return this.#documents.page(query).flatMap((kept) => this.#loaded(kept) ?? []);
   }
 
   async commit(commit: StoreCommit): Promise<CommitOutcome> {
     this.#check();
-    const { key, version, head, create, document, log } = commit;
-    const known = this.#sessions.get(key);
-    const name = create && nameOf(create);
-    if ((known?.version ?? 0) !== version || (name !== undefined && this.#names.has(name)))
-      return { ok: false, conflict: "version" };
-    if (head !== undefined && known?.document.head.chain.hash !== head)
-      return { ok: false, conflict: "version" };
-    const conflict = this.#refused(commit);
+    const conflict = this.#conflict(commit);
     if (conflict !== undefined) return { ok: false, conflict };
-    if (!this.#isCurrent(commit)) return { ok: false, conflict: "row" };
-    if (name !== undefined) this.#names.set(name, key);
-    if (commit.erase === true) this.#erase(key);
-    const rows = known?.rows ?? [];
-    this.#log.push({ ...log, seq: this.#log.length + 1 });
-    rows.push(this.#log.length);
-    this.#sessions.set(key, { version: version + 1, document, rows });
+    const { key, version, document, log, erase } = commit;
+    if (erase === true) {
+      this.#log.erase(key);
+      this.#items.set({ kind: "state of session", id: key, read: 0 }, this.now);
+    }
+    this.#log.append(log);
+    this.#documents.set({ key, version: version + 1, document });
     this.#apply(commit);
-    this.#changes.announce();
     return { ok: true };
   }
 
-  async log({ after, until = this.#log.length, limit, bytes, last }: LogRange): Promise<readonly LogRow[]> {
+  async log(range: LogRange): Promise<readonly LogRow[]> {
     this.#check();
-    const end = Math.min(until, this.#log.length);
-    const start = last === true ? Math.max(after, end - limit) : after;
-    return within(this.#log.slice(Math.max(start, 0), Math.min(end, Math.max(start, 0) + limit)), bytes);
+    return this.#log.page(range);
   }
 
-  async sessionLog(
-    session: string,
-    { after, until = Number.MAX_SAFE_INTEGER, limit, bytes, last }: LogRange,
-  ): Promise<readonly LogRow[]> {
+  async sessionLog(session: string, range: LogRange): Promise<readonly LogRow[]> {
     this.#check();
-    const rows = this.#sessions.get(session)?.rows ?? [];
-    const end = Math.min(until, rows.length);
-    const start = last === true ? Math.max(after, end - limit) : after;
-    const seqs = rows.slice(start, Math.min(end, start + limit));
-    return within(
-      seqs.map((seq) => this.#log[seq - 1] as LogRow),
-      bytes,
-    );
+    return this.#log.pageOf(session, range);
   }
 
   async entries(queries: readonly EntryQuery[]): Promise<readonly (readonly Entry[])[]> {
     this.#check();
-    return queries.map((query) => this.#index.get(placeOf(query))?.page(query) ?? []);
+    return queries.map((query) => this.#entries.page(query));
   }
 
   async lost(facets: readonly string[], limit: number): Promise<readonly Entry[]> {
     this.#check();
-    const now = this.now;
-    for (const owner of this.#owners.values()) this.#fence(owner, now);
-    const found: Entry[] = [];
-    for (const [place, entries] of this.#index) {
-      const [facet = "", owner = ""] = JSON.parse(place) as string[];
-      if (!facets.includes(facet) || this.#owners.get(owner)?.fenced === false) continue;
-      for (const entry of entries.all()) if (found.length < limit) found.push(entry);
-    }
-    return found;
+    this.#owners.fenceOverdue(this.now);
+    const { unfenced } = this.#owners;
+    return facets.flatMap((facet) => this.#entries.except(facet, unfenced, limit));
   }
 
   async items(
     keys: readonly { readonly kind: string; readonly id: string }[],
   ): Promise<readonly StoredItem[]> {
     this.#check();
-    return keys.map(({ kind, id }) => this.#item(kind, id)).filter((item) => item !== undefined);
+    const { now } = this;
+    return keys.flatMap(({ kind, id }) => this.#items.get(kind, id, now) ?? []);
   }
 
   async itemsOf(
     kind: string,
-    { after, limit }: { readonly after: string; readonly limit: number },
+    page: { readonly after: string; readonly limit: number },
   ): Promise<readonly StoredItem[]> {
     this.#check();
-    return [...this.#items.values()]
-      .filter((item) => item.kind === kind && item.id > after && this.#isAlive(item))
-      .sort((a, b) => (a.id < b.id ? -1 : 1))
-      .slice(0, limit);
+    return this.#items.page(kind, { ...page, now: this.now });
   }
 
   async change(change: StoreChange): Promise<boolean> {
     this.#check();
-    if (!this.#isCurrent(change)) return false;
+    if (!this.#areCurrent(change)) return false;
     this.#apply(change);
-    this.#changes.announce();
     return true;
   }
 
   async beat(owner: Owner, leaseMs: number): Promise<boolean> {
     this.#check();
-    const now = this.now;
-    const known = this.#owners.get(owner.id);
-    if (known?.fenced === true) return false;
-    this.#owners.set(owner.id, { ...owner, leaseUntil: now + leaseMs, lastBeatAt: now, fenced: false });
-    return true;
+    const { now } = this;
+    return this.#owners.beat(owner, now + leaseMs, now);
   }
 
   async retire(id: string): Promise<void> {
     this.#check();
-    const owner = this.#owners.get(id);
-    if (owner === undefined) return;
-    owner.fenced = true;
-    owner.leaseUntil = Math.min(owner.leaseUntil, this.now);
-    this.#changes.announce();
+    this.#owners.retire(id, this.now);
+    this.#listeners.announce();
   }
 
   async owner(id: string): Promise<OwnerState | undefined> {
     this.#check();
-    const owner = this.#owners.get(id);
-    if (owner === undefined) return undefined;
-    const { host, pid, leaseUntil, lastBeatAt, fenced } = owner;
-    return { id, host, pid, leaseUntil, lastBeatAt, fenced, alive: !fenced && leaseUntil > this.now };
+    return this.#owners.state(id, this.now);
   }
 
   async history(): Promise<LedgerHistory> {
@@ -215,175 +170,76 @@ export class MemoryStore implements Store {
     return this.#checkpoints.filter(({ k }) => k > which.after).slice(0, which.limit);
   }
 
-  async seal(checkpoint: CheckpointRecord, upon?: Parameters<Store["seal"]>[1]): Promise<boolean> {
+  async seal(checkpoint: CheckpointRecord, upon?: SealedUpon): Promise<boolean> {
     this.#check();
     const { k } = checkpoint;
-    if (this.#checkpoints.some((each) => each.k === k)) return false;
     const { previous, row } = upon ?? {};
-    if (row !== undefined && this.#log[checkpoint.lastSeq - 1]?.hash !== row) return false;
-    if (
-      previous !== undefined &&
-      !this.#checkpoints.some((each) => each.k === k - 1 && each.hash === previous)
-    )
-      return false;
+    const before = this.#checkpoints.find((each) => each.k === k - 1);
+    if (this.#checkpoints.some((each) => each.k === k)) return false;
+    if (previous !== undefined && before?.hash !== previous) return false;
+    if (row !== undefined && this.#log.hashAt(checkpoint.lastSeq) !== row) return false;
     this.#checkpoints.push(checkpoint);
     return true;
   }
 
   async tidy(): Promise<void> {
     this.#check();
-    for (const [place, item] of this.#items) if (!this.#isAlive(item)) this.#items.delete(place);
-    for (const { id, leaseUntil } of this.#owners.values()) {
-      if (leaseUntil <= this.now - KEPT_MS && !this.#holds(id)) this.#owners.delete(id);
-    }
+    const { now } = this;
+    this.#items.dropExpired(now);
+    this.#owners.drop(now, (id) => this.#holds(id));
   }
 
   onChange(listener: () => void): () => void {
     this.#check();
-    return this.#changes.listen(listener);
+    return this.#listeners.listen(listener);
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    this.#changes.close();
+    this.#cold.close();
+    this.#listeners.close();
   }
 
   #check(): void {
     if (this.#closed) throw new CountersignError("closed", "The ledger is closed.");
   }
 
-  #loaded(key: string | undefined): LoadedDocument | undefined {
-    const kept = key === undefined ? undefined : this.#sessions.get(key);
-    if (key === undefined || kept === undefined) return undefined;
-    return { key, version: kept.version, document: kept.document, now: this.now };
+  #loaded(kept: Kept | undefined): LoadedDocument | undefined {
+    return kept && { ...kept, now: this.now };
   }
 
-  #named({
-    app,
-    user,
-    after = [],
-    limit,
-  }: Extract<DocumentQuery, { app: string }>): readonly LoadedDocument[] {
-    const placeOfSession = ({ document: { head } }: LoadedDocument): readonly string[] =>
-      user === undefined ? [head.user, head.id] : [head.id];
-    return [...this.#sessions.keys()]
-      .map((key) => this.#loaded(key))
-      .filter((loaded) => loaded !== undefined)
-      .filter(({ document: { head } }) => head.app === app && (user === undefined || head.user === user))
-      .filter(({ document }) => document.head.deletedAt === undefined)
-      .filter((loaded) => comparePlaces(placeOfSession(loaded), after) > 0)
-      .sort((a, b) => comparePlaces(placeOfSession(a), placeOfSession(b)))
-      .slice(0, limit);
+  /** Version first: what else would be refused means something only for the session as it was read. */
+  #conflict(commit: StoreCommit): Extract<CommitOutcome, { ok: false }>["conflict"] | undefined {
+    const { owner, before, from } = commit;
+    const { now } = this;
+    if (!this.#isAsRead(commit)) return "version";
+    if (owner !== undefined && !this.#owners.hasLease(owner, now)) return "owner";
+    if ((before !== undefined && now >= before) || (from !== undefined && now < from)) return "deadline";
+    return this.#areCurrent(commit) ? undefined : "row";
   }
 
-  #refused({ owner, before, from }: StoreCommit): "owner" | "deadline" | undefined {
-    const now = this.now;
-    const lease = owner === undefined ? undefined : this.#owners.get(owner);
-    if (owner !== undefined && (lease === undefined || lease.fenced || lease.leaseUntil <= now))
-      return "owner";
-    const late = before !== undefined && now >= before;
-    const early = from !== undefined && now < from;
-    return late || early ? "deadline" : undefined;
+  #isAsRead({ key, version, create, head }: StoreCommit): boolean {
+    const known = this.#documents.byKey(key);
+    if (create !== undefined) return known === undefined && this.#documents.byName(create) === undefined;
+    return known?.version === version && (head === undefined || known.document.head.chain.hash === head);
   }
 
-  /** Is every item still in the version that was read? */
-  #isCurrent({ items }: StoreChange): boolean {
+  #areCurrent({ items }: StoreChange): boolean {
     return items.every(
-      ({ kind, id, read }) => read === undefined || (this.#item(kind, id)?.version ?? 0) === read,
+      ({ kind, id, read }) => read === undefined || this.#items.versionOf(kind, id, this.now) === read,
     );
   }
 
   #apply({ items, add = [], remove = [] }: StoreChange): void {
-    for (const { kind, id, value, expiresAt, read } of items) {
-      const place = JSON.stringify([kind, id]);
-      const known = this.#item(kind, id);
-      if (value === undefined) {
-        this.#items.delete(place);
-        continue;
-      }
-      const merged =
-        read === undefined ? { ...(known?.value as JsonObject), ...(value as JsonObject) } : value;
-      const version = (known?.version ?? 0) + 1;
-      this.#items.set(place, {
-        kind,
-        id,
-        value: merged,
-        version,
-        ...(expiresAt === undefined ? {} : { expiresAt }),
-      });
-    }
-    for (const entry of remove) {
-      const place = placeOf(entry);
-      const entries = this.#index.get(place);
-      entries?.remove(entry);
-      if (entries?.isEmpty === true) this.#index.delete(place);
-    }
-    for (const entry of add) {
-      const place = placeOf(entry);
-      const entries = this.#index.get(place) ?? new SortedEntries();
-      if (entries.isEmpty) this.#index.set(place, entries);
-      entries.add(entry);
-    }
-  }
-
-  #erase(key: string): void {
-    for (const seq of this.#sessions.get(key)?.rows ?? []) {
-      const { archived, ...row } = this.#log[seq - 1] as LogRow;
-      const erased = archived && eraseArchive(archived);
-      this.#log[seq - 1] = { ...row, body: null, ...(erased === undefined ? {} : { archived: erased }) };
-    }
-    this.#items.delete(JSON.stringify(["state of session", key]));
-  }
-
-  #item(kind: string, id: string): StoredItem | undefined {
-    const item = this.#items.get(JSON.stringify([kind, id]));
-    return item !== undefined && this.#isAlive(item) ? item : undefined;
-  }
-
-  #isAlive({ expiresAt }: StoredItem): boolean {
-    return expiresAt === undefined || expiresAt > this.now;
-  }
-
-  // A clock that was set back: the lease counts from now on, and whoever lives beats before it is over.
-  #fence(owner: Lease, now: number): void {
-    if (owner.lastBeatAt > now) {
-      owner.leaseUntil = now + owner.leaseUntil - owner.lastBeatAt;
-      owner.lastBeatAt = now;
-    }
-    if (owner.leaseUntil <= now) owner.fenced = true;
+    for (const item of items) this.#items.set(item, this.now);
+    for (const entry of remove) this.#entries.remove(entry);
+    for (const entry of add) this.#entries.add(entry);
+    for (const part of [this.#documents, this.#log, this.#entries, this.#items]) part.spill();
+    this.#listeners.announce();
   }
 
   #holds(owner: string): boolean {
-    const held = ["held call", "held frame"].some((facet) =>
-      this.#index.has(placeOf({ facet, value: owner })),
-    );
-    const unknown = this.#index.get(placeOf({ facet: "unknown call", value: "" }));
-    return held || [...(unknown?.all() ?? [])].some(({ note }) => note === owner);
+    const held = ["held call", "held frame"].some((facet) => this.#entries.has(facet, owner));
+    return held || this.#entries.hasNote("unknown call", owner);
   }
-}
-
-function nameOf({ app, user, id }: SessionName): string {
-  return JSON.stringify([app, user, id]);
-}
-
-function placeOf({ facet, value }: Pick<Entry, "facet" | "value">): string {
-  return JSON.stringify([facet, value]);
-}
-
-function comparePlaces(a: readonly string[], b: readonly string[]): number {
-  for (const [at, left] of a.entries()) {
-    const right = b[at] ?? "";
-    if (left !== right) return left < right ? -1 : 1;
-  }
-  return 0;
-}
-
-function within(rows: readonly LogRow[], bytes: number | undefined): readonly LogRow[] {
-  if (bytes === undefined) return rows;
-  let left = bytes;
-  for (const [at, { body }] of rows.entries()) {
-    left -= body === null ? 0 : Buffer.byteLength(body);
-    if (left < 0) return rows.slice(0, Math.max(at, 1));
-  }
-  return rows;
 }

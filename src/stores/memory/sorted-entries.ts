@@ -1,4 +1,5 @@
 import type { Entry, EntryQuery } from "../../engine/index.ts";
+import { compareText } from "./compare-text.ts";
 
 type Place = Pick<Entry, "sort" | "id">;
 
@@ -14,47 +15,58 @@ export class SortedEntries {
     return this.#chunks.length === 0;
   }
 
-  add(entry: Entry): void {
+  /** Gives back the one that was in its place. */
+  add(entry: Entry): Entry | undefined {
     const last = this.#chunks.at(-1);
     const end = last?.at(-1);
     if (last === undefined || end === undefined) {
       this.#chunks.push([entry]);
-      return;
+      return undefined;
     }
-    const at = compare(entry, end) > 0 ? this.#chunks.length - 1 : this.#chunkOf(entry);
+    const at = compareEntries(entry, end) > 0 ? this.#chunks.length - 1 : this.#chunkOf(entry);
     const chunk = this.#chunks[at] as Entry[];
     const place = firstNotBefore(chunk, entry);
     const found = chunk[place];
-    if (found !== undefined && compare(found, entry) === 0) chunk[place] = entry;
-    else chunk.splice(place, 0, entry);
+    if (found !== undefined && compareEntries(found, entry) === 0) {
+      chunk[place] = entry;
+      return found;
+    }
+    chunk.splice(place, 0, entry);
     if (chunk.length > LONGEST_CHUNK) this.#chunks.splice(at + 1, 0, chunk.splice(chunk.length >> 1));
+    return undefined;
   }
 
-  remove(entry: Place): void {
+  remove(entry: Place): Entry | undefined {
     const at = this.#chunkOf(entry);
     const chunk = this.#chunks[at];
-    if (chunk === undefined) return;
+    if (chunk === undefined) return undefined;
     const place = firstNotBefore(chunk, entry);
     const found = chunk[place];
-    if (found === undefined || compare(found, entry) !== 0) return;
+    if (found === undefined || compareEntries(found, entry) !== 0) return undefined;
     chunk.splice(place, 1);
     if (chunk.length === 0) this.#chunks.splice(at, 1);
+    return found;
   }
 
-  page({ limit, after, until, newestFirst, notes }: EntryQuery): readonly Entry[] {
+  page({
+    limit,
+    after,
+    until,
+    newestFirst,
+    notes,
+  }: Pick<EntryQuery, "limit" | "after" | "until" | "newestFirst" | "notes">): readonly Entry[] {
     const found: Entry[] = [];
     const start = after && { sort: after[0], id: after[1] };
     for (const entry of newestFirst === true ? this.#backwards(start) : this.#forwards(start)) {
-      if (until !== undefined && entry.sort > until) break;
+      if (until !== undefined && entry.sort > until) {
+        if (newestFirst === true) continue;
+        break;
+      }
       if (notes !== undefined && !notes.includes(entry.note ?? "")) continue;
       found.push(entry);
       if (found.length >= limit) break;
     }
     return found;
-  }
-
-  *all(): Generator<Entry> {
-    for (const chunk of this.#chunks) yield* chunk;
   }
 
   *#forwards(start: Place | undefined): Generator<Entry> {
@@ -63,7 +75,7 @@ export class SortedEntries {
       let place = start === undefined ? 0 : firstNotBefore(chunk, start);
       for (; place < chunk.length; place += 1) {
         const entry = chunk[place] as Entry;
-        if (start === undefined || compare(entry, start) > 0) yield entry;
+        if (start === undefined || compareEntries(entry, start) > 0) yield entry;
       }
     }
   }
@@ -85,7 +97,7 @@ export class SortedEntries {
     while (low < high) {
       const middle = (low + high) >> 1;
       const end = this.#chunks[middle]?.at(-1) as Entry;
-      if (compare(end, place) < 0) low = middle + 1;
+      if (compareEntries(end, place) < 0) low = middle + 1;
       else high = middle;
     }
     return low;
@@ -97,12 +109,12 @@ function firstNotBefore(chunk: readonly Entry[], place: Place): number {
   let high = chunk.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (compare(chunk[middle] as Entry, place) < 0) low = middle + 1;
+    if (compareEntries(chunk[middle] as Entry, place) < 0) low = middle + 1;
     else high = middle;
   }
   return low;
 }
 
-function compare(a: Place, b: Place): number {
-  return a.sort - b.sort || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+export function compareEntries(a: Place, b: Place): number {
+  return a.sort - b.sort || compareText(a.id, b.id);
 }

@@ -1,0 +1,46 @@
+/** What is held on the heap, in the order of its last change, up to a weight. What is heavier than that is given away. */
+export class Hot<Key, Value> {
+  readonly #held = new Map<Key, Value>();
+  readonly #most: number;
+  readonly #weightOf: (value: Value) => number;
+  #weight = 0;
+
+  constructor(most: number, weightOf: (value: Value) => number) {
+    this.#most = most;
+    this.#weightOf = weightOf;
+  }
+
+  get(key: Key): Value | undefined {
+    return this.#held.get(key);
+  }
+
+  values(): Iterable<Value> {
+    return this.#held.values();
+  }
+
+  set(key: Key, value: Value): void {
+    this.delete(key);
+    this.#held.set(key, value);
+    this.#weight += this.#weightOf(value);
+  }
+
+  delete(key: Key): boolean {
+    const value = this.#held.get(key);
+    if (value === undefined) return false;
+    this.#held.delete(key);
+    this.#weight -= this.#weightOf(value);
+    return true;
+  }
+
+  /** Once there is too much: what has not changed for longest, so that there is room for as much again. It is held no more. */
+  overflow(): readonly Value[] {
+    if (this.#weight <= this.#most) return [];
+    const oldest: Value[] = [];
+    for (const [key, value] of this.#held) {
+      if (this.#weight <= this.#most / 2) break;
+      this.delete(key);
+      oldest.push(value);
+    }
+    return oldest;
+  }
+}

@@ -1,0 +1,147 @@
+import { type Archive, eraseArchive, type LogRange, type LogRow } from "../../engine/index.ts";
+import type { Cold, ColdRow } from "./cold.ts";
+import { Hot } from "./hot.ts";
+
+/** A row of the log with its archive as text: nobody else's to change. */
+interface Kept extends Omit<LogRow, "archived" | "body"> {
+  readonly weight: number;
+  body: string | null;
+  archived: string | null;
+}
+
+const NAMED = "select max(batch) from log where batch <= ?";
+const BATCH = "select rows from log where batch = ?";
+const LAST_OF = "select max(last) from log where session = ?";
+const PART_OF = "select rows from log where session = ? and last > ? and first <= ? order by first";
+const PUT = "insert into log (batch, session, first, last, rows) values (?, ?, ?, ?, ?)";
+const ALL_OF = "select first, rows from log where session = ?";
+const REPLACE = "update log set rows = ? where session = ? and first = ?";
+
+const ROW_WEIGHT = 300;
+/** Rows of a session that are kept, and read, together. */
+const TOGETHER = 16;
+
+/** The log: the newest rows are hot, all before them are cold. */
+export class Log {
+  readonly #cold: Cold;
+  readonly #hot: Hot<number, Kept>;
+  /** Those that are hot, by session. */
+  readonly #ofSession = new Map<string, Kept[]>();
+  #last = 0;
+  #firstHot = 1;
+
+  constructor(cold: Cold, most: number) {
+    this.#cold = cold;
+    this.#hot = new Hot(most, ({ weight }) => weight);
+  }
+
+  append({ archived, ...row }: Omit<LogRow, "seq">): void {
+    const text = archived === undefined ? null : JSON.stringify(archived);
+    this.#last += 1;
+    const weight = ROW_WEIGHT + (row.body?.length ?? 0) + (text?.length ?? 0);
+    const kept: Kept = { ...row, seq: this.#last, archived: text, weight };
+    this.#hot.set(kept.seq, kept);
+    const rows = this.#ofSession.get(row.session);
+    if (rows === undefined) this.#ofSession.set(row.session, [kept]);
+    else rows.push(kept);
+  }
+
+  hashAt(seq: number): string | undefined {
+    return this.page({ after: seq - 1, until: seq, limit: 1 })[0]?.hash;
+  }
+
+  page(range: LogRange): readonly LogRow[] {
+    const [start, stop] = boundsOf(range, this.#last);
+    const rows = start + 1 < this.#firstHot ? this.#coldRows(start, stop) : [];
+    for (let seq = Math.max(start + 1, this.#firstHot); seq <= stop; seq += 1) {
+      const kept = this.#hot.get(seq);
+      if (kept !== undefined) rows.push(kept);
+    }
+    return within(rows, range.bytes);
+  }
+
+  pageOf(session: string, range: LogRange): readonly LogRow[] {
+    const hot = this.#ofSession.get(session) ?? [];
+    const [start, stop] = boundsOf(range, hot.at(-1)?.n ?? this.#coldLast(session));
+    const isHot = this.#firstHot === 1 || start + 1 >= (hot[0]?.n ?? Number.POSITIVE_INFINITY);
+    const cold = isHot ? [] : this.#cold.all(PART_OF, session, start, stop).flatMap(toRows);
+    return within(
+      [...cold, ...hot].filter(({ n }) => n > start && n <= stop),
+      range.bytes,
+    );
+  }
+
+  /** Takes away what was said. */
+  erase(session: string): void {
+    for (const row of this.#ofSession.get(session) ?? []) eraseRow(row);
+    if (this.#firstHot === 1) return;
+    for (const [first = 0, text = "[]"] of this.#cold.all(ALL_OF, session)) {
+      const rows = JSON.parse(text as string) as Kept[];
+      for (const row of rows) eraseRow(row);
+      this.#cold.run(REPLACE, JSON.stringify(rows), session, first);
+    }
+  }
+
+  spill(): void {
+    const oldest = this.#hot.overflow();
+    const [first] = oldest;
+    if (first === undefined) return;
+    this.#cold.together(() => {
+      for (const [session, rows] of Map.groupBy(oldest, (row) => row.session)) {
+        for (let at = 0; at < rows.length; at += TOGETHER) {
+          const part = rows.slice(at, at + TOGETHER);
+          const ends = [part[0]?.n ?? 0, part.at(-1)?.n ?? 0] as const;
+          this.#cold.run(PUT, first.seq, session, ...ends, JSON.stringify(part));
+        }
+        const left = this.#ofSession.get(session)?.slice(rows.length) ?? [];
+        if (left.length === 0) this.#ofSession.delete(session);
+        else this.#ofSession.set(session, left);
+      }
+    });
+    this.#firstHot = first.seq + oldest.length;
+  }
+
+  #coldLast(session: string): number {
+    if (this.#firstHot === 1) return 0;
+    const [last] = this.#cold.get(LAST_OF, session) ?? [];
+    return (last ?? 0) as number;
+  }
+
+  #coldRows(start: number, stop: number): Kept[] {
+    const found: Kept[] = [];
+    let [batch] = this.#cold.get(NAMED, start + 1) as readonly [number];
+    while (batch <= stop && batch < this.#firstHot) {
+      const rows = this.#cold.all(BATCH, batch).flatMap(toRows);
+      for (const row of rows) if (row.seq > start && row.seq <= stop) found.push(row);
+      batch += rows.length;
+    }
+    return found.sort((a, b) => a.seq - b.seq);
+  }
+}
+
+/** What a range asks for, given the number of the last row: begins behind the first of these, ends with the second. */
+function boundsOf({ after, until, limit, last }: LogRange, newest: number): readonly [number, number] {
+  const end = Math.min(until ?? newest, newest);
+  const start = Math.max(last === true ? Math.max(after, end - limit) : after, 0);
+  return [start, Math.min(end, start + limit)];
+}
+
+function toRows([rows]: ColdRow): Kept[] {
+  return JSON.parse(rows as string) as Kept[];
+}
+
+function eraseRow(row: Kept): void {
+  row.body = null;
+  if (row.archived !== null) row.archived = JSON.stringify(eraseArchive(JSON.parse(row.archived) as Archive));
+}
+
+function within(rows: readonly Kept[], bytes = Number.POSITIVE_INFINITY): readonly LogRow[] {
+  const found: LogRow[] = [];
+  let left = bytes;
+  for (const { weight: _weight, archived, ...row } of rows) {
+    if (bytes !== Number.POSITIVE_INFINITY) left -= Buffer.byteLength(row.body ?? "");
+    if (left < 0 && found.length > 0) return found;
+    found.push(archived === null ? row : { ...row, archived: JSON.parse(archived) as Archive });
+  }
+  return found;
+}
