@@ -1,23 +1,27 @@
 import { setTimeout } from "node:timers/promises";
 import pg from "pg";
 import {
-  type ConfirmationRow,
+  countOpen,
+  countUnknown,
+  type DocumentRow,
+  endOf,
   type FrameRow,
+  framesOf,
   type LedgerContents,
   type LedgerView,
   QUERIES,
-  toCall,
-  toJournal,
+  type Row,
+  toContents,
+  toDocument,
+  WATCH,
 } from "./ledger-view.ts";
 
 const IS_MADE =
-  "select count(*) as count from pg_tables where schemaname = 'countersign' and tablename = 'journal'";
+  "select count(*) as count from pg_tables where schemaname = 'countersign' and tablename = 'log'";
 // Within one session positions are in the order of commits; across sessions they need not be.
-const LAST_SEQ = "select coalesce(max(seq), 0) as count from journal where stream = ?";
+const LAST_SEQ = "select coalesce(max(seq), 0) as count from log where session = ?";
 const RETRY_MS = 50;
 const BIGINT = 20;
-
-type Row = Record<string, unknown>;
 
 /** The view of a ledger in PostgreSQL. A server that is away is waited for. */
 export class LedgerDatabase implements LedgerView {
@@ -42,59 +46,50 @@ export class LedgerDatabase implements LedgerView {
     return (await this.#count(IS_MADE)) > 0;
   }
 
-  lastSeq(call: string): Promise<number> {
-    return this.#count(LAST_SEQ, call.slice(0, call.indexOf(".")));
+  async lastSeq(call: string): Promise<number> {
+    return endOf(await this.#count(LAST_SEQ, call.slice(0, call.indexOf("."))));
   }
 
   async sessionIds(): Promise<ReadonlySet<string>> {
-    return new Set((await this.#rows(QUERIES.sessionIds)).map(({ id }) => String(id)));
+    const others = (await this.#documents()).filter(({ app }) => app !== `gate:${WATCH}`);
+    return new Set(others.map(({ id }) => id));
   }
 
-  async framesOf(session: string): Promise<readonly FrameRow[]> {
-    return (await this.#rows(QUERIES.framesOf, session)) as unknown as FrameRow[];
+  framesOf(session: string): Promise<readonly FrameRow[]> {
+    return this.#together((rows) => readFrames(rows, QUERIES.document, session));
   }
 
-  async framesOfSession(sessionId: string): Promise<readonly FrameRow[]> {
-    const [session] = await this.#rows(QUERIES.sessionKey, sessionId);
-    return session === undefined ? [] : this.framesOf(String(session["key"]));
+  framesOfSession(sessionId: string): Promise<readonly FrameRow[]> {
+    return this.#together((rows) => readFrames(rows, QUERIES.documentByName, sessionId));
   }
 
   async deadlineOf(confirmation: string): Promise<number> {
-    const [row] = await this.#rows(QUERIES.deadline, confirmation);
-    return Number(row?.["deadline"]);
+    const all = (await this.#documents()).flatMap(({ confirmations }) => confirmations);
+    return Number(all.find(({ id }) => id === confirmation)?.expiresAt);
   }
 
-  moving(): Promise<number> {
-    return this.#count(QUERIES.moving);
+  async moving(): Promise<number> {
+    return countOpen(await this.#documents(), { settle: false });
   }
 
-  unsettled(): Promise<number> {
-    return this.#count(QUERIES.unsettled);
+  async unsettled(): Promise<number> {
+    return countOpen(await this.#documents(), { settle: true });
   }
 
-  unknownCalls(): Promise<number> {
-    return this.#count(QUERIES.unknownCalls);
+  async unknownCalls(): Promise<number> {
+    return countUnknown(await this.#documents());
   }
 
-  messageCount(): Promise<number> {
-    return this.#count(QUERIES.messages);
+  async messageCount(): Promise<number> {
+    return (await this.#together((rows) => readFrames(rows, QUERIES.documents))).length;
   }
 
   contents(): Promise<LedgerContents> {
-    return this.#patiently(async (client) => {
-      await client.query("begin isolation level repeatable read read only");
-      const rows = async (sql: string): Promise<Row[]> => (await client.query<Row>(sql)).rows;
+    return this.#together(async (rows) => {
       const [key] = await rows(QUERIES.digestKey);
-      const contents = {
-        digestKey: new Uint8Array(Buffer.from(String(key?.["value"]), "hex")),
-        sessions: (await rows(QUERIES.sessions)) as unknown as LedgerContents["sessions"],
-        calls: (await rows(QUERIES.calls)).map(toCall),
-        frames: (await rows(QUERIES.frames)) as unknown as FrameRow[],
-        confirmations: (await rows(QUERIES.confirmations)) as unknown as ConfirmationRow[],
-        journal: (await rows(QUERIES.journal)).map(toJournal),
-      };
-      await client.query("commit");
-      return contents;
+      const digestKey = new Uint8Array(Buffer.from(String(key?.["value"]), "hex"));
+      const documents = (await rows(QUERIES.documents)).map(toDocument);
+      return toContents(digestKey, documents, await rows(QUERIES.log));
     });
   }
 
@@ -102,14 +97,28 @@ export class LedgerDatabase implements LedgerView {
     return this.#pool.end();
   }
 
+  async #documents(): Promise<readonly DocumentRow[]> {
+    return (await this.#rows(QUERIES.documents)).map(toDocument);
+  }
+
+  /** What is read in it is of the same moment. */
+  #together<T>(read: (rows: ReadRows) => Promise<T>): Promise<T> {
+    return this.#patiently(async (client) => {
+      await client.query("begin isolation level repeatable read read only");
+      const found = await read(
+        async (sql, ...values) => (await client.query<Row>(numbered(sql), values)).rows,
+      );
+      await client.query("commit");
+      return found;
+    });
+  }
+
   async #count(sql: string, ...values: readonly string[]): Promise<number> {
     return Number((await this.#rows(sql, ...values))[0]?.["count"] ?? 0);
   }
 
   #rows(sql: string, ...values: readonly string[]): Promise<readonly Row[]> {
-    let place = 0;
-    const text = sql.replaceAll("?", () => `$${++place}`);
-    return this.#patiently(async (client) => (await client.query<Row>(text, [...values])).rows);
+    return this.#patiently(async (client) => (await client.query<Row>(numbered(sql), [...values])).rows);
   }
 
   async #patiently<T>(read: (client: pg.PoolClient) => Promise<T>): Promise<T> {
@@ -127,6 +136,20 @@ export class LedgerDatabase implements LedgerView {
       }
     }
   }
+}
+
+type ReadRows = (sql: string, ...values: string[]) => Promise<readonly Row[]>;
+
+async function readFrames(rows: ReadRows, sql: string, ...values: string[]): Promise<readonly FrameRow[]> {
+  const frames: FrameRow[] = [];
+  for (const document of (await rows(sql, ...values)).map(toDocument))
+    frames.push(...framesOf(document, await rows(QUERIES.sessionLog, document.key)));
+  return frames;
+}
+
+function numbered(sql: string): string {
+  let place = 0;
+  return sql.replaceAll("?", () => `$${++place}`);
 }
 
 function isAway(error: unknown): boolean {

@@ -1,19 +1,23 @@
-import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
+import { DatabaseSync } from "node:sqlite";
 import {
-  type ConfirmationRow,
+  countOpen,
+  countUnknown,
+  type DocumentRow,
+  endOf,
   type FrameRow,
+  framesOf,
   type LedgerContents,
   type LedgerView,
   QUERIES,
-  toCall,
-  toJournal,
+  type Row,
+  toContents,
+  toDocument,
+  WATCH,
 } from "./ledger-view.ts";
 
 const BUSY_MS = 5_000;
-const IS_MADE = "select count(*) as count from sqlite_schema where name = 'journal'";
-const LAST_SEQ = "select coalesce(max(seq), 0) as count from journal";
-
-type Row = Record<string, SQLOutputValue>;
+const IS_MADE = "select count(*) as count from sqlite_schema where name = 'log'";
+const LAST_SEQ = "select coalesce(max(seq), 0) as count from log";
 
 /** The view of a ledger in a file. */
 export class LedgerFile implements LedgerView {
@@ -28,61 +32,72 @@ export class LedgerFile implements LedgerView {
   }
 
   lastSeq(): number {
-    return this.#count(LAST_SEQ);
+    return endOf(this.#count(LAST_SEQ));
   }
 
   sessionIds(): ReadonlySet<string> {
-    return new Set(this.#rows(QUERIES.sessionIds).map(({ id }) => String(id)));
+    const others = this.#documents().filter(({ app }) => app !== `gate:${WATCH}`);
+    return new Set(others.map(({ id }) => id));
   }
 
   framesOf(session: string): readonly FrameRow[] {
-    return this.#rows(QUERIES.framesOf, session) as unknown as FrameRow[];
+    return this.#together(() => this.#framesOf(this.#rows(QUERIES.document, session)));
   }
 
   framesOfSession(sessionId: string): readonly FrameRow[] {
-    const [session] = this.#rows(QUERIES.sessionKey, sessionId);
-    return session === undefined ? [] : this.framesOf(String(session["key"]));
+    return this.#together(() => this.#framesOf(this.#rows(QUERIES.documentByName, sessionId)));
   }
 
   deadlineOf(confirmation: string): number {
-    const [row] = this.#rows(QUERIES.deadline, confirmation);
-    return Number(row?.["deadline"]);
+    const all = this.#documents().flatMap(({ confirmations }) => confirmations);
+    return Number(all.find(({ id }) => id === confirmation)?.expiresAt);
   }
 
   moving(): number {
-    return this.#count(QUERIES.moving);
+    return countOpen(this.#documents(), { settle: false });
   }
 
   unsettled(): number {
-    return this.#count(QUERIES.unsettled);
+    return countOpen(this.#documents(), { settle: true });
   }
 
   unknownCalls(): number {
-    return this.#count(QUERIES.unknownCalls);
+    return countUnknown(this.#documents());
   }
 
   messageCount(): number {
-    return this.#count(QUERIES.messages);
+    return this.#together(() => this.#framesOf(this.#rows(QUERIES.documents)).length);
   }
 
   contents(): LedgerContents {
-    this.#database.exec("begin");
-    try {
-      return {
-        digestKey: this.#database.prepare(QUERIES.digestKey).get()?.["value"] as Uint8Array,
-        sessions: this.#rows(QUERIES.sessions) as unknown as LedgerContents["sessions"],
-        calls: this.#rows(QUERIES.calls).map(toCall),
-        frames: this.#rows(QUERIES.frames) as unknown as FrameRow[],
-        confirmations: this.#rows(QUERIES.confirmations) as unknown as ConfirmationRow[],
-        journal: this.#rows(QUERIES.journal).map(toJournal),
-      };
-    } finally {
-      this.#database.exec("commit");
-    }
+    return this.#together(() => {
+      const digestKey = this.#database.prepare(QUERIES.digestKey).get()?.["value"] as Uint8Array;
+      return toContents(digestKey, this.#documents(), this.#rows(QUERIES.log));
+    });
   }
 
   close(): void {
     this.#database.close();
+  }
+
+  #documents(): readonly DocumentRow[] {
+    return this.#rows(QUERIES.documents).map(toDocument);
+  }
+
+  #framesOf(documents: readonly Row[]): readonly FrameRow[] {
+    return documents
+      .map(toDocument)
+      .flatMap((document) => framesOf(document, this.#rows(QUERIES.sessionLog, document.key)));
+  }
+
+  /** What is read in it is of the same moment. */
+  #together<T>(read: () => T): T {
+    this.#database.exec("begin");
+    try {
+      return read();
+    } finally {
+      this.#database.exec("commit");
+    }
   }
 
   #count(sql: string, ...values: readonly string[]): number {

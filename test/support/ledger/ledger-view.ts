@@ -72,52 +72,122 @@ export interface LedgerView {
   close(): Soon<void>;
 }
 
-const IN_DOUBT = "exists (select 1 from calls k where k.session = c.session and k.status = 'unknown')";
-
 /** The tool that a process runs for as long as it lives. Its sessions are nobody's, and it has nowhere to go. */
 export const WATCH = "watch";
 
 /** What the views ask; a `?` stands for a value. */
 export const QUERIES = {
-  sessionIds: `select id from sessions where app <> 'gate:${WATCH}'`,
-  sessionKey: "select key from sessions where id = ?",
-  framesOf:
-    "select id, session, status from frames where session = ? and parent_frame is null order by invocation",
-  deadline: "select deadline from confirmations where id = ?",
-  // In one statement, and so at one moment: what is no longer the one may be the other.
-  moving:
-    `select (select count(*) from calls c where status in ('waiting', 'ready') ` +
-    `or (status = 'executing' and tool <> '${WATCH}') or (status = 'suspended' and not ${IN_DOUBT})) + ` +
-    "(select count(*) from frames c where status in ('ready', 'stepping') " +
-    `or (status = 'waiting' and not ${IN_DOUBT})) as count`,
-  unsettled:
-    "select (select count(*) from calls where status in ('waiting', 'ready', 'executing', 'suspended', 'unknown')) + " +
-    "(select count(*) from frames where status in ('ready', 'stepping', 'waiting')) as count",
-  unknownCalls: "select count(*) as count from calls where status = 'unknown'",
-  messages: "select count(*) as count from frames where parent_frame is null",
   digestKey: "select value from meta where name = 'digest-key'",
-  sessions: "select key, app, id from sessions",
-  calls: "select id, session, tool, status, attempt, repeatable, result from calls order by id",
-  frames: "select id, session, status from frames order by id",
-  confirmations: "select id, call, status from confirmations",
-  journal: "select seq, stream, n, at, kind, body from journal order by seq",
+  documents: "select key, app, id, body from documents",
+  document: "select key, app, id, body from documents where key = ?",
+  documentByName: "select key, app, id, body from documents where id = ?",
+  log: "select seq, session, n, at, kinds, body, archived from log order by seq",
+  sessionLog: "select seq, session, n, at, kinds, body, archived from log where session = ? order by n",
 } as const;
 
-type Row = Readonly<Record<string, unknown>>;
+/** As a view gets it from its database. */
+export type Row = Readonly<Record<string, unknown>>;
 
-export function toCall(row: Row): CallRow {
-  const { repeatable, result } = row;
+/** A session's document, with the columns beside it. */
+export interface DocumentRow {
+  readonly key: string;
+  readonly app: string;
+  readonly id: string;
+  readonly calls: readonly StoredCall[];
+  readonly frames: readonly StoredFrame[];
+  readonly confirmations: readonly (ConfirmationRow & { readonly expiresAt?: number })[];
+}
+
+type StoredCall = Omit<CallRow, "result"> & { readonly result?: JsonValue };
+type StoredFrame = FrameRow & { readonly parentFrame?: string; readonly invocation: string };
+
+export function toDocument({ key, app, id, body }: Row): DocumentRow {
+  const rows = JSON.parse(String(body)) as Pick<DocumentRow, "calls" | "frames" | "confirmations">;
+  return { ...rows, key: String(key), app: String(app), id: String(id) };
+}
+
+/** Calls and frames that still have somewhere to go by themselves; with `settle` also those that wait for a person who settles. */
+export function countOpen(
+  documents: readonly DocumentRow[],
+  { settle }: { readonly settle: boolean },
+): number {
+  return documents.reduce((sum, { calls, frames }) => {
+    // What waits for an unknown call goes nowhere until somebody settles it.
+    const waits = settle || !calls.some(({ status }) => status === "unknown");
+    const openCalls = calls.filter(({ status, tool }) => {
+      if (status === "waiting" || status === "ready") return true;
+      if (status === "executing") return settle || tool !== WATCH;
+      return (status === "suspended" && waits) || (status === "unknown" && settle);
+    });
+    const openFrames = frames.filter(
+      ({ status }) => status === "ready" || status === "stepping" || (status === "waiting" && waits),
+    );
+    return sum + openCalls.length + openFrames.length;
+  }, 0);
+}
+
+export function countUnknown(documents: readonly DocumentRow[]): number {
+  return documents.flatMap(({ calls }) => calls).filter(({ status }) => status === "unknown").length;
+}
+
+/** One for each message, in their order. The oldest that are over leave their document: of those only the log tells. */
+export function framesOf({ key, app, frames }: DocumentRow, log: readonly Row[]): readonly FrameRow[] {
+  // A gated function has no frames.
+  if (app.startsWith("gate:")) return [];
+  const answering = frames.filter(({ parentFrame }) => parentFrame === undefined);
+  const invocations = log.flatMap(({ body }) => bodyOf(body).events.map(({ invocationId }) => invocationId));
+  return [...new Set(invocations)].map((invocation) => {
+    const { id, status } = answering.find((frame) => frame.invocation === invocation) ?? OVER;
+    return { id, session: key, status };
+  });
+}
+
+const OVER: Pick<FrameRow, "id" | "status"> = { id: "", status: "done" };
+
+/** The newest record of a line of the log comes before this. */
+export function endOf(seq: number): number {
+  return (seq + 1) * PER_LINE - 1;
+}
+
+/** Positions of records: so many fit into one line of the log. */
+const PER_LINE = 4_096;
+
+export function toContents(
+  digestKey: Uint8Array,
+  documents: readonly DocumentRow[],
+  log: readonly Row[],
+): LedgerContents {
+  const archives = log.map(({ archived }) => JSON.parse(String(archived ?? "{}")) as Partial<DocumentRow>);
+  const calls = [...documents, ...archives].flatMap(({ calls: some = [] }) => some);
   return {
-    ...(row as unknown as CallRow),
-    repeatable: repeatable === 1,
-    result: typeof result === "string" ? (JSON.parse(result) as JsonValue) : null,
+    digestKey,
+    sessions: documents.map(({ key, app, id }) => ({ key, app, id })),
+    calls: calls
+      .map(({ result = null, ...call }) => ({ ...call, result }))
+      .toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+    frames: documents.flatMap(({ frames }) => frames),
+    confirmations: [...documents, ...archives].flatMap(({ confirmations = [] }) => confirmations),
+    journal: log.flatMap(toJournal),
   };
 }
 
-export function toJournal(row: Row): JournalRow {
-  const { body } = row;
-  return {
-    ...(row as unknown as JournalRow),
-    body: JSON.parse(typeof body === "string" ? body : "{}") as JsonObject,
-  };
+function toJournal({ seq, session, n, at, kinds, body }: Row): readonly JournalRow[] {
+  const { records } = bodyOf(body);
+  return (JSON.parse(String(kinds) || "[]") as readonly string[]).map((kind, place) => ({
+    seq: Number(seq) * PER_LINE + place,
+    stream: String(session),
+    n: Number(n),
+    at: Number(at),
+    kind,
+    body: records[place] ?? {},
+  }));
+}
+
+interface Body {
+  readonly records: readonly JsonObject[];
+  readonly events: readonly { readonly invocationId: string }[];
+}
+
+function bodyOf(body: unknown): Body {
+  return body === null ? { records: [], events: [] } : (JSON.parse(String(body)) as Body);
 }
