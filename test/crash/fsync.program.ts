@@ -78,26 +78,39 @@ async function pending(
 ): Promise<readonly { readonly confirmation: string; readonly call: string }[]> {
   const gate = engine.gate<JsonObject, JsonValue>("pay", { requireConfirmation: true, ...gateOptions }, body);
   return times(async (index) => {
-    const outcome = await gate({}, { key: `k${index}`, by: ANA });
+    const outcome = await gate({ index }, { key: `k${index}`, by: ANA });
     if (outcome.status !== "pending") throw new Error(`It is ${outcome.status}.`);
     return { confirmation: outcome.confirmation.id, call: outcome.callId };
   });
 }
 
+/** One for each call: what comes together is synced together, so each has to come alone. */
+class Barriers {
+  readonly #each = Array.from({ length: TIMES }, () => new Barrier());
+
+  of({ index }: JsonObject): Barrier {
+    const barrier = this.#each[Number(index)];
+    if (barrier === undefined) throw new Error(`There is no call ${String(index)}.`);
+    return barrier;
+  }
+}
+
 async function decisions(): Promise<void> {
   const { engine } = await open();
-  const leave = new Barrier();
-  const opened = await pending(engine, {}, async () => {
-    await leave.passed();
+  const leave = new Barriers();
+  const opened = await pending(engine, {}, async (args) => {
+    await leave.of(args).passed();
     return null;
   });
   await counted("decide and claim", () =>
     times((index) => tryApprove(engine, opened[index]?.confirmation ?? "", BOSS)),
   );
-  await counted("result", async () => {
-    leave.open();
-    await Promise.all(opened.map(({ call }) => engine.finished(call)));
-  });
+  await counted("result", () =>
+    times((index) => {
+      leave.of({ index }).open();
+      return engine.finished(opened[index]?.call ?? "");
+    }),
+  );
   await engine.close();
 }
 
@@ -110,24 +123,23 @@ async function denials(): Promise<void> {
 
 async function steps(): Promise<void> {
   const { engine } = await open();
-  const [begin, finish, leave] = [new Barrier(), new Barrier(), new Barrier()];
-  const opened = await pending(engine, {}, async (_args, context) => {
-    await begin.passed();
-    await context.step("charge", () => finish.passed());
-    await leave.passed();
+  const [begin, finish, leave] = [new Barriers(), new Barriers(), new Barriers()];
+  const opened = await pending(engine, {}, async (args, context) => {
+    await begin.of(args).passed();
+    await context.step("charge", () => finish.of(args).passed());
+    await leave.of(args).passed();
     return null;
   });
   await times((index) => tryApprove(engine, opened[index]?.confirmation ?? "", BOSS));
-  await begin.arrived(TIMES);
-  await counted("step start", async () => {
-    begin.open();
-    await finish.arrived(TIMES);
-  });
-  await counted("step end", async () => {
-    finish.open();
-    await leave.arrived(TIMES);
-  });
-  leave.open();
+  const pass = (from: Barriers, to: Barriers): Promise<unknown> =>
+    times(async (index) => {
+      await from.of({ index }).arrived(1);
+      from.of({ index }).open();
+      await to.of({ index }).arrived(1);
+    });
+  await counted("step start", () => pass(begin, finish));
+  await counted("step end", () => pass(finish, leave));
+  await times(async (index) => leave.of({ index }).open());
   await engine.close();
 }
 
@@ -136,10 +148,10 @@ async function claims(): Promise<void> {
   const opened = await pending(engine, {}, async () => null);
   // Hosts nothing: it decides, and somebody else has to claim.
   const decider = new Engine({ ledger });
-  await counted("decide elsewhere", () =>
-    times((index) => decider.approve(opened[index]?.confirmation ?? "", BOSS)),
-  );
-  await counted("claim alone", () => engine.work({ once: true }));
+  await times(async (index) => {
+    await counted("decide elsewhere", () => decider.approve(opened[index]?.confirmation ?? "", BOSS));
+    await counted("claim alone", () => engine.work({ once: true }));
+  });
   await engine.close();
 }
 
