@@ -1,77 +1,80 @@
 import { expect, test } from "vitest";
 import { connect, createDatabase } from "../../../test/support/postgres/database.ts";
+import { buildCommit, openStore } from "../../../test/support/postgres/store.ts";
 import { useResources } from "../../../test/support/resources.ts";
-import type { Ledger } from "../../engine/index.ts";
-import { SessionWriter } from "../../engine/ledger/contract/build.ts";
-import { openPostgresLedger } from "./open.ts";
+import type { LogRow, Store } from "../../engine/index.ts";
 
 const WRITERS = 16;
 const COMMITS = 40;
+/** A row of somebody whose commit takes long. */
+const SLOW =
+  "insert into countersign.log select case when (select countersign.hold_place()) then nextval('countersign.log_seq') end, " +
+  "'slow', 1, 1, '[]', '', '', 0, 1, null, null";
 const resources = useResources();
 
-async function openTwo(): Promise<{ url: string; handles: readonly [Ledger, Ledger] }> {
+test("whoever reads the log on from where they were misses nothing of many writers", async () => {
   const url = await createDatabase(resources);
-  const handles = [
-    await openPostgresLedger({ url: `${url}?pool=${WRITERS}` }),
-    await openPostgresLedger({ url }),
+  const stores = [
+    await openStore(resources, `${url}?pool=${WRITERS}`),
+    await openStore(resources, url),
   ] as const;
-  resources.add(() => Promise.all(handles.map((ledger) => ledger.close())));
-  return { url, handles };
-}
-
-test("whoever reads the journal on from where they were misses nothing of many writers", async () => {
-  const { handles } = await openTwo();
+  let done = false;
   const writing = Promise.all(
     Array.from({ length: WRITERS }, async (_, i) => {
-      const writer = new SessionWriter(handles[i % 2] as Ledger, `s${i}`);
       for (let n = 0; n < COMMITS; n++)
-        await writer.commit([writer.journal("a"), writer.journal("b")], { sync: n % 3 === 0 });
+        await (stores[i % 2] as Store).commit(buildCommit(`s${i}`, n, { sync: n % 3 === 0 }));
     }),
-  );
-  let done = false;
-  const stop = writing.then(() => {
+  ).then(() => {
     done = true;
   });
-  const seen: { readonly seq: number; readonly stream: string; readonly n: number }[] = [];
+  const seen: LogRow[] = [];
   for (let last = false; ; last = done) {
-    const page = await handles[1].journal({ after: seen.at(-1)?.seq ?? 0, limit: 100 });
+    const page = await stores[1].log({ after: seen.at(-1)?.seq ?? 0, limit: 100 });
     seen.push(...page);
     if (last && page.length === 0) break;
   }
-  await stop;
-  expect(seen).toHaveLength(WRITERS * COMMITS * 2);
-  const streams = Map.groupBy(seen, ({ stream }) => stream);
-  for (const records of streams.values())
-    expect(records.map(({ n }) => n)).toEqual(records.map((_, index) => index + 1));
+  await writing;
+  expect(seen).toHaveLength(WRITERS * COMMITS);
+  for (const rows of Map.groupBy(seen, ({ session }) => session).values())
+    expect(rows.map(({ n }) => n)).toEqual(rows.map((_, index) => index + 1));
 });
 
-test("a record that is on its way holds back those behind it, and nothing that is before it", async () => {
-  const { url, handles } = await openTwo();
-  const [ledger] = handles;
-  const early = new SessionWriter(ledger, "early");
-  await early.commit([early.journal("before")]);
+test("a row that is on its way holds back those behind it, and nothing that is before it", async () => {
+  const url = await createDatabase(resources);
+  const store = await openStore(resources, url);
+  await store.commit(buildCommit("before", 0));
   const slow = await connect(resources, url);
-  const record = '[{"stream":"slow","n":1,"at":1,"kind":"slow","body_digest":"","hash":"","body":null}]';
-  await slow.query("begin");
-  await slow.query("select countersign.add_records(1, $1)", [record]);
-  const fast = new SessionWriter(ledger, "fast");
-  await fast.commit([fast.journal("behind")]);
-  const kinds = async (): Promise<string[]> =>
-    (await ledger.journal({ after: 0, limit: 9 })).map(({ kind }) => kind);
-  expect(await kinds()).toEqual(["before"]);
+  await slow.query(`begin; ${SLOW}`);
+  await Promise.all([store.commit(buildCommit("behind", 0)), store.commit(buildCommit("behind-2", 0))]);
+  const sessions = async (last?: true): Promise<string[]> =>
+    (await store.log({ after: 0, limit: 9, ...(last && { last }) })).map(({ session }) => session);
+  expect(await sessions()).toEqual(["before"]);
+  expect(await sessions(true)).toEqual(["before"]);
   await slow.query("commit");
-  expect(await kinds()).toEqual(["before", "slow", "behind"]);
+  expect(await sessions()).toEqual(["before", "slow", "behind", "behind-2"]);
+  expect(await sessions(true)).toEqual(["before", "slow", "behind", "behind-2"]);
 });
 
 test("what was rolled back leaves a gap in the positions, and holds back nothing", async () => {
-  const { url, handles } = await openTwo();
-  const [ledger] = handles;
-  const writer = new SessionWriter(ledger, "s1");
+  const url = await createDatabase(resources);
+  const store = await openStore(resources, url);
   const failing = await connect(resources, url);
-  await failing.query("begin");
-  await failing.query('select countersign.add_records(1, \'[{"stream":"x","n":1}]\')').catch(() => {});
-  await failing.query("rollback");
-  await writer.commit([writer.journal("noted")]);
-  expect(await ledger.journal({ after: 0, limit: 9 })).toMatchObject([{ kind: "noted" }]);
-  expect(await ledger.channelPlace("late")).toBe((await ledger.journal({ after: 0, limit: 9 }))[0]?.seq);
+  await failing.query(`begin; ${SLOW}; rollback`);
+  await store.commit(buildCommit("s1", 0));
+  expect(await store.log({ after: 0, limit: 9 })).toMatchObject([{ session: "s1", seq: 2 }]);
+});
+
+test("however many commits a statement has, it holds one place", async () => {
+  const url = await createDatabase(resources);
+  const store = await openStore(resources, url);
+  const watching = await connect(resources, url);
+  await watching.query("begin; insert into countersign.entries values ('all', '', 0, 's9 1', null)");
+  const commits = Array.from({ length: 30 }, (_, i) => store.commit(buildCommit(`s${i}`, 0)));
+  const held =
+    "select count(*)::integer as held from pg_locks where locktype = 'advisory' and classid::bigint >> 16 = 17235";
+  let most = 0;
+  while (most === 0) most = (await watching.query<{ held: number }>(held)).rows[0]?.held ?? 0;
+  await watching.query("commit");
+  await Promise.all(commits);
+  expect(most).toBe(1);
 });

@@ -29,6 +29,12 @@ const OPENING =
 export async function openPostgresLedger(
   options: PostgresOptions,
 ): Promise<Ledger & { stats(): LedgerStats }> {
+  const store = await openPostgresStore(options);
+  return Object.assign(new DocumentLedger(store), { stats: () => store.stats });
+}
+
+/** What such a ledger stands on. */
+export async function openPostgresStore(options: PostgresOptions): Promise<PostgresStore> {
   const { url, durability } = options;
   if (durability !== undefined && durability !== "full") {
     throw new CountersignError(
@@ -50,12 +56,7 @@ export async function openPostgresLedger(
     assertReadCommitted(isolation as string, settings.name);
     if (isStandby === true) throw standby(settings.name);
     const digestKey = new Uint8Array(Buffer.from(key as string, "hex"));
-    const store = new PostgresStore(database, {
-      digestKey,
-      now: now as number,
-      alwaysSync: durability === "full",
-    });
-    return Object.assign(new DocumentLedger(store), { stats: () => store.stats });
+    return new PostgresStore(database, { digestKey, now: now as number, alwaysSync: durability === "full" });
   } catch (error) {
     await database.close();
     throw error;

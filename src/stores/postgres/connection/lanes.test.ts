@@ -56,7 +56,7 @@ test("a statement that waits for a lock holds up none but those that were sent b
   const ledger = await open(url, "pool=6");
   const [writer] = await makeSessions(ledger);
   const other = await connect(resources, url);
-  await other.query("begin; select 1 from countersign.sessions where key = 's0' for update");
+  await other.query("begin; select 1 from countersign.documents where key = 's0' for update");
   const blocked = writer?.commit([writer.journal("waited")]);
   // Those that are sent at once wait with it, until it has been silent for too long to be given more.
   const loads = Array.from({ length: 10 }, async (_, i) => {
@@ -93,7 +93,7 @@ test("statements behind one that could not be prepared are sent again", async ()
   await makeSessions(await open(url));
   const ledger = await open(url, "pool=3");
   const other = await connect(resources, url);
-  await other.query("begin; lock table countersign.sessions in access exclusive mode");
+  await other.query("begin; lock table countersign.documents in access exclusive mode");
   const loads = SESSIONS.map((sessionKey) => ledger.load({ sessionKey }));
   const { retries } = ledger.stats();
   while (ledger.stats().retries === retries) await setTimeout(10);

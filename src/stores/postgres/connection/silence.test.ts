@@ -42,7 +42,7 @@ test("connections that stay silent after a short outage cost about as long as th
 test("a statement that waits for a lock is not taken for one on a dead connection", async () => {
   const { ledger, writers, url } = await open();
   const other = await connect(resources, url);
-  await other.query("begin; select 1 from countersign.sessions where key = 's0' for update");
+  await other.query("begin; select 1 from countersign.documents where key = 's0' for update");
   const blocked = writers[0]?.commit([writers[0].journal("next")], { sync: true });
   await setTimeout(1_500);
   await other.query("commit");
