@@ -3,6 +3,7 @@ import { connect, createDatabase } from "../../../test/support/postgres/database
 import { buildCommit, openStore } from "../../../test/support/postgres/store.ts";
 import { useResources } from "../../../test/support/resources.ts";
 import type { LogRow, Store } from "../../engine/index.ts";
+import { commitStatement } from "./commits/commit-statement.ts";
 
 const WRITERS = 16;
 const COMMITS = 40;
@@ -65,16 +66,14 @@ test("what was rolled back leaves a gap in the positions, and holds back nothing
 });
 
 test("however many commits a statement has, it holds one place", async () => {
-  const url = await createDatabase(resources);
-  const store = await openStore(resources, url);
-  const watching = await connect(resources, url);
-  await watching.query("begin; insert into countersign.entries values ('all', '', 0, 's9 1', null)");
-  const commits = Array.from({ length: 30 }, (_, i) => store.commit(buildCommit(`s${i}`, 0)));
-  const held =
-    "select count(*)::integer as held from pg_locks where locktype = 'advisory' and classid::bigint >> 16 = 17235";
-  let most = 0;
-  while (most === 0) most = (await watching.query<{ held: number }>(held)).rows[0]?.held ?? 0;
-  await watching.query("commit");
-  await Promise.all(commits);
-  expect(most).toBe(1);
+  const client = await connect(resources, await createDatabase(resources));
+  const group = Array.from({ length: 30 }, (_, i) => ({ id: String(i), commit: buildCommit(`s${i}`, 0) }));
+  const { text, values } = commitStatement(group, false);
+  await client.query("begin");
+  expect((await client.query(text, [...values])).rowCount).toBe(30);
+  const held = await client.query(
+    "select 1 from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()",
+  );
+  await client.query("rollback");
+  expect(held.rowCount).toBe(1);
 });

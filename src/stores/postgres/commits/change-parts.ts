@@ -4,17 +4,17 @@ import { NOW } from "../now.ts";
 import { type Columns, given, toArrays } from "./given.ts";
 import { toArrayText, toParts } from "./item-value.ts";
 
-/** Changes outside of documents, under the key of whatever they are done with. */
-export interface Keyed {
-  readonly key: string;
+/** Changes outside of documents, with their place among whatever is written in the same statement. */
+export interface Placed {
+  readonly place: number;
   /** Stays on what is written: whether it was done can be asked afterwards. */
   readonly id: string;
   readonly change: StoreChange;
 }
 
 const ITEM_COLUMNS: Columns = [
-  ["place", "bigint"],
-  ["key", "text"],
+  ["nth", "integer"],
+  ["place", "integer"],
   ["kind", "text"],
   ["id", "text"],
   ["value", "text"],
@@ -23,7 +23,7 @@ const ITEM_COLUMNS: Columns = [
   ["change_id", "bigint"],
 ];
 const ENTRY_COLUMNS: Columns = [
-  ["key", "text"],
+  ["place", "integer"],
   ["facet", "text"],
   ["value", "text"],
   ["sort", "bigint"],
@@ -40,10 +40,16 @@ const ALIVE = `(k.expires_at is null or k.expires_at > ${NOW})`;
 export const givenItems = (first: number): string =>
   `i as (select * from ${given(ITEM_COLUMNS, first, "i")})`;
 
-/** Is some item of this key not in the version that was read? */
-export const isStale = (key: string): string =>
+/**
+ * Was what has this place done? An array, and no join: nothing is joined but what is given with what is found by an index, so
+ * that there is one way only to plan these statements.
+ */
+export const IS_DONE = "place = any (array (select place from done))";
+
+/** Is some item at this place not in the version that was read? */
+export const isStale = (place: string): string =>
   "exists (select 1 from i left join countersign.items k on k.kind = i.kind and k.id = i.id " +
-  `and ${ALIVE} where i.key = ${key} and i.read is not null and i.read <> coalesce(k.version, 0))`;
+  `and ${ALIVE} where i.place = ${place} and i.read is not null and i.read <> coalesce(k.version, 0))`;
 
 /**
  * Writes the items of what is `done`. What was judged by its version is written only if it still has it; `areItemsKept` says
@@ -52,10 +58,10 @@ export const isStale = (key: string): string =>
 export const KEEP_ITEMS: string = `
 laid as (
   insert into countersign.items as k (kind, id, value, version, expires_at, change_id)
-  select i.kind, i.id, countersign.laid_over('{}', coalesce(array_agg(p.part order by i.place, p.at) filter (where p.at is not null), '{}')),
-    count(distinct i.place), (array_agg(i.expires_at order by i.place desc))[1], (array_agg(i.change_id order by i.place desc))[1]
-  from i join done using (key) left join lateral unnest(i.value::text[]) with ordinality p (part, at) on true
-  where i.read is null and i.value is not null group by i.kind, i.id order by i.kind, i.id
+  select i.kind, i.id, countersign.laid_over('{}', coalesce(array_agg(p.part order by i.nth, p.at) filter (where p.at is not null), '{}')),
+    count(distinct i.nth), (array_agg(i.expires_at order by i.nth desc))[1], (array_agg(i.change_id order by i.nth desc))[1]
+  from i left join lateral unnest(i.value::text[]) with ordinality p (part, at) on true
+  where ${IS_DONE} and i.read is null and i.value is not null group by i.kind, i.id order by i.kind, i.id
   on conflict (kind, id) do update set
     value = case when ${ALIVE} then countersign.laid_over(k.value, excluded.value) else excluded.value end,
     version = case when ${ALIVE} then k.version + excluded.version else excluded.version end,
@@ -64,21 +70,21 @@ laid as (
 ),
 first as (
   insert into countersign.items as k (kind, id, value, version, expires_at, change_id)
-  select i.kind, i.id, i.value::text[], 1, i.expires_at, i.change_id from i join done using (key)
-  where i.read = 0 and i.value is not null order by i.kind, i.id
+  select i.kind, i.id, i.value::text[], 1, i.expires_at, i.change_id from i
+  where ${IS_DONE} and i.read = 0 and i.value is not null order by i.kind, i.id
   on conflict (kind, id) do update set value = excluded.value, version = 1, expires_at = excluded.expires_at,
     change_id = excluded.change_id where not ${ALIVE}
   returning 1
 ),
 next as (
   update countersign.items k set value = j.value::text[], version = k.version + 1, expires_at = j.expires_at, change_id = j.change_id
-  from (select i.* from i join done using (key) where i.read > 0 and i.value is not null order by i.kind, i.id) j
+  from (select * from i where ${IS_DONE} and i.read > 0 and i.value is not null order by i.kind, i.id) j
   where k.kind = j.kind and k.id = j.id and k.version = j.read and ${ALIVE}
   returning 1
 ),
 gone as (
   delete from countersign.items k
-  using (select i.* from i join done using (key) where i.value is null order by i.kind, i.id) j
+  using (select * from i where ${IS_DONE} and i.value is null order by i.kind, i.id) j
   where k.kind = j.kind and k.id = j.id and (j.read is null or (k.version = j.read and ${ALIVE}))
   returning j.read
 )`;
@@ -87,45 +93,45 @@ gone as (
 export const ARE_ITEMS_KEPT: string =
   "(select count(*) from laid) >= 0 and (select count(*) from first) + (select count(*) from next) " +
   "+ (select count(*) from gone where read is not null) " +
-  "= (select count(*) from i join done using (key) where read is not null and (value is not null or read > 0))";
+  `= (select count(*) from i where ${IS_DONE} and read is not null and (value is not null or read > 0))`;
 
 /** Writes the entries of what is `done`. */
 export const keepEntries = (first: number): string => `
 removed as (
   delete from countersign.entries e
-  using (select r.* from ${given(ENTRY_COLUMNS, first + ENTRY_COLUMNS.length, "r")} join done using (key)) r
+  using (select * from ${given(ENTRY_COLUMNS, first + ENTRY_COLUMNS.length, "g")} where ${IS_DONE}) r
   where e.facet = r.facet and e.value = r.value and e.sort = r.sort and e.id = r.id
 ),
 added as (
   insert into countersign.entries (facet, value, sort, id, note)
-  select a.facet, a.value, a.sort, a.id, a.note from ${given(ENTRY_COLUMNS, first, "a")} join done using (key)
+  select facet, value, sort, id, note from ${given(ENTRY_COLUMNS, first, "g")} where ${IS_DONE}
   on conflict (facet, value, sort, id) do update set note = excluded.note
 )`;
 
-export function itemValues(changes: readonly Keyed[]): readonly PostgresValue[] {
-  const rows = changes.flatMap(({ key, id: changeId, change }) =>
+export function itemValues(changes: readonly Placed[]): readonly PostgresValue[] {
+  const rows = changes.flatMap(({ place, id: changeId, change }) =>
     change.items.map(({ kind, id, value, expiresAt = null, read = null }) => {
       const parts = value === undefined ? null : toArrayText(toParts(value));
-      return [key, kind, id, parts, expiresAt, read, changeId];
+      return [place, kind, id, parts, expiresAt, read, changeId];
     }),
   );
   return toArrays(
     ITEM_COLUMNS,
-    rows.map((row, place) => [place, ...row]),
+    rows.map((row, nth) => [nth, ...row]),
   );
 }
 
-export function entryValues(changes: readonly Keyed[]): readonly PostgresValue[] {
+export function entryValues(changes: readonly Placed[]): readonly PostgresValue[] {
   const added: (string | number | null)[][] = [];
   const removed: (string | number | null)[][] = [];
-  for (const { key, change } of changes) {
+  for (const { place, change } of changes) {
     // One statement can touch a row once: what is taken away and added again is only changed.
     const last = new Map((change.add ?? []).map((entry) => [placeOf(entry), entry]));
     for (const { facet, value, sort, id, note = null } of last.values())
-      added.push([key, facet, value, sort, id, note]);
+      added.push([place, facet, value, sort, id, note]);
     for (const entry of change.remove ?? []) {
       const { facet, value, sort, id } = entry;
-      if (!last.has(placeOf(entry))) removed.push([key, facet, value, sort, id, null]);
+      if (!last.has(placeOf(entry))) removed.push([place, facet, value, sort, id, null]);
     }
   }
   return [...toArrays(ENTRY_COLUMNS, added), ...toArrays(ENTRY_COLUMNS, removed)];

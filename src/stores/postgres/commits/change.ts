@@ -16,11 +16,11 @@ import { SYNCED } from "./commit-statement.ts";
 
 const CHANGE = `
 with ${givenItems(ENTRY_PARAMETERS + 1)},
-done as (select ''::text as key where not ${isStale("''")}),
+done as (select 0 as place where not ${isStale("0")}),
 ${KEEP_ITEMS},
 ${keepEntries(1)}
 select (select ${SYNCED}) from done where (select case when ${ARE_ITEMS_KEPT} then true else countersign.refuse() end)`;
-const IS_DONE =
+const HAS_CHANGED =
   "select 1 from unnest($1::text[], $2::text[]) i (kind, id) " +
   "join countersign.items k on k.kind = i.kind and k.id = i.id where k.change_id = $3::bigint limit 1";
 
@@ -28,9 +28,9 @@ const IS_DONE =
 export async function applyChange(database: Database, change: StoreChange): Promise<boolean> {
   const id = newChangeId();
   let lost = false;
-  const keyed = [{ key: "", id, change }];
+  const placed = [{ place: 0, id, change }];
   const rows = await database
-    .all(CHANGE, [...entryValues(keyed), ...itemValues(keyed)], {
+    .all(CHANGE, [...entryValues(placed), ...itemValues(placed)], {
       onLost: () => {
         lost = true;
       },
@@ -43,7 +43,7 @@ export async function applyChange(database: Database, change: StoreChange): Prom
   if (!lost) return false;
   // It was sent again after its answer was lost, and may have been done before.
   const { items } = change;
-  const found = await database.get(IS_DONE, [
+  const found = await database.get(HAS_CHANGED, [
     items.map(({ kind }) => kind),
     items.map((item) => item.id),
     id,

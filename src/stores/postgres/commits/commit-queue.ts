@@ -93,7 +93,7 @@ class Lane {
 
   /** Settles every one of the group; never rejects. */
   async #settle(group: readonly Waiting[]): Promise<void> {
-    let done: ReadonlySet<string>;
+    let done: ReadonlySet<number>;
     try {
       done = await this.#write(group);
     } catch (error) {
@@ -101,8 +101,8 @@ class Lane {
       return;
     }
     if (done.size > 0) this.#written();
-    for (const each of group) {
-      if (done.has(each.commit.key)) each.resolve({ ok: true });
+    for (const [place, each] of group.entries()) {
+      if (done.has(place)) each.resolve({ ok: true });
       else void this.#explain(each);
     }
   }
@@ -135,11 +135,13 @@ class Lane {
     }
   }
 
-  async #write(group: readonly Waiting[]): Promise<ReadonlySet<string>> {
+  /** The places of those that were done. */
+  async #write(group: readonly Waiting[]): Promise<ReadonlySet<number>> {
     const { text, values } = commitStatement(group, this.#sync);
     const shared = !this.#sync && group[0]?.erased === undefined;
-    const rows = await this.#database.all(text, values, { shared });
-    return new Set(rows.map(([key]) => key as string));
+    // Where one waits for a lock, the others of its group need not: they are sent again alone.
+    const rows = await this.#database.all(text, values, { shared, waitsOnce: group.length > 1 });
+    return new Set(rows.map(([place]) => place as number));
   }
 }
 

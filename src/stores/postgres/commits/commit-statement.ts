@@ -6,6 +6,7 @@ import {
   ENTRY_PARAMETERS,
   entryValues,
   givenItems,
+  IS_DONE,
   ITEM_PARAMETERS,
   isStale,
   itemValues,
@@ -28,6 +29,7 @@ export interface Statement {
 }
 
 const COLUMNS: Columns = [
+  ["place", "integer"],
   ["key", "text"],
   ["version", "bigint"],
   ["head", "text"],
@@ -78,7 +80,7 @@ interface Shape {
  * deadline, an item) is looked at again when everything is written, and raises an error that undoes all of them.
  */
 const textOf = ({ sync, items, erased }: Shape): string => {
-  const judged = `${IN_TIME} and ${HAS_OWNER}${items ? ` and not ${isStale("c.key")}` : ""}`;
+  const judged = `${IN_TIME} and ${HAS_OWNER}${items ? ` and not ${isStale("c.place")}` : ""}`;
   return `
 with c as (select * from ${given(COLUMNS, 1, "c")}),
 alive as (
@@ -90,7 +92,7 @@ moved as (
   update countersign.documents d
   set version = d.version + 1, head = c.hash, updated_at = c.updated_at, deleted = c.deleted, body = c.document
   from c where d.key = c.key and d.version = c.version and (c.head is null or d.head = c.head) and ${judged}
-  returning d.key
+  returning c.place
 ),
 made as (
   insert into countersign.documents (key, app, "user", id, version, head, updated_at, deleted, body)
@@ -98,29 +100,32 @@ made as (
   where c.version = 0 and ${judged}
   on conflict do nothing returning key
 ),
-done as (select key from moved union all select key from made),
+done as (
+  select place from moved union all
+  select place from c where version = 0 and key = any (array (select key from made))
+),
 ${erased ? ERASE(items ? ITEMS_AT + ITEM_PARAMETERS : ITEMS_AT) : ""}
 logged as (
   insert into countersign.log (seq, session, n, at, kinds, digest, hash, events, commit_id, body, archived)
   select case when (select countersign.hold_place()) then nextval('countersign.log_seq') end,
     c.key, c.version + 1, c.at, c.kinds, c.digest, c.hash, c.events, c.commit_id, c.body, c.archived
-  from c join done using (key)
+  from c where ${IS_DONE}
 ),
 ${items ? `${KEEP_ITEMS},` : ""}
 ${keepEntries(ENTRIES_AT)}
-select done.key, (select ${sync ? SYNCED : UNSYNCED}) from done where (select case
+select done.place, (select ${sync ? SYNCED : UNSYNCED}) from done where (select case
   when (select count(*) from done) = 0 then true
   ${items ? `when not (${ARE_ITEMS_KEPT}) then countersign.refuse()` : ""}
   when exists (select 1 from alive a where not exists (select 1 from countersign.owners o where o.id = a.id and ${HOLDS}))
     then countersign.refuse()
-  when exists (select 1 from c join done using (key) where c.before <= ${NOW}) then countersign.refuse()
+  when exists (select 1 from c where ${IS_DONE} and c.before <= ${NOW}) then countersign.refuse()
   else true end)`;
 };
 
 const ERASE = (first: number): string => `
 erased as (
   update countersign.log l set body = null, archived = e.archived
-  from ${given(ERASED_COLUMNS, first, "e")}, done where l.session = done.key and l.n = e.n
+  from ${given(ERASED_COLUMNS, first, "e")}, c where ${IS_DONE} and l.session = c.key and l.n = e.n
 ),`;
 
 const TEXTS = new Map<string, string>();
@@ -132,7 +137,7 @@ export function commitStatement(group: readonly Sent[], sync: boolean): Statemen
   const name = `${sync} ${items} ${shape.erased}`;
   const text = TEXTS.get(name) ?? textOf(shape);
   TEXTS.set(name, text);
-  const changes = group.map(({ id, commit }) => ({ key: commit.key, id, change: commit }));
+  const changes = group.map(({ id, commit }, place) => ({ place, id, change: commit }));
   const owners = new Set(group.flatMap(({ commit: { owner } }) => (owner === undefined ? [] : [owner])));
   return {
     text,
@@ -146,7 +151,7 @@ export function commitStatement(group: readonly Sent[], sync: boolean): Statemen
   };
 }
 
-function rowOf({ id, commit }: Sent): readonly (string | number | boolean | null)[] {
+function rowOf({ id, commit }: Sent, place: number): readonly (string | number | boolean | null)[] {
   const {
     key,
     version,
@@ -160,6 +165,7 @@ function rowOf({ id, commit }: Sent): readonly (string | number | boolean | null
   } = commit;
   const { updatedAt, deletedAt } = document.head;
   return [
+    place,
     key,
     version,
     head,

@@ -15,7 +15,7 @@ const refused = (conflict: string) => ({ ok: false, conflict });
 async function groupsOf(work: () => Promise<unknown>): Promise<readonly number[]> {
   const groups: number[] = [];
   const restore = watchQueries(({ text, values }) => {
-    if (text.includes("moved as")) groups.push((values?.[0] as readonly string[]).length);
+    if (text.includes("moved as")) groups.push((values?.[0] as readonly number[]).length);
   });
   await work().finally(restore);
   return groups;
@@ -202,6 +202,19 @@ test("an item that somebody else writes while the statement waits for it refuses
   }
 });
 
+test("who shares a statement with one that waits for a lock for too long goes on without it", async () => {
+  const url = await createDatabase(resources);
+  const store = await openStore(resources, url);
+  await commitAll(store, [buildCommit("s1", 0), buildCommit("s2", 0)]);
+  const other = await connect(resources, url);
+  await other.query("begin; select 1 from countersign.documents where key = 's2' for update");
+  const [first, second] = [store.commit(buildCommit("s1", 1)), store.commit(buildCommit("s2", 1))];
+  expect(await first).toEqual(OK);
+  expect(store.stats.retries).toBe(1);
+  await other.query("commit");
+  expect(await second).toEqual(OK);
+});
+
 test("a text that cannot be stored is the fault of its own commit only", async () => {
   const store = await openStore(resources, await createDatabase(resources));
   const outcomes = await Promise.allSettled([
@@ -293,6 +306,6 @@ async function deadlocksOf(url: string): Promise<number> {
 
 /** Somebody waits for what this connection has locked. */
 async function blocked(holder: Awaited<ReturnType<typeof connect>>): Promise<void> {
-  const waiting = "select 1 from pg_stat_activity where pg_backend_pid() = any (pg_blocking_pids(pid))";
+  const waiting = "select 1 from pg_locks where not granted and pg_backend_pid() = any (pg_blocking_pids(pid))";
   while ((await holder.query(waiting)).rowCount === 0);
 }

@@ -4,7 +4,7 @@ import type { LedgerStats } from "../../../engine/index.ts";
 import { CountersignError } from "../../../protocol/index.ts";
 import type { Driver, LoneConnection, PostgresValue, Query, QueryResult, Row } from "./driver.ts";
 import type { Place } from "./lanes.ts";
-import { isGone, isTransient, isUndefined, toLedgerError } from "./postgres-errors.ts";
+import { isGone, isLockTimeout, isTransient, isUndefined, toLedgerError } from "./postgres-errors.ts";
 import { Servers } from "./servers.ts";
 import type { PostgresSettings } from "./settings.ts";
 
@@ -22,6 +22,8 @@ export interface RunOptions {
   readonly patient?: boolean;
   /** True for one that is small and does not wait for the disk: others may follow it on its connection. */
   readonly shared?: boolean;
+  /** True: a lock that was waited for in vain is an error at once, and not waited for again. */
+  readonly waitsOnce?: boolean;
   /** The connection was lost with the statement on it: it may have been done before it is sent again. */
   readonly onLost?: () => void;
 }
@@ -155,15 +157,15 @@ export class Database {
   #judge(
     error: unknown,
     { elapsedMs, losses }: { readonly elapsedMs: number; readonly losses: number },
-    { patient = true }: RunOptions,
+    { patient = true, waitsOnce = false }: RunOptions,
   ): void {
     this.assertOpen();
     if (isTransient(error)) {
       this.#retries += 1;
-      if (elapsedMs < BUSY_LIMIT_MS) return;
+      if (elapsedMs < BUSY_LIMIT_MS && !(waitsOnce && isLockTimeout(error))) return;
       throw new CountersignError(
         "ledger-busy",
-        `Timed out waiting for a lock on the ledger "${this.name}" (${BUSY_LIMIT_MS} ms). Try again.`,
+        `Timed out waiting for a lock on the ledger "${this.name}" (${Math.round(elapsedMs)} ms). Try again.`,
         { details: { ledger: this.name }, cause: error },
       );
     }

@@ -1,12 +1,9 @@
 import { CountersignError } from "../../../protocol/index.ts";
 
 // https://www.postgresql.org/docs/current/errcodes-appendix.html
-const TRANSIENT: ReadonlySet<string> = new Set([
-  // serialization_failure, deadlock_detected, lock_not_available
-  "40001",
-  "40P01",
-  "55P03",
-]);
+const LOCK_NOT_AVAILABLE = "55P03";
+// and serialization_failure, deadlock_detected
+const TRANSIENT: ReadonlySet<string> = new Set(["40001", "40P01", LOCK_NOT_AVAILABLE]);
 
 /** read_only_sql_transaction: what a standby says to whoever writes. */
 export const READ_ONLY = "25006";
@@ -108,6 +105,11 @@ function adviceInWords(error: unknown): string | undefined {
 /** Was nothing done, and may the same statement succeed a moment later? */
 export function isTransient(error: unknown): boolean {
   return TRANSIENT.has(codeOf(error));
+}
+
+/** Was a lock waited for until the connection's limit? */
+export function isLockTimeout(error: unknown): boolean {
+  return codeOf(error) === LOCK_NOT_AVAILABLE;
 }
 
 /** Does the server not know a table, a column or a function that the statement names? */

@@ -13,6 +13,18 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const QUERY_TIMEOUT_MS = 12_000;
 const KEEP_ALIVE_MS = 10_000;
 
+/**
+ * Every statement finds what it needs by an index, however much there is. So each is planned once on a connection, and never
+ * for a table that was small at that moment.
+ */
+const INDEX_PLANS = {
+  plan_cache_mode: "force_generic_plan",
+  enable_seqscan: "off",
+  enable_bitmapscan: "off",
+  enable_hashjoin: "off",
+  enable_mergejoin: "off",
+};
+
 const OWN_PARAMETERS = ["pool", "prepare", "query_timeout", "target_session_attrs"] as const;
 
 const PLAIN_MODE = "disable";
@@ -120,6 +132,7 @@ function startOptions(queryTimeout: number): string {
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     default_transaction_isolation: "read\\ committed",
     jit: "off",
+    ...INDEX_PLANS,
   };
   return Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${value}`)
