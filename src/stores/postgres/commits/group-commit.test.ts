@@ -306,6 +306,7 @@ async function deadlocksOf(url: string): Promise<number> {
 
 /** Somebody waits for what this connection has locked. */
 async function blocked(holder: Awaited<ReturnType<typeof connect>>): Promise<void> {
-  const waiting = "select 1 from pg_locks where not granted and pg_backend_pid() = any (pg_blocking_pids(pid))";
+  const waiting =
+    "select 1 from pg_locks where not granted and pg_backend_pid() = any (pg_blocking_pids(pid))";
   while ((await holder.query(waiting)).rowCount === 0);
 }
