@@ -21,16 +21,19 @@ console.log(verification.ok, verification.records); // true 2
 assert.ok(verification.ok);
 
 const database = new DatabaseSync(file);
-database.exec("update journal set body = replace(body, 'ben', 'ana') where kind = 'confirmation-denied'");
+const edit = "update log set body = replace(body, ?, ?) where kinds like '%confirmation-denied%'";
+database.prepare(edit).run('"ben"', '"eve"');
 const edited = await engine.verify();
 assert.equal(edited.faults[0]?.what, "its body was changed");
 
-database.exec("update journal set body = replace(body, 'ana', 'ben') where kind = 'confirmation-denied'");
+database.prepare(edit).run('"eve"', '"ben"');
 assert.ok((await engine.verify()).ok);
 
-database.exec(
-  "delete from journal; delete from checkpoints; update sessions set chain_n = 0, chain_hash = ''",
-);
+database.exec(`
+  delete from log;
+  delete from checkpoints;
+  update documents set body = json_set(body, '$.head.chain', json('{"n":0,"hash":""}'));
+`);
 assert.ok((await engine.verify()).ok, "a journal that was emptied with care looks like a new one…");
 const cut = await engine.verify({ head });
 assert.match(cut.faults[0]?.what ?? "", /truncated/, "…unless a head was kept");

@@ -112,7 +112,13 @@ describe("doctor", () => {
       await f({}, { key: "a", by: { id: "ana" } });
       await engine.head();
     });
-    edit(folder, "update checkpoints set at = at + 10000000; update calls set status = 'unknown'");
+    edit(
+      folder,
+      `update checkpoints set at = at + 10000000;
+       update documents set body = json_set(body, '$.calls[0].status', 'unknown');
+       insert into entries (facet, value, sort, id)
+       select 'unknown call', '', 0, json_extract(body, '$.calls[0].id') from documents`,
+    );
     const found = findings(folder);
     expect(about(found, "clock")).toMatchObject({
       status: "warn",

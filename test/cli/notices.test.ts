@@ -76,7 +76,7 @@ test("a server whose ledger went back says so: in its log, its metrics, and to w
   folder.run(["approve", askToPay(folder, 5)]);
   await untilWritten(folder, "effects.log", "start 5");
   const database = new DatabaseSync(join(folder.path, "countersign.db"));
-  database.exec("update sessions set version = version - 1");
+  database.exec("update documents set version = version - 1");
   database.close();
   await server.until(/lost-commits/);
   expect((await counted())[1]).toMatch(/\{kind="lost-commits"\} [1-9]/);
