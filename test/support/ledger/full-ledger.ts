@@ -1,19 +1,19 @@
 import pg from "pg";
 import {
   type CallRecord,
+  type CallStatus,
+  type Commit,
   type ConfirmationRecord,
+  type Entry,
   type FrameRecord,
+  type FrameStatus,
   searchableWords,
   valueDigest,
 } from "../../../src/engine/index.ts";
+import { applyCommit } from "../../../src/engine/store/apply-commit.ts";
+import { WORD_FACET } from "../../../src/engine/store/word-index.ts";
+import type { JsonValue } from "../../../src/protocol/index.ts";
 import { openPostgresLedger } from "../../../src/stores/postgres/index.ts";
-import {
-  FRAME_COLUMNS,
-  STORED_CALL_COLUMNS,
-  STORED_CONFIRMATION_COLUMNS,
-} from "../../../src/stores/sql/columns.ts";
-import type { SqlValue } from "../../../src/stores/sql/row.ts";
-import { fromCall, fromConfirmation, fromFrame } from "../../../src/stores/sql/rows.ts";
 
 /** How full a ledger is made. Sessions are numbered from 0, those that wait for a person first. */
 export interface Filling {
@@ -64,11 +64,11 @@ export function fullSession(n: number): {
     user: n % 4 === 3 ? FULL.busyUser : `user-${n % FULL.users}`,
     frame: `${key}.f`,
     call: `${key}.${WIRE_ID}`,
-    confirmation: `adk-00${String(n).padStart(24, "0")}`,
+    confirmation: `adk-${key}.q`,
   };
 }
 
-/** Fills an empty ledger with complete rows: each that waits can be decided. Takes about 20 µs a row. */
+/** Fills an empty ledger with complete sessions: each that waits can be decided. Takes about 200 µs for each. */
 export async function fillLedger(url: string, filling: Filling): Promise<void> {
   const ledger = await openPostgresLedger({ url });
   const argsDigest = valueDigest(ledger.digestKey, FULL.args);
@@ -78,205 +78,229 @@ export async function fillLedger(url: string, filling: Filling): Promise<void> {
   try {
     // Nothing here has to survive a crash.
     await client.query("set synchronous_commit = off");
-    for (const text of statements(filling, argsDigest)) await client.query(text);
+    const { pending, answered = 0, deliveries = 0 } = filling;
+    const terms = { ...filling, argsDigest, now: Date.now() };
+    for (let first = 0; first < pending + answered; first += BATCH) {
+      const last = Math.min(first + BATCH, pending + answered);
+      await insert(
+        client,
+        range(first, last, (n) => sessionOf(n, terms)),
+      );
+    }
+    for (const channel of FULL.channels) {
+      for (let first = 1; first <= deliveries * 2; first += BATCH) {
+        const last = Math.min(first + BATCH, deliveries * 2 + 1);
+        await insert(
+          client,
+          range(first, last, (n) => deliveryOf(channel, n, terms)),
+        );
+      }
+      await insert(client, [{ entries: [], items: [itemOf("channel", channel, deliveries)] }]);
+    }
+    await insert(client, [{ entries: [], items: [itemOf("word index", "place", pending + answered)] }]);
+    await client.query(
+      `insert into countersign.owners values ($1, 'somewhere', 1, $2, $3, 0, countersign.history())`,
+      [FULL.livingOwner, terms.now + DAY_MS, terms.now],
+    );
+    await client.query("select setval('countersign.log_seq', $1)", [pending + answered]);
     await client.query("vacuum analyze");
   } finally {
     await client.end();
   }
 }
 
+const BATCH = 500;
 const WIRE_ID = "call-1";
 const INVOCATION = `e-${"0".repeat(34)}`;
 const HASH = "h".repeat(43);
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const EVENTS = 3;
 
-// Stands for the number of the session, with all its digits.
-const N = "{n}";
-const KEY = `0k${N}`;
-const CALL = `${KEY}.${WIRE_ID}`;
-const CONFIRMATION = `adk-00${N}`;
+interface Terms extends Filling {
+  readonly argsDigest: string;
+  readonly now: number;
+}
 
-const OTHERS = "n % 20 = 0";
-const APP = `case when ${OTHERS} then '${FULL.otherApp}' else '${FULL.app}' end`;
-const AGENT = `case when ${OTHERS} then '${FULL.otherAgent}' else '${FULL.agent}' end`;
-const TOOL = `case when n % 1000 = 7 then '${FULL.rareTool}' when n % 2 = 0 then '${FULL.tool}' else '${FULL.otherTool}' end`;
-const USER = `case when n % 4 = 3 then '${FULL.busyUser}' else 'user-' || n % ${FULL.users} end`;
+/** What is inserted together. */
+interface Rows {
+  readonly document?: readonly unknown[];
+  readonly log?: readonly unknown[];
+  readonly entries: readonly Entry[];
+  readonly items: readonly (readonly unknown[])[];
+}
 
-/** SQL for some of the columns; the others have the same value everywhere, but for the number of the session. */
-type Varying = { readonly [column: string]: string };
+const TABLES = {
+  documents: ["text", "text", "text", "text", "bigint", "text", "bigint", "boolean", "text"],
+  log: ["bigint", "text", "bigint", "bigint", "text", "text", "text", "bigint", "bigint", "text", "text"],
+  entries: ["text", "text", "bigint", "text", "text"],
+} as const;
+const INSERT_ITEMS =
+  "insert into countersign.items select kind, id, array(select json_array_elements_text(value::json)), 1, null, 0 " +
+  "from unnest($1::text[], $2::text[], $3::text[]) g (kind, id, value)";
 
-function* statements(filling: Filling, argsDigest: string): Generator<string> {
-  const { pending, answered = 0, deliveries = 0, overdueOneIn, definitionDigest = "v1:none" } = filling;
-  const now = Date.now();
-  const isOpen = `n < ${pending}`;
-  const insert = (
-    table: string,
-    columns: readonly string[],
-    values: readonly SqlValue[],
-    varying: Varying = {},
-  ): string =>
-    `insert into countersign.${table} (${columns.map((column) => `"${column}"`).join(", ")}) select ` +
-    `${columns.map((column, i) => varying[column] ?? cell(values[i] ?? null)).join(", ")} ` +
-    `from (select n, lpad(n::text, 24, '0') as digits from generate_series(0, ${pending + answered - 1}) n) numbers`;
-
-  yield insert(
-    "sessions",
-    SESSION,
-    [KEY, null, null, null, 3, EVENTS + 1, null, 0, 0, 1, HASH, now, now, 0],
-    {
-      app: APP,
-      user: USER,
-      id: "'session-' || n",
-      open: `case when ${isOpen} then 1 else 0 end`,
-    },
+async function insert(client: pg.Client, rows: readonly Rows[]): Promise<void> {
+  const documents = rows.flatMap(({ document }) => (document === undefined ? [] : [document]));
+  const log = rows.flatMap((each) => (each.log === undefined ? [] : [each.log]));
+  const entries = rows.flatMap((each) =>
+    each.entries.map(({ facet, value, sort, id, note }) => [facet, value, sort, id, note]),
   );
-  yield insert("frames", FRAME_COLUMNS, fromFrame(frame()), {
-    app: APP,
-    agent: AGENT,
-    path: `'["' || ${AGENT} || '"]'`,
-    status: `case when ${isOpen} then 'waiting' else ${FRAME_STATUS} end`,
-    owner: `case when not ${isOpen} and n % 100 = 6 then 'owner-gone' end`,
-  });
-  yield insert("calls", STORED_CALL_COLUMNS, fromCall(call(argsDigest, definitionDigest)), {
-    app: APP,
-    agent: AGENT,
-    tool: TOOL,
-    status: `case when ${isOpen} then 'waiting' else ${CALL_STATUS} end`,
-    owner: `case when ${isOpen} then null when n % 100 = 2 then 'owner-gone' when n % 100 = 4 then '${FULL.livingOwner}' end`,
-  });
-  const soon = `${now + DAY_MS} + (n::bigint * 7919) % ${pending}`;
-  const ofConfirmation = {
-    app: APP,
-    agent: AGENT,
-    tool: TOOL,
-    user: USER,
-    path: `'["' || ${AGENT} || '"]'`,
-    requesters: `'["' || ${USER} || '"]'`,
-    viewers: `'["asked:' || ${USER} || '","host"]'`,
-    status: `case when ${isOpen} then 'requested' else 'approved' end`,
-    deadline:
-      overdueOneIn === undefined
-        ? soon
-        : `case when n % ${overdueOneIn} = 9 then ${now - DAY_MS} else ${soon} end`,
-  };
-  yield insert(
-    "confirmations",
-    STORED_CONFIRMATION_COLUMNS,
-    fromConfirmation(confirmation(argsDigest, now)),
-    ofConfirmation,
-  );
-  yield `insert into countersign.inbox (id, call, session, app, agent, "user", tool, deadline)
-    select id, call, session, app, agent, "user", tool, deadline from countersign.confirmations where status = 'requested'`;
-  yield `insert into countersign.searchable (confirmation, session, args_digest, words)
-    select c.id, c.session, c.args_digest, array_to_tsvector(w.words) from countersign.confirmations c
-    join (values ${searchWords()}) w (tool, agent, words) on w.tool = c.tool and w.agent = c.agent where c.status = 'requested'`;
-  for (const [place, body] of events(now).entries())
-    yield insert("events", ["session", "seq", "body"], [KEY, place + 1, body]);
-  const told = JSON.stringify({ confirmation: CONFIRMATION, call: CALL });
-  yield insert("journal", JOURNAL, [null, KEY, 1, now, "confirmation-requested", HASH, HASH, told, 0], {
-    seq: "nextval('countersign.journal_seq')",
-  });
-  yield "update countersign.meta set value = (select max(seq) from countersign.journal) where name = 'search-place'";
-  yield `insert into countersign.owners values ('${FULL.livingOwner}', 'somewhere', 1, ${now + DAY_MS}, ${now}, 0, countersign.history())`;
-  for (const channel of FULL.channels) {
-    yield `insert into countersign.channels values ('${channel}', ${deliveries})`;
-    // Others of the channel wait for their time.
-    yield `insert into countersign.deliveries (channel, seq, attempt, since, next_at, dead_at)
-      select '${channel}', n, 0, ${now}, ${now} + case when n <= ${deliveries} then n - ${DAY_MS} else ${DAY_MS} end,
-      case when n % 1000 = 0 then ${now} end from generate_series(1, ${deliveries * 2}) n`;
+  for (const [table, found] of Object.entries({ documents, log, entries })) {
+    const types = TABLES[table as keyof typeof TABLES];
+    const arrays = types.map((_, at) => found.map((row) => row[at] ?? null));
+    const given = types.map((type, at) => `$${at + 1}::${type}[]`).join(", ");
+    await client.query(`insert into countersign.${table} select * from unnest(${given})`, arrays);
   }
+  const items = rows.flatMap((each) => each.items);
+  await client.query(
+    INSERT_ITEMS,
+    [0, 1, 2].map((at) => items.map((row) => row[at])),
+  );
 }
 
-const SESSION = [
-  "key",
-  "app",
-  "user",
-  "id",
-  "version",
-  "next_seq",
-  "open",
-  "ready",
-  "bytes",
-  "chain_n",
-  "chain_hash",
-  "created_at",
-  "updated_at",
-  "commit_id",
-] as const;
-const JOURNAL = ["seq", "stream", "n", "at", "kind", "body_digest", "hash", "body", "commit_id"] as const;
-const CALL_STATUS =
-  "case n % 100 when 1 then 'ready' when 2 then 'executing' when 3 then 'unknown' when 4 then 'executing' else 'succeeded' end";
-const FRAME_STATUS =
-  "case when n % 100 < 5 then 'waiting' when n % 100 = 5 then 'ready' when n % 100 = 6 then 'stepping' else 'done' end";
+/** As the store has an item's value: the names and values of an object in turn, or the whole of anything else. */
+function itemOf(kind: string, id: string, value: JsonValue): readonly unknown[] {
+  const parts =
+    typeof value === "object" && value !== null
+      ? Object.entries(value).flatMap((member) => member.map((part: unknown) => JSON.stringify(part)))
+      : [JSON.stringify(value)];
+  return [kind, id, JSON.stringify(parts)];
+}
 
-function frame(): FrameRecord {
+function sessionOf(n: number, terms: Terms): Rows {
+  const { key, id, user } = fullSession(n);
+  const { app } = partsOf(n);
+  const { frame, call, confirmation } = recordsOf(n, terms);
+  const commit = {
+    session: { key, version: 0, create: { app, user, id } },
+    change: {
+      nextSeq: EVENTS + 1,
+      open: n < terms.pending ? 1 : 0,
+      ready: 0,
+      bytes: 0,
+      chain: { n: 1, hash: HASH },
+      updatedAt: terms.now,
+    },
+    writes: [
+      { kind: "frame-insert", frame },
+      { kind: "call-insert", call },
+      { kind: "confirmation-insert", confirmation },
+    ],
+  } as const;
+  const changed = applyCommit(undefined, commit as unknown as Commit);
+  if ("ok" in changed) throw new Error("A filled session is refused.");
+  const words = wordsOf(confirmation, call);
+  const body = JSON.stringify({
+    records: [{ confirmation: confirmation.id, call: call.id }],
+    events: eventsOf(n, terms.now),
+  });
   return {
-    id: `${KEY}.f`,
-    session: KEY,
-    app: "",
-    invocation: INVOCATION,
-    kind: "llm",
-    agent: "",
-    path: [],
-    cursor: null,
-    status: "waiting",
-    turn: 1,
-    calls: [CALL],
-    open: 1,
+    document: [key, app, user, id, 1, HASH, terms.now, false, JSON.stringify(changed.document)],
+    log: [n + 1, key, 1, terms.now, '["confirmation-requested"]', HASH, HASH, EVENTS, 0, body, null],
+    entries: [...changed.add, ...words.entries],
+    items: words.items,
   };
 }
 
-function call(argsDigest: string, definitionDigest: string): CallRecord {
+function wordsOf(
+  confirmation: ConfirmationRecord,
+  call: CallRecord,
+): { readonly entries: readonly Entry[]; readonly items: Rows["items"] } {
+  const { id, status, expiresAt: sort = Number.MAX_SAFE_INTEGER } = confirmation;
+  if (status !== "requested") return { entries: [], items: [] };
+  const words = searchableWords(confirmation, call);
   return {
-    id: CALL,
-    session: KEY,
-    app: "",
-    frame: `${KEY}.f`,
-    turn: 1,
-    ord: 0,
-    wireId: WIRE_ID,
-    agent: "",
-    tool: "",
-    args: FULL.args,
-    unparsed: false,
-    argsDigest,
-    definitionDigest,
-    secrets: [],
-    repeatable: false,
-    status: "waiting",
-    attempt: 0,
-    confirmation: CONFIRMATION,
-    rounds: 1,
-    refused: false,
+    entries: words.map((value) => ({ facet: WORD_FACET, value, sort, id })),
+    items: [itemOf("words of question", id, { words: [...words], sort, argsDigest: call.argsDigest })],
   };
 }
 
-function confirmation(argsDigest: string, requestedAt: number): ConfirmationRecord {
+function partsOf(n: number): { readonly app: string; readonly agent: string; readonly tool: string } {
+  const isOther = n % 20 === 0;
+  const tool = n % 2 === 0 ? FULL.tool : FULL.otherTool;
   return {
-    id: CONFIRMATION,
-    call: CALL,
-    round: 0,
-    session: KEY,
-    app: "",
-    agent: "",
-    path: [],
-    user: "",
-    tool: "",
-    requesters: [],
-    approvers: "requester",
-    invocation: INVOCATION,
-    argsDigest,
-    shown: { hint: "Approve execution of the tool?", why: ["the tool requires confirmation"] },
-    shownVersion: 1,
-    status: "requested",
-    requestedAt,
-    votes: [],
+    app: isOther ? FULL.otherApp : FULL.app,
+    agent: isOther ? FULL.otherAgent : FULL.agent,
+    tool: n % 1000 === 7 ? FULL.rareTool : tool,
+  };
+}
+
+const CALL_STATUSES: readonly CallStatus[] = ["succeeded", "ready", "executing", "unknown", "executing"];
+const CALL_OWNERS: { readonly [rest: number]: string } = { 2: "owner-gone", 4: FULL.livingOwner };
+
+function frameStatus(rest: number): FrameStatus {
+  if (rest < 5) return "waiting";
+  if (rest === 5) return "ready";
+  return rest === 6 ? "stepping" : "done";
+}
+
+function recordsOf(
+  n: number,
+  { pending, overdueOneIn, definitionDigest = "v1:none", argsDigest, now }: Terms,
+): { readonly frame: FrameRecord; readonly call: CallRecord; readonly confirmation: ConfirmationRecord } {
+  const ids = fullSession(n);
+  const isOpen = n < pending;
+  const rest = n % 100;
+  const isLate = overdueOneIn !== undefined && n % overdueOneIn === 9;
+  const shared = { session: ids.key, ...partsOf(n) };
+  const { tool: _tool, ...ofFrame } = shared;
+  const owner = isOpen ? undefined : CALL_OWNERS[rest];
+  return {
+    frame: {
+      ...ofFrame,
+      id: ids.frame,
+      invocation: INVOCATION,
+      kind: "llm",
+      path: [shared.agent],
+      cursor: null,
+      status: isOpen ? "waiting" : frameStatus(rest),
+      turn: 1,
+      calls: [ids.call],
+      open: 1,
+      ...(!isOpen && rest === 6 ? { owner: "owner-gone" } : {}),
+    },
+    call: {
+      ...shared,
+      id: ids.call,
+      frame: ids.frame,
+      turn: 1,
+      ord: 0,
+      wireId: WIRE_ID,
+      args: FULL.args,
+      unparsed: false,
+      argsDigest,
+      definitionDigest,
+      secrets: [],
+      repeatable: false,
+      status: isOpen ? "waiting" : (CALL_STATUSES[rest] ?? "succeeded"),
+      attempt: 0,
+      confirmation: ids.confirmation,
+      rounds: 1,
+      refused: false,
+      ...(owner === undefined ? {} : { owner }),
+    },
+    confirmation: {
+      ...shared,
+      id: ids.confirmation,
+      call: ids.call,
+      round: 0,
+      path: [shared.agent],
+      user: ids.user,
+      requesters: [ids.user],
+      approvers: "requester",
+      invocation: INVOCATION,
+      argsDigest,
+      shown: { hint: "Approve execution of the tool?", why: ["the tool requires confirmation"] },
+      shownVersion: 1,
+      status: isOpen ? "requested" : "approved",
+      requestedAt: now,
+      expiresAt: isLate ? now - DAY_MS : now + DAY_MS + ((n * 7919) % pending),
+      votes: [],
+    },
   };
 }
 
 /** What was said in each session, up to the question. */
-function events(timestamp: number): readonly string[] {
+function eventsOf(n: number, timestamp: number): readonly unknown[] {
   const functionCall = { id: WIRE_ID, name: FULL.tool, args: FULL.args };
   const drafts = [
     {
@@ -284,29 +308,27 @@ function events(timestamp: number): readonly string[] {
       content: { role: "user", parts: [{ text: "Please reimburse me $2500 for the trip." }] },
     },
     { author: FULL.agent, content: { role: "model", parts: [{ functionCall }] } },
-    { author: FULL.agent, asks: [{ id: CONFIRMATION, call: functionCall, hint: "Approve it?" }] },
+    {
+      author: FULL.agent,
+      asks: [{ id: fullSession(n).confirmation, call: functionCall, hint: "Approve it?" }],
+    },
   ];
-  return drafts.map((draft, i) =>
-    JSON.stringify({ id: `${i}${N}`, timestamp, invocationId: INVOCATION, ...draft }),
-  );
+  return drafts.map((draft, i) => ({ id: `${i}-${n}`, timestamp, invocationId: INVOCATION, ...draft }));
 }
 
-function searchWords(): string {
-  return [FULL.tool, FULL.otherTool, FULL.rareTool]
-    .flatMap((tool) => [FULL.agent, FULL.otherAgent].map((agent) => ({ tool, agent })))
-    .map(({ tool, agent }) => {
-      const words = searchableWords({ tool, agent }, { args: FULL.args, secrets: [] });
-      return `('${tool}', '${agent}', array[${words.map(literal).join(", ")}])`;
-    })
-    .join(", ");
+/** One in a thousand is given up; the second half of a channel waits for its time. */
+function deliveryOf(channel: string, n: number, { deliveries = 0, now }: Terms): Rows {
+  const seq = String(n).padStart(16, "0");
+  const id = `${channel} ${seq}`;
+  const isDead = n % 1000 === 0;
+  const nextAt = now + (n <= deliveries ? n - DAY_MS : DAY_MS);
+  const entry = isDead
+    ? { facet: "dead delivery", value: "", sort: 0, id }
+    : { facet: "delivery", value: channel, sort: nextAt, id: seq };
+  const kept = { attempt: 0, since: now, nextAt, ...(isDead ? { deadAt: now } : {}) };
+  return { entries: [entry], items: [itemOf("delivery", id, kept)] };
 }
 
-function cell(value: SqlValue): string {
-  if (value === null) return "null";
-  if (typeof value !== "string") return String(value);
-  return value.includes(N) ? `replace(${literal(value)}, '${N}', digits)` : literal(value);
-}
-
-function literal(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
+function range<T>(first: number, last: number, make: (n: number) => T): readonly T[] {
+  return Array.from({ length: last - first }, (_, i) => make(first + i));
 }

@@ -1,7 +1,7 @@
 import type { Entry, StoreChange } from "../../../engine/index.ts";
 import type { PostgresValue } from "../connection/index.ts";
 import { NOW } from "../now.ts";
-import { type Columns, given, toArrays } from "./given.ts";
+import { type Columns, type Given, given, toArrays } from "./given.ts";
 import { toArrayText, toParts } from "./item-value.ts";
 
 /** Changes outside of documents, with their place among whatever is written in the same statement. */
@@ -110,7 +110,7 @@ added as (
 
 export function itemValues(changes: readonly Placed[]): readonly PostgresValue[] {
   const rows = changes.flatMap(({ place, id: changeId, change }) =>
-    change.items.map(({ kind, id, value, expiresAt = null, read = null }) => {
+    change.items.map(({ kind, id, value, expiresAt, read }) => {
       const parts = value === undefined ? null : toArrayText(toParts(value));
       return [place, kind, id, parts, expiresAt, read, changeId];
     }),
@@ -122,16 +122,16 @@ export function itemValues(changes: readonly Placed[]): readonly PostgresValue[]
 }
 
 export function entryValues(changes: readonly Placed[]): readonly PostgresValue[] {
-  const added: (string | number | null)[][] = [];
-  const removed: (string | number | null)[][] = [];
+  const added: Given[] = [];
+  const removed: Given[] = [];
   for (const { place, change } of changes) {
     // One statement can touch a row once: what is taken away and added again is only changed.
     const last = new Map((change.add ?? []).map((entry) => [placeOf(entry), entry]));
-    for (const { facet, value, sort, id, note = null } of last.values())
+    for (const { facet, value, sort, id, note } of last.values())
       added.push([place, facet, value, sort, id, note]);
     for (const entry of change.remove ?? []) {
       const { facet, value, sort, id } = entry;
-      if (!last.has(placeOf(entry))) removed.push([place, facet, value, sort, id, null]);
+      if (!last.has(placeOf(entry))) removed.push([place, facet, value, sort, id]);
     }
   }
   return [...toArrays(ENTRY_COLUMNS, added), ...toArrays(ENTRY_COLUMNS, removed)];

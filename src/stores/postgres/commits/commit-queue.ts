@@ -83,15 +83,17 @@ class Lane {
       const [group, left] = takeGroup(this.#waiting);
       this.#waiting = left;
       this.#underWay += 1;
-      void this.#settle(group).finally(() => {
-        this.#underWay -= 1;
-        this.#schedule();
-      });
+      this.#settle(group).then(this.#next, this.#next);
       this.#schedule();
     });
   }
 
-  /** Settles every one of the group; never rejects. */
+  readonly #next = (): void => {
+    this.#underWay -= 1;
+    this.#schedule();
+  };
+
+  /** Settles every one of the group. */
   async #settle(group: readonly Waiting[]): Promise<void> {
     let done: ReadonlySet<number>;
     try {
@@ -103,7 +105,7 @@ class Lane {
     if (done.size > 0) this.#written();
     for (const [place, each] of group.entries()) {
       if (done.has(place)) each.resolve({ ok: true });
-      else void this.#explain(each);
+      else this.#explain(each).catch(each.reject);
     }
   }
 
@@ -113,26 +115,23 @@ class Lane {
     const [first] = group;
     if (isOfAll) for (const each of group) each.reject(error);
     else if (group.length > 1) await Promise.all(group.map((each) => this.#settle([each])));
-    else if (first !== undefined && isGuardRaised(error)) await this.#explain(first);
+    else if (first !== undefined && isGuardRaised(error)) await this.#explain(first).catch(first.reject);
     else first?.reject(error);
   }
 
+  /** Finds out why it was not done, or does it after all. */
   async #explain(each: Waiting): Promise<void> {
-    try {
-      for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-        const outcome = await judge(this.#database, each);
-        if (outcome?.ok === true) this.#written();
-        if (outcome !== undefined) return each.resolve(outcome);
-        const done = await this.#write([each]).catch(unlessRaised);
-        if (done?.size === 1) {
-          this.#written();
-          return each.resolve({ ok: true });
-        }
-      }
-      each.reject(busy(this.#database.name));
-    } catch (error) {
-      each.reject(error);
+    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+      const outcome = (await judge(this.#database, each)) ?? (await this.#tryAgain(each));
+      if (outcome?.ok === true) this.#written();
+      if (outcome !== undefined) return each.resolve(outcome);
     }
+    throw busy(this.#database.name);
+  }
+
+  async #tryAgain(each: Waiting): Promise<CommitOutcome | undefined> {
+    const done = await this.#write([each]).catch(unlessRaised);
+    return done?.size === 1 ? { ok: true } : undefined;
   }
 
   /** The places of those that were done. */

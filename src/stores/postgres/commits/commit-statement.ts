@@ -13,7 +13,7 @@ import {
   KEEP_ITEMS,
   keepEntries,
 } from "./change-parts.ts";
-import { type Columns, given, toArrays } from "./given.ts";
+import { type Columns, type Given, given, toArrays } from "./given.ts";
 
 /** A commit and the id under which it is sent, so that it is known afterwards whether it was done. */
 export interface Sent {
@@ -151,27 +151,17 @@ export function commitStatement(group: readonly Sent[], sync: boolean): Statemen
   };
 }
 
-function rowOf({ id, commit }: Sent, place: number): readonly (string | number | boolean | null)[] {
-  const {
-    key,
-    version,
-    head = null,
-    create,
-    document,
-    log,
-    owner = null,
-    before = null,
-    from = null,
-  } = commit;
+function rowOf({ id, commit }: Sent, place: number): Given {
+  const { key, version, head, create, document, log, owner, before, from } = commit;
   const { updatedAt, deletedAt } = document.head;
   return [
     place,
     key,
     version,
     head,
-    create?.app ?? null,
-    create?.user ?? null,
-    create?.id ?? null,
+    create?.app,
+    create?.user,
+    create?.id,
     log.hash,
     updatedAt,
     deletedAt !== undefined,
@@ -185,6 +175,6 @@ function rowOf({ id, commit }: Sent, place: number): readonly (string | number |
     log.digest,
     log.events,
     log.body,
-    log.archived === undefined ? null : JSON.stringify(log.archived),
+    log.archived && JSON.stringify(log.archived),
   ];
 }

@@ -9,10 +9,10 @@ export function given(columns: Columns, first: number, alias: string): string {
   return `unnest(${arrays.join(", ")}) as ${alias} (${columns.map(([name]) => name).join(", ")})`;
 }
 
+/** What rows are made of; what is left out is null. */
+export type Given = readonly (string | number | boolean | null | undefined)[];
+
 /** The arrays, from rows with the same columns. */
-export function toArrays(
-  columns: Columns,
-  rows: readonly (readonly (string | number | boolean | null)[])[],
-): readonly PostgresValue[] {
+export function toArrays(columns: Columns, rows: readonly Given[]): readonly PostgresValue[] {
   return columns.map((_, at) => rows.map((row) => row[at] ?? null));
 }

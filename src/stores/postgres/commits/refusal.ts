@@ -25,15 +25,15 @@ const CONFLICTS = ["version", "owner", "history", "deadline", "row"] as const sa
  * Why a commit was not done, or that it was, and only its answer lost. Undefined where nothing speaks against it any more.
  */
 export async function judge(database: Database, { id, commit }: Sent): Promise<CommitOutcome | undefined> {
-  const { key, version, head = null, create, owner = null, before = null, from = null } = commit;
-  const name = [create?.app ?? null, create?.user ?? null, create?.id ?? null];
+  const { key, version, head, create, owner, before, from } = commit;
   const read = commit.items.filter((item) => item.read !== undefined);
   const items = [
     read.map(({ kind }) => kind),
     read.map((item) => item.id),
     read.map((item) => item.read ?? 0),
   ];
-  const row = await database.get(WHY, [key, version, head, ...name, owner, id, before, from, ...items]);
+  const asked = [key, version, head, create?.app, create?.user, create?.id, owner, id, before, from];
+  const row = await database.get(WHY, [...asked.map((value) => value ?? null), ...items]);
   const [isDone, ...holds] = row ?? [];
   if (isDone === true) return { ok: true };
   const conflict = CONFLICTS.find((_, at) => holds[at] !== true);
