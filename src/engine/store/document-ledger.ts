@@ -366,7 +366,7 @@ export class DocumentLedger implements Ledger {
     const { after, until = Number.MAX_SAFE_INTEGER, limit } = range;
     const found = new RecordPage(range);
     for (let row = Math.max(0, rowAt(after) - 1); ; ) {
-      const rows = await this.#store.log({ after: row, ...pageOf(range, limit + 1) });
+      const rows = await this.#store.log({ after: row, until: rowAt(until), ...pageOf(range, limit + 1) });
       for (const each of rows) {
         for (const record of recordsOf(each))
           if (record.seq > after && record.seq <= until) found.add(record);

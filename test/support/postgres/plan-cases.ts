@@ -14,6 +14,10 @@ const PAGE = 50;
 // A page, and the row that tells whether there is another.
 const ONE_PAGE = PAGE + 1;
 const BATCH = 100;
+// A list that no index narrows down all the way is looked through in pieces of so many.
+const LOOKED_THROUGH = 200;
+// Positions of records: those of the first record of each line of the log.
+const PER_LINE = 4_096;
 // How much of the inbox is looked through for words before their index is asked, and one row beyond.
 const NEARBY = 2_001;
 // How much of the history one statement looks through.
@@ -34,7 +38,7 @@ const hosted = [{ app: FULL.app }, { app: FULL.otherApp, agents: [FULL.otherAgen
 /** Everything that is read or written while a ledger serves people, agents and channels. */
 export const PLAN_CASES: readonly PlanCase[] = [
   { name: "the inbox", rows: ONE_PAGE, read: inbox({}) },
-  { name: "the inbox, by status", rows: ONE_PAGE, read: inbox({ status: ["requested"] }) },
+  { name: "the inbox, by status", rows: LOOKED_THROUGH, read: inbox({ status: ["requested"] }) },
   { name: "the inbox of a common tool", rows: ONE_PAGE, read: inbox({ tool: FULL.tool }) },
   { name: "the inbox of a rare tool", rows: ONE_PAGE, read: inbox({ tool: FULL.rareTool }) },
   { name: "the inbox of a tool that nobody calls", rows: 1, read: inbox({ tool: "none" }) },
@@ -48,7 +52,7 @@ export const PLAN_CASES: readonly PlanCase[] = [
   { name: "the inbox of a user and an app", rows: 300, read: inbox({ user: some.user, app: FULL.app }) },
   {
     name: "the inbox of a busy user and an app",
-    rows: ONE_PAGE,
+    rows: LOOKED_THROUGH,
     read: inbox({ user: FULL.busyUser, app: FULL.app }),
   },
   {
@@ -146,12 +150,12 @@ export const PLAN_CASES: readonly PlanCase[] = [
   },
   {
     name: "the journal after a position",
-    rows: BATCH,
+    rows: BATCH + 1,
     read: async (ledger, { pending, answered = 0 }) => {
-      const last = pending + answered;
-      for (const after of [0, Math.floor(last / 2), last - 10, last])
+      const last = (pending + answered) * PER_LINE;
+      for (const after of [0, last / 2, last - 10 * PER_LINE, last])
         await ledger.journal({ after, limit: BATCH });
-      await ledger.journal({ after: 10, until: 20, limit: BATCH });
+      await ledger.journal({ after: 10 * PER_LINE, until: 20 * PER_LINE, limit: BATCH });
       await ledger.chain(some.key, { after: 0, limit: BATCH });
       await ledger.streams(some.key, BATCH);
     },
