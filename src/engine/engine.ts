@@ -119,7 +119,7 @@ export class Engine {
       hosts: this.#hosts,
       queue: new SessionQueue(),
       inFlight: new InFlight(),
-      acknowledged: new AcknowledgedCommits(clock),
+      acknowledged: new AcknowledgedCommits(clock, ledger.volatile ? 0 : undefined),
       settings,
       trace: options.trace ?? untraced,
       unstored: new Unstored(options.onError ?? warn),

@@ -322,6 +322,8 @@ export interface OwnerState extends Omit<Owner, "history"> {
 export interface Ledger extends KeyValueStore, Outbox {
   /** The lines of the log are numbered from 1 without gaps, so that a gap is a loss. */
   readonly gapless: boolean;
+  /** Gone with its process, which therefore never finds that the ledger lost something. */
+  readonly volatile: boolean;
   /** Made once per database; keys the digests of arguments. */
   readonly digestKey: Uint8Array;
   /**

@@ -24,20 +24,23 @@ const NEWEST = 4;
  */
 export class AcknowledgedCommits {
   readonly #clock: Clock;
+  readonly #most: number;
   #commits: Acknowledged[] = [];
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, most: number = MOST_COMMITS) {
     this.#clock = clock;
+    this.#most = most;
   }
 
   add({ session, change, writes, log: { kinds } }: Commit): void {
+    if (this.#most === 0) return;
     const at = this.#clock.monotonic();
     const calls = writes.flatMap((write) =>
       write.kind === "call-insert" ? [write.call.id] : write.kind === "call-update" ? [write.id] : [],
     );
     const { key, version } = session;
     this.#commits.push({ session: key, version: version + 1, chain: change.chain, kinds, calls, at });
-    if (this.#commits.length > 2 * MOST_COMMITS) this.#forget();
+    if (this.#commits.length > 2 * this.#most) this.#forget();
   }
 
   /** Those that the ledger has lost, and that are forgotten here with that. All are asked for only if it lost the newest, or must be. */
@@ -55,7 +58,7 @@ export class AcknowledgedCommits {
 
   #forget(): void {
     const oldest = this.#clock.monotonic() - KEPT_MS;
-    this.#commits = this.#commits.slice(-MOST_COMMITS).filter(({ at }) => at >= oldest);
+    this.#commits = this.#commits.slice(-this.#most).filter(({ at }) => at >= oldest);
   }
 }
 

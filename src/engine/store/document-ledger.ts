@@ -46,7 +46,7 @@ import { SessionRows } from "./rows.ts";
 import type { LoadedDocument, LogRange, Store } from "./store.ts";
 import { indexWords } from "./word-index.ts";
 
-const CACHED = 1_000;
+const CACHED = 256;
 const PAGE = 200;
 
 /** The ledger over a store of documents. */
@@ -62,6 +62,10 @@ export class DocumentLedger implements Ledger {
 
   get gapless(): boolean {
     return this.#store.gapless;
+  }
+
+  get volatile(): boolean {
+    return this.#store.volatile === true;
   }
 
   get digestKey(): Uint8Array {

@@ -118,6 +118,8 @@ export type DocumentQuery =
 export interface Store {
   /** Positions in the log have no gaps, so that a gap is a loss. */
   readonly gapless: boolean;
+  /** Gone with its process. */
+  readonly volatile?: true;
   /** Made once per database. */
   readonly digestKey: Uint8Array;
   /** The store's clock, as far as it is known without asking. */

@@ -37,6 +37,7 @@ const MOST_HOT = 512 * 1_024;
  */
 export class MemoryStore implements Store {
   readonly gapless = true;
+  readonly volatile = true;
   readonly digestKey: Uint8Array = randomBytes(32);
   readonly #clock: Clock;
   readonly #cold = new Cold();
