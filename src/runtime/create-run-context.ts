@@ -49,6 +49,7 @@ export async function createRunContext(
     now: () => clock.now(),
     sleep: (ms, signal) => clock.sleep(ms, signal),
     sleepInBackground: (ms, signal) => clock.sleepInBackground(ms, signal),
+    after: (ms, then) => clock.after(ms, then),
     hold: () => clock.hold(),
   };
   engine.host(createRuntimeHost(run));

@@ -44,6 +44,7 @@ export interface RunContext {
   sleep(ms: number, signal: AbortSignal): Promise<void>;
   /** As the engine's clock has it. */
   sleepInBackground(ms: number, signal: AbortSignal): Promise<void>;
+  after(ms: number, then: () => void): () => void;
   /** Keeps the process alive until the returned function is called. */
   hold(): () => void;
 }

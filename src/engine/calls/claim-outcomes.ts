@@ -31,14 +31,18 @@ const CALL_SIZE = 1_000;
  */
 export class Outcomes {
   readonly #clock: Clock;
+  readonly #volatile: boolean;
   readonly #kept = new Map<string, Kept>();
   #size = 0;
 
-  constructor(clock: Clock) {
+  /** Of a `volatile` ledger, which cannot lose anything while its process lives, nothing is kept. */
+  constructor(clock: Clock, { volatile }: { readonly volatile: boolean }) {
     this.#clock = clock;
+    this.#volatile = volatile;
   }
 
   keep(end: KnownEnd): void {
+    if (this.#volatile) return;
     const { call } = end.claimed;
     const size = CALL_SIZE + sizeOf(call.args) + sizeOf(resultOf(end.outcome));
     const key = keyOf(call);

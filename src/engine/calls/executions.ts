@@ -45,7 +45,7 @@ export class Executions {
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
-    this.#outcomes = new Outcomes(parts.clock);
+    this.#outcomes = new Outcomes(parts.clock, parts.ledger);
     this.#endings = new Endings(parts);
   }
 

@@ -8,6 +8,8 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** The same for loops that nobody awaits: it lets the process end. */
   sleepInBackground(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Calls `then` after `ms`, unless the returned function is called first. Lets the process end. */
+  after(ms: number, then: () => void): () => void;
   /** Keeps the process alive until the returned function is called. */
   hold(): () => void;
 }
@@ -21,6 +23,11 @@ export const systemClock: Clock = {
   monotonic: () => performance.now(),
   sleep: (ms, signal) => sleepFor(ms, { signal, background: false }),
   sleepInBackground: (ms, signal) => sleepFor(ms, { signal, background: true }),
+  after: (ms, then) => {
+    const timer = setTimeout(then, delayOf(ms));
+    timer.unref();
+    return () => clearTimeout(timer);
+  },
   hold: () => {
     const timer = setInterval(() => {}, LONGEST_TIMER_MS);
     return () => clearInterval(timer);
@@ -38,10 +45,14 @@ function sleepFor(
       signal?.removeEventListener("abort", done);
       resolve();
     };
-    const timer = setTimeout(done, Math.min(Math.max(ms, 0), LONGEST_TIMER_MS));
+    const timer = setTimeout(done, delayOf(ms));
     if (background) timer.unref();
     signal?.addEventListener("abort", done, { once: true });
   });
+}
+
+function delayOf(ms: number): number {
+  return Math.min(Math.max(ms, 0), LONGEST_TIMER_MS);
 }
 
 /** A random part of `maxMs`, so that those who collided do not collide again. */

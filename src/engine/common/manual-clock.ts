@@ -38,6 +38,18 @@ export class ManualClock implements Clock {
     return this.sleep(ms, signal);
   }
 
+  after(ms: number, then: () => void): () => void {
+    const sleeper = {
+      until: this.#elapsed + ms,
+      wake: () => {
+        this.#sleepers.delete(sleeper);
+        then();
+      },
+    };
+    this.#sleepers.add(sleeper);
+    return () => this.#sleepers.delete(sleeper);
+  }
+
   /** A test's process lives as long as the test. */
   hold(): () => void {
     return () => {};

@@ -27,7 +27,7 @@ const GONE = "…";
 
 /** A long value's beginning, in the shape of the whole; undefined where the value is short enough to be listed whole. */
 export function cutValue<T extends JsonValue>(value: T): T | undefined {
-  if (sizeOf(value) <= LONGEST_WHOLE) return undefined;
+  if (isShort(value)) return undefined;
   for (const keep of KEEPS) {
     const kept = cut(value, keep);
     if (sizeOf(kept) <= LONGEST_CUT) return kept as T;
@@ -37,7 +37,7 @@ export function cutValue<T extends JsonValue>(value: T): T | undefined {
 
 /** As {@link cutValue}. Schemas go: nobody fills in a form in a list. */
 export function cutShown(shown: Shown): Shown | undefined {
-  if (sizeOf(shown) <= LONGEST_WHOLE) return undefined;
+  if (isShort(shown)) return undefined;
   const { schema: _schema, argsSchema: _argsSchema, startedWith: _startedWith, layout, ...rest } = shown;
   return {
     ...rest,
@@ -52,7 +52,7 @@ export function cutShown(shown: Shown): Shown | undefined {
 
 /** As {@link cutValue}; that it was decided, how, by whom and when is always told. */
 export function cutVotes(votes: readonly Vote[]): readonly Vote[] | undefined {
-  if (sizeOf(votes) <= LONGEST_WHOLE) return undefined;
+  if (isShort(votes)) return undefined;
   return votes.slice(-1).map((vote) => ({
     ...vote,
     by: { ...vote.by, roles: [], scopes: [] },
@@ -111,4 +111,27 @@ function cut(value: JsonValue, keep: Keep): JsonValue {
 
 function sizeOf(value: unknown): number {
   return JSON.stringify(value).length;
+}
+
+function isShort(value: unknown): boolean {
+  return roomAfter(value, LONGEST_WHOLE) >= 0 || sizeOf(value) <= LONGEST_WHOLE;
+}
+
+/** No character takes more than this as JSON. */
+const LONGEST_ESCAPE = 6;
+const LONGEST_NUMBER = 25;
+
+/** What is left of so many characters of JSON, if the value needs the most it can; negative where that is too much. */
+function roomAfter(value: unknown, room: number): number {
+  if (typeof value === "string") return room - LONGEST_ESCAPE * value.length - 2;
+  if (typeof value !== "object" || value === null) return room - LONGEST_NUMBER;
+  let left = room - 2;
+  for (const key of Object.keys(value)) {
+    if (left < 0) return left;
+    left = roomAfter(
+      (value as { readonly [key: string]: unknown })[key],
+      left - LONGEST_ESCAPE * key.length - 4,
+    );
+  }
+  return left;
 }

@@ -16,6 +16,8 @@ const CUTTERS: { readonly [member: string]: (value: never) => unknown } = {
   value: (value: JsonValue) => cutValue(value),
 };
 
+const LONG_MEMBERS = Object.entries(CUTTERS);
+
 /** Long values of one commit, by the row's name and the member. They are written to its log row. */
 export type LongValues = { [row: string]: { [member: string]: JsonValue } };
 
@@ -25,27 +27,28 @@ export function pack<Row extends object>(
   change: Partial<Row>,
   { name, n, values }: { readonly name: string; readonly n: number; readonly values: LongValues },
 ): Packed<Row> {
-  const packed: Record<string, unknown> = { ...row };
-  const long: Record<string, number> = { ...row?.long };
-  for (const [member, value] of Object.entries(change)) {
+  const given = change as { readonly [member: string]: unknown };
+  const { long: before, ...rest }: Packed<object> = row ?? {};
+  const packed: Record<string, unknown> = { ...rest, ...given };
+  const long: Record<string, number> = { ...before };
+  for (const [member, cutter] of LONG_MEMBERS) {
+    const value = given[member];
     if (value === undefined) continue;
-    delete long[member];
-    // An owner is cleared with null.
-    if (value === null && member === "owner") {
-      delete packed[member];
-      continue;
-    }
-    const cut = CUTTERS[member]?.(value as never);
+    const cut = cutter(value as never);
     // A tool or a model may go on to change what it gave.
-    const isGiven = member in CUTTERS && cut === undefined;
-    packed[member] = isGiven ? copyJson(value as JsonValue) : (cut ?? value);
+    packed[member] = cut ?? copyJson(value as JsonValue);
+    delete long[member];
     if (cut === undefined) continue;
     long[member] = n;
     (values[name] ??= {})[member] = value as JsonValue;
   }
-  delete packed["long"];
   if (Object.keys(long).length > 0) packed["long"] = long;
-  return packed as Packed<Row>;
+  return (packed["owner"] === null ? withoutOwner(packed) : packed) as Packed<Row>;
+}
+
+// Not by `delete`: that would make an object slow and large that lives on.
+function withoutOwner({ owner: _owner, ...packed }: Record<string, unknown>): Record<string, unknown> {
+  return packed;
 }
 
 /** Puts the whole values back. `archived` gives what a log row of the session has under the row's name. */

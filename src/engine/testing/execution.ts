@@ -34,6 +34,8 @@ export function watch(real: Ledger): WatchedLedger {
   let isCut = false;
   const ledger = new Proxy(real, {
     get(target, property) {
+      // It may be made to lose what it has, whatever is below it.
+      if (property === "volatile") return false;
       const value: unknown = Reflect.get(target, property, target);
       if (typeof value !== "function") return value;
       const method = property as LedgerMethod;

@@ -42,6 +42,7 @@ export function createQuickClock(): Clock & { readonly waits: readonly number[] 
     monotonic: () => 0,
     sleep,
     sleepInBackground: sleep,
+    after: () => () => {},
     hold: () => () => {},
   };
 }

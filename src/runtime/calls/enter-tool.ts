@@ -85,13 +85,17 @@ function toToolContext(run: RunContext, { agent, call }: ToolCall, entry: Entry)
   const { context, state, actions } = entry;
   const { invocation = call.id } = context;
   const stop = run.cancellation.signalOf(invocation);
-  const signal = stop === undefined ? context.signal : AbortSignal.any([context.signal, stop]);
+  let signal = stop === undefined ? context.signal : undefined;
+  // Joined when it is asked for: most bodies never look at it.
+  const signalOf = (): AbortSignal => (signal ??= AbortSignal.any([context.signal, ...(stop ? [stop] : [])]));
   const requestHeaders = run.requestHeaders.of(invocation);
   return {
     ...context,
-    signal,
+    get signal() {
+      return signalOf();
+    },
     ...(requestHeaders === undefined ? {} : { requestHeaders }),
-    step: (name, fn, options) => context.step(name, (step) => fn({ ...step, signal }), options),
+    step: (name, fn, options) => context.step(name, (step) => fn({ ...step, signal: signalOf() }), options),
     requestConfirmation: (options) => {
       context.requestConfirmation(options);
       entry.asked = true;

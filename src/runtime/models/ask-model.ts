@@ -82,30 +82,37 @@ async function* chunksInTime(
   model: Model,
   stream: boolean,
 ): AsyncGenerator<ModelChunk> {
-  const { modelTimeoutMs } = run.settings;
+  const { modelTimeoutMs, maxModelBytes } = run.settings;
   const stopped = run.cancellation.signalOf(frame.invocation);
   const late = new AbortController();
-  const signal = stopped === undefined ? late.signal : AbortSignal.any([late.signal, stopped]);
-  const chunks = model.generate(request, { signal, stream })[Symbol.asyncIterator]();
-  let pieces = 0;
-  for (;;) {
-    const done = new AbortController();
-    const silence = run.sleepInBackground(modelTimeoutMs, AbortSignal.any([done.signal, signal]));
-    const next = await Promise.race([chunks.next(), silence]).finally(() => done.abort());
-    if (next === undefined) {
-      // It may not listen to the signal either.
-      late.abort(tooSlow(model, modelTimeoutMs));
-      throw stopped?.aborted === true
-        ? new CountersignError("model-failed", "The run was stopped.")
-        : late.signal.reason;
+  const { promise: gaveUp, resolve } = Promise.withResolvers<undefined>();
+  // It may not listen to the signal.
+  const giveUp = (reason: CountersignError): void => {
+    late.abort(reason);
+    resolve(undefined);
+  };
+  const stop = (): void => giveUp(new CountersignError("model-failed", "The run was stopped."));
+  if (stopped?.aborted === true) stop();
+  stopped?.addEventListener("abort", stop);
+  let forget: (() => void) | undefined;
+  try {
+    const chunks = model.generate(request, { signal: late.signal, stream })[Symbol.asyncIterator]();
+    for (let pieces = 0; ; ) {
+      forget = run.after(modelTimeoutMs, () => giveUp(tooSlow(model, modelTimeoutMs)));
+      const next = await Promise.race([chunks.next(), gaveUp]);
+      forget();
+      if (next === undefined) throw late.signal.reason;
+      if (next.done === true) return;
+      pieces += next.value.partial === true ? bytesOf(next.value.parts) : 0;
+      if (pieces > PIECES_SHARE * maxModelBytes) {
+        late.abort("The answer is too large.");
+        checkSize(next.value.parts, 0);
+      }
+      yield next.value;
     }
-    if (next.done === true) return;
-    pieces += next.value.partial === true ? bytesOf(next.value.parts) : 0;
-    if (pieces > PIECES_SHARE * run.settings.maxModelBytes) {
-      late.abort("The answer is too large.");
-      checkSize(next.value.parts, 0);
-    }
-    yield next.value;
+  } finally {
+    forget?.();
+    stopped?.removeEventListener("abort", stop);
   }
 }
 
