@@ -28,11 +28,25 @@ export const systemClock: Clock = {
     timer.unref();
     return () => clearTimeout(timer);
   },
-  hold: () => {
-    const timer = setInterval(() => {}, LONGEST_TIMER_MS);
-    return () => clearInterval(timer);
-  },
+  hold: holdProcess,
 };
+
+let holders = 0;
+let holding: NodeJS.Timeout | undefined;
+
+// One timer for all: to make and to drop one at every turn takes longer.
+function holdProcess(): () => void {
+  holding ??= setInterval(() => {}, LONGEST_TIMER_MS);
+  if (holders === 0) holding.ref();
+  holders += 1;
+  let released = false;
+  return () => {
+    if (released) return;
+    released = true;
+    holders -= 1;
+    if (holders === 0) holding?.unref();
+  };
+}
 
 function sleepFor(
   ms: number,

@@ -207,7 +207,8 @@ export class DocumentLedger implements Ledger {
   }
 
   async state(session: string): Promise<JsonObject> {
-    const loaded = await this.#document({ key: session });
+    // A session keeps its name, so that what is known of it will do.
+    const loaded = this.#cache.get(session) ?? (await this.#document({ key: session }));
     if (loaded === undefined) return {};
     const { app, user } = loaded.document.head;
     const items = await this.#store.items([

@@ -6,7 +6,7 @@ import {
   historyOf,
   type Ledger,
 } from "../../engine/index.ts";
-import type { Content, JsonObject, Part, StoredEvent } from "../../protocol/index.ts";
+import type { Content, JsonObject, StoredEvent } from "../../protocol/index.ts";
 import { isVisible, toContents } from "./history.ts";
 
 /** What a model is told, and what was read to tell it. */
@@ -60,20 +60,22 @@ interface CallIds {
   readonly answered: ReadonlySet<string>;
 }
 
+// Once over everything that was said, at every step: no lists are made on the way.
 function callIdsOf(events: readonly StoredEvent[]): CallIds {
-  const made = events.filter(({ imported }) => imported === undefined);
-  const used = partsOf(events).flatMap(({ functionCall, functionResponse }) =>
-    [functionCall?.id, functionResponse?.id].filter((id) => id !== undefined),
-  );
-  return {
-    used: new Set(used),
-    asked: new Set(partsOf(made).flatMap(({ functionCall }) => functionCall?.id ?? [])),
-    answered: new Set(partsOf(made).flatMap(({ functionResponse }) => functionResponse?.id ?? [])),
-  };
-}
-
-function partsOf(events: readonly StoredEvent[]): readonly Part[] {
-  return events.flatMap(({ content }) => content?.parts ?? []);
+  const [used, asked, answered] = [new Set<string>(), new Set<string>(), new Set<string>()];
+  for (const { content, imported } of events) {
+    for (const { functionCall, functionResponse } of content?.parts ?? []) {
+      for (const [id, made] of [
+        [functionCall?.id, asked],
+        [functionResponse?.id, answered],
+      ] as const) {
+        if (id === undefined) continue;
+        used.add(id);
+        if (imported === undefined) made.add(id);
+      }
+    }
+  }
+  return { used, asked, answered };
 }
 
 // Answers stand in their calls' places. If people talked on meanwhile, those are far above the end, and a

@@ -22,7 +22,8 @@ create table log (
   session text not null,
   first integer not null,
   last integer not null,
-  rows text not null
+  rows text not null,
+  texts text not null
 ) strict;
 create unique index log_session on log (session, first);
 create index log_batch on log (batch);

@@ -10,12 +10,12 @@ interface Kept extends Omit<LogRow, "archived" | "body"> {
 }
 
 const NAMED = "select max(batch) from log where batch <= ?";
-const BATCH = "select rows from log where batch = ?";
+const BATCH = "select rows, texts from log where batch = ?";
 const LAST_OF = "select max(last) from log where session = ?";
-const PART_OF = "select rows from log where session = ? and last > ? and first <= ? order by first";
-const PUT = "insert into log (batch, session, first, last, rows) values (?, ?, ?, ?, ?)";
-const ALL_OF = "select first, rows from log where session = ?";
-const REPLACE = "update log set rows = ? where session = ? and first = ?";
+const PART_OF = "select rows, texts from log where session = ? and last > ? and first <= ? order by first";
+const PUT = "insert into log (batch, session, first, last, rows, texts) values (?, ?, ?, ?, ?, ?)";
+const ALL_OF = "select rows, texts, first from log where session = ?";
+const REPLACE = "update log set rows = ?, texts = ? where session = ? and first = ?";
 
 const ROW_WEIGHT = 300;
 /** Rows of a session that are kept, and read, together. */
@@ -75,10 +75,10 @@ export class Log {
   erase(session: string): void {
     for (const row of this.#ofSession.get(session) ?? []) eraseRow(row);
     if (this.#firstHot === 1) return;
-    for (const [first = 0, text = "[]"] of this.#cold.all(ALL_OF, session)) {
-      const rows = JSON.parse(text as string) as Kept[];
+    for (const cold of this.#cold.all(ALL_OF, session)) {
+      const rows = toRows(cold);
       for (const row of rows) eraseRow(row);
-      this.#cold.run(REPLACE, JSON.stringify(rows), session, first);
+      this.#cold.run(REPLACE, ...toTexts(rows), session, cold[2] ?? 0);
     }
   }
 
@@ -91,7 +91,7 @@ export class Log {
         for (let at = 0; at < rows.length; at += TOGETHER) {
           const part = rows.slice(at, at + TOGETHER);
           const ends = [part[0]?.n ?? 0, part.at(-1)?.n ?? 0] as const;
-          this.#cold.run(PUT, first.seq, session, ...ends, JSON.stringify(part));
+          this.#cold.run(PUT, first.seq, session, ...ends, ...toTexts(part));
         }
         const left = this.#ofSession.get(session)?.slice(rows.length) ?? [];
         if (left.length === 0) this.#ofSession.delete(session);
@@ -126,8 +126,30 @@ function boundsOf({ after, until, limit, last }: LogRange, newest: number): read
   return [start, Math.min(end, start + limit)];
 }
 
-function toRows([rows]: ColdRow): Kept[] {
-  return JSON.parse(rows as string) as Kept[];
+/** Long texts stand behind one another: within JSON each of them would be escaped, and read again, for nothing. */
+function toTexts(rows: readonly Kept[]): readonly [string, string] {
+  const short = rows.map((row) => ({
+    ...row,
+    body: row.body?.length ?? null,
+    archived: row.archived?.length ?? null,
+  }));
+  return [JSON.stringify(short), rows.map(({ body, archived }) => (body ?? "") + (archived ?? "")).join("")];
+}
+
+function toRows([rows, texts]: ColdRow): Kept[] {
+  let at = 0;
+  const take = (length: number | null): string | null => {
+    if (length === null) return null;
+    at += length;
+    return (texts as string).slice(at - length, at);
+  };
+  const short = JSON.parse(rows as string) as (Omit<Kept, "body" | "archived"> & Lengths)[];
+  return short.map((row) => ({ ...row, body: take(row.body), archived: take(row.archived) }));
+}
+
+interface Lengths {
+  readonly body: number | null;
+  readonly archived: number | null;
 }
 
 function eraseRow(row: Kept): void {
