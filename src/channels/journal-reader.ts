@@ -1,4 +1,10 @@
-import { type JournalPlace, type JournalRecord, type Ledger, recordsAfter } from "../engine/index.ts";
+import {
+  commitsBetween,
+  type JournalPlace,
+  type JournalRecord,
+  type Ledger,
+  recordsAfter,
+} from "../engine/index.ts";
 import { noticeTypeOf } from "./notices.ts";
 
 // A record may have a megabyte of arguments.
@@ -34,7 +40,7 @@ export class JournalReader {
     const last = records.at(-1);
     if (last === undefined) return false;
     const seqs = records.filter((record) => noticeTypeOf(record) !== undefined).map(({ seq }) => seq);
-    if (seqs.length > 0 || last.seq - from >= FAR) {
+    if (seqs.length > 0 || commitsBetween(from, last.seq) >= FAR) {
       const batch = { channel: this.#channel, from, to: last.seq, seqs };
       // Refused: another process went ahead, and the next turn begins where it left off.
       if (!(await this.#ledger.enqueue(batch))) return this.#forget();

@@ -112,6 +112,7 @@ export {
 } from "./gate/index.ts";
 export type { Amendment, AskingRules, Host, HostedApp, LiveTool, StoredCall } from "./host.ts";
 export {
+  commitsBetween,
   type Delivery,
   type DeliveryEnd,
   type EntryTable,

@@ -274,8 +274,7 @@ describe("ids", () => {
 
   test("that fit more than one confirmation are refused with the candidates", async () => {
     const folder = makeFolder();
-    const ids = ["adk-0000000000aaaaaaaasame1234", "adk-0000000000bbbbbbbbsame1234"];
-    await askUnder(folder, ids);
+    const ids = await askUnder(folder, ["0000000000aaaaaaaasame1234", "0000000000bbbbbbbbsame1234"]);
     const { code, stdout, stderr } = folder.run(["approve", "same1234"]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     for (const id of ids) expect(stderr).toContain(id);
@@ -285,8 +284,7 @@ describe("ids", () => {
 
   test("that fit an open confirmation and one that was decided decide nothing", async () => {
     const folder = makeFolder();
-    const ids = ["adk-0000000000aaaaaaaasame1234", "adk-0000000000bbbbbbbbsame1234"];
-    await askUnder(folder, ids);
+    const ids = await askUnder(folder, ["0000000000aaaaaaaasame1234", "0000000000bbbbbbbbsame1234"]);
     expect(folder.run(["approve", ids[0] ?? ""]).code).toBe(0);
     const { code, stderr } = folder.run(["approve", "same1234"]);
     expect(code).toBe(2);
@@ -317,10 +315,10 @@ async function loseOne(folder: Folder): Promise<string> {
   });
 }
 
-/** Asks as many questions as there are ids, under these ids. */
-async function askUnder(folder: Folder, ids: readonly string[]): Promise<void> {
+/** Asks as many questions as there are endings, under ids that end so. */
+async function askUnder(folder: Folder, endings: readonly string[]): Promise<readonly string[]> {
   let made = 0;
-  const rest = ids.map((id) => id.replace(/^adk-/, ""));
+  const rest = [...endings];
   // Two ids are drawn for a question: the session's, then the confirmation's.
   const engine = new Engine({
     ledger: await createLedger(folder.ledger),
@@ -331,6 +329,13 @@ async function askUnder(folder: Folder, ids: readonly string[]): Promise<void> {
   });
   const refund = gateRefund(engine);
   made = 0;
-  for (const [index] of ids.entries()) await refund({ amount: index }, { key: `k${index}`, by });
+  const ids: string[] = [];
+  for (const [index, ending] of endings.entries()) {
+    const outcome = await refund({ amount: index }, { key: `k${index}`, by });
+    const id = outcome.status === "pending" ? outcome.confirmation.id : "";
+    expect(id).toMatch(new RegExp(`^adk-.*${ending}$`));
+    ids.push(id);
+  }
   await engine.close();
+  return ids;
 }

@@ -340,8 +340,8 @@ describe("memory", () => {
     };
     const pages = watched.calls.flatMap(({ method, args }) => limitOf[method]?.(args) ?? []);
     expect(Math.max(...pages)).toBe(PAGE);
-    expect(watched.count("sessionLog")).toBe(3);
-    expect(watched.count("log")).toBe(6);
+    expect(watched.count("sessionLog")).toBe(4);
+    expect(watched.count("log")).toBe(8);
   });
 });
 

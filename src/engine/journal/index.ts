@@ -28,7 +28,7 @@ export {
   sealedBefore,
 } from "./chain.ts";
 export { journalRecords, logRows } from "./journal-records.ts";
-export { eventsOf, MOST_RECORDS, positionOf, recordsOf, rowAt, rowBody } from "./log-row.ts";
+export { commitsBetween, eventsOf, MOST_RECORDS, positionOf, recordsOf, rowAt, rowBody } from "./log-row.ts";
 export type { Delivery, DeliveryEnd, Outbox } from "./outbox.ts";
 export { isJournalKind, type ParsedEntry, parseEntry } from "./parse-entry.ts";
 export { type EntryTable, entrySubject, readEntry } from "./read-entry.ts";

@@ -1,6 +1,7 @@
 import type { JournalRecord, Ledger, LogRow } from "../ledger/index.ts";
 
 const PAGE = 500;
+const MOST_BYTES = 4_000_000;
 
 /** The journal's records after a place, in the order of commits, read page by page. */
 export async function* journalRecords(
@@ -19,10 +20,11 @@ export async function* journalRecords(
 /** The lines of the log after a place, in the order of commits, read page by page. */
 export async function* logRows(ledger: Pick<Ledger, "log">, after: number): AsyncGenerator<LogRow> {
   for (let last = after; ; ) {
-    const page = await ledger.log({ after: last, limit: PAGE });
+    // A page is short where lines are long.
+    const page = await ledger.log({ after: last, limit: PAGE, bytes: MOST_BYTES });
     yield* page;
     const newest = page.at(-1);
-    if (newest === undefined || page.length < PAGE) return;
+    if (newest === undefined) return;
     last = newest.seq;
   }
 }

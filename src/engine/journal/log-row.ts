@@ -55,6 +55,11 @@ export function positionOf(row: number, place: number): number {
   return row * PER_ROW + place;
 }
 
+/** How many commits lie between two positions. */
+export function commitsBetween(from: number, to: number): number {
+  return rowAt(to) - rowAt(from);
+}
+
 /** The line that a position is in. */
 export function rowAt(position: number): number {
   return Math.floor(position / PER_ROW);

@@ -380,6 +380,8 @@ export interface Ledger extends KeyValueStore, Outbox {
   sessionLog(session: string, range: JournalRange): Promise<readonly LogRow[]>;
   /** Journal records in the order of commits, for the feed and the outbox. */
   journal(range: JournalRange & { readonly until?: number }): Promise<readonly JournalRecord[]>;
+  /** The newest record; undefined where there is none. */
+  lastRecord(): Promise<JournalRecord | undefined>;
   /** One session's records, in order; `after` is an `n`. */
   chain(stream: string, range: JournalRange): Promise<readonly JournalRecord[]>;
   /** Every session's key and the end of its log, deleted ones included, in key order. */

@@ -1,7 +1,6 @@
 import type { JsonObject, StoredEvent } from "../../protocol/index.ts";
 import { sessionOf } from "../common/index.ts";
 import type { HostedApp } from "../host.ts";
-import { eventsOf, positionOf, recordsOf, rowAt } from "../journal/index.ts";
 import type {
   CallRecord,
   ChainHead,
@@ -37,14 +36,16 @@ import { isAnswered, isFrameOver } from "../lifecycle/index.ts";
 import { applyCommit } from "./apply-commit.ts";
 import type { SessionDocument } from "./document.ts";
 import { DocumentCache } from "./document-cache.ts";
-import { NO_DEADLINE } from "./entries.ts";
 import { listConfirmations } from "./list-confirmations.ts";
 import { StoredOutbox } from "./outbox.ts";
 import { afterOf, limitOf, toPage } from "./pages.ts";
-import { RecordPage } from "./record-page.ts";
+import { readLastRecord, readRecords, readSessionRecords } from "./records.ts";
 import { SessionRows } from "./rows.ts";
-import type { LoadedDocument, LogRange, Store } from "./store.ts";
+import { readEvents } from "./session-events.ts";
+import type { LoadedDocument, Store } from "./store.ts";
+import { listUnknownCalls } from "./unknown-calls.ts";
 import { indexWords } from "./word-index.ts";
+import { readDue, readHeld } from "./work.ts";
 
 const CACHED = 256;
 const PAGE = 200;
@@ -57,7 +58,7 @@ export class DocumentLedger implements Ledger {
 
   constructor(store: Store) {
     this.#store = store;
-    this.#outbox = new StoredOutbox(store, () => this.#lastRecord());
+    this.#outbox = new StoredOutbox(store);
   }
 
   get gapless(): boolean {
@@ -166,44 +167,8 @@ export class DocumentLedger implements Ledger {
   }
 
   async events(session: string, range: EventRange = {}): Promise<readonly StoredEvent[]> {
-    const { after = 0, limit = Number.MAX_SAFE_INTEGER, last, bytes } = range;
-    if (last === 0) return [];
-    const wanted = last === undefined ? limit : last;
-    const found: StoredEvent[] = [];
-    // From the newest, if only those are wanted; from the oldest otherwise.
-    if (last !== undefined || after > 0) {
-      const rows = await this.#newestRows(session, after, last ?? Number.MAX_SAFE_INTEGER);
-      for (const row of rows) {
-        const events = eventsOf(row);
-        const first = row.events - events.length;
-        found.push(...events.slice(Math.max(0, after - first)));
-      }
-      const some = last === undefined ? found.slice(0, wanted) : found.slice(-wanted);
-      return within(some, bytes, last !== undefined);
-    }
-    for (let n = 0; ; ) {
-      const rows = await this.#store.sessionLog(session, { after: n, limit: PAGE });
-      for (const row of rows) found.push(...eventsOf(row));
-      n = rows.at(-1)?.n ?? 0;
-      if (rows.length < PAGE || found.length >= wanted) return within(found.slice(0, wanted), bytes, false);
-    }
-  }
-
-  /** Rows with events behind `after`, in order; no more than have `last` events. */
-  async #newestRows(session: string, after: number, last: number): Promise<readonly LogRow[]> {
-    const found: LogRow[] = [];
-    let count = 0;
-    for (let until = Number.MAX_SAFE_INTEGER; ; ) {
-      const rows = await this.#store.sessionLog(session, { after: 0, until, limit: PAGE, last: true });
-      for (const row of rows.toReversed()) {
-        if (row.events <= after || count >= last) return found.reverse();
-        found.push(row);
-        count += eventsOf(row).length;
-      }
-      const [oldest] = rows;
-      if (rows.length < PAGE || oldest === undefined) return found.reverse();
-      until = oldest.n - 1;
-    }
+    const loaded = await this.#document({ key: session });
+    return loaded === undefined ? [] : readEvents(this.#store, loaded, range);
   }
 
   async state(session: string): Promise<JsonObject> {
@@ -241,32 +206,8 @@ export class DocumentLedger implements Ledger {
     return listConfirmations(this.#store, filter, page);
   }
 
-  async unknownCalls(
-    page: UnknownCallsRequest = {},
-  ): Promise<Page<CallRecord & { readonly truncated?: true }>> {
-    const { unasked, askedBy, preview } = page;
-    const limit = limitOf(page);
-    let place = afterOf(page, [""])[0] ?? "";
-    const found: (CallRecord & { readonly truncated?: true })[] = [];
-    for (;;) {
-      const [entries = []] = await this.#store.entries([
-        { facet: "unknown call", value: "", limit: PAGE, after: [0, place] },
-      ]);
-      for (const { id } of entries) {
-        const loaded = await this.#document({ key: sessionOf(id) });
-        const call = loaded?.document.calls.find((each) => each.id === id);
-        if (loaded === undefined || call === undefined) continue;
-        if (unasked === true && call.confirmation !== undefined) continue;
-        const requesters = call.requesters ?? [loaded.document.head.user];
-        if (askedBy !== undefined && !requesters.some((each) => askedBy.includes(each))) continue;
-        const { long, ...cut } = call;
-        const rows = new SessionRows(this.#store, loaded.key, loaded.document);
-        if (preview !== true) found.push(await rows.whole<CallRecord>(call, id));
-        else found.push({ ...cut, ...(long === undefined ? {} : { truncated: true as const }) });
-      }
-      place = entries.at(-1)?.id ?? place;
-      if (entries.length < PAGE || found.length > limit) return toPage(found, limit, ({ id }) => [id]);
-    }
+  unknownCalls(page: UnknownCallsRequest = {}): Promise<Page<CallRecord & { readonly truncated?: true }>> {
+    return listUnknownCalls(this.#store, page);
   }
 
   async recall({
@@ -297,50 +238,12 @@ export class DocumentLedger implements Ledger {
     return this.#store.owner(id);
   }
 
-  async held(owner: string): Promise<HeldWork> {
-    const page = { value: owner, limit: Number.MAX_SAFE_INTEGER };
-    const [calls = [], frames = []] = await this.#store.entries([
-      { facet: "held call", ...page },
-      { facet: "held frame", ...page },
-    ]);
-    return {
-      calls: calls.map(({ id, sort }) => ({ id, attempt: sort })),
-      frames: frames.map(({ id, sort }) => ({ id, turn: sort })),
-    };
+  held(owner: string): Promise<HeldWork> {
+    return readHeld(this.#store, owner);
   }
 
-  async due(hosted: readonly HostedApp[], limit: number): Promise<DueWork> {
-    const lost = await this.#store.lost(["held call", "held frame"], limit);
-    const now = this.#store.now;
-    const ready = (facet: string) =>
-      hosted.map(({ app, agents }) => ({
-        facet,
-        value: app,
-        limit,
-        ...(agents === undefined ? {} : { notes: agents }),
-      }));
-    const [expired = [], next = [], ...rest] = await this.#store.entries([
-      { facet: "open", value: "", limit, until: now },
-      { facet: "open", value: "", limit: 1, after: [now, "\u{10ffff}"] },
-      ...ready("ready call"),
-      ...ready("ready frame"),
-    ]);
-    const oldest = (pages: typeof rest): readonly string[] =>
-      pages
-        .flat()
-        .map(({ id }) => id)
-        .sort()
-        .slice(0, limit);
-    const [nextDeadline] = next.map(({ sort }) => sort);
-    return {
-      expired: expired.map(({ id }) => id),
-      readyCalls: oldest(rest.slice(0, hosted.length)),
-      readyFrames: oldest(rest.slice(hosted.length)),
-      lostCalls: lost.filter(({ facet }) => facet === "held call").map(({ id }) => id),
-      lostFrames: lost.filter(({ facet }) => facet === "held frame").map(({ id }) => id),
-      ...(nextDeadline === undefined || nextDeadline === NO_DEADLINE ? {} : { nextDeadline }),
-      now,
-    };
+  due(hosted: readonly HostedApp[], limit: number): Promise<DueWork> {
+    return readDue(this.#store, hosted, limit);
   }
 
   async liveFrames(session: string): Promise<readonly FrameRecord[]> {
@@ -367,31 +270,16 @@ export class DocumentLedger implements Ledger {
     return this.#store.sessionLog(session, range);
   }
 
-  async journal(range: JournalRange & { readonly until?: number }): Promise<readonly JournalRecord[]> {
-    const { after, until = Number.MAX_SAFE_INTEGER, limit } = range;
-    const found = new RecordPage(range);
-    for (let row = Math.max(0, rowAt(after) - 1); ; ) {
-      const rows = await this.#store.log({ after: row, until: rowAt(until), ...pageOf(range, limit + 1) });
-      for (const each of rows) {
-        for (const record of recordsOf(each))
-          if (record.seq > after && record.seq <= until) found.add(record);
-      }
-      const last = rows.at(-1);
-      if (last === undefined || found.isFull) return found.records;
-      row = last.seq;
-    }
+  journal(range: JournalRange & { readonly until?: number }): Promise<readonly JournalRecord[]> {
+    return readRecords(this.#store, range);
   }
 
-  async chain(stream: string, range: JournalRange): Promise<readonly JournalRecord[]> {
-    const found = new RecordPage(range);
-    for (let n = Math.max(0, rowAt(range.after) - 1); ; ) {
-      const rows = await this.#store.sessionLog(stream, { after: n, ...pageOf(range, PAGE) });
-      for (const each of rows)
-        for (const record of recordsOf(each)) if (record.n > range.after) found.add(record);
-      const last = rows.at(-1);
-      if (last === undefined || found.isFull) return found.records;
-      n = last.n;
-    }
+  lastRecord(): Promise<JournalRecord | undefined> {
+    return readLastRecord(this.#store);
+  }
+
+  chain(stream: string, range: JournalRange): Promise<readonly JournalRecord[]> {
+    return readSessionRecords(this.#store, stream, range);
   }
 
   async streams(
@@ -484,11 +372,6 @@ export class DocumentLedger implements Ledger {
   #snapshot(loaded: LoadedDocument | undefined): Snapshot | undefined {
     return loaded && { now: loaded.now, session: toSession(loaded) };
   }
-
-  async #lastRecord(): Promise<number> {
-    const [row] = await this.#store.log({ after: 0, limit: 1, last: true });
-    return row === undefined ? 0 : positionOf(row.seq, Math.max(0, row.kinds.length - 1));
-  }
 }
 
 function toSession({
@@ -506,24 +389,4 @@ function isIdle({ head, frames, calls }: SessionDocument): boolean {
     frames.every(({ status }) => isFrameOver(status) || status === "waiting") &&
     calls.every(({ status }) => isAnswered(status))
   );
-}
-
-function pageOf({ bytes }: JournalRange, limit: number): Omit<LogRange, "after"> {
-  return { limit: Math.min(limit, PAGE), ...(bytes === undefined ? {} : { bytes }) };
-}
-
-function within(
-  events: readonly StoredEvent[],
-  bytes: number | undefined,
-  newest: boolean,
-): readonly StoredEvent[] {
-  if (bytes === undefined) return events;
-  const kept: StoredEvent[] = [];
-  let left = bytes;
-  for (const event of newest ? events.toReversed() : events) {
-    left -= Buffer.byteLength(JSON.stringify(event));
-    if (left < 0 && kept.length > 0) break;
-    kept.push(event);
-  }
-  return newest ? kept.reverse() : kept;
 }

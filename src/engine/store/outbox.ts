@@ -1,11 +1,13 @@
 import type { Delivery, DeliveryEnd, Outbox } from "../journal/index.ts";
 import type { Page, PageRequest, StoredItem } from "../ledger/index.ts";
 import { afterOf, limitOf, toPage } from "./pages.ts";
-import type { Entry, Store } from "./store.ts";
+import { readLastRecord } from "./records.ts";
+import type { Entry, Store, StoreChange } from "./store.ts";
 
 const CHANNEL = "channel";
 const DELIVERY = "delivery";
 const DEAD = "dead delivery";
+const MOST_TRIES = 10;
 
 /** A delivery as it is kept, beside its channel and record. */
 interface Kept {
@@ -19,18 +21,16 @@ interface Kept {
 /** The outbox, on what a store keeps outside of sessions. */
 export class StoredOutbox implements Outbox {
   readonly #store: Store;
-  /** The end of the journal: where a new channel begins. */
-  readonly #end: () => Promise<number>;
 
-  constructor(store: Store, end: () => Promise<number>) {
+  constructor(store: Store) {
     this.#store = store;
-    this.#end = end;
   }
 
   async channelPlace(channel: string): Promise<number> {
     const known = await this.#channel(channel);
     if (known !== undefined) return known.value as number;
-    const value = await this.#end();
+    // It begins at the end of the journal.
+    const value = (await readLastRecord(this.#store))?.seq ?? 0;
     await this.#store.change({ items: [{ kind: CHANNEL, id: channel, value, read: 0 }] });
     return (await this.#channel(channel))?.value as number;
   }
@@ -55,7 +55,8 @@ export class StoredOutbox implements Outbox {
     channel: string,
     { limit, holdMs }: { readonly limit: number; readonly holdMs: number },
   ): Promise<readonly Delivery[]> {
-    for (;;) {
+    // Again where others took some of them first.
+    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       const [queued = []] = await this.#store.entries([{ facet: DELIVERY, value: channel, limit }]);
       // As the store's answer tells it.
       const now = this.#store.now;
@@ -74,6 +75,7 @@ export class StoredOutbox implements Outbox {
       if (moves.length > 0 && (await this.#replace(moves)))
         return moves.map(({ item, next }) => toDelivery(item, next));
     }
+    return [];
   }
 
   async endDelivery(
@@ -122,7 +124,9 @@ export class StoredOutbox implements Outbox {
     if (item === undefined || kept?.deadAt === undefined) return false;
     const { deadAt: _deadAt, ...rest } = kept;
     const now = this.#store.now;
-    return this.#replace([{ item, next: { ...rest, attempt: 0, since: now, nextAt: now } }]);
+    return this.#replace([{ item, next: { ...rest, attempt: 0, since: now, nextAt: now } }], {
+      announce: true,
+    });
   }
 
   async #channel(channel: string): Promise<StoredItem | undefined> {
@@ -135,9 +139,11 @@ export class StoredOutbox implements Outbox {
 
   #replace(
     moves: readonly { readonly item: StoredItem; readonly next: Kept | undefined }[],
+    how: Pick<StoreChange, "announce"> = {},
   ): Promise<boolean> {
     const entry = ({ id }: StoredItem, kept: Kept): Entry => entryOf(...partsOf(id), kept);
     return this.#store.change({
+      ...how,
       items: moves.map(({ item: { kind, id, version }, next }) => ({
         kind,
         id,

@@ -61,6 +61,8 @@ export interface ItemChange {
 /** Changes outside of sessions that become true together, or not at all. */
 export interface StoreChange {
   readonly items: readonly ItemChange[];
+  /** Whoever listens is told of it, as of a commit. */
+  readonly announce?: true;
   readonly add?: readonly Entry[];
   readonly remove?: readonly Entry[];
 }

@@ -13,6 +13,7 @@ const PLACE = { kind: "word index", id: "place" } as const;
 const INDEXED = "words of question";
 /** Lines of the log that are looked at together. */
 const BATCH = 200;
+const MOST_BYTES = 4_000_000;
 
 /** The words of a question as they were indexed. */
 interface Indexed {
@@ -30,7 +31,7 @@ export async function indexWords(store: Store): Promise<void> {
   for (;;) {
     const [item] = await store.items([PLACE]);
     const after = (item?.value ?? 0) as number;
-    const rows = await store.log({ after, limit: BATCH });
+    const rows = await store.log({ after, limit: BATCH, bytes: MOST_BYTES });
     const last = rows.at(-1);
     if (last === undefined) return;
     const loaded = await store.loadAll([...new Set(rows.map(({ session }) => session))]);

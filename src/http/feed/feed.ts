@@ -1,5 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type JournalPlace, type Ledger, type Principal, recordsAfter } from "../../engine/index.ts";
+import {
+  commitsBetween,
+  type JournalPlace,
+  type Ledger,
+  type Principal,
+  recordsAfter,
+} from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import { list } from "../approvals/list.ts";
 import type { Site } from "../site.ts";
@@ -110,7 +116,7 @@ export class Feed {
   #startOf(place: JournalPlace | undefined, position: JournalPlace): JournalPlace | string {
     if (place === undefined) return "unknown-id";
     if (place.seq > position.seq) return ELSEWHERE;
-    return position.seq - place.seq > this.#settings.mostBehind ? "too-old" : place;
+    return commitsBetween(place.seq, position.seq) > this.#settings.mostBehind ? "too-old" : place;
   }
 
   async #catchUp(stream: FeedStream, tail: Tail, start: JournalPlace): Promise<void> {

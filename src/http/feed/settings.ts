@@ -1,6 +1,6 @@
 /** How the live feed behaves. */
 export interface FeedSettings {
-  /** How many journal records a client may have missed before it gets a snapshot instead of them. */
+  /** How many commits a client may have missed before it gets a snapshot instead of them. */
   readonly mostBehind: number;
   /** What is sent to nobody in particular, so that proxies keep the connection. */
   readonly heartbeatMs: number;

@@ -1,6 +1,5 @@
 import { type JournalPlace, type JournalRecord, type Ledger, recordsAfter } from "../../engine/index.ts";
 import { type Change, readChanges } from "./changes.ts";
-import { latestRecord } from "./latest-record.ts";
 
 const PAGE = { limit: 100, bytes: 1_000_000 } as const;
 const RETRY_MS = 1_000;
@@ -44,7 +43,7 @@ export class Tail {
     this.#unlisten = this.ledger.onChange(() => this.#wake(this.#options.batchMs));
     this.#reading = true;
     try {
-      this.#last = await latestRecord(this.ledger);
+      this.#last = await this.ledger.lastRecord();
     } catch (error) {
       this.stop();
       throw error;

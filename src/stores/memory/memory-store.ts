@@ -93,6 +93,7 @@ export class MemoryStore implements Store {
     this.#log.append(log);
     this.#documents.set({ key, version: version + 1, document });
     this.#apply(commit);
+    this.#listeners.announce();
     return { ok: true };
   }
 
@@ -138,6 +139,7 @@ export class MemoryStore implements Store {
     this.#check();
     if (!this.#areCurrent(change)) return false;
     this.#apply(change);
+    if (change.announce === true) this.#listeners.announce();
     return true;
   }
 
@@ -236,7 +238,6 @@ export class MemoryStore implements Store {
     for (const entry of remove) this.#entries.remove(entry);
     for (const entry of add) this.#entries.add(entry);
     for (const part of [this.#documents, this.#log, this.#entries, this.#items]) part.spill();
-    this.#listeners.announce();
   }
 
   #holds(owner: string): boolean {

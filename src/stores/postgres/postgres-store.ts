@@ -132,7 +132,7 @@ export class PostgresStore implements Store {
 
   async change(change: StoreChange): Promise<boolean> {
     const isChanged = await applyChange(this.#database, change);
-    if (isChanged) this.#changes.announce();
+    if (isChanged && change.announce === true) this.#changes.announce();
     return isChanged;
   }
 

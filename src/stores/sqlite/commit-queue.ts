@@ -9,6 +9,8 @@ export interface Write<T> {
   run(): T;
   /** Did it write anything? */
   hasWritten(value: T): boolean;
+  /** Whoever listens is told of it. */
+  readonly announce: boolean;
 }
 
 interface Waiting {
@@ -63,7 +65,7 @@ export class CommitQueue {
         () => group.map(({ write }) => write.run()),
         (all) => group.some(({ write }, at) => write.hasWritten(all[at])),
       );
-      this.#written();
+      if (group.some(({ write }, at) => write.announce && write.hasWritten(values[at]))) this.#written();
       for (const [at, { resolve }] of group.entries()) resolve(values[at]);
     } catch (error) {
       // One by one, so that the fault of one is only its own.

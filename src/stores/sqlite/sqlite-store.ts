@@ -83,6 +83,7 @@ export class SqliteStore implements Store {
     const ready = readyCommit(commit);
     const outcome = await this.#queue.add({
       sync: commit.sync,
+      announce: true,
       run: () => writeCommit(this.#database, ready, this.now),
       hasWritten: ({ ok }) => ok,
     });
@@ -125,6 +126,7 @@ export class SqliteStore implements Store {
   change(change: StoreChange): Promise<boolean> {
     return this.#queue.add({
       sync: true,
+      announce: change.announce === true,
       run: () => writeChange(this.#database, change, this.now),
       hasWritten: (changed) => changed,
     });

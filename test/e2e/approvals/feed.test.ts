@@ -113,16 +113,24 @@ test("a client that was away while another server wrote misses nothing of that e
 
 test.each([
   ["too old", (places: readonly JournalPlace[]) => places.at(-7), "too-old"],
-  ["too old, and a number", (places: readonly JournalPlace[]) => ({ seq: places.length - 6 }), "too-old"],
-  ["from the future", (places: readonly JournalPlace[]) => ({ seq: places.length + 1 }), "from-elsewhere"],
+  [
+    "too old, and a number",
+    (places: readonly JournalPlace[]) => ({ seq: places.at(-7)?.seq ?? 0 }),
+    "too-old",
+  ],
+  [
+    "from the future",
+    (places: readonly JournalPlace[]) => ({ seq: (places.at(-1)?.seq ?? 0) + 1 }),
+    "from-elsewhere",
+  ],
   [
     "of another record",
-    (places: readonly JournalPlace[]) => ({ seq: places.length - 1, hash: "another" }),
+    (places: readonly JournalPlace[]) => ({ seq: places.at(-2)?.seq ?? 0, hash: "another" }),
     "from-elsewhere",
   ],
   [
     "of another newest record",
-    (places: readonly JournalPlace[]) => ({ seq: places.length, hash: "another" }),
+    (places: readonly JournalPlace[]) => ({ seq: places.at(-1)?.seq ?? 0, hash: "another" }),
     "from-elsewhere",
   ],
   ["no place", () => undefined, "unknown-id"],

@@ -148,6 +148,7 @@ const event: StoredEvent = {
 
 async function writeAll(ledger: Ledger, { clock }: LedgerSubject): Promise<void> {
   const writer = new SessionWriter(ledger, "s1", { user: "Ana Ž. 🐎", id: "id with 'quotes' / and ☃" });
+  writer.nextSeq = 2;
   await writer.commit([
     { kind: "event", event },
     { kind: "frame-insert", frame },

@@ -1,0 +1,87 @@
+import type { StoredEvent } from "../../protocol/index.ts";
+import { eventsOf } from "../journal/index.ts";
+import type { EventRange, LogRow } from "../ledger/index.ts";
+import type { LoadedDocument, LogRange, Store } from "./store.ts";
+
+const PAGE: Pick<LogRange, "limit" | "bytes"> = { limit: 200, bytes: 4_000_000 };
+
+/** A session's events, in order: from after a place, or the newest so many. */
+export async function readEvents(
+  store: Store,
+  { key, version, document }: Pick<LoadedDocument, "key" | "version" | "document">,
+  { after = 0, limit = Number.MAX_SAFE_INTEGER, last, bytes }: EventRange,
+): Promise<readonly StoredEvent[]> {
+  const end = document.head.nextSeq - 1;
+  const first = last === undefined ? after : Math.max(after, end - last);
+  const most = last ?? limit;
+  if (most === 0 || first >= end) return [];
+  const row = await rowBefore(store, key, { first, end: { n: version, events: end } });
+  const found: StoredEvent[] = [];
+  for (let n = row; ; ) {
+    const rows = await store.sessionLog(key, { after: n, ...PAGE });
+    for (const each of rows) found.push(...eventsBehind(each, first));
+    n = rows.at(-1)?.n ?? n;
+    if (rows.length === 0 || found.length >= most || (last === undefined && isEnough(found, bytes))) break;
+  }
+  return last === undefined
+    ? within(found.slice(0, most), bytes)
+    : within(found.slice(-most).reverse(), bytes).toReversed();
+}
+
+/** Where the session's log has so many events, as far as it is known. */
+interface Point {
+  readonly n: number;
+  readonly events: number;
+}
+
+/** How many looks are taken at most; after them, what is left is read in order. */
+const MOST_LOOKS = 40;
+
+/**
+ * A line of the session's log behind which all events after `first` are, and few others. Lines have about as many events
+ * each, so it is looked for where it would be then, and the session's length hardly matters.
+ */
+async function rowBefore(
+  store: Store,
+  key: string,
+  { first, end }: { readonly first: number; readonly end: Point },
+): Promise<number> {
+  let low: Point = { n: 0, events: 0 };
+  let high = end;
+  for (let look = 0; look < MOST_LOOKS && first > low.events && high.n - low.n > 1; look += 1) {
+    const share = (first - low.events) / Math.max(1, high.events - low.events);
+    // Every other look halves, whatever the events are spread like.
+    const guess = look % 2 === 0 ? share : 0.5;
+    const n = Math.min(high.n - 1, Math.max(low.n + 1, low.n + Math.floor(guess * (high.n - low.n))));
+    const [row] = await store.sessionLog(key, { after: n - 1, limit: 1 });
+    if (row === undefined) return low.n;
+    if (row.events <= first) low = { n: row.n, events: row.events };
+    else high = { n: row.n, events: row.events };
+    if (first - low.events < FEW) return low.n;
+  }
+  return low.n;
+}
+
+/** So many events more than were asked for are no reason to look again. */
+const FEW = 20;
+
+function eventsBehind(row: LogRow, first: number): readonly StoredEvent[] {
+  if (row.events <= first) return [];
+  const events = eventsOf(row);
+  return events.slice(Math.max(0, first - (row.events - events.length)));
+}
+
+function isEnough(found: readonly StoredEvent[], bytes: number | undefined): boolean {
+  return bytes !== undefined && within(found, bytes).length < found.length;
+}
+
+/** As many as are no more than so many bytes together, and one at least. */
+function within(events: readonly StoredEvent[], bytes: number | undefined): readonly StoredEvent[] {
+  if (bytes === undefined) return events;
+  let left = bytes;
+  const end = events.findIndex((event, at) => {
+    left -= Buffer.byteLength(JSON.stringify(event));
+    return left < 0 && at > 0;
+  });
+  return end < 0 ? events : events.slice(0, end);
+}

@@ -1,0 +1,57 @@
+import { sessionOf } from "../common/index.ts";
+import type { CallRecord, Page, UnknownCallsRequest } from "../ledger/index.ts";
+import type { Packed, SessionDocument } from "./document.ts";
+import { afterOf, limitOf, toPage } from "./pages.ts";
+import { SessionRows } from "./rows.ts";
+import type { Store } from "./store.ts";
+
+const PAGE = 200;
+
+type ListedCall = CallRecord & { readonly truncated?: true };
+
+/** Calls whose outcome is unknown, oldest first. */
+export async function listUnknownCalls(
+  store: Store,
+  request: UnknownCallsRequest,
+): Promise<Page<ListedCall>> {
+  const limit = limitOf(request);
+  let place = afterOf(request, [""])[0] ?? "";
+  const found: ListedCall[] = [];
+  for (;;) {
+    const [entries = []] = await store.entries([
+      { facet: "unknown call", value: "", limit: PAGE, after: [0, place] },
+    ]);
+    const loaded = await store.loadAll([...new Set(entries.map(({ id }) => sessionOf(id)))]);
+    const documents = new Map(loaded.map(({ key, document }) => [key, document]));
+    for (const { id } of entries) {
+      const document = documents.get(sessionOf(id));
+      const call = document?.calls.find((each) => each.id === id);
+      if (document === undefined || call === undefined || !fits(request, document, call)) continue;
+      found.push(await toListed(store, { document, call, preview: request.preview === true }));
+    }
+    place = entries.at(-1)?.id ?? place;
+    if (entries.length < PAGE || found.length > limit) return toPage(found, limit, ({ id }) => [id]);
+  }
+}
+
+function fits(
+  { unasked, askedBy }: UnknownCallsRequest,
+  { head }: SessionDocument,
+  { confirmation, requesters = [head.user] }: CallRecord,
+): boolean {
+  if (unasked === true && confirmation !== undefined) return false;
+  return askedBy === undefined || requesters.some((each) => askedBy.includes(each));
+}
+
+async function toListed(
+  store: Store,
+  {
+    document,
+    call,
+    preview,
+  }: { readonly document: SessionDocument; readonly call: Packed<CallRecord>; readonly preview: boolean },
+): Promise<ListedCall> {
+  if (!preview) return new SessionRows(store, call.session, document).whole<CallRecord>(call, call.id);
+  const { long, ...cut } = call;
+  return { ...cut, ...(long === undefined ? {} : { truncated: true as const }) };
+}
