@@ -3,9 +3,9 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { MAKE_META, MIGRATIONS as POSTGRES_MIGRATIONS } from "../src/stores/postgres/schema/index.ts";
-import { openDatabase } from "../src/stores/sqlite/database.ts";
-import { migrate } from "../src/stores/sqlite/migrate.ts";
-import { MIGRATIONS } from "../src/stores/sqlite/schema.ts";
+import { openDatabase } from "../src/stores/sqlite/connection/database.ts";
+import { migrate } from "../src/stores/sqlite/schema/migrate.ts";
+import { MIGRATIONS } from "../src/stores/sqlite/schema/schema.ts";
 
 const HEADER = (store: string): string =>
   `-- The ${store} ledger as its migrations leave it. Written by scripts/dump-schema.ts; do not edit.\n` +

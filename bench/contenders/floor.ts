@@ -1,9 +1,9 @@
 import { DatabaseSync } from "node:sqlite";
 import { DocumentLedger, Engine, systemClock } from "../../src/engine/index.ts";
-import { Database } from "../../src/stores/sqlite/database.ts";
-import type { Driver, SqlValue, Statement } from "../../src/stores/sqlite/driver.ts";
-import { migrate } from "../../src/stores/sqlite/migrate.ts";
-import { MIGRATIONS } from "../../src/stores/sqlite/schema.ts";
+import { Database } from "../../src/stores/sqlite/connection/database.ts";
+import type { Driver, SqlValue, Statement } from "../../src/stores/sqlite/connection/driver.ts";
+import { migrate } from "../../src/stores/sqlite/schema/migrate.ts";
+import { MIGRATIONS } from "../../src/stores/sqlite/schema/schema.ts";
 import { SqliteStore } from "../../src/stores/sqlite/sqlite-store.ts";
 import type { Contender, Setting } from "../contender.ts";
 import { AMOUNT } from "../scenario.ts";
@@ -100,16 +100,16 @@ function recordingDriver(inner: DatabaseSync, onStep: (step: Step) => void): Dri
     prepare: (sql) => {
       const statement = inner.prepare(sql);
       const recorded =
-        <T>(method: (...values: SqlValue[]) => T) =>
+        <T>(run: (values: SqlValue[]) => T) =>
         (...values: SqlValue[]): T => {
           onStep({ sql, values });
-          return method.apply(statement, values);
+          return run(values);
         };
       return {
-        run: recorded(statement.run),
-        get: recorded(statement.get),
-        all: recorded(statement.all),
-        iterate: recorded(statement.iterate),
+        run: recorded((values) => statement.run(...values)),
+        get: recorded((values) => statement.get(...values)),
+        all: recorded((values) => statement.all(...values)),
+        iterate: recorded((values) => statement.iterate(...values)),
         setReturnArrays: (enabled) => statement.setReturnArrays(enabled),
       } satisfies Statement;
     },

@@ -90,7 +90,7 @@ class Barriers {
 
   of({ index }: JsonObject): Barrier {
     const barrier = this.#each[Number(index)];
-    if (barrier === undefined) throw new Error(`There is no call ${String(index)}.`);
+    if (barrier === undefined) throw new Error(`There is no call ${Number(index)}.`);
     return barrier;
   }
 }

@@ -2,9 +2,9 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { FINGERPRINT, fingerprints } from "../../src/stores/sql/fingerprint.ts";
-import { type Database, openDatabase } from "../../src/stores/sqlite/database.ts";
-import { migrate } from "../../src/stores/sqlite/migrate.ts";
-import { MIGRATIONS } from "../../src/stores/sqlite/schema.ts";
+import { type Database, openDatabase } from "../../src/stores/sqlite/connection/database.ts";
+import { migrate } from "../../src/stores/sqlite/schema/migrate.ts";
+import { MIGRATIONS } from "../../src/stores/sqlite/schema/schema.ts";
 import { useResources } from "../support/resources.ts";
 import { Race, type RacerHandle } from "./race.ts";
 

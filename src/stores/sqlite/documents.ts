@@ -1,6 +1,6 @@
 import type { DocumentQuery, LoadedDocument, SessionDocument, SessionName } from "../../engine/index.ts";
-import type { Database } from "./database.ts";
-import type { Row } from "./driver.ts";
+import type { Database } from "./connection/database.ts";
+import type { Row } from "./connection/driver.ts";
 
 const SELECT = "select key, version, body from documents";
 const BY_KEY = `${SELECT} where key = ?`;

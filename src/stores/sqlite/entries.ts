@@ -1,6 +1,6 @@
 import type { Entry, EntryQuery } from "../../engine/index.ts";
-import type { Database } from "./database.ts";
-import type { Row, SqlValue } from "./driver.ts";
+import type { Database } from "./connection/database.ts";
+import type { Row, SqlValue } from "./connection/driver.ts";
 
 const SELECT = "select facet, value, sort, id, note from entries where facet = ?";
 const UPWARDS = `${SELECT} and value = ? and (sort, id) > (?, ?) and sort <= ?`;

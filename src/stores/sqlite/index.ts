@@ -1,2 +1,2 @@
-export { type InspectOptions, inspectSqliteLedger, type LedgerState } from "./inspect.ts";
 export { openSqliteLedger, type SqliteOptions } from "./open.ts";
+export { type InspectOptions, inspectSqliteLedger, type LedgerState } from "./schema/inspect.ts";

@@ -1,6 +1,6 @@
 import type { StoredItem } from "../../engine/index.ts";
-import type { Database } from "./database.ts";
-import type { Row } from "./driver.ts";
+import type { Database } from "./connection/database.ts";
+import type { Row } from "./connection/driver.ts";
 
 const SELECT = "select kind, id, value, version, expires_at from items where kind = ?";
 const ALIVE = "(expires_at is null or expires_at > ?)";

@@ -1,6 +1,6 @@
 import type { CheckpointRecord, LogRange, LogRow, Store } from "../../engine/index.ts";
-import type { Database } from "./database.ts";
-import type { Row, SqlValue } from "./driver.ts";
+import type { Database } from "./connection/database.ts";
+import type { Row, SqlValue } from "./connection/driver.ts";
 
 const SELECT = "select seq, session, n, at, kinds, digest, hash, events, body, archived from log";
 const OLDEST = `${SELECT} where seq > ? and seq <= ? order by seq limit ?`;

@@ -1,9 +1,9 @@
 import { type Clock, DocumentLedger, type Ledger, systemClock } from "../../engine/index.ts";
 import { isAlwaysSynced } from "../durability.ts";
-import { MEMORY_PATH, openDatabase } from "./database.ts";
-import { migrate } from "./migrate.ts";
-import { tighten } from "./private-files.ts";
-import { DIGEST_KEY, MIGRATIONS } from "./schema.ts";
+import { MEMORY_PATH, openDatabase } from "./connection/database.ts";
+import { tighten } from "./connection/private-files.ts";
+import { migrate } from "./schema/migrate.ts";
+import { DIGEST_KEY, MIGRATIONS } from "./schema/schema.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 
 /** Where a SQLite ledger lives and how careful it is. */

@@ -1,6 +1,6 @@
 import type { Entry, Owner, OwnerState } from "../../engine/index.ts";
-import type { Database } from "./database.ts";
-import type { Row } from "./driver.ts";
+import type { Database } from "./connection/database.ts";
+import type { Row } from "./connection/driver.ts";
 import { toEntry } from "./entries.ts";
 
 const LEASE = "select 1 from owners where id = ? and fenced = 0 and lease_until > ?";

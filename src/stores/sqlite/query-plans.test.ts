@@ -2,9 +2,9 @@ import { randomBytes } from "node:crypto";
 import { beforeAll, expect, test } from "vitest";
 import { DocumentLedger, type Ledger, ManualClock } from "../../engine/index.ts";
 import { ledgerContract } from "../../engine/ledger/ledger.contract.ts";
-import { type Database, openDatabase } from "./database.ts";
-import { migrate } from "./migrate.ts";
-import { MIGRATIONS } from "./schema.ts";
+import { type Database, openDatabase } from "./connection/database.ts";
+import { migrate } from "./schema/migrate.ts";
+import { MIGRATIONS } from "./schema/schema.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 
 /** Reads all of something on purpose, because it holds little whatever the history. */
@@ -21,6 +21,9 @@ const SMALL = [
 
 /** Sorts only what was asked for by name. */
 const SORTS = [/^select d\.key, d\.version, d\.body from json_each/];
+
+/** For the whole contract, on a loaded machine. */
+const CONTRACT_MS = 60_000;
 
 let statements: readonly string[];
 let database: Database;
@@ -42,7 +45,7 @@ beforeAll(async () => {
   statements = [...seen].filter((sql) => /^\s*(select|insert|update|delete)/.test(sql));
   database = await openDatabase({ path: ":memory:" });
   await migrate(database, MIGRATIONS);
-});
+}, CONTRACT_MS);
 
 test("the contract makes the store prepare its statements", () => {
   expect(statements.length).toBeGreaterThan(40);
@@ -53,6 +56,16 @@ test("no statement of the store reads a table from end to end", () => {
     ({ step }) => step.startsWith("SCAN") && !SMALL.some((small) => small.test(step)),
   );
   expect(scans).toEqual([]);
+});
+
+test("a page of entries begins at its place, and not at the beginning of its value", () => {
+  const pages = plans().filter(
+    ({ sql }) => /^select facet, .* order by/.test(sql) && !sql.includes("owners"),
+  );
+  const begins = pages.filter(({ step }) => step.includes("entries"));
+  expect(begins.length).toBeGreaterThan(2);
+  for (const { step } of begins)
+    expect(step).toMatch(/facet=\? AND (value=\? AND \(sort,id\)[<>]\(\?,\?\)|value>\? AND value<\?)/);
 });
 
 test("no statement sorts more than one session's part or a bounded few", () => {

@@ -3,13 +3,14 @@ import { DatabaseSync } from "node:sqlite";
 import { beforeEach, describe, expect, test } from "vitest";
 import { useResources } from "../../../test/support/resources.ts";
 import { ManualClock, type StoreCommit } from "../../engine/index.ts";
-import { openDatabase } from "./database.ts";
+import { openDatabase } from "./connection/database.ts";
 import { openSqliteStore } from "./open.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 import { buildCommit } from "./testing/build-commit.ts";
 
 const OK = { ok: true };
 const LEASE_MS = 1_000;
+const OWNER = { host: "h", pid: 1 };
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 const resources = useResources();
@@ -147,10 +148,9 @@ describe("what is lost", () => {
   const facets = ["held call", "held frame"];
 
   test("is what is held by nobody who lives, so many of each facet; looking fences who is overdue", async () => {
-    const owner = (id: string) => ({ id, host: "h", pid: 1 });
-    await store.beat(owner("dead"), LEASE_MS);
+    await store.beat({ ...OWNER, id: "dead" }, LEASE_MS);
     await clock.advance(LEASE_MS);
-    await store.beat(owner("alive"), LEASE_MS);
+    await store.beat({ ...OWNER, id: "alive" }, LEASE_MS);
     await add(
       ...["dead", "alive", "unheard"].flatMap((id) => facets.map((facet) => entry(facet, id))),
       entry("held call", "dead", 2),
@@ -165,12 +165,12 @@ describe("what is lost", () => {
     ]);
     expect(await store.lost(facets, 1)).toHaveLength(2);
     expect(await store.owner("dead")).toMatchObject({ fenced: true, alive: false });
-    expect(await store.beat(owner("dead"), LEASE_MS)).toBe(false);
-    expect(await store.beat(owner("alive"), LEASE_MS)).toBe(true);
+    expect(await store.beat({ ...OWNER, id: "dead" }, LEASE_MS)).toBe(false);
+    expect(await store.beat({ ...OWNER, id: "alive" }, LEASE_MS)).toBe(true);
   });
 
   test("tidying keeps owners of what is held or unknown, and drops others after a day", async () => {
-    for (const id of ["holds", "ran", "idle"]) await store.beat({ id, host: "h", pid: 1 }, LEASE_MS);
+    for (const id of ["holds", "ran", "idle"]) await store.beat({ ...OWNER, id }, LEASE_MS);
     await add(entry("held frame", "holds"), entry("unknown call", "", 0, "ran"));
     await clock.advance(LEASE_MS + DAY_MS - 1);
     await store.tidy();

@@ -18,14 +18,14 @@ import type {
   StoredItem,
 } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
-import { Changes } from "./changes.ts";
-import { CommitQueue } from "./commit-queue.ts";
-import type { Database } from "./database.ts";
+import { CommitQueue } from "./commits/commit-queue.ts";
+import { readyCommit, writeChange, writeCommit } from "./commits/write-commit.ts";
+import { Changes } from "./connection/changes.ts";
+import type { Database } from "./connection/database.ts";
 import { listDocuments, readDocument, readDocuments } from "./documents.ts";
 import { readEntries } from "./entries.ts";
 import { dropExpiredItems, listItems, readItems } from "./items.ts";
 import { insertCheckpoint, readCheckpoints, readLog, readSessionLog } from "./log.ts";
-import { checkedVersion } from "./migrate.ts";
 import {
   beatOwner,
   dropIdleOwners,
@@ -35,8 +35,8 @@ import {
   readOwner,
   retireOwner,
 } from "./owners.ts";
-import { MIGRATIONS } from "./schema.ts";
-import { readyCommit, writeChange, writeCommit } from "./write-commit.ts";
+import { checkedVersion } from "./schema/migrate.ts";
+import { MIGRATIONS } from "./schema/schema.ts";
 
 const TRUNCATE_AFTER_MS = 100;
 

@@ -4,7 +4,7 @@ import { entriesOfCall, entriesOfConfirmation } from "../../../src/engine/store/
 import type { Entry } from "../../../src/engine/store/store.ts";
 
 /** A member set to null is taken away. */
-type Edit<Row> = { readonly [member in keyof Row]?: unknown };
+type Edit<Row extends { readonly id: string }> = { readonly [member in keyof Row]?: unknown };
 
 /**
  * Changes a call behind the engine's back, as an insider could who knows the layout: in its session's document, with the
@@ -32,7 +32,7 @@ export function editConfirmation(
   }));
 }
 
-function edited<Row extends object>(row: Row, edit: Edit<Row>): Row {
+function edited<Row extends { readonly id: string }>(row: Row, edit: Edit<Row>): Row {
   const members = Object.entries({ ...row, ...edit }).filter(([, value]) => value !== null);
   return Object.fromEntries(members) as Row;
 }

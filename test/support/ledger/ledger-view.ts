@@ -157,7 +157,9 @@ export function toContents(
   documents: readonly DocumentRow[],
   log: readonly Row[],
 ): LedgerContents {
-  const archives = log.map(({ archived }) => JSON.parse(String(archived ?? "{}")) as Partial<DocumentRow>);
+  const archives = log.map(
+    ({ archived }) => JSON.parse((archived as string | null) ?? "{}") as Partial<DocumentRow>,
+  );
   const calls = [...documents, ...archives].flatMap(({ calls: some = [] }) => some);
   return {
     digestKey,
@@ -189,5 +191,5 @@ interface Body {
 }
 
 function bodyOf(body: unknown): Body {
-  return body === null ? { records: [], events: [] } : (JSON.parse(String(body)) as Body);
+  return body === null ? { records: [], events: [] } : (JSON.parse(body as string) as Body);
 }

@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import type { Driver, Statement } from "../driver.ts";
+import type { Driver, Statement } from "../connection/driver.ts";
 
 export const NORMAL = 1;
 export const FULL = 2;

@@ -1,4 +1,4 @@
-import { CountersignError } from "../../protocol/index.ts";
+import { CountersignError } from "../../../protocol/index.ts";
 
 // https://sqlite.org/rescode.html; the low byte of an extended code is its primary one.
 const PRIMARY_CODE = 0xff;

@@ -1,16 +1,16 @@
 import { once } from "node:events";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { useResources } from "../../../test/support/resources.ts";
-import { SessionWriter } from "../../engine/ledger/contract/build.ts";
-import { openSqliteLedger } from "./open.ts";
+import { useResources } from "../../../../test/support/resources.ts";
+import { SessionWriter } from "../../../engine/ledger/contract/build.ts";
+import { openSqliteLedger } from "../open.ts";
 
 const resources = useResources();
 
 test("a commit in another process wakes a listener in this one", async () => {
   const path = join(await resources.folder(), "ledger.db");
   const ledger = await openSqliteLedger({ path });
-  const program = new URL("./testing/commit-program.ts", import.meta.url);
+  const program = new URL("../testing/commit-program.ts", import.meta.url);
   const child = resources.child(program, { args: [path, "s1", "1"] });
   await child.line("started");
   const changed = new Promise<void>((resolve) => ledger.onChange(resolve));
@@ -23,7 +23,7 @@ test("a commit in another process wakes a listener in this one", async () => {
 
 test("a process that only listens ends by itself", async () => {
   const path = join(await resources.folder(), "ledger.db");
-  const program = new URL("./testing/listen-program.ts", import.meta.url);
+  const program = new URL("../testing/listen-program.ts", import.meta.url);
   const child = resources.child(program, { args: [path] });
   expect(await child.ended).toMatchObject({ code: 0 });
 });

@@ -1,5 +1,5 @@
 import { closeSync, constants, fchmodSync, fstatSync, lstatSync, openSync, realpathSync } from "node:fs";
-import { CountersignError } from "../../protocol/index.ts";
+import { CountersignError } from "../../../protocol/index.ts";
 
 /** Reading and writing, for whoever the file belongs to and nobody else. */
 const PRIVATE = 0o600;

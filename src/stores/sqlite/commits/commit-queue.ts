@@ -1,5 +1,5 @@
-import { CountersignError } from "../../protocol/index.ts";
-import type { Database } from "./database.ts";
+import { CountersignError } from "../../../protocol/index.ts";
+import type { Database } from "../connection/database.ts";
 
 /** Something that is written in a transaction, maybe together with others. */
 export interface Write<T> {
@@ -50,10 +50,11 @@ export class CommitQueue {
     setImmediate(() => {
       const group = this.#waiting;
       this.#waiting = [];
-      void this.#writeGroup(group).then(() => {
+      const goOn = (): void => {
         if (this.#waiting.length > 0) this.#writeSoon();
         else this.#isWriting = false;
-      });
+      };
+      this.#writeGroup(group).then(goOn, goOn);
     });
   }
 

@@ -1,17 +1,17 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
-import { useResources } from "../../../test/support/resources.ts";
-import { DocumentLedger, ManualClock } from "../../engine/index.ts";
-import { SessionWriter } from "../../engine/ledger/contract/build.ts";
+import { useResources } from "../../../../test/support/resources.ts";
+import { DocumentLedger, ManualClock } from "../../../engine/index.ts";
+import { SessionWriter } from "../../../engine/ledger/contract/build.ts";
+import { openSqliteLedger } from "../open.ts";
+import { migrate } from "../schema/migrate.ts";
+import { MIGRATIONS } from "../schema/schema.ts";
+import { SqliteStore } from "../sqlite-store.ts";
+import { createNotingDriver, FULL, NORMAL } from "../testing/noting-driver.ts";
 import { Database, openDatabase } from "./database.ts";
-import { migrate } from "./migrate.ts";
-import { openSqliteLedger } from "./open.ts";
-import { MIGRATIONS } from "./schema.ts";
-import { SqliteStore } from "./sqlite-store.ts";
-import { createNotingDriver, FULL, NORMAL } from "./testing/noting-driver.ts";
 
-const COMMIT_PROGRAM = new URL("./testing/commit-program.ts", import.meta.url);
+const COMMIT_PROGRAM = new URL("../testing/commit-program.ts", import.meta.url);
 
 interface Started {
   readonly type: "started";

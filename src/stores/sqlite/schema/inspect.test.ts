@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";
-import { openDatabase } from "./database.ts";
+import { openDatabase } from "../connection/database.ts";
+import { openSqliteLedger } from "../open.ts";
 import { inspectSqliteLedger } from "./inspect.ts";
 import { migrate } from "./migrate.ts";
-import { openSqliteLedger } from "./open.ts";
 import { MIGRATIONS } from "./schema.ts";
 
 const NEWEST = MIGRATIONS.length;

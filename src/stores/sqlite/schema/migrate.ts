@@ -1,8 +1,8 @@
-import { CountersignError } from "../../protocol/index.ts";
-import { FINGERPRINT, fingerprints, isSameBuild } from "../sql/fingerprint.ts";
-import { otherBuild } from "../sql/other-build.ts";
-import type { Database } from "./database.ts";
-import type { Driver } from "./driver.ts";
+import { CountersignError } from "../../../protocol/index.ts";
+import { FINGERPRINT, fingerprints, isSameBuild } from "../../sql/fingerprint.ts";
+import { otherBuild } from "../../sql/other-build.ts";
+import type { Database } from "../connection/database.ts";
+import type { Driver } from "../connection/driver.ts";
 
 /** One step forward of the schema. There is no way back. */
 export interface Migration {

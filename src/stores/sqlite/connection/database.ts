@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import { CountersignError } from "../../protocol/index.ts";
+import { CountersignError } from "../../../protocol/index.ts";
 import type { Driver, Row, SqlValue, Statement } from "./driver.ts";
 import { makePrivate } from "./private-files.ts";
 import { isBusy, toLedgerError } from "./sqlite-errors.ts";

@@ -2,15 +2,15 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
-import { useResources } from "../../../test/support/resources.ts";
-import { openDatabase } from "./database.ts";
+import { useResources } from "../../../../test/support/resources.ts";
+import { openDatabase } from "../connection/database.ts";
+import { openSqliteLedger } from "../open.ts";
 import { inspectSqliteLedger } from "./inspect.ts";
 import { type Migration, migrate } from "./migrate.ts";
-import { openSqliteLedger } from "./open.ts";
 import { MIGRATIONS } from "./schema.ts";
 
 const PROCESSES = 8;
-const OPEN_PROGRAM = new URL("./testing/open-program.ts", import.meta.url);
+const OPEN_PROGRAM = new URL("../testing/open-program.ts", import.meta.url);
 
 interface Started {
   readonly type: "started";

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createLedger, inspectLedger } from "../index.ts";
+import { createLedger, inspectLedger } from "../../index.ts";
 import { openToOthers } from "./private-files.ts";
 
 let folder: string;

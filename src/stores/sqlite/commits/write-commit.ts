@@ -1,8 +1,15 @@
-import { type CommitOutcome, eraseArchive, type StoreChange, type StoreCommit } from "../../engine/index.ts";
-import type { JsonObject } from "../../protocol/index.ts";
-import type { Database } from "./database.ts";
-import type { SqlValue } from "./driver.ts";
-import { hasLease } from "./owners.ts";
+import {
+  type Archive,
+  type CommitOutcome,
+  eraseArchive,
+  type ItemChange,
+  type StoreChange,
+  type StoreCommit,
+} from "../../../engine/index.ts";
+import type { JsonObject } from "../../../protocol/index.ts";
+import type { Database } from "../connection/database.ts";
+import type { SqlValue } from "../connection/driver.ts";
+import { hasLease } from "../owners.ts";
 
 type Conflict = Extract<CommitOutcome, { ok: false }>["conflict"];
 
@@ -116,24 +123,25 @@ function applyChange(database: Database, { items, add = [], remove = [] }: Store
   for (const { facet, value, sort, id } of remove) database.run(REMOVE, [facet, value, sort, id]);
   for (const { facet, value, sort, id, note } of add)
     database.run(ADD, [facet, value, sort, id, note ?? null]);
-  for (const { kind, id, value, expiresAt, read } of items) {
-    if (value === undefined) {
-      database.run(DISCARD, [kind, id]);
-      continue;
-    }
-    const [known = "{}", version = 0] = database.get(ITEM, [kind, id, now]) ?? [];
-    const merged =
-      read === undefined
-        ? { ...(JSON.parse(known as string) as JsonObject), ...(value as JsonObject) }
-        : value;
-    database.run(KEEP, [kind, id, (version as number) + 1, expiresAt ?? null, JSON.stringify(merged)]);
+  for (const item of items) applyItem(database, item, now);
+}
+
+function applyItem(database: Database, item: ItemChange, now: number): void {
+  const { kind, id, value, expiresAt, read } = item;
+  if (value === undefined) {
+    database.run(DISCARD, [kind, id]);
+    return;
   }
+  const [known = "{}", version = 0] = database.get(ITEM, [kind, id, now]) ?? [];
+  const merged =
+    read === undefined ? { ...(JSON.parse(known as string) as JsonObject), ...(value as JsonObject) } : value;
+  database.run(KEEP, [kind, id, (version as number) + 1, expiresAt ?? null, JSON.stringify(merged)]);
 }
 
 function eraseLog(database: Database, session: string): void {
   database.run(ERASE_BODIES, [session]);
   for (const [seq, archived] of database.all(ARCHIVES, [session])) {
-    const erased = eraseArchive(JSON.parse(archived as string));
+    const erased = eraseArchive(JSON.parse(archived as string) as Archive);
     database.run(SET_ARCHIVE, [JSON.stringify(erased), seq as number]);
   }
   database.run(ERASE_STATE, [session]);

@@ -1,12 +1,12 @@
 import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { CountersignError } from "../../protocol/index.ts";
-import { isSameBuild } from "../sql/fingerprint.ts";
-import { MEMORY_PATH } from "./database.ts";
+import { CountersignError } from "../../../protocol/index.ts";
+import { isSameBuild } from "../../sql/fingerprint.ts";
+import { MEMORY_PATH } from "../connection/database.ts";
+import { openToOthers } from "../connection/private-files.ts";
+import { toLedgerError } from "../connection/sqlite-errors.ts";
 import { APPLICATION_ID, FINGERPRINTS, toFingerprints } from "./migrate.ts";
-import { openToOthers } from "./private-files.ts";
 import { MIGRATIONS } from "./schema.ts";
-import { toLedgerError } from "./sqlite-errors.ts";
 
 /** What a ledger says of itself to somebody who only looks. */
 export interface LedgerState {
