@@ -38,7 +38,6 @@ export class CallRun {
   readonly #claimed: Claimed;
   readonly #store: StoreEnd;
   readonly #abort = new AbortController();
-  readonly #halted: Promise<Halt>;
   #halt: (halt: Halt) => void = () => {};
   #isHalted = false;
   #asked: AskOptions | undefined;
@@ -47,12 +46,6 @@ export class CallRun {
     this.#parts = parts;
     this.#claimed = claimed;
     this.#store = store;
-    this.#halted = new Promise((resolve) => {
-      this.#halt = (halt) => {
-        this.#isHalted = true;
-        resolve(halt);
-      };
-    });
   }
 
   async toEnd(): Promise<Ended> {
@@ -79,10 +72,9 @@ export class CallRun {
       // Last of all: whatever came before may have taken any time.
       if (!(await this.#stillHolds())) return { kind: "not-started" };
       entered = true;
-      return await Promise.race([
+      return await this.#untilHalted(replay, () =>
         this.#body(() => tool.run(call, this.#context(replay, decision.shown))),
-        this.#halted.then((halt) => this.#leave(halt, replay)),
-      ]);
+      );
     } catch (error) {
       if (entered) return { kind: "unknown", reason: errorText(error) };
       // Nothing has happened yet.
@@ -125,6 +117,18 @@ export class CallRun {
     } catch (error) {
       return toOutcome(error);
     }
+  }
+
+  /** What the body comes to, or what its halt does. */
+  #untilHalted(replay: Replay, body: () => Promise<EntryOutcome>): Promise<EntryOutcome> {
+    return new Promise((resolve, reject) => {
+      this.#halt = (halt) => {
+        if (this.#isHalted) return;
+        this.#isHalted = true;
+        this.#leave(halt, replay).then(resolve, reject);
+      };
+      body().then(resolve, reject);
+    });
   }
 
   // What an abandoned body returns or throws is nobody's answer.

@@ -17,6 +17,8 @@ const OF_USER = `${DOCUMENT} where app = ? and user = ? and id > ? and deleted =
 const OF_APP = `${DOCUMENT} where app = ? and (user, id) > (?, ?) and deleted = 0 order by user, id limit ?`;
 const ALL = `${DOCUMENT} where key > ? order by key limit ?`;
 const IDLE = `${DOCUMENT} where key > ? and updated_at < ? and deleted = 0 order by key limit ?`;
+const IS_TAKEN =
+  "select 1 from documents where key = ? union all select 1 from documents where app = ? and user = ? and id = ? limit 1";
 const PUT =
   "insert into documents (key, app, user, id, version, updated_at, deleted, body) values (?, ?, ?, ?, ?, ?, ?, ?)";
 const DROP = "delete from documents where key = ?";
@@ -46,6 +48,13 @@ export class Documents {
     if (key !== undefined) return this.#hot.get(key);
     const { app, user, id } = name;
     return this.#someAreCold ? toKept(this.#cold.get(BY_NAME, app, user, id)) : undefined;
+  }
+
+  /** Is there no session of this key, and none of this name? */
+  isFree(key: string, name: SessionName): boolean {
+    if (this.#hot.get(key) !== undefined || this.#names.has(textOf(name))) return false;
+    const { app, user, id } = name;
+    return !this.#someAreCold || this.#cold.get(IS_TAKEN, key, app, user, id) === undefined;
   }
 
   set(kept: Kept): void {

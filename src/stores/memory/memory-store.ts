@@ -222,8 +222,8 @@ export class MemoryStore implements Store {
   }
 
   #isAsRead({ key, version, create, head }: StoreCommit): boolean {
+    if (create !== undefined) return this.#documents.isFree(key, create);
     const known = this.#documents.byKey(key);
-    if (create !== undefined) return known === undefined && this.#documents.byName(create) === undefined;
     return known?.version === version && (head === undefined || known.document.head.chain.hash === head);
   }
 
