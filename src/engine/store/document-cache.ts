@@ -1,31 +1,51 @@
-import type { LoadedDocument } from "./store.ts";
+import type { SessionDocument } from "./document.ts";
 
-type Known = Pick<LoadedDocument, "version" | "document">;
+/** A document as this process last read or wrote it. */
+export interface KnownDocument {
+  readonly version: number;
+  readonly document: SessionDocument;
+}
 
-/** The documents that this process saw last, oldest out first. They are tried first; a store refuses one that is behind. */
+/** What a row of a document takes, more or less; long values are not in it. */
+const ROW_BYTES = 1_500;
+
+/**
+ * The documents that this process read or wrote last, as many as fit, oldest out first. A commit is made from the one that
+ * was judged; a store refuses one that is behind.
+ */
 export class DocumentCache {
-  readonly #known = new Map<string, Known>();
-  readonly #most: number;
+  readonly #known = new Map<string, KnownDocument>();
+  readonly #mostBytes: number;
+  #bytes = 0;
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(mostBytes: number) {
+    this.#mostBytes = mostBytes;
   }
 
-  get(key: string): Known | undefined {
+  get(key: string): KnownDocument | undefined {
     return this.#known.get(key);
   }
 
-  set(key: string, known: Known): void {
+  set(key: string, known: KnownDocument): void {
     const before = this.#known.get(key);
     if (before !== undefined && before.version > known.version) return;
-    this.#known.delete(key);
+    this.drop(key);
     this.#known.set(key, known);
-    if (this.#known.size <= this.#most) return;
-    const [oldest] = this.#known.keys();
-    if (oldest !== undefined) this.#known.delete(oldest);
+    this.#bytes += sizeOf(known);
+    for (const oldest of this.#known.keys()) {
+      if (this.#bytes <= this.#mostBytes) return;
+      this.drop(oldest);
+    }
   }
 
   drop(key: string): void {
+    const known = this.#known.get(key);
+    if (known === undefined) return;
     this.#known.delete(key);
+    this.#bytes -= sizeOf(known);
   }
+}
+
+function sizeOf({ document: { frames, calls, confirmations, steps } }: KnownDocument): number {
+  return (1 + frames.length + calls.length + confirmations.length + steps.length) * ROW_BYTES;
 }

@@ -47,13 +47,14 @@ import { listUnknownCalls } from "./unknown-calls.ts";
 import { indexWords } from "./word-index.ts";
 import { readDue, readHeld } from "./work.ts";
 
-const CACHED = 256;
+/** What the documents may take that are kept in this process. */
+const CACHED_BYTES = 2_000_000;
 const PAGE = 200;
 
 /** The ledger over a store of documents. */
 export class DocumentLedger implements Ledger {
   readonly #store: Store;
-  readonly #cache = new DocumentCache(CACHED);
+  readonly #cache = new DocumentCache(CACHED_BYTES);
   readonly #outbox: StoredOutbox;
 
   constructor(store: Store) {
