@@ -3,12 +3,12 @@
 import { createEngine } from "../src/index.ts";
 
 const engine = await createEngine({ ledger: "memory:" }); // or sqlite:FILE, or postgres://…
-const pay = engine.gate("pay", { requireConfirmation: true }, async (args) => console.log("paying", args));
-const asked = await pay({ amount: 2500 }, { key: "order-17", by: { id: "ana" } });
-console.log(asked.status);
+let payments = 0;
+const pay = engine.gate("pay", { requireConfirmation: true }, async () => `payment number ${++payments}`);
+console.log((await pay({ amount: 2500 }, { key: "order-17", by: { id: "ana" } })).status);
 for (const { id } of await engine.pending()) {
   const twice = [1, 2].map(() => engine.approve(id, { by: { id: "boss" } }));
-  for (const { finished } of await Promise.all(twice)) console.log((await finished).status);
+  for (const { finished } of await Promise.all(twice)) console.log((await finished).result);
 }
 await engine.close();
 // #endregion

@@ -46,7 +46,7 @@ export type Told =
 
 /**
  * A way to reach people who are not looking. It announces what waits, brings what it announced up to date, and tells
- * of outcomes that nobody knows. It carries no decision: those come in through a door that says who decides.
+ * of outcomes that nobody knows. It carries no decision: those come by a way in that says who decides.
  */
 export interface Channel {
   /** Under this name the ledger remembers what it still has to tell; a new name starts afresh. */

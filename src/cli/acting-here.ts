@@ -12,10 +12,10 @@ export const BREAK_GLASS_FLAG: Flags = {
   },
 };
 
-/** The door of decisions that were taken here although people log in to take them. */
+/** The `via` of decisions made here on a ledger where people log in. */
 export const VIA_BREAK_GLASS: string = `${VIA}:break-glass`;
 
-/** Who decides here, and through which door it is recorded. */
+/** Who decides here, and the `via` that is recorded. */
 export interface ActingHere {
   readonly by: Principal;
   readonly via: string;
@@ -24,7 +24,7 @@ export interface ActingHere {
 /**
  * Whoever sits here, if they may decide on this ledger at all. Where people log in to do that, the command line is a
  * way around the login: it is refused, and put on record, unless `--break-glass` says that this is meant; then the
- * decision is recorded with that door. The confirmation's own rule holds either way.
+ * decision is recorded with that `via`. The confirmation's own rule holds either way.
  */
 export async function actingHere(
   engine: Engine,

@@ -12,7 +12,7 @@ const DEFAULT_FILE = "countersign.db";
 /** What the demo makes in the working directory. */
 export const DEMO_FILE = "countersign-demo.db";
 
-/** The door that decisions made here are recorded with. */
+/** The `via` that decisions made here are recorded with. */
 export const VIA = "cli";
 
 /** Which ledger is meant: the flag's, else the environment's, else the usual one. */

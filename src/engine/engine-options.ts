@@ -17,7 +17,7 @@ export interface EngineOptions extends Partial<EngineSettings> {
   readonly onError?: (error: unknown) => void;
   /** Told of what the ledger no longer has, though it had acknowledged it. A process warning if nothing is said. */
   readonly onNotice?: (notice: LedgerNotice) => void;
-  /** Rules over all calls of this engine, through every door. */
+  /** Rules over all calls of this engine, from every entry point. */
   readonly policy?: Policy;
   /** Called around decisions, claims, tools and models, for tracing. */
   readonly trace?: Trace;

@@ -78,7 +78,7 @@ export class Engine {
     readParts = (engine) => engine.#parts;
   }
 
-  /** @internal Decisions with their records, for the doors of this package. */
+  /** @internal Decisions with their records, for the other parts of this package. */
   readonly decisions: Decisions;
   readonly #parts: EngineParts;
   readonly #hosts = new Map<string, Host>();

@@ -51,7 +51,7 @@ export interface EngineParts {
   readonly hasher: ChainHasher;
   readonly knownSeal: KnownSeal;
   readonly secret?: string;
-  /** Rules over all calls, through every door. */
+  /** Rules over all calls, from every entry point. */
   readonly policy?: Policy;
   readonly definitions: Definitions;
   readonly lease: Lease;

@@ -113,7 +113,7 @@ export class Site {
   async #open(): Promise<readonly Engine[]> {
     const hosting = await Promise.all([...this.#apps.values()].map((runner) => runner.engine()));
     const engines = this.#engine === undefined ? hosting : [...hosting, this.#engine];
-    // Its digest key is a database's own: two ledgers with the same one are two doors to one database.
+    // Its digest key is a database's own: two ledgers with the same key are one database.
     const keys = new Set(engines.map(({ ledger }) => Buffer.from(ledger.digestKey).toString("hex")));
     if (keys.size <= 1) return engines;
     throw new CountersignError(

@@ -68,7 +68,7 @@ export const KNOWN_RUNNER_OPTIONS: ReadonlySet<string> = new Set<keyof RunnerOpt
 interface Speaker {
   /** Decides what the message answers, and counts as a requester beside the session's user. */
   readonly by?: PrincipalInput;
-  /** The door it came through; recorded with what it decides. */
+  /** How the message was sent ("api", "cli", …); recorded with what it decides. */
   readonly via?: string;
   /** Of the request that the message came with. Those that a toolset names reach its tools; none is stored. */
   readonly requestHeaders?: HeaderSource;

@@ -35,7 +35,7 @@ async function agentCookie(attacked: AttackedServer): Promise<Record<string, str
   return { ...(await loginIn(answer)), origin: ORIGIN };
 }
 
-/** One door, and one thing to do through it that only somebody with the scope may. */
+/** One route, and one thing to do there that needs the scope. */
 interface Act {
   readonly name: string;
   readonly sent: (ids: Ids) => Omit<Sent, "headers">;

@@ -89,11 +89,11 @@ test("every difference is shown by a test that is there", () => {
 });
 
 test("what the pages say to import from the package is exported", () => {
-  const door = read("src/index.ts");
+  const exported = read("src/index.ts");
   const imports = PAGES.flatMap((page) => [
     ...read(page).matchAll(/^\+?import \{(?<names>[^}]+)\} from "countersign";$/gm),
   ]);
   expect(imports.length).toBeGreaterThan(2);
   const names = imports.flatMap(({ groups }) => (groups?.["names"] ?? "").split(","));
-  for (const name of names) expect(door).toMatch(new RegExp(`\\b${name.replace("type ", "").trim()}\\b`));
+  for (const name of names) expect(exported).toMatch(new RegExp(`\\b${name.replace("type ", "").trim()}\\b`));
 });

@@ -9,7 +9,7 @@ import {
 import type { ErrorCode } from "../../protocol/index.ts";
 import { refused } from "../messages/index.ts";
 
-/** The name of this door in the records of what was decided through it. */
+/** The `via` of decisions that come over A2A. */
 export const VIA = "a2a";
 
 /** What a client may do here, beside deciding. */

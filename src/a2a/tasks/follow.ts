@@ -38,7 +38,7 @@ export async function untilPaused({ runner, ledger, signal }: Following, view: T
 }
 
 /**
- * Tells what happens to a task from how it was seen: the agent's words in pieces and whole, decisions from any door,
+ * Tells what happens to a task from how it was seen: the agent's words in pieces and whole, decisions from any way in,
  * and where it stands when it stands still. Sees what other servers on the same database do.
  */
 export async function* followTask(following: Following, view: TaskView): AsyncGenerator<StreamResponse> {

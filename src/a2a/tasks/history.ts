@@ -90,7 +90,7 @@ export class RunHistory {
     return [dataPart({ id, name, response: { ...response, ...rejection } }, typed("function_response"))];
   }
 
-  // Whoever decided, and through whichever door: the history tells of it as if it had been said here.
+  // Whoever decided, and by whichever way in: the history shows it as if it came over A2A.
   #closing(eventId: string, closing: ConfirmationClosing): Message {
     const { place, optedIn } = this.#form;
     const { id, closedBy, confirmed, reason } = closing;

@@ -12,7 +12,7 @@ export interface WebhookMessage {
 
 /**
  * What a recipient is told: the confirmation as the API shows it, and where to decide it. What came back from the
- * tool, and what a person filled in, stays behind the API's own door; what "can" be done depends on who looks.
+ * tool, and what a person filled in, is only in the API; what "can" be done depends on who looks.
  */
 export function toMessage({ type, at, sequence, about, link }: Notice): WebhookMessage {
   const url = link === undefined ? {} : { url: link };

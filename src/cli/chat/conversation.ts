@@ -22,7 +22,7 @@ export class Conversation {
   readonly #runner: Runner;
   readonly #engine: Engine;
   readonly #screen: Screen;
-  /** The door that decisions are recorded with; undefined where none are taken here. */
+  /** The `via` that decisions are recorded with; undefined if none are made here. */
   readonly #decidesVia: string | undefined;
   readonly #told = new Set<string>();
   #shown = 0;
@@ -62,7 +62,7 @@ export class Conversation {
     await this.#run({ role: "user", parts: [encodeAdkAnswer({ id, ...answer })] });
   }
 
-  /** Shows what happened in the session that has not been shown: by other doors, or in other processes. */
+  /** Shows what happened in the session that has not been shown: from other clients or processes. */
   async showNews(): Promise<void> {
     for (const event of await this.#news()) this.#screen.event(event);
   }

@@ -31,7 +31,7 @@ export async function planApproval(
   return writeApproval(parts, whole, { bound, clearance, owner });
 }
 
-// Not a slip but a sign that somebody tried a door that is not theirs, or was at the ledger.
+// Not a mistake: somebody tried something that they may not do, or changed the ledger.
 const AUDITED: ReadonlySet<ErrorCode> = new Set(["not-an-approver", "arguments-altered"]);
 
 interface Bound {

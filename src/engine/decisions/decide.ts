@@ -51,7 +51,7 @@ export async function decide(
   return transact(parts, { confirmation: input.id }, judgeOne, known);
 }
 
-// A door may have been written without the compiler's help; what it cannot mean must not approve anything.
+// A caller may be plain JavaScript: values outside the types must not approve anything.
 function flawOf({ id, confirmed, reason, payload, args }: DecisionInput): string | undefined {
   if (typeof (id as unknown) !== "string") return "`id` must be a string.";
   if (typeof (confirmed as unknown) !== "boolean") return "`confirmed` must be true or false.";

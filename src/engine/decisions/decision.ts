@@ -10,7 +10,7 @@ import type {
 } from "../ledger/index.ts";
 import type { Principal } from "../people/index.ts";
 
-/** What somebody says about one confirmation, through whichever door. */
+/** One person's decision about one confirmation, by any way in. */
 export interface DecisionInput {
   readonly id: string;
   readonly confirmed: boolean;
@@ -25,7 +25,7 @@ export interface DecisionInput {
 /** A confirmation, or a call that nobody was asked about. */
 export type DecisionTarget = { readonly confirmation: string } | { readonly call: string };
 
-/** Who decides, and through which door. */
+/** Who decides, and by which way in (`via`). */
 export interface Decider {
   readonly by: Principal;
   readonly via: string;

@@ -17,7 +17,7 @@ import { noteRefusal, type Tried } from "./refuse.ts";
 import { type Settled, type SettlementInput, settle } from "./settle.ts";
 import { type Cancelled, cancel } from "./withdraw.ts";
 
-/** Who acts, and through which door. A host program need only give the id. */
+/** Who acts, and by which way in (`via`). A host program need only give the id. */
 export interface Acting {
   readonly by: PrincipalInput;
   /** Recorded with what is done; `host` by default. */
@@ -26,7 +26,7 @@ export interface Acting {
 
 const HOST_DOOR = "host";
 
-/** Decisions with the records they are about, for the doors of this package. Each starts here what follows from it. */
+/** Decisions with the records they are about, for the other parts of this package. Each starts here what follows from it. */
 export class Decisions {
   readonly #parts: EngineParts;
   readonly #executions: Executions;
@@ -80,12 +80,12 @@ export class Decisions {
     return settled;
   }
 
-  /** Records that a door turned somebody away before the confirmation's rule was asked. Changes nothing else. */
+  /** Records that somebody was refused before the confirmation's rule was asked. Changes nothing else. */
   async noteRefusal(target: DecisionTarget, tried: Tried, acting: Acting): Promise<boolean> {
     return noteRefusal(this.#parts, target, { decider: toDecider(acting), tried });
   }
 
-  /** Would an approval with this payload be taken, as far as this process can tell? For doors that take all or none. */
+  /** Would an approval with this payload be taken, as far as this process can tell? For callers that take all decisions or none. */
   async judgePayload(asked: AskedCall, payload: JsonValue | undefined): Promise<PayloadOutcome> {
     return judgePayloadHere(this.#parts, asked, payload);
   }
@@ -99,7 +99,7 @@ export class Decisions {
   }
 }
 
-/** The principal and the door of an act. */
+/** Who acted, and by which way in. */
 export function toDecider({ by, via = HOST_DOOR }: Acting): Decider {
   return { by: toPrincipal(by), via };
 }

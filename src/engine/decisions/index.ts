@@ -1,6 +1,6 @@
 /**
  * The word of a person: approve, deny, amend, withdraw, settle.
- * All doors end here; a decision is committed before anything runs.
+ * Every way to decide ends here; a decision is committed before anything runs.
  * Decided here: whether this principal may say this about this question now; whether it was said already;
  * whether amended arguments may run; what is signed; and what is recorded of a refused attempt.
  * A second, different word is always refused.

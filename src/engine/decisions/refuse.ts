@@ -24,7 +24,7 @@ export function recordRefusal(
 }
 
 /**
- * Puts on record that a door turned somebody away before the confirmation's own rule was asked. False where there is
+ * Journals that somebody was refused before the confirmation's own rule was asked. False where there is
  * no such confirmation or call.
  */
 export async function noteRefusal(

@@ -13,7 +13,7 @@ import { type GateContext, type GatedTool, meets, toConfirmationRules } from "./
 import { type CallSubject, judge, rulesAt } from "./judge.ts";
 import { toLiveTool } from "./live-tool.ts";
 import { planUnder } from "./plan.ts";
-import type { Door } from "./policy.ts";
+import type { EntryPoint } from "./policy.ts";
 import type { Ruling } from "./verdict.ts";
 
 /** How a gated function is described, asked about and run. */
@@ -21,7 +21,7 @@ export interface GateOptions<Args> {
   /** The app that its calls are listed under; functions may share one. `gate:<name>` if nothing is said. */
   readonly app?: string;
   /** How its calls come here, as policies are told; `"gate"` if nothing is said. */
-  readonly door?: Door;
+  readonly entryPoint?: EntryPoint;
   readonly description?: string;
   /** Takes the place of an earlier definition: for functions that others describe, such as a server's tools. */
   readonly redefine?: boolean;
@@ -49,7 +49,7 @@ export interface GateOptions<Args> {
 
 const KNOWN_OPTIONS: ReadonlySet<string> = new Set<keyof GateOptions<unknown>>([
   "app",
-  "door",
+  "entryPoint",
   "description",
   "redefine",
   "source",
@@ -102,7 +102,7 @@ export function createGate<Args, Result extends JsonValue | undefined>(
   const { name, options, body } = definition;
   checkOptions(name, options);
   const tool = toGatedTool(name, options);
-  const rules = rulesAt(engine.parts, options.door ?? "gate");
+  const rules = rulesAt(engine.parts, options.entryPoint ?? "gate");
   const live = toLiveTool(
     { rules, tool },
     {
@@ -155,7 +155,7 @@ function checkOptions<Args>(name: string, options: GateOptions<Args>): void {
 }
 
 function toGatedTool<Args>(name: string, options: GateOptions<Args>): GatedTool {
-  const { description, annotations, source, secrets = [], door } = options;
+  const { description, annotations, source, secrets = [], entryPoint } = options;
   const shape = readShape(options.parameters);
   const { jsonSchema: parameters } = shape;
   return {
@@ -175,7 +175,7 @@ function toGatedTool<Args>(name: string, options: GateOptions<Args>): GatedTool 
     parse: (args) => shape.parse(args),
     gates: async (args, context) =>
       (await meets(options.requireConfirmation, args as Args, context))
-        ? [door === "mcp" ? "mcp" : "tool"]
+        ? [entryPoint === "mcp" ? "mcp" : "tool"]
         : [],
   };
 }

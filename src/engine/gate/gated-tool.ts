@@ -28,7 +28,7 @@ export interface ConfirmationRules {
 /** Where a tool's gate came from; an `allow` rule lifts none of these. */
 export type AuthorGate = "tool" | "toolset" | "manifest" | "mcp" | "remote";
 
-/** A tool as the gate sees it, whichever door its calls come through. */
+/** A tool as the gate sees it, wherever its calls come from. */
 export interface GatedTool {
   readonly name: string;
   /** JSON Schema of the arguments. */

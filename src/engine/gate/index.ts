@@ -31,5 +31,5 @@ export { type CallSubject, type GatedCall, type GateRules, judge, rulesAt } from
 export type { HookAnswer } from "./judge-again.ts";
 export { toLiveTool } from "./live-tool.ts";
 export { planUnder } from "./plan.ts";
-export type { Door, Policy, PolicyCall, PolicyVerdict } from "./policy.ts";
+export type { EntryPoint, Policy, PolicyCall, PolicyVerdict } from "./policy.ts";
 export type { Ruling, Verdict } from "./verdict.ts";

@@ -4,12 +4,12 @@ import type { StoredCall } from "../host.ts";
 import type { EngineParts } from "../parts.ts";
 import type { Definitions } from "./definitions.ts";
 import type { AuthorGate, GatedTool } from "./gated-tool.ts";
-import { type Door, type Policy, type PolicyCall, type PolicyVerdict, verdictOf } from "./policy.ts";
+import { type EntryPoint, type Policy, type PolicyCall, type PolicyVerdict, verdictOf } from "./policy.ts";
 import { type Ruling, rule, type Verdict } from "./verdict.ts";
 
-/** What calls that come through one door are judged with. */
+/** What the calls of one entry point are judged with. */
 export interface GateRules {
-  readonly door: Door;
+  readonly entryPoint: EntryPoint;
   readonly policies: readonly Policy[];
   readonly definitions: Definitions;
   /** The state that a session sees, by its key. */
@@ -17,14 +17,14 @@ export interface GateRules {
   now(): number;
 }
 
-/** What calls through this door are judged with: the engine's policy, and the app's own beside it. */
+/** What the calls of this entry point are judged with: the engine's policy, and the app's own beside it. */
 export function rulesAt(
   { ledger, clock, definitions, policy }: EngineParts,
-  door: Door,
+  entryPoint: EntryPoint,
   own?: Policy,
 ): GateRules {
   return {
-    door,
+    entryPoint,
     policies: [policy, own].filter((one) => one !== undefined),
     definitions,
     state: (session) => ledger.state(session),
@@ -50,7 +50,7 @@ export interface GatedCall {
 }
 
 /**
- * Judges a call, through whichever door it came: what its tool's author, the policies and the hooks say together. The
+ * Judges a call, from any entry point: what its tool's author, the policies and the hooks say together. The
  * strictest wins. Whatever fails has permitted nothing: a person is asked.
  */
 export async function judge(
@@ -126,7 +126,7 @@ async function describe(rules: GateRules, { tool, args, subject }: RuledCall): P
   const { app, agent, user, requesters, session } = subject;
   const { annotations } = tool.definition;
   return {
-    door: rules.door,
+    entryPoint: rules.entryPoint,
     app,
     agent,
     tool: tool.name,

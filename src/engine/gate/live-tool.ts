@@ -6,7 +6,7 @@ import { denialOf } from "./judge.ts";
 import { type JudgedTool, judgeAgain } from "./judge-again.ts";
 import { strictest } from "./verdict.ts";
 
-/** A tool as the engine runs it: judged by the same rules whichever door its calls come through. */
+/** A tool as the engine runs it: judged by the same rules wherever its calls come from. */
 export function toLiveTool(
   judged: JudgedTool,
   { onDenied, run }: Pick<LiveTool, "run"> & { readonly onDenied?: "invoke" | undefined },

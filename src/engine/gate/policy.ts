@@ -4,11 +4,11 @@ import type { Approvers } from "../people/index.ts";
 import { checkAsking } from "./asking-options.ts";
 
 /** How a call came here: from a Runner's agent, a gated function, an MCP gateway's client, or a remote agent. */
-export type Door = "runner" | "gate" | "mcp" | "remote";
+export type EntryPoint = "runner" | "gate" | "mcp" | "remote";
 
-/** A call as a rule sees it: the same description at every door. */
+/** A call as a rule sees it: described the same way at every entry point. */
 export interface PolicyCall {
-  readonly door: Door;
+  readonly entryPoint: EntryPoint;
   readonly app: string;
   readonly agent: string;
   readonly tool: string;
@@ -38,7 +38,7 @@ export interface PolicyVerdict {
 }
 
 /**
- * Rules over all calls, through every door. They run before the gate, again on amended arguments and, for `deny`, when
+ * Rules over all calls, from every entry point. They run before the gate, again on amended arguments and, for `deny`, when
  * an approved call is about to start; so they must answer at once and from what they are given. One that throws, or
  * gives what is no verdict, means `confirm`, and at the start of an approved call, `deny`. One that asks people whom
  * nobody can be (misspelt `approvers`, an empty list) means `deny`, with what is wrong with them as the reason.

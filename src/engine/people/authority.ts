@@ -35,7 +35,7 @@ export function isVouched({ kind }: Pick<Principal, "kind">): boolean {
 }
 
 /**
- * May this principal decide? The one place that answers it, for every door. Anything not admitted by the
+ * May this principal decide? The one place that answers it, for every way in. Anything not admitted by the
  * rule is refused; an agent is always refused, and where nobody logs in only the requester's own rule is open.
  */
 export function mayDecide(rule: Ruled, principal: Principal): boolean {

@@ -14,7 +14,7 @@ export async function loginModeOf(store: Pick<KeyValueStore, "kept">): Promise<L
 }
 
 /**
- * Remembers how people log in, for every other door to this ledger. A ledger that has a login does not lose it in
+ * Remembers how people log in, for every other way in to this ledger. A ledger that has a login does not lose it in
  * passing: going back to `none` throws `forbidden` unless `breakGlass` is set. On disk when it resolves.
  */
 export async function setLoginMode(

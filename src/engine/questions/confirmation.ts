@@ -62,7 +62,7 @@ export interface Confirmation {
   readonly version: number;
 }
 
-/** Who decided, how, when and through which door. */
+/** Who decided, how, when, and by which way in (`via`). */
 export interface ConfirmationDecision {
   readonly confirmed: boolean;
   readonly by: Pick<Principal, "id" | "kind" | "authenticated" | "onBehalfOf">;

@@ -14,7 +14,7 @@ import { statusOf, toldProblem } from "../problems.ts";
 import type { DecisionBody, DecisionsBody } from "../schemas/inputs.ts";
 import { checkScope, hasScope } from "../scopes.ts";
 import type { Site } from "../site.ts";
-import { onRecord, VIA } from "./door.ts";
+import { recordRefusal, VIA } from "./record-refusal.ts";
 import { ifMatch } from "./if-match.ts";
 import { toError } from "./refusal-error.ts";
 import { find, maySee, type Seen, show, unknown } from "./visibility.ts";
@@ -102,10 +102,10 @@ async function entryOf(
   }
 }
 
-/** The confirmation, if the principal may see it and use this door; what is tried without that is put on record. */
+/** The confirmation, if the principal may see it and decide here; an attempt without that right is journalled. */
 async function permitted(site: Site, id: string, principal: Principal): Promise<Seen> {
   const ledger = await site.ledger();
-  return onRecord(site, { principal, what: "decide", target: { confirmation: id } }, async () => {
+  return recordRefusal(site, { principal, what: "decide", target: { confirmation: id } }, async () => {
     const found = await find(ledger, id, principal);
     checkScope(principal, "decide");
     return found;

@@ -92,8 +92,8 @@ export const METRICS: Readonly<Record<MetricName, MetricDefinition>> = {
   decisions: {
     name: "countersign_decisions_total",
     kind: "counter",
-    help: "Decisions by verdict (approved, denied, refused) and by source (api, a2a, cli, …).",
-    labels: ["verdict", "door"],
+    help: "Decisions by verdict (approved, denied, refused) and by how they were sent (api, a2a, cli, …).",
+    labels: ["verdict", "via"],
     readFrom: "ledger",
   },
   calls: {
@@ -141,9 +141,9 @@ export const METRICS: Readonly<Record<MetricName, MetricDefinition>> = {
     readFrom: "ledger",
   },
   failedDeliveries: {
-    name: "countersign_given_up_deliveries",
+    name: "countersign_failed_deliveries",
     kind: "gauge",
-    help: "Undelivered messages, by channel; a total of 1000 means 1000 or more.",
+    help: "Failed deliveries, by channel; a total of 1000 means 1000 or more.",
     labels: ["channel"],
     readFrom: "ledger",
   },

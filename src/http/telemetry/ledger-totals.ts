@@ -36,7 +36,7 @@ const PAGE = 100;
 // A journal that was never counted is caught up with over several looks, not in one that blocks everybody.
 const LONGEST_LOOK_MS = 500;
 const TRIES = 3;
-// Doors and apps have the names that host programs give them.
+// `via` and app are names that host programs choose.
 const MOST_NAMES = 500;
 const NOTHING: Totals = { seq: 0, counts: {}, times: {}, apps: [] };
 
@@ -71,7 +71,7 @@ async function caughtUp(ledger: Ledger, before: Totals): Promise<Totals> {
 async function counted(ledger: Ledger, before: Totals, record: JournalRecord): Promise<Totals> {
   const totals = { ...before, seq: record.seq };
   const entry = parseEntry(record);
-  // What cannot be read is not counted. What was erased is: only its door and its time are not known any more.
+  // What cannot be read is not counted. What was erased is: only its `via` and its time are no longer known.
   if (entry.state === "unreadable") return totals;
   const count = COUNTS[entry.kind] as Count<JournalKind>;
   return count(totals, { ledger, at: record.at, body: entry.state === "erased" ? undefined : entry.body });
@@ -96,7 +96,7 @@ const closed =
 const decided =
   (how: "approved" | "denied"): Count<Decision> =>
   async (before, { ledger, at, body }) => {
-    const totals = plus(plus(before, "confirmations", [how]), "decisions", [how, body?.via || NO_DOOR]);
+    const totals = plus(plus(before, "confirmations", [how]), "decisions", [how, body?.via || NO_VIA]);
     const asked = body && (await ledger.load({ confirmation: body.confirmation }));
     const requestedAt = asked?.confirmation?.requestedAt;
     return requestedAt === undefined
@@ -108,7 +108,7 @@ const ended =
   (totals) =>
     plus(totals, "calls", [how]);
 
-const NO_DOOR = "unknown";
+const NO_VIA = "unknown";
 
 const COUNTS: { readonly [kind in JournalKind]: Count<kind> } = {
   "confirmation-requested": (totals, { body }) =>
@@ -123,7 +123,7 @@ const COUNTS: { readonly [kind in JournalKind]: Count<kind> } = {
   "confirmation-expired": closed("expired"),
   "confirmation-cancelled": closed("cancelled"),
   "confirmation-doubted": closed("doubted"),
-  "decision-refused": (totals, { body }) => plus(totals, "decisions", ["refused", body?.via || NO_DOOR]),
+  "decision-refused": (totals, { body }) => plus(totals, "decisions", ["refused", body?.via || NO_VIA]),
   "calls-started": nothing,
   "calls-answered": (totals, { body }) =>
     (body?.calls ?? []).reduce<Totals>((sum, { status }) => plus(sum, "calls", [status]), totals),

@@ -223,7 +223,7 @@ export class McpGateway {
       {
         app: this.#app,
         redefine: true,
-        door: "mcp",
+        entryPoint: "mcp",
         requireConfirmation: this.isGated(name),
         source: `${this.#options.name} (${describeServer(this.#options.server)})`,
         parameters: objectOf(listed, "inputSchema"),

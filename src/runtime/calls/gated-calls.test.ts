@@ -110,7 +110,7 @@ describe("all sources are asked, the strictest wins", () => {
     ]);
   });
 
-  test("a rule sees the door, the app, the agent, the tool, the parsed arguments, the user, the session and its state", async () => {
+  test("a rule sees the entry point, the app, the agent, the tool, the parsed arguments, the user, the session and its state", async () => {
     const seen: unknown[] = [];
     const policy: Policy = (about) => void seen.push(about);
     const model = play([call("pay", { amount: 5 })], "Done.");
@@ -122,7 +122,7 @@ describe("all sources are asked, the strictest wins", () => {
     const { session } = await runner.send("p", { ...ana, stateDelta: { tier: "gold" } });
     expect(seen).toEqual([
       {
-        door: "runner",
+        entryPoint: "runner",
         app: "bank",
         agent: "a",
         tool: "pay",

@@ -35,7 +35,7 @@ describe("with tokens", () => {
     expect((await served.send("/healthz")).status).toBe(200);
   });
 
-  test("the ledger knows that people log in, so that its other doors do not go around that", async () => {
+  test("the ledger knows that people log in, so that no other way in bypasses the login", async () => {
     const ledger = await createLedger("memory:");
     resources.add(() => ledger.close());
     await createAuth({ mode: "none", ledger });
