@@ -13,7 +13,11 @@ export interface Attempt {
 }
 
 /** Runs a permission check. If it refuses, the attempt is journalled before the refusal is thrown. */
-export async function recordRefusal<T>(site: Site, attempt: Attempt, permit: () => T | Promise<T>): Promise<T> {
+export async function recordRefusal<T>(
+  site: Site,
+  attempt: Attempt,
+  permit: () => T | Promise<T>,
+): Promise<T> {
   try {
     return await permit();
   } catch (error) {
