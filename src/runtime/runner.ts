@@ -162,7 +162,7 @@ export class Runner {
     return this.#decideOne({ ...verdict, id, confirmed: false }, verdict);
   }
 
-  /** Decides many, each on its own: an entry is its result or its refusal. */
+  /** Decides many, independently: each entry is a result or a refusal. */
   async decide(
     decisions: readonly DecisionInput[],
     acting: Acting,
@@ -174,17 +174,17 @@ export class Runner {
     );
   }
 
-  /** Withdraws an open question, or an approval whose call nobody has started. Throws a refusal. */
+  /** Withdraws an open confirmation, or an approval whose call has not started. Throws if refused. */
   async cancel(id: string, acting: Acting & { readonly reason: string }): Promise<Confirmation> {
     return (await this.engine()).cancel(id, acting);
   }
 
-  /** Settles the call of a confirmation, where its outcome is unknown. Throws a refusal. */
+  /** Settles the call of a confirmation if its outcome is unknown. Throws if refused. */
   async settle(id: string, settlement: SettlementInput, acting: Acting): Promise<Confirmation> {
     return (await this.engine()).settle(id, settlement, acting);
   }
 
-  /** Settles a call of unknown outcome that nobody was asked about, by its own id. Throws a refusal. */
+  /** Settles an unknown call that had no confirmation, by its own id. Throws if refused. */
   async settleCall(id: string, settlement: SettlementInput, acting: Acting): Promise<Call> {
     return (await this.engine()).settleCall(id, settlement, acting);
   }

@@ -4,9 +4,9 @@ export interface Clock {
   now(): number;
   /** Milliseconds that only go forward, for measuring how long something took. */
   monotonic(): number;
-  /** Resolves after `ms`, or at once when the signal aborts. Keeps the process alive: whoever awaits it is not done. */
+  /** Resolves after `ms`, or at once when the signal aborts. Keeps the process alive. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** The same for loops that nobody awaits: it lets the process end. */
+  /** The same, but it does not keep the process alive: for background loops. */
   sleepInBackground(ms: number, signal?: AbortSignal): Promise<void>;
   /** Keeps the process alive until the returned function is called. */
   hold(): () => void;
@@ -44,7 +44,7 @@ function sleepFor(
   });
 }
 
-/** A random part of `maxMs`, so that those who collided do not collide again. */
+/** A random part of `maxMs`, so that processes that collided do not collide again. */
 export function jitter(maxMs: number): number {
   return Math.random() * maxMs;
 }

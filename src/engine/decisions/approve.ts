@@ -42,7 +42,7 @@ interface Bound {
   readonly call: CallRecord;
 }
 
-/** Binds the approval to these arguments and this payload, or says why it cannot stand. */
+/** Binds the approval to these arguments and this payload, or says why it is not possible. */
 async function bind(parts: EngineParts, whole: Whole, about: OwnedCase): Promise<Bound | RefusedDecision> {
   const { confirmation, call: stored } = whole;
   const { digestKey } = parts.ledger;

@@ -29,9 +29,9 @@ import { answerAgain } from "./repeat.ts";
 import { signedVote } from "./vote.ts";
 
 /**
- * Commits one decision: authorised, bound, in time, and with the call claimed in the same transaction where
- * this process can run it. The first valid decision stands; the same again is answered with it. What was `seen` just
- * now is judged first, and counts only if the session has not moved since.
+ * Commits one decision: authorised, bound, in time, and with the call claimed in the same transaction where this
+ * process can run it. The first valid decision is final; repeating it returns it. The records in `seen` are judged
+ * first, and used only if the session has not changed since.
  */
 export async function decide(
   parts: EngineParts,
@@ -104,7 +104,7 @@ function planDenial(parts: EngineParts, whole: Whole, about: OwnedCase): Plan<De
   return { draft, value: { ok: true, repeated: false, session: whole.session, ...closed } };
 }
 
-/** The decision stands already: the same one gets it again, another one learns whose it is. */
+/** Already decided: the same decision gets the stored one; a different one is told who decided. */
 function judgeAgain(
   parts: EngineParts,
   { confirmation, call, session }: Whole,

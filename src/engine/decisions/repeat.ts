@@ -6,8 +6,8 @@ import type { RefusedDecision } from "./decision.ts";
 const PAGE = 100;
 
 /**
- * Answers a decision, a withdrawal or a settlement that comes when one stands already: the same again gets what stands, a
- * different one is refused.
+ * Answers a repeated decision, withdrawal or settlement: the same one gets the stored result, a different one is
+ * refused.
  */
 export function answerAgain<Standing extends object>(
   isSame: boolean,
@@ -17,7 +17,7 @@ export function answerAgain<Standing extends object>(
   return isSame ? { ...standing, ok: true, repeated: true } : refused;
 }
 
-/** Is there such a record in the session's journal? One that was erased, or cannot be read, says nothing. */
+/** Is there such a record in the session's journal? Erased and unreadable records do not count. */
 export async function wasSaid(
   ledger: Pick<Ledger, "chain">,
   session: string,

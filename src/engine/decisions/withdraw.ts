@@ -7,16 +7,16 @@ import { type Decider, type RefusedDecision, refusal, type Whole } from "./decis
 import { recordRefusal } from "./refuse.ts";
 import { answerAgain, wasSaid } from "./repeat.ts";
 
-/** A question that was taken back. */
+/** A withdrawn question. */
 export interface Cancelled extends Closed {
   readonly ok: true;
-  /** The same person had withdrawn it already. */
+  /** The same person had already withdrawn it. */
   readonly repeated: boolean;
   /** As it was before. */
   readonly session: SessionRecord;
 }
 
-/** Withdraws an open question, or an approval whose call nobody has started. */
+/** Withdraws an open question, or an approval whose call has not started. */
 export async function cancel(
   parts: EngineParts,
   id: string,
@@ -60,7 +60,7 @@ async function planCancellation(
     return { value: answerAgain(isSame, { session, confirmation, call }, refused) };
   }
   const owner = parts.hosts.size === 0 ? undefined : await parts.lease.hold();
-  // Undone by lost power, the question would be open again, and could be approved.
+  // If a power failure undid this, the question would be open again and could be approved.
   const draft = new Draft(parts, now, session).sync();
   const closing = {
     how: "withdraw",

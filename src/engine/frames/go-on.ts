@@ -2,7 +2,7 @@ import type { Draft, FrameRecord } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import type { AskedCall } from "../questions/index.ts";
 
-/** A step that ends may have kept others of its session waiting; those that were left ready meanwhile go on here. */
+/** Other frames of the session may have waited for this step; those that are ready continue here. */
 export async function takeUpReady(
   { ledger, takeUp }: EngineParts,
   session: string,
@@ -14,8 +14,8 @@ export async function takeUpReady(
 }
 
 /**
- * Notes for whoever waits for the run what it left when it came to rest. Only for a run of one frame: of others, more
- * may be under way elsewhere. And only if nothing else is open.
+ * Records the run's state when it stops, for callers that wait for the run. Only for a run of one frame, because other
+ * frames may run elsewhere; and only if nothing else is open.
  */
 export function noteRest(
   { executions }: EngineParts,

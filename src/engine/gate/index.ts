@@ -1,9 +1,9 @@
 /**
- * The one gate: every call passes it, from a Runner's agent, `engine.gate`, an MCP gateway or a remote agent.
- * Decided here: whether a call runs, is asked about or is denied (`judge`): what the tool's author, policies and hooks
- * say together, the strictest wins; what the card says; how arguments are parsed, changed and restored;
- * and, for `engine.gate`, what the caller is told about a call that waits, ran, was denied or is unknown.
- * Whatever fails, be it a predicate, a policy or a hint, has permitted nothing: a person is asked.
+ * The one gate: every call passes it, from a Runner's agent, `engine.gate`, an MCP gateway or a remote agent. Decided
+ * here: whether a call runs, is asked about or is denied (`judge`): what the tool's author, policies and hooks say
+ * together, the strictest wins; what the card says; how arguments are parsed, changed and restored; and, for
+ * `engine.gate`, what the caller is told about a call that waits, ran, was denied or is unknown. If a predicate, a
+ * policy or a hint fails, a person is asked.
  */
 
 export { parseArguments, restoreArguments } from "./arguments.ts";

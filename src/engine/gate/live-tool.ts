@@ -28,7 +28,7 @@ export function toLiveTool(
   };
 }
 
-// Asked anew only if the changed tool takes the arguments as they are, and no rule forbids it.
+// People are asked again only if the changed tool accepts the arguments unchanged, and no rule forbids it.
 async function showAgain(judged: JudgedTool, about: StoredCall): Promise<ShownAgain | undefined> {
   const { rules, tool } = judged;
   const { call } = about;

@@ -23,7 +23,7 @@ export interface StepScene {
   readonly frame: FrameRecord;
   readonly tools: ReadonlyMap<string, Tool>;
   readonly ctx: HookContext;
-  /** Everyone who counts as having asked. */
+  /** Everyone who counts as the requester. */
   readonly requesters: readonly string[];
   /** Calls of this session that wait for a person. */
   readonly open: readonly CallRecord[];

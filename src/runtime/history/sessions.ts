@@ -69,7 +69,7 @@ export class Sessions {
     return this.#existing({ userId, sessionId: created.id });
   }
 
-  /** Lays a change over a session's state. */
+  /** Merges a change into a session's state. */
   async updateSession({
     appName,
     ...named

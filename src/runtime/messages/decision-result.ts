@@ -19,7 +19,7 @@ export function decisionResult(run: RunContext, decided: Decided, turnOf: TurnOf
     return turnOf(where, await collectRun(run, { ...where, after }));
   };
   const finishAlive = (): Promise<Turn> => {
-    // Whoever waits for this is not done, even if nothing else keeps the process alive.
+    // Keeps the process alive while somebody waits for this.
     const release = run.hold();
     return finish().finally(release);
   };

@@ -15,10 +15,10 @@ export interface ToolActions {
   skipSummarization?: boolean;
 }
 
-/** What a tool's body is given besides its arguments. */
+/** What a tool's function gets besides its arguments. */
 export interface ToolContext<Payload = JsonValue, Credentials = unknown>
   extends Omit<CallContext, "toolConfirmation"> {
-  /** The decision that let this run start, where there was one. */
+  /** The decision that allowed this call to start, if there was one. */
   readonly toolConfirmation?: TypedConfirmation<Payload>;
   /** What the tool's `credentials` gave. */
   readonly credentials: Credentials;

@@ -39,7 +39,7 @@ export interface ToolOptions<Args, Payload, Credentials = unknown> {
   readonly name: string;
   readonly description: string;
   readonly parameters?: Parameters<Args>;
-  /** True, or a judgement on the arguments; one that throws means yes. */
+  /** True, or a function of the arguments; if it throws, a person is asked. */
   readonly requireConfirmation?: boolean | ConfirmationPredicate<Args>;
   readonly confirmationHint?: string | ((args: Args) => string);
   /** What an approval's payload must look like: types `ctx.toolConfirmation`, the form and the check. */
@@ -50,9 +50,9 @@ export interface ToolOptions<Args, Payload, Credentials = unknown> {
   readonly expiresInMs?: number;
   /** Arguments that an approver may change. */
   readonly amendable?: true | readonly string[];
-  /** Safe under concurrent calls with one key: may be run again after a crash. */
+  /** Safe to run again with the same key, even concurrently: may be repeated after a crash. */
   readonly idempotent?: boolean;
-  /** Changes nothing, so may be run again after a crash. */
+  /** Changes nothing, so it may be repeated after a crash. */
   readonly readOnly?: boolean;
   readonly secrets?: readonly string[];
   readonly isLongRunning?: boolean;
