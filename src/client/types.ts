@@ -45,7 +45,7 @@ export interface WriteOptions extends CallOptions {
   readonly idempotencyKey?: string;
 }
 
-/** What somebody says about a confirmation. */
+/** A decision about a confirmation. */
 export interface Decision {
   readonly confirmed: boolean;
   readonly payload?: JsonValue;
@@ -60,7 +60,7 @@ export interface DecideOptions extends WriteOptions {
   readonly wait?: number;
 }
 
-/** What became of one of many decisions. */
+/** The result of one of many decisions. */
 export interface DecisionEntry {
   readonly id: string;
   readonly status: number;
@@ -68,7 +68,7 @@ export interface DecisionEntry {
   readonly problem?: Problem;
 }
 
-/** What a person looks at before deciding, beside the question. */
+/** What a person sees before deciding, besides the question. */
 export interface ConfirmationContext {
   readonly turn: readonly Confirmation[];
   readonly earlier: readonly Confirmation[];

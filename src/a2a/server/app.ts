@@ -10,7 +10,7 @@ import { type HandlerOptions, RequestHandler } from "./request-handler.ts";
 import { answerCall, readCall, rpcError } from "./rpc.ts";
 
 export interface A2aOptions {
-  /** What is served, by the name that stands in addresses. */
+  /** The apps to serve, by their name in URLs. */
   readonly apps: { readonly [name: string]: Runner };
   /** What clients call the server, for the cards; each request's own address if nothing is said. */
   readonly publicUrl?: string;

@@ -26,7 +26,7 @@ export function sseBody(
     },
     cancel() {
       left = true;
-      // Takes effect when what is being waited for comes; there is nobody to tell if that fails.
+      // Takes effect at the next event; a failure here has no one to report to.
       rest.return(undefined).catch(() => {});
     },
   });

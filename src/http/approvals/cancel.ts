@@ -10,7 +10,10 @@ import { find, show } from "./visibility.ts";
 
 const NO_REASON = "no longer wanted";
 
-/** Withdraws a question, or an approval that nobody has acted on. Again by the same person: the one that stands. */
+/**
+ * Withdraws a question, or an approval whose call has not started. If the same person repeats it, the stored one is
+ * returned.
+ */
 export async function cancelOne(
   site: Site,
   context: Context<HttpEnv>,

@@ -47,19 +47,19 @@ export async function decideOne(
   return show({ confirmation: now.confirmation, call: now.call, session }, principal);
 }
 
-/** What became of one of many decisions. */
+/** The result of one of many decisions. */
 export type DecisionEntry =
   | { readonly id: string; readonly status: 200; readonly confirmation: Confirmation }
   | { readonly id: string; readonly status: number; readonly problem: Problem };
 
-/** Decides many, each on its own: one that is refused does not touch the others. */
+/** Decides many, independently: a refusal does not affect the others. */
 export async function decideMany(
   site: Site,
   context: Context<HttpEnv>,
   { decisions }: DecisionsBody,
 ): Promise<readonly DecisionEntry[]> {
   const principal = context.get("principal");
-  // Refused as a whole, and each of them is on record.
+  // Refused as a whole; each attempt is journalled.
   if (!hasScope(principal, "decide"))
     for (const { id } of decisions) await permitted(site, id, principal).catch(() => {});
   checkScope(principal, "decide");
@@ -96,7 +96,7 @@ async function entryOf(
     return { id: input.id, status: 200, confirmation: show(cutSubject(decided), principal) };
   } catch (error) {
     const status = statusOf(error);
-    // Thrown before this one was committed, so it is this one's and leaves the others theirs.
+    // Thrown before this one was committed, so it affects only this one.
     if (status >= 500) site.log.error({ err: error, confirmation: input.id }, "a decision failed");
     return { id: input.id, status, problem: toldProblem(error, status) };
   }
@@ -120,7 +120,7 @@ async function commit(
   const engine = await site.engine(seen.call.app);
   const outcome = await engine.decisions.decide(input, { by: principal, via: VIA }, seen);
   if (outcome.ok) return outcome;
-  // Its rule may have changed since it was looked at.
+  // Its rule may have changed since it was read.
   const { confirmation } = outcome;
   if (confirmation !== undefined && !maySee(confirmation, principal)) throw unknown(input.id);
   throw toError(outcome);

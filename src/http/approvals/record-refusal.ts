@@ -5,7 +5,7 @@ import type { Site } from "../site.ts";
 /** The `via` of decisions that come through this API. */
 export const VIA = "api";
 
-/** What somebody is about to do, and to what. */
+/** What somebody tries to do, and to what. */
 export interface Attempt {
   readonly principal: Principal;
   readonly what: Tried["what"];

@@ -27,7 +27,7 @@ export async function settleConfirmation(
   return show({ confirmation, call, session: found.session }, principal);
 }
 
-/** Settles a call about which nobody was asked. */
+/** Settles a call without a confirmation. */
 export async function settleCall(
   site: Site,
   context: Context<HttpEnv>,
@@ -64,7 +64,7 @@ async function settle(
   const target = { call: about.call.id };
   await recordRefusal(site, { principal, what: "settle", target }, () => checkScope(principal, "decide"));
   const engine = await site.engine(about.call.app);
-  // Said of one attempt: sent again after that one was run anew, it must not run the next one too.
+  // Bound to one attempt: a repeated request must not run the call another time.
   const note = await bindKey(context, engine.ledger, {
     principal,
     route: about.route,

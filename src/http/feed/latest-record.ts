@@ -7,7 +7,7 @@ export async function latestRecord(
   const after = async (seq: number): Promise<JournalRecord | undefined> =>
     (await ledger.journal({ after: seq, limit: 1 }))[0];
   const sealed = (await ledger.lastCheckpoint())?.lastSeq ?? 0;
-  // A store may hold back its newest records for a moment, and what is sealed is among those.
+  // A store may withhold its newest records for a moment, also sealed ones.
   let newest = (await after(sealed - 1)) ?? (await after(0));
   if (newest === undefined) return undefined;
   let stride = 1;

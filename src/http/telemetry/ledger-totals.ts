@@ -13,27 +13,27 @@ import type { Sample } from "./metrics.ts";
 type CountedName = "confirmations" | "decisions" | "calls";
 type TimedName = "decisionSeconds" | "startSeconds";
 
-/** Everything that was counted in the journal up to `seq`. Kept in the ledger, so that no restart loses it. */
+/** All counts of the journal up to `seq`. Stored in the ledger, so that restarts do not lose them. */
 interface Totals {
   readonly seq: number;
   readonly counts: { readonly [series: string]: number };
   readonly times: { readonly [series: string]: Histogram };
-  /** Apps in which somebody was ever asked. */
+  /** Apps that ever had a confirmation. */
   readonly apps: readonly string[];
 }
 
-/** What the journal says, as of now. */
+/** The current totals. */
 export interface JournalTotals {
   readonly apps: readonly string[];
   samples(metric: CountedName | TimedName): readonly Sample[];
 }
 
 const KIND = "metrics";
-// Another shape of what is kept is another name: it is then counted anew, from the beginning.
+// If the stored shape changes, change this name: then everything is counted again from the beginning.
 const ID = "journal-totals-1";
 // A record may have a megabyte of arguments.
 const PAGE = 100;
-// A journal that was never counted is caught up with over several looks, not in one that blocks everybody.
+// A large journal that was never counted is counted over several scrapes, so that no scrape blocks for long.
 const LONGEST_LOOK_MS = 500;
 const TRIES = 3;
 // `via` and app are names that host programs choose.
@@ -41,8 +41,8 @@ const MOST_NAMES = 500;
 const NOTHING: Totals = { seq: 0, counts: {}, times: {}, apps: [] };
 
 /**
- * Counts what the journal says since the last look, whoever took that, and keeps the sum by compare-and-set: of two
- * processes that look at once, one counts and the other reads its sum.
+ * Counts the journal since the last scrape of any process, and stores the sum by compare-and-set: if two processes
+ * count at once, one wins and the other reads its sum.
  */
 export async function readTotals(ledger: Ledger): Promise<JournalTotals> {
   let totals = NOTHING;
