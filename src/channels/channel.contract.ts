@@ -26,7 +26,7 @@ export interface ChannelSubject {
   readonly secrets: readonly string[];
 }
 
-/** One promise of the interface; `run` throws where it is not kept. */
+/** One requirement of the interface; `run` throws if it is not met. */
 export interface ChannelCase {
   /** A claim about behaviour. */
   readonly name: string;

@@ -87,7 +87,7 @@ export async function openIn(
 export const CANCELLED = "cancelled";
 
 function endOf(events: readonly StoredEvent[]): TaskPhase {
-  // A nested run that failed has told the agent that asked, who went on with that.
+  // A failure of a nested run goes to the calling agent, which continues.
   const failure = events.findLast((event) => event.errorCode !== undefined && !isNested(event));
   if (failure !== undefined) return failure.errorCode === CANCELLED ? "canceled" : "failed";
   // A model is told of a question that was taken back, and says something; a run that was stopped does not.

@@ -17,7 +17,7 @@ export interface BaseToolOptions {
   readonly isLongRunning?: boolean;
 }
 
-/** A tool written as a class. The gate is asked before `runAsync`, and a denial never reaches it. */
+/** A tool written as a class. The gate is asked before `runAsync`; after a denial `runAsync` is not called. */
 export abstract class BaseTool implements Tool {
   readonly name: string;
   readonly description: string;

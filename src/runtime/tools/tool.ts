@@ -18,16 +18,16 @@ import { CountersignError, isReservedName, type JsonObject } from "../../protoco
 import type { ToolContext } from "./tool-context.ts";
 import { fromZod3 } from "./zod3.ts";
 
-/** For whom a call is about to run: what a tool's credentials are chosen by. */
+/** For whom a call is about to run: used to choose a tool's credentials. */
 export interface CredentialsContext extends GateContext {
   readonly signal: AbortSignal;
 }
 
-/** A tool as the runtime uses it, of whatever kind. Made by {@link tool}, a toolset or an ADK class. */
+/** A tool of any kind, as the runtime uses it. Made by {@link tool}, a toolset or an ADK class. */
 export interface Tool extends GatedTool {
   readonly description: string;
   readonly isLongRunning: boolean;
-  /** Gets what the body needs to act for somebody; asked only for a call that may run. */
+  /** Gets what the tool needs to act for somebody; called only for a call that may run. */
   credentials?(args: unknown, context: CredentialsContext): unknown;
   run(args: unknown, context: ToolContext): unknown;
 }
@@ -57,11 +57,11 @@ export interface ToolOptions<Args, Payload, Credentials = unknown> {
   readonly secrets?: readonly string[];
   readonly isLongRunning?: boolean;
   /**
-   * Gets what the body needs to act for somebody, such as an access token, as `ctx.credentials`: after the call was
-   * let through and before the body is entered. Never stored. One that throws fails the call, which has not run.
+   * Gets what the tool needs to act for somebody, such as an access token, as `ctx.credentials`. Called after the gate
+   * and before the tool runs. Never stored. If it throws, the call fails without running.
    */
   readonly credentials?: (args: Args, context: CredentialsContext) => Credentials | Promise<Credentials>;
-  /** Enter the tool once more after a denial of its own question, to word the answer. */
+  /** Run the tool once more after a denial of its own question, to word the answer. */
   readonly onDenied?: "invoke";
   readonly execute: (args: Args, context: ToolContext<Payload, Credentials>) => unknown;
 }
@@ -122,7 +122,7 @@ function credentialsOf<Args, Credentials>(
   return given === undefined ? {} : { credentials: (args, context) => given(args as Args, context) };
 }
 
-/** Reads a schema that people or models will be told of, so one that cannot be told is refused here and now. */
+/** Parses a schema that people or models will see. A schema without JSON Schema is refused at once. */
 function describedShape<Args>(toolName: string, given: Parameters<Args> | undefined): Shape<Args> {
   if (given === undefined) return readShape(given);
   const shape = readShape(standardOf(given));
