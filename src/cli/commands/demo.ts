@@ -16,7 +16,7 @@ import { commandLineFor, DEMO_FILE, isKept, shellWord } from "../wiring.ts";
 const DEMO_URL = `sqlite:${DEMO_FILE}`;
 const FIRST_APP = "finance_assistant";
 const FIRST_MESSAGE = "Reimburse me $2500";
-// The user as whom the ADK's web page, and ours, begin.
+// The default user of the ADK's web page and of ours.
 const FIRST_USER = "user";
 
 export const demo: Command = {
@@ -52,7 +52,7 @@ export const demo: Command = {
   },
 };
 
-/** Begins the first conversation of a new ledger; in any, the id of something that waits, if something does. */
+/** Starts the first conversation in a new ledger. Returns the id of an open confirmation, if there is one. */
 async function askForMoney(site: OpenSite): Promise<string | undefined> {
   const runner = site.runner(FIRST_APP);
   if (runner === undefined) return undefined;

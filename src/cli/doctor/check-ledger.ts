@@ -22,7 +22,7 @@ export async function checkLedger(url: string): Promise<readonly Finding[]> {
   if (!state.exists) return [...writable, absent(url, file)];
   const whole = file === undefined ? [] : [checkDamage(state.damage ?? [])];
   const findings = [...writable, ...checkPrivate(state), checkSchema(state, file), ...whole];
-  // Opening it would migrate it, and only looks are taken here.
+  // Opening it would migrate it, but doctor only reads.
   if (state.version !== state.newest || findings.some(({ status }) => status === "fail")) return findings;
   return [...findings, ...(await checkRisks(url)), ...(await checkInside(url))];
 }
@@ -63,7 +63,7 @@ function checkWritable(file: string, exists: boolean): Finding {
   }
 }
 
-/** Whoever can read the file reads every argument; whoever can write it can approve. */
+/** Everyone who can read the file can read every argument; everyone who can write it can approve. */
 function checkPrivate({ exposed }: LedgerState): readonly Finding[] {
   if (exposed === undefined) return [];
   if (exposed.length === 0) return [ok("private", "only this user can read the ledger files")];
@@ -109,7 +109,7 @@ function checkDamage(damage: readonly string[]): Finding {
   return fail("file", `The file is damaged: ${first}`, "Restore a backup, or try `sqlite3 FILE .recover`.");
 }
 
-/** What can only be asked of an open ledger. */
+/** Checks that need an open ledger. */
 async function checkInside(url: string): Promise<readonly Finding[]> {
   let engine: Engine;
   try {
@@ -145,7 +145,7 @@ async function checkClock({ ledger }: Engine): Promise<Finding> {
 }
 
 async function checkSecretFits(engine: Engine): Promise<readonly Finding[]> {
-  // One that nobody has written to takes any secret, and to ask would bind it to this one.
+  // A new ledger accepts any secret, and checking would bind it to this one.
   const written = await engine.ledger.journal({ after: 0, limit: 1 });
   if (written.length === 0) return [];
   try {
