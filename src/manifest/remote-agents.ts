@@ -11,7 +11,7 @@ export interface AgentConnection {
 
 /** An agent elsewhere as a manifest describes it: what `RemoteAgent` of `countersign/a2a` is made of. */
 export interface RemoteAgentDescription {
-  /** What it is called here. */
+  /** Its name here. */
   readonly name: string;
   readonly description?: string;
   readonly card: URL;

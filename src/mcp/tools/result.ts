@@ -5,7 +5,7 @@ export function toResult({ structuredContent, content }: CallToolResult): unknow
   return structuredContent ?? textOrContent(content);
 }
 
-/** The words of a result that says that the tool failed. */
+/** The text of a result that reports a failure of the tool. */
 export function failureText({ content }: CallToolResult): string {
   const text = content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
   return text === "" ? "the tool reported a failure without a message" : text;
