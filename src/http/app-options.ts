@@ -26,6 +26,7 @@ export interface Mount {
   isOpen?(path: string): boolean;
 }
 
+/** Options of {@link createApp}. */
 export interface AppOptions {
   /** The apps to serve, by their name in URLs. All on one ledger. */
   readonly apps: { readonly [name: string]: Runner };

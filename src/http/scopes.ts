@@ -22,6 +22,7 @@ export function scopesNamedIn(list: string): readonly Scope[] | undefined {
   return named.map((word) => word.slice(NAMESPACE.length)).filter(isScope);
 }
 
+/** Is this text the name of a scope? */
 export function isScope(text: string): text is Scope {
   return SCOPES.some((scope) => scope === text);
 }

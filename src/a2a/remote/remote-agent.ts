@@ -32,6 +32,7 @@ import { Exchange, type Exchanged, taskNote } from "./exchange.ts";
 import { handedOver, toBeHanded } from "./hand-over.ts";
 import { Peer, type PeerHeaders } from "./peer.ts";
 
+/** Options of {@link RemoteAgent}. */
 export interface RemoteAgentOptions {
   /** Its name here. */
   readonly name: string;

@@ -9,6 +9,7 @@ import { type A2aSecurity, agentCard } from "./agent-card.ts";
 import { type HandlerOptions, RequestHandler } from "./request-handler.ts";
 import { answerCall, readCall, rpcError } from "./rpc.ts";
 
+/** Options of {@link createA2aApp}. */
 export interface A2aOptions {
   /** The apps to serve, by their name in URLs. */
   readonly apps: { readonly [name: string]: Runner };

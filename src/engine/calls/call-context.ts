@@ -47,11 +47,13 @@ export interface CallContext {
   readonly requestConfirmation: (options?: AskOptions) => void;
 }
 
+/** What a step of a tool gets. */
 export interface StepContext {
   readonly idempotencyKey: string;
   readonly signal: AbortSignal;
 }
 
+/** Options of `ctx.step`. */
 export interface StepOptions {
   /** Safe to run again after a crash, with the same key. */
   readonly idempotent?: boolean;

@@ -17,6 +17,7 @@ import { Tokens } from "./tokens.ts";
 
 const HOUR_MS = 3_600_000;
 
+/** The OIDC issuer and what its tokens mean. */
 export interface OidcOptions extends ClaimNames {
   /** The issuer's URL, exactly as it writes it; its configuration is found below it. */
   readonly issuer: string;
@@ -35,6 +36,7 @@ export interface OidcOptions extends ClaimNames {
   readonly keysCooldownMs?: number;
 }
 
+/** Options of {@link createAuth}. */
 export interface AuthOptions {
   readonly mode: LoginMode;
   /** Stores tokens, logins and links, so that every server of this ledger knows them. */

@@ -5,6 +5,7 @@ import { hashSecret, newSecret } from "./secrets.ts";
 const KIND = "login-link";
 const GOOD_FOR_MS = 60 * 60 * 1000;
 
+/** Options of {@link createLoginLink}. */
 export interface LoginLinkOptions {
   readonly ledger: KeyValueStore;
   /** The public URL of this server, including its base path. */

@@ -43,6 +43,7 @@ export interface Token {
   readonly lastUsedDay?: number;
 }
 
+/** What a new API token needs. */
 export type NewToken = Pick<Token, "user" | "roles" | "scopes" | "label" | "createdBy" | "expiresAt"> &
   Partial<Pick<Token, "kind">>;
 

@@ -6,6 +6,7 @@ import { answerOf } from "./bridge.ts";
 import { DEFAULT_LIMITS } from "./limits.ts";
 import { sendResponse } from "./response.ts";
 
+/** Options of {@link toNodeHandler}. */
 export interface NodeHandlerOptions {
   /** How many of your proxies are in front. Default: 0. */
   readonly trustProxy?: number;

@@ -11,6 +11,7 @@ import { refusalOf, refusalText } from "./refusal.ts";
 import type { MountedMessage } from "./request.ts";
 import { type Sending, sendResponse } from "./response.ts";
 
+/** Options of {@link serve}. */
 export interface ServeOptions {
   readonly app: Pick<App, "fetch"> & Partial<Pick<App, "leave" | "drain">>;
   /** Default: `127.0.0.1`. */

@@ -30,6 +30,7 @@ import { ambiguous, failure, failureIn, isFinal, outcomeResult } from "./gateway
 import { GatewaySession } from "./gateway-session.ts";
 import { ListedTools } from "./listed-tools.ts";
 
+/** Options of {@link McpGateway}. */
 export interface McpGatewayOptions {
   readonly engine: Engine;
   /** The server's name for people; its calls are listed under `mcp:<name>`. Use one name per server. */

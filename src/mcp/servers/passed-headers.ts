@@ -62,7 +62,7 @@ export function passedHeaders(
 
 const passing = new AsyncLocalStorage<readonly (readonly [string, string])[]>();
 
-/** Sends whatever `work` sends with these headers beside the connection's own. */
+/** Adds these headers to all requests of `work`. */
 export function withHeaders<T>(headers: readonly (readonly [string, string])[], work: () => T): T {
   return headers.length === 0 ? work() : passing.run(headers, work);
 }

@@ -1,6 +1,6 @@
 import type { CallToolResult } from "@modelcontextprotocol/client";
 
-/** What a tool answered: its structured content, else its content as it stands. How much is kept, the engine says. */
+/** A tool's result: its structured content, else its content. The engine limits the size. */
 export function toResult({ structuredContent, content }: CallToolResult): unknown {
   return structuredContent ?? textOrContent(content);
 }

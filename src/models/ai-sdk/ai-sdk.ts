@@ -10,6 +10,7 @@ import { type AiSdkModel, fieldsOf, type WirePart } from "./language-model.ts";
 import { StreamReader, toPiece } from "./stream-reader.ts";
 import { toWire } from "./to-wire.ts";
 
+/** Options of {@link aiSdk}. */
 export interface AiSdkOptions {
   /** What the model is called; its `modelId` unless given. */
   readonly name?: string | undefined;

@@ -1,5 +1,6 @@
 import type { Clock } from "../../engine/index.ts";
 
+/** Options of {@link gemini}. */
 export interface GeminiOptions {
   /** Else `GEMINI_API_KEY`, `GOOGLE_API_KEY` or `GOOGLE_GENAI_API_KEY` of the environment. */
   readonly apiKey?: string | undefined;

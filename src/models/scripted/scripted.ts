@@ -6,6 +6,7 @@ import { modelFailed } from "../failure.ts";
 /** What a script answers: parts as a model would give them, or a text. */
 export type ScriptedAnswer = readonly Part[] | string;
 
+/** Options of {@link scripted}. */
 export interface ScriptedOptions {
   /** What the model is called; `scripted` unless given. */
   readonly name?: string;

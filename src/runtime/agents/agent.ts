@@ -14,6 +14,7 @@ export interface AnyAgent {
   readonly hooks: Hooks;
 }
 
+/** An agent's instruction: a text, or a function that returns it. */
 export type Instruction = string | ((ctx: HookContext) => string | Promise<string>);
 
 /** Options of an agent. All but the name have a default or may be left out. */

@@ -31,6 +31,7 @@ export interface ModelChunk {
   readonly errorMessage?: string;
 }
 
+/** Options of one request to a model. */
 export interface GenerateOptions {
   readonly signal: AbortSignal;
   /** Give text in pieces as it comes. Without it there is exactly one chunk. */

@@ -3,6 +3,7 @@ import type { AnyAgent } from "../agents/index.ts";
 import { FunctionTool } from "./function-tool.ts";
 import type { Tool, ToolOptions } from "./tool.ts";
 
+/** Options of {@link agentTool}. */
 export type AgentToolOptions = Partial<
   Pick<
     ToolOptions<JsonObject, JsonValue>,

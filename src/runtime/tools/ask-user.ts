@@ -12,6 +12,7 @@ import { type Tool, tool } from "./tool.ts";
 /** The name of the tool and of its question: user interfaces recognise it by `Confirmation.question`. */
 export const ASK_USER = "ask_user";
 
+/** Options of {@link askUser}. */
 export interface AskUserOptions {
   /** Who may answer. Default: the requester. */
   readonly approvers?: Approvers;

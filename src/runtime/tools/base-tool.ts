@@ -11,6 +11,7 @@ import type { JsonObject } from "../../protocol/index.ts";
 import { refuseReserved, type Tool } from "./tool.ts";
 import type { ToolContext } from "./tool-context.ts";
 
+/** Options of a {@link BaseTool}. */
 export interface BaseToolOptions {
   readonly name: string;
   readonly description: string;

@@ -32,6 +32,7 @@ export interface Tool extends GatedTool {
   run(args: unknown, context: ToolContext): unknown;
 }
 
+/** Decides from the arguments whether a call needs a person. */
 export type ConfirmationPredicate<Args> = (args: Args, context: GateContext) => boolean | Promise<boolean>;
 
 /** A tool: what the model is told, when a person is asked, and what runs. */
