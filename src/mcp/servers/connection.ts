@@ -184,8 +184,8 @@ export function overHttp(server: OverNetwork): Transport {
 
 export function overSse(server: OverNetwork): Transport {
   const transport = new SSEClientTransport(new URL(server.url), transportOptions(server));
-  // It would reconnect by itself, to a server that has lost our session and requests. oxlint-disable-next-line
-  // unicorn/prefer-add-event-listener -- the SDK's own way of telling
+  // It would reconnect by itself, to a server that has lost our session and requests.
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK's own way of telling
   transport.onerror = (error) => {
     if (error instanceof SseError) transport.close().catch(() => {});
   };

@@ -15,7 +15,7 @@ interface Fault {
   readonly message: string;
 }
 
-/** The reasons in the words that ADK events use; whatever is not listed is `OTHER`. */
+/** The finish reasons as ADK events name them; all others are `OTHER`. */
 const FINISH_REASONS: { readonly [unified: string]: string } = {
   stop: "STOP",
   "tool-calls": "STOP",
@@ -23,12 +23,12 @@ const FINISH_REASONS: { readonly [unified: string]: string } = {
   "content-filter": "SAFETY",
 };
 
-/** Reasons that make what was said so far no answer. */
+/** Finish reasons that make an answer invalid. */
 const FAULTS: ReadonlySet<string> = new Set(["content-filter", "error", "interrupted"]);
 
 /**
- * The whole answer. One that ended in a fault, or holds a call whose arguments are no JSON object, has no parts: none
- * of its calls may run on a guess, and the model can be asked again.
+ * The whole answer. An answer that ended in an error, or has a call whose arguments are not a JSON object, has no
+ * parts: no call may run on a guess, and the model can be asked again.
  */
 export function toChunk({ content, finishReason, usage }: WireAnswer): ModelChunk {
   const finish = readFinish(finishReason);

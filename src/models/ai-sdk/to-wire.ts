@@ -60,7 +60,7 @@ function toAssistantPart(part: Part, version: Version): WirePart[] {
   }));
 }
 
-/** What a user can say, too. Parts of kinds that the AI SDK has no word for are left out. */
+/** Parts of kinds that the AI SDK does not have are left out. */
 function toSpoken(part: Part, version: Version): WirePart[] {
   if (part.functionResponse !== undefined) return [];
   if (typeof part.text === "string") return [{ type: "text", text: part.text }];

@@ -10,6 +10,6 @@ export interface GeminiOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** How requests are sent; Node's fetch unless given. */
   readonly fetch?: typeof globalThis.fetch | undefined;
-  /** What retries wait by. */
+  /** The clock for retries. */
   readonly clock?: Clock | undefined;
 }

@@ -8,13 +8,13 @@ export type ScriptedAnswer = readonly Part[] | string;
 
 /** Options of {@link scripted}. */
 export interface ScriptedOptions {
-  /** What the model is called; `scripted` unless given. */
+  /** The model's name. Default: `scripted`. */
   readonly name?: string;
 }
 
 /**
- * A model made of a function, for tests and demos. Asked to stream, each text comes in two halves and then the
- * whole answer. What the function throws is a failure of the model, under its own message.
+ * A model made from a function, for tests and demos. When streaming, each text comes in two halves and then the whole
+ * answer. If the function throws, it is a model failure with that message.
  */
 export function scripted(
   answer: (request: ModelRequest) => ScriptedAnswer | Promise<ScriptedAnswer>,
