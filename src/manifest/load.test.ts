@@ -41,7 +41,7 @@ const withTools = (...tools: readonly string[]): string =>
 /** One whose tool is an agent. */
 const using = (agent: string): string => withTools(`- { type: Agent, agent: ${agent} }`);
 
-describe("what is wrong is told with line and column, and what would be right", () => {
+describe("problems have line and column, and say how to fix them", () => {
   test.each<[string, string, string]>([
     ["no YAML", "a: [1", "1:6: "],
     ["an empty file", "", "1:1: the file is empty"],
@@ -305,7 +305,7 @@ describe("an agent that lives elsewhere", () => {
   });
 });
 
-test("a header that cannot be passed on is told", () => {
+test("a header that cannot be passed on is reported", () => {
   const tool =
     '- type: McpServer\n      mcpServer: { name: x, allowedHeaders: [x-a, Host], countersign: { url: "http://x" } }';
   expect(problemsOf(withTools(tool))).toEqual(["9:45: allowedHeaders: Host is set by the connection itself"]);

@@ -158,7 +158,7 @@ test("an answer without the scope is refused alone: the words beside it are said
   expect(confirmation?.status).toBe("requested");
 });
 
-test("whoever only decides answers by /run, and says nothing beside it", async () => {
+test("a caller with only `decide` may answer by /run, but send no text with it", async () => {
   const attacked = await startAttackedServer();
   const headers = { authorization: `Bearer ${await attacked.scoped(["decide"])}` };
   const decided = await attacked.send({ ...post("/run", answerOf(true, attacked.ids.pay)), headers });
@@ -182,7 +182,7 @@ describe("deleting a session withdraws what is asked in it", () => {
     },
   );
 
-  test("whoever asked may, with the scope run", async () => {
+  test("the requester may, with the scope run", async () => {
     const attacked = await startAttackedServer();
     const headers = { authorization: `Bearer ${await attacked.scoped(["run"])}` };
     expect((await attacked.send({ method: "DELETE", path, headers })).status).toBe(204);

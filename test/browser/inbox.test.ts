@@ -401,7 +401,7 @@ test("where more waits than anybody works through, it says so, stays small, and 
   await expect.poll(() => rows.count()).toBe(1);
 });
 
-test("a desktop notification tells of what comes while nobody looks, if it was wanted", async () => {
+test("a desktop notification announces new confirmations while the tab is hidden, if it was enabled", async () => {
   const server = await startInboxServer(resources);
   const { page, button, rows } = await openInbox(resources, {
     newPage,

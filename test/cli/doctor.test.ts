@@ -105,7 +105,7 @@ describe("doctor", () => {
     });
   });
 
-  test("tells of calls that somebody must settle, and of records from the future", async () => {
+  test("reports calls that somebody must settle, and records from the future", async () => {
     const folder = makeFolder();
     await folder.withEngine(async (engine) => {
       const f = engine.gate("f", {}, async () => null);

@@ -30,7 +30,7 @@ test("lists what was lost: when, who noticed, about what", async () => {
   expect(folder.json(["notices", "list"])).toMatchObject({ items: [{ id, count: 1, details: [DETAILS] }] });
 });
 
-test("doctor warns of it until somebody acknowledges it, who is kept", async () => {
+test("doctor warns about it until somebody acknowledges it, and their name is stored", async () => {
   const folder = makeFolder();
   const id = await record(folder);
   expect(found(folder)).toMatchObject([
@@ -58,7 +58,7 @@ test("what is not there is refused with the exit code for that", async () => {
   expect(stderr).toContain("[unknown-notice]");
 });
 
-test("a server whose ledger went back says so: in its log, its metrics, and to whoever looks", async () => {
+test("a server whose ledger lost data reports it: in its log, its metrics and the inbox", async () => {
   const folder = makeFolder();
   writePayer(folder);
   await folder.withEngine(async () => {});

@@ -59,7 +59,7 @@ describe("without a terminal", () => {
     expect(stdout).toContain("Clerk\n│ You said hello\n");
   });
 
-  test("at a pause without an answer the ids are told, and it goes on later under the same name", () => {
+  test("at a pause without an answer the ids are printed, and it continues later under the same name", () => {
     const folder = makeClerk();
     const left = folder.run(RUN, {}, "leave\n");
     expect(left.code).toBe(0);
@@ -182,7 +182,7 @@ describe.skipIf(process.platform !== "linux")("in a terminal", () => {
     expect(folder.read("effects.log")).toBe("");
   });
 
-  test("a no asks why, and the model is told", async () => {
+  test("a denial asks for a reason, and the model gets it", async () => {
     const folder = makeFolder();
     writePayer(folder);
     const terminal = folder.terminal(["run", "agents/payer"], { NO_COLOR: "1" });

@@ -240,7 +240,7 @@ describe("--dev", () => {
   });
 });
 
-test("with --webhook somebody elsewhere is told of a pause, signed, with a link to its card", async () => {
+test("with --webhook a pause is sent, signed, with a link to its card", async () => {
   const folder = makeFolder();
   writePayer(folder);
   const { promise: told, resolve } = Promise.withResolvers<{ headers: IncomingHttpHeaders; body: string }>();

@@ -121,7 +121,7 @@ test("calls approved where nobody can run them are each run by one of 4 workers"
   expect(await race.check()).toEqual([]);
 });
 
-test("of messages to one session at the same moment one is answered, the others are told it is busy", async () => {
+test("of messages to one session at the same moment one is answered, the others get busy", async () => {
   const race = await Race.on(resources);
   const racers = await race.racers(PROCESSES);
   for (let round = 0; round < roundsOf(20); round++) {

@@ -115,7 +115,7 @@ test("a process stopped between claim and body does not start it; the call is gi
   expect(await race.check()).toEqual([]);
 });
 
-test("a process stopped between claim and body starts nothing that a person has given up meanwhile", async () => {
+test("a process suspended between claim and tool does not start a call that a person settled meanwhile", async () => {
   const { race, stopped, other, call, decided } = await stoppedBeforeBody();
   await other.ask({ do: "settle", call, settlement: { as: "failed", error: "given up" } });
   stopped.child.signal("SIGCONT");

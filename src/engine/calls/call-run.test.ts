@@ -231,7 +231,7 @@ describe("ctx.requestConfirmation", () => {
     expect(await call({}, use)).toEqual({ status: "denied", reason: "no" });
   });
 
-  test("with onDenied invoke also words what nobody decided in time; that is expired, and nobody's denial", async () => {
+  test("with onDenied invoke also words an expiry; that is expired, not denied by a person", async () => {
     const seen: unknown[] = [];
     const call = tool(
       async ({ toolConfirmation, requestConfirmation }) => {
@@ -341,7 +341,7 @@ describe("between the claim and the body", () => {
     expect(entered).toEqual([1, 3]);
   });
 
-  test("a claim that others have given up on is not started by the process that wakes up", async () => {
+  test("a process that wakes up does not start a claim that others have recovered", async () => {
     const { engine: own, watched } = killableEngine(ledger, clock);
     const entered: string[] = [];
     const call = tool(async ({ attempt }) => void entered.push(`own ${attempt}`), {}, own);
@@ -482,7 +482,7 @@ describe("the outcome of a body", () => {
     expect((await pumped(clock, outcome)).status).toBe("unknown");
   });
 
-  test("that the ledger does not take in time is told, makes the process unready, and does not keep it from closing", async () => {
+  test("that cannot be stored in time is reported, makes the process unready, and does not prevent closing", async () => {
     const errors: unknown[] = [];
     const onError = (error: unknown): void => void errors.push(error);
     const { engine: own, watched } = killableEngine(ledger, clock, { onError });

@@ -313,7 +313,7 @@ describe("the deadline", () => {
     },
   );
 
-  test("a late decision performs the expiry in its own transaction, as nobody's rejection", async () => {
+  test("a late decision performs the expiry in its own transaction, not as a rejection", async () => {
     const fixture = await openEngineFixture();
     const { confirmation, call } = await fixture.ask({ tool: "pay", question });
     await fixture.clock.advance(5000);

@@ -424,7 +424,7 @@ describe("the outcome", () => {
     });
   });
 
-  test("is executing for whoever asks while another process runs the body", async () => {
+  test("is executing for every caller while another process runs the function", async () => {
     const other = new Engine({ ledger, clock });
     const { promise: end, resolve: finish } = Promise.withResolvers<string>();
     let started = false;

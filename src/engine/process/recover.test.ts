@@ -321,7 +321,7 @@ describe("a late result", () => {
     expect(await survivor.finished(id)).toMatchObject({ status: "succeeded", result: "of the second" });
   });
 
-  test("after a settlement as run-it is not taken for the run that a person ordered, and puts it in doubt", async () => {
+  test("after a settlement as retry is not taken for the run that a person ordered, and makes it unknown", async () => {
     const { finish } = await frozenInside();
     await survivor.work({ once: true });
     const { id } = await stored();
@@ -357,7 +357,7 @@ describe("a late result", () => {
     },
   );
 
-  test("that is a question is not put: what it would ask about is in doubt", async () => {
+  test("that is a question is not asked: the outcome of its call is unknown", async () => {
     const { promise: go, resolve } = Promise.withResolvers<void>();
     const { engine } = await frozenInside(async ({ confirm }) => {
       await go;

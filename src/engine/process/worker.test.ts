@@ -175,7 +175,7 @@ describe("a worker", () => {
     expect(looks()).toBeLessThan(10);
   });
 
-  test("goes on after an error, and tells of it", async () => {
+  test("continues after an error, and reports it", async () => {
     const id = await open("k");
     await new Engine({ ledger, clock }).approve(id, { by: ana });
     own.watched.intercept("due", () => {

@@ -235,7 +235,7 @@ describe("a loop", () => {
     expect(await makeRunner({ agent }).send("go", ana)).toMatchObject({ text: "Last draft." });
   });
 
-  test("ends only the loop nearest to whoever escalates", async () => {
+  test("ends only the innermost loop around the agent that escalates", async () => {
     const inner = new LoopAgent({
       name: "inner",
       subAgents: [agentOf("critic", [[call("exit_loop")], [call("exit_loop")]], { tools: [exitLoop] })],

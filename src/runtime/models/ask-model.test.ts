@@ -31,7 +31,7 @@ function heldModel() {
   };
 }
 
-test("a model that hangs is given up after ten minutes; its session can be used, and what it says later is not told", async () => {
+test("a model that hangs is stopped after ten minutes; its session can be used, and later output is discarded", async () => {
   const clock = new ManualClock();
   const { model, signals, give } = heldModel();
   const runner = makeRunner({ agent: new Agent({ name: "bot", model }), clock });

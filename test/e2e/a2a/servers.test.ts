@@ -67,7 +67,7 @@ describe("processes", () => {
     await child.line("ran");
   });
 
-  test("what one server asks is answered at another, and a stream of the first tells of it", async () => {
+  test("a question of one server is answered at another, and a stream of the first shows it", async () => {
     const folder = await resources.folder();
     const [here, there] = await Promise.all([start(folder), start(folder)]);
     const task = await here.wire.order(DELETE);

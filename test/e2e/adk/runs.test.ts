@@ -190,7 +190,7 @@ test("an answer that names another invocation than the request's is refused and 
   expect([status, new Set(events.map(({ invocationId }) => invocationId))]).toEqual([200, new Set([own])]);
 });
 
-test("a refusal beside an answer that counts is told among the events", async () => {
+test("a refused answer beside an accepted one appears among the events", async () => {
   const client = connect(newRunner());
   const id = await paused(client);
   const parts = [...answer("adk-none", { confirmed: true }).parts, ...answer(id, { confirmed: true }).parts];

@@ -131,7 +131,7 @@ function losing(
 }
 
 describe("a lost connection", () => {
-  test("is told, not tried again, where there is no key", async () => {
+  test("throws, and is not retried, if there is no key", async () => {
     const { approvals } = await openWith();
     const [asked] = await approvals.say("ana", "pay 5");
     const { client, tries } = losing(approvals, 1, "before");

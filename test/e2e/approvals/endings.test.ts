@@ -165,7 +165,7 @@ describe("the context of a confirmation", () => {
   });
 });
 
-test("I am told who I am, and never more than that", async () => {
+test("returns who the caller is, and nothing more", async () => {
   const server = await startApprovalsServer(resources);
   const { json } = await server.ask("meg", "GET", "/v1/me");
   expect(json).toEqual({
