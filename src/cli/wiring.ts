@@ -44,7 +44,7 @@ export async function withEngine<T>(invocation: Invocation, use: (engine: Engine
 }
 
 /** Does the ledger outlive the process? */
-export function isKept(url: string): boolean {
+export function isPersistent(url: string): boolean {
   return !/^(memory:|sqlite:(\/\/)?:memory:$)/.test(url);
 }
 

@@ -14,7 +14,7 @@ const OPERATORS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 ]);
 
 /** What a client is told about an error. For errors that only the operator can fix, it gets no details. */
-export function toldProblem(error: unknown, status: number): Problem {
+export function clientProblem(error: unknown, status: number): Problem {
   const problem = toProblem(error, status);
   if (!OPERATORS.has(problem.code)) return problem;
   const { type, title, code } = problem;
@@ -24,7 +24,7 @@ export function toldProblem(error: unknown, status: number): Problem {
 /** The problem document for an error, with the request's id if there is one. */
 export function problemResponse(error: unknown, requestId?: string): Response {
   const status = statusOf(error);
-  const problem = { ...toldProblem(error, status), ...(requestId === undefined ? {} : { requestId }) };
+  const problem = { ...clientProblem(error, status), ...(requestId === undefined ? {} : { requestId }) };
   return Response.json(problem, {
     status,
     headers: { "content-type": "application/problem+json", "cache-control": "no-store" },

@@ -70,7 +70,7 @@ function failed(how: string, message: Message | undefined): Rest {
 }
 
 /** What an answer without a task says. */
-export function saidIn({ parts }: Message): Rest {
+export function answerIn({ parts }: Message): Rest {
   return { state: "said", text: wordsIn(parts) };
 }
 

@@ -4,7 +4,7 @@ import { isJsonArray, isJsonObject, type JsonObject, member } from "../../protoc
 import type { ForeignContext } from "../../runtime/index.ts";
 import { type MessageDraft, type MessagePlace, textPart, toMessage } from "../messages/index.ts";
 import { answerDraft } from "./child-answer.ts";
-import { MESSAGE_TOOL, type Rest, restOf, saidIn } from "./child-task.ts";
+import { answerIn, MESSAGE_TOOL, type Rest, restOf } from "./child-task.ts";
 import { isRefusal, type Peer } from "./peer.ts";
 
 /** How an exchange with a remote agent ended. */
@@ -63,7 +63,7 @@ export class Exchange {
     const place = { taskId: "", contextId: textIn(args, "context") };
     const draft: MessageDraft = { id, role: "user", parts: [textPart(textIn(args, "message"))] };
     const sent = await this.#reach(() => this.#sendNow(place, draft));
-    if (!isTask(sent)) return { task: "", context: sent.contextId, rest: saidIn(sent) };
+    if (!isTask(sent)) return { task: "", context: sent.contextId, rest: answerIn(sent) };
     return this.#follow(sent, []);
   }
 
@@ -87,7 +87,7 @@ export class Exchange {
         const took = tries > 0 && ids.length > 0 ? "perhaps" : "no";
         return { ...(await this.#follow(task, [])), took };
       }
-      if (!isTask(sent)) return { task: "", context: sent.contextId, rest: saidIn(sent), took: "yes" };
+      if (!isTask(sent)) return { task: "", context: sent.contextId, rest: answerIn(sent), took: "yes" };
       return { ...(await this.#follow(sent, ids)), took: "yes" };
     } catch (error) {
       if (!isRefusal(error)) throw error;

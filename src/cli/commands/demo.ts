@@ -11,7 +11,7 @@ import { type OpenSite, openSite } from "../serving/open-site.ts";
 import { runUntilStopped } from "../serving/run-site.ts";
 import { readServeOptions, SERVE_FLAGS } from "../serving/serve-options.ts";
 import { listenForStop } from "../signals.ts";
-import { commandLineFor, DEMO_FILE, isKept, shellWord } from "../wiring.ts";
+import { commandLineFor, DEMO_FILE, isPersistent, shellWord } from "../wiring.ts";
 
 const DEMO_URL = `sqlite:${DEMO_FILE}`;
 const FIRST_APP = "finance_assistant";
@@ -78,7 +78,7 @@ function suggest(
       : `Open ${url}: a reimbursement waits for your approval (${id}).`,
     "  1. ",
   );
-  if (!isKept(ledger)) {
+  if (!isPersistent(ledger)) {
     output.line();
     output.line(output.style("dim", "Ctrl-C stops it. The ledger is in memory and is lost then."));
     return;

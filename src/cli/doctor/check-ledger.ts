@@ -4,7 +4,7 @@ import { type Engine, openNotices, systemClock } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import { inspectLedger, type LedgerState, listRisks } from "../../stores/index.ts";
 import { absoluteTime, shortDuration } from "../duration.ts";
-import { fileOf, isKept, openEngine, shellWord } from "../wiring.ts";
+import { fileOf, isPersistent, openEngine, shellWord } from "../wiring.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 const MOST_SKEW_MS = 5_000;
@@ -29,7 +29,7 @@ export async function checkLedger(url: string): Promise<readonly Finding[]> {
 
 /** A server's settings and standbys; a file has none. */
 async function checkRisks(url: string): Promise<readonly Finding[]> {
-  if (fileOf(url) !== undefined || !isKept(url)) return [];
+  if (fileOf(url) !== undefined || !isPersistent(url)) return [];
   const risks = await listRisks(url);
   if (risks.length === 0) return [ok("durability", "commits are synced to disk and to standbys")];
   return risks.map(({ about, message, advice }) => warn(about, message, advice));
@@ -38,7 +38,7 @@ async function checkRisks(url: string): Promise<readonly Finding[]> {
 function absent(url: string, file: string | undefined): Finding {
   const advice = "`countersign serve`, `demo` and `migrate` create it.";
   if (file !== undefined) return warn("ledger", `${file} does not exist yet.`, advice);
-  if (isKept(url))
+  if (isPersistent(url))
     return warn("ledger", "This database has no ledger yet.", "Create it with `countersign migrate`.");
   return warn(
     "ledger",

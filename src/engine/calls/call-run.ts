@@ -14,10 +14,10 @@ import {
 import { CallEnd } from "./call-end.ts";
 import type { Claimed } from "./claim.ts";
 import type { Ended } from "./executions.ts";
-import { keptResult } from "./kept-result.ts";
 import { type EntryOutcome, recordEntry } from "./record-entry.ts";
 import { askedAgainAfterDenial, type Halt, Replay } from "./replay.ts";
 import { saveStep, type WorkStep } from "./save-step.ts";
+import { storedResult } from "./stored-result.ts";
 import { readConfirmation } from "./tool-confirmation.ts";
 
 /** How often a claim is checked before it is released, if each check takes longer than the lease stays fresh. */
@@ -111,10 +111,10 @@ export class CallRun {
     try {
       const end = await this.#unlessHalted(run());
       if (this.#asked !== undefined) return { kind: "asked", ask: { options: this.#asked } };
-      if (!(end instanceof CallEnd)) return { kind: "succeeded", result: keptResult(end, maxResultBytes) };
+      if (!(end instanceof CallEnd)) return { kind: "succeeded", result: storedResult(end, maxResultBytes) };
       const { delegation, stateDelta, cursor, learned } = end;
       if (delegation !== undefined) return { kind: "delegated", delegation };
-      const result = keptResult(end.result, maxResultBytes);
+      const result = storedResult(end.result, maxResultBytes);
       return {
         kind: "succeeded",
         result,

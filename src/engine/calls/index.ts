@@ -28,6 +28,6 @@ export {
 export type { KnownClaim } from "./claim-outcomes.ts";
 export { planClaim, type Taken } from "./claim-ready.ts";
 export { Executions } from "./executions.ts";
+export { isClaimLost, markClaimLost } from "./lost-claim.ts";
 export { writeUnknown } from "./mark-unknown.ts";
 export { permitFor } from "./permit.ts";
-export { isClaimLost, markClaimLost } from "./record-too-late.ts";

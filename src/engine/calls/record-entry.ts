@@ -20,7 +20,7 @@ import { defaultHint, newConfirmation, tooManyAsked, writeQuestions } from "../q
 import { type Delegation, delegateFrameId } from "./call-end.ts";
 import type { Claimed } from "./claim.ts";
 import type { Ended } from "./executions.ts";
-import { endOf, isClaimLost, markClaimLost } from "./record-too-late.ts";
+import { endOf, isClaimLost, markClaimLost } from "./lost-claim.ts";
 import type { OpenAsk } from "./replay.ts";
 import { answersTool, toolConfirmationOf } from "./tool-confirmation.ts";
 

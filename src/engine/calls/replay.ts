@@ -16,8 +16,8 @@ import {
   type StepContext,
   type StepOptions,
 } from "./call-context.ts";
-import { rememberedResult } from "./kept-result.ts";
 import type { WorkStep } from "./save-step.ts";
+import { storedStepResult } from "./stored-result.ts";
 
 /** A question that the function asked and nobody has answered. */
 export interface OpenAsk {
@@ -114,7 +114,7 @@ export class Replay {
     const suffix = started.occurrence === 0 ? started.name : `${started.name}:${started.occurrence}`;
     const end = await endOf(
       () => run(`${callId}:${suffix}`),
-      (value) => rememberedResult(value, started.name, parts.settings.maxResultBytes),
+      (value) => storedStepResult(value, started.name, parts.settings.maxResultBytes),
     );
     if ("halt" in end) return end;
     const status = "error" in end ? "failed" : "done";

@@ -18,7 +18,7 @@ export function answerAgain<Standing extends object>(
 }
 
 /** Is there such a record in the session's journal? Erased and unreadable records do not count. */
-export async function wasSaid(
+export async function wasRecorded(
   ledger: Pick<Ledger, "chain">,
   session: string,
   isSame: (entry: JournalEntry) => boolean,

@@ -15,7 +15,7 @@ import type { EngineParts } from "../parts.ts";
 import { mayDecide, mayJudge, type Principal, type Ruled, withoutRight } from "../people/index.ts";
 import { type Decider, type DecisionTarget, type RefusedDecision, refusal } from "./decision.ts";
 import { recordRefusal } from "./refuse.ts";
-import { answerAgain, wasSaid } from "./repeat.ts";
+import { answerAgain, wasRecorded } from "./repeat.ts";
 
 /** What a person says about a call whose outcome is unknown. */
 export type Settlement =
@@ -69,7 +69,11 @@ export async function settle(
     }
     const late = tooLate(call, settlement);
     if (late !== undefined) {
-      const isSame = await wasSaid(parts.ledger, call.session, isSettlement(call, settlement, decider.by));
+      const isSame = await wasRecorded(
+        parts.ledger,
+        call.session,
+        isSettlement(call, settlement, decider.by),
+      );
       const standing = { session: snapshot.session, call };
       return { value: answerAgain(isSame, standing, { ...late, ...subject }) };
     }

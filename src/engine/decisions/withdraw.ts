@@ -5,7 +5,7 @@ import { mayJudge, mayWithdraw, withoutRight } from "../people/index.ts";
 import { type Closed, writeClosing } from "../questions/index.ts";
 import { type Decider, type RefusedDecision, refusal, type Whole } from "./decision.ts";
 import { recordRefusal } from "./refuse.ts";
-import { answerAgain, wasSaid } from "./repeat.ts";
+import { answerAgain, wasRecorded } from "./repeat.ts";
 
 /** A withdrawn question. */
 export interface Cancelled extends Closed {
@@ -50,7 +50,7 @@ async function planCancellation(
   const legal = nextConfirmation(confirmation.status, "withdraw") && nextCall(call.status, "cancel");
   if (legal === undefined || call.confirmation !== confirmation.id) {
     const message = `The confirmation is ${confirmation.status} and its call is ${call.status}, so it cannot be withdrawn.`;
-    const isSame = await wasSaid(
+    const isSame = await wasRecorded(
       parts.ledger,
       session.key,
       ({ kind, body }) =>

@@ -16,7 +16,7 @@ import {
 import type { EngineParts } from "../parts.ts";
 import type { Principal } from "../people/index.ts";
 import { writeAnswer, writeProgress } from "./answer.ts";
-import { noteRest, takeUpReady } from "./go-on.ts";
+import { cacheRest, stepReadyFrames } from "./continue-session.ts";
 
 /** One agent to be activated. */
 export interface FrameInput {
@@ -152,8 +152,8 @@ export async function finishFrame(parts: EngineParts, step: FrameRecord, end: Fr
   const finished = await transact(parts, { frame: step.id }, judge, knownStep(parts, step));
   const { ok, stepping, draft } = finished;
   if (stepping !== undefined) parts.executions.step(stepping);
-  else noteRest(parts, step, { draft, asked: [] });
-  await takeUpReady(parts, step.session, draft);
+  else cacheRest(parts, step, { draft, asked: [] });
+  await stepReadyFrames(parts, step.session, draft);
   return ok;
 }
 
@@ -280,6 +280,6 @@ export async function spawnFrames(
     },
   );
   for (const child of spawned ?? []) parts.executions.step(child);
-  await takeUpReady(parts, step.session);
+  await stepReadyFrames(parts, step.session);
   return spawned !== undefined;
 }

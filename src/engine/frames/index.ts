@@ -15,6 +15,7 @@ export {
   writeProgress,
   writeResult,
 } from "./answer.ts";
+export { cacheRest, stepReadyFrames } from "./continue-session.ts";
 export {
   type Asker,
   askedFor,
@@ -29,6 +30,5 @@ export {
   requestersIn,
   spawnFrames,
 } from "./frames.ts";
-export { noteRest, takeUpReady } from "./go-on.ts";
 export { historyOf } from "./history-of.ts";
 export { type Rest, SessionCache } from "./session-cache.ts";

@@ -4,13 +4,13 @@ import { checkRoom, sessionFull, tooMuchState, valueDigest } from "../common/ind
 import {
   type Asker,
   askedFor,
+  cacheRest,
   isOurs,
   knownStep,
   newFrame,
   newFrameId,
-  noteRest,
   requestersIn,
-  takeUpReady,
+  stepReadyFrames,
   toResponse,
 } from "../frames/index.ts";
 import type { LiveTool } from "../host.ts";
@@ -217,8 +217,8 @@ async function goOn(parts: EngineParts, { record, draft }: Committed<Turn>): Pro
   for (const one of claimed) parts.executions.start(one);
   for (const one of asked) parts.hosts.get(frame.app)?.asked?.(one);
   if (frame.status !== "waiting") return;
-  if (claimed.length === 0) noteRest(parts, frame, { draft, asked });
-  await takeUpReady(parts, frame.session, draft);
+  if (claimed.length === 0) cacheRest(parts, frame, { draft, asked });
+  await stepReadyFrames(parts, frame.session, draft);
 }
 
 interface TurnScene {

@@ -11,7 +11,7 @@ import {
 } from "../../protocol/index.ts";
 import type { HttpEnv } from "../env.ts";
 import { cardLink } from "../links.ts";
-import { statusOf, toldProblem } from "../problems.ts";
+import { clientProblem, statusOf } from "../problems.ts";
 import type { Site } from "../site.ts";
 
 type Linking = Parameters<typeof cardLink>[0];
@@ -32,7 +32,7 @@ export function adkStatusOf(error: unknown): number {
 
 /** The error that clients get. If others must decide the confirmation, it has a link. */
 export function toAdkError(site: Linking, error: unknown): AdkError {
-  const { detail, code, field, hint } = toldProblem(error, 500);
+  const { detail, code, field, hint } = clientProblem(error, 500);
   const link = linkIn(site, error);
   return {
     error: link === undefined ? detail : `${detail} Decide it at ${link}`,

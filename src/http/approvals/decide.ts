@@ -9,11 +9,11 @@ import {
 import type { Problem } from "../../protocol/index.ts";
 import type { HttpEnv } from "../env.ts";
 import { bindKey } from "../idempotency.ts";
-import { KeptRefusals } from "../kept-refusals.ts";
-import { statusOf, toldProblem } from "../problems.ts";
+import { clientProblem, statusOf } from "../problems.ts";
 import type { DecisionBody, DecisionsBody } from "../schemas/inputs.ts";
 import { checkScope, hasScope } from "../scopes.ts";
 import type { Site } from "../site.ts";
+import { StoredRefusals } from "../stored-refusals.ts";
 import { ifMatch } from "./if-match.ts";
 import { recordRefusal, VIA } from "./record-refusal.ts";
 import { toError } from "./refusal-error.ts";
@@ -34,7 +34,7 @@ export async function decideOne(
   const { session, call } = seen;
   const route = `/v1/confirmations/${about.id}/decision`;
   await bindKey(context, ledger, { principal, route, said: { ...input } });
-  const refusals = new KeptRefusals(context, ledger, route);
+  const refusals = new StoredRefusals(context, ledger, route);
   const subject = await refusals.judgeOnce(0, () => commit(site, input, { principal, seen }));
   const decided = show(subject, principal);
   if (about.wait === 0) return decided;
@@ -68,7 +68,7 @@ export async function decideMany(
   const ledger = await site.ledger();
   const route = "/v1/decisions";
   await bindKey(context, ledger, { principal, route, said });
-  const refusals = new KeptRefusals(context, ledger, route);
+  const refusals = new StoredRefusals(context, ledger, route);
   const entries: DecisionEntry[] = [];
   for (const [place, input] of inputs.entries()) {
     const judge = (): Promise<ConfirmationSubject> => judgeEntry(site, input, principal);
@@ -98,7 +98,7 @@ async function entryOf(
     const status = statusOf(error);
     // Thrown before this one was committed, so it affects only this one.
     if (status >= 500) site.log.error({ err: error, confirmation: input.id }, "a decision failed");
-    return { id: input.id, status, problem: toldProblem(error, status) };
+    return { id: input.id, status, problem: clientProblem(error, status) };
   }
 }
 

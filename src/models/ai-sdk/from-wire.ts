@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type Part, parseJson } from "../../protocol/index.ts";
 import type { ModelChunk } from "../../runtime/index.ts";
 import { fieldsOf, type WireAnswer, type WirePart } from "./language-model.ts";
-import { keep } from "./part-metadata.ts";
+import { partMetadata } from "./part-metadata.ts";
 import { toUsage } from "./usage.ts";
 
 /** Why a model stopped. Before v3 it was one word. */
@@ -96,22 +96,24 @@ function isOwnCall(part: WirePart): boolean {
 
 function toParts(piece: WirePart): Part[] {
   const { type, text, providerMetadata } = piece;
-  const kept = keep({ providerMetadata });
+  const kept = partMetadata({ providerMetadata });
   switch (type) {
     case "text":
       return text === "" && kept["partMetadata"] === undefined ? [] : [{ text: String(text), ...kept }];
     case "reasoning":
       return [{ text: String(text), thought: true, ...kept }];
     case "tool-call":
-      return isOwnCall(piece) ? [{ functionCall: toCall(piece), ...kept }] : [keep({ content: piece })];
+      return isOwnCall(piece)
+        ? [{ functionCall: toCall(piece), ...kept }]
+        : [partMetadata({ content: piece })];
     case "file":
       return [{ ...toFile(piece), ...kept }];
     case "reasoning-file":
       return [{ ...toFile(piece), thought: true, ...kept }];
     case "tool-result":
-      return piece["preliminary"] === true ? [] : [keep({ content: piece })];
+      return piece["preliminary"] === true ? [] : [partMetadata({ content: piece })];
     case "custom":
-      return [keep({ content: piece })];
+      return [partMetadata({ content: piece })];
     default:
       return [];
   }

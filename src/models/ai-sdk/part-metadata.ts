@@ -13,7 +13,7 @@ interface Kept {
 }
 
 /** The member that carries `kept`, or nothing when there is nothing to keep. */
-export function keep(kept: {
+export function partMetadata(kept: {
   readonly providerMetadata?: unknown;
   readonly content?: WirePart;
 }): Partial<Part> {
@@ -27,8 +27,8 @@ export function keep(kept: {
   return { partMetadata: { aiSdk } };
 }
 
-/** What {@link keep} put there. */
-export function keptIn(part: Part): Kept {
+/** What {@link partMetadata} put there. */
+export function metadataIn(part: Part): Kept {
   return fieldsOf(fieldsOf(part["partMetadata"])["aiSdk"]);
 }
 

@@ -9,7 +9,7 @@ type Kept =
  * The stored form of a call's result. The tool did run, so a result that cannot be stored (not JSON, or larger than
  * `maxBytes`) is not a failure: a warning is stored instead.
  */
-export function keptResult(result: unknown, maxBytes: number): JsonValue {
+export function storedResult(result: unknown, maxBytes: number): JsonValue {
   const kept = judge(result ?? null, maxBytes);
   if (kept.ok) return kept.value;
   const rounded = kept.text === undefined ? undefined : toJsonValue(JSON.parse(kept.text));
@@ -21,7 +21,7 @@ export function keptResult(result: unknown, maxBytes: number): JsonValue {
  * The stored form of a step's result. Throws `invalid-option` if it cannot be stored completely: the function would get
  * something else when it runs again.
  */
-export function rememberedResult(result: unknown, name: string, maxBytes: number): JsonValue | undefined {
+export function storedStepResult(result: unknown, name: string, maxBytes: number): JsonValue | undefined {
   if (result === undefined) return undefined;
   const kept = judge(result, maxBytes);
   if (kept.ok) return kept.value;

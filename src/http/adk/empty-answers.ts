@@ -11,7 +11,7 @@ const SESSION = "/apps/:app/users/:user/sessions/:session";
  * What user interfaces ask for and this server does not store: artifacts, traces, evaluations. They get empty answers.
  * These routes are not in the OpenAPI document.
  */
-export function serveNotKept(routes: OpenAPIHono<HttpEnv>, site: Site): void {
+export function serveEmptyAnswers(routes: OpenAPIHono<HttpEnv>, site: Site): void {
   routes.get(`${SESSION}/artifacts`, async (context) => {
     await readSession(site, context);
     return context.json([]);

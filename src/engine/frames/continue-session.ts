@@ -3,7 +3,7 @@ import type { EngineParts } from "../parts.ts";
 import type { AskedCall } from "../questions/index.ts";
 
 /** Other frames of the session may have waited for this step; those that are ready continue here. */
-export async function takeUpReady(
+export async function stepReadyFrames(
   { ledger, takeUp }: EngineParts,
   session: string,
   draft?: Draft,
@@ -17,7 +17,7 @@ export async function takeUpReady(
  * Records the run's state when it stops, for callers that wait for the run. Only for a run of one frame, because other
  * frames may run elsewhere; and only if nothing else is open.
  */
-export function noteRest(
+export function cacheRest(
   { executions }: EngineParts,
   frame: FrameRecord,
   { draft, asked }: { readonly draft: Draft | undefined; readonly asked: readonly AskedCall[] },

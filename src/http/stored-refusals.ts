@@ -11,7 +11,7 @@ const KIND = "idempotency-refusal";
  * Stores the refusals of decisions with a key. The same request again gets the same refusal and is not judged again: a
  * retry must not decide something after somebody changed a rule. Without a key nothing is stored.
  */
-export class KeptRefusals {
+export class StoredRefusals {
   readonly #context: Context<HttpEnv>;
   readonly #ledger: Ledger;
   readonly #route: string;
