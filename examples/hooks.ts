@@ -1,4 +1,4 @@
-// Code around the loop: one hook asks for confirmation, refuses or rewrites, for tools that know nothing of it.
+// Hooks: one hook asks for confirmation, refuses calls or changes arguments; the tools do not know about it.
 import assert from "node:assert/strict";
 import { z } from "zod";
 import { Agent, Runner, tool } from "../src/index.ts";

@@ -1,4 +1,4 @@
-// The first lines of the README, as they stand there. test/docs/pages.test.ts compares what they print.
+// The first program of the README. test/docs/pages.test.ts compares its output with the README.
 // #region quickstart
 import { createEngine } from "../src/index.ts";
 

@@ -1,4 +1,4 @@
-// The approvals of a host program that is made with Express.
+// Countersign in an Express app.
 // #region express
 import express from "express";
 import { createApp } from "../../src/http/index.ts";

@@ -1,4 +1,4 @@
-// An agent that is a file, run by a program of one's own.
+// An agent from a manifest file, run by your own program.
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 
