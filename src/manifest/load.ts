@@ -155,7 +155,7 @@ function checkReferences(
     else if (!agents.some((agent) => agent.name === sub.name)) {
       source.problem(
         sub.node,
-        `there is no agent "${sub.name}" in this file; of one elsewhere put the url under agent.countersign, or under agents.${sub.name} in ${AGENT_FILES[0]} beside this file`,
+        `there is no agent "${sub.name}" in this file; for a remote agent, put its url under agent.countersign, or under agents.${sub.name} in ${AGENT_FILES[0]} beside this file`,
       );
     }
   }

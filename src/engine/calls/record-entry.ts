@@ -177,7 +177,7 @@ export function journalEnd(
   const { id, tool, attempt, status } = end.before;
   const kind = END_KINDS[end.after.status];
   if (kind === undefined)
-    throw new CountersignError("internal", `Call ${id} is ${end.after.status}; that is no end.`);
+    throw new CountersignError("internal", `Call ${id} is ${end.after.status}; this is not a final status.`);
   draft.journal(kind, {
     call: id,
     tool,
