@@ -20,11 +20,23 @@ function linksOf(page: string): readonly string[] {
     .filter((target) => !/^[a-z]+:/.test(target));
 }
 
-test.each(PAGES)("every link of %s leads somewhere", (page) => {
+/** The anchors of a page's headings, as GitHub makes them. */
+function anchorsOf(file: string): readonly string[] {
+  const prose = readFileSync(file, "utf8").replaceAll(/```[\s\S]*?```/g, "");
+  return [...prose.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w\- ]/g, "")
+      .replaceAll(" ", "-"),
+  );
+}
+
+test.each(PAGES)("every link of %s resolves, with its anchor", (page) => {
   for (const target of linksOf(page)) {
-    const [path = ""] = target.split("#");
+    const [path = "", anchor] = target.split("#");
     const file = path === "" ? join(ROOT, page) : join(ROOT, dirname(page), path);
     expect(existsSync(file), `${page}: ${target}`).toBe(true);
+    if (anchor !== undefined && file.endsWith(".md")) expect(anchorsOf(file), target).toContain(anchor);
   }
 });
 
