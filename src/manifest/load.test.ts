@@ -174,7 +174,7 @@ describe("models", () => {
   });
 });
 
-test("the JSON config of kagent's runtime is read as it stands", () => {
+test("the JSON config of kagent's runtime is read unchanged", () => {
   const file = write(
     JSON.stringify({
       model: { type: "gemini", model: "gemini-2.0-flash" },
@@ -206,7 +206,7 @@ test("agents of one file use each other as tools, but not in a circle", () => {
   expect(() => loadManifest(write([agent("a", "b"), agent("b", "a")].join("\n---\n")))).toThrow("a → b → a");
 });
 
-test("how the questions are put stands under countersign, and what names nobody is refused", () => {
+test("approvers and deadlines are read under countersign, and a rule that names nobody is refused", () => {
   const tool = "- type: McpServer\n      mcpServer: { name: x, toolNames: [a], countersign: { command: x } }";
   const asking = (text: string) =>
     problemsOf(withTools(tool).replace("spec:\n", `spec:\n  countersign: ${text}\n`));
@@ -218,7 +218,7 @@ test("how the questions are put stands under countersign, and what names nobody 
   expect(asking("{ approvers: everybody }").join()).toContain("must be requester, or a map");
 });
 
-test("what is understood and is ignored here is said, each with its reason", () => {
+test("fields that are ignored here give a warning, each with its reason", () => {
   const file = write(
     JSON.stringify({
       instruction: "Help.",

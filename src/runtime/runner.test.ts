@@ -137,7 +137,7 @@ describe("several calls in one turn", () => {
     ]);
   });
 
-  test("one message may answer several, each on its own: what is refused is told, what is not is done", async () => {
+  test("one message may answer several, independently: refusals are reported, the rest is done", async () => {
     const { runner, log } = scene();
     const { pending, session } = await runner.send("go", ana);
     const parts = [String(pending[0]?.id), "adk-unknown"].flatMap(

@@ -91,7 +91,7 @@ const ACTS: readonly Act[] = [
 ];
 
 describe.each(CALLERS)("$name", ({ headers }) => {
-  test.each(ACTS)("cannot $name; that it tried is on record", async ({ sent }) => {
+  test.each(ACTS)("cannot $name; the attempt is journalled", async ({ sent }) => {
     const attacked = await startAttackedServer();
     const said = { ...sent(attacked.ids), headers: await headers(attacked) };
     expect(await recordsOf(attacked, () => attacked.send(said))).toEqual(["decision-refused"]);
@@ -141,7 +141,7 @@ describe("over A2A, where the server takes decisions", () => {
   });
 });
 
-test("an answer without the scope is refused alone: the words beside it are said", async () => {
+test("an answer without the scope is refused alone: the text beside it is sent", async () => {
   const attacked = await startAttackedServer();
   const { appName, userId, sessionId, newMessage } = answerOf(true, attacked.ids.pay) as {
     readonly newMessage: { readonly parts: readonly object[] };

@@ -242,7 +242,7 @@ describe("on adk-rs's wire", () => {
     expect(last.code).toBeUndefined();
   });
 
-  test("so has one that is asked anew", async () => {
+  test("so has one that is asked again", async () => {
     const ledger = await createLedger("memory:");
     const before = await openScene({ ledger, wire: "adk-rs" });
     await ask(before.client, "pay");

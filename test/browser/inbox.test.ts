@@ -372,7 +372,7 @@ test("search and filters narrow the list", async () => {
   await expect.poll(() => page.locator(".row-tool").allInnerTexts()).toEqual(["send_email"]);
 });
 
-test("where more waits than anybody works through, it says so, stays small, and finds the rest", async () => {
+test("with too many open confirmations, the inbox says so, stays small, and finds the rest by filters", async () => {
   const server = await startInboxServer(resources);
   const [id = ""] = await server.ask("ana", LUNCH);
   const one = await server.look(id);

@@ -90,7 +90,7 @@ describe("doctor", () => {
     expect(folder.run(["doctor", "--host", "0.0.0.0"]).code).toBe(1);
   });
 
-  test("fails on a file that is no ledger, and on one that a newer version wrote", async () => {
+  test("fails on a file that is not a ledger, and on one that a newer version wrote", async () => {
     const folder = makeFolder();
     folder.write(
       "notes.db",

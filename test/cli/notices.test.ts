@@ -50,7 +50,7 @@ test("doctor warns about it until somebody acknowledges it, and their name is st
   expect(found(folder)).toMatchObject([{ status: "ok" }]);
 });
 
-test("what is not there is refused with the exit code for that", async () => {
+test("an unknown id is refused with its own exit code", async () => {
   const folder = makeFolder();
   await record(folder);
   const { code, stderr } = folder.run(["notices", "acknowledge", "no"]);

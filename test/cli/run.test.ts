@@ -53,7 +53,7 @@ function pending(folder: Folder): Listed["items"] {
 }
 
 describe("without a terminal", () => {
-  test("a message is answered, and the end of input is no error", () => {
+  test("a message is answered, and the end of input is not an error", () => {
     const { code, stdout, stderr } = makeClerk().run(RUN, {}, "hello\n");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toContain("Clerk\n│ You said hello\n");
@@ -96,7 +96,7 @@ describe("without a terminal", () => {
     expect(stdout).toContain(`{"got":{"granted":2,"paid":false}}`);
   });
 
-  test("a word that is neither yes nor no is no answer", () => {
+  test("a word that is neither yes nor no is not an answer", () => {
     const folder = makeClerk();
     const { stdout } = folder.run(RUN, {}, "leave\nok\nsure\n");
     expect(stdout).toContain("Type approve (or y)");

@@ -183,7 +183,7 @@ describe("a server that cannot start says why in one line, and exits 2", () => {
 });
 
 describe("--dev", () => {
-  test("tells what is broken and serves the rest; a change starts anew on the same port, and what waits survives", async () => {
+  test("reports what is broken and serves the rest; a change restarts on the same port, and open confirmations survive", async () => {
     const folder = makeFolder();
     writePayer(folder);
     const id = askToPay(folder, 3);

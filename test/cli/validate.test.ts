@@ -45,7 +45,7 @@ test("a warning is printed, and the exit code is 0", () => {
   expect(stdout).toContain("a.yaml:8:13: warning: spec.declarative.stream is ignored outside a cluster");
 });
 
-test("a folder stands for the manifests in it", () => {
+test("a folder means all manifests in it", () => {
   const folder = makeFolder();
   folder.write("agents/one/agent.yaml", AGENT);
   folder.write("agents/two/agent.yaml", BROKEN);

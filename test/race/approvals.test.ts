@@ -47,7 +47,7 @@ test("one approval from 50 callers in 4 processes runs once and is answered 50 t
   expect(await race.check()).toEqual([]);
 });
 
-test("of an approval and a denial at the same moment one stands everywhere, and losers learn whose", async () => {
+test("of an approval and a denial at the same moment one wins everywhere, and losers learn whose", async () => {
   const race = await Race.on(resources);
   const racers = await race.racers(PROCESSES);
   const outcomes = { approved: 0, denied: 0 };

@@ -110,7 +110,7 @@ test.each([
   },
 );
 
-test("a provider that is asked in one process is aborted by a decision in another, and its stream goes on", async () => {
+test("a provider in one process is aborted by a decision in another, and its stream continues", async () => {
   const race = await RunnerRace.on(resources);
   const asker = await race.racer("b");
   const decider = await race.racer("a");

@@ -50,7 +50,7 @@ test("a process stopped in the body for longer than its lease: its late result i
   expect(await race.check()).toEqual([]);
 });
 
-test("a result that comes after a person had the call run again changes nothing and is on record", async () => {
+test("a result that comes after a person retried the call changes nothing and is journalled", async () => {
   const { race, stopped, other, call, decided } = await stoppedInBody();
   const settled = await other.ask({ do: "settle", call, settlement: { as: "retry" } });
   expect(settled).toEqual({ ok: true });
@@ -74,7 +74,7 @@ test("a result that comes after a person had the call run again changes nothing 
   expect(await race.check()).toEqual([]);
 });
 
-test("a result that comes after a person gave the call up changes nothing and is on record", async () => {
+test("a result that comes after a person settled the call as failed changes nothing and is journalled", async () => {
   const { race, stopped, other, call, decided } = await stoppedInBody();
   await other.ask({ do: "settle", call, settlement: { as: "failed", error: "given up" } });
   stopped.child.signal("SIGCONT");

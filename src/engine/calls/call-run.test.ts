@@ -109,7 +109,7 @@ describe("what a body is given", () => {
     expect(seen).toEqual([{ hint: "Sure?", confirmed: true, payload: { days: 2 } }]);
   });
 
-  test("is no decision where nobody had to decide", async () => {
+  test("is absent if nobody had to decide", async () => {
     const seen: unknown[] = [];
     await tool(async (context) => void seen.push("toolConfirmation" in context))({}, use);
     expect(seen).toEqual([false]);
@@ -279,7 +279,7 @@ describe("ctx.requestConfirmation", () => {
     });
   });
 
-  test("is no way around a question too many: the call fails and says so", async () => {
+  test("does not bypass the limit on questions: the call fails and says so", async () => {
     const call = tool(
       async ({ requestConfirmation }) => requestConfirmation() ?? null,
       {},
@@ -508,7 +508,7 @@ describe("the outcome of a body", () => {
     expect(await outcome).toMatchObject({ status: "executing" });
   });
 
-  test("that the ledger does not take in time is shown as unknown where that can be written, and stands once it is taken", async () => {
+  test("that cannot be stored in time is shown as unknown if that can be written, and counts once it is stored", async () => {
     const { engine: own, watched } = killableEngine(ledger, clock, { onError: () => {} });
     const body: Body = async () => {
       watched.intercept("commit", (pass, [commit]) =>

@@ -368,7 +368,7 @@ describe("after a crash", () => {
 });
 
 describe("ctx.confirm", () => {
-  test("leaves the body where it stands and enters it again with the answer", async () => {
+  test("abandons the function and runs it again with the answer", async () => {
     const entries: number[] = [];
     const call = tool(async ({ confirm, attempt }) => {
       entries.push(attempt);

@@ -229,7 +229,7 @@ describe("a call whose process is gone", () => {
     await until(clock, async () => (await stored()).status === "succeeded");
   });
 
-  test("is taken up by one of two processes that find it at the same moment", async () => {
+  test("is recovered by one of two processes that find it at the same moment", async () => {
     const { crash } = await dieInside({ idempotent: true });
     crash();
     const entered: string[] = [];
@@ -431,7 +431,7 @@ describe("a frame whose process is gone during a model step", () => {
     expect(await ledger.readyFrames(outcome.frame.session)).toEqual([outcome.frame.id]);
   });
 
-  test("does not hold up its session for ever: a turn whose lease ran out is not recorded, and is let go", async () => {
+  test("does not block its session forever: a turn whose lease expired is not recorded, and is released", async () => {
     const slow = new Engine({ ledger, clock });
     const tool = toolOf(() => "ran");
     slow.host(hostOf("bank", { tool }, async () => {}));

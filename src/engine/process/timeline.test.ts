@@ -259,7 +259,7 @@ describe("after a failover", () => {
     expect(watched.count("load") + watched.count("calls") - before).toBeLessThan(10);
   });
 
-  test("an assertion that ends after that of a newer promotion does not stand in its place", async () => {
+  test("a comparison that ends after that of a newer promotion does not replace it", async () => {
     const asserting = new Map<string, PromiseWithResolvers<void>>();
     const history = new History({
       ledger: watched.ledger,

@@ -210,7 +210,7 @@ describe("when an approved call is about to start", () => {
     expect(await runner.pending()).toEqual([]);
   });
 
-  test("a rule that allows by now changes nothing: the question stands", async () => {
+  test("a rule that now allows the call changes nothing: the question stays open", async () => {
     let outcome: PolicyVerdict["outcome"] = "confirm";
     const agent = new Agent({
       name: "a",
@@ -254,7 +254,7 @@ describe("when an approved call is about to start", () => {
   const plain: Version = { description: "Pays.", parameters: z.object({ amount: z.number() }) };
   const byBoss = { by: { id: "boss" } } as const;
 
-  test("a tool that is not the one that was shown is not run, but asked about anew under the same rule", async () => {
+  test("a tool that is not the one that was shown does not run; a person is asked again under the same rule", async () => {
     const { runner, id, paid } = await deploy(plain, { ...plain, description: "Pays twice." });
     await expect(runner.approve(id, byBoss)).rejects.toMatchObject({ code: "definition-changed" });
     expect(paid).toEqual([]);

@@ -60,7 +60,7 @@ describe("words beside an answer", () => {
     await expect.poll(() => asked(model)).toEqual([["pay"], ["pay"], ["thanks"]]);
   });
 
-  test("are said by the next process, once, where the first was closed before the call ended", async () => {
+  test("are sent by the next process, once, if the first was closed before the call ended", async () => {
     const ledger = `sqlite:${await resources.folder()}/later.db`;
     const { pay, begun, letGo } = slowPay();
     const before = play([call("pay")], "Paid.");

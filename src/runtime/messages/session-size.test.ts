@@ -51,7 +51,7 @@ describe("a session that is full", () => {
     expect(made).toMatchObject({ ok: false, code: "session-full" });
   });
 
-  test("keeps no answer of a model that it has no room for: the run ends and says so", async () => {
+  test("stores no answer of a model that does not fit: the run ends with an error", async () => {
     const { runner } = talker([LONG, "short"], { maxSessionBytes: 10_000 });
     expect(await runner.send("hello", ana)).toMatchObject({
       status: "failed",
@@ -81,7 +81,7 @@ describe("a session that is full", () => {
     ]);
   });
 
-  test("is so after about sixteen megabytes, if nothing is said", async () => {
+  test("is full after about sixteen megabytes by default", async () => {
     const { runner } = talker(Array.from({ length: 67 }, () => "ok"));
     const message = "m".repeat(1_000_000);
     let taken = 0;

@@ -89,7 +89,7 @@ describe("who may decide over A2A", () => {
   });
 });
 
-test("what was imported is no task: nothing of it was run here", async () => {
+test("an imported conversation is not a task: nothing of it ran here", async () => {
   const server = await startA2aServer(resources, { login: true, decisions: true });
   const ana = new Wire(server, { hitl: true, as: ANA });
   const parts = [{ text: "delete a" }];
@@ -126,7 +126,7 @@ test("only the card is public, whatever an agent is called", async () => {
 });
 
 describe("a task of somebody else", () => {
-  test("is not there: not to be read, followed, canceled or answered; a try to answer is on record", async () => {
+  test("does not exist for others: it cannot be read, followed, canceled or answered; an attempt to answer is journalled", async () => {
     const server = await startA2aServer(resources, { login: true, decisions: true });
     const ana = new Wire(server, { hitl: true, as: ANA });
     const eve = new Wire(server, { hitl: true, as: { id: "eve" } });

@@ -115,7 +115,7 @@ describe("processes", () => {
 });
 
 describe("restarts", () => {
-  test("a stream that was cut off is taken up again at a server on the same file", async () => {
+  test("an interrupted stream is resumed at another server on the same file", async () => {
     const ledger = `sqlite:${join(await resources.folder(), "ledger.db")}`;
     const before = await startA2aServer(resources, { ledger });
     const wire = new Wire(before, { hitl: true });

@@ -108,7 +108,7 @@ test("a stream has one event a chunk, as it happens", async () => {
   expect(chunks.join("")).toMatch(/^(?:data: \{.*\}\n\n){3}$/);
 });
 
-test("a client that leaves in the middle loses nothing: the run goes on", async () => {
+test("the run continues if the client disconnects", async () => {
   const entered = Promise.withResolvers<void>();
   const finish = Promise.withResolvers<void>();
   const slow = tool({

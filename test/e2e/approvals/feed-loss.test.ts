@@ -132,7 +132,7 @@ test("a client whose last record is still there continues from it, and gets noth
   expect(confirmationIn(await back.next()).args["amount"]).toBe(3);
 });
 
-test("records that a store holds back for a moment are no loss, and are not left out", async () => {
+test("records that a store withholds for a moment are not a loss, and are not left out", async () => {
   const held = { at: Number.POSITIVE_INFINITY, reads: 0 };
   const loss = await openLoss({
     journal: async (range) => {

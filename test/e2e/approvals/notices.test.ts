@@ -65,7 +65,7 @@ test("an agent hides it from nobody, whatever its scopes are", async () => {
   expect((await server.ask("robot", "GET", "/v1/notices")).json).toMatchObject({ items: [{ id }] });
 });
 
-test("one that was acknowledged is hidden from all; who did so first stands, on record", async () => {
+test("an acknowledged notice is hidden from all; the first acknowledgement is stored", async () => {
   const { server, id } = await openScene();
   const first = await server.ask("root", "POST", acknowledgement(id), {});
   expect(first).toMatchObject({ status: 200, json: { id, acknowledged: { by: "root" } } });

@@ -153,7 +153,7 @@ describe("a name that the server does not list", () => {
   });
 });
 
-describe("a server that lists names which could be taken for each other", () => {
+describe("a server that lists look-alike names", () => {
   test("one that only looks like the gated one waits as well", async () => {
     const { engine, ask, send, calls } = await scene([toolNamed("look"), toolNamed("Delete_File")], {
       require: ["delete_file"],

@@ -190,7 +190,7 @@ describe("through the gateway", () => {
 describe("what the server does meanwhile", () => {
   const mutating = ["write", "mutate"];
 
-  test("a tool that it says it changed is not run, but asked about anew", async () => {
+  test("a tool that it announces as changed does not run; a person is asked again", async () => {
     const { engine, gateway, calls } = await scene({ require: ["write"] }, "memory:", mutating);
     const client = await connect(gateway);
     const calling = client.callTool({ name: "write", arguments: {} });

@@ -128,7 +128,7 @@ test("the headers that were given are sent with every request, and shown to nobo
 
 const refused = new Response(null, { status: 401, headers: { "www-authenticate": "Bearer" } });
 
-test("a bearer token that ran out is fetched anew, and the call goes on", async () => {
+test("an expired bearer token is fetched again, and the call continues", async () => {
   let valid = "one";
   const filter = ({ headers }: Request) =>
     headers.get("authorization") === `Bearer ${valid}` ? undefined : refused.clone();

@@ -141,7 +141,7 @@ describe("which tools need a person", () => {
     expect(set.confirmation).toBe("all");
   });
 
-  test("a policy that is none is refused", () => {
+  test("an invalid policy is refused", () => {
     const server = { command: "true" };
     expect(() => new McpToolset({ name: "x", server, confirmation: "some" as never })).toThrow('"some"');
   });
@@ -203,7 +203,7 @@ test("a server that cannot be reached when a call is approved loses nothing: it 
   expect(await calls()).toEqual(["call pay {}"]);
 });
 
-test("a tool that its server changed after a person was asked is not run, but asked about anew with the change", async () => {
+test("a tool that its server changed after a person was asked does not run; a person is asked again, with the change", async () => {
   const { set, calls } = await peer([{ name: "pay" }, { name: "mutate" }], {
     confirmation: { named: ["pay"] },
   });
