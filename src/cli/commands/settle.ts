@@ -55,7 +55,7 @@ export const settle: Command = {
       if (!settled.ok) throw toError(settled, ADVICE[settled.code]);
       // About an earlier attempt, while a later one must be settled.
       if (settled.repeated && settled.call.status === "unknown") {
-        const message = `Attempt ${settled.call.attempt} is in doubt now, not ${attempt}.`;
+        const message = `The unknown attempt is ${settled.call.attempt}, not ${attempt}.`;
         throw toError({ ok: false, code: "stale-version", message }, ADVICE["stale-version"]);
       }
       const now = await reload(engine, found);

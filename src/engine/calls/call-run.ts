@@ -202,8 +202,8 @@ export class CallRun {
         kind: "unknown",
         reason: `its outcome could not be stored: ${errorText(error)}`,
       } as const;
-      const doubt = (): Promise<Ended> => this.#store(this.#claimed, unknown);
-      return (await retryUntilStored(this.#parts, { what, store: doubt })) ?? {};
+      const asUnknown = (): Promise<Ended> => this.#store(this.#claimed, unknown);
+      return (await retryUntilStored(this.#parts, { what, store: asUnknown })) ?? {};
     }
   }
 }

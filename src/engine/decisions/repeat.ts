@@ -9,12 +9,12 @@ const PAGE = 100;
  * Answers a repeated decision, withdrawal or settlement: the same one gets the stored result, a different one is
  * refused.
  */
-export function answerAgain<Standing extends object>(
+export function answerAgain<Stored extends object>(
   isSame: boolean,
-  standing: Standing,
+  stored: Stored,
   refused: RefusedDecision,
-): (Standing & { readonly ok: true; readonly repeated: true }) | RefusedDecision {
-  return isSame ? { ...standing, ok: true, repeated: true } : refused;
+): (Stored & { readonly ok: true; readonly repeated: true }) | RefusedDecision {
+  return isSame ? { ...stored, ok: true, repeated: true } : refused;
 }
 
 /** Is there such a record in the session's journal? Erased and unreadable records do not count. */

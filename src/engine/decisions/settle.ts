@@ -74,8 +74,8 @@ export async function settle(
         call.session,
         isSettlement(call, settlement, decider.by),
       );
-      const standing = { session: snapshot.session, call };
-      return { value: answerAgain(isSame, standing, { ...late, ...subject }) };
+      const stored = { session: snapshot.session, call };
+      return { value: answerAgain(isSame, stored, { ...late, ...subject }) };
     }
     const held = { ...snapshot, call };
     return settlement.as === "retry"
@@ -91,7 +91,7 @@ function tooLate(call: CallRecord, { attempt }: SettlementInput): RefusedDecisio
     return refusal("not-settleable", message);
   }
   if (attempt === undefined || attempt === call.attempt) return undefined;
-  return refusal("stale-version", `Attempt ${call.attempt} is in doubt now, not ${attempt}. Look again.`);
+  return refusal("stale-version", `The unknown attempt is ${call.attempt}, not ${attempt}. Look again.`);
 }
 
 /** Is this the same person's settlement of the same attempt? */
