@@ -1,5 +1,5 @@
-// Makes the package.json of this folder one whose production packages are all that an image needs: the packages that
-// only some users install are there too, in the versions that the lock file names.
+// Rewrites the package.json of this folder so that its production dependencies include the optional peer packages,
+// in the versions of the lock file.
 import { readFileSync, writeFileSync } from "node:fs";
 
 const { name, version, type, dependencies, devDependencies, peerDependencies } = JSON.parse(

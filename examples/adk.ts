@@ -1,4 +1,4 @@
-// Code written for Google's ADK, with its imports changed and nothing else.
+// Code written for Google's ADK; only the imports are changed.
 import assert from "node:assert/strict";
 import { scripted } from "../src/models/scripted/index.ts";
 

@@ -1,4 +1,4 @@
-// An assistant that pays out money: small amounts at once, larger ones when somebody has said yes.
+// An assistant that pays out money: small amounts at once, larger ones after approval.
 import assert from "node:assert/strict";
 
 const payments = new Map<string, number>();
@@ -34,7 +34,7 @@ function pay(amount: number, idempotencyKey: string): { readonly paid: number } 
 // #region model
 import { scripted } from "../src/models/scripted/index.ts";
 
-/** Plays the model: calls the tool for what it is asked, and says what came of it. */
+/** A scripted model: calls the tool, and says what the result was. */
 function financeModel() {
   return scripted(({ contents }) => {
     const [part] = contents.at(-1)?.parts ?? [];

@@ -1,4 +1,4 @@
-// What the journal finds when somebody edits the database, and what it needs a kept head for.
+// What `verify` finds when somebody edits the database, and when it needs a stored head.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// Talking on while something is pending: it stays pending, and the model knows that it has not run.
+// Sending messages while a call is pending: it stays pending, and the model knows that it has not run.
 import assert from "node:assert/strict";
 import { Agent, Runner, tool } from "../src/index.ts";
 import { scripted } from "../src/models/scripted/index.ts";

@@ -1,4 +1,4 @@
-// One process asks and runs, another one decides: what waits is in the ledger, not in a process.
+// One process asks and runs, another one decides: the pending call is in the ledger, not in a process.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,7 +7,7 @@ import { createEngine } from "../src/index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "countersign-example-"));
 const ledger = `sqlite:${join(folder, "ledger.db")}`;
-// Stands for whatever a real host serves: the engine by itself keeps no process alive.
+// Keeps the process alive, as a real server would; the engine alone does not.
 const server = setInterval(() => {}, 1_000);
 
 // #region worker

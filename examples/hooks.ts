@@ -1,4 +1,4 @@
-// Code around the loop: one hook asks for confirmation, refuses or rewrites, for tools that know nothing of it.
+// Hooks: one hook asks for confirmation, refuses calls or changes arguments; the tools do not know about it.
 import assert from "node:assert/strict";
 import { z } from "zod";
 import { Agent, Runner, tool } from "../src/index.ts";
@@ -23,8 +23,8 @@ const agent = new Agent({
   model,
   tools,
   beforeTool: ({ tool: { name }, args, ctx }) => {
-    if (name === "format_disk") return { error: "never" }; // a value is the answer: nobody is asked, nothing runs
-    if (args["path"] === "~/x") args["path"] = "/home/ana/x"; // what is left here is shown, and runs
+    if (name === "format_disk") return { error: "never" }; // a returned value is the result: nobody is asked, nothing runs
+    if (args["path"] === "~/x") args["path"] = "/home/ana/x"; // these arguments are shown, and run
     if (needsApproval.has(name)) ctx.requestConfirmation({ hint: `May ${name} go ahead?` });
     return undefined;
   },

@@ -1,4 +1,4 @@
-// An agent that another one uses as a tool. It pauses in the middle of its work, and goes on there.
+// An agent used as a tool by another. It pauses in the middle of its work, and continues there.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ const folder = mkdtempSync(join(tmpdir(), "countersign-example-"));
 const ledger = `sqlite:${join(folder, "ledger.db")}`;
 const booked: string[] = [];
 
-/** Calls this tool once, and then repeats what came back. */
+/** Calls this tool once, and then repeats the result. */
 function callsOnce(name: string, args: Record<string, string>): Model {
   return scripted(({ contents }) => {
     const { result } = contents.at(-1)?.parts[0]?.functionResponse?.response ?? {};

@@ -1,4 +1,4 @@
-// An approval that says more than yes: the tool declares what it needs to know, and gets it typed and checked.
+// An approval with data: the tool declares a schema for it, and gets it typed and checked.
 import assert from "node:assert/strict";
 import { z } from "zod";
 import { Agent, CountersignError, Runner, tool } from "../src/index.ts";

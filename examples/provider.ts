@@ -15,7 +15,7 @@ const model = scripted(({ contents }) =>
     : tools.map(({ name }) => ({ functionCall: { name, args: { path: "/tmp/x" } } })),
 );
 
-/** Runs an agent with this provider, and tells what ran and what still waits for a person. */
+/** Runs an agent with this provider; returns what ran and what still waits for a person. */
 async function outcomeOf(confirmationProvider: ConfirmationProvider): Promise<readonly string[][]> {
   ran.length = 0;
   const runner = new Runner({
@@ -31,7 +31,7 @@ async function outcomeOf(confirmationProvider: ConfirmationProvider): Promise<re
 /** Always approve: for tests. */
 const always: ConfirmationProvider = () => true;
 
-/** Ask a database of what was approved beforehand. */
+/** Look up what was approved beforehand in a database. */
 const approvedBefore: ConfirmationProvider = async ({ toolName }) => database.has(toolName);
 
 /** Approve what is safe; leave the rest to people: the run pauses, and the question is in the ledger. */
@@ -52,7 +52,7 @@ ran.length = 0;
 // #region channel
 const decisions = new Map<string, PromiseWithResolvers<boolean>>();
 
-/** Whoever comes first makes it: the provider that waits, or the page that shows the question. */
+/** Created by whichever comes first: the provider that waits, or the page that shows the question. */
 function decisionOn(toolCallId: string): PromiseWithResolvers<boolean> {
   const decision = decisions.get(toolCallId) ?? Promise.withResolvers<boolean>();
   decisions.set(toolCallId, decision);

@@ -1,20 +1,14 @@
-// The first lines of the README, as they stand there. test/docs/pages.test.ts compares what they print.
+// The first program of the README. test/docs/pages.test.ts compares its output with the README.
 // #region quickstart
 import { createEngine } from "../src/index.ts";
 
 const engine = await createEngine({ ledger: "memory:" }); // or sqlite:FILE, or postgres://…
-const pay = engine.gate("pay", { requireConfirmation: true }, async (args) => {
-  console.log("paying", args);
-  return "paid";
-});
-const order = { key: "order-17", by: { id: "ana" } };
-
-const first = await pay({ amount: 2500 }, order);
-console.log(first.status);
-for (let times = 0; times < 2 && first.status === "pending"; times++) {
-  const approved = await engine.approve(first.confirmation.id, { by: { id: "boss" } });
-  console.log((await approved.finished).status);
+let payments = 0;
+const pay = engine.gate("pay", { requireConfirmation: true }, async () => `payment number ${++payments}`);
+console.log((await pay({ amount: 2500 }, { key: "order-17", by: { id: "ana" } })).status);
+for (const { id } of await engine.pending()) {
+  const twice = [1, 2].map(() => engine.approve(id, { by: { id: "boss" } }));
+  for (const { finished } of await Promise.all(twice)) console.log((await finished).result);
 }
-console.log((await pay({ amount: 2500 }, order)).status);
 await engine.close();
 // #endregion

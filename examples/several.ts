@@ -1,4 +1,4 @@
-// Many decisions: each has its own result, a bad one is refused alone, and racing ones run the call once.
+// Many decisions: each has its own result, a bad one does not affect the others, and racing ones run the call once.
 import assert from "node:assert/strict";
 import { createEngine } from "../src/index.ts";
 

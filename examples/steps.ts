@@ -1,4 +1,4 @@
-// A function that does something, asks in the middle, and goes on: what stands before the question is not repeated.
+// A function that does something, asks a question, and continues. The work before the question is not repeated.
 import assert from "node:assert/strict";
 import { ConfirmationRejected, createEngine, type JsonObject } from "../src/index.ts";
 

@@ -1,4 +1,4 @@
-// Agents served over A2A, under the host's own login; a client is asked, and decides.
+// Agents served over A2A, with the host's own login; a client gets a question and decides.
 
 // #region serve
 import { createA2aApp } from "../../src/a2a/index.ts";

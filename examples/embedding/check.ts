@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-/** Asks for a refund, finds the question in the inbox and approves it, all over HTTP, wherever the app is mounted. */
+/** Asks for a refund, finds the confirmation and approves it, all over HTTP. */
 export async function check(ask: (path: string, init?: RequestInit) => Promise<Response>): Promise<void> {
   const headers = { "x-demo-user": "ana", "content-type": "application/json" };
   const post = async (path: string, body: object): Promise<unknown> => {

@@ -1,4 +1,4 @@
-// Another program that decides: the typed client, against a server that runs.
+// A program that decides with the typed client.
 
 // #region client
 import { CountersignProblem, createClient } from "../../src/client/index.ts";

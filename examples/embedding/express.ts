@@ -1,4 +1,4 @@
-// The approvals of a host program that is made with Express.
+// Countersign in an Express app.
 // #region express
 import express from "express";
 import { createApp } from "../../src/http/index.ts";
@@ -26,7 +26,7 @@ await once(server, "listening");
 const { port } = server.address() as AddressInfo;
 await check((path, init) => fetch(`http://localhost:${port}/approvals${path}`, init));
 // #region drain
-approvals.drain(); // /readyz says no, and live feeds end
+approvals.drain(); // /readyz fails, and live feeds end
 server.close();
 server.closeIdleConnections();
 // #endregion

@@ -1,4 +1,4 @@
-// The approvals of a host program that is made with Hono.
+// Countersign in a Hono app.
 
 // #region hono
 import { Hono } from "hono";

@@ -1,4 +1,4 @@
-// An agent that is a file, run by a program of one's own.
+// An agent from a manifest file, run by your own program.
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 
@@ -8,8 +8,8 @@ const file = fileURLToPath(new URL("../agents/file_manager/agent.yaml", import.m
 import { Runner } from "../../src/index.ts";
 import { checkManifest, loadManifest, problemText } from "../../src/manifest/index.ts";
 
-const { problems } = checkManifest(file); // reaches nothing; loadManifest throws the same
-for (const problem of problems) console.error(problemText(problem)); // agent.yaml:12:9: …, and what would be right
+const { problems } = checkManifest(file); // connects to nothing; loadManifest throws the same problems
+for (const problem of problems) console.error(problemText(problem)); // agent.yaml:12:9: …, and how to fix it
 
 const [made] = loadManifest(file, { model: "gemini-flash-latest" }); // for agents that name none
 // #endregion

@@ -1,4 +1,4 @@
-// A gateway in a program of one's own: clients over HTTP, approvals in the same engine.
+// The MCP gateway in your own program: clients over HTTP, approvals in the same engine.
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -19,10 +19,10 @@ const gateway = new McpGateway({
   engine,
   name: "files", // calls are listed under the app mcp:files
   server: { command: "node", args: [program], env: { FILES_FOLDER: folder } },
-  require: ["write_file", "delete_file"], // all, if left out
-  by: { id: "ana" }, // who counts as having asked
+  require: ["write_file", "delete_file"], // default: all
+  by: { id: "ana" }, // who counts as the requester
 });
-await gateway.open(); // refuses a name that the server does not list
+await gateway.open(); // throws for a name that the server does not list
 const worker = engine.work();
 const endpoint = new McpEndpoint(gateway);
 const server = await serve({ app: endpoint, port: 0 }); // clients connect to /mcp
@@ -43,7 +43,7 @@ await client.close();
 
 // #region close
 await worker.stop();
-await gateway.close(); // what runs comes to its end, and is told
+await gateway.close(); // running calls finish and are answered
 await endpoint.close();
 await server.close();
 await engine.close();

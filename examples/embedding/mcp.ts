@@ -1,4 +1,4 @@
-// The tools of an MCP server in an agent of one's own: read at once, written when a person has said so.
+// The tools of an MCP server in your own agent: reads run at once, writes after approval.
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

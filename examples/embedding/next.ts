@@ -1,4 +1,4 @@
-// The approvals of a host program that is made with Next: this is `app/approvals/[[...path]]/route.ts`.
+// Countersign in a Next app: this is `app/approvals/[[...path]]/route.ts`.
 
 // #region next
 import { createApp } from "../../src/http/index.ts";

@@ -1,4 +1,4 @@
-// An agent that lives elsewhere, called over A2A; its calls are decided here.
+// A remote agent, called over A2A; its calls are decided here.
 import { ok } from "node:assert/strict";
 import { createA2aApp, RemoteAgent } from "../../src/a2a/index.ts";
 import { createApp } from "../../src/http/index.ts";
@@ -23,7 +23,7 @@ const remote = new RemoteAgent({
   name: "shop",
   description: "Refunds orders.",
   card: new URL(`${server.url}/a2a/shop/.well-known/agent-card.json`),
-  headers: () => login, // whom the shop knows this office by
+  headers: () => login, // the office's login at the shop
 });
 const office = new Runner({
   agent: new Agent({ name: "office", model, tools: [agentTool(remote)] }),

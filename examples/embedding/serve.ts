@@ -1,4 +1,4 @@
-// A server of its own, as `countersign serve` has it.
+// A separate server, like `countersign serve`.
 
 // #region serve
 import { createApp } from "../../src/http/index.ts";

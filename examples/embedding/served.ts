@@ -1,4 +1,4 @@
-// What the client's example talks to: a server where one call waits.
+// The server for the client example: one call waits on it.
 import { createApp } from "../../src/http/index.ts";
 import { serve } from "../../src/http/node/index.ts";
 import { shop, userOf } from "./shop.ts";

@@ -1,4 +1,4 @@
-// What the host programs of these examples have already: agents, and a way to know who asks.
+// What the host programs of these examples already have: agents, and a login.
 import { Agent, Runner, tool } from "../../src/index.ts";
 import { scripted } from "../../src/models/scripted/index.ts";
 
@@ -9,7 +9,7 @@ const refund = tool({
   execute: () => ({ refunded: true }),
 });
 
-/** Plays the model: wants to pay back whatever it is told, and says so when it has. */
+/** A scripted model: calls the refund tool, and says when it is done. */
 const model = scripted(({ contents }) =>
   contents.at(-1)?.parts.some(({ functionResponse }) => functionResponse !== undefined) === true
     ? "It is on its way."
@@ -21,7 +21,7 @@ export const shop = new Runner({
   ledger: "memory:",
 });
 
-/** Stands for the host's own session: undefined where nobody is logged in. */
+/** The host's own login: undefined if nobody is logged in. */
 export function userOf({
   headers,
 }: Request): { readonly id: string; readonly scopes?: readonly string[] } | undefined {

@@ -1,4 +1,4 @@
-// What a host sees of its approvals: log lines, spans, metrics.
+// Telemetry for a host: log lines, spans, metrics.
 
 const agent = new Agent({ name: "shop", model: scripted(() => "hello") });
 const lines: object[] = [];

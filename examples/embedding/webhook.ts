@@ -1,4 +1,4 @@
-// A receiver of webhooks: checks that a message is from the server, and recent.
+// A webhook receiver: checks that a message is from the server and recent.
 
 // #region verify
 import { createHmac, timingSafeEqual } from "node:crypto";

@@ -4,12 +4,12 @@ import { type DeliverySettings, retryDelayMs, toEnd } from "./delivery-settings.
 import { JournalReader } from "./journal-reader.ts";
 import { readNotice } from "./notices.ts";
 
-// How often it is looked even if nothing tells to.
+// The polling interval if no change is reported.
 const SWEEP_MS = 5_000;
-// A busy ledger changes all the time; so long after a look nothing but room to send is a reason for the next.
+// A busy ledger changes all the time; for this long after a poll, only free capacity triggers the next.
 const BREATH_MS = 25;
 const STOP_GRACE_MS = 2_000;
-// While a recipient fails, a process tries it now and then, more often than each message is tried again.
+// While a recipient fails, one message is tried from time to time, more often than each message is retried.
 const PAUSE_SHARE = 10;
 const LONGEST_PAUSE_MS = 60_000;
 
@@ -34,7 +34,7 @@ export interface ChannelDeliveriesInput {
   readonly onError: (error: unknown) => void;
 }
 
-/** One process's work for one channel. What it keeps in memory only says when to look; all else is in the ledger. */
+/** One process's work for one channel. Memory only says when to poll; everything else is in the ledger. */
 export class ChannelDeliveries {
   readonly #input: ChannelDeliveriesInput;
   readonly #reader: JournalReader;
@@ -46,7 +46,7 @@ export class ChannelDeliveries {
   #wake = new AbortController();
   /** The journal may say something new. */
   #hasNews = true;
-  /** Something was sent since the last look, and there is room for more. */
+  /** Something was sent since the last poll, and there is room for more. */
   #hasRoom = false;
   #failures = 0;
   #pausedUntil = Number.NEGATIVE_INFINITY;
@@ -93,7 +93,7 @@ export class ChannelDeliveries {
       await clock.sleepInBackground(sleepMs, AbortSignal.any([this.#wake.signal, this.#stop.signal]));
       unsubscribe?.();
       if (this.#hasRoom) continue;
-      // Nobody listens while breath is taken, and a sweep trusts nobody to have said anything.
+      // No changes are observed during the pause, and a full poll does not rely on notifications.
       this.#hasNews = true;
       const breathMs = BREATH_MS - (clock.monotonic() - lookedAt);
       if (breathMs > 0) await clock.sleepInBackground(breathMs, this.#stop.signal);
@@ -117,7 +117,7 @@ export class ChannelDeliveries {
     }
   }
 
-  /** How many more may be sent at once. After a failure one is, to see whether it goes again. */
+  /** How many more may be sent at once. After a failure only one, as a test. */
   #free(): number {
     return (this.#failures > 0 ? 1 : this.#input.settings.concurrency) - this.#sending.size;
   }

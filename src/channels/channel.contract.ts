@@ -4,9 +4,9 @@ import type { Channel, Notice, NoticeType } from "./channel.ts";
 /** What a recipient does with the next notice. */
 export type RecipientPlay =
   | { readonly kind: "accept" }
-  /** Fails, in a way that may pass. */
+  /** Fails temporarily. */
   | { readonly kind: "fail" }
-  /** Wants to be left alone for so long. */
+  /** Asks to retry after this time. */
   | { readonly kind: "busy"; readonly waitMs: number }
   /** Takes it and never answers. */
   | { readonly kind: "silence" }
@@ -15,18 +15,18 @@ export type RecipientPlay =
   /** Is not there. */
   | { readonly kind: "absent" };
 
-/** What a channel brings to the suite, made anew for every case. */
+/** What a channel provides to the suite, created for every case. */
 export interface ChannelSubject {
   readonly channel: Channel;
   /** Sets what the recipient does from now on. */
   readonly play: (play: RecipientPlay) => Promise<void> | void;
   /** Everything that has arrived, each as all the text that the recipient got, with the id it can know it by. */
   readonly arrived: () => readonly { readonly id: string; readonly text: string }[];
-  /** What may stand in nothing that is told to an operator: keys, tokens, the secret part of an address. */
+  /** What must not appear in any message to the operator: keys, tokens, the secret part of an address. */
   readonly secrets: readonly string[];
 }
 
-/** One promise of the interface; `run` throws where it is not kept. */
+/** One requirement of the interface; `run` throws if it is not met. */
 export interface ChannelCase {
   /** A claim about behaviour. */
   readonly name: string;
@@ -87,7 +87,7 @@ function never(): AbortSignal {
   return new AbortController().signal;
 }
 
-/** Every promise of `Channel`, one case each, free of any test runner. */
+/** All requirements of `Channel`, one case each, for any test runner. */
 export const channelContract: readonly ChannelCase[] = [
   {
     name: "every kind of notice arrives once, and says what it is about and where to decide it",

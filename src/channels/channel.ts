@@ -1,9 +1,6 @@
 import type { Confirmation } from "../engine/index.ts";
 
-/**
- * What there is to tell. `settled`: a call whose outcome was unknown has one now, by a person's word or by a late
- * result.
- */
+/** The type of a notice. `settled`: an unknown call now has an outcome, from a person or from a late result. */
 export type NoticeType =
   | "confirmation.requested"
   | "confirmation.decided"
@@ -12,15 +9,15 @@ export type NoticeType =
   | "call.unknown"
   | "call.settled";
 
-/** A call that nobody was asked about. */
+/** A call without a confirmation. */
 export type NotedCall = Pick<
   Confirmation,
   "callId" | "turn" | "app" | "agent" | "user" | "session" | "tool" | "args"
 > & { readonly status: string };
 
-/** Something that happened, and what it happened to as that is now: by then more may have happened to it. */
+/** An event, with the confirmation or call as it is now: more may have happened to it since. */
 export interface Notice {
-  /** The same at every attempt to tell it, so that whoever is told twice can know. */
+  /** The same at every attempt, so that recipients can detect duplicates. */
   readonly id: string;
   readonly type: NoticeType;
   /** Grows in the order in which things happened; notices may arrive in another. */
@@ -29,31 +26,31 @@ export interface Notice {
   readonly at: number;
   /** With declared secrets redacted. Its texts are a model's or a stranger's: show them as data, never as markup. */
   readonly about: Confirmation | NotedCall;
-  /** Where a person decides or settles it. Opening it does nothing by itself. */
+  /** The link to its card. Opening it decides nothing. */
   readonly link?: string;
 }
 
-/** Whether the recipient has it. A failure is tried again, unless it is `final`, not before `retryAfterMs`. */
+/** Whether the recipient got it. A failure is retried, not before `retryAfterMs`, unless it is `final`. */
 export type Told =
   | { readonly ok: true }
   | {
       readonly ok: false;
-      /** For the operator; names no secret. */
+      /** For the operator; must not contain a secret. */
       readonly reason: string;
       readonly retryAfterMs?: number;
       readonly final?: true;
     };
 
 /**
- * A way to reach people who are not looking. It announces what waits, brings what it announced up to date, and tells
- * of outcomes that nobody knows. It carries no decision: those come in through a door that says who decides.
+ * A way to notify people who do not have the inbox open. It announces confirmations, updates what it announced, and
+ * reports unknown outcomes. It carries no decisions.
  */
 export interface Channel {
-  /** Under this name the ledger remembers what it still has to tell; a new name starts afresh. */
+  /** Identifies the channel's queue in the ledger; a new name starts at the journal's end. */
   readonly name: string;
   /**
-   * Tells one notice; it may have been told before. Ends soon after the signal aborts. A recipient that cannot be
-   * reached, or does not want it, is an outcome and not an error.
+   * Sends one notice; it may have been sent before. Must end soon after the signal aborts. An unreachable or unwilling
+   * recipient is an outcome, not an error.
    */
   tell(notice: Notice, signal: AbortSignal): Promise<Told>;
 }

@@ -1,16 +1,18 @@
 import { type Delivery, type DeliveryEnd, jitter } from "../engine/index.ts";
 import type { Told } from "./channel.ts";
 
-/** How patient deliveries are. Times are in milliseconds. */
+/** Settings of deliveries. Times are in milliseconds. */
 export interface DeliverySettings {
   /** How long one attempt may take. */
   readonly timeoutMs: number;
-  /** For how long a process has what it took to send; longer than an attempt. What a killed one had is sent after it. */
+  /**
+   * How long a process holds a message that it is sending; longer than an attempt. After that another process sends it.
+   */
   readonly holdMs: number;
   /** Before the second attempt; each further one waits twice as long, up to `longestRetryMs`. */
   readonly firstRetryMs: number;
   readonly longestRetryMs: number;
-  /** Given up after so long, or so many attempts; it can be revived. */
+  /** After this time, or this many attempts, the delivery has failed; it can be retried. */
   readonly giveUpAfterMs: number;
   readonly maxAttempts: number;
   /** How many one process sends at once on one channel. */
@@ -20,6 +22,7 @@ export interface DeliverySettings {
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
 
+/** The delivery settings that apply if none are given. */
 export const DEFAULT_DELIVERY_SETTINGS: DeliverySettings = {
   timeoutMs: 15 * SECOND,
   holdMs: 20 * SECOND,
@@ -32,7 +35,7 @@ export const DEFAULT_DELIVERY_SETTINGS: DeliverySettings = {
 
 const LONGEST_WAIT_MS = 24 * HOUR;
 
-/** What follows from what the channel said. */
+/** What to do after an attempt. */
 export function toEnd(
   told: Told,
   { attempt, since }: Pick<Delivery, "attempt" | "since">,
@@ -46,7 +49,7 @@ export function toEnd(
   return { as: "postponed", forMs, error };
 }
 
-/** Twice as long each time, and never quite the same: those that failed together do not come back together. */
+/** Twice as long each time, with jitter, so that messages that failed together are not retried together. */
 export function retryDelayMs(
   failures: number,
   { firstRetryMs, longestRetryMs }: Pick<DeliverySettings, "firstRetryMs" | "longestRetryMs">,

@@ -236,7 +236,7 @@ describe("what is told", () => {
 describe("what does not arrive", () => {
   const PATIENT = { firstRetryMs: HOUR_MS, longestRetryMs: HOUR_MS };
 
-  test("is told again later, with the same id, until it arrives", async () => {
+  test("is sent again later, with the same id, until it arrives", async () => {
     const scene = await createScene();
     const channel = new Recorder();
     channel.answer = async () => DOWN;
@@ -263,7 +263,7 @@ describe("what does not arrive", () => {
     await scene.until(async () => (await scene.ledger.nextDeliveryAt(channel.name)) === undefined);
   });
 
-  test("is not told again before the recipient wants it", async () => {
+  test("is not sent again before the recipient's Retry-After", async () => {
     const scene = await createScene();
     const channel = new Recorder();
     channel.answer = async () => ({ ...DOWN, retryAfterMs: 2 * HOUR_MS });
@@ -275,7 +275,7 @@ describe("what does not arrive", () => {
     expect((dueAt ?? 0) - scene.clock.now()).toBeGreaterThan(2 * HOUR_MS - 60_000);
   });
 
-  test("is given up in the end, can be looked at, and is told after all once it is revived", async () => {
+  test("fails in the end, is listed, and is sent once it is retried", async () => {
     const scene = await createScene();
     const channel = new Recorder();
     channel.answer = async () => DOWN;
@@ -296,7 +296,7 @@ describe("what does not arrive", () => {
     expect(new Set(channel.told.map(({ id }) => id)).size).toBe(1);
   });
 
-  test("is given up at once where the recipient wants no more of it", async () => {
+  test("fails at once if the recipient answers 410", async () => {
     const scene = await createScene();
     const channel = new Recorder();
     channel.answer = async () => ({ ...DOWN, final: true });
@@ -364,7 +364,7 @@ describe("who tells", () => {
     expect(last.told[0]?.about.args).toEqual({ to: "late" });
   });
 
-  test("what a process took and never ended is told by another once its hold runs out", async () => {
+  test("a message that a process took and never finished is sent by another after its hold expires", async () => {
     const scene = await createScene();
     const channel = new Recorder();
     await openChannel(scene, channel);
@@ -411,7 +411,7 @@ describe("who tells", () => {
     expect(errors).toEqual([broken]);
   });
 
-  test("stopping waits for what is being sent, and what does not end is told by the next at once", async () => {
+  test("stopping waits for messages being sent, and the next process sends unfinished ones at once", async () => {
     const scene = await createScene();
     const channel = new Recorder();
     channel.answer = (_notice, signal) =>

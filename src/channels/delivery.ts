@@ -4,6 +4,7 @@ import type { Channel } from "./channel.ts";
 import { ChannelDeliveries, type DeliveryFailure } from "./channel-deliveries.ts";
 import { DEFAULT_DELIVERY_SETTINGS, type DeliverySettings } from "./delivery-settings.ts";
 
+/** Options of {@link startDeliveries}. */
 export interface DeliveriesOptions extends Partial<DeliverySettings> {
   readonly ledger: Ledger;
   readonly channels: readonly Channel[];
@@ -11,19 +12,19 @@ export interface DeliveriesOptions extends Partial<DeliverySettings> {
   readonly link?: (confirmationId: string) => string;
   readonly clock?: Clock;
   readonly onFailure?: (failure: DeliveryFailure) => void;
-  /** What a look at the ledger could not do; it is tried again with the next one. */
+  /** Errors of a poll; the work is tried again at the next one. */
   readonly onError?: (error: unknown) => void;
 }
 
+/** Running deliveries; stop them before you close the engine. */
 export interface Deliveries {
-  /** Takes up nothing more; what is being sent gets a moment to end, and is sent again later if it does not. */
+  /** Stops. Messages being sent get a moment to finish; otherwise they are sent again later. */
   stop(): Promise<void>;
 }
 
 /**
- * Tells channels what the journal says from now on, and what they were still to be told: at least once, again until
- * it arrives or is given up, and whichever process dies. Processes on one ledger that have the same channel share its
- * work. Nothing of a decision waits for this.
+ * Sends journal events to channels: at least once, retried until they arrive or the delivery fails, whichever process
+ * dies. Processes on one ledger with the same channel share its work. No decision waits for this.
  */
 export function startDeliveries(options: DeliveriesOptions): Deliveries {
   const { ledger, channels, link, clock = systemClock, onFailure, onError, ...given } = options;

@@ -9,16 +9,17 @@ import { noticeTypeOf } from "./notices.ts";
 
 // A record may have a megabyte of arguments.
 const PAGE = 50;
-// So many records without news, and the place is moved all the same, lest the next process read them again.
+// After this many records without news the position is stored anyway, so that the next process does not read them
+// again.
 const FAR = 10_000;
 
-/** Puts what a channel has to tell of the journal into the outbox. What it remembers saves reading, no more. */
+/** Queues a channel's notices from the journal in the outbox. Its memory only saves reads. */
 export class JournalReader {
   readonly #ledger: Ledger;
   readonly #channel: string;
   /** As it was last known; wrong if another process has moved it since, which `enqueue` notices. */
   #place: number | undefined;
-  /** The newest record that was read; between the place and it there was nothing to tell. */
+  /** The newest record that was read; between the stored position and it there was nothing to send. */
   #last: JournalPlace | undefined;
 
   constructor(ledger: Ledger, channel: string) {
@@ -42,7 +43,7 @@ export class JournalReader {
     const seqs = records.filter((record) => noticeTypeOf(record) !== undefined).map(({ seq }) => seq);
     if (seqs.length > 0 || commitsBetween(from, last.seq) >= FAR) {
       const batch = { channel: this.#channel, from, to: last.seq, seqs };
-      // Refused: another process went ahead, and the next turn begins where it left off.
+      // Refused: another process was first; the next turn starts where it stopped.
       if (!(await this.#ledger.enqueue(batch))) return this.#forget();
       this.#place = last.seq;
     }

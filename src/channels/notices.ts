@@ -11,7 +11,7 @@ import {
 } from "../engine/index.ts";
 import type { NotedCall, Notice, NoticeType } from "./channel.ts";
 
-/** `late`: news only where the last attempt says it after its outcome was given up as unknown. */
+/** `late`: only if the result came after the outcome had become unknown. */
 const TYPES: { readonly [kind in JournalKind]: NoticeType | "late" | undefined } = {
   "confirmation-requested": "confirmation.requested",
   "confirmation-approved": "confirmation.decided",
@@ -45,7 +45,7 @@ const TYPES: { readonly [kind in JournalKind]: NoticeType | "late" | undefined }
 };
 const ID_LENGTH = 32;
 
-/** What a journal record is for channels; undefined for most, and for kinds that are not known here. */
+/** The notice type of a journal record; undefined for most records. */
 export function noticeTypeOf(record: Pick<JournalRecord, "kind" | "body">): NoticeType | undefined {
   const type = isJournalKind(record.kind) ? TYPES[record.kind] : undefined;
   if (type !== "late") return type;
@@ -53,7 +53,7 @@ export function noticeTypeOf(record: Pick<JournalRecord, "kind" | "body">): Noti
   return entry.state === "readable" && "late" in entry.body && entry.body.late ? "call.settled" : undefined;
 }
 
-/** The notice of a record, about what the ledger says now; undefined where nothing is left to tell, as after an erasure. */
+/** The notice of a record, with the current state; undefined if nothing is left to send, as after an erasure. */
 export async function readNotice(
   ledger: Ledger,
   { channel, seq }: { readonly channel: string; readonly seq: number },
@@ -106,7 +106,7 @@ async function readSubject(
   return { about };
 }
 
-// The record's hash is its own in every ledger, so two ledgers that tell one recipient are not taken for one.
+// The record's hash is unique per ledger, so two ledgers can share a recipient.
 function noticeId(channel: string, { hash, seq }: JournalRecord): string {
   const digest = createHash("sha256")
     .update(JSON.stringify([channel, hash, seq]))

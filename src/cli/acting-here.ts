@@ -12,19 +12,19 @@ export const BREAK_GLASS_FLAG: Flags = {
   },
 };
 
-/** The door of decisions that were taken here although people log in to take them. */
+/** The `via` of decisions made here on a ledger where people log in. */
 export const VIA_BREAK_GLASS: string = `${VIA}:break-glass`;
 
-/** Who decides here, and through which door it is recorded. */
+/** Who decides here, and the `via` that is recorded. */
 export interface ActingHere {
   readonly by: Principal;
   readonly via: string;
 }
 
 /**
- * Whoever sits here, if they may decide on this ledger at all. Where people log in to do that, the command line is a
- * way around the login: it is refused, and put on record, unless `--break-glass` says that this is meant; then the
- * decision is recorded with that door. The confirmation's own rule holds either way.
+ * The local user, if they may decide on this ledger at all. If the ledger has a login, the command line would bypass
+ * it: it is refused and journalled, unless `--break-glass` is given; then the decision is recorded with that `via`. The
+ * confirmation's own rule applies in both cases.
  */
 export async function actingHere(
   engine: Engine,
@@ -44,7 +44,7 @@ export async function actingHere(
   );
 }
 
-/** How people log in to decide on this ledger, as its last server or the environment says; undefined if they do not. */
+/** How people log in to this ledger, according to its last server or the environment; undefined if they do not. */
 export async function loginOf({ ledger }: Engine, { env }: Invocation): Promise<string | undefined> {
   const wanted = env["COUNTERSIGN_AUTH"] || "none";
   const mode = wanted === "none" ? await loginModeOf(ledger) : wanted;

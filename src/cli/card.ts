@@ -27,19 +27,19 @@ const STATUS_STYLES: { readonly [status: string]: Style } = {
   executing: "cyan",
 };
 
-/** The one word for where the call is, coloured. */
+/** The call's status, coloured. */
 export function statusText(output: Output, status: string): string {
   return output.style(STATUS_STYLES[status] ?? "dim", status);
 }
 
-/** Where a call stands, in the words of the API. */
+/** A call's status, as in the API. */
 export function statusOf({ call, confirmation }: Pick<FoundCall, "call" | "confirmation">): string {
   return confirmation === undefined ? call.status : shownStatus(confirmation.status, call.status);
 }
 
 /**
- * Everything that a person should see before they decide, and whose words they are: what is quoted behind a bar
- * was said by others. Nothing of the arguments is left out, but for declared secrets.
+ * Everything that a person should see before they decide. Text after a bar comes from others. The arguments are
+ * complete, except for declared secrets.
  */
 export function printCard(output: Output, found: FoundCall, owner?: OwnerState): void {
   const { call, confirmation, now } = found;
@@ -60,7 +60,7 @@ export function printCard(output: Output, found: FoundCall, owner?: OwnerState):
   printRun(output, call, { now, ...(owner === undefined ? {} : { owner }) });
 }
 
-/** How to decide what is open, or to settle what is unknown; for whoever may. */
+/** How to decide an open confirmation, or settle an unknown call, for people who may. */
 export function printWhatToDo(
   output: Output,
   found: FoundCall,
@@ -75,14 +75,14 @@ export function printWhatToDo(
     return;
   }
   if (call.status === "unknown") {
-    // Approved in a backup, and not begun there.
+    // Approved in a backup, and not started there.
     const what = call.startedAt === undefined ? "It may have run" : "It started";
     output.prose(`${what}, but the outcome is unknown. Find out what happened, then run one of these:`);
   }
   for (const line of lines) output.line(commandLine(line));
 }
 
-/** What follows `approve` or `deny` to decide what is shown, and nothing that came since. */
+/** The arguments of `approve` or `deny` that decide exactly the version shown. */
 export function wordsToDecide(confirmation: ConfirmationRecord): string {
   const { shownVersion: version } = confirmation;
   return `${idToDecide(confirmation)}${version === 1 ? "" : ` --shown-version ${version}`}`;
@@ -130,7 +130,7 @@ function printRun(
   call: CallRecord,
   { now, owner }: { readonly now: number; readonly owner?: OwnerState },
 ): void {
-  // Whoever has to find out what became of it searches for this, where the tool passed it on.
+  // A person who looks for the outcome can search for this key, if the tool passed it on.
   if (call.status === "unknown") printField(output, "key", inert(call.id));
   if (call.startedAt !== undefined) {
     printField(output, "started", `${describeTime(call.startedAt, now)}, attempt ${call.attempt}`);
@@ -144,7 +144,7 @@ function printRun(
   if (call.result !== undefined) printValue(output, "result", call.result);
 }
 
-/** A value that others gave, whole: on one line where it fits. */
+/** A complete value from others, on one line if it fits. */
 export function printValue(output: Output, label: string, value: JsonValue): void {
   const flat = inert(JSON.stringify(value));
   if (textWidth(flat) + LABEL_WIDTH + INDENT.length + 2 <= output.width) {

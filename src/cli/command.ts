@@ -1,38 +1,38 @@
 import { CountersignError } from "../protocol/index.ts";
 import type { Output } from "./output.ts";
 
-/** A flag as `--help` tells of it. */
+/** A flag as `--help` shows it. */
 export interface Flag {
   readonly type: "string" | "boolean";
   readonly short?: string;
-  /** What stands for the value in the usage, as in `--db URL`. */
+  /** The name of the value in the usage line, as in `--db URL`. */
   readonly value?: string;
   readonly help: string;
 }
 
 export type Flags = { readonly [name: string]: Flag };
 
-/** Everything that a command is given. */
+/** Everything that a command gets. */
 export interface Invocation {
-  /** What stood beside the flags, as many as the command takes. */
+  /** The positional arguments. */
   readonly words: readonly string[];
   readonly flags: GivenFlags;
   readonly output: Output;
   readonly env: NodeJS.ProcessEnv;
   readonly stdin: NodeJS.ReadStream;
-  /** Ends the process at once, whatever runs: for somebody who asked twice. */
+  /** Ends the process at once, whatever runs: for a second Ctrl-C. */
   readonly exitNow: (code: number) => never;
 }
 
-/** One command: how it is called, what it says of itself, and what it does. */
+/** One command: its name, its help, and what it does. */
 export interface Command {
   /** One word, or two for a member of a group: `audit verify`. */
   readonly name: string;
   readonly summary: string;
-  /** What stands after the name in the usage line. */
+  /** The positional arguments in the usage line. */
   readonly usage: string;
   readonly about?: string;
-  /** `many`: the last may stand any number of times. */
+  /** `many`: the last one may be repeated. */
   readonly words?: { readonly names: readonly string[]; readonly optional?: true; readonly many?: true };
   readonly flags: Flags;
   readonly examples: readonly { readonly line: string; readonly says: string }[];
@@ -57,7 +57,7 @@ export const LEDGER_FLAG: Flags = {
   },
 };
 
-/** The values of the flags that stood on the command line. */
+/** The values of the given flags. */
 export class GivenFlags {
   readonly #values: ReadonlyMap<string, string | true>;
 
@@ -74,7 +74,7 @@ export class GivenFlags {
     return value === true ? undefined : value;
   }
 
-  /** Throws `invalid-option` where the value is no number of at least `least`. */
+  /** Throws `invalid-option` if the value is not a number of at least `least`. */
   number(name: string, least: number): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;

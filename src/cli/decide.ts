@@ -26,14 +26,14 @@ export const SHOWN_VERSION_FLAG = {
   },
 } as const;
 
-/** Decides one confirmation for whoever sits here, and tells what came of it. */
+/** Decides one confirmation for the local user, and prints the result. */
 export async function decideHere(
   invocation: Invocation,
   verdict: Omit<DecisionInput, "id">,
 ): Promise<number> {
   const [given = ""] = invocation.words;
   const waitSeconds = invocation.flags.number("wait", 0);
-  // A question is shown in its first version unless `show` says otherwise.
+  // A question is at its first version unless `show` prints another.
   const shownVersion = invocation.flags.number("shown-version", 1) ?? 1;
   return withEngine(invocation, async (engine) => {
     const found = await findToDecide(engine.ledger, given);

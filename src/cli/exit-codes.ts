@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../protocol/index.ts";
 
-/** What a script can tell apart without reading a word. */
+/** Exit codes for scripts. */
 export const EXIT = {
   ok: 0,
   /** The check failed, or the call did: the answer is no. */
@@ -13,7 +13,7 @@ export const EXIT = {
   notAllowed: 5,
   /** The ledger cannot be used now, or not by this version. */
   unavailable: 6,
-  /** A fault of ours. */
+  /** An internal error. */
   internal: 70,
 } as const;
 

@@ -14,7 +14,7 @@ export type FoundCall = Snapshot & { readonly call: CallRecord };
 /** A question, with the call it is about. */
 export type FoundConfirmation = FoundCall & { readonly confirmation: ConfirmationRecord };
 
-// Fewer would let a word that was meant for one question hit another that came meanwhile.
+// With fewer characters, an id could match another question that came meanwhile.
 const LEAST_CHARACTERS = 4;
 const PAGE = 500;
 const MOST_CANDIDATES = 6;
@@ -40,8 +40,8 @@ export async function findConfirmation(ledger: Ledger, given: string): Promise<F
 }
 
 /**
- * The question that a word names for deciding it. Its whole id names any; whatever is looser names only a call's first
- * question, and nothing where it could also mean one that was decided: it may have been typed for that, and come again.
+ * Finds the question to decide. A whole id names any question; a shortened id names only a call's first question, and
+ * nothing if it also matches a decided one: it may be a repetition of that decision.
  */
 export async function findToDecide(ledger: Ledger, given: string): Promise<FoundConfirmation> {
   const exact = await ledger.load({ confirmation: given.toLowerCase() });
@@ -66,12 +66,12 @@ async function onlyFit(ledger: Ledger, given: string): Promise<string | undefine
   return [...fits][0];
 }
 
-/** What to type of a question's id to decide it: of a call's first question, the end will do. */
+/** The id to type to decide a question: for a call's first question, the end is enough. */
 export function idToDecide({ id, round }: ConfirmationRecord): string {
   return round === 0 ? shortId(id) : id;
 }
 
-/** As {@link findConfirmation}; a call that nobody was asked about is found by its own id. */
+/** Like {@link findConfirmation}; a call without a confirmation is found by its own id. */
 export async function findCall(ledger: Ledger, given: string): Promise<FoundCall> {
   const id = given.toLowerCase();
   const exact = (await ledger.load({ confirmation: id })) ?? (await ledger.load({ call: given }));
@@ -134,7 +134,7 @@ function isMeant(id: string, word: string): boolean {
   return id.endsWith(word) || shortId(id).startsWith(word);
 }
 
-// Of each only its ids are looked at.
+// Only the ids are compared.
 function pageOf(cursor: string | undefined): ListRequest {
   return { preview: true, limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
 }

@@ -14,12 +14,12 @@ import { cutTo, padTo } from "./text-width.ts";
 
 const KIND_WIDTH = 22;
 
-/** What a record says, as it is stored; null once it was erased. */
+/** A record's stored content; null if it was erased. */
 export function recordBody({ body }: JournalRecord): JsonObject | null {
   return isJsonObject(body) ? body : null;
 }
 
-/** One line: when, what, which tool, which confirmation, who; without what all lines would have in common. */
+/** One line: when, what, which tool, which confirmation, who; without values that are the same in all lines. */
 export function printRecord(output: Output, record: JournalRecord, common: readonly string[] = []): void {
   const time = output.style("dim", absoluteTime(record.at));
   const kind = padTo(cutTo(inert(record.kind), KIND_WIDTH), KIND_WIDTH);
@@ -55,9 +55,9 @@ function describe(entry: JournalEntry, common: readonly string[]): string {
     .join(" ");
 }
 
-/** What a line says beside the tool and the question that the record is about. */
+/** The rest of a line, after the tool and the question. */
 interface Line {
-  /** Where the record is about several calls. */
+  /** If the record is about several calls. */
   readonly tools?: string;
   readonly who?: string | undefined;
   readonly as?: string;

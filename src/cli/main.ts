@@ -13,7 +13,7 @@ const VERSION_WORDS: ReadonlySet<string> = new Set(["--version", "-v"]);
 
 /** Runs the command line and resolves to its exit code. Whatever goes wrong is one line on standard error. */
 export async function main(argv: readonly string[]): Promise<number> {
-  // `countersign pending | head` closes our output early; that is no error of ours.
+  // `countersign pending | head` closes our output early; that is not an error.
   process.stdout.on("error", ({ code }: NodeJS.ErrnoException) =>
     process.exit(code === "EPIPE" ? EXIT.ok : EXIT.unavailable),
   );

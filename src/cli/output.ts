@@ -16,7 +16,7 @@ const MAX_WIDTH = 80;
 const MIN_WIDTH = 40;
 const MIN_ROWS = 24;
 
-/** What a person, or a program, gets to read. Colour only on a terminal, and not where `NO_COLOR` is set. */
+/** Output for a person or a program. Colour only on a terminal, and not if `NO_COLOR` is set. */
 export class Output {
   readonly width: number;
   readonly isTerminal: boolean;
@@ -30,7 +30,7 @@ export class Output {
     this.#coloured = this.isTerminal && !env["NO_COLOR"] && env["TERM"] !== "dumb";
   }
 
-  /** What a full screen has now; a terminal may be resized. */
+  /** The current size of the screen; a terminal may be resized. */
   get size(): { readonly columns: number; readonly rows: number } {
     return {
       columns: Math.max(MIN_WIDTH, this.#sink.columns || MAX_WIDTH),
@@ -38,7 +38,7 @@ export class Output {
     };
   }
 
-  /** Our own words, or text that went through {@link inert} before. */
+  /** Our own text, or text that went through {@link inert} before. */
   line(text = ""): void {
     this.#sink.write(`${text}\n`);
   }
@@ -48,19 +48,19 @@ export class Output {
     this.#sink.write(text);
   }
 
-  /** Our own words, broken at the width of the page; `lead` stands before the first line. */
+  /** Our own text, wrapped at the page width; `lead` is before the first line. */
   prose(text: string, lead = ""): void {
     const [first = "", ...rest] = wrapTo(text, this.width - lead.length);
     this.line(`${lead}${first}`);
     for (const line of rest) this.line(`${" ".repeat(lead.length)}${line}`);
   }
 
-  /** One document. Characters that a terminal might act on are escaped, so nothing of the value is lost. */
+  /** One JSON document. Characters that a terminal might act on are escaped. */
   json(value: unknown): void {
     this.line(inertJson(value, 2));
   }
 
-  /** One value a line. */
+  /** One value per line. */
   jsonLine(value: unknown): void {
     this.line(inertJson(value, 0));
   }
@@ -69,11 +69,11 @@ export class Output {
     return this.#coloured ? styleText([style].flat(), text, { validateStream: false }) : text;
   }
 
-  /** Others' words, every line behind a bar, so that none can pass for one of ours. */
+  /** Text of others, each line after a bar, so that it cannot pass for our own. */
   quote(text: string, indent: string): void {
     const bar = this.style("dim", "│");
     const room = this.width - indent.length - 2;
-    // A tab is as wide as the terminal likes.
+    // The width of a tab depends on the terminal.
     const shown = displayText(text).replaceAll("\t", " ");
     for (const line of wrapTo(shown, room)) this.line(`${indent}${bar} ${line}`.trimEnd());
   }
@@ -87,7 +87,7 @@ export function inert(text: string, maxLength?: number): string {
 // JSON escapes the first 32 control characters by itself; terminals act on others too.
 const ACTIVE = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Default_Ignorable_Code_Point}]--[\n]]/gv;
 
-/** JSON that reads back as the same value and holds no character that moves, hides or reorders text. */
+/** JSON for the same value, without characters that move, hide or reorder text. */
 export function inertJson(value: unknown, indent: number): string {
   return JSON.stringify(value, null, indent).replaceAll(ACTIVE, (character) =>
     Array.from({ length: character.length }, (_, index) => escapeUnit(character.charCodeAt(index))).join(""),

@@ -3,15 +3,15 @@ import { CountersignError } from "../protocol/index.ts";
 import { COMMON_FLAGS, type Command, type Flag, type Flags, GivenFlags } from "./command.ts";
 import { nearest } from "./suggest.ts";
 
-/** What stood on the command line after the command's name. */
+/** The parsed command line after the command's name. */
 export interface CommandLine {
   readonly words: readonly string[];
   readonly flags: GivenFlags;
 }
 
 /**
- * Reads the arguments of one command. Throws `malformed-request` for a flag that it does not have, with the
- * one that was probably meant, for a missing value, and for words too many. With `--help` nothing is missing.
+ * Reads the arguments of one command. Throws `malformed-request` for a flag that it does not have, with the one that
+ * was probably meant, for a missing value, and for too many arguments. With `--help` nothing is required.
  */
 export function parseCommandLine(command: Command, args: readonly string[]): CommandLine {
   const known: Flags = { ...command.flags, ...COMMON_FLAGS };

@@ -1,13 +1,13 @@
 const CLEAR = "\r\u001B[K";
 const SHOW_EVERY_MS = 100;
 
-/** Tells a person at a terminal how far long work is; nobody else is told anything. */
+/** Shows the progress of long work, only in a terminal. */
 export class Progress {
   readonly #shown = process.stderr.isTTY;
   #nextAt = 0;
   #written = false;
 
-  /** Written at once where a line is due: work that never waits would keep a timer from it. */
+  /** Written at once when due, because work that never awaits would block a timer. */
   show(text: string): void {
     const now = performance.now();
     if (!this.#shown || now < this.#nextAt) return;
@@ -16,7 +16,7 @@ export class Progress {
     process.stderr.write(`${CLEAR}${text}`);
   }
 
-  /** Takes the line away. */
+  /** Removes the line. */
   end(): void {
     if (this.#written) process.stderr.write(CLEAR);
   }

@@ -4,14 +4,14 @@ import { statusOf } from "./card.ts";
 import type { FoundCall } from "./find-confirmation.ts";
 import { localPrincipal } from "./wiring.ts";
 
-/** A refusal of the engine, to be told like any other error; what to do about it is added where we know. */
+/** A refusal of the engine as an error, with a hint what to do if there is one. */
 export function toError({ code, message, field }: Refusal, advice?: string): CountersignError {
   const sentence = /[.!?]$/.test(message) ? message : `${message}.`;
   const words = advice === undefined ? sentence : `${sentence} ${advice}`;
   return new CountersignError(code, words, field === undefined ? {} : { details: { field } });
 }
 
-/** A call as programs get it: the confirmation's API form where there is one. */
+/** A call for programs: the confirmation's API form if there is one. */
 export function toJson({ call, confirmation, session }: FoundCall): JsonObject {
   if (confirmation !== undefined) {
     return { ...toConfirmation({ confirmation, call, session }, localPrincipal()) } as unknown as JsonObject;

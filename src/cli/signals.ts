@@ -1,13 +1,13 @@
-/** How a process is asked to end. */
+/** A request to stop the process. */
 export type StopSignal = "SIGINT" | "SIGTERM";
 
-/** What a shell shows for a process that such a signal ended. */
+/** The exit code for a process that such a signal ended. */
 export const SIGNAL_EXITS: Readonly<Record<StopSignal, number>> = { SIGINT: 130, SIGTERM: 143 };
 
-/** The first wish to end, to be met in good order; a second one ends the process at once. */
+/** The first signal shuts down in order; a second one ends the process at once. */
 export interface Stopping {
   readonly requested: Promise<StopSignal>;
-  /** Back to the usual: a signal ends the process. */
+  /** Back to the default: a signal ends the process. */
   forget(): void;
 }
 
@@ -26,7 +26,7 @@ export function listenForStop(exitNow: (code: number) => never): Stopping {
   process.on("SIGINT", onInterrupt);
   process.on("SIGTERM", onTerminate);
   process.on("disconnect", onOrphaned);
-  // Waiting for this is no reason to stay.
+  // Does not keep the process alive.
   process.channel?.unref();
   return {
     requested,

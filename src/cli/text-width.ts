@@ -1,7 +1,7 @@
 import stringWidth from "string-width";
 
 const GRAPHEMES = new Intl.Segmenter("en", { granularity: "grapheme" });
-// Number signs of Arabic and others: drawn, but part of the letter that follows, any number of them.
+// Number signs of Arabic and other scripts: visible, but part of the following letter.
 const AFTER_SIGN = /(?<=[\p{Cf}--\p{Default_Ignorable_Code_Point}])/v;
 const ASCII = /^[\x20-\x7E]*$/;
 
@@ -31,7 +31,7 @@ export function cutTo(text: string, width: number): string {
   return `${kept}…`;
 }
 
-/** Breaks at blanks where it can, and inside a word that is longer than a line. Newlines stay. */
+/** Wraps at spaces if possible, and inside words that are longer than a line. Keeps newlines. */
 export function wrapTo(text: string, width: number): readonly string[] {
   return text.split("\n").flatMap((line) => wrapLine(line, width));
 }
@@ -72,7 +72,7 @@ function* graphemesOf(text: string): Generator<string> {
   for (const part of text.split(AFTER_SIGN)) for (const { segment } of GRAPHEMES.segment(part)) yield segment;
 }
 
-// At least one: where terminals disagree, a line that is too short is harmless and one that is too long is not.
+// At least one: terminals disagree, and a line that is too short is harmless.
 function columnsOf(grapheme: string): number {
   return Math.max(1, stringWidth(grapheme));
 }

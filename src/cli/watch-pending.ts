@@ -9,21 +9,21 @@ import { SIGNAL_EXITS } from "./signals.ts";
 import { cutTo, padTo } from "./text-width.ts";
 import { commandLineFor } from "./wiring.ts";
 
-/** What waits for a person, and what must be settled. */
+/** Open confirmations, and calls that must be settled. */
 export interface Pending {
   readonly items: readonly ConfirmationWithCall[];
   readonly next?: string;
   readonly unknown: readonly CallRecord[];
 }
 
-// The terminal's second screen, so that what stood there before comes back.
+// The terminal's alternate screen, so that the old content comes back.
 const ENTER = "\u001B[?1049h\u001B[?25l";
 const LEAVE = "\u001B[?25h\u001B[?1049l";
 const HOME = "\u001B[H";
 const CLEAR_LINE = "\u001B[K";
 const CLEAR_BELOW = "\u001B[J";
 const CTRL_C = "\u0003";
-// Also Ctrl-D and Escape; an arrow key begins with the latter and is none.
+// Also Ctrl-D and Escape; an arrow key starts with Escape but is not one.
 const LEAVING: readonly string[] = ["q", "Q", "\u0004", "\u001B"];
 const TICK_MS = 1_000;
 const FRAME_ROWS = 5;
@@ -31,7 +31,7 @@ const URGENT_MS = 60_000;
 
 const WIDTHS = { id: 8, tool: 20, user: 14, expires: 9 } as const;
 
-/** A table that follows the ledger until the person leaves. Draws at every change and once a second. */
+/** A live table of the ledger until the person leaves. Drawn at every change and once a second. */
 export async function watchPending(
   invocation: Invocation,
   ledger: Ledger,
@@ -83,7 +83,7 @@ function onKeys(stdin: NodeJS.ReadStream, leave: (code: number) => void): () => 
   };
 }
 
-/** The whole screen as it should be now. */
+/** The content of the screen. */
 function drawing(invocation: Invocation, { items, next, unknown }: Pending, now: number): string {
   const { output } = invocation;
   const { columns, rows } = output.size;

@@ -9,20 +9,20 @@ import type { Invocation } from "./command.ts";
 const DEFAULT_URL = "sqlite:countersign.db";
 const DEFAULT_FILE = "countersign.db";
 
-/** What the demo makes in the working directory. */
+/** The demo's ledger in the working directory. */
 export const DEMO_FILE = "countersign-demo.db";
 
-/** The door that decisions made here are recorded with. */
+/** The `via` that decisions made here are recorded with. */
 export const VIA = "cli";
 
-/** Which ledger is meant: the flag's, else the environment's, else the usual one. */
+/** The ledger's URL: from the flag, else from the environment, else the default. */
 export function ledgerUrl({ flags, env }: Invocation, usual: string = DEFAULT_URL): string {
   return flags.text("db") ?? (env["COUNTERSIGN_DB"] || usual);
 }
 
 /**
- * Opens the ledger for the time of one command, with an engine that hosts nothing: what is decided here runs
- * where its app is hosted. A file that is not there is not made: an empty ledger would answer every question.
+ * Opens the ledger for one command, with an engine that hosts nothing: approved calls run where their app is hosted. A
+ * missing file is not created, because an empty ledger would give wrong answers.
  */
 export async function withEngine<T>(invocation: Invocation, use: (engine: Engine) => Promise<T>): Promise<T> {
   const url = ledgerUrl(invocation);
@@ -44,11 +44,11 @@ export async function withEngine<T>(invocation: Invocation, use: (engine: Engine
 }
 
 /** Does the ledger outlive the process? */
-export function isKept(url: string): boolean {
+export function isPersistent(url: string): boolean {
   return !/^(memory:|sqlite:(\/\/)?:memory:$)/.test(url);
 }
 
-/** Opens the ledger, and makes it where there is none. The secret is `COUNTERSIGN_SECRET`. */
+/** Opens the ledger, or creates it. The secret is `COUNTERSIGN_SECRET`. */
 export async function openEngine(
   url: string,
   limits: Pick<EngineOptions, "maxResultBytes"> = {},
@@ -56,12 +56,12 @@ export async function openEngine(
   return createEngine({ ...limits, ledger: url });
 }
 
-/** Whoever runs this process, as the machine knows them. Nobody checked a password: not authenticated. */
+/** The OS user of this process. Not authenticated, because no password was checked. */
 export function localPrincipal(): Principal {
   return toPrincipal({ id: `local:${userName()}`, kind: "local" });
 }
 
-/** The name of whoever runs this process. */
+/** The name of the OS user. */
 export function userName(): string {
   try {
     return userInfo().username;
@@ -71,15 +71,15 @@ export function userName(): string {
   }
 }
 
-/** The file of a SQLite ledger; undefined of any other. */
+/** The file of a SQLite ledger; undefined for any other. */
 export function fileOf(url: string): string | undefined {
   const [, path] = /^sqlite:(?:\/\/)?(.*)$/s.exec(url) ?? [];
   return path === undefined || path === ":memory:" ? undefined : path || DEFAULT_FILE;
 }
 
 /**
- * A command line that works where this process was started: how to call us, these words, and the same ledger. From a
- * clone we are `npm start --`, from an installed package `npx countersign`.
+ * A command line that works where this process was started, with the same ledger. In a clone it starts with `npm start
+ * --`, with an installed package `npx countersign`.
  */
 export function commandLineFor(invocation: Invocation, usual?: string): (words: string) => string {
   const url = ledgerUrl(invocation, usual);

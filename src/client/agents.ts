@@ -37,7 +37,7 @@ export function sessionsClient(transport: Transport): SessionsClient {
   };
 }
 
-/** Says something to an agent; its events, as they come. Leaving the loop detaches: the run goes on. */
+/** Sends a message to an agent and yields its events. Leaving the loop only stops watching; the run continues. */
 export async function* runSse(
   transport: Transport,
   { app, user, session, message, streaming = false, stateDelta }: RunRequest,
@@ -62,7 +62,7 @@ export async function* runSse(
   for await (const { data } of readSse(response.body, signal)) {
     if (data === undefined) continue;
     const told = JSON.parse(data) as Event & { readonly error?: string };
-    // The ADK's routes tell a failure in the stream, after it has begun.
+    // The ADK's routes report a failure inside the stream.
     if (typeof told.error === "string") throw new CountersignProblem(response.status, told);
     yield told;
   }

@@ -22,12 +22,12 @@ import type {
   WriteOptions,
 } from "./types.ts";
 
-/** What waits for a person, and decisions on it. */
+/** Confirmations, and decisions on them. */
 export interface ConfirmationsClient {
   list(filter?: ListOptions, options?: CallOptions): Promise<ListPage<Confirmation>>;
   get(id: string, options?: CallOptions): Promise<Confirmation>;
   context(id: string, options?: CallOptions): Promise<ConfirmationContext>;
-  /** Resolves once committed; the run goes on by itself. */
+  /** Resolves once committed; the run continues by itself. */
   decide(id: string, decision: Decision, options?: DecideOptions): Promise<Confirmation>;
   cancel(
     id: string,
@@ -37,7 +37,7 @@ export interface ConfirmationsClient {
   settle(id: string, settlement: SettlementInput, options?: WriteOptions): Promise<Confirmation>;
 }
 
-/** Calls of unknown outcome about which nobody was asked. */
+/** Unknown calls without a confirmation. */
 export interface CallsClient {
   unknown(
     page?: { readonly cursor?: string; readonly limit?: number },
@@ -46,41 +46,43 @@ export interface CallsClient {
   settle(id: string, settlement: SettlementInput, options?: WriteOptions): Promise<Call>;
 }
 
-/** Messages to channels that were given up. For administrators. */
+/** Failed deliveries to channels. For administrators. */
 export interface DeliveriesClient {
   list(
     page?: { readonly cursor?: string; readonly limit?: number },
     options?: CallOptions,
   ): Promise<ListPage<FailedDelivery>>;
-  /** Has it sent again; resolves to what it was, not to whether it arrives. */
+  /** Sends it again; resolves to the failed delivery, before it arrives. */
   retry(
     delivery: Pick<FailedDelivery, "channel" | "sequence">,
     options?: WriteOptions,
   ): Promise<FailedDelivery>;
 }
 
-/** What the ledger was noticed to have lost. For whoever may decide; the details, and to acknowledge, for administrators. */
+/**
+ * Losses that were detected in the ledger. For people who may decide; details and acknowledging are for administrators.
+ */
 export interface NoticesClient {
   list(options?: CallOptions): Promise<{ readonly items: readonly Notice[] }>;
-  /** Hides it from everybody; resolves to it, with who did so first. */
+  /** Hides it from everybody; resolves to it, with who acknowledged it first. */
   acknowledge(id: string, options?: CallOptions): Promise<Notice>;
 }
 
-/** A Countersign server, typed. What it refuses is thrown as a `CountersignProblem`. */
+/** A typed client of a Countersign server. Refusals are thrown as `CountersignProblem`. */
 export interface Client {
   me(options?: CallOptions): Promise<Me>;
   readonly confirmations: ConfirmationsClient;
   readonly calls: CallsClient;
   readonly deliveries: DeliveriesClient;
   readonly notices: NoticesClient;
-  /** Each on its own: an entry is its confirmation or its problem. */
+  /** Decides independently: each entry is a confirmation or a problem. */
   decideMany(
     decisions: readonly (Decision & { readonly id: string })[],
     options?: WriteOptions,
   ): Promise<readonly DecisionEntry[]>;
   audit(options?: AuditOptions): Promise<ListPage<AuditRecord>>;
   verify(options?: CallOptions & { readonly head?: string }): Promise<Verification>;
-  /** Every change to what I may see; reconnects by itself. */
+  /** Every change that the caller may see; reconnects by itself. */
   stream(options?: StreamOptions): AsyncGenerator<StreamMessage>;
   /** Names of the apps that are served. */
   apps(options?: CallOptions): Promise<readonly string[]>;
@@ -88,7 +90,7 @@ export interface Client {
   runSse(request: RunRequest, options?: WriteOptions): AsyncGenerator<Event>;
 }
 
-/** A client for the server at an address; for Node and browsers. */
+/** Creates a client for a server; for Node.js and browsers. */
 export function createClient(options: ClientOptions): Client {
   const transport = new Transport(options);
   return {

@@ -1,6 +1,6 @@
 import type { ErrorCode, Problem } from "../protocol/index.ts";
 
-/** What the server refused, in its words. Where it gave no reason of its own, `code` is absent. */
+/** A refusal of the server. `code` is absent if the answer was not a problem document. */
 export class CountersignProblem extends Error {
   override readonly name = "CountersignProblem";
   readonly status: number;
@@ -22,7 +22,7 @@ export class CountersignProblem extends Error {
   }
 }
 
-/** The problem that a response tells of; whatever its body is, there is one. */
+/** The problem in a response; made up from the status if the body has none. */
 export async function problemOf(response: Response): Promise<CountersignProblem> {
   const text = await response.text().catch(() => "");
   let told: unknown;

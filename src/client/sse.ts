@@ -1,4 +1,4 @@
-/** One message of an event stream; `data` is undefined where there was only an id. */
+/** One message of an event stream; `data` is undefined if there was only an id. */
 export interface SseMessage {
   readonly id: string | undefined;
   readonly event: string;

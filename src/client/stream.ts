@@ -10,8 +10,8 @@ const LONGEST_PAUSE_MS = 15_000;
 const SILENCE_MS = 45_000;
 
 /**
- * What changes, for as long as the signal allows. Comes back by itself after the last message that arrived; what was
- * missed meanwhile comes first. A refusal that trying again cannot cure (401, 403…) is thrown.
+ * Yields changes until the signal aborts. Reconnects by itself after the last message; missed changes come first. A
+ * permanent refusal (401, 403…) is thrown.
  */
 export async function* followChanges(
   transport: Transport,
@@ -101,7 +101,7 @@ function toStreamMessage({ event, data }: SseMessage, id: string): StreamMessage
     case "snapshot":
       return { type: "snapshot", id, page: told as ListPage<Confirmation> };
     default:
-      // A server that is newer than this client may say more.
+      // A newer server may send other types.
       return undefined;
   }
 }

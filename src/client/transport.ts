@@ -1,13 +1,14 @@
 import { problemOf } from "./problem.ts";
 
+/** Options of {@link createClient}. */
 export interface ClientOptions {
-  /** Where the server is, as in `http://127.0.0.1:8000`; in a browser, "" is the page's own origin. */
+  /** The server's URL, as in `http://127.0.0.1:8000`; in a browser, "" is the page's own origin. */
   readonly baseUrl: string;
-  /** Sent as a bearer token, or asked for anew each time. */
+  /** A bearer token, or a function that returns it for each request. */
   readonly token?: string | (() => string | undefined | Promise<string | undefined>);
   /**
-   * For a page that is logged in by cookie: what the login answered as `proof`, or asked for anew each time. The cookie
-   * does not count without it.
+   * For a page with a login cookie: the `proof` that the login returned, or a function that returns it. The cookie is
+   * not valid without it.
    */
   readonly proof?: string | (() => string | undefined);
   readonly fetch?: (request: Request) => Promise<Response>;
@@ -30,7 +31,9 @@ export const PROOF_HEADER = "countersign-proof";
 const TRIES = 4;
 const FIRST_PAUSE_MS = 200;
 
-/** Sends requests. What the server refuses is thrown as a problem; a lost connection is tried again only where that is safe. */
+/**
+ * Sends requests. Refusals are thrown as problems; after a lost connection a request is retried only if that is safe.
+ */
 export class Transport {
   readonly #options: ClientOptions;
   readonly #fetch: (request: Request) => Promise<Response>;
@@ -56,7 +59,7 @@ export class Transport {
   }
 
   async #persist(call: Call): Promise<Response> {
-    // What has a key is one request however often it is sent. Whoever reads can simply read again.
+    // A request with a key can be repeated, and so can a read.
     const tries = call.idempotencyKey !== undefined ? TRIES : 1;
     for (let tried = 1; ; tried += 1) {
       try {
@@ -90,7 +93,7 @@ export class Transport {
   }
 }
 
-/** Resolves after a while, or at once when nobody waits any more. */
+/** Resolves after a while, or at once when the signal aborts. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const over = (): void => {

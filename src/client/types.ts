@@ -7,17 +7,17 @@ import type {
 } from "../engine/index.ts";
 import type { Content, Event, JsonObject, JsonValue, Problem } from "../protocol/index.ts";
 
-/** A page of a list. It may be short, or empty, and still have a next one. */
+/** A page of a list. It may be short or empty and still have a `next`. */
 export interface ListPage<T> {
   readonly items: readonly T[];
   readonly next?: string;
 }
 
-/** What the ledger was noticed to have lost. Who noticed, and whose it was, is for administrators. */
+/** A loss that was detected in the ledger. Details are for administrators. */
 export type Notice = Omit<KeptNotice, "host" | "pid" | "details"> &
   Partial<Pick<KeptNotice, "host" | "pid" | "details">>;
 
-/** Which confirmations to list; what waits, if nothing is said. */
+/** Which confirmations to list. Default: the open ones. */
 export interface ListOptions {
   readonly status?: ShownStatus | "all" | readonly ShownStatus[];
   readonly tool?: string;
@@ -28,7 +28,7 @@ export interface ListOptions {
   readonly turn?: string;
   /** Words in tool, agent and arguments. */
   readonly q?: string;
-  /** `true`: those I asked for. `"decidable"`: those I may decide now. */
+  /** `true`: requested by the caller. `"decidable"`: the caller may decide them now. */
   readonly mine?: boolean | "decidable";
   readonly cursor?: string;
   readonly limit?: number;
@@ -41,26 +41,27 @@ export interface CallOptions {
 
 /** Options of everything that changes something. */
 export interface WriteOptions extends CallOptions {
-  /** Makes two requests one. Without it a lost connection is told, not tried again. */
+  /** Makes repeated requests one. Without it, a lost connection throws instead of being retried. */
   readonly idempotencyKey?: string;
 }
 
-/** What somebody says about a confirmation. */
+/** A decision about a confirmation. */
 export interface Decision {
   readonly confirmed: boolean;
   readonly payload?: JsonValue;
   readonly reason?: string;
   readonly args?: JsonObject;
-  /** What was shown; refused if it changed since. */
+  /** The version that was shown; the decision is refused if it has changed since. */
   readonly version?: number;
 }
 
+/** Options of a decision. */
 export interface DecideOptions extends WriteOptions {
   /** Seconds to wait for the call's end before the answer, at most 60. */
   readonly wait?: number;
 }
 
-/** What became of one of many decisions. */
+/** The result of one of many decisions. */
 export interface DecisionEntry {
   readonly id: string;
   readonly status: number;
@@ -68,7 +69,7 @@ export interface DecisionEntry {
   readonly problem?: Problem;
 }
 
-/** What a person looks at before deciding, beside the question. */
+/** What a person sees before deciding, besides the question. */
 export interface ConfirmationContext {
   readonly turn: readonly Confirmation[];
   readonly earlier: readonly Confirmation[];
@@ -76,7 +77,7 @@ export interface ConfirmationContext {
     readonly author: string;
     readonly at: string;
     readonly text: string;
-    /** Who brought it along; the author need not have said it. Absent for what was said here. */
+    /** Who imported it; the author may not have said it. Absent for native messages. */
     readonly imported?: { readonly by: string };
   }[];
   /** Who sent the message that led to it, as they were known then. */
@@ -97,6 +98,7 @@ export interface Call extends EngineCall {
   readonly owner?: CallOwner;
 }
 
+/** The caller, and how people log in to the server. */
 export interface Me {
   readonly principal: Pick<Principal, "id" | "kind" | "roles" | "scopes" | "authenticated">;
   readonly auth: string;
@@ -115,10 +117,11 @@ export interface AuditRecord {
   readonly hash: string;
 }
 
+/** Which journal records to list. */
 export interface AuditOptions extends CallOptions {
   /** Begin after the record with this `seq`. */
   readonly after?: number;
-  /** Of the page before: its `next`. */
+  /** The `next` of the page before. */
   readonly cursor?: string;
   readonly limit?: number;
   readonly session?: string;
@@ -126,24 +129,25 @@ export interface AuditOptions extends CallOptions {
   readonly q?: string;
 }
 
-/** What the live stream tells. `id` is what to come back with. */
+/** A message of the live stream. Reconnect with its `id`. */
 export type StreamMessage =
   | { readonly type: "ready"; readonly id: string }
   | { readonly type: "confirmation"; readonly id: string; readonly confirmation: Confirmation }
-  /** Forget what you know; a snapshot follows. */
+  /** Discard your state; a snapshot follows. */
   | { readonly type: "reset"; readonly id: string; readonly reason: string }
   | { readonly type: "snapshot"; readonly id: string; readonly page: ListPage<Confirmation> };
 
-/** How the connection of a stream is; `waiting`: until the next try. */
+/** The state of a stream's connection; `waiting`: until the next try. */
 export type StreamState = "connecting" | "open" | "waiting";
 
+/** Where a stream starts, and what to do while it runs. */
 export interface StreamOptions {
   readonly lastEventId?: string;
   readonly signal?: AbortSignal;
   readonly onState?: (state: StreamState) => void;
 }
 
-/** A session as the ADK's routes tell it; times are seconds. */
+/** A session as the ADK's routes return it; times are seconds. */
 export interface Session {
   readonly id: string;
   readonly appName: string;

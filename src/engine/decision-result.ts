@@ -8,19 +8,19 @@ export interface DecisionResult<End> {
   readonly confirmation: Confirmation;
   /** The same decision was committed before. */
   readonly repeated: boolean;
-  /** Resolves when what follows from the decision is over. Nothing is lost by ignoring it. */
+  /** Resolves when the call has ended. You may ignore it; the call runs anyway. */
   readonly finished: Promise<End>;
 }
 
-/** A decision that was not taken, and the confirmation as it is. */
+/** A refused decision, and the confirmation as it is now. */
 export interface DecisionRefusal extends Refusal {
   readonly confirmation?: Confirmation;
 }
 
-/** What an approval or a denial says beside its verdict. */
+/** What an approval or a denial has besides its verdict. */
 export type Verdict = Acting & Omit<DecisionInput, "id" | "confirmed">;
 
-/** Who looks: without it, nothing `can` be done with what is shown. */
+/** Who reads it. Without it, every member of `can` is false. */
 export interface Looking {
   readonly by?: PrincipalInput;
 }

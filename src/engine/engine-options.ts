@@ -9,21 +9,23 @@ export interface EngineOptions extends Partial<EngineSettings> {
   readonly ledger: Ledger;
   readonly clock?: Clock;
   readonly newId?: NewId;
-  /** Signs decisions and keys the journal's chain. All processes of one ledger must have the same. */
+  /** Signs decisions and keys the journal's chain. All processes of one ledger must have the same secret. */
   readonly secret?: string;
-  /** How this process calls itself where a person has to find it. */
+  /** A name for this process that people are shown. */
   readonly hostName?: string;
-  /** Told of what nobody waits for: the end of a call that the ledger does not take. A process warning if nothing is said. */
+  /**
+   * Called for errors that no caller waits for: the end of a call that cannot be stored. Default: a process warning.
+   */
   readonly onError?: (error: unknown) => void;
-  /** Told of what the ledger no longer has, though it had acknowledged it. A process warning if nothing is said. */
+  /** Called when the ledger has lost something that it had acknowledged. Default: a process warning. */
   readonly onNotice?: (notice: LedgerNotice) => void;
-  /** Rules over all calls of this engine, through every door. */
+  /** Rules over all calls of this engine, from every entry point. */
   readonly policy?: Policy;
   /** Called around decisions, claims, tools and models, for tracing. */
   readonly trace?: Trace;
 }
 
-/** The limits that are given, and the defaults for the others. */
+/** The given limits, with defaults for the others. */
 export function settingsOf(options: Partial<EngineSettings>): EngineSettings {
   const names = Object.keys(DEFAULT_SETTINGS) as (keyof EngineSettings)[];
   const settings = names.map((name) => [name, options[name] ?? DEFAULT_SETTINGS[name]]);
@@ -38,7 +40,7 @@ export function warnOf({ message, details }: LedgerNotice): void {
   process.emitWarning(`Countersign: ${message} ${JSON.stringify(details)}`);
 }
 
-/** Runs until it succeeds, and from then on costs nothing. */
+/** Runs until it succeeds once; after that it does nothing. */
 export function onceDone(work: () => Promise<void>): () => Promise<void> | undefined {
   let done = false;
   return () => {

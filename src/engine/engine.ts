@@ -64,21 +64,21 @@ import {
 
 let readParts: (engine: Engine) => EngineParts;
 
-/** What the engine's commands work with, for runtimes, which call them directly. Not for programs. */
+/** Internal parts of the engine, for runtimes. Not for programs. */
 export function partsOf(engine: Engine): EngineParts {
   return readParts(engine);
 }
 
 /**
- * The gate, the lifecycle and at-most-once execution over one ledger. Starts no timer by itself: a decision
- * taken here runs here; `work()` does everything else.
+ * The gate, the lifecycle and at-most-once execution over one ledger. Starts no timers: a call that is approved here
+ * runs here; `work()` does everything else.
  */
 export class Engine {
   static {
     readParts = (engine) => engine.#parts;
   }
 
-  /** @internal Decisions with their records, for the doors of this package. */
+  /** @internal Decisions with their records, for the other parts of this package. */
   readonly decisions: Decisions;
   readonly #parts: EngineParts;
   readonly #hosts = new Map<string, Host>();
@@ -152,9 +152,9 @@ export class Engine {
   }
 
   /**
-   * Can this process write here? Throws `invalid-option` if the ledger was begun with another secret, and whatever keeps
-   * this process's lease from being renewed (a full disk, a database that only reads) until that is over. Writes nothing
-   * while all is well.
+   * Can this process write to the ledger? Throws `invalid-option` if the ledger was created with another secret, and
+   * the error that prevents renewing this process's lease (a full disk, a read-only database) while it lasts. Writes
+   * nothing if all is well.
    */
   async ready(): Promise<void> {
     await this.#parts.ready();
@@ -162,12 +162,12 @@ export class Engine {
     await this.#parts.lease.check();
   }
 
-  /** @internal The limits that count here. */
+  /** @internal The limits of this engine. */
   get settings(): EngineSettings {
     return this.#parts.settings;
   }
 
-  /** @internal For what runtimes do beside the engine. */
+  /** @internal For other work of runtimes. */
   get trace(): Trace {
     return this.#parts.trace;
   }
@@ -186,7 +186,7 @@ export class Engine {
     return gate.call;
   }
 
-  /** @internal Says that this process can run an app's calls. */
+  /** @internal Registers that this process can run an app's calls. */
   host(host: Host): void {
     if (this.#hosts.has(host.app)) {
       throw new CountersignError("invalid-option", `This engine already hosts the app ${host.app}.`);
@@ -194,17 +194,17 @@ export class Engine {
     this.#hosts.set(host.app, host);
   }
 
-  /** Approves a confirmation. Resolves once committed; the call runs by itself. Throws a refusal. */
+  /** Approves a confirmation. Resolves once committed; the call then runs by itself. Throws if refused. */
   async approve(id: string, verdict: Verdict): Promise<DecisionResult<Confirmation>> {
     return this.#decideOne({ ...verdict, id, confirmed: true }, verdict);
   }
 
-  /** Denies a confirmation: its call does not run. Throws a refusal. */
+  /** Denies a confirmation: its call does not run. Throws if refused. */
   async deny(id: string, verdict: Verdict): Promise<DecisionResult<Confirmation>> {
     return this.#decideOne({ ...verdict, id, confirmed: false }, verdict);
   }
 
-  /** Decides many, each on its own: an entry is its result or its refusal. */
+  /** Decides many, independently: each entry is a result or a refusal. */
   async decide(
     decisions: readonly DecisionInput[],
     acting: Acting,
@@ -215,20 +215,20 @@ export class Engine {
     );
   }
 
-  /** Withdraws an open question, or an approval whose call nobody has started. Throws a refusal. */
+  /** Withdraws an open confirmation, or an approval whose call has not started. Throws if refused. */
   async cancel(id: string, acting: Acting & { readonly reason: string }): Promise<Confirmation> {
     const cancelled = await this.decisions.cancel(id, acting);
     if (!cancelled.ok) throw refusalError(cancelled);
     return toConfirmation(cancelled, toPrincipal(acting.by));
   }
 
-  /** Settles the call of a confirmation, where its outcome is unknown. Throws a refusal. */
+  /** Settles the call of a confirmation if its outcome is unknown. Throws if refused. */
   async settle(id: string, settlement: SettlementInput, acting: Acting): Promise<Confirmation> {
     await this.#settle({ confirmation: id }, settlement, acting);
     return this.confirmation(id, acting);
   }
 
-  /** Settles a call of unknown outcome that nobody was asked about, by its own id. Throws a refusal. */
+  /** Settles an unknown call that had no confirmation, by its own id. Throws if refused. */
   async settleCall(id: string, settlement: SettlementInput, acting: Acting): Promise<Call> {
     return this.#settle({ call: id }, settlement, acting);
   }
@@ -238,7 +238,7 @@ export class Engine {
     return readConfirmation(this.ledger, id, by && toPrincipal(by));
   }
 
-  /** What waits for a person, nearest deadline first. */
+  /** The open confirmations, nearest deadline first. */
   async pending(
     filter: Looking & { readonly app?: string; readonly user?: string } = {},
   ): Promise<readonly Confirmation[]> {
@@ -246,9 +246,9 @@ export class Engine {
     return readPending(this.ledger, { ...wanted, viewer: by && toPrincipal(by) });
   }
 
-  /** Resolves when the call has its answer, or its outcome is unknown, wherever it runs. */
+  /** Resolves when the call has ended or its outcome is unknown, wherever it runs. */
   async finished(callId: string): Promise<Call> {
-    // Whoever waits for this is not done, even if nothing else keeps the process alive.
+    // Keeps the process alive while somebody waits for this.
     const release = this.#parts.clock.hold();
     return this.#untilEnded(callId).finally(release);
   }
@@ -270,7 +270,7 @@ export class Engine {
     }
   }
 
-  /** @internal Makes a session, with state where there is any to begin with, and what else there is. */
+  /** @internal Creates a session, with initial state and events if given. */
   async createSession(
     name: SessionName,
     state: JsonObject = {},
@@ -279,7 +279,7 @@ export class Engine {
     return createSession(this.#parts, name, { ...start, state });
   }
 
-  /** @internal Lays a change over a session's state. */
+  /** @internal Merges a change into a session's state. */
   async changeState(
     name: SessionName,
     delta: JsonObject,
@@ -288,7 +288,7 @@ export class Engine {
     return changeState(this.#parts, name, { delta, ...(once && { once }) });
   }
 
-  /** Erases a session's content; what was open is withdrawn, and the audit trail still verifies. */
+  /** Erases a session's content. Open confirmations are withdrawn; the journal still verifies. */
   async deleteSession(
     name: SessionName,
     by: PrincipalInput,
@@ -297,22 +297,25 @@ export class Engine {
     return deleteSession(this.#parts, name, { by: toPrincipal(by), ...(once && { once }) });
   }
 
-  /** Erases sessions in which nothing has happened for so long and nothing is open. */
+  /** Erases sessions without activity for this long and with nothing open. */
   async prune(olderThanMs: number, onPruned?: (count: number) => void): Promise<number> {
     return prune(this.#parts, olderThanMs, onPruned);
   }
 
-  /** Says that this ledger was restored from a backup: what may have run since becomes `unknown`. Before `work()`. */
+  /**
+   * Marks this ledger as restored from a backup: calls that may have run since become `unknown`. Call it before
+   * `work()`.
+   */
   async markRestored(acting: Acting, onProgress?: (report: RestoreReport) => void): Promise<RestoreReport> {
     return markRestored(this.#parts, toDecider(acting), onProgress);
   }
 
-  /** @internal Stops a run: nothing further is started, and what is open is withdrawn. */
+  /** @internal Stops a run: nothing more is started, and open confirmations are withdrawn. */
   async cancelRun(run: RunToCancel): Promise<boolean> {
     return cancelRun(this.#parts, run);
   }
 
-  /** Seals the journal and gives its head, to be kept elsewhere. */
+  /** Seals the journal and returns its head. Store it elsewhere. */
   async head(): Promise<string> {
     return headText(await seal(this.#auditParts()));
   }
@@ -323,8 +326,8 @@ export class Engine {
   }
 
   /**
-   * Does what is due: expiry, recovery, calls approved elsewhere, sealing. Until stopped; or once, for hosts without
-   * long-lived processes: then it resolves when what it started is done.
+   * Does what is due: expiry, recovery, calls approved elsewhere, sealing. Runs until stopped. With `once` it does one
+   * round, for hosts without long-lived processes, and resolves when the work that it started is done.
    */
   work(options: WorkOptions & { readonly once: true }): Promise<void>;
   work(options?: WorkOptions): Worker;
@@ -337,8 +340,8 @@ export class Engine {
   }
 
   /**
-   * Finishes what runs here, gives up the lease and closes the ledger; whoever still waits for something is told. What the
-   * ledger does not take is given up after `closeWithinMs`, and found by recovery.
+   * Finishes what runs here, releases the lease and closes the ledger; pending promises reject. Results that cannot be
+   * stored within `closeWithinMs` are left to recovery.
    */
   async close(): Promise<void> {
     const { clock, lease, settings } = this.#parts;
@@ -347,7 +350,7 @@ export class Engine {
     try {
       await Promise.all([...this.#workers].map((worker) => worker.stop()));
       await this.#executions.idle();
-      // A ledger that is away is no reason to stay open: the lease runs out by itself.
+      // Do not wait for an unreachable ledger: the lease expires by itself.
       await lease.retire().catch(() => {});
       await this.ledger.close();
     } finally {
@@ -358,8 +361,9 @@ export class Engine {
   }
 
   /**
-   * Leaves what still runs here to others, who then need not wait for the lease to run out: what may be repeated is run
-   * again, the rest is `unknown`. Only for a process that ends right after: a body that went on would do so unheard.
+   * Releases what still runs here, so that others need not wait for the lease to expire: repeatable calls run again,
+   * the rest become `unknown`. Only for a process that exits right after: results of functions that keep running are
+   * lost.
    */
   async abandon(): Promise<void> {
     await this.#parts.lease.abandon();
@@ -377,12 +381,12 @@ export class Engine {
     return toCall(settled.call, settled.session);
   }
 
-  // `finished` is asked for seldom, and for a call that runs elsewhere it costs a watcher: made when read.
+  // `finished` is rarely read, and for a call that runs elsewhere it needs a watcher, so it is created when read.
   #result({ confirmation, call, session, repeated }: Decided): DecisionResult<Confirmation> {
     const by = confirmation.votes.at(-1)?.by;
     const finished = (): Promise<Confirmation> => {
       const ended = this.finished(call.id).then(() => readConfirmation(this.ledger, confirmation.id, by));
-      // Whoever reads it and does not wait must not be brought down by an engine that closes meanwhile.
+      // If nobody awaits it, a rejection by a closing engine must not end the process.
       ended.catch(() => {});
       return ended;
     };

@@ -5,7 +5,7 @@ import type { CallRecord, ConfirmationRecord, FrameRecord, SessionRecord, Shown 
 import type { Approvers } from "./people/index.ts";
 import type { AskedCall } from "./questions/index.ts";
 
-/** How a tool's own questions are put. */
+/** How people are asked about a tool's own questions. */
 export interface AskingRules {
   readonly approvers: Approvers;
   readonly expiresInMs?: number;
@@ -16,19 +16,19 @@ export interface AskingRules {
 export interface LiveTool {
   readonly definitionDigest: string;
   readonly asking: AskingRules;
-  /** A deny rule that holds for this call now; its sentence is the reason. Checked again at every claim. */
+  /** The reason of a deny rule that applies to this call now. Checked again at every claim. */
   denies?(about: StoredCall): string | undefined | Promise<string | undefined>;
-  /** How the call would be shown now that the definition changed; undefined if its arguments no longer fit. */
+  /** The card of the call with the changed definition; undefined if its arguments no longer fit. */
   showAgain?(about: StoredCall): Promise<ShownAgain | undefined>;
   /** Judges arguments that a person changed, as if the model had sent them. Absent: they may not be changed. */
   amend?(about: StoredCall, args: JsonObject): Promise<Amendment>;
-  /** What the body gets of an approval's payload: the tool's own schema may ask for more than the form shows. */
+  /** The approval's payload as the function gets it: the tool's own schema may be stricter than the form. */
   readPayload?(sent: JsonValue): Promise<PayloadReading>;
-  /** Enters the body with the call's arguments. */
+  /** Runs the function with the call's arguments. */
   run(call: CallRecord, context: CallContext): Promise<JsonValue | undefined | CallEnd>;
 }
 
-/** A stored call with what was loaded beside it. */
+/** A stored call with the records that were loaded with it. */
 export interface StoredCall {
   readonly call: CallRecord;
   readonly session: Pick<SessionRecord, "id" | "user">;
@@ -42,7 +42,7 @@ export interface ShownAgain {
   readonly approvers: Approvers;
 }
 
-/** The arguments that would run and who may approve them, or why they cannot stand. */
+/** The arguments that would run and who may approve them, or why they are refused. */
 export type Amendment =
   | { readonly ok: true; readonly args: JsonObject; readonly approvers: Approvers }
   | {
@@ -52,10 +52,10 @@ export type Amendment =
       readonly message: string;
     };
 
-/** An app that a process hosts, and which of its agents: all of them if nothing is said. */
+/** An app that a process hosts, and which of its agents. Default: all. */
 export interface HostedApp {
   readonly app: string;
-  /** A deploy may have renamed or removed others; what is theirs waits for a process that has them. */
+  /** A deploy may have renamed or removed agents; their calls wait for a process that has them. */
   readonly agents?: readonly string[];
 }
 
@@ -72,10 +72,10 @@ export function hostOf(
 export type FoundTool =
   /** Undefined if the tool no longer exists. */
   | { readonly here: true; readonly tool: LiveTool | undefined }
-  /** Another process has it, or a server that does not answer now, and so is not gone. */
+  /** Another process has it, or its server does not answer now. It is not gone. */
   | { readonly here: false };
 
-/** Finds the tool of a stored call. A promise only where the host needs one: most hosts know at once. */
+/** Finds the tool of a stored call. Returns a promise only if the host needs one; most hosts answer at once. */
 export function findTool(hosts: ReadonlyMap<string, Host>, call: CallRecord): FoundTool | Promise<FoundTool> {
   const host = hostOf(hosts, call);
   if (host === undefined) return { here: false };
@@ -91,14 +91,14 @@ export function findTool(hosts: ReadonlyMap<string, Host>, call: CallRecord): Fo
   }
 }
 
-/** What one process can run of one app. A process touches only the apps it hosts. */
+/** What one process can run of one app. A process works only on the apps that it hosts. */
 export interface Host extends HostedApp {
   /** The tool that a call names, or undefined if it no longer exists. */
   tool(call: CallRecord): LiveTool | undefined | Promise<LiveTool | undefined>;
   /** A question about one of its calls was just committed by this process. */
   asked?(asked: AskedCall): void;
-  /** Takes up what the host itself has kept in the ledger and nobody is doing. Asked in every round of work. */
+  /** Continues the host's own stored work that no process is doing. Called in every round of work. */
   sweep?(): Promise<void>;
-  /** Goes on with a frame whose step this process has claimed. Must not reject. */
+  /** Continues a frame whose step this process has claimed. Must not reject. */
   step?(frame: FrameRecord): Promise<void>;
 }

@@ -85,7 +85,7 @@ export {
   type CardNotes,
   type ConfirmationRules,
   checkAsking,
-  type Door,
+  type EntryPoint,
   type GateBody,
   type GateContext,
   type GatedCall,

@@ -7,26 +7,29 @@ import type { ChainHasher } from "./journal/index.ts";
 import type { InFlight, Ledger, SessionQueue } from "./ledger/index.ts";
 import type { AcknowledgedCommits, Lease, Unstored } from "./process/index.ts";
 
-/** Limits and intervals; every one can be set, so that tests need not wait. */
+/** Limits and intervals. Each can be set, so that tests need not wait. */
 export interface EngineSettings {
-  /** After this long without a heartbeat a process's claims are taken for lost. */
+  /** After this long without a heartbeat, a process's claims count as lost. */
   readonly leaseMs: number;
   readonly heartbeatMs: number;
-  /** After so long without the ledger taking how a call ended, the process says so and is not ready. */
+  /** If the end of a call cannot be stored for this long, the process reports it and is not ready. */
   readonly storeWithinMs: number;
-  /** How long `close()` goes on offering the ledger what it does not take. */
+  /** How long `close()` keeps trying to store results. */
   readonly closeWithinMs: number;
   /** How many confirmations one session may have open. */
   readonly maxOpen: number;
   /** How many questions one call may ask. */
   readonly maxRounds: number;
-  /** After so many attempts that were lost with their processes a call is not run again, nor a model asked again. */
+  /**
+   * After this many attempts that were lost with their processes, a call does not run again, and a model is not asked
+   * again.
+   */
   readonly maxLostAttempts: number;
-  /** How many bytes of JSON are kept of what a call or a step returns; of more, only that there was more. */
+  /** The largest result of a call or step that is stored, in bytes of JSON. Of a larger one only the size is stored. */
   readonly maxResultBytes: number;
-  /** How many bytes of events one session may hold: each step of its agents reads them all. */
+  /** How many bytes of events one session may have: each step of its agents reads them all. */
   readonly maxSessionBytes: number;
-  /** How many bytes of JSON the state may have that a session sees. */
+  /** The largest state that a session may see, in bytes of JSON. */
   readonly maxStateBytes: number;
 }
 
@@ -51,7 +54,7 @@ export interface EngineParts {
   readonly hasher: ChainHasher;
   readonly knownSeal: KnownSeal;
   readonly secret?: string;
-  /** Rules over all calls, through every door. */
+  /** Rules over all calls, from every entry point. */
   readonly policy?: Policy;
   readonly definitions: Definitions;
   readonly lease: Lease;
@@ -66,9 +69,9 @@ export interface EngineParts {
   readonly gaveUp: AbortSignal;
   /** Aborts when the engine is closed. */
   readonly closed: AbortSignal;
-  /** Resolves once the ledger is known to have been begun with our secret; asked before every command. */
+  /** Resolves once it is known that the ledger was created with our secret; awaited before every command. */
   readonly ready: () => Promise<void> | undefined;
-  /** What runs here; told of every draft that this process has committed. */
+  /** What runs here; notified of every draft that this process has committed. */
   readonly executions: Executions;
   /** Claims frames that are ready, and steps them here. */
   readonly takeUp: (frames: readonly string[]) => Promise<void>;

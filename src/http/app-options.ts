@@ -9,12 +9,12 @@ import type { Metrics } from "./telemetry/metrics.ts";
 /** Parts of the server that can be left out. */
 export type RouteGroup = "adk" | "approvals" | "audit" | "health" | "web";
 
-/** Says who sends a request; undefined is answered 401, and so is whatever it throws. */
+/** Returns who sends a request. Undefined or a throw gets 401. */
 export type Authenticate = (
   request: Request,
 ) => PrincipalInput | undefined | Promise<PrincipalInput | undefined>;
 
-/** Another protocol's server, answered under this one's guards: who asks is known before it is reached. */
+/** Another protocol's server, behind this one's guards: the caller is known before it is reached. */
 export interface Mount {
   /** As in `/a2a`: it gets everything below. */
   readonly path: string;
@@ -22,21 +22,22 @@ export interface Mount {
     request: Request,
     facts: { readonly principal: Principal; readonly closing: AbortSignal },
   ): Promise<Response>;
-  /** Does a path, without the base path, need nobody to be logged in? None does if nothing is said. */
+  /** Is a path (without the base path) open without a login? Default: no path is. */
   isOpen?(path: string): boolean;
 }
 
+/** Options of {@link createApp}. */
 export interface AppOptions {
-  /** What is served, by the name that stands in addresses. All on one ledger. */
+  /** The apps to serve, by their name in URLs. All on one ledger. */
   readonly apps: { readonly [name: string]: Runner };
   /**
-   * Of the same ledger; needed only where `apps` is empty. What is decided then runs where its app is hosted: in a
-   * gateway's process, or in another server's.
+   * An engine on the same ledger; needed only if `apps` is empty. Approved calls then run where their app is hosted: in
+   * a gateway's process, or in another server.
    */
   readonly engine?: Engine;
   /**
-   * The host's own login. Whoever it names is authenticated, and has the scopes run, read and decide
-   * unless it says otherwise.
+   * The host's own login. The person that it returns is authenticated, and has the scopes run, read and decide by
+   * default.
    */
   readonly authenticate?: Authenticate;
   /**
@@ -44,22 +45,22 @@ export interface AppOptions {
    * only requests to this machine's loopback names are answered.
    */
   readonly auth?: Auth;
-  /** Names beside that of `publicUrl` under which this is reached. */
+  /** Host names of this server besides that of `publicUrl`. */
   readonly allowedHosts?: readonly string[];
   /** Pages of other origins that may call this, as in `https://ui.example`. `*`: any page that somebody opens. */
   readonly allowOrigins?: readonly string[];
   readonly limits?: Partial<RequestLimits>;
   /** Where this is mounted in the host's own addresses, as in `/approvals`. */
   readonly basePath?: string;
-  /** Which parts to serve; all if nothing is said. */
+  /** Which parts to serve. Default: all. */
   readonly routes?: readonly RouteGroup[];
-  /** What else is served here, of other protocols. */
+  /** Servers of other protocols to mount. */
   readonly mounts?: readonly Mount[];
-  /** What people's browsers call this server, for links in messages and answers. */
+  /** The public URL of this server, for links in messages and answers. */
   readonly publicUrl?: string;
   readonly logger?: Logger;
-  /** Where requests are counted, for a host that has something to count beside them. */
+  /** Where requests are counted, for a host that has metrics of its own. */
   readonly metrics?: Metrics;
-  /** How the live feed behaves, where the usual will not do. */
+  /** Settings of the live feed. */
   readonly feed?: Partial<FeedSettings>;
 }

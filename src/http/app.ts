@@ -18,9 +18,9 @@ import { webRoutes } from "./web/routes.ts";
 /** A server as a function from request to response, to be mounted anywhere. */
 export interface App {
   fetch(request: Request, bindings?: RequestBindings): Promise<Response>;
-  /** From now on `/readyz` says no, so that nobody sends anything new here; what comes all the same is answered. */
+  /** From now on `/readyz` fails, so that no new requests are routed here; requests are still answered. */
   leave(): void;
-  /** The same, and whatever would stay open for long ends. */
+  /** The same, and long-lived streams end. */
   drain(): void;
 }
 
@@ -37,7 +37,7 @@ export const GROUPS: Readonly<Record<RouteGroup, (site: Site) => OpenAPIHono<Htt
 export function createApp(options: AppOptions): App {
   const site = new Site(options);
   const wanted: ReadonlySet<string> = new Set(options.routes ?? Object.keys(GROUPS));
-  // Under a base path the inbox is at `/approvals/`, which a strict router would take for another place.
+  // With a base path the inbox is at `/approvals/`; a strict router would treat it as a different path.
   const app = new OpenAPIHono<HttpEnv>({ strict: false }).basePath(site.basePath);
   const adkPaths = new Set<string>();
   app.onError(toldByRoute(site, adkPaths));
@@ -58,7 +58,7 @@ export function createApp(options: AppOptions): App {
   }
   serveOpenApi(app, site);
   return {
-    // Hono takes whatever a host calls it with for bindings; of a host's own second argument nothing is ours.
+    // Hono treats a host's second argument as bindings; ours ignores it.
     fetch: async (request, { remoteAddress, takesEncoded = false } = {}) =>
       app.fetch(request, { takesEncoded, ...(remoteAddress === undefined ? {} : { remoteAddress }) }),
     leave: () => site.leave(),
@@ -71,7 +71,7 @@ function pathsOf({ routes }: OpenAPIHono<HttpEnv>, { basePath }: Site): readonly
   return routes.filter(({ path }) => !path.endsWith("*")).map(({ path }) => `${base}${path}`);
 }
 
-// What a guard refuses was refused before its route was reached; its clients still know one form of error only.
+// A guard refuses before the route is reached; the route's clients still expect their own form of error.
 function toldByRoute(site: Site, adkPaths: ReadonlySet<string>): ErrorHandler<HttpEnv> {
   const [asProblem, asAdkError] = [onError(site.log), onAdkError(site)];
   return (error, context) => {

@@ -7,7 +7,7 @@ const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** What a cursor is good for: this list, with this filter, read by this caller. */
+/** What a cursor is valid for: this list, with this filter, for this caller. */
 export interface CursorUse {
   /** As in `/v1/confirmations`. */
   readonly list: string;
@@ -16,8 +16,8 @@ export interface CursorUse {
 }
 
 /**
- * Makes a cursor that nobody can read, change, or use for anything else: places in the ledger tell of rows that
- * their reader may not see. Every server on the same ledger can open it.
+ * Makes an encrypted cursor that cannot be read, changed, or used for anything else: positions in the ledger would
+ * reveal rows that the reader may not see. Every server on the same ledger can open it.
  */
 export function sealCursor(ledger: Pick<Ledger, "digestKey">, use: CursorUse, place: string): string {
   const nonce = randomBytes(NONCE_BYTES);
@@ -27,7 +27,7 @@ export function sealCursor(ledger: Pick<Ledger, "digestKey">, use: CursorUse, pl
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString("base64url");
 }
 
-/** The place that a cursor stands for; throws `invalid-cursor` where it was not made for this use. */
+/** The position in a cursor; throws `invalid-cursor` if it was not made for this use. */
 export function openCursor(ledger: Pick<Ledger, "digestKey">, use: CursorUse, cursor: string): string {
   const place = unseal(ledger, use, cursor);
   if (place !== undefined) return place;
@@ -38,7 +38,7 @@ export function openCursor(ledger: Pick<Ledger, "digestKey">, use: CursorUse, cu
   );
 }
 
-/** As {@link openCursor}; undefined where it would throw. */
+/** Like {@link openCursor}, but returns undefined instead of throwing. */
 export function unseal(
   ledger: Pick<Ledger, "digestKey">,
   use: CursorUse,
@@ -46,7 +46,7 @@ export function unseal(
 ): string | undefined {
   const bytes = Buffer.from(cursor, "base64url");
   const start = NONCE_BYTES + TAG_BYTES;
-  // Only one spelling of each, so that an altered one is never the same.
+  // Each has exactly one spelling, so that an altered one never matches.
   if (bytes.length < start || bytes.toString("base64url") !== cursor) return undefined;
   const decipher = createDecipheriv(CIPHER, keyOf(ledger.digestKey), bytes.subarray(0, NONCE_BYTES), {
     authTagLength: TAG_BYTES,

@@ -2,21 +2,21 @@ import type { Principal } from "../engine/index.ts";
 
 /** What the guards have found out about a request before any route sees it. */
 export interface RequestFacts {
-  /** Who asks. On routes that need nobody it is the unauthenticated one. */
+  /** The caller. On routes without a login it is the unauthenticated principal. */
   readonly principal: Principal;
   /** Names this request in the log, in the answer's header and in problems. */
   readonly requestId: string;
-  /** The token that a login was tried with, where the request's headers do not say it. */
+  /** The token of a login attempt, if it is not in the request's headers. */
   readonly triedToken?: string;
-  /** Where a guard made the caller wait. */
+  /** Set if a guard made the caller wait. */
   readonly retryAfterSeconds?: number;
 }
 
-/** What the server knows of a request that the request itself does not say. */
+/** What the server knows about a request besides the request itself. */
 export interface RequestBindings {
-  /** Where the client is; behind proxies only if the server trusts them to say. */
+  /** The client's address; behind proxies only if the server trusts them. */
   readonly remoteAddress?: string;
-  /** It passes a body on as it is. Hosts that compress by themselves drop `content-encoding`, so nothing may come with it. */
+  /** Passes a body on unchanged. Hosts that compress drop `content-encoding`, so it must not be set. */
   readonly takesEncoded?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Is this an answer that stays open, with one event after the other? */
+/** Is this an event stream? */
 export function isEventStream({ headers }: Response): boolean {
   return /^text\/event-stream\b/i.test(headers.get("content-type") ?? "");
 }

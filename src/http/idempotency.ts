@@ -13,24 +13,24 @@ import type { HttpEnv } from "./env.ts";
 const KIND = "idempotency";
 const LONGEST_KEY = 255;
 
-/** The header by which a client says that two requests are one. */
+/** The header that marks two requests as the same. */
 export const IDEMPOTENCY_HEADER = "Idempotency-Key";
 
-/** One write as a key stands for it. */
+/** One write with an idempotency key. */
 export interface Keyed {
   readonly principal: Principal;
-  /** What is written to, as in `/v1/confirmations/adk-1/decision`. */
+  /** The path, as in `/v1/confirmations/adk-1/decision`. */
   readonly route: string;
-  /** What is said, with everything that would make it another request. */
+  /** The content of the request: everything that would make it a different request. */
   readonly said: JsonValue;
-  /** Kept with the key the first time, and given back every time. */
+  /** Stored with the key the first time, and returned every time. */
   readonly note?: JsonObject;
 }
 
 /**
- * Binds the request's key to what it says, for a day, on disk and for every server on this database. The same again
- * goes on, with the note that was kept the first time; anything else under that key throws `key-reused`. What is done
- * under a key must be idempotent by itself: the key is bound before it is done. Without a key nothing is kept.
+ * Binds the request's key to its content, for a day, on disk and for every server on this database. The same request
+ * again continues, with the note that was stored the first time; a different request with that key throws `key-reused`.
+ * The operation itself must be idempotent, because the key is bound before it runs. Without a key nothing is stored.
  */
 export async function bindKey(
   context: Context<HttpEnv>,
@@ -58,19 +58,19 @@ export async function bindKey(
   return isJsonObject(remembered) ? remembered : {};
 }
 
-/** Under what a key is kept: it is its principal's own, and its address's. `part` tells what else is kept with it. */
+/** The storage key: per principal and path. `part` names other data that is stored with it. */
 export function idempotencyId({ kind, id }: Principal, route: string, ...part: readonly string[]): string {
   return createHash("sha256")
     .update(JSON.stringify([kind, id, route, ...part]))
     .digest("base64url");
 }
 
-/** How long a key is known. */
+/** How long a key is stored. */
 export function keyExpiresAt(): number {
   return Date.now() + KEY_KNOWN_MS;
 }
 
-/** The key that a request came under, if it came under one. Throws where it is empty or endless. */
+/** The idempotency key of a request, if any. Throws if it is empty or too long. */
 export function idempotencyKey(context: Context<HttpEnv>): string | undefined {
   const key = context.req.header(IDEMPOTENCY_HEADER);
   if (key === undefined || (key !== "" && key.length <= LONGEST_KEY)) return key;

@@ -1,6 +1,6 @@
 import type { Site } from "./site.ts";
 
-/** Where a person decides this confirmation. Relative to the server where it has not been told its public address. */
+/** The link to this confirmation's card. Relative if the public URL is not set. */
 export function cardLink(
   { publicUrl, basePath }: Pick<Site, "publicUrl" | "basePath">,
   confirmationId: string,

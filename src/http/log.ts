@@ -1,6 +1,6 @@
 /** Where the server's log goes; a pino logger is one. */
 export interface Logger {
-  /** What is asked for by machines, over and over; dropped where the log has no such level. */
+  /** For requests of machines, such as probes; dropped if the log has no such level. */
   debug?(facts: object, message: string): void;
   info(facts: object, message: string): void;
   warn(facts: object, message: string): void;

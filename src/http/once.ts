@@ -4,7 +4,7 @@ import type { JsonValue } from "../protocol/index.ts";
 import type { HttpEnv } from "./env.ts";
 import { idempotencyKey } from "./idempotency.ts";
 
-/** A request under its sender's key, where what it does is remembered in the commit that does it. */
+/** A request with its sender's key, whose result is stored in the same commit. */
 export function onceOf(
   context: Context<HttpEnv>,
   { route, ledger, body }: { readonly route: string; readonly ledger: Ledger; readonly body: JsonValue },

@@ -13,7 +13,7 @@ const ABOUT =
 
 /** Serves the document that describes every route of this app. Call it after the last of them is mounted. */
 export function serveOpenApi(app: OpenAPIHono<HttpEnv>, { auth, basePath }: Site): void {
-  // Made when it is first asked for: most servers never are.
+  // Created at the first request, because most servers never get one.
   let text: string | undefined;
   serve(
     app,
@@ -63,7 +63,7 @@ const SCHEMES = {
   },
 } as const;
 
-/** Says how callers prove who they are, and which routes need nobody. A host's own login is the host's to describe. */
+/** Describes the login, and which routes need none. A host's own login is not described. */
 function withSecurity(
   document: Document,
   { hasLogin, basePath }: { readonly hasLogin: boolean; readonly basePath: string },

@@ -8,14 +8,14 @@ import { problemSchema } from "./schemas/problem.ts";
 /** One route as data: what it takes is checked against these schemas, and the OpenAPI document is made of them. */
 export interface Operation<Path, Query, Body> {
   readonly method: "get" | "post" | "delete" | "patch" | "put";
-  /** With `{name}` where a parameter stands. */
+  /** With `{name}` for parameters. */
   readonly path: string;
   readonly summary: string;
   readonly tag: string;
   readonly params?: z.ZodType<Path>;
   readonly query?: z.ZodType<Query>;
   readonly body?: z.ZodType<Body>;
-  /** Request headers that it reads, each with what it means. */
+  /** Request headers that it reads, each with its meaning. */
   readonly headers?: { readonly [name: string]: string };
   readonly answer: {
     readonly description: string;
@@ -27,7 +27,7 @@ export interface Operation<Path, Query, Body> {
   readonly problems?: readonly number[];
 }
 
-/** What a request said, after its check. */
+/** A checked request. */
 export interface Input<Path, Query, Body> {
   readonly params: Path;
   readonly query: Query;

@@ -4,7 +4,7 @@ import type { HttpEnv } from "./env.ts";
 import { ERROR_STATUSES } from "./error-statuses.ts";
 import type { Logger } from "./log.ts";
 
-/** Their sentences are for whoever runs the server: they name its files, packages and settings. */
+/** Their messages are for the operator: they name files, packages and settings. */
 const OPERATORS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "ledger-unreachable",
   "ledger-mismatch",
@@ -13,31 +13,31 @@ const OPERATORS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "missing-package",
 ]);
 
-/** What a client is told of an error. Of what only the server's operator can mend it is told no more than that. */
-export function toldProblem(error: unknown, status: number): Problem {
+/** What a client is told about an error. For errors that only the operator can fix, it gets no details. */
+export function clientProblem(error: unknown, status: number): Problem {
   const problem = toProblem(error, status);
   if (!OPERATORS.has(problem.code)) return problem;
   const { type, title, code } = problem;
   return { type, title, status, detail: `${title} See the server log for details.`, code };
 }
 
-/** The problem document that tells of an error, with the request's id where there is one. */
+/** The problem document for an error, with the request's id if there is one. */
 export function problemResponse(error: unknown, requestId?: string): Response {
   const status = statusOf(error);
-  const problem = { ...toldProblem(error, status), ...(requestId === undefined ? {} : { requestId }) };
+  const problem = { ...clientProblem(error, status), ...(requestId === undefined ? {} : { requestId }) };
   return Response.json(problem, {
     status,
     headers: { "content-type": "application/problem+json", "cache-control": "no-store" },
   });
 }
 
-/** The status of an error; whatever is not ours is a fault of ours. */
+/** The HTTP status of an error; unknown errors are internal errors. */
 export function statusOf(error: unknown): number {
   const { code } = toProblem(error, 500);
   return ERROR_STATUSES[code];
 }
 
-/** Every error that a route throws, told as a problem. A fault of ours goes to the log, and only there. */
+/** Answers every error that a route throws with a problem document. Internal errors go only to the log. */
 export function onError(log: Logger): ErrorHandler<HttpEnv> {
   return (error, context) => {
     const requestId = context.get("requestId");

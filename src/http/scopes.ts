@@ -3,25 +3,26 @@ import type { Principal } from "../engine/index.ts";
 import { CountersignError } from "../protocol/index.ts";
 import type { HttpEnv } from "./env.ts";
 
-/** What a principal may use the API for. What it may decide is another matter: that is the confirmation's rule. */
+/** What a principal may use the API for. What it may decide also depends on the confirmation's rule. */
 export const SCOPES = ["run", "read", "decide", "act-as", "metrics", "admin"] as const;
 
 /** One of {@link SCOPES}. */
 export type Scope = (typeof SCOPES)[number];
 
-/** What somebody may use who is known and about whose scopes nothing is said. */
+/** The default scopes of an authenticated principal. */
 export const USUAL_SCOPES: readonly Scope[] = ["run", "read", "decide"];
 
-/** Before our scopes where they stand among those of other programs, as in an issuer's tokens. */
+/** The prefix of our scopes in an issuer's tokens. */
 const NAMESPACE = "countersign:";
 
-/** Which of our scopes an issuer's list names; undefined where it says nothing of ours. */
+/** Our scopes in an issuer's list; undefined if there are none. */
 export function scopesNamedIn(list: string): readonly Scope[] | undefined {
   const named = list.split(" ").filter((word) => word.startsWith(NAMESPACE));
   if (named.length === 0) return undefined;
   return named.map((word) => word.slice(NAMESPACE.length)).filter(isScope);
 }
 
+/** Is this text the name of a scope? */
 export function isScope(text: string): text is Scope {
   return SCOPES.some((scope) => scope === text);
 }
@@ -31,12 +32,12 @@ export function hasScope({ scopes }: Pick<Principal, "scopes">, ...anyOf: readon
   return anyOf.some((scope) => scopes.includes(scope));
 }
 
-/** Lets a request go on only if whoever asks has one of these scopes; otherwise `forbidden` names them. */
+/** Requires one of these scopes; otherwise throws `forbidden` with their names. */
 export function requireScope(context: Context<HttpEnv>, ...anyOf: readonly Scope[]): void {
   checkScope(context.get("principal"), ...anyOf);
 }
 
-/** As {@link requireScope}, for a principal at hand. */
+/** Like {@link requireScope}, for a given principal. */
 export function checkScope(principal: Principal, ...anyOf: readonly Scope[]): void {
   if (hasScope(principal, ...anyOf)) return;
   const names = anyOf.join('" or "');

@@ -9,7 +9,7 @@ import { createApp } from "./app.ts";
 
 const resources = useResources();
 
-test("a database that could not be opened is opened when it can be, and its place is told to nobody", async () => {
+test("a database that could not be opened is opened when it can be, and its location is not revealed", async () => {
   const folder = await mkdtemp(join(tmpdir(), "countersign-"));
   resources.add(() => rm(folder, { recursive: true }));
   const runner = new Runner({

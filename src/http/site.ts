@@ -12,16 +12,16 @@ import { Metrics } from "./telemetry/metrics.ts";
 export class Site {
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** How whoever asks is known. */
+  /** How callers are identified. */
   readonly auth: Auth;
   readonly publicUrl: string | undefined;
-  /** Where this is mounted, as in `/approvals`; `/` where nothing is above. */
+  /** The base path, as in `/approvals`; `/` at the root. */
   readonly basePath: string;
   readonly #apps: ReadonlyMap<string, Runner>;
   /** For what belongs to apps that are hosted elsewhere. */
   readonly #engine: Engine | undefined;
   #engines: Promise<readonly Engine[]> | undefined;
-  /** How the live feed behaves. */
+  /** Settings of the live feed. */
   readonly feed: FeedSettings;
   readonly #closing = new AbortController();
   #leaving = false;
@@ -65,7 +65,7 @@ export class Site {
     return this.#leaving || this.closing.aborted;
   }
 
-  /** Aborts when this process is about to end: what would stay open for long ends with it. */
+  /** Aborts when this process is about to end, so that long-lived streams end. */
   get closing(): AbortSignal {
     return this.#closing.signal;
   }
@@ -96,9 +96,9 @@ export class Site {
     return (await this.engine()).ledger;
   }
 
-  /** The engine that hosts an app, so that what is decided through it runs here; any other for an app that is not. */
+  /** The engine that hosts an app, so that approved calls run here; any engine for an app that is not hosted here. */
   async engine(app?: string): Promise<Engine> {
-    // What kept it from opening may be over by the next request.
+    // The error may be gone at the next request.
     this.#engines ??= this.#open().catch((error: unknown) => {
       this.#engines = undefined;
       throw error;
@@ -113,7 +113,7 @@ export class Site {
   async #open(): Promise<readonly Engine[]> {
     const hosting = await Promise.all([...this.#apps.values()].map((runner) => runner.engine()));
     const engines = this.#engine === undefined ? hosting : [...hosting, this.#engine];
-    // Its digest key is a database's own: two ledgers with the same one are two doors to one database.
+    // Its digest key is a database's own: two ledgers with the same key are one database.
     const keys = new Set(engines.map(({ ledger }) => Buffer.from(ledger.digestKey).toString("hex")));
     if (keys.size <= 1) return engines;
     throw new CountersignError(

@@ -26,7 +26,7 @@ const SERVER = ["params", "tools", "allowed_headers", "require_approval"] as con
 const REMOTE_AGENT = ["name", "url", "headers", "description", "timeout"] as const;
 const PARAMS = ["url", "headers", "timeout", "sse_read_timeout", "terminate_on_close"] as const;
 
-/** Reads the JSON configuration that kagent's controller hands to its runtime. */
+/** Reads the JSON configuration that kagent's controller passes to its runtime. */
 export function readAgentConfig(
   source: ManifestSource,
   node: Node,

@@ -2,7 +2,7 @@ import { isMap, isScalar, type Node } from "yaml";
 import type { Approvers } from "../engine/index.ts";
 import type { ManifestSource } from "./source.ts";
 
-/** How the questions of `requireApproval` are put: who may answer them, and how long they stay open. */
+/** Who may decide the confirmations of `requireApproval`, and how long they stay open. */
 export interface Asking {
   readonly approvers?: Approvers;
   readonly expiresInMs?: number;
@@ -43,7 +43,7 @@ function readAdmitted(source: ManifestSource, node: Node, what: string): Approve
   const users = members?.texts("users") ?? [];
   const notRequester = members?.flag("notRequester") === true;
   if (source.problems.length > known) return undefined;
-  // Nobody would be admitted, and every call would wait for good.
+  // Nobody could decide, and every call would wait forever.
   if (roles.length + users.length === 0 && !notRequester)
     return source.problem(node, `${what} names nobody; set roles, users, or notRequester: true`);
   return {

@@ -7,7 +7,7 @@ import type { AgentDescription, AgentUse, ServerUse } from "./kagent.ts";
 import type { ManifestAgent, ManifestOptions, ReadManifest } from "./load.ts";
 import { connectionOf } from "./remote-agents.ts";
 
-/** Makes agents of their descriptions, those that are used as tools before those that use them. */
+/** Creates agents from their descriptions; agents used as tools come first. */
 export function buildAgents(manifest: ReadManifest, options: ManifestOptions): readonly ManifestAgent[] {
   return manifest.agents.map((described) => {
     const toolsets: McpToolset[] = [];
@@ -69,7 +69,7 @@ function subAgent(building: Building, use: AgentUse, { approvers }: Asking): Any
   });
 }
 
-// Models are told agents' names as those of tools, and know no dashes in them.
+// Models get agents' names as tool names, which cannot contain dashes.
 function agentName(name: string): string {
   return name.replaceAll(/[^\w]/g, "_");
 }

@@ -2,13 +2,13 @@ import { scripted } from "../models/scripted/index.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member, type Part } from "../protocol/index.ts";
 import type { Model, ModelRequest, ToolDeclaration } from "../runtime/index.ts";
 
-// Each begins only where a word does: begun at every letter, they would take the square of a word's length.
+// Each pattern starts only at a word, so that matching stays linear.
 const PAIR = /(?<![\w.-])([\w.-]+)=(?:"([^"]*)"|(\S+))/g;
 const VALUE = /"([^"]*)"|'([^']*)'|((?<![^\s"'])\S+\.\w+|\/\S+)|\b(\d+(?:\.\d+)?)\b/g;
 
 /**
- * A model without a mind, for trying an agent out without a key: it calls the tool whose name the message names,
- * with `name=value` pairs, file names and quoted texts as its arguments, and reads out what came back.
+ * A scripted model for trying out an agent without a key: it calls the tool that the message names, with `name=value`
+ * pairs, file names and quoted texts as arguments, and repeats the result.
  */
 export function demoModel(): Model {
   return scripted((request) => {

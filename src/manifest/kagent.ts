@@ -11,11 +11,11 @@ export interface AgentDescription {
   readonly description: string | undefined;
   readonly instruction: string;
   readonly model: string | undefined;
-  /** Under this name a `ModelConfig` of the same file says which model. */
+  /** The name of a `ModelConfig` in the same file. */
   readonly modelConfig: string | undefined;
   readonly mcpServers: readonly ServerUse[];
   readonly subAgents: readonly AgentUse[];
-  /** How the questions of all its servers are put. */
+  /** Who may decide the confirmations of all its servers, and how long. */
   readonly asking: Asking;
   readonly source: ManifestSource;
   readonly node: Node;
@@ -26,9 +26,9 @@ export interface ServerUse {
   readonly name: string;
   readonly toolNames: readonly string[] | undefined;
   readonly requireApproval: readonly string[] | undefined;
-  /** Headers of the request that begins a run, which the server gets too. */
+  /** Request headers that are passed on to the server. */
   readonly allowedHeaders: readonly string[] | undefined;
-  /** Where it is, if that stands beside its name; else it is looked up. */
+  /** Its connection, if it is given here; else it is looked up. */
   readonly connection: McpServer | undefined;
   readonly node: Node;
 }
@@ -36,7 +36,7 @@ export interface ServerUse {
 /** The use of another agent as a tool. */
 export interface AgentUse {
   readonly name: string;
-  /** Where it is, if that stands beside its name; else it is an agent of the file, or looked up. */
+  /** Its connection, if it is given here; else it is an agent of the file, or looked up. */
   readonly connection: AgentConnection | undefined;
   readonly node: Node;
 }
@@ -64,7 +64,7 @@ const METADATA = [
   "finalizers",
   "ownerReferences",
 ] as const;
-// As a cluster wants it; also part of an address here.
+// As a cluster requires it; also part of a URL here.
 const NAME = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/;
 
 /** Reads one resource of a file into what the file describes. */
@@ -131,7 +131,7 @@ const KINDS: {
   },
 };
 
-// What a cluster needs to run an agent, and does nothing where it is run from its file.
+// Fields that only a cluster needs; ignored here.
 const FOR_THE_CLUSTER = [
   "deployment",
   "a2aConfig",
@@ -242,7 +242,7 @@ export function readAllowedHeaders(
   return names;
 }
 
-/** The rule and the words of kagent's own validation. */
+/** The same rule and message as kagent's own validation. */
 export function checkSubset(
   source: ManifestSource,
   members: Members,

@@ -41,7 +41,7 @@ const withTools = (...tools: readonly string[]): string =>
 /** One whose tool is an agent. */
 const using = (agent: string): string => withTools(`- { type: Agent, agent: ${agent} }`);
 
-describe("what is wrong is told with line and column, and what would be right", () => {
+describe("problems have line and column, and say how to fix them", () => {
   test.each<[string, string, string]>([
     ["no YAML", "a: [1", "1:6: "],
     ["an empty file", "", "1:1: the file is empty"],
@@ -174,7 +174,7 @@ describe("models", () => {
   });
 });
 
-test("the JSON config of kagent's runtime is read as it stands", () => {
+test("the JSON config of kagent's runtime is read unchanged", () => {
   const file = write(
     JSON.stringify({
       model: { type: "gemini", model: "gemini-2.0-flash" },
@@ -206,7 +206,7 @@ test("agents of one file use each other as tools, but not in a circle", () => {
   expect(() => loadManifest(write([agent("a", "b"), agent("b", "a")].join("\n---\n")))).toThrow("a → b → a");
 });
 
-test("how the questions are put stands under countersign, and what names nobody is refused", () => {
+test("approvers and deadlines are read under countersign, and a rule that names nobody is refused", () => {
   const tool = "- type: McpServer\n      mcpServer: { name: x, toolNames: [a], countersign: { command: x } }";
   const asking = (text: string) =>
     problemsOf(withTools(tool).replace("spec:\n", `spec:\n  countersign: ${text}\n`));
@@ -218,7 +218,7 @@ test("how the questions are put stands under countersign, and what names nobody 
   expect(asking("{ approvers: everybody }").join()).toContain("must be requester, or a map");
 });
 
-test("what is understood and is ignored here is said, each with its reason", () => {
+test("fields that are ignored here give a warning, each with its reason", () => {
   const file = write(
     JSON.stringify({
       instruction: "Help.",
@@ -305,7 +305,7 @@ describe("an agent that lives elsewhere", () => {
   });
 });
 
-test("a header that cannot be passed on is told", () => {
+test("a header that cannot be passed on is reported", () => {
   const tool =
     '- type: McpServer\n      mcpServer: { name: x, allowedHeaders: [x-a, Host], countersign: { url: "http://x" } }';
   expect(problemsOf(withTools(tool))).toEqual(["9:45: allowedHeaders: Host is set by the connection itself"]);

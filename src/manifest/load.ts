@@ -15,7 +15,7 @@ import {
 } from "./remote-agents.ts";
 import { type ManifestProblem, ManifestSource } from "./source.ts";
 
-/** An agent made from a manifest, under the name that the manifest gives it. */
+/** An agent made from a manifest, with the manifest's name. */
 export interface ManifestAgent {
   readonly name: string;
   readonly agent: Agent;
@@ -23,23 +23,24 @@ export interface ManifestAgent {
   close(): Promise<void>;
 }
 
+/** Options of {@link loadManifest}. */
 export interface ManifestOptions {
-  /** The model of agents that name none; `COUNTERSIGN_MODEL`, else a scripted one that needs no key. */
+  /** The model of agents that name none. Default: `COUNTERSIGN_MODEL`, else a scripted model that needs no key. */
   readonly model?: string | Model;
-  /** Makes an agent that lives elsewhere: `(about) => new RemoteAgent(about)`. Needed only where a manifest names one. */
+  /** Creates a remote agent: `(about) => new RemoteAgent(about)`. Needed only if a manifest names one. */
   readonly remoteAgent?: (about: RemoteAgentDescription) => AnyAgent;
 }
 
-/** What a manifest says, and what is wrong with it. */
+/** The content of a manifest, and its problems. */
 export interface ManifestReport {
   readonly agents: readonly string[];
-  /** Those that its agents use and that live elsewhere. */
+  /** The remote agents that its agents use. */
   readonly remoteAgents: readonly string[];
   readonly problems: readonly ManifestProblem[];
   readonly warnings: readonly ManifestProblem[];
 }
 
-// Where a manifest's MCP servers are, if it does not say so itself: in one of these beside it.
+// Files beside a manifest that may define its MCP servers.
 const SERVER_FILES = [
   "mcp-servers.yaml",
   "mcp-servers.yml",
@@ -48,17 +49,17 @@ const SERVER_FILES = [
   ".mcp.json",
 ] as const;
 
-// The same for agents that live elsewhere.
+// The same for remote agents.
 const AGENT_FILES = ["remote-agents.yaml", "remote-agents.yml", "remote-agents.json"] as const;
 
-/** Makes the agents of a manifest. Throws `invalid-option` with file, line and column of what is wrong. */
+/** Creates the agents of a manifest. Throws `invalid-option` with file, line and column of each problem. */
 export function loadManifest(file: string, options: ManifestOptions = {}): readonly ManifestAgent[] {
   const read = readManifest(file);
   if (read.problems.length > 0) throw manifestError(read.problems);
   return buildAgents(read, options);
 }
 
-/** Reads a manifest without connecting to anything, and says all that is wrong with it. */
+/** Reads a manifest without connecting to anything, and returns all its problems. */
 export function checkManifest(file: string): ManifestReport {
   const manifest = readManifest(file);
   const { agents, problems, warnings } = manifest;
@@ -72,7 +73,7 @@ export function checkManifest(file: string): ManifestReport {
   };
 }
 
-/** Everything that is wrong, one line each. */
+/** All problems, one line each. */
 export function manifestError(problems: readonly ManifestProblem[]): CountersignError {
   const lines = problems.map(problemText);
   return new CountersignError("invalid-option", lines.join("\n"), {
@@ -80,6 +81,7 @@ export function manifestError(problems: readonly ManifestProblem[]): Countersign
   });
 }
 
+/** A problem as one line: file:line:column: message. */
 export function problemText({ file, line, column, message }: ManifestProblem): string {
   return `${file}:${line}:${column}: ${message}`;
 }
@@ -121,7 +123,7 @@ interface Beside<T> {
   readonly problems: readonly ManifestProblem[];
 }
 
-/** What the first of these files says, that is in the manifest's folder. */
+/** The content of the first of these files in the manifest's folder. */
 function readBeside<T>(
   file: string,
   names: readonly string[],
@@ -153,7 +155,7 @@ function checkReferences(
     else if (!agents.some((agent) => agent.name === sub.name)) {
       source.problem(
         sub.node,
-        `there is no agent "${sub.name}" in this file; of one elsewhere put the url under agent.countersign, or under agents.${sub.name} in ${AGENT_FILES[0]} beside this file`,
+        `there is no agent "${sub.name}" in this file; for a remote agent, put its url under agent.countersign, or under agents.${sub.name} in ${AGENT_FILES[0]} beside this file`,
       );
     }
   }

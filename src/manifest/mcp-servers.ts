@@ -5,7 +5,7 @@ import type { ManifestSource, Members } from "./source.ts";
 
 const CONNECTION = ["command", "args", "env", "cwd", "url", "transport", "headers", "type"] as const;
 
-/** A connection as it stands in a manifest or in the usual `mcpServers` file: a command, or a URL. */
+/** A connection in a manifest or in an `mcpServers` file: a command, or a URL. */
 export function readConnection(source: ManifestSource, node: Node, what: string): McpServer | undefined {
   const members = source.map(node, what, CONNECTION);
   if (members === undefined) return undefined;
@@ -18,7 +18,7 @@ export function readConnection(source: ManifestSource, node: Node, what: string)
   return urlOf(source, url, members);
 }
 
-// Started in the folder of its manifest, so that a manifest can bring its server along.
+// Started in the folder of its manifest, so that the server can be beside it.
 function commandOf(command: string, members: Members, folder: string): McpServer {
   const args = members.texts("args");
   const env = members.textMap("env");
@@ -51,7 +51,7 @@ const TRANSPORTS: { readonly [name: string]: "http" | "sse" } = {
   sse: "sse",
 };
 
-/** The servers of a file that names them, as desktop clients keep it: `mcpServers: { name: connection }`. */
+/** The servers in a file of desktop clients: `mcpServers: { name: connection }`. */
 export function readServersFile(source: ManifestSource): ReadonlyMap<string, McpServer> {
   const servers = new Map<string, McpServer>();
   for (const document of source.documents) {

@@ -2,16 +2,16 @@ import { isMap, type Node } from "yaml";
 import type { Approvers } from "../engine/index.ts";
 import type { ManifestSource, Members } from "./source.ts";
 
-/** Where an agent that lives elsewhere is found. */
+/** The connection of a remote agent. */
 export interface AgentConnection {
   readonly card: URL;
   readonly headers: Readonly<Record<string, string>> | undefined;
   readonly description: string | undefined;
 }
 
-/** An agent elsewhere as a manifest describes it: what `RemoteAgent` of `countersign/a2a` is made of. */
+/** A remote agent in a manifest: the options of `RemoteAgent` of `countersign/a2a`. */
 export interface RemoteAgentDescription {
-  /** What it is called here. */
+  /** Its name here. */
   readonly name: string;
   readonly description?: string;
   readonly card: URL;

@@ -1,6 +1,6 @@
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseAllDocuments } from "yaml";
 
-/** Something wrong in a manifest, where, and what would be right. */
+/** A problem in a manifest: where it is, and how to fix it. */
 export interface ManifestProblem {
   readonly file: string;
   /** Both count from one. */
@@ -9,11 +9,11 @@ export interface ManifestProblem {
   readonly message: string;
 }
 
-/** A manifest's text, and what is wrong with it so far. JSON is read as the YAML that it is. */
+/** A manifest's text, and its problems so far. JSON is parsed as YAML. */
 export class ManifestSource {
   readonly file: string;
   readonly problems: ManifestProblem[] = [];
-  /** Said of what is understood and does nothing here. */
+  /** Fields that are known but have no effect here. */
   readonly warnings: ManifestProblem[] = [];
   readonly documents: readonly Node[];
   readonly #lines = new LineCounter();
@@ -31,7 +31,7 @@ export class ManifestSource {
     }
   }
 
-  /** Says that something is wrong at a node. */
+  /** Adds a problem at a node. */
   problem(node: Node, message: string): undefined {
     this.#add(this.problems, node.range?.[0] ?? 0, message);
   }
@@ -40,7 +40,7 @@ export class ManifestSource {
     this.#add(this.warnings, node.range?.[0] ?? 0, message);
   }
 
-  /** The members of a map, by name. A name that is not known is a problem: a misspelt one would be a gate left open. */
+  /** The members of a map, by name. An unknown name is a problem: a misspelt one could leave a tool without a gate. */
   map(node: Node, what: string, known: readonly string[]): Members | undefined {
     if (!isMap(node)) return this.problem(node, `${what} must be a map of ${known.join(", ")}`);
     const members = new Map<string, Node>();
@@ -58,7 +58,7 @@ export class ManifestSource {
     return this.problem(node, `${what} must be a string`);
   }
 
-  /** A list, each of its entries read; entries that are wrong are left out and told of. */
+  /** A list with its entries parsed; invalid entries are left out and reported. */
   list<T>(node: Node, what: string, read: (entry: Node) => T | undefined): readonly T[] {
     if (!isSeq(node)) {
       this.problem(node, `${what} must be a list`);
@@ -123,7 +123,7 @@ export class Members {
     return this.#source.problem(node, `${this.#what}.${name} must be true or false`);
   }
 
-  /** Says of members that are understood and do nothing here why that is so. */
+  /** Adds a warning for members that have no effect here. */
   warnOf(names: readonly string[], why: string): void {
     for (const name of names) {
       const node = this.get(name);

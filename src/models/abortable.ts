@@ -1,4 +1,4 @@
-/** The work's outcome, or the signal's reason as soon as it aborts, also when the work itself does not listen. */
+/** The work's outcome, or the signal's reason as soon as it aborts, even if the work itself ignores the signal. */
 export async function abortable<T>(work: PromiseLike<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, resolve } = Promise.withResolvers<undefined>();
   const abort = (): void => resolve(undefined);

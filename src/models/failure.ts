@@ -11,7 +11,7 @@ export interface FailureFacts {
   readonly cause?: unknown;
 }
 
-/** The error of a model that could not be asked, or broke off: its details tell whether asking again may help. */
+/** The error of a failed or interrupted model request: its details say whether a retry may help. */
 export function modelFailed(message: string, facts: FailureFacts): CountersignError {
   const { status, retryAfterMs, cause } = facts;
   const retryable = facts.retryable ?? (status !== undefined && isPassing(status));

@@ -3,7 +3,7 @@ import { CountersignError } from "../protocol/index.ts";
 
 const ATTEMPTS = 3;
 const FIRST_WAIT_MS = 1000;
-/** A provider that asks for a longer wait gets none: the failure goes up, with the time in its details. */
+/** If a provider asks for a longer wait, the error is thrown, with the time in its details. */
 const LONGEST_WAIT_MS = 60_000;
 
 /** When to wait, and when to stop waiting. */

@@ -20,7 +20,7 @@ interface Level {
   readonly names?: Set<string>;
 }
 
-/** What readers of a text may read differently: where it is, and why. */
+/** An ambiguity in a text: where it is, and why. */
 export interface Ambiguity {
   /** As in `decisions[0].confirmed`. */
   readonly path: string;
@@ -31,9 +31,9 @@ export interface Ambiguity {
 const MANY_DIGITS = 16;
 
 /**
- * The first place in a JSON text that two readers may read differently; undefined if there is none. A member that its
- * object names twice: readers differ in which of the two they believe. A whole number that we would write in other
- * digits: what is shown would not be what was sent. The text is read once, from its beginning to its end.
+ * The first place in a JSON text that two readers may read differently; undefined if there is none. A duplicate member:
+ * parsers differ in which one they use. An integer that would be rounded: what is shown would not be what was sent. The
+ * text is read once, from its beginning to its end.
  */
 export function findAmbiguity(text: string): Ambiguity | undefined {
   const levels: Level[] = [];
@@ -74,7 +74,7 @@ function endOfNumber(text: string, begin: number): number {
   return NUMBER.lastIndex;
 }
 
-// Only digits: with a point or an exponent nobody expects every digit to be kept.
+// Only integers: with a point or an exponent nobody expects every digit to be preserved.
 function isRounded(number: string): boolean {
   return number.length >= MANY_DIGITS && /^-?\d+$/.test(number) && `${Number(number)}` !== number;
 }

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "./json.ts";
 
-/** A model's wish to call a tool. `id` is absent only before the engine has stored the call. */
+/** A model's request to call a tool. `id` is absent only before the engine has stored the call. */
 export interface FunctionCall {
   readonly id?: string;
   readonly name: string;
@@ -18,8 +18,8 @@ export interface FunctionResponse {
 }
 
 /**
- * One piece of a message. Members we do not know (inline data, code, thought signatures, what comes
- * next year) are carried through unharmed, so the type is open.
+ * One piece of a message. Unknown members (inline data, code, thought signatures, future ones) are passed through
+ * unchanged, so the type is open.
  */
 export interface Part {
   readonly text?: string;

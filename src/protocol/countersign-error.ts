@@ -4,9 +4,9 @@ import type { JsonObject } from "./json.ts";
 const BRAND = Symbol.for("countersign.error");
 
 /**
- * The one error class, for misuse, broken storage and broken invariants; expected outcomes are values.
- * `details` is plain JSON and safe to show. Ask {@link CountersignError.isInstance}, not `instanceof`: it
- * also knows errors of a second installed copy.
+ * The one error class, for misuse, broken storage and broken invariants; expected outcomes are values. `details` is
+ * plain JSON and safe to show. Use {@link CountersignError.isInstance} instead of `instanceof`: it also recognises
+ * errors of a second installed copy.
  */
 export class CountersignError extends Error {
   override readonly name: string = "CountersignError";

@@ -28,7 +28,7 @@ const CLASSES: { readonly [name: string]: CharacterClass } = {
     pattern: String.raw`[ \t]{${MAX_BLANKS + 1},}`,
     show: (match) => `⟨${match.length} blanks⟩`,
   },
-  /** A mark with nothing before it would change what stands before the text. */
+  /** A combining mark at the start would change the character before the text. */
   strayMark: { pattern: String.raw`(?<=^|\n)[\p{M}--\p{Default_Ignorable_Code_Point}]`, show: codePoints },
   markPile: {
     pattern: String.raw`[\p{M}--\p{Default_Ignorable_Code_Point}]{${MAX_MARKS + 1},}`,

@@ -1,6 +1,6 @@
 /**
- * Every code that Countersign answers with, and what it means. The union is closed: a surface maps all of
- * them or does not compile, and a test pins the list.
+ * Every code that Countersign answers with, and what it means. The union is closed: every interface must map all of
+ * them to compile, and a test pins the list.
  */
 export const ERROR_CODES = {
   "malformed-json": "The text is not JSON, is larger or deeper than allowed, or names a member twice.",

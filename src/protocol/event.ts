@@ -1,7 +1,7 @@
 import type { Content, FunctionCall, ToolConfirmation } from "./content.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 
-/** What an event did beside its content. Unknown members are carried through. */
+/** What an event did besides its content. Unknown members are passed through. */
 export interface EventActions {
   readonly stateDelta?: JsonObject;
   readonly artifactDelta?: JsonObject;
@@ -19,7 +19,7 @@ interface EventEnvelope {
   readonly invocationId: string;
   /** `user`, or the name of the agent. */
   readonly author: string;
-  /** Milliseconds since the epoch. The ADK routes say seconds; that is their encoder's affair. */
+  /** Milliseconds since the epoch. The ADK routes convert to seconds. */
   readonly timestamp: number;
   readonly branch?: string;
   readonly content?: Content;
@@ -36,7 +36,7 @@ export interface Event extends EventEnvelope {
   readonly longRunningToolIds?: readonly string[];
 }
 
-/** A question put to a person, as an event tells of it: neutral, whatever wire it leaves by. */
+/** A question to a person, in an event: independent of the wire format. */
 export interface ConfirmationAsk {
   /** The confirmation's id; on Google's wire also the id of the request call. */
   readonly id: string;
@@ -45,7 +45,7 @@ export interface ConfirmationAsk {
   readonly payload?: JsonValue;
   /** The tool asked while running; a declared gate otherwise. */
   readonly askedByTool?: boolean;
-  /** Not the call's first question: the call's id does not stand for it, on any wire. */
+  /** Not the call's first question: the call's id does not identify it. */
   readonly later?: true;
 }
 
@@ -62,18 +62,18 @@ export interface ConfirmationClosing {
   readonly payload?: JsonValue;
 }
 
-/** Where an event comes from that was not made here. */
+/** Where an imported event comes from. */
 export interface Imported {
-  /** Who brought it, by the id that they were known by then. Whoever it names as its author need not have said it. */
+  /** The id of the person who imported it. Its author may not have said it. */
   readonly by: string;
 }
 
 /**
- * An event as the ledger keeps it. Confirmation traffic stands in `asks` and `closings`, not in `content`,
- * so that it is encoded per wire at the edge and can never slip into a prompt.
+ * An event as it is stored. Confirmation messages are in `asks` and `closings`, not in `content`, so that they are
+ * encoded per wire format at the edge and never reach a prompt.
  */
 export interface StoredEvent extends EventEnvelope {
-  /** Set on every event of a conversation that somebody brought along, and by nobody but the engine. */
+  /** Set on every event of an imported conversation, only by the engine. */
   readonly imported?: Imported;
   readonly actions?: EventActions;
   readonly asks?: readonly ConfirmationAsk[];

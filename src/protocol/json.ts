@@ -1,6 +1,6 @@
 import { findAmbiguity } from "./ambiguous-member.ts";
 
-/** Any value that JSON can say. What crosses a boundary or reaches the ledger is one of these. */
+/** Any JSON value. Everything that crosses a boundary or reaches the ledger is one of these. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
 
 /** A JSON object. Keys are data: look members up with {@link member}, never through the prototype. */
@@ -26,7 +26,7 @@ export function isJsonArray(value: unknown): value is readonly JsonValue[] {
   return Array.isArray(value);
 }
 
-/** The object's own member of this name, else undefined. What stands on a prototype is never a member. */
+/** The object's own member of this name, else undefined. Members of the prototype do not count. */
 export function member<T>(object: { readonly [key: string]: T }, key: string): T | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { CountersignError } from "./countersign-error.ts";
 import { toProblem } from "./problem.ts";
 
-test("an error of ours is told in its own words, with its field and hint", () => {
+test("a CountersignError keeps its message, with its field and hint", () => {
   const details = { field: "payload.days", hint: "Send a number." };
   const error = new CountersignError("payload-mismatch", "payload.days is missing.", { details });
   expect(toProblem(error, 422)).toEqual({

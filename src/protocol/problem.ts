@@ -19,9 +19,8 @@ export interface Problem {
 }
 
 /**
- * The problem that tells of this error. A {@link CountersignError}, or a refusal with a known code, is told in
- * its own words, with `field` (or `path`) and `hint` where it has them. Anything else becomes
- * `internal` and nothing of it is echoed.
+ * The problem document of an error. A {@link CountersignError}, or a refusal with a known code, keeps its message, with
+ * `field` (or `path`) and `hint` if it has them. Anything else becomes `internal`, without details.
  */
 export function toProblem(error: unknown, status: number): Problem {
   const code = codeOf(error);

@@ -5,7 +5,7 @@ export const REQUEST_CONFIRMATION_FUNCTION_NAME = "adk_request_confirmation";
 export const REQUEST_CONFIRMATION_FUNCTION_CALL_NAME: typeof REQUEST_CONFIRMATION_FUNCTION_NAME =
   REQUEST_CONFIRMATION_FUNCTION_NAME;
 
-/** The names that the ADK's own machinery calls: confirmations, credentials, questions to the user. */
+/** The names of the ADK's internal calls: confirmations, credentials, questions to the user. */
 export const RESERVED_NAMES: readonly string[] = [
   REQUEST_CONFIRMATION_FUNCTION_NAME,
   "adk_request_credential",
@@ -21,12 +21,12 @@ const LOOK_ALIKES = "аԁкеԛѕсогімтпακεοιυτɑıոսօꜱᴄᴏ
 const DRAWN_LIKE = "adkeqscorimtnakeoiutainuoscoi";
 
 /**
- * Whether no tool may be registered under this name and no model may call it: the reserved names, all of
- * `adk_request_…`, and whatever a person or a sloppy comparison could take for one. Case, width, accents,
- * invisible characters, blanks, punctuation and common look-alike letters make no difference.
+ * Is this name reserved, so that no tool may have it and no model may call it? Reserved are the names above, all of
+ * `adk_request_…`, and everything that looks like one. Case, width, accents, invisible characters, blanks, punctuation
+ * and common look-alike letters make no difference.
  */
 export function isReservedName(name: string): boolean {
-  // Of plain letters, and without the rarest one of "request": most names are such, and none can be mistaken.
+  // A fast path: plain letters without "q" cannot look like "request".
   if (!name.includes("q") && PLAIN.test(name)) return false;
   const folded = fold(name);
   return folded.startsWith(FAMILY_PREFIX) || RUN_TOGETHER.has(folded.replaceAll("_", ""));
@@ -36,7 +36,7 @@ export function isReservedName(name: string): boolean {
 const UNSEEN = /[\p{M}\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\uff9e\uff9f]/gu;
 
 function fold(name: string): string {
-  // Marks go first too: normalizing sorts them, in time that grows with their square.
+  // Marks are removed first: normalizing sorts them, in quadratic time.
   const letters = name.replace(UNSEEN, "").normalize("NFKD").toLowerCase().replace(UNSEEN, "");
   const latin = Array.from(letters, (letter) => DRAWN_LIKE[LOOK_ALIKES.indexOf(letter)] ?? letter).join("");
   return latin.replace(/[^\p{L}\p{N}]+/gu, "_").replace(/^_|_$/g, "");

@@ -74,7 +74,7 @@ test.each(["send", "run", "stream", "watch", "approve().finished"] as const)(
   },
 );
 
-test("a Runner that shares an engine is closed without it, and what waited for the Runner is told", async () => {
+test("a Runner that shares an engine is closed without it, and what waited for the Runner rejects", async () => {
   const engine = await createEngine({ ledger: "memory:" });
   const { wire, begun } = stuckTool();
   const model = play([call("wire")], "Sent.");

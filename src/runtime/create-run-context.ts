@@ -12,7 +12,7 @@ const DEFAULT_MODEL_CALLS = 500;
 const DEFAULT_MODEL_BYTES = 4 * 1_048_576;
 const DEFAULT_MODEL_TIMEOUT_MS = 10 * 60_000;
 
-/** Opens the ledger, makes the engine and says that this process hosts the app. */
+/** Opens the ledger, creates the engine and registers the app as hosted here. */
 export async function createRunContext(
   app: string,
   options: RunnerOptions,
@@ -21,7 +21,7 @@ export async function createRunContext(
   const { agent, models, policy, clock = systemClock, newId = createIds(), maxModelCalls } = options;
   const engine = options.engine ?? (await openEngine(options, { clock, newId }));
   const parts = partsOf(engine);
-  // An engine of its own has been given the policy already.
+  // The Runner's own engine already has the policy.
   const own = options.engine === undefined ? undefined : policy;
   const agents = readAgentTree(agent);
   const run: RunContext = {

@@ -11,15 +11,15 @@ export interface RunSettings {
   readonly maxModelCalls: number;
   /** How many bytes of JSON one answer of a model, or of a hook in its place, may have. */
   readonly maxModelBytes: number;
-  /** How long a model may give nothing: no answer, or no further piece of one. */
+  /** How long a model may send nothing. */
   readonly modelTimeoutMs: number;
 }
 
-/** What every step of an app's runs works with. */
+/** What every step of an app's runs uses. */
 export interface RunContext {
   readonly app: string;
   readonly engine: Engine;
-  /** Of the engine, for the commands that are not its public methods. */
+  /** Internal parts of the engine, for commands that are not public. */
   readonly parts: EngineParts;
   readonly agents: AgentTree;
   readonly hooks: Hooks;
@@ -33,11 +33,11 @@ export interface RunContext {
   readonly requestHeaders: RequestHeaders;
   readonly settings: RunSettings;
   readonly cancellation: Cancellation;
-  /** What runs beside the steps; whoever closes the Runner waits for it. */
+  /** Background work; `close` waits for it. */
   readonly background: Background;
   /** Aborts when the Runner is being closed. */
   readonly closing: AbortSignal;
-  /** Aborts when the Runner is closed: whatever is still waited for does not come. */
+  /** Aborts when the Runner is closed, so that nothing waits any longer. */
   readonly closed: AbortSignal;
   newId(): string;
   now(): number;

@@ -15,19 +15,19 @@ import type { RunSettings } from "./run-context.ts";
 
 export interface RunnerOptions extends Hooks, Partial<RunSettings>, Omit<Partial<EngineOptions>, "ledger"> {
   readonly agent: AnyAgent;
-  /** The app's name in the ledger; the agent's if nothing is said. */
+  /** The app's name in the ledger. Default: the agent's name. */
   readonly app?: string;
-  /** An open ledger, or how to open one when it is first needed. Unused where an engine is given. */
+  /** An open ledger, or a function that opens one when it is first needed. Not used if an engine is given. */
   readonly ledger: Ledger | (() => Promise<Ledger>);
   /**
-   * An engine that several Runners share: one lease, one worker, one connection for all of a server's apps.
-   * Whoever made it closes it, and its settings are the ones that count.
+   * An engine that several Runners share: one lease, one worker, one connection for all of a server's apps. The creator
+   * of the engine closes it, and the engine's settings apply.
    */
   readonly engine?: Engine;
   readonly models: ModelResolver;
-  /** Rules over the calls of this app, beside those of an engine that is given. */
+  /** Rules over the calls of this app, in addition to those of the given engine. */
   readonly policy?: Policy;
-  /** What becomes of open questions when the user says something else. */
+  /** What happens to open questions when the user sends a new message. */
   readonly whilePending?: "converse" | "cancel";
   readonly wire?: Wire;
 }
@@ -64,20 +64,20 @@ export const KNOWN_RUNNER_OPTIONS: ReadonlySet<string> = new Set<keyof RunnerOpt
   "trace",
 ]);
 
-/** Who is speaking, where that is known better than by the session's user. */
+/** The speaker, if it is not just the session's user. */
 interface Speaker {
-  /** Decides what the message answers, and counts as a requester beside the session's user. */
+  /** Decides the message's answers, and counts as a requester besides the session's user. */
   readonly by?: PrincipalInput;
-  /** The door it came through; recorded with what it decides. */
+  /** How the message was sent ("api", "cli", …); recorded with what it decides. */
   readonly via?: string;
-  /** Of the request that the message came with. Those that a toolset names reach its tools; none is stored. */
+  /** The headers of the message's request. Those that a toolset names reach its tools; none is stored. */
   readonly requestHeaders?: HeaderSource;
 }
 
 /** Who sends a message, and to which session. */
 export interface SendOptions extends RunLimits, Speaker {
   readonly user: string;
-  /** Made if none is named. */
+  /** Created if not given. */
   readonly session?: string;
   readonly stateDelta?: JsonObject;
 }
@@ -92,11 +92,11 @@ export interface RunInput extends RunLimits, Speaker {
   /** Text in pieces, as it comes. */
   readonly streaming?: boolean;
   readonly wire?: Wire;
-  /** Run again under the same key, the message is not taken again: the run that it started is watched. */
+  /** If it is repeated with the same key, the message is not taken again; the first run is watched. */
   readonly once?: IdempotentRequest;
 }
 
-/** A message that somebody will watch, or not, once it is taken. */
+/** A message whose run may be watched later. */
 export type BeginInput = Omit<RunInput, keyof RunLimits | "streaming" | "wire" | "invocationId">;
 
 const KNOWN_SPEAKER_OPTIONS = ["by", "via", "requestHeaders", "signal", "timeoutMs", "stateDelta"] as const;

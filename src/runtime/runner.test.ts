@@ -137,7 +137,7 @@ describe("several calls in one turn", () => {
     ]);
   });
 
-  test("one message may answer several, each on its own: what is refused is told, what is not is done", async () => {
+  test("one message may answer several, independently: refusals are reported, the rest is done", async () => {
     const { runner, log } = scene();
     const { pending, session } = await runner.send("go", ana);
     const parts = [String(pending[0]?.id), "adk-unknown"].flatMap(
@@ -254,7 +254,7 @@ describe("the Runner", () => {
     expect(events.map(({ content }) => content?.parts)).toEqual([[{ text: "Hi." }]]);
   });
 
-  test("a decision taken in another process is carried out by whoever works", async () => {
+  test("a call approved in another process runs in a process with a worker", async () => {
     const ledger = `sqlite:${await resources.folder()}/work.db`;
     const log: string[] = [];
     const agentWith = (...lines: readonly Line[]) =>
@@ -330,7 +330,7 @@ describe("an agent that a deploy removed", () => {
   });
 });
 
-test("all that waits is told, however much", async () => {
+test("all open questions are listed, however many", async () => {
   const tools = [named("pay", [], { gated: true })];
   const model = respond(() => Array.from({ length: 20 }, (_, i) => call("pay", { i }, `p${i}`)));
   const runner = makeRunner({ agent: new Agent({ name: "a", model, tools }) });

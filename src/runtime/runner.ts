@@ -64,7 +64,7 @@ import {
   watchRun,
 } from "./streaming/index.ts";
 
-/** A run that is under way, and how many of its session's events are known. */
+/** A run in progress, and how many of its session's events are known. */
 export interface StartedRun {
   /** The session's key in the ledger. */
   readonly session: string;
@@ -72,7 +72,7 @@ export interface StartedRun {
   readonly after: number;
 }
 
-/** Runs an app's agents on a ledger. Starts no timers by itself; see {@link Runner.work}. */
+/** Runs an app's agents on a ledger. Starts no timers; see {@link Runner.work}. */
 export class Runner {
   readonly app: string;
   readonly sessionService: Sessions;
@@ -86,17 +86,17 @@ export class Runner {
     this.#options = options;
     this.app = options.app ?? options.agent.name;
     this.sessionService = new Sessions(() => this.#open(), options.wire ?? "adk");
-    // Read now, so that a mistake in the tree is told where it was made.
+    // Read now, so that a mistake in the tree throws in the constructor.
     readAgentTree(options.agent);
   }
 
-  /** Says something and waits until the agent has answered, or waits for a person. */
+  /** Sends a message and waits until the agent has answered, or waits for a person. */
   async send(message: string | Content, options: SendOptions): Promise<Turn> {
     refuseUnknown("send", options, KNOWN_SEND_OPTIONS);
     const run = await this.#open();
     const session = { app: this.app, user: options.user, id: options.session ?? `s-${run.newId()}` };
     const input = this.#submitInput({ ...options, session, message });
-    // Whoever waits for an answer is not done, even if nothing else keeps the process alive.
+    // Keeps the process alive while somebody waits for an answer.
     const release = run.hold();
     try {
       return await this.#toTurn(run, await submit(run, input), options);
@@ -105,7 +105,10 @@ export class Runner {
     }
   }
 
-  /** A message in, events out, as ADK clients know them. Leaving the loop detaches; the run goes on. */
+  /**
+   * Sends a message and yields its events, as ADK clients know them. Leaving the loop only stops watching; the run
+   * continues.
+   */
   async *run(input: RunInput): AsyncGenerator<Event> {
     const wire = input.wire ?? this.#options.wire ?? "adk";
     for await (const event of this.#watch(input)) {
@@ -119,14 +122,14 @@ export class Runner {
     return this.run({ ...rest, message: newMessage });
   }
 
-  /** The same as a stream of typed pieces, for programs that show what happens. */
+  /** The same as a stream of typed pieces, for user interfaces. */
   async *stream(input: RunInput): AsyncGenerator<StreamEvent> {
     yield* toStream(this.#watch({ ...input, streaming: input.streaming ?? true }));
   }
 
   /**
-   * Says something and resolves once it is stored, with where to {@link Runner.watch} what comes of it. For words only:
-   * a message that answers confirmations is refused.
+   * Sends a message and resolves once it is stored, with what {@link Runner.watch} needs. Only for text: a message that
+   * answers confirmations is refused.
    */
   async begin(input: BeginInput): Promise<StartedRun> {
     refuseUnknown("begin", input, KNOWN_BEGIN_OPTIONS);
@@ -144,7 +147,7 @@ export class Runner {
     return { session: sessionKey, ...started };
   }
 
-  /** Follows a run until nothing more happens without a person, wherever it runs. Leaving the loop only detaches. */
+  /** Follows a run until it needs a person or ends, wherever it runs. Leaving the loop only stops watching. */
   async *watch({
     streaming = false,
     ...started
@@ -152,17 +155,17 @@ export class Runner {
     yield* watchRun(await this.#open(), { ...started, pieces: streaming });
   }
 
-  /** Approves a confirmation. Resolves once committed; the run goes on by itself. Throws a refusal. */
+  /** Approves a confirmation. Resolves once committed; the run continues by itself. Throws if refused. */
   async approve(id: string, verdict: Verdict): Promise<DecisionResult<Turn>> {
     return this.#decideOne({ ...verdict, id, confirmed: true }, verdict);
   }
 
-  /** Denies a confirmation; the reason is told to the model. Throws a refusal. */
+  /** Denies a confirmation; the model gets the reason. Throws if refused. */
   async deny(id: string, verdict: Verdict): Promise<DecisionResult<Turn>> {
     return this.#decideOne({ ...verdict, id, confirmed: false }, verdict);
   }
 
-  /** Decides many, each on its own: an entry is its result or its refusal. */
+  /** Decides many, independently: each entry is a result or a refusal. */
   async decide(
     decisions: readonly DecisionInput[],
     acting: Acting,
@@ -174,17 +177,17 @@ export class Runner {
     );
   }
 
-  /** Withdraws an open question, or an approval whose call nobody has started. Throws a refusal. */
+  /** Withdraws an open confirmation, or an approval whose call has not started. Throws if refused. */
   async cancel(id: string, acting: Acting & { readonly reason: string }): Promise<Confirmation> {
     return (await this.engine()).cancel(id, acting);
   }
 
-  /** Settles the call of a confirmation, where its outcome is unknown. Throws a refusal. */
+  /** Settles the call of a confirmation if its outcome is unknown. Throws if refused. */
   async settle(id: string, settlement: SettlementInput, acting: Acting): Promise<Confirmation> {
     return (await this.engine()).settle(id, settlement, acting);
   }
 
-  /** Settles a call of unknown outcome that nobody was asked about, by its own id. Throws a refusal. */
+  /** Settles an unknown call that had no confirmation, by its own id. Throws if refused. */
   async settleCall(id: string, settlement: SettlementInput, acting: Acting): Promise<Call> {
     return (await this.engine()).settleCall(id, settlement, acting);
   }
@@ -194,12 +197,14 @@ export class Runner {
     return (await this.engine()).confirmation(id, looking);
   }
 
-  /** What waits for a person in this app, nearest deadline first. */
+  /** The open confirmations of this app, nearest deadline first. */
   async pending(filter: Looking & { readonly user?: string } = {}): Promise<readonly Confirmation[]> {
     return (await this.engine()).pending({ ...filter, app: this.app });
   }
 
-  /** Decisions made elsewhere, expiry and recovery: until stopped, or once, for hosts without long-lived processes. */
+  /**
+   * Runs calls approved elsewhere, expiry and recovery: until stopped, or once, for hosts without long-lived processes.
+   */
   work(options: WorkOptions & { readonly once: true }): Promise<void>;
   work(options?: WorkOptions): Pick<Worker, "stop">;
   work({
@@ -208,7 +213,7 @@ export class Runner {
   }: WorkOptions & { readonly once?: boolean } = {}): Promise<void> | Pick<Worker, "stop"> {
     if (once === true) return this.#open().then(({ engine }) => engine.work({ ...options, once }));
     const worker = this.#open().then(({ engine }) => engine.work(options));
-    // Whoever stops it, or uses the Runner otherwise, is told.
+    // The error is thrown by `stop` and by other uses of the Runner.
     worker.catch(() => {});
     return { stop: async () => (await worker).stop() };
   }
@@ -218,18 +223,20 @@ export class Runner {
     return this.#options.agent;
   }
 
-  /** The engine underneath, for everything that is not about agents. */
+  /** The engine, for everything that is not about agents. */
   async engine(): Promise<Engine> {
     return (await this.#open()).engine;
   }
 
-  /** Ends the Runner, and its engine where it has one of its own. Whatever still waits for a run is told `closed`. */
+  /**
+   * Closes the Runner, and its engine if it is its own. Everything that still waits for a run rejects with `closed`.
+   */
   async close(): Promise<void> {
     this.#closing.abort();
     try {
       const run = await this.#opened;
       await run?.background.settled();
-      // A shared engine is closed by whoever made it.
+      // A shared engine is closed by its creator.
       if (this.#options.engine === undefined) await run?.engine.close();
     } finally {
       this.#closed.abort();
@@ -238,7 +245,7 @@ export class Runner {
 
   async #open(): Promise<RunContext> {
     if (this.#closed.signal.aborted) throw new CountersignError("closed", "The Runner was closed.");
-    // What kept it from opening may be over by the next use.
+    // The error may be gone at the next use.
     this.#opened ??= createRunContext(this.app, this.#options, {
       closing: this.#closing.signal,
       closed: this.#closed.signal,
@@ -357,7 +364,7 @@ function read(message: RunInput["message"]): ReadMessage {
 
 type OpenQuestion = Pick<ConfirmationWithCall, "confirmation" | "call" | "session">;
 
-/** The session and what is open in it: as the run left it, if that is known, else as it is now. */
+/** The session and its open questions: as the run left them, if known, else as they are now. */
 async function restOf(
   { engine: { ledger } }: RunContext,
   key: string,
@@ -376,7 +383,7 @@ async function restOf(
   return { session, open: items };
 }
 
-// Questions of one turn are put at the same moment; they are told in the order of its calls.
+// Questions of one turn have the same time; they are listed in the order of its calls.
 function byAsking(one: OpenQuestion, other: OpenQuestion): number {
   return one.confirmation.requestedAt - other.confirmation.requestedAt || one.call.ord - other.call.ord;
 }

@@ -32,7 +32,7 @@ async function liveToolFor(run: RunContext, call: CallRecord): Promise<LiveTool 
 async function step(run: RunContext, frame: FrameRecord): Promise<void> {
   const { lost = 0 } = frame;
   if (lost >= run.engine.settings.maxLostAttempts) {
-    // The step may be what ends them: taken again, it would end one process after another.
+    // The step itself may crash its processes; repeating it could crash one after another.
     const message = `${lost} processes crashed in this step of ${frame.agent}. It is not retried.`;
     await finishFrame(run.parts, frame, failureOf(frame, "step-lost", message));
     return;

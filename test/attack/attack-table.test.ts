@@ -130,7 +130,7 @@ const WRONG_TYPE: readonly Attack[] = [
     code: "malformed-decision" as const,
   })),
   ...(["true", "false", 1, null, undefined, {}] as const).map((confirmed) => ({
-    name: `at another door, confirmed is ${JSON.stringify(confirmed)}`,
+    name: `by another way in, confirmed is ${JSON.stringify(confirmed)}`,
     run: ({ decide, pay }: AttackedEngine) => decide({ id: pay.confirmation.id, confirmed }),
     code: "malformed-decision" as const,
   })),
@@ -223,7 +223,7 @@ const OVERSIZED: readonly Attack[] = [
     code: "malformed-decision",
   },
   {
-    name: "a payload nested 100,000 deep, at another door",
+    name: "a payload nested 100,000 deep, by another way in",
     run: ({ decide, pay }) => decide({ id: pay.confirmation.id, confirmed: true, payload: deep(100_000) }),
     code: "malformed-decision",
   },

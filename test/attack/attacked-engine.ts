@@ -36,7 +36,7 @@ export interface AttackedEngine {
   readonly dump: (options?: { readonly withoutVersions?: boolean }) => Dump;
   /** As the run API takes it: parts of a user's message, decoded, and each readable answer decided. */
   readonly answer: (...parts: readonly unknown[]) => Promise<Verdict>;
-  /** As any other door takes it: one decision, from code that the compiler may not have seen. */
+  /** As any other way in takes it: one decision, from code that the compiler may not have seen. */
   readonly decide: (input: Record<string, unknown>, by?: Principal) => Promise<Verdict>;
 }
 

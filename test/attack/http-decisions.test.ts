@@ -186,7 +186,7 @@ test.each(ATTACKS)("$name: $status $code", async ({ by, sent, status, code, audi
   expect(attacked.runs()).toBe(before.runs);
 });
 
-test("decided twice at once, it runs once, and both are told the same", async () => {
+test("decided twice at once, it runs once, and both get the same answer", async () => {
   const attacked = await startAttackedServer();
   const before = attacked.runs();
   const headers = { authorization: `Bearer ${attacked.token("ana")}` };
@@ -197,7 +197,7 @@ test("decided twice at once, it runs once, and both are told the same", async ()
   expect(attacked.runs()).toBe(before + 1);
 });
 
-test("whoever the rule admits does decide, and is on record as they logged in", async () => {
+test("a person whom the rule allows decides, and is recorded as they logged in", async () => {
   const attacked = await startAttackedServer();
   for (const [by, id] of [
     ["maria", attacked.ids.wire],
@@ -245,7 +245,7 @@ describe("an agent that the host knows", () => {
 });
 
 describe("without a login", () => {
-  test("whoever it is confirms, and is shown as unauthenticated", async () => {
+  test("anybody confirms, and is shown as unauthenticated", async () => {
     const { attacked, send } = await openUnguarded();
     const answer = await send({ method: "POST", ...decision(attacked.ids.pay) });
     expect(await answer.json()).toMatchObject({

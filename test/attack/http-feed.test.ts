@@ -31,7 +31,7 @@ test("the ids of messages do not tell how much others do, and are good for nobod
   expect(confirmationIn(await (await follow(server, "bob", id)).next()).id).toBe(own?.id);
 });
 
-test("one person has so many streams and no more, and nobody else is kept out by them", async () => {
+test("the limit on streams is per person, and does not affect others", async () => {
   const server = await startApprovalsServer(resources, { app: { feed: { mostStreams: 3 } } });
   const readers = [await follow(server, "ana"), await follow(server, "ana"), await follow(server, "ana")];
   const refused = await server.ask("ana", "GET", "/v1/confirmations/stream");

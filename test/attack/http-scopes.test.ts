@@ -35,7 +35,7 @@ async function agentCookie(attacked: AttackedServer): Promise<Record<string, str
   return { ...(await loginIn(answer)), origin: ORIGIN };
 }
 
-/** One door, and one thing to do through it that only somebody with the scope may. */
+/** One route, and one thing to do there that needs the scope. */
 interface Act {
   readonly name: string;
   readonly sent: (ids: Ids) => Omit<Sent, "headers">;
@@ -91,7 +91,7 @@ const ACTS: readonly Act[] = [
 ];
 
 describe.each(CALLERS)("$name", ({ headers }) => {
-  test.each(ACTS)("cannot $name; that it tried is on record", async ({ sent }) => {
+  test.each(ACTS)("cannot $name; the attempt is journalled", async ({ sent }) => {
     const attacked = await startAttackedServer();
     const said = { ...sent(attacked.ids), headers: await headers(attacked) };
     expect(await recordsOf(attacked, () => attacked.send(said))).toEqual(["decision-refused"]);
@@ -141,7 +141,7 @@ describe("over A2A, where the server takes decisions", () => {
   });
 });
 
-test("an answer without the scope is refused alone: the words beside it are said", async () => {
+test("an answer without the scope is refused alone: the text beside it is sent", async () => {
   const attacked = await startAttackedServer();
   const { appName, userId, sessionId, newMessage } = answerOf(true, attacked.ids.pay) as {
     readonly newMessage: { readonly parts: readonly object[] };
@@ -158,7 +158,7 @@ test("an answer without the scope is refused alone: the words beside it are said
   expect(confirmation?.status).toBe("requested");
 });
 
-test("whoever only decides answers by /run, and says nothing beside it", async () => {
+test("a caller with only `decide` may answer by /run, but send no text with it", async () => {
   const attacked = await startAttackedServer();
   const headers = { authorization: `Bearer ${await attacked.scoped(["decide"])}` };
   const decided = await attacked.send({ ...post("/run", answerOf(true, attacked.ids.pay)), headers });
@@ -182,7 +182,7 @@ describe("deleting a session withdraws what is asked in it", () => {
     },
   );
 
-  test("whoever asked may, with the scope run", async () => {
+  test("the requester may, with the scope run", async () => {
     const attacked = await startAttackedServer();
     const headers = { authorization: `Bearer ${await attacked.scoped(["run"])}` };
     expect((await attacked.send({ method: "DELETE", path, headers })).status).toBe(204);

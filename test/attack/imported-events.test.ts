@@ -128,7 +128,7 @@ describe("imported events", () => {
     ]);
   });
 
-  test("are on record, with who imported how many", async () => {
+  test("are journalled, with who imported how many", async () => {
     const { as, runner } = openScene();
     await imported(as("ana"), [said("bob", PERSUASION), said("cashier", "Noted.")]);
     const { ledger } = await runner.engine();
@@ -206,7 +206,7 @@ describe("imported events", () => {
     expect(event?.longRunningToolIds).toEqual([]);
   });
 
-  test("with a call that the user is said to have made are refused", async () => {
+  test("with a function call by the user are refused", async () => {
     const { as } = openScene();
     const call = { functionCall: { id: "call-1", name: "pay", args: {} } };
     expect(await imported(as("ana"), [of("user", { text: "hi" }, call)])).toBe(422);

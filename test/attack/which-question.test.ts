@@ -76,18 +76,18 @@ async function openScene({ ledger, description = "Pays.", wire }: SceneOptions =
 }
 
 /** Sends the same bytes by one of the ADK's routes. */
-type Door = (client: AdkClient, message: Content, headers?: Record<string, string>) => Promise<Ran>;
+type Route = (client: AdkClient, message: Content, headers?: Record<string, string>) => Promise<Ran>;
 
-const byRun: Door = (client, message, headers = {}) => client.run("s1", message, { headers });
+const byRun: Route = (client, message, headers = {}) => client.run("s1", message, { headers });
 
-const byStream: Door = async (client, message, headers = {}) => {
+const byStream: Route = async (client, message, headers = {}) => {
   const events: Event[] = [];
   for await (const event of client.stream("s1", message, { headers })) events.push(event);
   const refused = events.find((event) => "error" in event) as { readonly code?: string } | undefined;
   return { status: 200, events, body: {}, ...(refused?.code === undefined ? {} : { code: refused.code }) };
 };
 
-const DOORS: readonly (readonly [string, Door])[] = [
+const ROUTES: readonly (readonly [string, Route])[] = [
   ["/run", byRun],
   ["/run_sse", byStream],
 ];
@@ -106,7 +106,7 @@ async function openIds({ runner }: Scene): Promise<readonly string[]> {
   return (await runner.pending()).map(({ id }) => id);
 }
 
-describe.each(DOORS)("the same bytes again, by %s", (_, door) => {
+describe.each(ROUTES)("the same bytes again, by %s", (_, route) => {
   describe.each(["transfer", "again"])("to a tool that asks a second time (%s)", (name) => {
     const keys = [
       ["without a key", {}],
@@ -116,17 +116,17 @@ describe.each(DOORS)("the same bytes again, by %s", (_, door) => {
       const scene = await openScene();
       await ask(scene.client, name);
       const message = answer("call-1", yes);
-      const first = await door(scene.client, message, headers);
+      const first = await route(scene.client, message, headers);
       const second = await openIds(scene);
       expect(second).toHaveLength(1);
       for (let repeat = 0; repeat < 3; repeat++) {
-        const again = await door(scene.client, message, headers);
+        const again = await route(scene.client, message, headers);
         expect(again.code).toBeUndefined();
         expect(again.events).toEqual(first.events);
       }
       expect(await openIds(scene)).toEqual(second);
       expect(scene.ran).not.toContain("sent");
-      await door(scene.client, answer(second[0] ?? "", yes));
+      await route(scene.client, answer(second[0] ?? "", yes));
       expect(scene.ran.at(-1)).toBe("sent");
     });
   });
@@ -134,9 +134,9 @@ describe.each(DOORS)("the same bytes again, by %s", (_, door) => {
   test("naming the question itself are answered with the stored decision", async () => {
     const scene = await openScene();
     const [id = ""] = await ask(scene.client, "transfer");
-    const first = await door(scene.client, answer(id, yes));
+    const first = await route(scene.client, answer(id, yes));
     const second = await openIds(scene);
-    expect((await door(scene.client, answer(id, yes))).events).toEqual(first.events);
+    expect((await route(scene.client, answer(id, yes))).events).toEqual(first.events);
     expect(await openIds(scene)).toEqual(second);
     expect(scene.ran).toEqual(["reserved"]);
   });
@@ -147,15 +147,15 @@ describe.each(DOORS)("the same bytes again, by %s", (_, door) => {
     await ask(before.client, "pay");
     const now = await openScene({ ledger: kept(ledger), description: "Pays twice." });
     const message = answer("call-1", yes);
-    expect((await door(now.client, message)).code).toBe("definition-changed");
+    expect((await route(now.client, message)).code).toBe("definition-changed");
     const anew = await openIds(now);
     expect(anew).toHaveLength(1);
     for (let repeat = 0; repeat < 2; repeat++) {
-      expect((await door(now.client, message)).code).toBe("withdrawn");
+      expect((await route(now.client, message)).code).toBe("withdrawn");
     }
     expect(await openIds(now)).toEqual(anew);
     expect(now.ran).toEqual([]);
-    await door(now.client, answer(anew[0] ?? "", yes));
+    await route(now.client, answer(anew[0] ?? "", yes));
     expect(now.ran).toEqual(["paid"]);
   });
 });
@@ -242,7 +242,7 @@ describe("on adk-rs's wire", () => {
     expect(last.code).toBeUndefined();
   });
 
-  test("so has one that is asked anew", async () => {
+  test("so has one that is asked again", async () => {
     const ledger = await createLedger("memory:");
     const before = await openScene({ ledger, wire: "adk-rs" });
     await ask(before.client, "pay");

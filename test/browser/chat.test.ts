@@ -169,7 +169,7 @@ test("what is being said is shown before it is whole", async () => {
   expect(await growing.count()).toBe(0);
 });
 
-test("while somebody is waited for, the server is left in peace until the stream tells of a change", async () => {
+test("while a confirmation is open, the page sends no requests until the stream reports a change", async () => {
   const server = await startInboxServer(resources);
   const { page, ask, bubbles } = await openChat(server, { prepare: (loading) => loading.clock.install() });
   await ask(LUNCH);

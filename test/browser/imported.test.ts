@@ -15,7 +15,7 @@ function said(author: string, text: string): Event {
   return { id: text.slice(0, 20), invocationId: "i", author, timestamp: 0, actions: {}, content };
 }
 
-test("what was imported is shown as the words of whoever brought it along", async () => {
+test("imported messages are shown with the person who imported them", async () => {
   const server = await startInboxServer(resources);
   const events = [said("bob", "I (bob, CFO) have checked this.")];
   await server.runner.sessionService.createSession({ userId: "ana", sessionId: "s1", events });

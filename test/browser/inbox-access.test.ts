@@ -148,7 +148,7 @@ test("a button that is off says who may; the requester withdraws; the treasurer 
   expect(server.ran).toEqual([WIRE]);
 });
 
-test("offline is told, and nothing can be decided then", async () => {
+test("the page says that it is offline, and nothing can be decided then", async () => {
   const server = await startInboxServer(resources);
   const [id = ""] = await server.ask("ana", LUNCH);
   const { page, open, button, card } = await openInbox(resources, {
@@ -200,7 +200,7 @@ test("a server that comes back is listened to again, and what happened meanwhile
   expect(server.ran).toEqual([LUNCH]);
 });
 
-test("times are told in the reader's own zone", async () => {
+test("times are shown in the reader's own time zone", async () => {
   const server = await startInboxServer(resources);
   const [id = ""] = await server.ask("ana", LUNCH);
   const { open, card } = await openInbox(resources, {

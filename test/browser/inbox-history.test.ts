@@ -82,7 +82,7 @@ test("a call that nobody was asked about and whose outcome is unknown is settled
   expect(JSON.stringify(call?.result)).toContain("it never arrived");
 });
 
-test("notifications that were given up are told to administrators alone, who have them sent again", async () => {
+test("only administrators see failed deliveries, and can send them again", async () => {
   const server = await startInboxServer(resources, { mode: "tokens" });
   await server.ask("ana", LUNCH, { name: "tag", args: { name: "blue" } });
   const { ledger } = server.engine;

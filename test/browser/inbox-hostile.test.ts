@@ -26,7 +26,7 @@ const HOSTILE: { readonly [kind: string]: string } = {
   bracket: "⟨U+0041⟩",
 };
 
-test("hostile text is shown, whole and inert, wherever it stands", async () => {
+test("hostile text is shown complete and harmless everywhere", async () => {
   const server = await startInboxServer(resources);
   const args = { ...HOSTILE, [HOSTILE["script"] ?? ""]: { [HOSTILE["override"] ?? ""]: 1 } };
   const user = `eve\u202E ${HOSTILE["image"]}`;

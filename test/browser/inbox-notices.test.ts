@@ -36,7 +36,7 @@ async function openAs(server: InboxServer, user: string, scopes: readonly Scope[
   return openInbox(resources, { newPage, url: server.url, prepare });
 }
 
-test("a loss is told without a reload to whoever may decide, and hidden by an administrator", {
+test("people who may decide see a loss without a reload, and an administrator hides it", {
   timeout: LONG_MS,
 }, async () => {
   const server = await startInboxServer(resources, { mode: "tokens" });

@@ -372,7 +372,7 @@ test("search and filters narrow the list", async () => {
   await expect.poll(() => page.locator(".row-tool").allInnerTexts()).toEqual(["send_email"]);
 });
 
-test("where more waits than anybody works through, it says so, stays small, and finds the rest", async () => {
+test("with too many open confirmations, the inbox says so, stays small, and finds the rest by filters", async () => {
   const server = await startInboxServer(resources);
   const [id = ""] = await server.ask("ana", LUNCH);
   const one = await server.look(id);
@@ -401,7 +401,7 @@ test("where more waits than anybody works through, it says so, stays small, and 
   await expect.poll(() => rows.count()).toBe(1);
 });
 
-test("a desktop notification tells of what comes while nobody looks, if it was wanted", async () => {
+test("a desktop notification announces new confirmations while the tab is hidden, if it was enabled", async () => {
   const server = await startInboxServer(resources);
   const { page, button, rows } = await openInbox(resources, {
     newPage,

@@ -19,7 +19,7 @@ function tokenFor(folder: Folder, user: string): Record<string, string> {
   return { authorization: `Bearer ${token}` };
 }
 
-test("serve answers A2A without a login, and whoever is at this machine decides", async () => {
+test("serve answers A2A without a login, and anyone on this machine may decide", async () => {
   const folder = makeFolder();
   writePayer(folder);
   folder.write("go", "");

@@ -43,7 +43,7 @@ describe("audit verify", () => {
     expect(stdout).toContain("is not set here");
   });
 
-  test("finds with a kept head that the end was cut off", async () => {
+  test("finds with a stored head that the end was removed", async () => {
     const folder = makeFolder();
     await record(folder);
     const head = folder.run(["audit", "head"]).stdout.trim();

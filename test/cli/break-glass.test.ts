@@ -47,7 +47,7 @@ async function journal(folder: Folder): Promise<readonly { readonly kind: string
 }
 
 describe("where people log in to decide", () => {
-  test.each(COMMANDS)("%s is refused from here, and that is on record", async (_, args) => {
+  test.each(COMMANDS)("%s is refused from here, and that is journalled", async (_, args) => {
     const folder = makeFolder();
     const asked = await ask(folder);
     const before = await journal(folder);

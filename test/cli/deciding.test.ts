@@ -156,7 +156,7 @@ describe("approve", () => {
 });
 
 describe("deny", () => {
-  test("refuses the call with a reason, and a later approval learns whose decision stands", async () => {
+  test("denies the call with a reason, and a later approval learns who decided", async () => {
     const folder = makeFolder();
     const [id = ""] = await askFor(folder, 2500);
     const denied = folder.json(["deny", id, "--reason", "over budget"]) as Shown;
@@ -168,7 +168,7 @@ describe("deny", () => {
     );
   });
 
-  test("is refused to somebody whom the rule does not admit", async () => {
+  test("is refused to somebody whom the rule does not allow", async () => {
     const folder = makeFolder();
     const id = await folder.withEngine(async (engine) => {
       const pay = engine.gate(

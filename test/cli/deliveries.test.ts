@@ -16,7 +16,7 @@ async function record(folder: Folder): Promise<readonly number[]> {
   });
 }
 
-test("lists what was given up: channel, number, what it was about, since when, how often, why", async () => {
+test("lists failed deliveries: channel, number, what it was about, since when, how often, why", async () => {
   const folder = makeFolder();
   const [first, second] = await record(folder);
   const { code, stdout } = folder.run(["deliveries"]);

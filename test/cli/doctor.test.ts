@@ -90,7 +90,7 @@ describe("doctor", () => {
     expect(folder.run(["doctor", "--host", "0.0.0.0"]).code).toBe(1);
   });
 
-  test("fails on a file that is no ledger, and on one that a newer version wrote", async () => {
+  test("fails on a file that is not a ledger, and on one that a newer version wrote", async () => {
     const folder = makeFolder();
     folder.write(
       "notes.db",
@@ -105,7 +105,7 @@ describe("doctor", () => {
     });
   });
 
-  test("tells of calls that somebody must settle, and of records from the future", async () => {
+  test("reports calls that somebody must settle, and records from the future", async () => {
     const folder = makeFolder();
     await folder.withEngine(async (engine) => {
       const f = engine.gate("f", {}, async () => null);

@@ -30,7 +30,7 @@ test("lists what was lost: when, who noticed, about what", async () => {
   expect(folder.json(["notices", "list"])).toMatchObject({ items: [{ id, count: 1, details: [DETAILS] }] });
 });
 
-test("doctor warns of it until somebody acknowledges it, who is kept", async () => {
+test("doctor warns about it until somebody acknowledges it, and their name is stored", async () => {
   const folder = makeFolder();
   const id = await record(folder);
   expect(found(folder)).toMatchObject([
@@ -50,7 +50,7 @@ test("doctor warns of it until somebody acknowledges it, who is kept", async () 
   expect(found(folder)).toMatchObject([{ status: "ok" }]);
 });
 
-test("what is not there is refused with the exit code for that", async () => {
+test("an unknown id is refused with its own exit code", async () => {
   const folder = makeFolder();
   await record(folder);
   const { code, stderr } = folder.run(["notices", "acknowledge", "no"]);
@@ -58,7 +58,7 @@ test("what is not there is refused with the exit code for that", async () => {
   expect(stderr).toContain("[unknown-notice]");
 });
 
-test("a server whose ledger went back says so: in its log, its metrics, and to whoever looks", async () => {
+test("a server whose ledger lost data reports it: in its log, its metrics and the inbox", async () => {
   const folder = makeFolder();
   writePayer(folder);
   await folder.withEngine(async () => {});

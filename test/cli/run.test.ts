@@ -53,13 +53,13 @@ function pending(folder: Folder): Listed["items"] {
 }
 
 describe("without a terminal", () => {
-  test("a message is answered, and the end of input is no error", () => {
+  test("a message is answered, and the end of input is not an error", () => {
     const { code, stdout, stderr } = makeClerk().run(RUN, {}, "hello\n");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toContain("Clerk\n│ You said hello\n");
   });
 
-  test("at a pause without an answer the ids are told, and it goes on later under the same name", () => {
+  test("at a pause without an answer the ids are printed, and it continues later under the same name", () => {
     const folder = makeClerk();
     const left = folder.run(RUN, {}, "leave\n");
     expect(left.code).toBe(0);
@@ -96,7 +96,7 @@ describe("without a terminal", () => {
     expect(stdout).toContain(`{"got":{"granted":2,"paid":false}}`);
   });
 
-  test("a word that is neither yes nor no is no answer", () => {
+  test("a word that is neither yes nor no is not an answer", () => {
     const folder = makeClerk();
     const { stdout } = folder.run(RUN, {}, "leave\nok\nsure\n");
     expect(stdout).toContain("Type approve (or y)");
@@ -182,7 +182,7 @@ describe.skipIf(process.platform !== "linux")("in a terminal", () => {
     expect(folder.read("effects.log")).toBe("");
   });
 
-  test("a no asks why, and the model is told", async () => {
+  test("a denial asks for a reason, and the model gets it", async () => {
     const folder = makeFolder();
     writePayer(folder);
     const terminal = folder.terminal(["run", "agents/payer"], { NO_COLOR: "1" });

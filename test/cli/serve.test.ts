@@ -183,7 +183,7 @@ describe("a server that cannot start says why in one line, and exits 2", () => {
 });
 
 describe("--dev", () => {
-  test("tells what is broken and serves the rest; a change starts anew on the same port, and what waits survives", async () => {
+  test("reports what is broken and serves the rest; a change restarts on the same port, and open confirmations survive", async () => {
     const folder = makeFolder();
     writePayer(folder);
     const id = askToPay(folder, 3);
@@ -240,7 +240,7 @@ describe("--dev", () => {
   });
 });
 
-test("with --webhook somebody elsewhere is told of a pause, signed, with a link to its card", async () => {
+test("with --webhook a pause is sent, signed, with a link to its card", async () => {
   const folder = makeFolder();
   writePayer(folder);
   const { promise: told, resolve } = Promise.withResolvers<{ headers: IncomingHttpHeaders; body: string }>();

@@ -58,7 +58,7 @@ test("without flags a token may run, read and decide, for 90 days", async () => 
   );
 });
 
-test("a token for an agent may run and read unless more is said, and is shown as an agent's", async () => {
+test("a token for an agent may run and read by default, and is shown as an agent's", async () => {
   const folder = await makeLedger();
   const made = folder.json(["tokens", "create", "--user", "planner", "--kind", "agent"]) as Made;
   expect(made).toMatchObject({ kind: "agent", scopes: ["run", "read"] });

@@ -26,7 +26,7 @@ describe("help", () => {
     expect(folder.run(["help", ...name.split(" ")]).stdout).toBe(stdout);
   });
 
-  test("of a group lists its members; the group alone is no command", () => {
+  test("of a group lists its members; the group alone is not a command", () => {
     const folder = makeFolder();
     expect(folder.run(["audit", "--help"])).toMatchObject({ code: 0 });
     expect(folder.run(["audit"])).toMatchObject({ code: 2 });
@@ -112,7 +112,7 @@ test("with --json an error is JSON too, on standard error", () => {
   expect(Object.keys(ERROR_CODES)).toContain(error.code);
 });
 
-test("a reader that has seen enough is no error", async () => {
+test("a reader that closes the pipe early is not an error", async () => {
   const folder = makeFolder();
   await folder.withEngine(async (engine) => {
     const f = engine.gate("f", {}, async () => null);

@@ -16,7 +16,7 @@ function validate(folder: Folder, ...args: readonly string[]) {
   return folder.run(["validate", ...args]);
 }
 
-test("a manifest that could be served is told with its agents, and the exit code is 0", () => {
+test("a valid manifest is listed with its agents, and the exit code is 0", () => {
   const folder = makeFolder();
   folder.write("a.yaml", AGENT);
   folder.write("config.json", CONFIG);
@@ -27,7 +27,7 @@ test("a manifest that could be served is told with its agents, and the exit code
   });
 });
 
-test("what is wrong is told with file, line and column, and the exit code is 1", () => {
+test("problems are printed with file, line and column, and the exit code is 1", () => {
   const folder = makeFolder();
   folder.write("bad.yaml", BROKEN);
   const { code, stdout } = validate(folder, "bad.yaml");
@@ -37,7 +37,7 @@ test("what is wrong is told with file, line and column, and the exit code is 1",
   );
 });
 
-test("a warning is told and fails nothing", () => {
+test("a warning is printed, and the exit code is 0", () => {
   const folder = makeFolder();
   folder.write("a.yaml", `${AGENT}    stream: true\n`);
   const { code, stdout } = validate(folder, "a.yaml");
@@ -45,7 +45,7 @@ test("a warning is told and fails nothing", () => {
   expect(stdout).toContain("a.yaml:8:13: warning: spec.declarative.stream is ignored outside a cluster");
 });
 
-test("a folder stands for the manifests in it", () => {
+test("a folder means all manifests in it", () => {
   const folder = makeFolder();
   folder.write("agents/one/agent.yaml", AGENT);
   folder.write("agents/two/agent.yaml", BROKEN);

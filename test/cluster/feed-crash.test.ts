@@ -60,7 +60,7 @@ async function ask(approvals: ApprovalsServer, amount: number): Promise<string> 
   }
 }
 
-test("an inbox that stays open through a crash of the database is told of everything that was asked since", async () => {
+test("an inbox that stays open through a crash of the database gets everything that was asked since", async () => {
   const server = await PostgresServer.start(LAZY);
   resources.add(() => server.stop());
   const url = server.url("postgres");

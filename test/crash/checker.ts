@@ -267,7 +267,7 @@ function isToolsOwn(result: JsonValue): boolean {
   return isJsonObject(result) && result["error"] === TOOL_FAILURE;
 }
 
-// What people are shown, by the doors through which they are shown it.
+// What people are shown, by where they are shown it.
 async function checkOwnWord(
   place: LedgerPlace,
   { ledger, histories }: Evidence,

@@ -58,7 +58,7 @@ const LINES = {
   "the Job": podsOf("Job").containers[0].args,
 };
 
-test("every YAML file is YAML, without a key that stands twice", () => {
+test("every YAML file is valid, without duplicate keys", () => {
   expect(YAML_FILES.length).toBeGreaterThan(6);
   for (const file of YAML_FILES) expect(readDocuments(file).length, file).toBeGreaterThan(0);
 });
@@ -77,7 +77,7 @@ test.each(Object.entries(LINES))("%s starts a command that there is, with flags 
 });
 
 describe("the image", () => {
-  test("stands on the Node.js that everything is tested with, in every stage", () => {
+  test("uses the Node.js that everything is tested with, in every stage", () => {
     const version = locked.packages["node_modules/node"]?.version;
     expect(new Set(stages.map(({ base }) => base))).toEqual(new Set([`node:${version}-bookworm-slim`]));
   });

@@ -20,11 +20,23 @@ function linksOf(page: string): readonly string[] {
     .filter((target) => !/^[a-z]+:/.test(target));
 }
 
-test.each(PAGES)("every link of %s leads somewhere", (page) => {
+/** The anchors of a page's headings, as GitHub makes them. */
+function anchorsOf(file: string): readonly string[] {
+  const prose = readFileSync(file, "utf8").replaceAll(/```[\s\S]*?```/g, "");
+  return [...prose.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w\- ]/g, "")
+      .replaceAll(" ", "-"),
+  );
+}
+
+test.each(PAGES)("every link of %s resolves, with its anchor", (page) => {
   for (const target of linksOf(page)) {
-    const [path = ""] = target.split("#");
+    const [path = "", anchor] = target.split("#");
     const file = path === "" ? join(ROOT, page) : join(ROOT, dirname(page), path);
     expect(existsSync(file), `${page}: ${target}`).toBe(true);
+    if (anchor !== undefined && file.endsWith(".md")) expect(anchorsOf(file), target).toContain(anchor);
   }
 });
 
@@ -89,11 +101,11 @@ test("every difference is shown by a test that is there", () => {
 });
 
 test("what the pages say to import from the package is exported", () => {
-  const door = read("src/index.ts");
+  const exported = read("src/index.ts");
   const imports = PAGES.flatMap((page) => [
     ...read(page).matchAll(/^\+?import \{(?<names>[^}]+)\} from "countersign";$/gm),
   ]);
   expect(imports.length).toBeGreaterThan(2);
   const names = imports.flatMap(({ groups }) => (groups?.["names"] ?? "").split(","));
-  for (const name of names) expect(door).toMatch(new RegExp(`\\b${name.replace("type ", "").trim()}\\b`));
+  for (const name of names) expect(exported).toMatch(new RegExp(`\\b${name.replace("type ", "").trim()}\\b`));
 });

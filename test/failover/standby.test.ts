@@ -21,7 +21,7 @@ async function abouts(url: string): Promise<readonly string[]> {
   return (await listRisks(url)).map(({ about, message }) => `${about}: ${message}`);
 }
 
-test("a standby is told by whether it is synchronous, and one that cannot be seen is told too", async () => {
+test("reports whether a standby is synchronous, and standbys that cannot be seen", async () => {
   const [primary, standby] = await startPair();
   const url = primary.url(DATABASE);
   expect(await abouts(url)).toEqual([expect.stringMatching(/^standby: No standby .* is synchronous/)]);

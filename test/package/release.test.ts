@@ -112,7 +112,7 @@ test("a package that fails its check is not released, and the files are as they 
   expect(clone.state()).toEqual(UNTOUCHED);
 });
 
-test("refuses what is no version, a tag that exists, and a tree with changes, which it keeps", async () => {
+test("refuses an invalid version, a tag that exists, and a tree with changes, which it does not touch", async () => {
   const clone = new Clone(await resources.folder());
   for (const args of [[], ["next"], ["0.2"], ["0.2.0", "0.3.0"]])
     expect(clone.release(...args)).toMatchObject({ status: 1, stderr: USAGE });

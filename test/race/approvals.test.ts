@@ -47,7 +47,7 @@ test("one approval from 50 callers in 4 processes runs once and is answered 50 t
   expect(await race.check()).toEqual([]);
 });
 
-test("of an approval and a denial at the same moment one stands everywhere, and losers learn whose", async () => {
+test("of an approval and a denial at the same moment one wins everywhere, and losers learn whose", async () => {
   const race = await Race.on(resources);
   const racers = await race.racers(PROCESSES);
   const outcomes = { approved: 0, denied: 0 };
@@ -121,7 +121,7 @@ test("calls approved where nobody can run them are each run by one of 4 workers"
   expect(await race.check()).toEqual([]);
 });
 
-test("of messages to one session at the same moment one is answered, the others are told it is busy", async () => {
+test("of messages to one session at the same moment one is answered, the others get busy", async () => {
   const race = await Race.on(resources);
   const racers = await race.racers(PROCESSES);
   for (let round = 0; round < roundsOf(20); round++) {

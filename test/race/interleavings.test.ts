@@ -16,7 +16,7 @@ async function openLedger(options: LedgerOptions = {}): Promise<Ledger> {
   return ledger;
 }
 
-test("a decision that found its session busy, and learns too late that it was let go, goes on with the turn", async () => {
+test("a decision that found its session busy, and learns too late that it was released, continues the turn", async () => {
   const ledger = await openLedger();
   const holder = new Engine({ ledger });
   const holding = new ConversationHost(holder, () => {});

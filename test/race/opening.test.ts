@@ -20,7 +20,7 @@ test("processes that open a new ledger at the same moment all find it made, and 
   }
 });
 
-test("a ledger that another process makes between any two looks at it is not taken for another program's", async () => {
+test("a ledger that another process creates between two checks is not taken for another program's", async () => {
   for (let looks = 1; looks <= 3; looks++) {
     const folder = await resources.folder();
     const path = join(folder, "ledger.db");

@@ -34,7 +34,7 @@ function dawdling(inner: Ledger, { read, go, looked }: Moments): Ledger {
   });
 }
 
-test("whoever watches from another process is not told that it is over between a result and the next words", async () => {
+test("a watcher in another process does not see the run as over between a result and the next text", async () => {
   const path = `sqlite:${await resources.folder()}/ledger.db`;
   const [read, go, looked, inTool, paid, asked, speak] = Array.from({ length: 7 }, () =>
     Promise.withResolvers<void>(),

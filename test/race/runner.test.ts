@@ -27,7 +27,7 @@ async function decideTogether(
   return answers.flat();
 }
 
-test("one approval sent 20 times from 3 Runners runs the tool once, and all are told of one outcome", async () => {
+test("one approval sent 20 times from 3 Runners runs the tool once, and all get one outcome", async () => {
   const race = await RunnerRace.on(resources);
   const racers = await threeOn(race);
   const times = [7, 7, 6];
@@ -50,7 +50,7 @@ test("one approval sent 20 times from 3 Runners runs the tool once, and all are 
   expect(await race.check()).toEqual([]);
 });
 
-test("of an approval and a denial at the same moment one stands, and it is the one that the model is told of", async () => {
+test("of an approval and a denial at the same moment one wins, and the model gets that one", async () => {
   const race = await RunnerRace.on(resources);
   const racers = await threeOn(race);
   for (let round = 0; round < 20; round++) {
@@ -110,7 +110,7 @@ test.each([
   },
 );
 
-test("a provider that is asked in one process is aborted by a decision in another, and its stream goes on", async () => {
+test("a provider in one process is aborted by a decision in another, and its stream continues", async () => {
   const race = await RunnerRace.on(resources);
   const asker = await race.racer("b");
   const decider = await race.racer("a");

@@ -50,7 +50,7 @@ test("a process stopped in the body for longer than its lease: its late result i
   expect(await race.check()).toEqual([]);
 });
 
-test("a result that comes after a person had the call run again changes nothing and is on record", async () => {
+test("a result that comes after a person retried the call changes nothing and is journalled", async () => {
   const { race, stopped, other, call, decided } = await stoppedInBody();
   const settled = await other.ask({ do: "settle", call, settlement: { as: "retry" } });
   expect(settled).toEqual({ ok: true });
@@ -74,7 +74,7 @@ test("a result that comes after a person had the call run again changes nothing 
   expect(await race.check()).toEqual([]);
 });
 
-test("a result that comes after a person gave the call up changes nothing and is on record", async () => {
+test("a result that comes after a person settled the call as failed changes nothing and is journalled", async () => {
   const { race, stopped, other, call, decided } = await stoppedInBody();
   await other.ask({ do: "settle", call, settlement: { as: "failed", error: "given up" } });
   stopped.child.signal("SIGCONT");
@@ -115,7 +115,7 @@ test("a process stopped between claim and body does not start it; the call is gi
   expect(await race.check()).toEqual([]);
 });
 
-test("a process stopped between claim and body starts nothing that a person has given up meanwhile", async () => {
+test("a process suspended between claim and tool does not start a call that a person settled meanwhile", async () => {
   const { race, stopped, other, call, decided } = await stoppedBeforeBody();
   await other.ask({ do: "settle", call, settlement: { as: "failed", error: "given up" } });
   stopped.child.signal("SIGCONT");

@@ -89,7 +89,7 @@ test(`nor when it is let go because its next turn waits for a person: ${roundsOf
   expect(byHolder, "the window was hit").toBeGreaterThan(0);
 });
 
-test("an engine that lets go without looking loses some: this test would notice", async () => {
+test("an engine that releases a session without checking loses turns, and this test finds it", async () => {
   const { lost } = await raceFor(roundsOf(60), {
     how: "finish",
     blindly: true,

@@ -28,7 +28,7 @@ test("the finance assistant asks before every reimbursement, and pays once a per
   expect(small.pending).toMatchObject([{ hint: "Do you want to reimburse 45?" }]);
 });
 
-test("a denial and its reason are told to whoever asked", async () => {
+test("the requester sees a denial and its reason", async () => {
   const runner = makeRunner(finance);
   const asked = await runner.send("Reimburse me $45", { user });
   const { finished } = await runner.deny(String(asked.pending[0]?.id), { by, reason: "no receipt" });

@@ -281,7 +281,7 @@ describe("Layer 8: Page reload recovery, from the session's events", () => {
     { confirmed: true, badge: "approved" },
     { confirmed: false, badge: "rejected" },
   ])(
-    "history contains a user decision: resolved card ($badge), whoever decided and by whatever door",
+    "history contains a user decision: resolved card ($badge), whoever decided and however",
     async ({ confirmed, badge }) => {
       const { runner } = fileManager(play(DELETE, "Done."));
       await collect(runner.run(said));

@@ -177,7 +177,7 @@ describe("Setup: register a ConfirmationProvider on the agent", () => {
     expect(deleted).toEqual([]);
   });
 
-  test("a decision made elsewhere meanwhile counts, and the provider is told by its signal", async () => {
+  test("a decision made elsewhere meanwhile counts, and the provider's signal aborts", async () => {
     const aborted = Promise.withResolvers<unknown>();
     const called = Promise.withResolvers<void>();
     const runner = makeRunner({
@@ -267,7 +267,7 @@ describe("Declarative Confirmation", () => {
     expect(items.map(({ confirmation }) => confirmation.votes[0]?.by.id)).toEqual(["author:a"]);
   });
 
-  test("without that word it pauses: nobody's silence is an approval", async () => {
+  test("without that option it pauses: no answer is not an approval", async () => {
     const runner = makeRunner({
       agent: new Agent({ name: "a", model: play(DELETE), tools: [deleteTool()] }),
     });

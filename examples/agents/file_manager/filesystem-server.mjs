@@ -1,5 +1,5 @@
 // A small MCP server over stdio: reads, writes and deletes files of one scratch folder, and nothing outside of it.
-// FILES_FOLDER names the folder; if it does not, one of this user's own is made under the system's temporary folder.
+// FILES_FOLDER names the folder. Default: a folder of this user under the system's temporary folder.
 import { lstatSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { dirname, join, resolve, sep } from "node:path";
@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 const { uid } = userInfo();
 const FOLDER = process.env.FILES_FOLDER ?? join(tmpdir(), `countersign-files-${uid}`);
 mkdirSync(FOLDER, { recursive: true, mode: 0o700 });
-// Others may write to the temporary folder too, and could have been there first.
+// Other users can write to the temporary folder too, and could have created this folder first.
 if (lstatSync(FOLDER).uid !== uid && uid !== -1) throw new Error(`${FOLDER} belongs to somebody else`);
 const ROOT = realpathSync(FOLDER);
 
@@ -80,7 +80,7 @@ const METHODS = new Map(
   }),
 );
 
-// By the name as it is: a member of an object would also be found under ["tools/call"], or as toString.
+// A Map, because an object would also have inherited members such as toString.
 function answerTo(method, params) {
   const handle = METHODS.get(method);
   if (handle === undefined) return { error: { code: -32601, message: `no method ${method}` } };

@@ -34,7 +34,7 @@ const answered = z.object({ approved_days: z.number() });
 const daysOff = {
   description: "Request days off. More than 2 days needs a manager who may approve fewer days.",
   parameters: z.object({ days: z.number() }),
-  // Its own words on a denial, as the ADK's tools have them.
+  // The tool words its own denial, as the ADK's tools do.
   onDenied: "invoke",
   execute: requestDays,
 } as const;

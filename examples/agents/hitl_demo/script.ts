@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue, Model } from "../../../src/index.ts";
 import { scripted } from "../../../src/models/scripted/index.ts";
 
-/** A model that knows four sentences and tells what its tools answered. */
+/** A scripted model that understands four sentences and repeats its tools' results. */
 export const script: Model = scripted(({ contents }) => {
   const parts = contents.at(-1)?.parts ?? [];
   const results = parts.flatMap(({ functionResponse }) => functionResponse ?? []);

@@ -1,4 +1,4 @@
-// The HR assistant of the ADK's documentation, with its import changed. Its approval says how many days.
+// The HR assistant of the ADK's documentation, with its import changed. The approval says how many days.
 import { z } from "zod";
 import { FunctionTool, LlmAgent } from "../../../src/index.ts";
 import { script } from "./script.ts";

@@ -1,10 +1,10 @@
 import { scripted } from "../../../src/models/scripted/index.ts";
 
-/** Plays the model where no API key is set: the sentence of the instruction, and what the tool said. */
+/** A scripted model for use without an API key: follows the instruction and repeats the tool's result. */
 export const script = scripted(({ contents }) => {
   const last = contents.at(-1)?.parts ?? [];
   const text = last.map((part) => part.text ?? "").join("");
-  // Results come last, or, where the person talked on meanwhile, above a note that they came.
+  // Results come last or, if the user sent messages meanwhile, before a note about them.
   const from = text.startsWith("(The results of") ? contents.flatMap(({ parts }) => parts) : last;
   const result = from
     .flatMap(({ functionResponse }) => (functionResponse === undefined ? [] : [functionResponse.response]))

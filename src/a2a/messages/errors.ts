@@ -9,7 +9,7 @@ import { CountersignError, type ErrorCode } from "../../protocol/index.ts";
 
 type Kind = "malformed" | "not-found" | "unsupported" | "not-cancelable" | "internal";
 
-/** What each code is on this wire; the code itself goes along in the error's details. */
+/** The A2A error of each code; the code itself is in the error's details. */
 const KINDS = {
   "malformed-json": "malformed",
   "malformed-request": "malformed",
@@ -82,24 +82,24 @@ const CLASSES = {
   "not-cancelable": TaskNotCancelableError,
 } as const;
 
-/** A refusal as this wire tells it: one sentence, and our code in the details. */
+/** A refusal as an A2A error: one sentence, and our code in the details. */
 export function refused(code: ErrorCode, message: string): A2AError {
   const kind = KINDS[code];
   const about = { message, metadata: { code } };
   return kind === "internal" ? new A2AError(about) : new CLASSES[kind](about);
 }
 
-/** What is said of a task that is not there, and of one that is somebody else's. */
+/** The error for a missing task, and for somebody else's. */
 export function noTask(taskId: string): A2AError {
   return new TaskNotFoundError(`There is no task ${taskId}, or none that you may see.`);
 }
 
-/** What the protocol has no such operation for, as the task stands. */
+/** The error for an operation that the task's state does not allow. */
 export function unsupported(message: string): A2AError {
   return new UnsupportedOperationError(message);
 }
 
-/** Any error as this wire tells it. A fault of ours is reported and told in general words only. */
+/** Any error as an A2A error. Internal errors are reported to the log, without details for the client. */
 export function toA2aError(error: unknown, report: (error: unknown) => void): A2AError {
   if (error instanceof A2AError) return error;
   if (CountersignError.isInstance(error) && KINDS[error.code] !== "internal") {

@@ -12,7 +12,7 @@ import {
 } from "../../protocol/index.ts";
 import { refused } from "./errors.ts";
 
-/** What a client's message is: words for the agent, or an answer in one of its forms. Text is never an answer. */
+/** A client's message: text for the agent, or an answer in one of its forms. Text is never an answer. */
 export type Incoming =
   | { readonly kind: "words"; readonly content: Content }
   /** The extension's payload. */
@@ -22,7 +22,7 @@ export type Incoming =
   /** Function responses to confirmation requests, as ADK clients write them. */
   | { readonly kind: "adk"; readonly parts: readonly ModelPart[] };
 
-/** Reads a message. Throws where it is neither clearly words nor clearly one answer: nothing in it is then taken. */
+/** Parses a message. Throws if it is neither clearly text nor clearly one answer: then nothing of it is accepted. */
 export function readIncoming(message: Message, optedIn: boolean): Incoming {
   if (message.role !== Role.ROLE_USER) throw malformed("The message's role must be user.");
   const payload = hitlPayload(message, optedIn);
@@ -108,7 +108,7 @@ function toModelPart(part: Part): ModelPart {
   }
 }
 
-// Only a tool answers a call, and only a model makes one: what looks like either must not be taken for words.
+// Only tools answer calls, and only models make them: such parts must not be taken for text.
 function plainData(part: Part): string {
   const [data] = dataOf(part);
   const isTool = data?.type === "function_call" || data?.type === "function_response";

@@ -41,12 +41,12 @@ export function askOf({ confirmation, call }: ConfirmationWithCall): Confirmatio
   };
 }
 
-/** Does the user get questions by this, and not a call to approve? */
+/** Is this a question to the user, and not a call to approve? */
 export function isQuestion({ call, askedByTool }: ConfirmationAsk): boolean {
   return call.name === ASK_USER && askedByTool === true;
 }
 
-/** The pauses that these questions make, in the order in which they are put. */
+/** The pauses of these questions, in order. */
 export function pausesOf(asks: readonly ConfirmationAsk[]): readonly Pause[] {
   const approvals = asks.filter((ask) => !isQuestion(ask));
   const questions = asks
@@ -57,7 +57,7 @@ export function pausesOf(asks: readonly ConfirmationAsk[]): readonly Pause[] {
   return approvals.length === 0 ? questions : [{ kind: "approvals", asks: approvals }, ...questions];
 }
 
-/** What a client that opted in is asked now, of all that is open; says so where it is all of one remote task. */
+/** The current request for a client that uses the extension; marked if all of it belongs to one remote task. */
 export function pauseNow(open: readonly ConfirmationWithCall[]): Pause | undefined {
   const [pause] = pausesOf(open.map(askOf));
   if (pause?.kind !== "approvals") return pause;
@@ -79,7 +79,7 @@ function toPayload(pause: Pause): JsonObject {
   return encodeToolApprovalRequest({ asks, hint, nested: { ...nested, asks } });
 }
 
-/** A pause as a client that opted in gets it: the payload, and a text for whoever only reads. */
+/** A pause for a client that uses the extension: the payload, and a text for people. */
 export function hitlRequest(place: MessagePlace, pause: Pause): Message {
   const ids = pause.kind === "approvals" ? pause.asks.map(({ id }) => id) : [pause.asked.id];
   const text = pause.kind === "approvals" ? approvalText(pause.asks) : QUESTIONS_TEXT;
@@ -91,7 +91,7 @@ export function hitlRequest(place: MessagePlace, pause: Pause): Message {
   });
 }
 
-/** All that is asked, as a client that did not opt in gets it: in the older form, a part for each. */
+/** All open questions for a client without the extension: in the older form, one part each. */
 export function dataPartRequest(place: MessagePlace, asks: readonly ConfirmationAsk[]): Message {
   const text = asks.every(isQuestion) ? QUESTIONS_TEXT : approvalText(asks);
   const parts = asks.map((ask): Part => {
@@ -120,7 +120,7 @@ function requestId(ids: readonly string[]): string {
   return `ask-${ids.join("+")}`;
 }
 
-/** Where nobody can go on before a person has said what became of a call. No message over A2A can say that. */
+/** The text for a task that waits for a person to settle a call. This is not possible over A2A. */
 export function unknownNotice(place: MessagePlace, calls: readonly CallRecord[]): Message {
   const named = calls.map(({ tool, wireId }) => `${tool} (${wireId})`).join(", ");
   return toMessage(place, {
@@ -137,7 +137,7 @@ export function unknownNotice(place: MessagePlace, calls: readonly CallRecord[])
 
 const SETTLE = "countersign_settle";
 
-/** Does an agent say by this that a person has to settle something where it runs? */
+/** Does a remote agent say that a person must settle something there? */
 export function isSettleNotice({ metadata }: Message): boolean {
   return isJsonObject(metadata) && member(metadata, SETTLE) === true;
 }

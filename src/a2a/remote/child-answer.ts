@@ -13,7 +13,7 @@ import { askedQuestions, type ForeignCall, readAnswers } from "../../runtime/ind
 import { dataPart, type MessageDraft, textPart } from "../messages/index.ts";
 import type { ChildAsk, PauseForm, Rest } from "./child-task.ts";
 
-/** What people decided of one of the child's calls, under the child's ids. */
+/** A decision on one of the remote agent's calls, with the remote ids. */
 type ChildDecision = Readonly<{
   id: string;
   callId: string;
@@ -25,7 +25,7 @@ type ChildDecision = Readonly<{
   answers?: readonly (readonly string[])[];
 }>;
 
-/** All decisions of a pause, as the arguments of the call that hands them over. */
+/** All decisions of a pause, as the arguments of the call that sends them. */
 export function answerArgs(
   { form, asks }: Extract<Rest, { state: "asks" }>,
   calls: readonly ForeignCall[],
@@ -33,13 +33,13 @@ export function answerArgs(
   return { form, decisions: asks.map((ask, index) => decisionOn(ask, form, calls[index])) };
 }
 
-/** The same of a pause that was decided at the child: nothing is handed over, also not what was approved here. */
+/** The same for a pause that was decided on the remote server: nothing is sent. */
 export function followArgs(calls: readonly ForeignCall[]): JsonObject {
   const approved = calls.filter((decided) => approvalOf(decided) !== undefined);
   return { decisions: [], unsent: approved.map(({ call }) => call.id) };
 }
 
-/** The calls here whose approvals such a call is about, handed over or not. */
+/** The local calls of these decisions, sent or not. */
 export function approvedCalls(args: JsonObject): readonly string[] {
   const unsent = member(args, "unsent");
   if (isJsonArray(unsent)) return unsent.map(String);
@@ -48,7 +48,7 @@ export function approvedCalls(args: JsonObject): readonly string[] {
 
 function decisionsIn(args: JsonObject): readonly ChildDecision[] {
   const list = member(args, "decisions");
-  // Written by `answerArgs` and by nobody else.
+  // Written only by `answerArgs`.
   return (isJsonArray(list) ? list : []) as unknown as readonly ChildDecision[];
 }
 
@@ -57,14 +57,14 @@ function decisionOn({ id, callId, args }: ChildAsk, form: PauseForm, decided?: F
   const approved = vote !== undefined;
   const here = approved && decided !== undefined ? { call: decided.call.id } : {};
   if (form === "questions") {
-    // The extension knows no refusal of questions: whoever declines answers none of them.
+    // The extension has no refusal of questions: to decline means to answer none of them.
     return { id, callId, approved, ...here, answers: readAnswers(askedQuestions(args), vote?.payload) };
   }
   const reason = approved ? undefined : reasonOf(decided);
   return { id, callId, approved, ...here, ...(reason === undefined ? {} : { reason }) };
 }
 
-/** Nothing but a person's recorded approval of this very call is one; whatever else became of it is a denial. */
+/** Only a recorded approval of exactly this call counts; anything else is a denial. */
 function approvalOf({ call, confirmation }: Partial<ForeignCall> = {}): Vote | undefined {
   if (call?.status !== "succeeded" || confirmation?.status !== "approved") return undefined;
   const vote = confirmation.votes.at(-1);
@@ -80,7 +80,7 @@ function errorIn(result: JsonValue | undefined): string | undefined {
   return typeof error === "string" ? error : undefined;
 }
 
-/** The message that hands the decisions over: every id of the pause exactly once. */
+/** The message with the decisions: every id of the pause exactly once. */
 export function answerDraft(id: string, args: JsonObject): MessageDraft {
   const decisions = decisionsIn(args);
   const text = decisions.map(({ approved }) => (approved ? "Approved" : "Rejected")).join(", ");

@@ -17,10 +17,10 @@ import { isSettleNotice } from "../messages/index.ts";
 /** One of the child's calls that a person is to decide, under the child's own ids. JSON, as it is kept. */
 export type ChildAsk = Readonly<{ id: string; callId: string; name: string; args: JsonObject; hint: string }>;
 
-/** How a pause was told, and so how it is answered: by the extension, as ADK agents do, or as older kagents do. */
+/** The form of a pause, and so of its answer: the extension, the ADK's form, or that of older kagents. */
 export type PauseForm = "approvals" | "questions" | "adk" | "kagent";
 
-/** Where a child's task stands once it moves no more by itself. JSON, and kept on the parent's frame. */
+/** The state of a remote task that waits or has ended. JSON, stored on the parent's frame. */
 export type Rest =
   | { readonly state: "said"; readonly text: string }
   | { readonly state: "failed"; readonly message: string }
@@ -36,11 +36,11 @@ export type Rest =
 
 const LONGEST_NAME = 128;
 
-/** The tools by which a remote agent's frame speaks; a child's tool cannot be called so. */
+/** The tools that a remote agent's frame uses; reserved names for remote tools. */
 export const MESSAGE_TOOL = "a2a_message";
 export const ANSWER_TOOL = "a2a_answer";
 
-/** Where the task stands; undefined while it is at work. Whatever it holds is shown to people and decides nothing. */
+/** The task's state; undefined while it is working. Its content is shown to people and decides nothing. */
 export function restOf({ status, artifacts }: Task): Rest | undefined {
   const { state, message } = status ?? { state: TaskState.UNRECOGNIZED };
   switch (state) {
@@ -70,7 +70,7 @@ function failed(how: string, message: Message | undefined): Rest {
 }
 
 /** What an answer without a task says. */
-export function saidIn({ parts }: Message): Rest {
+export function answerIn({ parts }: Message): Rest {
   return { state: "said", text: wordsIn(parts) };
 }
 
@@ -80,7 +80,7 @@ function textOf(artifacts: readonly Artifact[], message: Message | undefined): s
 }
 
 function wordsIn(parts: readonly Part[]): string {
-  // What stands where the text should be is the child's doing.
+  // The remote agent may send anything instead of text.
   const spoken = parts.filter(({ metadata }) => metadata?.["adk_thought"] !== true);
   const texts = spoken.map(({ content }): unknown => (content?.$case === "text" ? content.value : ""));
   return texts.filter((text) => typeof text === "string").join("");
@@ -95,7 +95,7 @@ function pauseIn(message: Message | undefined): Rest {
   if (payload.value !== undefined) return extensionPause(payload.value);
   const parts = message.parts.flatMap(requestIn);
   if (parts.length > 0) return dataPause(parts);
-  // An agent that asks in plain words has said them; whoever called it may answer with the next message.
+  // A question in plain text is an ordinary answer; the caller may reply with the next message.
   return { state: "said", text: wordsIn(message.parts) };
 }
 
@@ -111,7 +111,7 @@ function extensionPause(payload: JsonObject): Rest {
   const asked = decodeToolApprovalRequest(payload);
   if (!asked.ok) return unreadable(asked.message);
   const { nested, asks } = asked.value;
-  // Where the child's own child asks, its questions are the ones to answer.
+  // If the remote agent's own remote agent asks, answer those questions.
   const pause = checked(
     "approvals",
     (nested?.asks ?? asks).map(({ id, call, hint }) => ({
@@ -155,7 +155,7 @@ function dataPause(parts: readonly RequestPart[]): Rest {
   return checked(parts.every(({ isKagents }) => isKagents) ? "kagent" : "adk", asks);
 }
 
-// A name that stands for our own machinery would be read as that by whoever reads the session.
+// A reserved name would be misread by readers of the session.
 function checked(form: PauseForm, asks: readonly ChildAsk[]): Rest {
   const bad = asks.find(({ name }) => name.length > LONGEST_NAME || isTaken(name));
   if (bad !== undefined) return unreadable(`it calls a tool "${bad.name.slice(0, LONGEST_NAME)}"`);

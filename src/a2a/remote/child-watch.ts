@@ -4,7 +4,7 @@ import { type Rest, restOf } from "./child-task.ts";
 import { isPause } from "./exchange.ts";
 import { isRefusal, type Peer } from "./peer.ts";
 
-/** A child's task that nobody talks to at the moment. */
+/** A task of a remote agent without an open exchange. */
 export interface WatchedTask {
   /** What `taskNote` said of it. */
   readonly note: JsonObject;
@@ -12,8 +12,8 @@ export interface WatchedTask {
 }
 
 /**
- * Why the pause that was noted is over without an answer from here; undefined while the child waits in it. Throws where
- * the child cannot be asked, or says that it does not know the task: whoever decides here then finds out.
+ * Why the pause in the note ended without an answer from here; undefined while the remote agent still waits in it.
+ * Throws if the agent cannot be reached, or does not know the task.
  */
 export async function decidedAtChild(
   peer: Peer,
@@ -31,7 +31,7 @@ function asksStill(rest: Rest | undefined, ids: readonly string[]): boolean {
   return rest?.state === "asks" && rest.asks.some(({ id }) => ids.includes(id));
 }
 
-/** Cancels a child's task; resolves once it is over there, whoever ended it, and throws while it is not. */
+/** Cancels a remote task; resolves once it is over there, and throws while it is not. */
 export async function callOffTask(peer: Peer, { note, signal }: WatchedTask): Promise<void> {
   const task = taskIn(note);
   try {
@@ -41,7 +41,7 @@ export async function callOffTask(peer: Peer, { note, signal }: WatchedTask): Pr
   }
 }
 
-// One that runs a call at the moment cannot be canceled now, but later; one that it does not know any more is over.
+// A task that is running a call cannot be canceled now, but later; an unknown task is over.
 async function goesOn(peer: Peer, id: string, signal: AbortSignal): Promise<boolean> {
   try {
     const { status } = await peer.task(id, signal);

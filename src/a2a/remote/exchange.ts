@@ -4,19 +4,19 @@ import { isJsonArray, isJsonObject, type JsonObject, member } from "../../protoc
 import type { ForeignContext } from "../../runtime/index.ts";
 import { type MessageDraft, type MessagePlace, textPart, toMessage } from "../messages/index.ts";
 import { answerDraft } from "./child-answer.ts";
-import { MESSAGE_TOOL, type Rest, restOf, saidIn } from "./child-task.ts";
+import { answerIn, MESSAGE_TOOL, type Rest, restOf } from "./child-task.ts";
 import { isRefusal, type Peer } from "./peer.ts";
 
-/** How an exchange with a child came to rest. */
+/** How an exchange with a remote agent ended. */
 export type Exchanged = Readonly<{
   task: string;
   context: string;
   rest: Rest;
-  /** Were decisions taken over, as far as that is known here? Absent where there were none. */
+  /** Did the remote agent accept the decisions, as far as known? Absent if there were none. */
   took?: Taking;
 }>;
 
-/** `no`: it had gone on without them, or refused them. `perhaps`: an earlier try may have handed them over. */
+/** `no`: it had continued without them, or refused them. `perhaps`: an earlier try may have delivered them. */
 export type Taking = "yes" | "no" | "perhaps";
 
 const FIRST_WAIT_MS = 50;
@@ -63,13 +63,13 @@ export class Exchange {
     const place = { taskId: "", contextId: textIn(args, "context") };
     const draft: MessageDraft = { id, role: "user", parts: [textPart(textIn(args, "message"))] };
     const sent = await this.#reach(() => this.#sendNow(place, draft));
-    if (!isTask(sent)) return { task: "", context: sent.contextId, rest: saidIn(sent) };
+    if (!isTask(sent)) return { task: "", context: sent.contextId, rest: answerIn(sent) };
     return this.#follow(sent, []);
   }
 
   /**
-   * Hands decisions over where the child still asks for them. Where it does not, what was decided there stands. It is
-   * looked at before each try: one whose answer got lost may have been taken, and the child asks something else by now.
+   * Sends decisions if the remote agent still asks for them. If not, what was decided there is final. Checked before
+   * each try: a message whose answer was lost may have been accepted, and the agent may ask something else by now.
    */
   async #answer({ id, args }: CallRecord): Promise<Exchanged> {
     this.#task = textIn(args, "task");
@@ -87,7 +87,7 @@ export class Exchange {
         const took = tries > 0 && ids.length > 0 ? "perhaps" : "no";
         return { ...(await this.#follow(task, [])), took };
       }
-      if (!isTask(sent)) return { task: "", context: sent.contextId, rest: saidIn(sent), took: "yes" };
+      if (!isTask(sent)) return { task: "", context: sent.contextId, rest: answerIn(sent), took: "yes" };
       return { ...(await this.#follow(sent, ids)), took: "yes" };
     } catch (error) {
       if (!isRefusal(error)) throw error;
@@ -95,14 +95,14 @@ export class Exchange {
     }
   }
 
-  // A message that is under way is not broken off when the run is stopped: without its answer nobody knows the task that
-  // it began, and so nobody could call it off.
+  // Sending a message is not interrupted when the run is stopped: without the answer the task's id is not known, and
+  // the task could not be canceled.
   async #sendNow(place: MessagePlace, draft: MessageDraft): Promise<Task | Message> {
     const { closing, signal } = this.#context;
     return this.#peer.send(toMessage(place, draft), AbortSignal.any([closing, signal]));
   }
 
-  /** Somebody may have decided where the child runs in this very moment. Then that stands. */
+  /** Somebody may have just decided on the remote server. Then that is final. */
   async #afterRefusal(refusal: Error, ids: readonly string[]): Promise<Exchanged> {
     const task = await this.#read();
     if (!isPause(restOf(task), ids)) return this.#follow(task, []);
@@ -117,10 +117,10 @@ export class Exchange {
     for (let task = first; ; task = await this.#read()) {
       this.#task = task.id;
       const rest = restOf(task);
-      // A child may take an answer and act on it only then.
+      // A remote agent may accept an answer first and act on it later.
       if (rest !== undefined && !isPause(rest, answered)) {
         if (rest.state === "unsettled") throw this.#unsettled(rest.message);
-        // One that cannot be put to anybody would wait for ever; one that is over does not mind.
+        // A task whose question cannot be shown would wait forever; canceling one that is over is harmless.
         if (rest.state === "failed") await this.#giveUp();
         return { task: task.id, context: task.contextId, rest };
       }
@@ -170,11 +170,11 @@ export class Exchange {
     if (this.#signal.aborted) throw new Stopped("the run was stopped");
   }
 
-  // What goes on there after this would go on unseen: it is noted, so that the child hears of it for certain.
+  // The remote work would continue unseen, so it is stored, and the agent will be told.
   async #told(error: unknown): Promise<unknown> {
     if (error instanceof Stopped && this.#task !== "") {
       await this.#context.note(taskNote(this.#task, []));
-      // Without a worker here nobody would tell it now.
+      // Tell it now too, because there may be no worker here.
       this.#giveUp().catch(() => {});
     }
     return error;
@@ -194,7 +194,7 @@ export class Exchange {
 
 class Stopped extends Error {}
 
-/** What is noted of a child's task while it goes on without us: the task, and the pause that people are asked about. */
+/** The stored note about a remote task: the task, and the pause that people are asked about. */
 export function taskNote(task: string, ids: readonly string[]): JsonObject {
   return { task, ids };
 }
@@ -203,7 +203,7 @@ function isTask(sent: Task | Message): sent is Task {
   return "status" in sent;
 }
 
-/** Is this the very pause that these ids were asked in? */
+/** Is this the same pause with these ids? */
 export function isPause(rest: Rest | undefined, ids: readonly string[]): boolean {
   if (rest?.state !== "asks" || ids.length === 0) return false;
   return rest.asks.length === ids.length && rest.asks.every(({ id }) => ids.includes(id));

@@ -3,10 +3,10 @@ import type { JsonObject } from "../../protocol/index.ts";
 import { approvedCalls } from "./child-answer.ts";
 import type { Exchanged, Taking } from "./exchange.ts";
 
-// The whole of it is the agent's answer; on a card this much tells what came of an approval.
+// How much of the agent's answer a card shows.
 const LONGEST_ANSWER = 2_000;
 
-/** What is shown of a call of another agent's that was approved: all that is true until the agent was told. */
+/** The result of an approved remote call until the agent has been told. */
 export function toBeHanded(agent: string): JsonObject {
   return { approved: true, note: `${agent} is told when all its questions are decided` };
 }
@@ -17,7 +17,7 @@ const NOTES: Readonly<Record<Taking, (agent: string) => string>> = {
   perhaps: (agent) => `${agent} had already continued when it was asked again`,
 };
 
-/** What is shown of the calls whose approvals an exchange was about, by their ids, once it has come to rest. */
+/** The results of the approved remote calls of an exchange, by id, once it has ended. */
 export function handedOver(
   agent: string,
   { args }: CallRecord,

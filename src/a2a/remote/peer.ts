@@ -31,8 +31,8 @@ const PASSING: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The other side of the line. What it says in the protocol's own words is an answer; everything else (no connection, a
- * proxy's page, a time-out, a fault of its own) only means that it was not reached, and can be tried again.
+ * The remote server. A protocol message is an answer; everything else (no connection, a proxy's page, a timeout, an
+ * internal error) means that it was not reached and can be tried again.
  */
 export class Peer {
   readonly #options: PeerOptions;
@@ -42,7 +42,7 @@ export class Peer {
     this.#options = options;
   }
 
-  /** Sends a message and does not wait for what comes of it. */
+  /** Sends a message and does not wait for its result. */
   async send(message: Message, signal: AbortSignal): Promise<Task | Message> {
     const configuration = {
       acceptedOutputModes: ["text/plain"],
@@ -67,7 +67,7 @@ export class Peer {
     await client.cancelTask({ id, tenant: "", metadata: undefined }, requestOptions(signal));
   }
 
-  // A card that could not be had now may be had later.
+  // A failed request for the card may succeed later.
   async #connected(): Promise<Client> {
     this.#client ??= this.#connect().catch((error: unknown) => {
       this.#client = undefined;
@@ -130,7 +130,7 @@ async function bounded(response: Response): Promise<Response> {
   return new Response(status === 204 ? null : Buffer.concat(chunks), { status, statusText, headers });
 }
 
-/** Has the peer itself said no, so that asking again would be in vain? */
+/** Did the peer itself refuse, so that a retry is useless? */
 export function isRefusal(error: unknown): error is Error {
   if (CountersignError.isInstance(error)) return true;
   if (!(error instanceof A2AError)) return false;

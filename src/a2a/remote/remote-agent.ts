@@ -32,18 +32,19 @@ import { Exchange, type Exchanged, taskNote } from "./exchange.ts";
 import { handedOver, toBeHanded } from "./hand-over.ts";
 import { Peer, type PeerHeaders } from "./peer.ts";
 
+/** Options of {@link RemoteAgent}. */
 export interface RemoteAgentOptions {
-  /** What it is called here. */
+  /** Its name here. */
   readonly name: string;
-  /** What a model that may hand over to it is told. */
+  /** Its description for models that may hand over to it. */
   readonly description?: string;
   /** Where its card is, or the card itself. */
   readonly card: URL | AgentCard;
-  /** For every request to it. The login that they prove has to be one that may decide there. */
+  /** Headers of every request to it. Their login needs the right to decide there. */
   readonly headers?: PeerHeaders;
-  /** Who may decide its calls here; whoever asked, if nothing is said. It has rules of its own besides. */
+  /** Who may decide its calls here. Default: the requester. The remote server has its own rules too. */
   readonly approvers?: Approvers;
-  /** How long it may be out of reach before a person has to say how to go on; a day if nothing is said. */
+  /** How long it may be unreachable before a person must settle the call. Default: a day. */
   readonly lostAfterMs?: number;
 }
 
@@ -59,9 +60,9 @@ const KNOWN_OPTIONS: ReadonlySet<string> = new Set<keyof RemoteAgentOptions>([
 const A_DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
- * An agent that lives elsewhere and speaks A2A, as a sub-agent or by `agentTool`. When it asks for approvals, the run
- * pauses here: each of its calls is a confirmation of this ledger, and once all of a pause are decided, the decisions
- * are handed over together, under its ids and once. Nothing that it says is a decision here.
+ * An agent on another server that speaks A2A; a sub-agent, or used with `agentTool`. When it asks for approvals, the
+ * run pauses here: each of its calls is a confirmation of this ledger, and once all of a pause are decided, the
+ * decisions are handed over together, under its ids and once. Nothing that it says is a decision here.
  *
  * Whatever dies in between, here or there, the exchange goes on with the same task. Where that cannot be (the task is
  * not known there any more, or it was out of reach for too long) the call that speaks to it is `unknown`.
@@ -106,13 +107,13 @@ export class RemoteAgent implements ForeignAgent {
   }
 
   async perform(call: CallRecord, context: ForeignContext): Promise<JsonValue | CallEnd> {
-    // Approved, and so to be handed over: that is done for all of a pause at once, when the last is decided.
+    // Approved: the decisions of a pause are sent together, when the last is made.
     if (!isExchange(call)) return toBeHanded(this.name);
     const options = { agent: this.name, lostAfterMs: this.#lostAfterMs, context };
     const exchanged = await new Exchange(this.#peer, options).run(call);
     const { rest, task } = exchanged;
     if (rest.state === "failed" && call.tool === MESSAGE_TOOL) throw new Error(rest.message);
-    // Before anybody is asked: whoever decides or stops it from then on, it is looked after.
+    // Stored before anybody is asked, so that later decisions and stops are handled.
     if (rest.state === "asks")
       await context.note(
         taskNote(
@@ -125,7 +126,7 @@ export class RemoteAgent implements ForeignAgent {
     return new CallEnd({ result: resultOf(exchanged), cursor: { remote: note }, learned });
   }
 
-  /** A decision that was taken where the agent runs is its own: what is still asked here is taken back. */
+  /** If somebody decided on the remote server, the open questions here are withdrawn. */
   async decidedElsewhere(note: JsonObject, signal: AbortSignal): Promise<string | undefined> {
     return decidedAtChild(this.#peer, { agent: this.name, note, signal });
   }
@@ -136,7 +137,7 @@ export class RemoteAgent implements ForeignAgent {
 
   #afterExchange({ id, status, result }: CallRecord, note: Note | undefined): ForeignMove {
     if (status !== "succeeded") return { kind: "fail", message: errorIn(result) ?? `The call is ${status}.` };
-    // A person has said what came of it: those words stand in for the child's.
+    // A person has settled it: that replaces the remote agent's answer.
     if (note?.call !== id) return { kind: "say", text: textOf(result) };
     const { rest, context } = note;
     if (rest.state === "said") return { kind: "say", text: rest.text, remember: context };
@@ -162,10 +163,10 @@ export class RemoteAgent implements ForeignAgent {
   }
 }
 
-/** What is kept on the frame: how the exchange of this call came to rest. */
+/** What is stored on the frame: how the exchange of this call ended. */
 type Note = Exchanged & Readonly<{ call: string }>;
 
-// Written by `perform` and by nobody else.
+// Written only by `perform`.
 function noteIn(cursor: JsonValue): Note | undefined {
   const note = isJsonObject(cursor) ? member(cursor, "remote") : undefined;
   return isJsonObject(note) ? (note as unknown as Note) : undefined;

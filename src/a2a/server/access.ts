@@ -9,7 +9,7 @@ import {
 import type { ErrorCode } from "../../protocol/index.ts";
 import { refused } from "../messages/index.ts";
 
-/** The name of this door in the records of what was decided through it. */
+/** The `via` of decisions that come over A2A. */
 export const VIA = "a2a";
 
 /** What a client may do here, beside deciding. */
@@ -17,7 +17,7 @@ export type Use = "run" | "read";
 
 const SCOPES: Readonly<Record<Use, readonly string[]>> = { run: ["run"], read: ["read", "run"] };
 
-/** Throws `forbidden` where the caller's scopes do not reach. */
+/** Throws `forbidden` if the caller lacks the scope. */
 export function checkUse(principal: Principal, use: Use): void {
   if (SCOPES[use].some((scope) => principal.scopes.includes(scope))) return;
   throw refused("forbidden", `${principal.id} does not have the scope "${use}".`);
@@ -29,9 +29,9 @@ interface Complaint {
 }
 
 /**
- * Why a caller may not decide over A2A at all; undefined if they may. An agent never does. Where nobody logs in, only
- * this machine is answered, and whoever is at it decides; elsewhere it takes the server's consent, a login and the
- * scope `decide`.
+ * Why a caller may not decide over A2A at all; undefined if they may. An agent never may. Without logins, only this
+ * machine is answered, and its user may decide; otherwise it needs the option `decisions`, a login and the scope
+ * `decide`.
  */
 export function closedTo(principal: Principal, decisions: boolean): Complaint | undefined {
   if (principal.kind === "agent") return { code: "forbidden", message: "An agent may not decide." };
@@ -48,7 +48,7 @@ export function closedTo(principal: Principal, decisions: boolean): Complaint | 
   return undefined;
 }
 
-/** Puts on record that somebody tried to decide these, and was turned away. */
+/** Journals that somebody tried to decide these and was refused. */
 export async function noteRefusals(
   engine: Engine,
   items: readonly Pick<ConfirmationWithCall, "confirmation">[],
@@ -63,7 +63,7 @@ export async function noteRefusals(
   }
 }
 
-/** Why a decision would not be taken, found out before any of its message is; undefined if it would be. */
+/** Why a decision would be refused, checked before the message is accepted; undefined if it would not. */
 export async function complaintAbout(
   { confirmed, payload }: DecisionInput,
   { confirmation, call }: ConfirmationWithCall,

@@ -2,7 +2,7 @@ import type { AgentCard, AgentSkill, SecurityRequirement, SecurityScheme } from 
 import { KAGENT_HITL_EXTENSION } from "../../protocol/index.ts";
 import { Agent, type AnyAgent, type Runner, type Tool, type Toolset } from "../../runtime/index.ts";
 
-/** How callers prove who they are: not at all, by a bearer token, or by an issuer's token. */
+/** How callers authenticate: not at all, with a bearer token, or with an issuer's token. */
 export type A2aSecurity = "none" | "bearer" | { readonly openIdConnectUrl: string };
 
 export interface CardInput {
@@ -11,11 +11,11 @@ export interface CardInput {
   readonly url: string;
   readonly security: A2aSecurity;
   readonly version: string;
-  /** Tell of the agent's tools, too: for callers who are known, where callers have to be. */
+  /** Include the agent's tools: only for authenticated callers, if there is a login. */
   readonly whole: boolean;
 }
 
-/** What we tell of an agent. */
+/** The agent card. */
 export async function agentCard({ runner, url, security, version, whole }: CardInput): Promise<AgentCard> {
   const { agent, app } = runner;
   return {
@@ -89,7 +89,7 @@ async function toolsOf(entries: readonly (Tool | Toolset)[]): Promise<readonly T
   const found: Tool[] = [];
   for (const entry of entries) {
     if (!("tools" in entry)) found.push(entry);
-    // A server that cannot be asked now makes the card shorter, not missing.
+    // If an MCP server is unreachable, its tools are left out of the card.
     else found.push(...(await entry.tools().catch(() => [])));
   }
   return found;

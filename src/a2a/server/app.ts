@@ -9,21 +9,22 @@ import { type A2aSecurity, agentCard } from "./agent-card.ts";
 import { type HandlerOptions, RequestHandler } from "./request-handler.ts";
 import { answerCall, readCall, rpcError } from "./rpc.ts";
 
+/** Options of {@link createA2aApp}. */
 export interface A2aOptions {
-  /** What is served, by the name that stands in addresses. */
+  /** The apps to serve, by their name in URLs. */
   readonly apps: { readonly [name: string]: Runner };
-  /** What clients call the server, for the cards; each request's own address if nothing is said. */
+  /** The public URL for the cards. Default: the URL of each request. */
   readonly publicUrl?: string;
   /**
-   * Takes decisions from authenticated callers with the scope `decide`. Without it, only where nobody logs in and the
-   * server therefore answers this machine alone. An agent never decides.
+   * Accepts decisions from authenticated callers with the scope `decide`. Without this option, decisions are accepted
+   * only if there is no login and the server therefore answers only this machine. An agent never decides.
    */
   readonly decisions?: boolean;
-  /** How callers prove who they are, for the cards; whoever is in front of this does the proving. */
+  /** How callers authenticate, for the cards; the server in front checks it. */
   readonly security?: A2aSecurity;
   /** The agents' version, for the cards. */
   readonly version?: string;
-  /** Told of faults of ours, which callers are not told of. */
+  /** Called for internal errors, which callers do not see. */
   readonly onError?: (error: unknown) => void;
 }
 
@@ -39,13 +40,13 @@ export interface A2aFacts {
 export interface A2aApp {
   readonly path: "/a2a";
   fetch(request: Request, facts: A2aFacts): Promise<Response>;
-  /** Is this path, below where the server is mounted, one that whoever asks may read? The cards are. */
+  /** Is this path (below the mount) public? The cards are. */
   isOpen(path: string): boolean;
 }
 
 const PLACE = /^(.*)\/a2a\/([^/]+)(\/\.well-known\/agent-card\.json)?\/?$/;
 
-/** Serves apps over A2A, wire 1.0 and 0.3: `/a2a/{app}`, its card at `/a2a/{app}/.well-known/agent-card.json`. */
+/** Serves apps over A2A, versions 1.0 and 0.3: `/a2a/{app}`, its card at `/a2a/{app}/.well-known/agent-card.json`. */
 export function createA2aApp(options: A2aOptions): A2aApp {
   const apps = new Map(Object.entries(options.apps));
   return {
@@ -107,7 +108,7 @@ async function answerCard(
   if (request.method !== "GET" && request.method !== "HEAD") {
     return problem(405, "method-not-allowed", "Read the agent card with GET.");
   }
-  // Where callers have to be known, only those who are learn what the agent can do.
+  // If there is a login, only authenticated callers see the agent's tools.
   const whole = options.security === "none" || !isAnybody(principal);
   const card = await options.card(whole);
   const headers = { vary: "A2A-Version, Authorization, Cookie", "cache-control": "no-cache" };

@@ -22,9 +22,9 @@ export interface Asked {
 }
 
 /**
- * The decisions of an answer. Throws, and nothing is decided, unless it fits exactly what is open: the extension's
- * payload decides the request that is put now, every id once; the older words decide what was last shown, if that is
- * still what is open; ADK responses decide the ids that they name.
+ * The decisions of an answer. Throws, and decides nothing, unless it matches exactly what is open: the extension's
+ * payload decides the current request, every id once; the older form decides what was last shown, if it is still open;
+ * ADK responses decide the ids that they name.
  */
 export function readAnswer(answer: Answer, { open, shown }: Asked): readonly DecisionInput[] {
   if (open.length === 0) throw refused("malformed-decision", "The task does not wait for a decision.");
@@ -54,8 +54,8 @@ function readHitl(payload: unknown, open: Asked["open"]): readonly DecisionInput
   );
 }
 
-// The older form names no question, or only its call: it can mean what was shown and nothing else, and of a call only
-// the first question.
+// The older form names no question, or only its call: it decides only what was shown, and only the first question of a
+// call.
 function readDecisionData(data: unknown, { open, shown }: Asked): readonly DecisionInput[] {
   const questions = open.map(({ confirmation: { id, round }, call }) => ({
     id,

@@ -54,8 +54,8 @@ export interface HandlerOptions {
 }
 
 /**
- * The protocol's operations for one caller and one app, over its Runner. Keeps nothing: a task is read from the ledger
- * each time, so that any server on the database answers for it, before and after a restart.
+ * The protocol's operations for one caller and one app, on its Runner. Stateless: a task is read from the ledger each
+ * time, so that any server on the database can answer, before and after a restart.
  */
 export class RequestHandler implements A2ARequestHandler {
   readonly #options: HandlerOptions;
@@ -119,7 +119,7 @@ export class RequestHandler implements A2ARequestHandler {
     });
   }
 
-  /** Tells where the task stands, then what happens to it. One that waits for people is followed until they have acted. */
+  /** Sends the task's state, then its changes. A waiting task is followed until people have decided. */
   resubscribe({ id }: SubscribeToTaskRequest): AsyncGenerator<StreamResponse, void, undefined> {
     return this.#stream(async () => {
       checkUse(this.#caller.principal, "read");
@@ -145,7 +145,7 @@ export class RequestHandler implements A2ARequestHandler {
     throw new PushNotificationNotSupportedError();
   }
 
-  /** Takes a message: words begin a task, an answer goes on with one. */
+  /** Takes a message: text starts a task, an answer continues one. */
   async #take({ message, configuration }: SendMessageRequest): Promise<TaskView> {
     if (message === undefined || message.messageId === "" || message.messageId.length > LONGEST_ID) {
       throw refused(
@@ -203,11 +203,11 @@ export class RequestHandler implements A2ARequestHandler {
     const digest = valueDigest(engine.ledger.digestKey, contentOf(message));
     const { decisions } = this.#options;
     await takeAnswer(engine, { answer, view, principal, messageId, digest }, { decisions });
-    // From where it was seen before the answer: what the answer set going is told, too.
+    // From its state before the answer, so that changes caused by the answer are sent too.
     return { ...((await this.#read(view.ref)) ?? view), known: view.known };
   }
 
-  /** The caller's task; to anyone else it is as if there were none. Trying to answer another's is put on record. */
+  /** The caller's task; for anyone else it does not exist. An attempt to answer another's task is journalled. */
   async #find(taskId: string, intent?: "answers"): Promise<TaskView> {
     const ref = parseTaskId(taskId);
     const view = ref === undefined ? undefined : await this.#read(ref);

@@ -25,7 +25,7 @@ export interface RpcCall {
 
 const MAX_BYTES = 10 * 1024 * 1024;
 
-/** Reads a call. Throws `malformed-json` for what is no object, and where the version is one that nobody speaks. */
+/** Parses a call. Throws `malformed-json` if it is not an object, and an error for an unsupported version. */
 export async function readCall(request: Request): Promise<RpcCall> {
   const parsed = parseJson(await request.text(), { maxBytes: MAX_BYTES });
   if (!parsed.ok) throw new CountersignError("malformed-json", parsed.message);
@@ -71,7 +71,7 @@ export async function answerCall(
   if (!(Symbol.asyncIterator in answer)) return Response.json(answer, { headers: activated });
   const told: AsyncGenerator = version === "0.3" ? markLast(answer) : answer;
   const first = await told.next().catch((error: unknown) => ({ failed: error }));
-  // What is refused before anything was told is an answer like any other, not a stream.
+  // An error before the first event is a normal answer, not a stream.
   if ("failed" in first) return Response.json(rpcError(version, body, first.failed), { headers: activated });
   return new Response(
     sseBody(first, told, (error) => rpcError(version, body, error)),
@@ -86,7 +86,8 @@ export async function answerCall(
   );
 }
 
-// The SDK calls only the end of a task final. In 0.3 the last event of a stream is, and a pause ends ours.
+// The SDK marks only the end of a task as final. In 0.3 the last event of a stream must be final, and a pause ends our
+// stream.
 async function* markLast(answers: AsyncGenerator<object>): AsyncGenerator {
   for await (const answer of answers) {
     const { result } = answer as {
@@ -101,7 +102,7 @@ function extensionHeader(version: Version): string {
   return version === "0.3" ? LEGACY_HTTP_EXTENSION_HEADER : HTTP_EXTENSION_HEADER;
 }
 
-/** A refusal in the envelope of the version that was spoken. */
+/** An error in the format of the protocol version. */
 export function rpcError(version: Version, body: JsonObject, error: unknown): JsonObject {
   const id = member(body, "id");
   const told =

@@ -1,6 +1,6 @@
 /**
- * A stream of JSON-RPC answers, one event a chunk, read only as fast as the client takes them. A client that leaves
- * only stops the reading. An error on the way is the last event.
+ * A stream of JSON-RPC answers, one event per chunk, read only as fast as the client takes them. A disconnect only
+ * stops the reading. An error is the last event.
  */
 export function sseBody(
   first: IteratorResult<unknown>,
@@ -26,7 +26,7 @@ export function sseBody(
     },
     cancel() {
       left = true;
-      // Takes effect when what is being waited for comes; there is nobody to tell if that fails.
+      // Takes effect at the next event; a failure here has no one to report to.
       rest.return(undefined).catch(() => {});
     },
   });

@@ -26,9 +26,9 @@ export interface AnswerMessage {
 const KIND = "a2a-answer";
 
 /**
- * Takes an answer as the decisions it is: all of it is checked first, and one thing wrong leaves everything as it was.
- * What it decides is then on disk before the first decision is committed, so that the same message, sent again after a
- * crash in between, completes it. Throws where nothing, or not all of it, was taken.
+ * Takes an answer as decisions. All of it is checked first; one error refuses everything. The decisions are stored
+ * before the first one is committed, so that the same message, sent again after a crash, completes them. Throws if
+ * nothing, or not all of it, was accepted.
  */
 export async function takeAnswer(
   engine: Engine,

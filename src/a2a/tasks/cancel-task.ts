@@ -3,8 +3,8 @@ import { refused } from "../messages/index.ts";
 import { CANCELLED, type TaskView } from "./read-task.ts";
 
 /**
- * Stops a task's run: what is asked is withdrawn, no further step is taken. Refused while a call of it executes or its
- * outcome is unknown, since "canceled" would then say that something did not happen which may have.
+ * Stops a task's run: open questions are withdrawn, and no further step is taken. Refused while a call executes or its
+ * outcome is unknown, because "canceled" would say that it did not happen.
  */
 export async function cancelTask(engine: Engine, view: TaskView, principal: Principal): Promise<void> {
   if (view.phase === "canceled") return;

@@ -8,16 +8,16 @@ import { readTask, spokenIn, type TaskView } from "./read-task.ts";
 import { rememberShown } from "./shown.ts";
 import { answerArtifact, placeOf, statusOf } from "./to-task.ts";
 
-/** Whom a task is told to, and until when. */
+/** Who follows a task, and until when. */
 export interface Following {
   readonly runner: Runner;
   readonly ledger: Ledger;
   readonly optedIn: boolean;
-  /** Aborts when nobody listens any more. The run goes on. */
+  /** Aborts when nobody listens any more. The run continues. */
   readonly signal: AbortSignal;
 }
 
-/** Waits until a task stands still: it waits for a person, or is over. Wherever it runs. */
+/** Waits until a task waits for a person or is over, wherever it runs. */
 export async function untilPaused({ runner, ledger, signal }: Following, view: TaskView): Promise<TaskView> {
   for (let now = view; ; ) {
     if (now.phase !== "working" || signal.aborted) return now;
@@ -28,7 +28,7 @@ export async function untilPaused({ runner, ledger, signal }: Following, view: T
         if (signal.aborted) return now;
       }
       const next = (await readTask(ledger, now.ref)) ?? now;
-      // Nothing moves and nobody is asked: whatever the run waits for will be a change.
+      // Nothing runs and nobody is asked: wait for the next change.
       if (next.phase === "working" && next.session.version === now.session.version) await change.happened;
       now = next;
     } finally {
@@ -38,8 +38,8 @@ export async function untilPaused({ runner, ledger, signal }: Following, view: T
 }
 
 /**
- * Tells what happens to a task from how it was seen: the agent's words in pieces and whole, decisions from any door,
- * and where it stands when it stands still. Sees what other servers on the same database do.
+ * Yields what happens to a task after a known state: the agent's text in pieces and whole, decisions from any way in,
+ * and its state when it stops. Includes what other servers on the same database do.
  */
 export async function* followTask(following: Following, view: TaskView): AsyncGenerator<StreamResponse> {
   const { ledger, runner, optedIn, signal } = following;
@@ -58,7 +58,7 @@ export async function* followTask(following: Following, view: TaskView): AsyncGe
         yield* lastWords(following, next);
         return;
       }
-      // Nothing moves and nobody is asked: whatever the run waits for will be a change.
+      // Nothing runs and nobody is asked: wait for the next change.
       if (next.session.version === now.session.version) await change.happened;
       now = next;
     } finally {
@@ -73,7 +73,7 @@ async function withoutSecrets(ledger: Ledger, session: string, told: RunEvent): 
   return { ...told, event };
 }
 
-/** What is said of a run while it is at work. */
+/** The status message of a running task. */
 class RunUpdates {
   readonly #place: MessagePlace;
   readonly #teller: RunHistory;
@@ -90,7 +90,7 @@ class RunUpdates {
     if (told.kind !== "stored") return [];
     const { event } = told;
     this.#teller.learn([event]);
-    // What is asked is told when the run stands still, with all that is asked beside it.
+    // Questions are sent when the run stops, all together.
     const asked = new Set((event.asks ?? []).map(({ id }) => id));
     const timestamp = new Date(event.timestamp).toISOString();
     return this.#teller
@@ -116,7 +116,7 @@ async function* lastWords({ ledger, optedIn }: Following, view: TaskView): Async
   yield statusUpdate(place, statusOf(view, optedIn));
 }
 
-/** Waits until a task that waits for people has moved, or nobody listens any more. */
+/** Waits until a waiting task has changed, or nobody listens any more. */
 export async function untilChanged(
   { ledger, signal }: Following,
   view: TaskView,

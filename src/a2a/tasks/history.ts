@@ -28,7 +28,10 @@ export interface HistoryForm {
   readonly optedIn: boolean;
 }
 
-/** Tells a run's events, which hold no secrets any more, as messages. Knows all of the run's events, so that an answer can tell what it answers. */
+/**
+ * Turns a run's events (already redacted) into messages. Knows all of the run's events, so that an answer can name its
+ * question.
+ */
 export class RunHistory {
   readonly #form: HistoryForm;
   readonly #asks = new Map<string, { readonly ask: ConfirmationAsk; readonly alone: boolean }>();
@@ -38,7 +41,7 @@ export class RunHistory {
     this.#form = form;
   }
 
-  /** Takes note of events that were, or are about to be, told. */
+  /** Registers events. */
   learn(events: readonly StoredEvent[]): void {
     for (const { asks = [], closings = [] } of events) {
       for (const ask of asks) this.#asks.set(ask.id, { ask, alone: asks.length === 1 });
@@ -48,7 +51,7 @@ export class RunHistory {
     }
   }
 
-  /** The messages that an event makes; none for what is not for this client. `open`: told as the task's status instead. */
+  /** The messages of an event; none if it is not for this client. `open`: shown as the task's status instead. */
   messages(event: StoredEvent, open: ReadonlySet<string> = new Set()): readonly Message[] {
     const { asks = [], closings = [] } = event;
     const told = asks.filter(({ id }) => !open.has(id));
@@ -90,7 +93,7 @@ export class RunHistory {
     return [dataPart({ id, name, response: { ...response, ...rejection } }, typed("function_response"))];
   }
 
-  // Whoever decided, and through whichever door: the history tells of it as if it had been said here.
+  // Whoever decided, and by whichever way in: the history shows it as if it came over A2A.
   #closing(eventId: string, closing: ConfirmationClosing): Message {
     const { place, optedIn } = this.#form;
     const { id, closedBy, confirmed, reason } = closing;
@@ -116,7 +119,7 @@ export class RunHistory {
   }
 }
 
-// Its interface tells a rejected call by these; the model was told in other words.
+// kagent's interface recognises a rejected call by this text; the model got another.
 const REJECTION: JsonObject = { status: "rejected", message: "Tool call was rejected by user." };
 
 function typed(type: string): JsonObject {

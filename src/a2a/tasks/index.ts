@@ -1,9 +1,7 @@
 /**
- * A run of a session, as an A2A task.
- * Decided here: which run a task's id names; what a task's state is, always read from the ledger;
- * what a caller was shown, so that an answer binds to it;
- * how a task is followed, listed and cancelled.
- * A task is stored nowhere; it is a view.
+ * A run of a session, as an A2A task. Decided here: which run a task's id names; what a task's state is, always read
+ * from the ledger; what a caller was shown, so that an answer is bound to it; how a task is followed, listed and
+ * cancelled. A task is not stored; it is a view of a run.
  */
 
 export { cancelTask } from "./cancel-task.ts";

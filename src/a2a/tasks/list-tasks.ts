@@ -12,7 +12,7 @@ export interface TaskPage extends Omit<ListTasksResponse, "tasks"> {
   readonly views: readonly TaskView[];
 }
 
-/** The owner's tasks, the one that moved last first. Reads every session of the owner, so it is no hot path. */
+/** The owner's tasks, most recently changed first. Reads every session of the owner, so it is slow. */
 export async function listTasks(
   ledger: Ledger,
   owner: { readonly app: string; readonly user: string },
@@ -77,7 +77,7 @@ async function tasksIn(ledger: Ledger, { key }: SessionRecord): Promise<readonly
   const seen = new Set<string>();
   const refs: TaskRef[] = [];
   for (const [index, { invocationId, author, imported }] of (await ledger.events(key)).entries()) {
-    // Nothing was run here of what was brought along.
+    // Imported events did not run here.
     if (imported !== undefined || seen.has(invocationId)) continue;
     seen.add(invocationId);
     if (author === "user") refs.push({ session: key, seq: index + 1, invocation: invocationId });

@@ -11,15 +11,15 @@ import type { TaskRef } from "./task-id.ts";
 
 export type TaskPhase = "working" | "waiting" | "completed" | "failed" | "canceled";
 
-/** A task as the ledger has it. Nothing of it is kept anywhere else. */
+/** A task, read from the ledger. It is stored nowhere else. */
 export interface TaskView {
   readonly ref: TaskRef;
   readonly session: SessionRecord;
   /** Of this run, the message that began it first; without declared secrets. */
   readonly events: readonly StoredEvent[];
-  /** `waiting`: nothing goes on until a person has decided or settled something. */
+  /** `waiting`: a person must decide or settle something. */
   readonly phase: TaskPhase;
-  /** What people are asked, in the order of asking; also while something else of the run is still at work. */
+  /** The open questions, in order; also while other parts of the run are working. */
   readonly open: readonly ConfirmationWithCall[];
   /** Calls whose outcome a person has to settle. */
   readonly unknown: readonly CallRecord[];
@@ -38,7 +38,7 @@ export async function readTask(ledger: Ledger, ref: TaskRef): Promise<TaskView |
     if (before === undefined || before.session.deletedAt !== undefined) return undefined;
     const view = await readOnce(ledger, ref, before);
     const after = await ledger.load({ sessionKey: ref.session });
-    // A session that is never at rest is told as it was last seen: whoever looks again sees more.
+    // If the session keeps changing, the last consistent state is returned.
     if (after?.session.version === before.session.version || tries === TRIES) return view;
   }
 }
@@ -87,10 +87,10 @@ export async function openIn(
 export const CANCELLED = "cancelled";
 
 function endOf(events: readonly StoredEvent[]): TaskPhase {
-  // A nested run that failed has told the agent that asked, who went on with that.
+  // A failure of a nested run goes to the calling agent, which continues.
   const failure = events.findLast((event) => event.errorCode !== undefined && !isNested(event));
   if (failure !== undefined) return failure.errorCode === CANCELLED ? "canceled" : "failed";
-  // A model is told of a question that was taken back, and says something; a run that was stopped does not.
+  // After a withdrawn question the model continues; a stopped run does not.
   const lastSpoken = events.findLastIndex(({ content }) => content?.role === "model");
   const lastWithdrawn = events.findLastIndex(
     ({ closings }) => closings?.some(({ closedBy }) => closedBy === "withdrawal") === true,

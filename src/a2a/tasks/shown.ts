@@ -7,8 +7,8 @@ const KIND = "a2a-shown";
 const REMEMBERED_MS = 30 * 24 * 60 * 60 * 1000;
 
 /**
- * Remembers which questions a client is about to be shown in the older form, whose answers name none of them: what was
- * not shown can then not be approved. On disk before the client sees them.
+ * Stores which questions a client is about to be shown in the older form. Its answers name no question, so only shown
+ * questions can be approved. On disk before the client sees them.
  */
 export async function rememberShown(ledger: Ledger, { ref, open, now }: TaskView): Promise<void> {
   if (open.length === 0) return;
@@ -22,7 +22,7 @@ export async function rememberShown(ledger: Ledger, { ref, open, now }: TaskView
   }
 }
 
-/** Names a question as it is shown now: shown otherwise, it has another name. */
+/** The name of a question in its current version. */
 export function shownAs({ id, shownVersion }: ConfirmationRecord): string {
   return `${id}@${shownVersion}`;
 }

@@ -1,8 +1,8 @@
 import type { StartedRun } from "../../runtime/index.ts";
 
 /**
- * A task is a run, and its id says where the ledger has it: the session, the place of the message that began it among
- * the session's events, and the invocation. So it needs no store, and any server on the database finds it.
+ * A task is a run, and its id says where it is in the ledger: the session, the position of its first message among the
+ * session's events, and the invocation. So it needs no storage, and any server on the database finds it.
  */
 export interface TaskRef {
   /** The session's key in the ledger. */
@@ -23,7 +23,7 @@ export function startedTask({ session, after, invocation }: StartedRun): TaskRef
 
 const FORM = /^([0-9a-z]+)\.([1-9]\d{0,14})\.([\w-]+)$/;
 
-/** Reads an id; undefined for whatever is none of ours. */
+/** Parses an id; undefined if it is not ours. */
 export function parseTaskId(text: string): TaskRef | undefined {
   const [, session, seq, invocation] = FORM.exec(text) ?? [];
   if (session === undefined || seq === undefined || invocation === undefined) return undefined;

@@ -29,7 +29,7 @@ export function placeOf({ ref, session }: Pick<TaskView, "ref" | "session">): Me
 
 /** Which part of a task is asked for. */
 export interface TaskForm extends Pick<HistoryForm, "optedIn"> {
-  /** The newest so many messages; all if nothing is said. */
+  /** The newest messages, up to this number. Default: all. */
   readonly historyLength?: number | undefined;
 }
 
@@ -55,7 +55,7 @@ function newest(history: readonly Message[], length: number | undefined): Messag
   return length <= 0 ? [] : history.slice(-length);
 }
 
-/** Where a task stands, with what it waits for. */
+/** A task's status, with its open questions. */
 export function statusOf(view: TaskView, optedIn: boolean): TaskStatus {
   const changedAt = view.events.at(-1)?.timestamp ?? view.session.updatedAt;
   return {
@@ -82,7 +82,7 @@ function statusMessage(view: TaskView, optedIn: boolean): Message | undefined {
   });
 }
 
-/** The agent's words, which are what it makes. */
+/** The agent's text as the artifact. */
 export const ANSWER_ARTIFACT = "answer";
 
 export function answerArtifact(text: string): Artifact {

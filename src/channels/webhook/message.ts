@@ -11,8 +11,8 @@ export interface WebhookMessage {
 }
 
 /**
- * What a recipient is told: the confirmation as the API shows it, and where to decide it. What came back from the
- * tool, and what a person filled in, stays behind the API's own door; what "can" be done depends on who looks.
+ * The message: the confirmation as the API shows it, and its link. The tool's result and a person's payload are only in
+ * the API; `can` depends on the reader.
  */
 export function toMessage({ type, at, sequence, about, link }: Notice): WebhookMessage {
   const url = link === undefined ? {} : { url: link };

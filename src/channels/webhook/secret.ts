@@ -3,7 +3,7 @@ import { newWebhookSecret, parseWebhookSecret } from "./signature.ts";
 
 const KEY = { kind: "webhook-secret", id: "current" } as const;
 
-/** What to sign with. `made`: nobody has seen it yet, so it is to be shown once. */
+/** The signing secrets. `made`: new, so it is shown once. */
 export interface WebhookSecrets {
   readonly secrets: readonly string[];
   readonly made: boolean;

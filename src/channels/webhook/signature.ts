@@ -12,7 +12,7 @@ export function newWebhookSecret(): string {
   return PREFIX + randomBytes(NEW_SECRET_BYTES).toString("base64");
 }
 
-/** The key that a secret stands for. Throws `invalid-option`, without repeating the secret. */
+/** The key of a secret. Throws `invalid-option`, without repeating the secret. */
 export function parseWebhookSecret(secret: string): Uint8Array {
   const text = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret;
   const key = Buffer.from(text, "base64");

@@ -5,12 +5,13 @@ import { toMessage } from "./message.ts";
 import { parseRetryAfter } from "./retry-after.ts";
 import { parseWebhookSecret, signWebhook } from "./signature.ts";
 
+/** Options of {@link webhook}. */
 export interface WebhookOptions {
-  /** Where to post, by http or https. */
+  /** The http or https URL to post to. */
   readonly url: string;
   /** `whsec_…`, the newest first; every message is signed with all of them. */
   readonly secrets: readonly string[];
-  /** Tells several webhooks apart; all processes on a ledger must mean the same recipient by one name. */
+  /** Distinguishes several webhooks; all processes on a ledger must use one name for the same recipient. */
   readonly name?: string;
   readonly clock?: Clock;
 }
@@ -18,9 +19,9 @@ export interface WebhookOptions {
 const GONE = 410;
 
 /**
- * Posts notices as signed JSON (Standard Webhooks). Any 2xx is an arrival; 410 ends it for this message; all else is
- * tried again. Redirects are not followed and no answer's body is read. Throws `invalid-option` for an address that
- * is not http or https, or a secret that is none.
+ * Posts notices as signed JSON (Standard Webhooks). Any 2xx is success; 410 ends this message; everything else is
+ * retried. Redirects are not followed, and the answer's body is not read. Throws `invalid-option` for a URL that is not
+ * http or https, or an invalid secret.
  */
 export function createWebhookChannel(options: WebhookOptions): Channel {
   const { name = "webhook", secrets, clock = systemClock } = options;
@@ -65,7 +66,7 @@ async function post({ url, keys, clock, notice }: Posting, signal: AbortSignal):
   } catch (error) {
     return { ok: false, reason: `${url.origin} ${unreached(error, signal)}.` };
   }
-  // What it says beyond the status is of no use, and could be endless.
+  // The answer's body is not needed, and could be endless.
   await response.body?.cancel().catch(() => {});
   return toTold(response, url, clock.now());
 }
@@ -81,7 +82,7 @@ function toTold({ status, ok, headers }: Response, url: URL, now: number): Told 
   };
 }
 
-// The address may hold a token in its path or query, so it is named by its origin only.
+// The URL may contain a token, so only its origin is shown.
 function unreached(error: unknown, signal: AbortSignal): string {
   if (signal.aborted) return "did not answer in time";
   const { cause } = error instanceof Error ? error : { cause: undefined };

@@ -13,9 +13,9 @@ const EXTENSIONS: readonly string[] = [".ts", ".mts", ".js", ".mjs", ".yaml", ".
 const FILE_NAMES = EXTENSIONS.map((extension) => `agent${extension}`);
 
 /**
- * The agents that the paths mean, in order: a file is one agent, a folder with an `agent.ts` (`.js`, `.mjs`, or a
- * manifest `agent.yaml` or `agent.json`) is one, and any other folder is all of its subfolders that have one. An app is called like
- * its folder. Throws `invalid-option` for a path that is none of these, and for two agents of one name.
+ * The agents at these paths, in order: a file is one agent, a folder with an `agent.ts` (`.js`, `.mjs`, or a manifest
+ * `agent.yaml` or `agent.json`) is one, and any other folder is all of its subfolders that have one. Apps are named
+ * after their folders. Throws `invalid-option` for any other path, and for two agents of one name.
  */
 export function findAgents(paths: readonly string[]): readonly AgentFile[] {
   const byApp = new Map<string, AgentFile>();

@@ -9,7 +9,7 @@ import { shareOwnPackage } from "./own-package.ts";
 /** An agent that can be served. */
 export interface LoadedAgent extends AgentFile {
   readonly agent: AnyAgent;
-  /** Ends what it is connected to. */
+  /** Closes its connections. */
   close?(): Promise<void>;
 }
 
@@ -18,7 +18,7 @@ export interface BrokenAgent extends AgentFile {
   readonly reason: string;
 }
 
-/** What became of the files. */
+/** The results of loading the files. */
 export interface LoadedAgents {
   readonly agents: readonly LoadedAgent[];
   readonly broken: readonly BrokenAgent[];
@@ -27,7 +27,7 @@ export interface LoadedAgents {
 const A2A_PACKAGE = "@a2a-js/sdk";
 const EXPORTS: readonly string[] = ["rootAgent", "root_agent"];
 
-/** Loads every file; one that fails does not keep the others from being loaded. */
+/** Loads every file; a failure does not affect the others. */
 export async function loadAgents(files: readonly AgentFile[]): Promise<LoadedAgents> {
   shareOwnPackage();
   const agents: LoadedAgent[] = [];
@@ -44,7 +44,7 @@ export async function loadAgents(files: readonly AgentFile[]): Promise<LoadedAge
   return { agents, broken };
 }
 
-// Only a manifest says what its agents are called.
+// Only a manifest names its agents.
 function refuseTaken(before: readonly LoadedAgent[], loaded: readonly LoadedAgent[]): void {
   for (const { app } of loaded) {
     const other = before.find((agent) => agent.app === app);
@@ -57,7 +57,7 @@ function refuseTaken(before: readonly LoadedAgent[], loaded: readonly LoadedAgen
   }
 }
 
-/** Ends what the agents are connected to. */
+/** Closes the agents' connections. */
 export async function closeAgents(agents: readonly LoadedAgent[]): Promise<void> {
   for (const agent of agents) await agent.close?.();
 }
@@ -81,7 +81,7 @@ export function brokenError(broken: readonly BrokenAgent[]): CountersignError {
   );
 }
 
-/** The path as it is best read here. */
+/** The path in its shortest form. */
 export function shortPath(file: string): string {
   const near = relative(process.cwd(), file);
   return near === "" || near.startsWith("..") ? file : near;
@@ -91,10 +91,10 @@ function isManifest({ file }: AgentFile): boolean {
   return /\.(?:ya?ml|json)$/.test(file);
 }
 
-/** The one agent of a folder's `agent.yaml` is called like the folder; any other has the name that its manifest says. */
+/** A single agent in a folder's `agent.yaml` is named after the folder; any other has the name in its manifest. */
 async function loadFromManifest(found: AgentFile): Promise<readonly LoadedAgent[]> {
   const { checkManifest, loadManifest } = await import("../../manifest/index.ts");
-  // Only agents that live elsewhere need the package that reaches them.
+  // Only remote agents need this package.
   const { remoteAgents } = checkManifest(found.file);
   const agents = loadManifest(found.file, remoteAgents.length === 0 ? {} : await reachingOthers());
   const isFolders = agents.length === 1 && /^agent\.\w+$/.test(basename(found.file));
@@ -149,7 +149,7 @@ function isAgent(value: unknown): value is AnyAgent {
   );
 }
 
-// What a module throws is its author's, and may be anything.
+// A module may throw anything.
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return `Loading it throws ${String(error)}.`;
   if (CountersignError.isInstance(error)) return error.message;
@@ -158,7 +158,9 @@ function reasonOf(error: unknown): string {
   return `${error.name}: ${firstLine}${place === undefined ? "" : ` (${place})`}`;
 }
 
-/** Where it was thrown: of a syntax error the stack begins with the place, of others it is its first file. */
+/**
+ * Where it was thrown: the stack of a syntax error begins with the place; otherwise it is the first file in the stack.
+ */
 function placeOf({ stack = "" }: Error): string | undefined {
   const [, url] = /(file:\/\/[^\s()]+?:\d+)/.exec(stack) ?? [];
   const [, path, line] = /^(.*):(\d+)$/.exec(url ?? "") ?? [];

@@ -14,8 +14,8 @@ interface Manifest {
 let registered = false;
 
 /**
- * From now on `countersign` in a file that is loaded is the copy that runs this, wherever the file lies and whatever
- * is installed beside it. An agent of a second copy would be of another class, and looked at with other eyes.
+ * From now on, `countersign` in a loaded file is the running copy, whatever is installed beside the file. Classes of a
+ * second copy would not be recognised.
  */
 export function shareOwnPackage(): void {
   if (registered) return;
@@ -26,7 +26,7 @@ export function shareOwnPackage(): void {
       const target = targets.get(specifier);
       if (target !== undefined) return { url: target, shortCircuit: true };
       const found = next(specifier, context);
-      // The examples of a clone name the source, of which this is the build.
+      // In a clone, the examples import the source; this is the build of it.
       const isSource = !FROM_SOURCE && found.url.startsWith(SOURCE) && found.url.endsWith(".ts");
       if (!isSource) return found;
       const built = `${BUILD}${found.url.slice(SOURCE.length, -".ts".length)}.js`;

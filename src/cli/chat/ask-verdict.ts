@@ -5,7 +5,7 @@ import { type Field, formOf } from "./payload-form.ts";
 import type { Screen } from "./screen.ts";
 import { readVerdict, type Verdict } from "./verdict.ts";
 
-/** An answer, or how there came to be none. */
+/** An answer, or why there is none. */
 export type Asked = Verdict | Exclude<Line, { kind: "line" }>;
 
 interface Asking {
@@ -14,9 +14,9 @@ interface Asking {
   readonly signal: AbortSignal;
 }
 
-/** Asks until there is an answer that fits: a yes with all that the question wants, a no, or "later". */
+/** Asks until there is a valid answer: a yes with all required values, a no, or "later". */
 export async function askVerdict(lines: Lines, found: FoundConfirmation, asking: Asking): Promise<Asked> {
-  // A yes that was typed before the card could be read was meant for something else.
+  // Input that was typed before the card was shown was meant for something else.
   lines.dropTypedAhead();
   for (;;) {
     const line = await lines.next("approve, deny or later? ", asking.signal);
@@ -32,7 +32,7 @@ export async function askVerdict(lines: Lines, found: FoundConfirmation, asking:
   }
 }
 
-// A pipe says its reason with the word; what comes next in it is something else.
+// In a pipe the reason follows the word; the next line is something else.
 async function withReason(
   lines: Lines,
   verdict: Extract<Verdict, { kind: "deny" }>,
@@ -62,7 +62,7 @@ async function withPayload(lines: Lines, found: FoundConfirmation, asking: Askin
   return { kind: "approve", payload };
 }
 
-/** One field, asked again until what was typed fits. */
+/** One field, asked again until the input is valid. */
 async function fill(
   lines: Lines,
   field: Field,

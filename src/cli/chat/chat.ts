@@ -8,7 +8,7 @@ import type { Conversation } from "./conversation.ts";
 import type { Lines } from "./lines.ts";
 import type { Screen } from "./screen.ts";
 
-/** Everything that a chat needs. */
+/** Everything a chat needs. */
 export interface ChatParts {
   readonly conversation: Conversation;
   readonly lines: Lines;
@@ -16,15 +16,15 @@ export interface ChatParts {
   readonly exitNow: (code: number) => never;
   /** How this command, and others, are called from here. */
   readonly commandLine: (words: string) => string;
-  /** The words that take this conversation up again; undefined where nothing of it is kept. */
+  /** The command that resumes this conversation; undefined if it is not stored. */
   readonly resumeWords: string | undefined;
 }
 
 const HELP = "Type a message. /pending shows open questions again; /quit or Ctrl-C quits.";
 
 /**
- * Talks until the person leaves or there is no more input. What waits stays in the ledger. Ctrl-C during a run
- * waits for what runs and leaves then; only a second one ends the process in the middle.
+ * Chats until the person leaves or the input ends. Open confirmations stay in the ledger. Ctrl-C during a run waits for
+ * the run and then leaves; a second one ends the process at once.
  */
 export class Chat {
   readonly #parts: ChatParts;
@@ -50,7 +50,7 @@ export class Chat {
     }
   }
 
-  /** One message of the person; how they left, if they did. */
+  /** Handles one message of the person; returns how they left, if they did. */
   async #talk(): Promise<"end" | "interrupted" | undefined> {
     const { conversation, lines } = this.#parts;
     const stop = conversation.whenNews((show) => lines.above(show));
@@ -109,7 +109,7 @@ export class Chat {
     await conversation.showNews();
   }
 
-  /** A refusal is told and the chat goes on: the ledger has not changed. */
+  /** Shows the refusal and continues: the ledger has not changed. */
   async #guarded(act: () => Promise<void>): Promise<void> {
     try {
       await act();

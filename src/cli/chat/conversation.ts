@@ -22,7 +22,7 @@ export class Conversation {
   readonly #runner: Runner;
   readonly #engine: Engine;
   readonly #screen: Screen;
-  /** The door that decisions are recorded with; undefined where none are taken here. */
+  /** The `via` that decisions are recorded with; undefined if none are made here. */
   readonly #decidesVia: string | undefined;
   readonly #told = new Set<string>();
   #shown = 0;
@@ -42,19 +42,19 @@ export class Conversation {
     this.#decidesVia = input.decidesVia;
   }
 
-  /** How many events the session has; those are taken as known. */
+  /** How many events the session has; these are not shown again. */
   async begin(): Promise<number> {
     const key = await this.#key();
     this.#shown = key === undefined ? 0 : (await this.#engine.ledger.events(key)).length;
     return this.#shown;
   }
 
-  /** Says something, and shows what happens until a person is needed. */
+  /** Sends a message, and shows what happens until a person is needed. */
   async say(text: string): Promise<void> {
     await this.#run({ role: "user", parts: [{ text }] });
   }
 
-  /** Answers a question, and shows what happens then. Throws its refusal, with its code. */
+  /** Answers a question, and shows what happens then. Throws if refused. */
   async answer(
     { confirmation: { id } }: FoundConfirmation,
     answer: { readonly confirmed: boolean; readonly payload?: JsonValue; readonly reason?: string },
@@ -62,7 +62,7 @@ export class Conversation {
     await this.#run({ role: "user", parts: [encodeAdkAnswer({ id, ...answer })] });
   }
 
-  /** Shows what happened in the session that has not been shown: by other doors, or in other processes. */
+  /** Shows what happened in the session that has not been shown: from other clients or processes. */
   async showNews(): Promise<void> {
     for (const event of await this.#news()) this.#screen.event(event);
   }
@@ -84,7 +84,7 @@ export class Conversation {
     );
   }
 
-  /** May whoever sits here decide it? */
+  /** May the local user decide it? */
   mayDecide({ confirmation }: FoundConfirmation): boolean {
     return this.#decidesVia !== undefined && mayDecide(confirmation, localPrincipal());
   }
@@ -105,7 +105,7 @@ export class Conversation {
       const now = await ledger.load({ confirmation: id });
       if (now?.confirmation?.status !== "requested") onClosed();
     };
-    // A look that fails is made up by the next change; the person can always answer.
+    // A failed check is repeated at the next change; the person can always answer.
     return ledger.onChange(() => {
       look().catch(() => {});
     });
@@ -154,7 +154,7 @@ export class Conversation {
     }
   }
 
-  /** The events since the last look that nobody was shown. One look at a time, or two would find the same. */
+  /** The events since the last read that were not shown. One read at a time, or two would find the same events. */
   #news(): Promise<readonly Event[]> {
     const news = this.#looking.then(() => this.#look());
     this.#looking = news.then(

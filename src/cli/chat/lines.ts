@@ -1,13 +1,13 @@
 import { createInterface, type Interface } from "node:readline";
 
-/** What came of waiting for a line. */
+/** The result of waiting for a line. */
 export type Line =
   | { readonly kind: "line"; readonly text: string }
   /** There is no more input. */
   | { readonly kind: "end" }
   /** Somebody pressed Ctrl-C. */
   | { readonly kind: "interrupted" }
-  /** The question went away by itself. */
+  /** The question was closed meanwhile. */
   | { readonly kind: "withdrawn" };
 
 /** Lines of a person or of a pipe, one at a time. None is lost between two questions. */
@@ -28,17 +28,17 @@ export class Lines {
     });
     this.#interface.on("line", (text) => this.#onLine(text));
     this.#interface.on("close", () => this.#onEnd());
-    // In a terminal the keys come to us; elsewhere the signal does.
+    // In a terminal we read the keys; elsewhere we get the signal.
     this.#interface.on("SIGINT", this.#interrupted);
     process.on("SIGINT", this.#interrupted);
   }
 
-  /** What to do about Ctrl-C while nobody waits for a line. */
+  /** Handles Ctrl-C while no line is awaited. */
   set onInterrupt(listener: () => void) {
     this.#onInterrupt = listener;
   }
 
-  /** The next line. The prompt is shown to a person only. */
+  /** The next line. The prompt is shown only in a terminal. */
   next(prompt: string, signal?: AbortSignal): Promise<Line> {
     const text = this.#unread.shift();
     if (text !== undefined) return Promise.resolve({ kind: "line", text });
@@ -58,7 +58,7 @@ export class Lines {
     });
   }
 
-  /** Forgets what a person typed before they were asked; a pipe says its answers ahead of time. */
+  /** Discards what a person typed before the question; a pipe sends its answers ahead of time. */
   dropTypedAhead(): void {
     if (this.isTerminal) this.#unread.length = 0;
   }

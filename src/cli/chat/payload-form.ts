@@ -13,24 +13,24 @@ import { inert } from "../output.ts";
 /** One value that a person is asked for. */
 export interface Field {
   readonly name: string;
-  /** As it is put to them: name, type, what it is for and what is taken if they say nothing. */
+  /** The prompt: name, type, description and default. */
   readonly prompt: string;
-  /** The value of what they typed, or why it is none; `undefined` leaves the field out. */
+  /** The parsed input, or why it is invalid; `undefined` leaves the field out. */
   read(text: string): Promise<FieldOutcome>;
 }
 
-/** What a text means for a field. */
+/** Parses the input of a field. */
 export type FieldOutcome =
   | { readonly ok: true; readonly value: JsonValue | undefined }
   | { readonly ok: false; readonly message: string };
 
-/** What to ask for, one after the other; undefined where nothing is asked for but a yes. */
+/** The fields to ask for, one after the other; undefined if only a yes is needed. */
 export type Form =
   | { readonly kind: "fields"; readonly fields: readonly Field[] }
   /** The payload is no object, or its members are not known: one value. */
   | { readonly kind: "value"; readonly field: Field };
 
-/** The form of a question: by its schema, else by the example that it gave. */
+/** The form of a question: from its schema, else from its example. */
 export function formOf({ schema, payload: example }: Pick<Shown, "schema" | "payload">): Form | undefined {
   if (schema === undefined && example === undefined) return undefined;
   const properties = schema === undefined ? exampleSchemas(example) : member(schema, "properties");
@@ -47,7 +47,7 @@ export function formOf({ schema, payload: example }: Pick<Shown, "schema" | "pay
   return { kind: "fields", fields };
 }
 
-/** What an example says of the types of its members. */
+/** The types of an example's members. */
 function exampleSchemas(example: JsonValue | undefined): JsonObject | undefined {
   if (!isJsonObject(example)) return undefined;
   return Object.fromEntries(
@@ -89,7 +89,7 @@ function fieldOf(
   };
 }
 
-/** A text needs no quotes where a text may stand; everything else is JSON. */
+/** A text needs no quotes if the field may be a string; everything else is JSON. */
 function toValue(text: string, schema: JsonObject): JsonValue | undefined {
   const word = text.trim();
   const type = member(schema, "type");
@@ -117,7 +117,7 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
 ]);
 
 async function check(name: string, schema: JsonObject, value: JsonValue): Promise<FieldOutcome> {
-  // References lead out of the field's own schema; the whole payload is checked when it is committed.
+  // References cannot be resolved inside one field's schema; the whole payload is checked when it is committed.
   if (JSON.stringify(schema).includes(`"$ref"`)) return { ok: true, value };
   const parsed = await readShape({ type: "object", properties: { [name]: schema } }).parse({ [name]: value });
   return parsed.ok ? { ok: true, value } : { ok: false, message: inert(parsed.message) };

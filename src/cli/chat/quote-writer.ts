@@ -2,7 +2,7 @@ import { displayText } from "../../protocol/index.ts";
 import type { Output } from "../output.ts";
 import { textWidth } from "../text-width.ts";
 
-/** Others' words as they come, every line behind a bar: however long a line is, none can pass for one of ours. */
+/** Streams text of others, each line after a bar, so that it cannot pass for our own. */
 export class QuoteWriter {
   readonly #output: Output;
   readonly #room: number;
@@ -16,7 +16,7 @@ export class QuoteWriter {
     this.#room = output.width - 2;
   }
 
-  /** More of it. The last word waits for its end. */
+  /** Adds text. The last word waits until it is complete. */
   add(text: string): void {
     for (const piece of displayText(text).split(/(\s)/)) {
       if (piece === "\n") {
@@ -31,7 +31,7 @@ export class QuoteWriter {
     }
   }
 
-  /** That was all. */
+  /** Ends the text. */
   end(): void {
     this.#flush();
     if (this.#open) this.#newLine();

@@ -8,17 +8,17 @@ import { QuoteWriter } from "./quote-writer.ts";
 
 /** Where a conversation is shown. */
 export interface Screen {
-  /** Something happened: text in pieces or whole, a call, a result, a fault. */
+  /** Shows an event: text, a call, a result, an error. */
   event(event: Event): void;
-  /** A question, with all that a person must see before they answer. */
+  /** Shows a question, with everything a person must see before they answer. */
   card(found: FoundConfirmation): void;
-  /** Our own words to the person. */
+  /** Shows our own text. */
   note(text: string): void;
-  /** A command line that goes on from here. */
+  /** Shows a command line that continues from here. */
   command(line: string): void;
 }
 
-/** For programs: one JSON document a line, and none of our words. */
+/** For programs: one JSON document per line, and no other text. */
 export function jsonScreen(output: Output): Screen {
   return {
     event: (event) => output.jsonLine({ event }),
@@ -77,7 +77,7 @@ export class TextScreen implements Screen {
     if (functionResponse !== undefined) this.#call("←", functionResponse.name, functionResponse.response);
   }
 
-  // Confirmation traffic is told by its card.
+  // Confirmation messages are shown as a card.
   #call(arrow: string, name: string, value: JsonObject): void {
     if (isReservedName(name)) return;
     printValue(this.#output, `${arrow} ${inert(name, 40)} `, value);

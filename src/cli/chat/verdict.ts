@@ -21,7 +21,7 @@ const WORDS: { readonly [word: string]: Verdict["kind"] } = {
 
 /**
  * Reads `approve`, `approve {"days":3}`, `deny`, `deny too much`, `later`, and the shorter words for them. Undefined
- * for everything else: whatever is not plainly a yes is none.
+ * for everything else: only a clear yes is a yes.
  */
 export function readVerdict(line: string): Verdict | undefined {
   const said = line.trim();

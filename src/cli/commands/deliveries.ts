@@ -111,7 +111,7 @@ async function reviveOne(ledger: Ledger, named: Named): Promise<number> {
   return 1;
 }
 
-/** What is given up anew meanwhile is not taken up a second time: the list is gone through once. */
+/** A delivery that fails again meanwhile is not retried a second time: the list is read once. */
 async function reviveAll(ledger: Ledger): Promise<number> {
   let revived = 0;
   for (let cursor: string | undefined; ; ) {

@@ -11,12 +11,12 @@ import { type OpenSite, openSite } from "../serving/open-site.ts";
 import { runUntilStopped } from "../serving/run-site.ts";
 import { readServeOptions, SERVE_FLAGS } from "../serving/serve-options.ts";
 import { listenForStop } from "../signals.ts";
-import { commandLineFor, DEMO_FILE, isKept, shellWord } from "../wiring.ts";
+import { commandLineFor, DEMO_FILE, isPersistent, shellWord } from "../wiring.ts";
 
 const DEMO_URL = `sqlite:${DEMO_FILE}`;
 const FIRST_APP = "finance_assistant";
 const FIRST_MESSAGE = "Reimburse me $2500";
-// The user as whom the ADK's web page, and ours, begin.
+// The default user of the ADK's web page and of ours.
 const FIRST_USER = "user";
 
 export const demo: Command = {
@@ -52,7 +52,7 @@ export const demo: Command = {
   },
 };
 
-/** Begins the first conversation of a new ledger; in any, the id of something that waits, if something does. */
+/** Starts the first conversation in a new ledger. Returns the id of an open confirmation, if there is one. */
 async function askForMoney(site: OpenSite): Promise<string | undefined> {
   const runner = site.runner(FIRST_APP);
   if (runner === undefined) return undefined;
@@ -78,7 +78,7 @@ function suggest(
       : `Open ${url}: a reimbursement waits for your approval (${id}).`,
     "  1. ",
   );
-  if (!isKept(ledger)) {
+  if (!isPersistent(ledger)) {
     output.line();
     output.line(output.style("dim", "Ctrl-C stops it. The ledger is in memory and is lost then."));
     return;

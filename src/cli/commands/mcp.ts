@@ -9,7 +9,7 @@ import { inert, Output } from "../output.ts";
 import { listenForStop, type Stopping } from "../signals.ts";
 import { localPrincipal, openEngine } from "../wiring.ts";
 
-// As much as a server may answer at once: what passes through here is for a client, not only for a model.
+// The largest answer of a server: the results are for a client, not only for a model.
 const LARGEST_RESULT = 16 * 1024 * 1024;
 
 export const mcp: Command = {
@@ -53,12 +53,12 @@ export const mcp: Command = {
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
     });
     try {
-      // Before anything is taken up: a tool that is not known yet would count as gone.
+      // Before any work is claimed: a tool that is not known yet would count as gone.
       await gateway.open();
       const worker = engine.work({ onError: (error) => words.line(`countersign: ${inert(textOf(error))}`) });
       const serve = settings.listen === undefined ? serveStdio : serveHttp;
       const { code, close } = await serve({ invocation, settings, gateway, stopping, words });
-      // What is left then is left to the ledger: it is told as unknown.
+      // Calls that still run then become unknown.
       const exit = (): never => invocation.exitNow(code);
       const late = setTimeout(() => {
         abandonWork(engine).then(exit, exit);
@@ -84,7 +84,7 @@ interface Serving {
   readonly words: Output;
 }
 
-/** Why the serving is over, and what is to be closed once nothing runs. */
+/** Why serving ended, and what to close once nothing runs. */
 interface Served {
   readonly code: number;
   readonly close: () => Promise<void>;
@@ -92,7 +92,7 @@ interface Served {
 
 /** Until the client closes our input, the server is gone, or the process is asked to end. */
 async function serveStdio({ invocation, settings, gateway, stopping, words }: Serving): Promise<Served> {
-  // A client that no longer reads must not end the process: what it asked for may be running.
+  // A client that no longer reads must not end the process: its call may be running.
   process.stdout.removeAllListeners("error");
   announceGateway(invocation, words, { settings, url: undefined });
   const client = new StdioClient(invocation.stdin, process.stdout);

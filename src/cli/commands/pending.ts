@@ -67,7 +67,7 @@ async function find(ledger: Ledger, { flags }: Invocation): Promise<Pending> {
     { state: "open", ...filter },
     { preview: true, limit, ...(cursor === undefined ? {} : { cursor }) },
   );
-  // A list that was narrowed by who asked cannot tell about calls that nobody asked for.
+  // A list that is filtered by requester cannot include calls without a confirmation.
   const unknown = flags.has("user") ? [] : (await ledger.unknownCalls({ preview: true, limit })).items;
   return {
     ...page,
@@ -84,7 +84,7 @@ async function toDocument(ledger: Ledger, { items, next, unknown }: Pending): Pr
     if (snapshot?.call !== undefined) settling.push(toJson({ ...snapshot, call: snapshot.call }));
   }
   return {
-    // As the API lists them: long values are cut, and `show --json` has them whole.
+    // As the API lists them: long values are truncated; `show --json` has them complete.
     items: items.map((item) => ({ ...toConfirmation(item, localPrincipal()) }) as unknown as JsonObject),
     ...(next === undefined ? {} : { next }),
     unknown: settling,

@@ -10,7 +10,7 @@ import { Lines } from "../chat/lines.ts";
 import { jsonScreen, TextScreen } from "../chat/screen.ts";
 import { type Command, type Invocation, LEDGER_FLAG } from "../command.ts";
 import { inert } from "../output.ts";
-import { commandLineFor, isKept, ledgerUrl, shellWord, userName, VIA } from "../wiring.ts";
+import { commandLineFor, isPersistent, ledgerUrl, shellWord, userName, VIA } from "../wiring.ts";
 
 export const run: Command = {
   name: "run",
@@ -82,7 +82,7 @@ async function talk(invocation: Invocation, runner: Runner, { app, agent }: Load
   }
   const lines = new Lines(stdin, process.stdout);
   const sameUser = flags.has("user") ? ` --user ${shellWord(user)}` : "";
-  const resumeWords = isKept(ledgerUrl(invocation))
+  const resumeWords = isPersistent(ledgerUrl(invocation))
     ? `run ${shellWord(given)} --session ${shellWord(session)}${sameUser}`
     : undefined;
   const commandLine = commandLineFor(invocation);

@@ -66,7 +66,7 @@ export const serve: Command = {
   },
 };
 
-/** The agents to serve; none where only the inbox is wanted. */
+/** The agents to serve; none with `--inbox-only`. */
 function agentFiles({ words, flags }: Invocation): readonly AgentFile[] {
   if (!flags.has("inbox-only")) return words.length === 0 ? agentsHere() : findAgents(words);
   if (words.length === 0 && !flags.has("dev")) return [];

@@ -48,14 +48,14 @@ export const settle: Command = {
       const found = await findCall(engine.ledger, given);
       const acting = await actingHere(engine, invocation, { found, what: "settle" });
       const { id: call, attempt: latest } = found.call;
-      // The same line again must not run what was lost since.
+      // Repeating the command must not run a later attempt.
       const meant = settlement.as === "retry" ? Math.min(latest, 1) : latest;
       const attempt = flags.number("attempt", 0) ?? meant;
       const settled = await engine.decisions.settle({ call }, { ...settlement, attempt }, acting);
       if (!settled.ok) throw toError(settled, ADVICE[settled.code]);
-      // Said of an attempt that is over, while another one waits for a word.
+      // About an earlier attempt, while a later one must be settled.
       if (settled.repeated && settled.call.status === "unknown") {
-        const message = `Attempt ${settled.call.attempt} is in doubt now, not ${attempt}.`;
+        const message = `The unknown attempt is ${settled.call.attempt}, not ${attempt}.`;
         throw toError({ ok: false, code: "stale-version", message }, ADVICE["stale-version"]);
       }
       const now = await reload(engine, found);

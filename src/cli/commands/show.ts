@@ -9,13 +9,12 @@ import { toJson } from "../report.ts";
 import { commandLineFor, localPrincipal, withEngine } from "../wiring.ts";
 
 const PAGE = 500;
-/** What was said before the call may have been brought along, and by whom. */
+/** The conversation before the call, with a mark if it was imported, and by whom. */
 const IMPORTED: JournalKind = "session-imported";
 
 export const show: Command = {
   name: "show",
-  summary:
-    "show show show show show show show show one confirmation: what would run, who may decide, what happened",
+  summary: "show one confirmation: what would run, who may decide, what happened",
   usage: "<id>",
   about:
     "<id> may be the last four or more characters of an id. Text behind a bar was written by others (the tool's " +
@@ -47,7 +46,7 @@ export const show: Command = {
   },
 };
 
-/** What the journal says of this call, oldest first. */
+/** The journal records of this call, oldest first. */
 async function printHistory(output: Output, ledger: Ledger, { call, session }: FoundCall): Promise<void> {
   output.line();
   output.line(output.style("bold", "history"));

@@ -61,7 +61,7 @@ async function checkAgent({ app, agent }: LoadedAgent, hasAuth: boolean): Promis
   ];
 }
 
-/** A judgement that cannot be made without arguments counts as one. */
+/** A predicate that cannot be evaluated without arguments counts as a gate. */
 async function asksFirst(tool: Tool, agent: AnyAgent): Promise<boolean> {
   const gates = await tool.gates({}, { agentName: agent.name, userId: "", sessionId: "" });
   return gates.length > 0;

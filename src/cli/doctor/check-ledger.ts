@@ -4,7 +4,7 @@ import { type Engine, openNotices, systemClock } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import { inspectLedger, type LedgerState, listRisks } from "../../stores/index.ts";
 import { absoluteTime, shortDuration } from "../duration.ts";
-import { fileOf, isKept, openEngine, shellWord } from "../wiring.ts";
+import { fileOf, isPersistent, openEngine, shellWord } from "../wiring.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 const MOST_SKEW_MS = 5_000;
@@ -22,14 +22,14 @@ export async function checkLedger(url: string): Promise<readonly Finding[]> {
   if (!state.exists) return [...writable, absent(url, file)];
   const whole = file === undefined ? [] : [checkDamage(state.damage ?? [])];
   const findings = [...writable, ...checkPrivate(state), checkSchema(state, file), ...whole];
-  // Opening it would migrate it, and only looks are taken here.
+  // Opening it would migrate it, but doctor only reads.
   if (state.version !== state.newest || findings.some(({ status }) => status === "fail")) return findings;
   return [...findings, ...(await checkRisks(url)), ...(await checkInside(url))];
 }
 
 /** A server's settings and standbys; a file has none. */
 async function checkRisks(url: string): Promise<readonly Finding[]> {
-  if (fileOf(url) !== undefined || !isKept(url)) return [];
+  if (fileOf(url) !== undefined || !isPersistent(url)) return [];
   const risks = await listRisks(url);
   if (risks.length === 0) return [ok("durability", "commits are synced to disk and to standbys")];
   return risks.map(({ about, message, advice }) => warn(about, message, advice));
@@ -38,7 +38,7 @@ async function checkRisks(url: string): Promise<readonly Finding[]> {
 function absent(url: string, file: string | undefined): Finding {
   const advice = "`countersign serve`, `demo` and `migrate` create it.";
   if (file !== undefined) return warn("ledger", `${file} does not exist yet.`, advice);
-  if (isKept(url))
+  if (isPersistent(url))
     return warn("ledger", "This database has no ledger yet.", "Create it with `countersign migrate`.");
   return warn(
     "ledger",
@@ -63,7 +63,7 @@ function checkWritable(file: string, exists: boolean): Finding {
   }
 }
 
-/** Whoever can read the file reads every argument; whoever can write it can approve. */
+/** Everyone who can read the file can read every argument; everyone who can write it can approve. */
 function checkPrivate({ exposed }: LedgerState): readonly Finding[] {
   if (exposed === undefined) return [];
   if (exposed.length === 0) return [ok("private", "only this user can read the ledger files")];
@@ -109,7 +109,7 @@ function checkDamage(damage: readonly string[]): Finding {
   return fail("file", `The file is damaged: ${first}`, "Restore a backup, or try `sqlite3 FILE .recover`.");
 }
 
-/** What can only be asked of an open ledger. */
+/** Checks that need an open ledger. */
 async function checkInside(url: string): Promise<readonly Finding[]> {
   let engine: Engine;
   try {
@@ -145,7 +145,7 @@ async function checkClock({ ledger }: Engine): Promise<Finding> {
 }
 
 async function checkSecretFits(engine: Engine): Promise<readonly Finding[]> {
-  // One that nobody has written to takes any secret, and to ask would bind it to this one.
+  // A new ledger accepts any secret, and checking would bind it to this one.
   const written = await engine.ledger.journal({ after: 0, limit: 1 });
   if (written.length === 0) return [];
   try {

@@ -15,7 +15,7 @@ export function checkNode(version: string = process.versions.node): Finding {
   return fail("node", `v${version} is too old.`, `Install ${leastMajor}.${leastMinor} or newer.`);
 }
 
-/** What signs decisions. */
+/** The secret that signs decisions. */
 export function checkSecret({ env }: Pick<Invocation, "env">): Finding {
   const secret = env["COUNTERSIGN_SECRET"] ?? "";
   if (secret.length >= SHORTEST_SECRET) return ok("secret", "COUNTERSIGN_SECRET is set");
@@ -30,7 +30,7 @@ export function checkSecret({ env }: Pick<Invocation, "env">): Finding {
   );
 }
 
-/** Who may reach the server, and whether they have to say who they are. */
+/** Who can reach the server, and whether it has a login. */
 export function checkAuth(invocation: Invocation): Finding {
   const host = settingOf(invocation, "host") ?? "127.0.0.1";
   const auth = authOf(settingOf(invocation, "auth") ?? "none");

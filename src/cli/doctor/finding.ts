@@ -1,6 +1,6 @@
-/** What one look found. */
+/** The result of one check. */
 export interface Finding {
-  /** What was looked at, in a word. */
+  /** What was checked, in one word. */
   readonly about: string;
   readonly status: "ok" | "warn" | "fail";
   readonly message: string;
@@ -13,12 +13,12 @@ export function ok(about: string, message: string): Finding {
   return { about, status: "ok", message };
 }
 
-/** It works, and somebody should know. */
+/** A warning: it works. */
 export function warn(about: string, message: string, advice: string): Finding {
   return { about, status: "warn", message, advice };
 }
 
-/** It does not work, or must not be used like this; the exit code says so too. */
+/** An error: it does not work, or is not safe; the exit code is not 0. */
 export function fail(about: string, message: string, advice: string): Finding {
   return { about, status: "fail", message, advice };
 }

@@ -3,7 +3,7 @@ import { inert, type Output } from "../output.ts";
 import { shellWord } from "../wiring.ts";
 import type { GatewaySettings } from "./gateway-options.ts";
 
-/** Says what is gated and where to approve. Standard output belongs to the protocol, so this goes elsewhere. */
+/** Prints what is gated and where to approve. Not on standard output, which the protocol uses. */
 export function announceGateway(
   { flags }: Invocation,
   output: Output,

@@ -55,7 +55,7 @@ export const MCP_FLAGS: Flags = {
   },
 };
 
-/** What `countersign mcp` is told. */
+/** The options of `countersign mcp`. */
 export interface GatewaySettings {
   readonly name: string;
   readonly server: McpServer;
@@ -69,7 +69,7 @@ export interface GatewaySettings {
   readonly graceMs: number;
 }
 
-/** Reads the command line; throws `invalid-option` or `malformed-request` for what cannot be. */
+/** Reads the command line; throws `invalid-option` or `malformed-request` for invalid values. */
 export function readGatewaySettings(invocation: Invocation): GatewaySettings {
   const { flags } = invocation;
   const server = serverOf(invocation);
@@ -107,7 +107,7 @@ function serverOf({ words, flags, env }: Invocation): McpServer {
   return token ? { url, headers: { authorization: `Bearer ${token}` } } : { url };
 }
 
-/** What the server gets of our environment: all that was meant for it, and nothing that was meant for us. */
+/** The server's environment: ours, without the variables that are meant for us. */
 function othersEnv(env: NodeJS.ProcessEnv): Record<string, string> {
   const theirs = Object.entries(env).filter(([name]) => !name.startsWith("COUNTERSIGN_"));
   return Object.fromEntries(theirs.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
@@ -124,7 +124,7 @@ const RUNNERS: ReadonlySet<string> = new Set([
   "python3",
 ]);
 
-// How programs and their folders are called whatever they do.
+// Names of programs and folders that say nothing about the server.
 const SAYS_NOTHING: ReadonlySet<string> = new Set([
   "index",
   "main",
@@ -136,7 +136,7 @@ const SAYS_NOTHING: ReadonlySet<string> = new Set([
   "bin",
 ]);
 
-// Two servers must not share a name by accident: an approval given for one could be taken up by the other.
+// Two servers must not share a name by accident: one could run a call that was approved for the other.
 function nameOf(given: string | undefined, server: McpServer): string {
   if (given !== undefined) {
     if (/^[\w.-]{1,64}$/.test(given)) return given;
@@ -157,7 +157,7 @@ function readableName(server: McpServer): string {
   return name.replaceAll(/[^\w.-]/g, "").slice(0, 40) || "server";
 }
 
-// A desktop client starts us wherever it likes; whoever approves does so elsewhere.
+// A desktop client may start us in any folder, and people approve from another.
 function absoluteLedger(invocation: Invocation): string {
   const url = ledgerUrl(invocation);
   const file = fileOf(url);

@@ -13,7 +13,7 @@ const AUTH_WORDS: Readonly<Record<LoginMode, string>> = {
   oidc: "oidc: requests need a token from your identity provider",
 };
 
-/** What is served, where, for whom, and where it is kept; for programs as one line of JSON. */
+/** Prints what is served, where, for whom, and on which ledger; for programs as one line of JSON. */
 export function announce(invocation: Invocation, site: OpenSite, options: ServeOptions): void {
   const { output, flags, env } = invocation;
   const signed = Boolean(env["COUNTERSIGN_SECRET"]);
@@ -61,7 +61,7 @@ export function announce(invocation: Invocation, site: OpenSite, options: ServeO
   }
 }
 
-/** Agents that are left out, on standard error: which file, and why. */
+/** Prints agents that could not be loaded to standard error: which file, and why. */
 export function warnBroken({ broken }: Pick<OpenSite, "broken">, output: Output): void {
   for (const { file, reason } of broken) {
     output.prose(`${output.style("red", "not served:")} ${inert(shortPath(file))}: ${inert(reason)}`);

@@ -1,10 +1,7 @@
 import { pino } from "pino";
 import type { Logger } from "../../http/index.ts";
 
-/**
- * Where the server's log goes: standard error, a JSON document a line. To a person at a terminal it only tells
- * what went wrong.
- */
+/** The server's log: standard error, one JSON document per line. In a terminal only warnings and errors. */
 export function createLog(): Logger {
   const level = process.stderr.isTTY ? "warn" : "info";
   return pino({ level, base: null }, pino.destination({ dest: 2, sync: true }));

@@ -3,7 +3,7 @@ import type { Logger, Mount } from "../../http/index.ts";
 import type { Runner } from "../../index.ts";
 import type { ServeOptions } from "./serve-options.ts";
 
-/** The agents over A2A, where the package that speaks it is installed; nothing else needs it. */
+/** Serves the agents over A2A, if its package is installed. */
 export async function openA2a(
   apps: { readonly [name: string]: Runner },
   options: Pick<ServeOptions, "publicUrl" | "auth" | "oidc" | "a2aDecisions">,

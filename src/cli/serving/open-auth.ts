@@ -3,16 +3,16 @@ import { type AppOptions, createAuth, createLoginLink } from "../../http/index.t
 import { localPrincipal } from "../wiring.ts";
 import type { ServeOptions } from "./serve-options.ts";
 
-/** How a server finds out who asks. */
+/** How a server identifies callers. */
 export interface OpenAuth {
   readonly appOptions: Pick<AppOptions, "auth">;
-  /** Makes a link that logs one person in, once; only where there are such links. */
+  /** Creates a link that logs in one person, once; only with `--auth local`. */
   loginLink?(publicUrl: string): Promise<string>;
 }
 
 /**
- * The login that `--auth` names. The ledger remembers that there is one: from then on the command line does not
- * decide without breaking the glass, and no server without a login is put in front of it.
+ * The login that `--auth` names. The ledger stores that there is one: from then on the command line needs
+ * `--break-glass` to decide, and no server without a login starts on it.
  */
 export async function openAuth({ ledger }: Engine, options: ServeOptions): Promise<OpenAuth> {
   const { auth: mode, publicUrl, oidc, breakGlass } = options;

@@ -3,24 +3,24 @@ import { createWebhookChannel, webhookSecrets } from "../../channels/webhook/ind
 import type { Engine } from "../../engine/index.ts";
 import { cardLink, type Logger, type Metrics } from "../../http/index.ts";
 
-/** What tells people elsewhere of what waits. */
+/** The running channels. */
 export interface OpenChannels {
-  /** A secret that was made just now, to be shown once to whoever checks the messages. */
+  /** A new secret, shown once, for checking the messages. */
   readonly newSecret?: string;
   stop(): Promise<void>;
 }
 
-/** Who is to be told, and what they are told to open. */
+/** The recipients, and the base of the links. */
 export interface ChannelOptions {
   readonly webhook: string | undefined;
-  /** Signs what is sent; the ledger has one of its own where none is given. */
+  /** Signs the messages; if not given, the ledger's own secret is used. */
   readonly webhookSecret: string | undefined;
   readonly publicUrl: string;
   readonly log: Logger;
   readonly metrics: Metrics;
 }
 
-/** Starts the channels that were asked for. */
+/** Starts the configured channels. */
 export async function openChannels({ ledger }: Engine, options: ChannelOptions): Promise<OpenChannels> {
   const { webhook: url, publicUrl, log, metrics } = options;
   if (url === undefined) return { stop: async () => {} };
@@ -36,7 +36,7 @@ export async function openChannels({ ledger }: Engine, options: ChannelOptions):
   return { ...(newSecret === undefined ? {} : { newSecret }), stop: () => deliveries.stop() };
 }
 
-/** The same channel, and a count of what came of each message. */
+/** The same channel, counting the result of each message. */
 function counted(channel: Channel, metrics: Metrics): Channel {
   return {
     name: channel.name,

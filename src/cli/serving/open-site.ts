@@ -22,18 +22,18 @@ export interface OpenSite {
   readonly port: number;
   readonly served: readonly LoadedAgent[];
   readonly broken: readonly BrokenAgent[];
-  /** Where a person logs in once, with `--auth local`. */
+  /** The login link, with `--auth local`. */
   readonly loginLink?: string;
-  /** Made just now: whoever receives the webhook needs it, and it is not shown again. */
+  /** New: the webhook's recipient needs it, and it is not shown again. */
   readonly webhookSecret?: string;
   runner(app: string): Runner | undefined;
   /** Takes no more work and finishes what runs. Resolves when nothing runs and the ledger is closed. */
   close(options: Required<CloseOptions>): Promise<void>;
-  /** Leaves what still runs to other processes. This one must end right after. */
+  /** Releases running work to other processes. This process must exit right after. */
   abandon(): Promise<void>;
 }
 
-/** One engine for all apps: one lease, one worker. Nothing is taken up before the address is ours. */
+/** One engine for all apps: one lease, one worker. No work is claimed before the port is open. */
 export async function openSite(
   options: ServeOptions,
   loaded: LoadedAgents,
@@ -50,7 +50,7 @@ export async function openSite(
       metrics.add("ledgerNotices", { kind });
     },
   });
-  // Only told: whoever runs the server knows best, and a look that fails says less than the ledger that was opened.
+  // Only warnings: the operator decides, and a failed check matters less than the opened ledger.
   for (const risk of await listRisks(options.ledger).catch(() => []))
     log.warn({ about: risk.about, advice: risk.advice }, risk.message);
   try {
@@ -66,11 +66,11 @@ interface Opening {
   readonly loaded: LoadedAgents;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Serve the others where an agent cannot be served, if there are any. */
+  /** If an agent cannot be served, serve the others, if there are any. */
   readonly lenient: boolean;
 }
 
-/** Notices are counted from zero: of a series that begins at one, nothing has risen. */
+/** Notices are exported as zero first: Prometheus sees no increase in a series that starts at one. */
 function newMetrics(): Metrics {
   const metrics = new Metrics();
   for (const kind of NOTICE_KINDS) metrics.add("ledgerNotices", { kind }, 0);
@@ -81,7 +81,7 @@ async function openOn(
   engine: Engine,
   { options, loaded, log, metrics, lenient }: Opening,
 ): Promise<OpenSite> {
-  // Said now, and not with the first decision: with another secret nothing could be decided here.
+  // Checked now, not at the first decision: with a wrong secret nothing could be decided here.
   await engine.ready();
   const { runners, served, broken } = await hostAll(engine, loaded);
   if (broken.length > 0 && !(lenient && served.length > 0)) throw brokenError(broken);
@@ -133,7 +133,7 @@ interface Hosted {
   readonly broken: readonly BrokenAgent[];
 }
 
-/** Every agent with a Runner that has said what it hosts, so that the worker can take up what was left. */
+/** A Runner for every agent, registered as host, so that the worker can continue open work. */
 async function hostAll(engine: Engine, { agents, broken }: LoadedAgents): Promise<Hosted> {
   const runners = new Map<string, Runner>();
   const served: LoadedAgent[] = [];

@@ -6,13 +6,13 @@ import { Output } from "../output.ts";
 import type { Stopping } from "../signals.ts";
 import type { OpenSite } from "./open-site.ts";
 
-// Whoever closes is done before the time is up, or the process ends without them.
+// Closing must finish in this time, or the process exits without it.
 const MARGIN_MS = 1_000;
 
 /**
- * Serves until the process is asked to end, then answers for another `drainMs` while it says that it is not ready, and
- * waits for what runs, no longer than `graceMs`. What still runs then is left to the ledger: the lease is given up,
- * and it is taken over or told as unknown. A second signal ends the process at once; then the lease has to run out first.
+ * Serves until the process is asked to stop. Then it answers for another `drainMs` while it is not ready, and waits up
+ * to `graceMs` for running calls. After that it releases the lease, and other processes take the calls over or mark
+ * them unknown. A second signal ends the process at once; then the lease must expire first.
  */
 export async function runUntilStopped(
   invocation: Invocation,

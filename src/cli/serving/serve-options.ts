@@ -14,31 +14,31 @@ const MOST_SECONDS = 86_400;
 const MOST_PORT = 65_535;
 const MOST_PROXIES = 10;
 
-/** What `serve` and `demo` are told. */
+/** The options of `serve` and `demo`. */
 export interface ServeOptions {
   readonly host: string;
   readonly port: number;
   readonly ledger: string;
-  /** Makes a PostgreSQL ledger's schema, or brings it up to date, first. */
+  /** Creates or updates a PostgreSQL ledger's schema first. */
   readonly migrate: boolean;
   readonly auth: LoginMode;
   readonly oidc?: OidcOptions;
   /** Ends the login of a ledger that has one. */
   readonly breakGlass: boolean;
   readonly publicUrl?: string;
-  /** How many proxies stand in front, each of which adds whom it heard to X-Forwarded-For. */
+  /** How many proxies are in front; each adds an entry to X-Forwarded-For. */
   readonly trustProxy: number;
   readonly webhook?: string;
   readonly webhookSecret?: string;
   readonly allowOrigins: readonly string[];
   /** Takes decisions over A2A from callers who log in and may decide. */
   readonly a2aDecisions: boolean;
-  /** How long it stays reachable when it is stopped, and says that it is not ready. */
+  /** How long it still answers, but is not ready, when it is stopped. */
   readonly drainMs: number;
   readonly graceMs: number;
 }
 
-/** The flags of whatever serves; each but --break-glass can be set as COUNTERSIGN_<NAME> too. */
+/** The flags of serving commands; each except --break-glass can also be set as COUNTERSIGN_<NAME>. */
 export const SERVE_FLAGS: Flags = {
   host: { type: "string", value: "HOST", help: `the address to listen on (${DEFAULT_HOST})` },
   port: { type: "string", value: "PORT", help: `the port (${DEFAULT_PORT}); 0 picks a free port` },
@@ -111,8 +111,8 @@ export const SERVE_FLAGS: Flags = {
 };
 
 /**
- * Reads flags, then COUNTERSIGN_… variables, then the usual. Throws `invalid-option` for what cannot be, and for
- * a server without auth that others could reach.
+ * Reads flags, then COUNTERSIGN_… variables, then defaults. Throws `invalid-option` for invalid values, and for a
+ * server without a login that others could reach.
  */
 export function readServeOptions(invocation: Invocation, usualLedger?: string): ServeOptions {
   const host = settingOf(invocation, "host") ?? DEFAULT_HOST;
@@ -146,7 +146,7 @@ function millisecondsOf(invocation: Invocation, name: string): number | undefine
   return seconds === undefined ? undefined : 1_000 * seconds;
 }
 
-/** What a flag says, else its environment variable. */
+/** A flag's value, else its environment variable. */
 export function settingOf(
   { flags, env }: Pick<Invocation, "flags" | "env">,
   name: string,
@@ -167,7 +167,7 @@ function switchOf(invocation: Pick<Invocation, "flags" | "env">, name: string): 
   throw invalid(name, `COUNTERSIGN_${variableOf(name)} is "${given}". Use true or false.`);
 }
 
-/** One of the ways to log in; throws `invalid-option` for any other word. */
+/** One of the ways to log in; throws `invalid-option` for any other value. */
 export function authOf(text: string): LoginMode {
   const mode = LOGIN_MODES.find((candidate) => candidate === text);
   if (mode !== undefined) return mode;

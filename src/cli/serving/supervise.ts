@@ -18,17 +18,17 @@ export function isSupervised({ env }: Pick<Invocation, "env">): boolean {
   return env[MARK] !== undefined && process.send !== undefined;
 }
 
-/** Tells the supervisor which port it got, so that the next one takes the same. */
+/** Tells the supervisor its port, so that the next process uses the same. */
 export function reportPort(port: number): void {
   process.send?.({ port });
 }
 
 /**
- * Serves in a process of its own, and in a new one whenever a file of the agents changes: the old one finishes
- * what runs first, and what waits for a person is in the ledger. Resolves when this process is asked to end.
+ * Serves in a child process, and in a new one whenever a file of the agents changes. The old one finishes its running
+ * calls first; open confirmations are in the ledger. Resolves when this process is asked to stop.
  */
 export async function supervise({ env, exitNow }: Invocation, files: readonly AgentFile[]): Promise<number> {
-  // What it serves says the rest, also where that is for a program.
+  // The child process prints the rest.
   const output = new Output(process.stderr, env);
   let child: ChildProcess | undefined;
   const stopping = listenForStop((code) => {
@@ -46,7 +46,7 @@ export async function supervise({ env, exitNow }: Invocation, files: readonly Ag
       });
       child = serving;
       const ended = new Promise<number | null>((resolve) => serving.once("exit", (code) => resolve(code)));
-      // What ends by itself could not serve: only a change can help.
+      // If the child exits by itself, it could not serve: wait for a change.
       ended.then(
         (code) => {
           if (stopped === undefined && !changes.pending)
@@ -66,7 +66,7 @@ export async function supervise({ env, exitNow }: Invocation, files: readonly Ag
   }
 }
 
-// In a group of its own, so that a Ctrl-C reaches it once, through us.
+// In its own process group, so that Ctrl-C reaches it only once, through us.
 function start(
   env: NodeJS.ProcessEnv,
   port: number | undefined,
@@ -85,7 +85,7 @@ function start(
   return child;
 }
 
-/** Changes of code in some folders, one after they have settled. */
+/** Watches code in some folders; reports one change after they have settled. */
 class Changes {
   readonly #watchers: readonly FSWatcher[];
   #timer: NodeJS.Timeout | undefined;
@@ -103,7 +103,7 @@ class Changes {
     return this.#changed.promise;
   }
 
-  /** What changed so far is known. */
+  /** Ignores changes up to now. */
   forget(): void {
     this.pending = false;
     this.#changed = Promise.withResolvers();

@@ -9,23 +9,23 @@ export interface AskOptions {
   readonly schema?: JsonObject;
 }
 
-/** What a tool's body is given besides its arguments. */
+/** What a tool's function gets besides its arguments. */
 export interface CallContext {
-  /** The same for every attempt at this call: hand it to whatever the tool talks to. */
+  /** The same for every attempt at this call. Pass it to the system that the tool calls. */
   readonly idempotencyKey: string;
-  /** 1 for the first time the body is entered. */
+  /** 1 for the first time that the function runs. */
   readonly attempt: number;
   /** Aborts when the tool should stop: `suspended` while a person is asked, or the run was cancelled. */
   readonly signal: AbortSignal;
   readonly session: { readonly app: string; readonly user: string; readonly id: string };
   readonly callId: string;
-  /** Of the run that the call belongs to; absent for a gated function, which belongs to none. */
+  /** The run that the call belongs to; absent for a gated function, which has no run. */
   readonly invocation?: string;
-  /** The decision that let this run start, where there was one. */
+  /** The decision that allowed this call to start, if there was one. */
   readonly toolConfirmation?: ToolConfirmation;
   /**
-   * Runs `fn` at most once per call, however often the body is entered, and remembers its result. A crash
-   * inside it makes the call's outcome unknown, unless the step says that it may be repeated.
+   * Runs `fn` at most once per call, however often the function runs, and stores its result. A crash inside it makes
+   * the call's outcome unknown, unless the step is idempotent.
    */
   readonly step: <T>(
     name: string,
@@ -33,22 +33,27 @@ export interface CallContext {
     options?: StepOptions,
   ) => Promise<T>;
   /**
-   * Asks a person and resolves only on approval. While nobody has answered, the promise stays unsettled and
-   * the body is abandoned; it starts again from its top when the answer is there.
+   * Asks a person and resolves only on approval. Until somebody answers, the promise stays unsettled and the function
+   * is abandoned; when the answer is there, the function runs again from the start.
    */
   readonly confirm: (
     name: string,
     options?: AskOptions,
   ) => Promise<{ readonly payload: JsonValue | undefined }>;
-  /** Asks a person and returns at once; what the body returns then is discarded, and it is entered again. */
+  /**
+   * Asks a person and returns at once. What the function then returns is discarded; it runs again when the answer is
+   * there.
+   */
   readonly requestConfirmation: (options?: AskOptions) => void;
 }
 
+/** What a step of a tool gets. */
 export interface StepContext {
   readonly idempotencyKey: string;
   readonly signal: AbortSignal;
 }
 
+/** Options of `ctx.step`. */
 export interface StepOptions {
   /** Safe to run again after a crash, with the same key. */
   readonly idempotent?: boolean;
@@ -70,16 +75,17 @@ export class ConfirmationRejected extends Error {
 }
 
 /**
- * A tool throws this when it cannot tell whether it took effect: a request was sent and the line went dead.
- * The call becomes `unknown` and a person settles it; it is never started again by itself.
+ * A tool throws this when it does not know whether it had an effect, for example if the connection was lost after the
+ * request was sent. The call becomes `unknown` and a person settles it; it is never started again automatically.
  */
 export class OutcomeUnknown extends Error {
   override readonly name: string = "OutcomeUnknown";
 }
 
 /**
- * A body throws this when its process is about to end and another can go on with the call. Nothing is recorded: the
- * call is found as one whose process was lost, and is run again if it may be repeated; else it becomes `unknown`.
+ * A function throws this when its process is about to end and another process can continue the call. Nothing is
+ * recorded: recovery treats the call like one whose process was lost. It runs again if it is repeatable; else it
+ * becomes `unknown`.
  */
 export class CallAbandoned extends Error {
   override readonly name: string = "CallAbandoned";

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "../../protocol/index.ts";
 import type { FrameKind } from "../ledger/index.ts";
 
-/** Work that a call hands to another agent, in a frame of its own. */
+/** Work that a call delegates to another agent, in its own frame. */
 export interface Delegation {
   readonly kind: FrameKind;
   readonly agent: string;
@@ -16,13 +16,13 @@ export interface CallEndOptions {
   readonly stateDelta?: JsonObject;
   /** Merged into the frame's cursor with the result. */
   readonly cursor?: JsonObject;
-  /** By their ids, calls of the same frame that succeeded before: their results, as they are known only now. */
+  /** Late results of earlier calls of the same frame, by call id. */
   readonly learned?: { readonly [call: string]: JsonValue };
-  /** Instead of a result: the call is answered by whatever this ends with. */
+  /** Instead of a result: the call gets the result of this delegated work. */
   readonly delegation?: Delegation;
 }
 
-/** How a body ends when there is more to say than its result. */
+/** How a function ends if it has more than a result. */
 export class CallEnd {
   readonly result: JsonValue | undefined;
   readonly stateDelta: JsonObject;
@@ -39,7 +39,7 @@ export class CallEnd {
   }
 }
 
-/** The frame that a delegating call opens. From the call's id, so that it can be found without an index. */
+/** The id of the frame that a delegating call opens. Derived from the call's id, so that no index is needed. */
 export function delegateFrameId(callId: string): string {
   return `${callId}/frame`;
 }

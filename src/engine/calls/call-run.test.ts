@@ -109,7 +109,7 @@ describe("what a body is given", () => {
     expect(seen).toEqual([{ hint: "Sure?", confirmed: true, payload: { days: 2 } }]);
   });
 
-  test("is no decision where nobody had to decide", async () => {
+  test("is absent if nobody had to decide", async () => {
     const seen: unknown[] = [];
     await tool(async (context) => void seen.push("toolConfirmation" in context))({}, use);
     expect(seen).toEqual([false]);
@@ -231,7 +231,7 @@ describe("ctx.requestConfirmation", () => {
     expect(await call({}, use)).toEqual({ status: "denied", reason: "no" });
   });
 
-  test("with onDenied invoke also words what nobody decided in time; that is expired, and nobody's denial", async () => {
+  test("with onDenied invoke also words an expiry; that is expired, not denied by a person", async () => {
     const seen: unknown[] = [];
     const call = tool(
       async ({ toolConfirmation, requestConfirmation }) => {
@@ -279,7 +279,7 @@ describe("ctx.requestConfirmation", () => {
     });
   });
 
-  test("is no way around a question too many: the call fails and says so", async () => {
+  test("does not bypass the limit on questions: the call fails and says so", async () => {
     const call = tool(
       async ({ requestConfirmation }) => requestConfirmation() ?? null,
       {},
@@ -341,7 +341,7 @@ describe("between the claim and the body", () => {
     expect(entered).toEqual([1, 3]);
   });
 
-  test("a claim that others have given up on is not started by the process that wakes up", async () => {
+  test("a process that wakes up does not start a claim that others have recovered", async () => {
     const { engine: own, watched } = killableEngine(ledger, clock);
     const entered: string[] = [];
     const call = tool(async ({ attempt }) => void entered.push(`own ${attempt}`), {}, own);
@@ -482,7 +482,7 @@ describe("the outcome of a body", () => {
     expect((await pumped(clock, outcome)).status).toBe("unknown");
   });
 
-  test("that the ledger does not take in time is told, makes the process unready, and does not keep it from closing", async () => {
+  test("that cannot be stored in time is reported, makes the process unready, and does not prevent closing", async () => {
     const errors: unknown[] = [];
     const onError = (error: unknown): void => void errors.push(error);
     const { engine: own, watched } = killableEngine(ledger, clock, { onError });
@@ -508,7 +508,7 @@ describe("the outcome of a body", () => {
     expect(await outcome).toMatchObject({ status: "executing" });
   });
 
-  test("that the ledger does not take in time is shown as unknown where that can be written, and stands once it is taken", async () => {
+  test("that cannot be stored in time is shown as unknown if that can be written, and counts once it is stored", async () => {
     const { engine: own, watched } = killableEngine(ledger, clock, { onError: () => {} });
     const body: Body = async () => {
       watched.intercept("commit", (pass, [commit]) =>

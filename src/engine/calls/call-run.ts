@@ -14,25 +14,25 @@ import {
 import { CallEnd } from "./call-end.ts";
 import type { Claimed } from "./claim.ts";
 import type { Ended } from "./executions.ts";
-import { keptResult } from "./kept-result.ts";
 import { type EntryOutcome, recordEntry } from "./record-entry.ts";
 import { askedAgainAfterDenial, type Halt, Replay } from "./replay.ts";
 import { saveStep, type WorkStep } from "./save-step.ts";
+import { storedResult } from "./stored-result.ts";
 import { readConfirmation } from "./tool-confirmation.ts";
 
-/** How often a claim is looked after before it is given back, where each look takes longer than a lease is fresh. */
+/** How often a claim is checked before it is released, if each check takes longer than the lease stays fresh. */
 const MOST_LOOKS = 3;
 
-/** How often the end of a call is offered to a ledger that refuses it: about ten seconds long. */
+/** How often storing the end of a call is retried if the ledger refuses it: about ten seconds in total. */
 const MOST_REFUSALS = 8;
 
-/** What is still stored of a call that is `unknown` meanwhile. */
+/** What can still be stored of a call that became `unknown` meanwhile. */
 const MAY_FOLLOW_DOUBT: ReadonlySet<EntryOutcome["kind"]> = new Set(["succeeded", "failed", "unknown"]);
 
-/** Puts the end of an entry into the ledger. */
+/** Stores how a run of the function ended. */
 export type StoreEnd = (claimed: Claimed, outcome: EntryOutcome) => Promise<Ended>;
 
-/** One entry into a call's body: start it if the claim still holds, see how it ends, record that. */
+/** One run of a call's function: start it if the claim is still valid, and record how it ends. */
 export class CallRun {
   readonly #parts: EngineParts;
   readonly #claimed: Claimed;
@@ -69,7 +69,7 @@ export class CallRun {
         mayAsk: !call.refused,
         onHalt: (halt) => this.#halt(halt),
       });
-      // Last of all: whatever came before may have taken any time.
+      // This check must come last, because everything before it may have taken any time.
       if (!(await this.#stillHolds())) return { kind: "not-started" };
       entered = true;
       return await this.#untilHalted(replay, () =>
@@ -83,8 +83,8 @@ export class CallRun {
   }
 
   /**
-   * A process that was stopped since its claim must not start what others may have given up on. A renewed
-   * lease alone does not show that: the call may have been settled, and even run, in between.
+   * A process that was suspended after its claim must not start a call that others may have recovered. A renewed lease
+   * is not enough: the call may have been settled, and even run, in between.
    */
   async #stillHolds(): Promise<boolean> {
     const { call, owner } = this.#claimed;
@@ -103,10 +103,10 @@ export class CallRun {
     try {
       const end = await this.#unlessHalted(run());
       if (this.#asked !== undefined) return { kind: "asked", ask: { options: this.#asked } };
-      if (!(end instanceof CallEnd)) return { kind: "succeeded", result: keptResult(end, maxResultBytes) };
+      if (!(end instanceof CallEnd)) return { kind: "succeeded", result: storedResult(end, maxResultBytes) };
       const { delegation, stateDelta, cursor, learned } = end;
       if (delegation !== undefined) return { kind: "delegated", delegation };
-      const result = keptResult(end.result, maxResultBytes);
+      const result = storedResult(end.result, maxResultBytes);
       return {
         kind: "succeeded",
         result,
@@ -131,7 +131,7 @@ export class CallRun {
     });
   }
 
-  // What an abandoned body returns or throws is nobody's answer.
+  // What an abandoned function returns or throws is ignored.
   async #unlessHalted<T>(result: Promise<T>): Promise<T> {
     try {
       return await result;
@@ -141,7 +141,7 @@ export class CallRun {
   }
 
   async #leave(halt: Halt, replay: Replay): Promise<EntryOutcome> {
-    // A step that is cut short here would be in doubt when the body is entered again.
+    // The outcome of a step that is interrupted here would be unknown when the function runs again.
     if (halt.kind === "ask") await replay.quiet();
     this.#abort.abort(halt.kind === "ask" ? "suspended" : halt.kind);
     switch (halt.kind) {
@@ -173,7 +173,7 @@ export class CallRun {
     };
   }
 
-  // A ledger that is away for a while is waited for. A claim that is lost meanwhile is noticed when it is back.
+  // Waits while the ledger is unreachable. A claim that was lost meanwhile is noticed when it is back.
   async #saveStep(step: WorkStep, from: StepStatus | undefined): Promise<boolean> {
     const { call } = this.#claimed;
     const what = `the step "${step.name}" of the call ${call.id} of ${call.tool}`;
@@ -193,7 +193,7 @@ export class CallRun {
     const what = `the outcome of call ${call.id} (${call.tool})`;
     const store = (): Promise<Ended> => this.#store(this.#claimed, outcome);
     const unstored = { kind: "unknown", reason: "its outcome is not stored yet" } as const;
-    // A question or a delegation could not be stored after that any more; a result can.
+    // After that, a result can still be stored, but not a question or a delegation.
     const whenLate = MAY_FOLLOW_DOUBT.has(outcome.kind)
       ? { whenLate: () => recordEntry(this.#parts, this.#claimed, unstored) }
       : {};
@@ -201,18 +201,18 @@ export class CallRun {
       const storing = { what, store, ...whenLate, mostRefusals: MOST_REFUSALS };
       return (await retryUntilStored(this.#parts, storing)) ?? {};
     } catch (error) {
-      // How it ended cannot be written down; that it did not end well can.
+      // The end itself cannot be stored, but the failure can.
       const unknown = {
         kind: "unknown",
         reason: `its outcome could not be stored: ${errorText(error)}`,
       } as const;
-      const doubt = (): Promise<Ended> => this.#store(this.#claimed, unknown);
-      return (await retryUntilStored(this.#parts, { what, store: doubt })) ?? {};
+      const asUnknown = (): Promise<Ended> => this.#store(this.#claimed, unknown);
+      return (await retryUntilStored(this.#parts, { what, store: asUnknown })) ?? {};
     }
   }
 }
 
-// A tool that lets the rejection through leaves the wording to us.
+// If the tool does not catch the rejection, the default text is used.
 function rejectionAnswer({ status, reason }: ConfirmationRejected): JsonObject {
   switch (status) {
     case "denied":
@@ -224,14 +224,14 @@ function rejectionAnswer({ status, reason }: ConfirmationRejected): JsonObject {
   }
 }
 
-// Whatever a tool threw may be somebody else's object, which can throw in its turn when it is looked at.
+// A tool may throw any object, even one that throws when it is read.
 function toOutcome(error: unknown): EntryOutcome {
   try {
     if (error instanceof OutcomeUnknown) return { kind: "unknown", reason: error.message };
     if (error instanceof CallAbandoned) return { kind: "lost" };
     if (error instanceof ConfirmationRejected) return { kind: "failed", error: rejectionAnswer(error) };
   } catch {
-    // Then it is none of ours.
+    // Then it is not one of our errors.
   }
   return { kind: "failed", error: { error: errorText(error) } };
 }

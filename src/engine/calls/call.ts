@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from "../../protocol/index.ts";
 import { redact } from "../common/index.ts";
 import type { CallRecord, CallStatus } from "../ledger/index.ts";
 
-/** A call as everyone outside the engine sees it. What a person was asked about it is a `Confirmation`. */
+/** A call, as the public API shows it. The questions about it are `Confirmation`s. */
 export interface Call {
   readonly id: string;
   /** The id under which the model made it. */
@@ -21,7 +21,7 @@ export interface Call {
   readonly startedAt?: string;
   readonly endedAt?: string;
   readonly result?: JsonValue;
-  /** Long values were cut to their beginning. */
+  /** Long values were truncated. */
   readonly truncated?: true;
 }
 

@@ -26,8 +26,8 @@ const MOST_SIZE = 32 * 1_048_576;
 const CALL_SIZE = 1_000;
 
 /**
- * How calls ended here lately. A ledger that lost its last commits knows them as executing; this process can still say
- * how they ended. Bounded by age, number and size: the oldest are forgotten first.
+ * How calls ended in this process in the last minutes. If the ledger lost its last commits, it shows them as executing;
+ * this process still knows how they ended. Limited by age, number and size; the oldest are removed first.
  */
 export class Outcomes {
   readonly #clock: Clock;
@@ -83,7 +83,7 @@ function resultOf(outcome: EntryOutcome): JsonValue | undefined {
   return outcome.kind === "failed" ? outcome.error : undefined;
 }
 
-/** About how many characters of JSON a value has; exact enough for a bound, and cheaper than writing it down. */
+/** The approximate length of a value as JSON; cheaper than serialising it. */
 function sizeOf(value: JsonValue | undefined): number {
   if (typeof value === "string") return value.length + 2;
   if (typeof value !== "object" || value === null) return 8;

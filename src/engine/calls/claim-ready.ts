@@ -12,7 +12,7 @@ import type { EngineParts } from "../parts.ts";
 import { takeBack } from "../questions/index.ts";
 import { type Claimed, clear, writeClaim } from "./claim.ts";
 
-/** What came of trying to take a ready call. */
+/** The result of trying to claim a ready call. */
 export interface Taken {
   readonly call?: CallRecord;
   readonly claimed?: Claimed;
@@ -20,8 +20,8 @@ export interface Taken {
 }
 
 /**
- * Claims a call that was approved elsewhere, or given back, if it is free and may run here. A call that must
- * not run any more is withdrawn instead.
+ * Claims a call that was approved elsewhere, or released, if it is free and may run here. A call that must not run any
+ * more is withdrawn instead.
  */
 export async function claimReady(parts: EngineParts, callId: string): Promise<Taken> {
   return transact<Taken>(parts, { call: callId }, async (snapshot, last) => {
@@ -32,16 +32,16 @@ export async function claimReady(parts: EngineParts, callId: string): Promise<Ta
 }
 
 export interface ClaimInput {
-  /** The call as the ledger has it; the held one may be what this commit makes of it. */
+  /** The call as it is in the ledger; `held` may already contain the changes of this commit. */
   readonly stored: CallRecord;
-  /** What makes it ready in this very commit, where it is not yet. */
+  /** The transition that makes it ready in this commit, if it is not ready yet. */
   readonly first?: CallCommand;
   readonly last: Conflict | undefined;
   /** What this commit already holds. */
   readonly draft?: Draft;
 }
 
-/** Plans the claim of a call that is ready, or becomes ready in this very commit. */
+/** Plans the claim of a call that is ready, or becomes ready in this commit. */
 export async function planClaim(
   parts: EngineParts,
   held: Snapshot & { readonly call: CallRecord },

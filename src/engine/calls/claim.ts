@@ -22,11 +22,11 @@ export interface Claimed {
   readonly frame: FrameRecord | undefined;
   readonly tool: LiveTool;
   readonly owner: string;
-  /** What was committed with the claim, where recording its end may start from that. */
+  /** What was committed with the claim; recording the end can start from it. */
   readonly draft?: Draft;
 }
 
-/** May the call start in this process, as things are now? */
+/** May the call start in this process now? */
 export type Clearance =
   | { readonly ok: true; readonly tool: LiveTool }
   /** Another process has to run it. */
@@ -43,8 +43,8 @@ export interface Blocked {
 }
 
 /**
- * The last look before a call runs. Everything that binds the approval to this call is checked again here,
- * whatever was checked when it was given; but for the digest of arguments that was computed in this very breath.
+ * The last check before a call runs. Everything that binds the approval to this call is checked again, whatever was
+ * checked when it was given; except a digest of the arguments that was computed in this same function call.
  */
 export async function clear(
   parts: EngineParts,
@@ -59,9 +59,9 @@ export async function clear(
   const unbound = checkBinding(parts, call, confirmation);
   if (unbound !== undefined) return blocked(unbound.code, unbound.reason);
   const looked = findTool(parts.hosts, call);
-  // Waiting for what is already there would cost every decision a turn of the loop.
+  // An unneeded await would cost every decision one turn of the event loop.
   const found = looked instanceof Promise ? await looked : looked;
-  // Nobody can say now what would run: the decision stands, and whoever can say it later runs it.
+  // It is not known now what would run: the decision stays, and a process that knows the tool runs it later.
   return found.here ? judgeTool(found.tool, about) : ELSEWHERE;
 }
 
@@ -87,7 +87,7 @@ function checkBinding(
   confirmation: ConfirmationRecord | undefined,
 ): { readonly code: ErrorCode; readonly reason: string } | undefined {
   const unapproved = { code: "internal", reason: "the call is ready without an approval" } as const;
-  // Without a question there must be the permit of a call that never needed one.
+  // A call without a question must have the permit of a call that needed no approval.
   if (confirmation === undefined)
     return call.rounds === 0 && isPermitted(parts, call) ? undefined : unapproved;
   const vote = confirmation.votes.at(-1);
@@ -105,12 +105,12 @@ function checkBinding(
   return undefined;
 }
 
-// Denied or expired, and entered once more only to say so.
+// Denied or expired; the function runs once more only to word its answer.
 function wordsItsDenial(call: CallRecord, { status, shown }: ConfirmationRecord): boolean {
   return call.refused && (status === "denied" || status === "expired") && shown.onDenied === "invoke";
 }
 
-/** Is this the question that was put about this call, with these arguments? */
+/** Is this the question about this call, with these arguments? */
 export function isAbout(confirmation: ConfirmationRecord, call: CallRecord): boolean {
   return (
     confirmation.call === call.id &&
@@ -120,7 +120,7 @@ export function isAbout(confirmation: ConfirmationRecord, call: CallRecord): boo
   );
 }
 
-/** The change of an amended call's arguments; the model's own are kept beside them. */
+/** The amended arguments of a call; the model's own arguments are stored beside them. */
 export function argumentsChange(
   stored: CallRecord,
   call: CallRecord,
@@ -129,12 +129,12 @@ export function argumentsChange(
   return { args: call.args, argsDigest: call.argsDigest, originalArgs: stored.originalArgs ?? stored.args };
 }
 
-/** Takes the call for this owner. The ledger refuses it if anyone else was first. */
+/** Claims the call for this owner. The ledger refuses it if another owner was first. */
 export function writeClaim(
   draft: Draft,
   input: {
     readonly stored: CallRecord;
-    /** What makes it ready in this very commit, where it is not yet. */
+    /** The transition that makes it ready in this commit, if it is not ready yet. */
     readonly first?: CallCommand | undefined;
     readonly call: CallRecord;
     readonly owner: string;

@@ -13,7 +13,7 @@ import type { Claimed } from "./claim.ts";
 import type { Ended } from "./executions.ts";
 import { type EntryOutcome, journalEnd, recordEntry } from "./record-entry.ts";
 
-/** The end of a call that had others beside it in its turn. */
+/** The end of a call that has siblings in its turn. */
 interface Ending {
   readonly claimed: Claimed;
   readonly outcome: Extract<EntryOutcome, { kind: "succeeded" | "failed" }>;
@@ -21,8 +21,8 @@ interface Ending {
 }
 
 /**
- * Stores how calls ended: those of one turn that end together in one commit, any other in its own. Together means
- * one right after another, before anything else was done, so nobody waits for a slower sibling.
+ * Stores how calls ended: those of one turn that end together in one commit, any other in its own. Together means: one
+ * right after another, with nothing in between. So no call waits for a slower sibling.
  */
 export class Endings {
   readonly #parts: EngineParts;
@@ -42,7 +42,7 @@ export class Endings {
     const others = this.#together.get(frame);
     if (others === undefined) {
       this.#together.set(frame, [{ claimed, outcome, settle }]);
-      // Those that end in the same breath are in line before what comes next.
+      // Calls that end at the same time are queued before anything else runs.
       queueMicrotask(() => this.#flush(frame));
     } else {
       others.push({ claimed, outcome, settle });
@@ -60,7 +60,7 @@ export class Endings {
   }
 }
 
-/** One entry for each ending, or none at all if any of the calls is not ours any more: then each is judged alone. */
+/** One result for each ending, or none if this process has lost any of the calls: then each is handled alone. */
 async function storeTogether(
   parts: EngineParts,
   turn: FrameRecord,

@@ -55,7 +55,7 @@ test("heartbeats go on for exactly as long as something runs", async () => {
   expect(watched.count("beat")).toBe(before + 10);
 });
 
-test("a turn after which the agent still has to speak is no rest, even if nothing more is done about it here", async () => {
+test("a turn after which the agent still has to speak is not the end, even if nothing more happens here", async () => {
   const { engine } = killableEngine(ledger, clock);
   const answer = { kind: "answer", status: "failed", result: { error: "no such tool" } } as const;
   engine.host(

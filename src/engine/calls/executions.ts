@@ -16,16 +16,16 @@ import { claimReady } from "./claim-ready.ts";
 import { Endings } from "./endings.ts";
 import { recordEntry } from "./record-entry.ts";
 
-/** How one entry into a call's body ended, as committed. */
+/** How one run of a call's function ended, as committed. */
 export interface Ended {
-  /** Undefined when the ledger had already moved on without us. */
+  /** Undefined if the call was no longer ours. */
   readonly call?: CallRecord;
   readonly stepping?: FrameRecord;
-  /** The question that the body put. */
+  /** The question that the function asked. */
   readonly asked?: AskedCall;
 }
 
-/** What this process is running. In memory only: after a crash the ledger says what was. */
+/** What this process is running. Only in memory: after a crash, the ledger says what was running. */
 export class Executions {
   readonly #parts: EngineParts;
   readonly #running = new Map<string, Promise<void>>();
@@ -33,14 +33,14 @@ export class Executions {
   readonly #sessions = new Map<string, Set<Run>>();
   readonly #endings: Endings;
   readonly #outcomes: Outcomes;
-  /** Calls that are between their claim and their stored end, and frames in their step; each with how often. */
+  /** Calls between their claim and their stored end, and frames in a step; each with a count. */
   readonly #atWork = new Map<string, number>();
   readonly #claimed = new Set<Claimed>();
-  /** Frames that this process has yet to step, or is stepping, as it committed them. */
+  /** Frames that this process will step or is stepping, as it committed them. */
   readonly #steps = new Map<string, Committed<FrameRecord>>();
-  /** Claims that were taken back before they began. */
+  /** Claims that were withdrawn before the call started. */
   readonly #forbidden = new Set<string>();
-  /** Lets the process end. What runs here has an end to record, whatever it waits for meanwhile. */
+  /** Keeps the process alive while a call runs, because its end must be recorded. Released when nothing runs. */
   #release: (() => void) | undefined;
 
   constructor(parts: EngineParts) {
@@ -53,7 +53,7 @@ export class Executions {
     return this.#running.size;
   }
 
-  /** Runs a claimed call to its end, and then the frame's next step if that fell to us. Never rejects. */
+  /** Runs a claimed call to its end, and then the frame's next step if this process claimed it. Never rejects. */
   start(claimed: Claimed): void {
     const { call, frame } = claimed;
     if (this.#forbidden.has(`${call.id} ${call.attempt}`)) return;
@@ -68,7 +68,7 @@ export class Executions {
     this.#track(call.id, ended, { ...placeOf(call, frame), draft: claimed.draft });
   }
 
-  /** Records once more how this attempt ended, if that is known here: the ledger has lost it. */
+  /** Records again how this attempt ended, if this process knows it: the ledger has lost it. */
   recordAgain(callId: string, attempt: number): boolean {
     const known = this.#outcomes.of({ id: callId, attempt });
     if (known === undefined) return false;
@@ -82,7 +82,7 @@ export class Executions {
     return true;
   }
 
-  /** What runs here, and what ended here lately. */
+  /** What runs in this process, and what ended here in the last minutes. */
   recentClaims(): readonly KnownClaim[] {
     const running = [...this.#claimed].map((claimed) => ({ claimed }));
     const isRunning = ({ claimed }: KnownClaim): boolean => this.#claimed.has(claimed);
@@ -94,7 +94,7 @@ export class Executions {
     return this.#atWork.has(id);
   }
 
-  /** An attempt that was taken back must not begin any more. */
+  /** An attempt that was withdrawn must not start. */
   forbid(callId: string, attempt: number): void {
     this.#forbidden.add(`${callId} ${attempt}`);
   }
@@ -109,7 +109,9 @@ export class Executions {
     if (taken.stepping !== undefined) this.step(taken.stepping);
   }
 
-  /** As `resume`, without waiting. What fails here is still ready in the ledger, for any worker to take. */
+  /**
+   * Like `resume`, without waiting. If it fails, the call is still ready in the ledger, and any worker can claim it.
+   */
   pursue(callId: string): void {
     this.#remember(
       callId,
@@ -117,13 +119,16 @@ export class Executions {
     );
   }
 
-  /** Lets the host go on with a frame that this process has claimed. */
+  /** Lets the host continue a frame that this process has claimed. */
   step(frame: FrameRecord): void {
     const place = { ...placeOf(frame, frame), draft: this.#committed(frame)?.draft };
     this.#track(frame.id, Promise.resolve({ stepping: frame }), place);
   }
 
-  /** Resolves when the call, and what followed from it here, is done; at once if it does not run here. Rejects if the engine closes. */
+  /**
+   * Resolves when the call, and the steps that follow from it in this process, are done; at once if it does not run
+   * here. Rejects if the engine closes.
+   */
   async settled(id: string): Promise<void> {
     for (let running = this.#running.get(id); running !== undefined; running = this.#running.get(id))
       await unlessClosed(this.#parts.closed, running);
@@ -143,20 +148,20 @@ export class Executions {
     return cache;
   }
 
-  /** Keeps what was committed for the steps that begin with it, and for whoever waits for the work in that session. */
+  /** Keeps what was committed, for the steps that start from it and for callers that wait for the session's work. */
   committed(draft: Draft): void {
     for (const record of draft.steps) this.#steps.set(record.id, { record, draft });
     for (const { cache } of this.#sessions.get(draft.sessionKey) ?? []) cache.add(draft);
   }
 
-  /** Gives the commit that left a frame as it is, for one command that starts from it. */
+  /** Returns the commit that last changed a frame, for one command that starts from it. */
   takeStep(frame: FrameRecord): Committed<FrameRecord> | undefined {
     const committed = this.#committed(frame);
     if (committed !== undefined) this.#steps.delete(frame.id);
     return committed;
   }
 
-  /** What this process has committed while it was at work on an invocation. */
+  /** What this process committed while it worked on an invocation. */
   cacheOf(invocation: string): SessionCache | undefined {
     return this.#invocations.get(invocation)?.cache;
   }
@@ -177,7 +182,7 @@ export class Executions {
     }
   }
 
-  // This very record: a copy may have been changed.
+  // Compared by identity, because a copy may have been changed.
   #committed(frame: FrameRecord): Committed<FrameRecord> | undefined {
     const committed = this.#steps.get(frame.id);
     return committed?.record === frame ? committed : undefined;
@@ -187,7 +192,7 @@ export class Executions {
     try {
       await this.#parts.hosts.get(frame.app)?.step?.(frame);
     } catch (error) {
-      // The frame is ours and our lease lives on: left as it is, nobody would ever take it up.
+      // This process owns the frame and its lease stays valid, so no other process would ever continue it.
       const event = {
         author: frame.agent,
         invocationId: frame.invocation,
@@ -208,7 +213,7 @@ export class Executions {
     const done = work.then(async ({ call, stepping, asked }) => {
       if (asked !== undefined) this.#parts.hosts.get(asked.call.app)?.asked?.(asked);
       if (stepping !== undefined) await this.#whileAtWork(stepping.id, () => this.#stepTo(stepping));
-      // Given back unstarted, because the lease was lost: try once more under a new one.
+      // Released without being started, because the lease was lost: try again with a new lease.
       if (call?.status === "ready") this.pursue(call.id);
     });
     this.#remember(id, done.finally(release), place);
@@ -254,14 +259,14 @@ interface Run {
   readonly cache: SessionCache;
 }
 
-/** What a piece of work belongs to, and the draft that set it going. */
+/** What a piece of work belongs to, and the draft that started it. */
 interface Place {
   readonly session: string;
   readonly invocation: string;
   readonly draft?: Draft | undefined;
 }
 
-// For what is no agent's.
+// For work that belongs to no agent.
 const NOWHERE: Place = { session: "", invocation: "" };
 
 function placeOf({ session }: { readonly session: string }, frame: FrameRecord | undefined): Place {

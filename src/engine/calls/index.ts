@@ -1,9 +1,8 @@
 /**
- * Calls: from the claim to the recorded result.
- * A call is claimed by compare-and-set, under a running lease, before its body is entered.
- * Decided here: the last look before a body runs (`clear`); what a body may do and what it remembers (`ctx.step`);
- * how an end is recorded, also one that comes late or that the ledger forgot;
- * and when an outcome is `unknown`.
+ * Calls: from the claim to the recorded result. A call is claimed by compare-and-set, under a valid lease, before its
+ * function starts. Decided here: the last check before a function runs (`clear`); what a function may do and which of
+ * its work is stored (`ctx.step`); how an end is recorded, also if it comes late or the ledger lost it; and when an
+ * outcome is `unknown`.
  */
 
 export { type Call, toCall } from "./call.ts";
@@ -29,6 +28,6 @@ export {
 export type { KnownClaim } from "./claim-outcomes.ts";
 export { planClaim, type Taken } from "./claim-ready.ts";
 export { Executions } from "./executions.ts";
+export { isClaimLost, markClaimLost } from "./lost-claim.ts";
 export { writeUnknown } from "./mark-unknown.ts";
 export { permitFor } from "./permit.ts";
-export { isClaimLost, markClaimLost } from "./record-too-late.ts";

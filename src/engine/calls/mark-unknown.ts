@@ -4,15 +4,15 @@ import { subjectOf, writeClosingEvent } from "../questions/index.ts";
 
 export interface UnknownReason {
   readonly reason: string;
-  /** The last attempt that is known of: the next one has to be another. */
+  /** The last known attempt; the next one must have a higher number. */
   readonly attempt: number;
-  /** What else whoever settles it should know. */
+  /** More information for the person who settles it. */
   readonly more?: LateEnd & Partial<SaidBy>;
 }
 
 /**
- * Makes a call `unknown` that the ledger takes for one that has not begun. A question of it that is open is taken back:
- * nobody must be offered what ran already.
+ * Makes a call `unknown` that the ledger shows as not started. Its open question is withdrawn, because nobody must
+ * approve a call that already ran.
  */
 export function writeUnknown(
   draft: Draft,
@@ -22,7 +22,7 @@ export function writeUnknown(
   const { call, confirmation, frame } = held;
   if (confirmation?.status === "requested") closeQuestion(draft, { call, confirmation, frame }, reason);
   draft.journal("call-unknown", { call: call.id, tool: call.tool, attempt, reason, ...more });
-  // Nobody's: what comes of the attempt is kept in the journal, and the person who settles it decides.
+  // No owner: a late result is only journalled, and the person who settles the call decides.
   const owner = call.owner === undefined ? {} : { owner: null };
   return draft.moveCall(call, "doubt", { attempt, ...owner });
 }

@@ -5,8 +5,8 @@ import type { EngineParts } from "../parts.ts";
 const UNSIGNED = "ungated";
 
 /**
- * What says of a call that it needed nobody. Signed where there is a secret, so that a row from which somebody
- * struck the question does not pass for one that never had any.
+ * The proof that a call needed no approval. It is signed if there is a secret, so that nobody can delete a call's
+ * question from the database and make it look like a call that needed none.
  */
 export function permitFor({ secret }: Pick<EngineParts, "secret">, call: Subject): string {
   return secret === undefined

@@ -20,11 +20,11 @@ import { defaultHint, newConfirmation, tooManyAsked, writeQuestions } from "../q
 import { type Delegation, delegateFrameId } from "./call-end.ts";
 import type { Claimed } from "./claim.ts";
 import type { Ended } from "./executions.ts";
-import { endOf, isClaimLost, markClaimLost } from "./record-too-late.ts";
+import { endOf, isClaimLost, markClaimLost } from "./lost-claim.ts";
 import type { OpenAsk } from "./replay.ts";
 import { answersTool, toolConfirmationOf } from "./tool-confirmation.ts";
 
-/** How one entry into a body ended. */
+/** How one run of a function ended. */
 export type EntryOutcome =
   | {
       readonly kind: "succeeded";
@@ -33,22 +33,22 @@ export type EntryOutcome =
       readonly cursor?: JsonObject;
       readonly learned?: { readonly [call: string]: JsonValue };
     }
-  /** The work is another agent's now. */
+  /** The work was delegated to another agent. */
   | { readonly kind: "delegated"; readonly delegation: Delegation }
   | { readonly kind: "failed"; readonly error: JsonObject }
   | { readonly kind: "unknown"; readonly reason: string }
   | { readonly kind: "asked"; readonly ask: OpenAsk }
-  /** The body was never entered. */
+  /** The function never started. */
   | { readonly kind: "not-started"; readonly error?: unknown }
-  /** The ledger has already given the call to others. */
+  /** Another process already owns the call. */
   | { readonly kind: "lost" };
 
 type Held = Snapshot & { readonly call: CallRecord };
 
 /**
- * Records how an entry ended, if this attempt still holds the call, or lost it to `unknown` and nobody has
- * settled it since. A result of a call that has not begun, by the ledger's word, makes that `unknown`: it did run. Any
- * other is kept in the journal and changes nothing.
+ * Records how a run ended, if this attempt still holds the call, or if the call became `unknown` and nobody has settled
+ * it. If the ledger shows the call as not started, it becomes `unknown`, because it did run. Any other result is only
+ * journalled.
  */
 export async function recordEntry(
   parts: EngineParts,
@@ -71,8 +71,8 @@ export async function recordEntry(
 }
 
 /**
- * What is known of a call that ran here to its end. The body had the arguments in its hands; where they are
- * shown once more, they are read again.
+ * What this process knows of a call that ran here to its end. The function may have changed the arguments; they are
+ * read again before they are shown.
  */
 function knownEnd(parts: EngineParts, claimed: Claimed, { kind }: EntryOutcome): Known | undefined {
   const { call, confirmation, frame } = claimed;
@@ -110,7 +110,7 @@ async function plan(
     case "asked":
       return suspend(parts, claimed, held, { ask: outcome.ask, last });
     case "delegated":
-      // A denied call may word its answer; what it hands to others would still be done.
+      // A denied call may word its answer, but must not delegate work.
       if (held.call.refused) return answer(parts, held, { ok: false, result: null, last });
       return delegate(parts, held, outcome.delegation, last);
     case "succeeded":
@@ -135,14 +135,14 @@ async function answer(
   const owner = frame === undefined ? undefined : await parts.lease.hold();
   const draft = new Draft(parts, now, session);
   if (end.learned !== undefined) await writeLearned(parts, draft, { of: call, learned: end.learned });
-  // Denied stays denied, whatever the tool says when it words the answer.
+  // The call stays denied, whatever the tool returns as its answer.
   const command = call.refused ? wordingOf(confirmation) : end.ok ? "succeed" : "fail";
   const answered = writeAnswer(parts, draft, { ...end, call, frame, command, owner });
   journalEnd(parts, draft, { before: call, after: answered.call, result: answered.call.result ?? null });
   return { draft, value: answered };
 }
 
-/** Puts results in place of those that earlier calls of the frame ended with; nobody else's can be told this way. */
+/** Replaces the results of earlier calls of the same frame; other calls cannot be changed this way. */
 async function writeLearned(
   { ledger }: EngineParts,
   draft: Draft,
@@ -168,7 +168,7 @@ const END_KINDS: {
   expired: "call-expired",
 };
 
-/** Puts on record that a call's body came to its end. */
+/** Journals that a call's function ended. */
 export function journalEnd(
   { ledger }: EngineParts,
   draft: Draft,
@@ -177,7 +177,7 @@ export function journalEnd(
   const { id, tool, attempt, status } = end.before;
   const kind = END_KINDS[end.after.status];
   if (kind === undefined)
-    throw new CountersignError("internal", `Call ${id} is ${end.after.status}; that is no end.`);
+    throw new CountersignError("internal", `Call ${id} is ${end.after.status}; this is not a final status.`);
   draft.journal(kind, {
     call: id,
     tool,
@@ -189,7 +189,7 @@ export function journalEnd(
 
 const RUN_STOPPED = "the run was stopped before the other agent started";
 
-/** Opens a frame for the other agent; the call waits, without a lease, for what it ends with. */
+/** Opens a frame for the other agent. The call waits for its result, without a lease. */
 async function delegate(
   parts: EngineParts,
   held: Held,
@@ -198,7 +198,7 @@ async function delegate(
 ): Promise<Plan<Ended>> {
   const { call, frame, session, now } = held;
   if (frame === undefined || call.status !== "executing") return { value: { call } };
-  // Nobody would stop the other agent.
+  // Nothing would stop the other agent.
   if (frame.status === "cancelled")
     return answer(parts, held, { ok: false, result: { error: RUN_STOPPED }, last });
   const { message, ...rest } = delegation;
@@ -247,12 +247,12 @@ async function suspend(
   { ask, last }: { readonly ask: OpenAsk; readonly last: Conflict | undefined },
 ): Promise<Plan<Ended>> {
   const { call, frame, session, now } = held;
-  // A call that is unknown by now may have been asked about elsewhere: a question of it would mislead.
+  // If the call is unknown by now, a person may already be settling it; another question would mislead them.
   if (call.status === "unknown") return { value: { call } };
   const tooMany = tooManyAsked(parts.settings, held);
   if (tooMany !== undefined) return failAsking(parts, held, { result: tooMany, last });
   const { approvers, expiresInMs } = claimed.tool.asking;
-  // Of a gate's own session the user is whoever used it last; of a run's it is the session's.
+  // For a gated function, the user is the last caller; for a run, it is the session's user.
   const user = call.frame === undefined ? (call.requesters?.at(-1) ?? session.user) : session.user;
   const confirmation = newConfirmation(parts, now, {
     session: { app: session.app, user },

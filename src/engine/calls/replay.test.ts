@@ -213,7 +213,7 @@ describe("ctx.step", () => {
     expect((await kinds()).filter((each) => each === kind)).toHaveLength(1);
   });
 
-  test("in flight while a question is put is waited for, so that it is not in doubt afterwards", async () => {
+  test("running while a question is asked is waited for, so that its outcome is known afterwards", async () => {
     let ran = 0;
     const { promise: slow, resolve: finish } = Promise.withResolvers<void>();
     const call = tool(async ({ step, confirm }) => {
@@ -330,7 +330,7 @@ describe("after a crash", () => {
     expect(JSON.stringify(last?.body)).toContain("charge");
   });
 
-  test("a person who says that it did not happen lets the step in doubt run", async () => {
+  test("a person who says that it did not happen lets the step with the unknown outcome run", async () => {
     const { engine: doomed, crash } = killableEngine(ledger, clock);
     let began = 0;
     const body =
@@ -369,7 +369,7 @@ describe("after a crash", () => {
 });
 
 describe("ctx.confirm", () => {
-  test("leaves the body where it stands and enters it again with the answer", async () => {
+  test("abandons the function and runs it again with the answer", async () => {
     const entries: number[] = [];
     const call = tool(async ({ confirm, attempt }) => {
       entries.push(attempt);

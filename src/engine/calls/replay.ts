@@ -16,22 +16,22 @@ import {
   type StepContext,
   type StepOptions,
 } from "./call-context.ts";
-import { rememberedResult } from "./kept-result.ts";
 import type { WorkStep } from "./save-step.ts";
+import { storedStepResult } from "./stored-result.ts";
 
-/** A question that the body put and nobody has answered. */
+/** A question that the function asked and nobody has answered. */
 export interface OpenAsk {
   readonly options: AskOptions;
   /** Set for a named question, which a replay must find again. */
   readonly step?: StepRecord;
 }
 
-/** Why a body is abandoned where it stands. Not an error: a `catch` in the tool must not swallow it. */
+/** Why a function is abandoned. Not an Error, because a `catch` in the tool must not swallow it. */
 export type Halt =
   | { readonly kind: "ask"; readonly ask: OpenAsk }
   | { readonly kind: "diverged"; readonly message: string }
   | { readonly kind: "unknown"; readonly message: string }
-  /** The claim is no longer ours; whatever else the body would do is not ours to do. */
+  /** This process lost the claim, so the function must not do anything more. */
   | { readonly kind: "lost" };
 
 export interface ReplayOptions {
@@ -40,20 +40,20 @@ export interface ReplayOptions {
   readonly steps: readonly StepRecord[];
   /** False when this attempt no longer holds the call. */
   readonly saveStep: (step: WorkStep, from?: StepStatus) => Promise<boolean>;
-  /** False once the call was denied: the body may word the answer, and no more. */
+  /** False if the call was denied: the function may only word the answer. */
   readonly mayAsk: boolean;
   readonly onHalt: (halt: Halt) => void;
 }
 
-/** How a step ended, and what of it is stored. */
+/** How a step ended, and the part of it that is stored. */
 type StepEnd<T> =
   | { readonly value: T; readonly stored: JsonValue | undefined }
   | { readonly error: unknown }
   | { readonly halt: Halt };
 
 /**
- * What one call remembers across the times its body is entered: finished steps and put questions, matched
- * by kind, name and how often that name came before.
+ * What is stored of one call across runs of its function: finished steps and questions. They are matched by kind, name
+ * and how often that name was used before.
  */
 export class Replay {
   readonly #options: ReplayOptions;
@@ -80,7 +80,7 @@ export class Replay {
     if (this.#halted) return forever();
     const place = this.#next("step", name);
     const known = this.#known.get(keyOf(place));
-    // The type is the body's own: it stored this value under this name.
+    // The cast is safe: the same function stored this value under this name.
     if (known?.status === "done") return known.value as T;
     if (known?.status === "failed") throw new Error(textOf(known));
     if (known?.status === "started" && options.idempotent !== true) {
@@ -99,7 +99,7 @@ export class Replay {
     return end.value;
   }
 
-  /** Resolves when no step is between its start and its end: only then may the body be left. */
+  /** Resolves when no step is running: only then may the function be abandoned. */
   async quiet(): Promise<void> {
     while (this.#underway.size > 0) await Promise.allSettled(this.#underway);
   }
@@ -114,7 +114,7 @@ export class Replay {
     const suffix = started.occurrence === 0 ? started.name : `${started.name}:${started.occurrence}`;
     const end = await endOf(
       () => run(`${callId}:${suffix}`),
-      (value) => rememberedResult(value, started.name, parts.settings.maxResultBytes),
+      (value) => storedStepResult(value, started.name, parts.settings.maxResultBytes),
     );
     if ("halt" in end) return end;
     const status = "error" in end ? "failed" : "done";
@@ -122,7 +122,7 @@ export class Replay {
     try {
       await saveStep({ ...started, status, ...(value === undefined ? {} : { value }) }, "started");
     } catch (error) {
-      // It has ended, but nothing will remember how: neither of the two may be claimed.
+      // The step ended, but its result cannot be stored, so it counts neither as done nor as not done.
       const message = `The outcome of the step "${started.name}" could not be stored: ${errorText(error)}`;
       return { halt: { kind: "unknown", message } };
     }
@@ -165,7 +165,7 @@ export class Replay {
     return this.#halt({ kind: "ask", ask });
   }
 
-  /** Waits for a ledger that is away. Undefined if it was closed meanwhile. */
+  /** Waits while the ledger is unreachable. Undefined if it was closed meanwhile. */
   #answerTo(
     name: string,
     step: StepRecord,
@@ -176,7 +176,7 @@ export class Replay {
     return retryUntilStored(parts, { what, store, mostRefusals: 1, limitMs: parts.settings.storeWithinMs });
   }
 
-  /** Undefined where what is stored is not an answer to this question, or an approval that nobody signed. */
+  /** Undefined if the stored vote is not an answer to this question, or is an approval without a valid signature. */
   async #confirmationOf(step: StepRecord): Promise<ConfirmationRecord | undefined> {
     const { callId, parts } = this.#options;
     const { confirmation, call } = (await parts.ledger.load({ confirmation: textOf(step) })) ?? {};
@@ -194,7 +194,7 @@ export class Replay {
     return this.#halt({ kind: "diverged", message: `The tool asks differently than before: ${what}.` });
   }
 
-  // From here on nothing of the body is begun, also where it did not wait for what halted it.
+  // From here on the function can start nothing more, even if it did not await what stopped it.
   #halt(halt: Halt): Promise<never> {
     this.#halted = true;
     this.#options.onHalt(halt);
@@ -210,7 +210,7 @@ export class Replay {
   }
 }
 
-/** The one thing that a tool which words its denial may not do. */
+/** A tool that words its denial must not do this. */
 export function askedAgainAfterDenial(): CountersignError {
   return new CountersignError("already-decided", "The call was denied, so it cannot ask again.");
 }

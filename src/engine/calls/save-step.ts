@@ -2,7 +2,7 @@ import { Draft, type StepRecord, type StepStatus, transact } from "../ledger/ind
 import type { EngineParts } from "../parts.ts";
 import type { Claimed } from "./claim.ts";
 
-/** Work of a tool, as it begins or ends; its questions are stored with the confirmation. */
+/** A step of a tool, at its start or end; questions are stored with the confirmation. */
 export type WorkStep = StepRecord & { readonly status: "started" | "done" | "failed" };
 
 /**
@@ -19,7 +19,7 @@ export async function saveStep(
     const { call } = snapshot ?? {};
     const ours = call?.attempt === attempt && call.owner === claimed.owner;
     if (snapshot === undefined || call?.status !== "executing" || !ours) return { value: false };
-    // Nobody else writes this call's steps: it was stored by an earlier try whose answer was lost.
+    // Only this process writes this call's steps, so an earlier try stored it and its answer was lost.
     if (last === "row" && (await isStored(parts, change.step))) return { value: true };
     const draft = new Draft(parts, snapshot.now, snapshot.session);
     draft.write({ kind: "step", ...change });

@@ -4,8 +4,8 @@ import type { LiveTool } from "../host.ts";
 import type { CallRecord, ConfirmationRecord } from "../ledger/index.ts";
 
 /**
- * The decision that a body is shown: the last one, unless that answers a named question, which gives it to
- * the body itself. What let the call start before such a question then still stands.
+ * The decision that a function gets: the last one, unless that answers a named question (the function gets it from
+ * `ctx.confirm`). Then it is the decision that allowed the call to start.
  */
 export function toolConfirmationOf(
   { refused }: Pick<CallRecord, "refused">,
@@ -21,21 +21,21 @@ export function toolConfirmationOf(
   return { hint, confirmed, ...(payload === undefined ? {} : { payload: copyJson(payload) }) };
 }
 
-/** Is the decision that a body is shown an answer to a question of the tool's own, and not to the gate's? */
+/** Does the decision answer a question of the tool itself, and not of the gate? */
 export function answersTool(confirmation: ConfirmationRecord | undefined): boolean {
   if (confirmation === undefined) return false;
   const { question, askedByTool, startedByTool } = confirmation.shown;
   return question === undefined ? askedByTool === true : startedByTool === true;
 }
 
-/** The decision as the body gets it, or what the model is told because the body cannot be given it. */
+/** The decision as the function gets it, or the answer to the model if the function cannot get it. */
 export type ReadConfirmation =
   | { readonly ok: true; readonly shown: ToolConfirmation | undefined }
   | { readonly ok: false; readonly answer: JsonObject };
 
 /**
- * Reads the payload by the tool's own schema. It may be refused here only where the decision was taken by a process
- * without the tool, or the schema has changed since.
+ * Parses the payload with the tool's own schema. It can be refused here only if a process without the tool took the
+ * decision, or if the schema has changed since.
  */
 export async function readConfirmation(
   tool: LiveTool,
@@ -46,7 +46,7 @@ export async function readConfirmation(
   if (shown?.payload === undefined || tool.readPayload === undefined || answersTool(confirmation))
     return { ok: true, shown };
   const read = await tool.readPayload(shown.payload);
-  // The tool's schema says what the value is; whether that is JSON matters to nobody but the tool.
+  // The tool's schema says what the value is; it need not be JSON.
   if (read.ok) return { ok: true, shown: { ...shown, payload: read.value as JsonValue } };
   const error = `the payload of the approval does not match the schema, so the tool did not run: ${read.field || "payload"}: ${read.message}`;
   return { ok: false, answer: { error, code: "payload-mismatch" } };

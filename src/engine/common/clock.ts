@@ -4,9 +4,9 @@ export interface Clock {
   now(): number;
   /** Milliseconds that only go forward, for measuring how long something took. */
   monotonic(): number;
-  /** Resolves after `ms`, or at once when the signal aborts. Keeps the process alive: whoever awaits it is not done. */
+  /** Resolves after `ms`, or at once when the signal aborts. Keeps the process alive. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** The same for loops that nobody awaits: it lets the process end. */
+  /** The same, but it does not keep the process alive: for background loops. */
   sleepInBackground(ms: number, signal?: AbortSignal): Promise<void>;
   /** Calls `then` after `ms`, unless the returned function is called first. Lets the process end. */
   after(ms: number, then: () => void): () => void;
@@ -69,7 +69,7 @@ function delayOf(ms: number): number {
   return Math.min(Math.max(ms, 0), LONGEST_TIMER_MS);
 }
 
-/** A random part of `maxMs`, so that those who collided do not collide again. */
+/** A random part of `maxMs`, so that processes that collided do not collide again. */
 export function jitter(maxMs: number): number {
   return Math.random() * maxMs;
 }

@@ -3,16 +3,16 @@ import { canonicalJson, type JsonObject, type JsonValue } from "../../protocol/i
 import { hmac } from "./hmac.ts";
 
 /**
- * The keyed digest of a value: equal for equal JSON, whatever the order of its members. Keyed, because a
- * plain hash of a short secret can be guessed by trying.
+ * The keyed digest of a value: equal for equal JSON, whatever the order of its members. Keyed, because the plain hash
+ * of a short secret can be found by brute force.
  */
 export function valueDigest(key: Uint8Array, value: JsonValue): string {
   return textDigest(key, canonicalJson(value));
 }
 
 /**
- * The digest of a journal record's body. Keyed by a prefix of fixed length instead of an HMAC, which costs five
- * times as much: it only has to keep a short body from being guessed, and what authenticates it is the chain.
+ * The digest of a journal record's body. Keyed by a prefix of fixed length: an HMAC costs five times as much. The key
+ * only has to keep a short body from being guessed; the chain authenticates it.
  */
 export function bodyDigest(key: Uint8Array, text: string): string {
   return hash("sha256", bodyPrefix(key) + text, "base64url");
@@ -29,7 +29,7 @@ function bodyPrefix(key: Uint8Array): string {
   return prefix;
 }
 
-/** The keyed digest of a text as it stands. */
+/** The keyed digest of a text. */
 export function textDigest(key: Uint8Array, text: string): string {
   return hmac(key, text);
 }
@@ -47,8 +47,8 @@ export interface ToolDefinition {
 const COSMETIC: ReadonlySet<string> = new Set(["title", "examples", "$schema"]);
 
 /**
- * Digest of a tool's definition. Cosmetic schema members are left out, so that a library upgrade that only
- * rewords titles cancels nothing; the version tag leaves room to change the recipe.
+ * Digest of a tool's definition. Cosmetic schema members are left out, so that a library upgrade that only rewords
+ * titles cancels nothing. The version tag allows changing the algorithm.
  */
 export function definitionDigest(definition: ToolDefinition): string {
   const known = definitionDigests.get(definition);
@@ -58,7 +58,7 @@ export function definitionDigest(definition: ToolDefinition): string {
   return digest;
 }
 
-// A definition is described once and asked about at every call; it is data, and not changed in place.
+// A definition is digested once and used at every call; it is never changed in place.
 const definitionDigests = new WeakMap<ToolDefinition, string>();
 
 function digestDefinition(definition: ToolDefinition): string {
@@ -70,8 +70,8 @@ function digestDefinition(definition: ToolDefinition): string {
   return `v1:${hash("sha256", canonicalJson(plain), "base64url")}`;
 }
 
-// Under `properties` a key is a parameter's name, and a parameter may well be called "title"; so may a member
-// of a default, which is data and no schema at all.
+// Under `properties` a key is a parameter's name, and a parameter may be called "title". So may a member of a default
+// value, which is data, not schema.
 function withoutCosmetics(value: JsonValue, keysAreNames: boolean): JsonValue {
   if (Array.isArray(value)) return value.map((item: JsonValue) => withoutCosmetics(item, false));
   if (typeof value !== "object" || value === null) return value;

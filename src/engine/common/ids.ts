@@ -1,6 +1,6 @@
 import { randomFillSync } from "node:crypto";
 
-/** Makes an id: 48 bits of time, so that rows arrive in key order, then 80 random bits nobody can guess. */
+/** Makes an id: 48 bits of time, so that rows arrive in key order, then 80 random bits that nobody can guess. */
 export type NewId = (now: number) => string;
 
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";

@@ -1,9 +1,8 @@
 /**
- * Small things that every part of the engine uses: the clock, ids, digests, schemas, names, sizes.
- * Nothing here knows of calls, questions or the ledger.
- * Decided here: what time it is and how ids are made; which JSON values are equal and how they are digested;
- * whether a value fits a schema, and in which words a misfit is told; which names a ledger can keep;
- * what of a value is secret and what stands in its place.
+ * Small things that every part of the engine uses: the clock, ids, digests, schemas, names, sizes. Nothing here knows
+ * about calls, questions or the ledger. Decided here: what time it is and how ids are made; which JSON values are equal
+ * and how they are digested; whether a value fits a schema, and the error message if not; which names a ledger can
+ * store; which parts of a value are secret and what replaces them.
  */
 
 export { type Clock, jitter, systemClock } from "./clock.ts";

@@ -38,7 +38,7 @@ test.each<[string, JsonValue, string]>([
   expect(checkSchema(SCHEMA, value)).toMatchObject({ ok: false, field });
 });
 
-test("members of a prototype are no members", () => {
+test("members of a prototype do not count", () => {
   const inherited = JSON.parse('{"__proto__": {"amount": 1}}') as JsonValue;
   expect(checkSchema(SCHEMA, inherited)).toMatchObject({ ok: false });
   expect(checkSchema({ required: ["constructor"] }, {})).toMatchObject({ ok: false, field: "constructor" });

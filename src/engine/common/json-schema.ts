@@ -8,8 +8,8 @@ export type SchemaOutcome =
   | { readonly ok: false; readonly field: string; readonly message: string };
 
 /**
- * Checks a value against a JSON Schema (2020-12). A schema that cannot be read fits nothing, nor does one that takes
- * too long: schemas come from strangers too, and one pattern of theirs could stop the whole process.
+ * Checks a value against a JSON Schema (2020-12). A schema that cannot be parsed, or that takes too long, accepts
+ * nothing: schemas may come from strangers, and one pattern could block the whole process.
  */
 export function checkSchema(schema: JsonObject, value: JsonValue): SchemaOutcome {
   try {
@@ -28,9 +28,9 @@ export function checkSchema(schema: JsonObject, value: JsonValue): SchemaOutcome
   }
 }
 
-// Long enough for any honest pattern on a busy machine; it is there for those that would never end.
+// Long enough for any ordinary pattern on a busy machine; it stops patterns that would never end.
 const MOST_MS = 2_000;
-// All else takes time in proportion to the schema and the value.
+// Everything else takes time in proportion to the schema and the value.
 const UNBOUNDED = /"(?:pattern|patternProperties|format|\$ref|\$dynamicRef|\$recursiveRef|uniqueItems)":/;
 
 interface Reading {
@@ -38,7 +38,7 @@ interface Reading {
   readonly mayTakeLong: boolean;
 }
 
-// A tool's schema is read once and asked at every call; it is data, and not changed in place.
+// A tool's schema is parsed once and used at every call; it is never changed in place.
 const readings = new WeakMap<JsonObject, Reading>();
 
 function readingOf(schema: JsonObject): Reading {
@@ -54,7 +54,7 @@ function readingOf(schema: JsonObject): Reading {
 const ENTER = new Script("enter()");
 let context: { enter: () => void } | undefined;
 
-// The only thing that breaks off a regular expression which has begun is the engine that runs it.
+// Only the JavaScript engine can interrupt a running regular expression.
 function inTime<T extends object>(work: () => T): T {
   let result: T | undefined;
   context ??= createContext({ enter: () => {} }) as { enter: () => void };
@@ -66,14 +66,14 @@ function inTime<T extends object>(work: () => T): T {
   return result;
 }
 
-// Made in the script's own realm, where `Error` is another class.
+// Thrown in the script's own realm, where `Error` is another class.
 function isTimeout(error: unknown): boolean {
   return (error as { readonly code?: unknown } | null)?.code === "ERR_SCRIPT_EXECUTION_TIMEOUT";
 }
 
 function fieldOf({ instanceLocation, keyword, error }: OutputUnit): string {
   const place = instanceLocation.replace(/^#\/?/, "");
-  // What is missing has no place of its own; only the message names it.
+  // A missing member has no location; only the message names it.
   const missing = keyword === "required" ? (/"(.*)"/s.exec(error)?.[1] ?? "") : "";
   return place === "" || missing === "" ? place + missing : `${place}/${missing}`;
 }

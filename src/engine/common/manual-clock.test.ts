@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ManualClock } from "./manual-clock.ts";
 
-test("stands still until it is moved, and moves both of its times together", async () => {
+test("does not run until it is moved, and moves both of its times together", async () => {
   const clock = new ManualClock(1_000);
   expect([clock.now(), clock.monotonic()]).toEqual([1_000, 0]);
   await clock.advance(250);

@@ -1,6 +1,6 @@
 import type { Clock } from "./clock.ts";
 
-/** A clock that stands still until it is moved: tests wait for nothing and are never early or late. */
+/** A clock that stands still until a test moves it. */
 export class ManualClock implements Clock {
   #now: number;
   #elapsed = 0;
@@ -55,12 +55,12 @@ export class ManualClock implements Clock {
     return () => {};
   }
 
-  /** Sets the wall clock on or back, as a person does, or as a host does that slept: nothing else moves. */
+  /** Sets only the wall clock forward or back, as a person does, or a host after sleep. */
   shiftWall(ms: number): void {
     this.#now += ms;
   }
 
-  /** Moves time on, wakes whoever slept until then, and lets them run before it resolves. */
+  /** Moves time forward, wakes what slept until then, and lets it run before it resolves. */
   async advance(ms: number): Promise<void> {
     this.#now += ms;
     this.#elapsed += ms;

@@ -6,7 +6,7 @@ const LONGEST_BYTES = 768;
 const MOST_BYTES_OF_UNIT = 3;
 const SHOWN_UNITS = 40;
 
-/** Why a ledger cannot hold something under this name; undefined if it can. The same for every store. */
+/** Why a ledger cannot store something under this name; undefined if it can. The same for every store. */
 export function flawOfName(name: string): string | undefined {
   if (name.length * MOST_BYTES_OF_UNIT > LONGEST_BYTES && Buffer.byteLength(name) > LONGEST_BYTES) {
     return `is longer than ${LONGEST_BYTES} bytes`;
@@ -15,12 +15,12 @@ export function flawOfName(name: string): string | undefined {
   return name.isWellFormed() ? undefined : "contains an incomplete character (a lone surrogate)";
 }
 
-/** The text as every ledger can hold it outside of JSON: NULs and halves of characters are replaced by U+FFFD. */
+/** The text as every ledger can store it outside of JSON: NULs and lone surrogates are replaced by U+FFFD. */
 export function storableText(text: string): string {
   return text.replaceAll("\0", "\ufffd").toWellFormed();
 }
 
-/** Throws `malformed-request`, with the part's name in the API, for a session that no ledger can hold. */
+/** Throws `malformed-request`, with the part's name in the API, for a session name that no ledger can store. */
 export function checkSessionName({ app, user, id }: SessionName): void {
   check("appName", app);
   check("userId", user);
@@ -29,7 +29,7 @@ export function checkSessionName({ app, user, id }: SessionName): void {
 
 /** The same for a member of a state. */
 export function checkStateKey(key: string): void {
-  // Stored as JSON says it, which has room for a NUL and is longer where anything has to be escaped.
+  // Stored as JSON, which can contain a NUL and is longer if characters are escaped.
   check("state", JSON.stringify(key));
 }
 

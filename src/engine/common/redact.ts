@@ -2,7 +2,7 @@ import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } fr
 import { copyJson } from "./copy-json.ts";
 import { sameJson } from "./same-json.ts";
 
-/** What stands where a secret was. */
+/** Replaces a secret. */
 export const REDACTED = "[redacted]";
 
 /** A copy of the arguments in which every secret (a JSON pointer; `*` is any item) is replaced. */
@@ -12,15 +12,15 @@ export function redact(args: JsonObject, secrets: readonly string[]): JsonObject
   return withRedacted(args, paths) as JsonObject;
 }
 
-/** Arguments with their secrets in place again, or the first place that says `[redacted]` and is no known secret's. */
+/** Arguments with their secrets restored, or the first place that says `[redacted]` without a known secret. */
 export type Unredacted =
   | { readonly ok: true; readonly args: JsonObject }
   | { readonly ok: false; readonly field: string };
 
 /**
- * Arguments that were shown redacted and came back: where a secret still stands replaced, it is what it was. Refused
- * where nobody can say what that is: it had no secret there, or the rows of its list may have changed places. One row
- * that differs was edited where it stands; of two, each may be the other.
+ * Restores secrets in arguments that were shown redacted and sent back. Refused if a secret cannot be known: there was
+ * none in that place, or the rows of its list may have changed places. If one row differs, it was edited in place; if
+ * two differ, they may have been swapped.
  */
 export function unredact(sent: JsonObject, original: JsonObject, secrets: readonly string[]): Unredacted {
   if (secrets.length === 0) return { ok: true, args: sent };
@@ -34,7 +34,7 @@ export function unredact(sent: JsonObject, original: JsonObject, secrets: readon
 interface Restoring {
   readonly paths: readonly (readonly string[])[];
   readonly place: readonly string[];
-  /** Where a secret is asked for that cannot be known. */
+  /** The place of a secret that cannot be known. */
   readonly lost: string[];
 }
 
@@ -58,7 +58,7 @@ function withRestored(sent: JsonValue, original: JsonValue | undefined, at: Rest
   );
 }
 
-/** The rows of the original that are sure to stand where they stood. */
+/** The rows of the original that certainly have not moved. */
 function rowsInPlace(
   sent: readonly JsonValue[],
   original: JsonValue | undefined,

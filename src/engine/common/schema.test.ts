@@ -34,7 +34,7 @@ describe("without a schema", () => {
     expect(shape.jsonSchema).toBeUndefined();
   });
 
-  test.each(UNUSABLE)("what is no JSON object does not: %s", async (_, input) => {
+  test.each(UNUSABLE)("a value that is not a JSON object does not: %s", async (_, input) => {
     expect(await shape.parse(input)).toMatchObject({ ok: false });
   });
 
@@ -62,7 +62,7 @@ describe("with a JSON Schema", () => {
   };
   const shape = readShape(schema);
 
-  test("what fits is bound as it stands", async () => {
+  test("arguments that fit are bound unchanged", async () => {
     expect(await shape.parse({ amount: 5 })).toEqual({
       ok: true,
       args: { amount: 5 },
@@ -78,7 +78,7 @@ describe("with a JSON Schema", () => {
     expect(await shape.parse({ amount: 5, to: "me" })).toMatchObject({ ok: false, field: "to" });
   });
 
-  test.each(UNUSABLE)("what is no JSON object does not fit: %s", async (_, input) => {
+  test.each(UNUSABLE)("a value that is not a JSON object does not fit: %s", async (_, input) => {
     expect(await shape.parse(input)).toMatchObject({ ok: false });
   });
 });
@@ -177,7 +177,7 @@ test("neither the input nor what it parses to is JSON: refused", async () => {
   expect(await readShape(asIs).parse({ at: new Date(0) })).toMatchObject({ ok: false, field: "" });
 });
 
-test("a form is described by JSON Schema, or refused before anybody is asked: an unchecked answer is none", () => {
+test("a form is described by JSON Schema, or refused before anybody is asked", () => {
   const days = { type: "object", required: ["days"] };
   expect(readForm(undefined)).toBeUndefined();
   expect(readForm(days)).toMatchObject({ jsonSchema: days });

@@ -31,7 +31,7 @@ export interface StandardIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** Parameters as an author may give them: a Standard Schema, or JSON Schema as it stands. */
+/** Parameters as an author may give them: a Standard Schema, or plain JSON Schema. */
 export type Parameters<Args> = StandardSchema<unknown, Args> | JsonObject;
 
 export type ParseOutcome<Args> =
@@ -39,42 +39,42 @@ export type ParseOutcome<Args> =
       readonly ok: true;
       /** What is stored, digested, shown and executed: the parsed value if it is JSON, else the input. */
       readonly args: JsonObject;
-      /** `args` is the input, to be parsed again when the body is entered. */
+      /** `args` is the input; it is parsed again when the function runs. */
       readonly unparsed: boolean;
-      /** What the body gets. */
+      /** What the function gets. */
       readonly value: Args;
     }
   | { readonly ok: false; readonly field: string; readonly message: string };
 
-/** A schema that has been looked at once. */
+/** A parsed schema. */
 export interface Shape<Args> {
   readonly jsonSchema?: JsonObject;
   parse(input: unknown): Promise<ParseOutcome<Args>>;
 }
 
-/** Reads a schema. Without one, any JSON object fits. */
+/** Parses a schema. Without one, any JSON object fits. */
 export function readShape<Args>(parameters: Parameters<Args> | undefined): Shape<Args> {
   if (parameters === undefined) return { parse: async (input) => parsePlain<Args>(input, undefined) };
   if (isStandardSchema<Args>(parameters)) return standardShape(parameters);
   return { jsonSchema: parameters, parse: async (input) => parsePlain<Args>(input, parameters) };
 }
 
-/** What a tool gets of a payload, or why it gets none. */
+/** The payload that a tool gets, or why it gets none. */
 export type PayloadReading =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly field: string; readonly message: string };
 
 /** The form that a person fills in with an approval. */
 export interface Form {
-  /** As much of it as any process can show and check. */
+  /** The part that any process can show and check. */
   readonly jsonSchema: JsonObject;
-  /** All of it: also the author's own checks, defaults and conversions. Never rejects. */
+  /** The complete check, with the author's own checks, defaults and conversions. Never rejects. */
   readonly read: (sent: JsonValue) => Promise<PayloadReading>;
 }
 
 /**
- * Reads the schema of a form that a person fills in. One that no JSON Schema describes is refused: nobody could
- * show the form, and no process but this one could check what comes back.
+ * Parses the schema of a form that a person fills in. A schema without JSON Schema is refused: nobody could show the
+ * form, and no other process could check the answer.
  */
 export function readForm(parameters: Parameters<unknown> | undefined): Form | undefined {
   if (parameters === undefined) return undefined;
@@ -115,7 +115,7 @@ function parsePlain<Args>(input: unknown, jsonSchema: JsonObject | undefined): P
   if (!isJsonObject(json.value)) return { ok: false, field: "", message: "the arguments must be an object" };
   const outcome = jsonSchema === undefined ? ({ ok: true } as const) : checkSchema(jsonSchema, json.value);
   if (!outcome.ok) return outcome;
-  // The author's type and their schema are one promise; JSON Schema cannot carry the type.
+  // The author promises that type and schema agree; JSON Schema cannot carry the type.
   return { ok: true, args: json.value, unparsed: false, value: json.value as Args };
 }
 
@@ -156,8 +156,8 @@ function bind<Args>(input: unknown, value: Args): ParseOutcome<Args> {
   return { ok: false, field: "", message: "the arguments are not a JSON object, before or after parsing" };
 }
 
-// A member set to undefined is, to whoever wrote it, a member that is not there. What is too deep, or holds
-// itself, is left as it is, for `toJsonValue` to refuse.
+// A member set to undefined counts as missing. Values that are too deep or contain themselves are left unchanged;
+// `toJsonValue` refuses them.
 function withoutUndefined(value: unknown, ancestors: readonly object[] = []): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (ancestors.length === MAX_JSON_DEPTH || ancestors.includes(value)) return value;

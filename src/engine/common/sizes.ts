@@ -26,7 +26,7 @@ export function checkRoom(parts: EngineParts, draft: Draft): void {
   if (full !== undefined) throw new CountersignError(full.code, full.message);
 }
 
-/** What the session is told of a call: all of it, or what stands for it where the session has no room. */
+/** What the session stores of a call's result: all of it, or a short form if the session has no room. */
 export function fittingResponse(
   { settings }: EngineParts,
   draft: Draft,
@@ -37,7 +37,7 @@ export function fittingResponse(
   return short;
 }
 
-/** Why state cannot be changed so: there would be too much of it, or the change alone is too much. */
+/** Why state cannot be changed like this: the state, or the change alone, would be too large. */
 export async function tooMuchState(
   { ledger, settings }: EngineParts,
   session: string | undefined,

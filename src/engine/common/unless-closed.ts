@@ -1,6 +1,6 @@
 import { CountersignError } from "../../protocol/index.ts";
 
-/** What the work comes to; rejects with `closed` when the signal aborts first. Leaves no listener behind. */
+/** The result of the work; rejects with `closed` if the signal aborts first. Leaves no listener behind. */
 export async function unlessClosed<T>(closed: AbortSignal, work: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const onClosed = (): void => {

@@ -12,7 +12,7 @@ export type AmendmentOutcome =
       readonly ok: true;
       readonly args: JsonObject;
       readonly argsDigest: string;
-      /** Of what was sent, where parsing made something else of it. */
+      /** The digest of what was sent, if parsing changed it. */
       readonly sentDigest?: string;
     }
   | { readonly ok: false; readonly refusal: RefusedDecision };
@@ -22,8 +22,8 @@ interface Subject extends StoredCall {
 }
 
 /**
- * Judges arguments that the approver changed: allowed fields only, gated again as if the model had sent
- * them, and the approver must also be one for the new ones. Needs the tool, so only where it is hosted.
+ * Judges arguments that the approver changed: only allowed fields, gated again as if the model had sent them, and the
+ * approver must also be allowed to decide the new ones. Needs the tool, so it works only where the app is hosted.
  */
 export async function judgeAmendment(
   parts: EngineParts,
@@ -59,14 +59,14 @@ export async function judgeAmendment(
   return { ok: true, args: amended.args, argsDigest, ...(sentDigest === argsDigest ? {} : { sentDigest }) };
 }
 
-/** What was sent, with its secrets, if nothing in it changed that may not. */
+/** The arguments that were sent, with their secrets, if only allowed fields changed. */
 function readChange(
   given: JsonObject,
   { call, confirmation }: Pick<Subject, "call" | "confirmation">,
 ):
   | { readonly ok: true; readonly args: JsonObject }
   | { readonly ok: false; readonly field: string; readonly message: string } {
-  // Secrets are shown replaced; whoever sends that back has not changed them.
+  // Secrets are shown redacted; a redacted value that is sent back is unchanged.
   const sent = unredact(given, call.args, call.secrets);
   if (!sent.ok) {
     const message = `The value [redacted] at ${sent.field} cannot be matched to a secret. Keep lists in the same order and length and change one row, or enter the secret again.`;

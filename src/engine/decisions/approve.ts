@@ -31,7 +31,7 @@ export async function planApproval(
   return writeApproval(parts, whole, { bound, clearance, owner });
 }
 
-// Not a slip but a sign that somebody tried a door that is not theirs, or was at the ledger.
+// Not a mistake: somebody tried something that they may not do, or changed the ledger.
 const AUDITED: ReadonlySet<ErrorCode> = new Set(["not-an-approver", "arguments-altered"]);
 
 interface Bound {
@@ -42,7 +42,7 @@ interface Bound {
   readonly call: CallRecord;
 }
 
-/** Binds the approval to these arguments and this payload, or says why it cannot stand. */
+/** Binds the approval to these arguments and this payload, or says why it is not possible. */
 async function bind(parts: EngineParts, whole: Whole, about: OwnedCase): Promise<Bound | RefusedDecision> {
   const { confirmation, call: stored } = whole;
   const { digestKey } = parts.ledger;

@@ -212,7 +212,7 @@ describe("refusals come in one order", () => {
 });
 
 describe("a decision by someone the rule does not admit", () => {
-  test("is audited, with who tried what through which door, and changes nothing else", async () => {
+  test("is audited, with who tried what, and by which way in, and changes nothing else", async () => {
     const fixture = await openEngineFixture();
     const { confirmation, call } = await fixture.ask({
       tool: "pay",
@@ -313,7 +313,7 @@ describe("the deadline", () => {
     },
   );
 
-  test("a late decision performs the expiry in its own transaction, as nobody's rejection", async () => {
+  test("a late decision performs the expiry in its own transaction, not as a rejection", async () => {
     const fixture = await openEngineFixture();
     const { confirmation, call } = await fixture.ask({ tool: "pay", question });
     await fixture.clock.advance(5000);

@@ -29,9 +29,9 @@ import { answerAgain } from "./repeat.ts";
 import { signedVote } from "./vote.ts";
 
 /**
- * Commits one decision: authorised, bound, in time, and with the call claimed in the same transaction where
- * this process can run it. The first valid decision stands; the same again is answered with it. What was `seen` just
- * now is judged first, and counts only if the session has not moved since.
+ * Commits one decision: authorised, bound, in time, and with the call claimed in the same transaction where this
+ * process can run it. The first valid decision is final; repeating it returns it. The records in `seen` are judged
+ * first, and used only if the session has not changed since.
  */
 export async function decide(
   parts: EngineParts,
@@ -51,7 +51,7 @@ export async function decide(
   return transact(parts, { confirmation: input.id }, judgeOne, known);
 }
 
-// A door may have been written without the compiler's help; what it cannot mean must not approve anything.
+// A caller may be plain JavaScript: values outside the types must not approve anything.
 function flawOf({ id, confirmed, reason, payload, args }: DecisionInput): string | undefined {
   if (typeof (id as unknown) !== "string") return "`id` must be a string.";
   if (typeof (confirmed as unknown) !== "boolean") return "`confirmed` must be true or false.";
@@ -104,7 +104,7 @@ function planDenial(parts: EngineParts, whole: Whole, about: OwnedCase): Plan<De
   return { draft, value: { ok: true, repeated: false, session: whole.session, ...closed } };
 }
 
-/** The decision stands already: the same one gets it again, another one learns whose it is. */
+/** Already decided: the same decision gets the stored one; a different one is told who decided. */
 function judgeAgain(
   parts: EngineParts,
   { confirmation, call, session }: Whole,

@@ -10,28 +10,28 @@ import type {
 } from "../ledger/index.ts";
 import type { Principal } from "../people/index.ts";
 
-/** What somebody says about one confirmation, through whichever door. */
+/** One person's decision about one confirmation, by any way in. */
 export interface DecisionInput {
   readonly id: string;
   readonly confirmed: boolean;
   readonly payload?: JsonValue;
   readonly reason?: string;
-  /** The arguments to run instead, where the tool allows that. */
+  /** The arguments to run instead, if the tool allows that. */
   readonly args?: JsonObject;
-  /** What was shown when they decided; refused if it changed since. */
+  /** The version that was shown; the decision is refused if it has changed since. */
   readonly version?: number;
 }
 
 /** A confirmation, or a call that nobody was asked about. */
 export type DecisionTarget = { readonly confirmation: string } | { readonly call: string };
 
-/** Who decides, and through which door. */
+/** Who decides, and by which way in (`via`). */
 export interface Decider {
   readonly by: Principal;
   readonly via: string;
 }
 
-/** Something that was refused, and why. Nothing changed but, for some refusals, the audit trail. */
+/** A refusal and its reason. Nothing changed, except that some refusals are journalled. */
 export interface Refusal {
   readonly ok: false;
   readonly code: ErrorCode;
@@ -45,18 +45,18 @@ export interface RefusedDecision extends Refusal {
   readonly session?: SessionRecord;
   readonly confirmation?: ConfirmationRecord;
   readonly call?: CallRecord;
-  /** The refusal ended the call, and with it a turn that this process now goes on with. */
+  /** The refusal ended the call and its turn; this process continues the frame. */
   readonly stepping?: FrameRecord;
 }
 
 /** A committed decision, or the stored one that this repeats. */
 export interface Decided {
   readonly ok: true;
-  /** As it was before this decision. */
+  /** The record before this decision. */
   readonly session: SessionRecord;
   readonly confirmation: ConfirmationRecord;
   readonly call: CallRecord;
-  /** The same decision stood already. */
+  /** The same decision was already stored. */
   readonly repeated: boolean;
   readonly claimed?: Claimed;
   readonly stepping?: FrameRecord;
@@ -65,7 +65,7 @@ export interface Decided {
 /** A confirmation with everything that a decision on it needs. */
 export type Whole = Snapshot & { readonly call: CallRecord; readonly confirmation: ConfirmationRecord };
 
-/** One decision on its way, and why the last try at committing it was refused. */
+/** One decision being committed, and why the last try was refused. */
 export interface Case {
   readonly input: DecisionInput;
   readonly decider: Decider;
@@ -77,12 +77,12 @@ export interface OwnedCase extends Case {
   readonly owner: string | undefined;
 }
 
-/** A refusal as an error, for callers that ask for one thing only. */
+/** A refusal as an error, for callers with a single request. */
 export function refusalError({ code, message, field }: Refusal): CountersignError {
   return new CountersignError(code, message, field === undefined ? {} : { details: { field } });
 }
 
-/** A decision that was not taken, and why. */
+/** A refused decision, and why. */
 export function refusal(code: ErrorCode, message: string): Refusal {
   return { ok: false, code, message };
 }

@@ -17,7 +17,7 @@ import { noteRefusal, type Tried } from "./refuse.ts";
 import { type Settled, type SettlementInput, settle } from "./settle.ts";
 import { type Cancelled, cancel } from "./withdraw.ts";
 
-/** Who acts, and through which door. A host program need only give the id. */
+/** Who acts, and by which way in (`via`). A host program needs to give only the id. */
 export interface Acting {
   readonly by: PrincipalInput;
   /** Recorded with what is done; `host` by default. */
@@ -26,7 +26,10 @@ export interface Acting {
 
 const HOST_DOOR = "host";
 
-/** Decisions with the records they are about, for the doors of this package. Each starts here what follows from it. */
+/**
+ * Decisions with the records they are about, for the other parts of this package. Each one starts the call that follows
+ * from it in this process.
+ */
 export class Decisions {
   readonly #parts: EngineParts;
   readonly #executions: Executions;
@@ -37,8 +40,8 @@ export class Decisions {
   }
 
   /**
-   * Decides one confirmation. Resolves once committed. Whoever has just read the confirmation passes what they saw, and
-   * it is not read again while nothing has changed.
+   * Decides one confirmation. Resolves once committed. A caller that has just read the confirmation passes it on, so
+   * that it is not read again.
    */
   async decide(input: DecisionInput, acting: Acting, seen?: Snapshot): Promise<Decided | RefusedDecision> {
     const attributes = { "countersign.confirmation": input.id };
@@ -59,7 +62,7 @@ export class Decisions {
     return results;
   }
 
-  /** Withdraws an open question, or an approval whose call nobody has started. */
+  /** Withdraws an open question, or an approval whose call has not started. */
   async cancel(
     id: string,
     acting: Acting & { readonly reason: string },
@@ -80,12 +83,15 @@ export class Decisions {
     return settled;
   }
 
-  /** Records that a door turned somebody away before the confirmation's rule was asked. Changes nothing else. */
+  /** Records that somebody was refused before the confirmation's rule was asked. Changes nothing else. */
   async noteRefusal(target: DecisionTarget, tried: Tried, acting: Acting): Promise<boolean> {
     return noteRefusal(this.#parts, target, { decider: toDecider(acting), tried });
   }
 
-  /** Would an approval with this payload be taken, as far as this process can tell? For doors that take all or none. */
+  /**
+   * Would an approval with this payload be accepted, as far as this process knows? For callers that take all decisions
+   * or none.
+   */
   async judgePayload(asked: AskedCall, payload: JsonValue | undefined): Promise<PayloadOutcome> {
     return judgePayloadHere(this.#parts, asked, payload);
   }
@@ -94,17 +100,17 @@ export class Decisions {
     if ("claimed" in result && result.claimed !== undefined) this.#executions.start(result.claimed);
     if (result.stepping !== undefined) this.#executions.step(result.stepping);
     const { call } = result;
-    // Denied, but the tool words its own answer: it still has to be entered.
+    // Denied, but the tool words its own answer, so its function must run.
     if (call?.status === "ready" && call.refused) this.#executions.pursue(call.id);
   }
 }
 
-/** The principal and the door of an act. */
+/** Who acted, and by which way in. */
 export function toDecider({ by, via = HOST_DOOR }: Acting): Decider {
   return { by: toPrincipal(by), via };
 }
 
-// Thrown before anything was committed, so it is this one's result and leaves the others theirs.
+// Thrown before anything was committed, so it affects only this decision.
 function toRefusal(error: unknown): RefusedDecision {
   if (CountersignError.isInstance(error)) return refusal(error.code, error.message);
   return refusal(

@@ -1,9 +1,8 @@
 /**
- * The word of a person: approve, deny, amend, withdraw, settle.
- * All doors end here; a decision is committed before anything runs.
- * Decided here: whether this principal may say this about this question now; whether it was said already;
- * whether amended arguments may run; what is signed; and what is recorded of a refused attempt.
- * A second, different word is always refused.
+ * Decisions of people: approve, deny, amend, withdraw, settle. Every way to decide ends here; a decision is committed
+ * before anything runs. Decided here: whether this principal may decide this question now; whether it was already
+ * decided; whether amended arguments may run; what is signed; and what is journalled of a refused attempt. A second,
+ * different decision is always refused.
  */
 
 export {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { BOB, openEngineFixture } from "../../../test/attack/support/engine-fixture.ts";
 
-test("a door that turns somebody away puts it on record, and changes nothing else", async () => {
+test("a refusal before the rule is asked is journalled, and changes nothing else", async () => {
   const fixture = await openEngineFixture();
   const { confirmation, call } = await fixture.ask({ tool: "pay" });
   const before = {

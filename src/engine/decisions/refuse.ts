@@ -10,7 +10,7 @@ export interface Tried {
   readonly what: "decide" | "settle" | "cancel";
 }
 
-/** Puts on record that somebody tried what is not theirs to do. Nothing else changes. */
+/** Journals that somebody tried something without the right to do it. Nothing else changes. */
 export function recordRefusal(
   parts: EngineParts,
   { session, now, call }: Snapshot & { readonly call: CallRecord },
@@ -24,8 +24,8 @@ export function recordRefusal(
 }
 
 /**
- * Puts on record that a door turned somebody away before the confirmation's own rule was asked. False where there is
- * no such confirmation or call.
+ * Journals that somebody was refused before the confirmation's own rule was asked. False if there is no such
+ * confirmation or call.
  */
 export async function noteRefusal(
   parts: EngineParts,
@@ -39,7 +39,7 @@ export async function noteRefusal(
   });
 }
 
-/** Refuses a decision and puts that on record: nothing changes but the audit trail. */
+/** Refuses a decision and journals that; nothing else changes. */
 export function auditedRefusal(
   parts: EngineParts,
   whole: Whole,

@@ -6,19 +6,19 @@ import type { RefusedDecision } from "./decision.ts";
 const PAGE = 100;
 
 /**
- * Answers a decision, a withdrawal or a settlement that comes when one stands already: the same again gets what stands, a
- * different one is refused.
+ * Answers a repeated decision, withdrawal or settlement: the same one gets the stored result, a different one is
+ * refused.
  */
-export function answerAgain<Standing extends object>(
+export function answerAgain<Stored extends object>(
   isSame: boolean,
-  standing: Standing,
+  stored: Stored,
   refused: RefusedDecision,
-): (Standing & { readonly ok: true; readonly repeated: true }) | RefusedDecision {
-  return isSame ? { ...standing, ok: true, repeated: true } : refused;
+): (Stored & { readonly ok: true; readonly repeated: true }) | RefusedDecision {
+  return isSame ? { ...stored, ok: true, repeated: true } : refused;
 }
 
-/** Is there such a record in the session's journal? One that was erased, or cannot be read, says nothing. */
-export async function wasSaid(
+/** Is there such a record in the session's journal? Erased and unreadable records do not count. */
+export async function wasRecorded(
   ledger: Pick<Ledger, "chain">,
   session: string,
   isSame: (entry: JournalEntry) => boolean,

@@ -75,7 +75,7 @@ describe("an unknown outcome is settled", () => {
     });
   });
 
-  test("as having failed: given up, and the model is told so", async () => {
+  test("as having failed: it does not run again, and the model is told so", async () => {
     const fixture = await openEngineFixture();
     const { call, confirmation } = await loseTrack(fixture);
     const settled = await fixture.engine.decisions.settle(

@@ -15,23 +15,23 @@ import type { EngineParts } from "../parts.ts";
 import { mayDecide, mayJudge, type Principal, type Ruled, withoutRight } from "../people/index.ts";
 import { type Decider, type DecisionTarget, type RefusedDecision, refusal } from "./decision.ts";
 import { recordRefusal } from "./refuse.ts";
-import { answerAgain, wasSaid } from "./repeat.ts";
+import { answerAgain, wasRecorded } from "./repeat.ts";
 
-/** A person's word on a call whose outcome is not known. */
+/** What a person says about a call whose outcome is unknown. */
 export type Settlement =
   /** It happened, with this result. */
   | { readonly as: "succeeded"; readonly result: JsonValue }
-  /** It did not happen, or half of it; do not try again. */
+  /** It did not happen, or only half of it; do not try again. */
   | { readonly as: "failed"; readonly error: string }
-  /** It did not happen; run it, under the same key. */
+  /** It did not happen; run it again, with the same key. */
   | { readonly as: "retry" };
 
-/** A settlement, and where it was said of one attempt, which: said of another that came since, it is refused. */
+/** A settlement, and the attempt that it is about, if given. It is refused if there is a later attempt. */
 export type SettlementInput = Settlement & { readonly attempt?: number };
 
 export interface Settled extends Taken {
   readonly ok: true;
-  /** The same person had settled this attempt so already. */
+  /** The same person had already settled this attempt the same way. */
   readonly repeated: boolean;
   /** As it was before. */
   readonly session: SessionRecord;
@@ -40,7 +40,7 @@ export interface Settled extends Taken {
 
 type Held = Snapshot & { readonly call: CallRecord };
 
-/** Settles an `unknown`. Needs the right to decide the call; the first settlement stands. */
+/** Settles an `unknown` call. Needs the right to decide the call; the first settlement is final. */
 export async function settle(
   parts: EngineParts,
   target: DecisionTarget,
@@ -69,9 +69,13 @@ export async function settle(
     }
     const late = tooLate(call, settlement);
     if (late !== undefined) {
-      const isSame = await wasSaid(parts.ledger, call.session, isSettlement(call, settlement, decider.by));
-      const standing = { session: snapshot.session, call };
-      return { value: answerAgain(isSame, standing, { ...late, ...subject }) };
+      const isSame = await wasRecorded(
+        parts.ledger,
+        call.session,
+        isSettlement(call, settlement, decider.by),
+      );
+      const stored = { session: snapshot.session, call };
+      return { value: answerAgain(isSame, stored, { ...late, ...subject }) };
     }
     const held = { ...snapshot, call };
     return settlement.as === "retry"
@@ -80,17 +84,17 @@ export async function settle(
   });
 }
 
-/** Why there is nothing, or nothing of this attempt, to be settled any more. */
+/** Why the call, or this attempt, cannot be settled any more. */
 function tooLate(call: CallRecord, { attempt }: SettlementInput): RefusedDecision | undefined {
   if (call.status !== "unknown") {
     const message = `The call is ${call.status}. Only a call whose outcome is unknown can be settled.`;
     return refusal("not-settleable", message);
   }
   if (attempt === undefined || attempt === call.attempt) return undefined;
-  return refusal("stale-version", `Attempt ${call.attempt} is in doubt now, not ${attempt}. Look again.`);
+  return refusal("stale-version", `The unknown attempt is ${call.attempt}, not ${attempt}. Look again.`);
 }
 
-/** Is this record what the same person said of the same attempt? */
+/** Is this the same person's settlement of the same attempt? */
 function isSettlement(
   call: CallRecord,
   { as, attempt = call.attempt }: SettlementInput,
@@ -115,7 +119,7 @@ function strangerTo(rule: Ruled, by: Principal): Pick<RefusedDecision, "code" | 
   return mayJudge(by) ? undefined : { code: "forbidden", message: withoutRight(by) };
 }
 
-// Whose word counts is a matter of the call's last question, whichever of them the caller names.
+// The rule of the call's last question says who may settle it, whichever question the caller names.
 async function withLastQuestion(
   { ledger }: EngineParts,
   named: Snapshot | undefined,
@@ -141,7 +145,7 @@ async function planEnd(
   const answered = writeAnswer(parts, draft, {
     call,
     frame,
-    // Denied stays denied: all that is unknown of such a call is how it worded that.
+    // A denied call stays denied: only its own answer to the denial is unknown.
     command: call.refused ? wordingOf(confirmation) : happened ? "settle-succeeded" : "settle-failed",
     result: happened ? settlement.result : { error: settlement.error },
     owner,
@@ -165,7 +169,7 @@ async function planRetry(
   }
   const draft = new Draft(parts, held.now, held.session).sync();
   draft.journal("call-settled", settlementBody(stored, "retry", decider));
-  // "It did not happen" is said of the step that was in doubt too: it begins anew.
+  // "It did not happen" also applies to the step with the unknown outcome: it runs again.
   for (const step of await parts.ledger.steps(stored.id)) {
     if (step.status === "started")
       draft.write({ kind: "step", step: { ...step, status: "undone" }, from: "started" });

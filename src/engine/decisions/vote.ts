@@ -3,7 +3,7 @@ import type { EngineParts } from "../parts.ts";
 import { type VotedOn, voteMac } from "../questions/index.ts";
 import type { Decider, DecisionInput } from "./decision.ts";
 
-/** A person's word as it is stored, signed where the engine has a secret. */
+/** A decision as it is stored, signed if the engine has a secret. */
 export function signedVote(
   parts: EngineParts,
   subject: VotedOn,

@@ -5,18 +5,18 @@ import { mayJudge, mayWithdraw, withoutRight } from "../people/index.ts";
 import { type Closed, writeClosing } from "../questions/index.ts";
 import { type Decider, type RefusedDecision, refusal, type Whole } from "./decision.ts";
 import { recordRefusal } from "./refuse.ts";
-import { answerAgain, wasSaid } from "./repeat.ts";
+import { answerAgain, wasRecorded } from "./repeat.ts";
 
-/** A question that was taken back. */
+/** A withdrawn question. */
 export interface Cancelled extends Closed {
   readonly ok: true;
-  /** The same person had withdrawn it already. */
+  /** The same person had already withdrawn it. */
   readonly repeated: boolean;
   /** As it was before. */
   readonly session: SessionRecord;
 }
 
-/** Withdraws an open question, or an approval whose call nobody has started. */
+/** Withdraws an open question, or an approval whose call has not started. */
 export async function cancel(
   parts: EngineParts,
   id: string,
@@ -50,7 +50,7 @@ async function planCancellation(
   const legal = nextConfirmation(confirmation.status, "withdraw") && nextCall(call.status, "cancel");
   if (legal === undefined || call.confirmation !== confirmation.id) {
     const message = `The confirmation is ${confirmation.status} and its call is ${call.status}, so it cannot be withdrawn.`;
-    const isSame = await wasSaid(
+    const isSame = await wasRecorded(
       parts.ledger,
       session.key,
       ({ kind, body }) =>
@@ -60,7 +60,7 @@ async function planCancellation(
     return { value: answerAgain(isSame, { session, confirmation, call }, refused) };
   }
   const owner = parts.hosts.size === 0 ? undefined : await parts.lease.hold();
-  // Undone by lost power, the question would be open again, and could be approved.
+  // If a power failure undid this, the question would be open again and could be approved.
   const draft = new Draft(parts, now, session).sync();
   const closing = {
     how: "withdraw",

@@ -14,23 +14,23 @@ import {
 import type { CallCommand } from "../lifecycle/index.ts";
 import type { EngineParts } from "../parts.ts";
 
-/** What the model is told of a call that a person denied. */
+/** What the model is told about a call that a person denied. */
 export function deniedAnswer(reason?: string): JsonObject {
   return { error: "tool call was rejected by the user", ...(reason === undefined ? {} : { reason }) };
 }
 
-/** What the model is told of a call that nobody decided in time. */
+/** What the model is told about a call that nobody decided in time. */
 export const EXPIRED_ANSWER: JsonObject = { error: "tool call expired before it was approved" };
 
 const WITHDRAWN = "tool call was withdrawn before it ran";
 
-/** What the model is told of a call that was taken back. */
+/** What the model is told about a withdrawn call. */
 export function cancelledAnswer(reason: string): JsonObject {
   return { error: WITHDRAWN, reason };
 }
 
 const FULL = "the session is full; start a new one";
-/** What a full session is told of a call: how it ended, if not with what. The call itself keeps that. */
+/** What a full session stores of a call: how it ended, without the result. The call's own row has the result. */
 const SHORT: { readonly [status in CallStatus]?: JsonObject } = {
   succeeded: { warning: `the tool ran; its result is stored with the call: ${FULL}` },
   failed: { error: `the tool failed; the error is stored with the call: ${FULL}` },
@@ -39,7 +39,7 @@ const SHORT: { readonly [status in CallStatus]?: JsonObject } = {
   cancelled: { error: WITHDRAWN },
 };
 
-/** The command by which a refused call's answer is worded: that nobody decided in time is not a person's no. */
+/** The command for the answer of a refused call: an expiry is not a denial by a person. */
 export function wordingOf(confirmation: ConfirmationRecord | undefined): CallCommand {
   return confirmation?.status === "expired" ? "word-expiry" : "word-denial";
 }
@@ -49,7 +49,7 @@ export interface AnswerInput {
   readonly frame: FrameRecord | undefined;
   readonly command: CallCommand;
   readonly result: JsonValue;
-  /** What the body set beside its result. */
+  /** What the function set besides its result. */
   readonly stateDelta?: JsonObject;
   readonly cursor?: JsonObject;
   /** Claim the frame's next step under this owner, if this was its last open call. */
@@ -63,7 +63,7 @@ export interface Answered {
   readonly stepping?: FrameRecord;
 }
 
-/** Gives a call its final answer: its row, the event that tells of it, and its turn's count. */
+/** Writes a call's final answer: its row, its event, and its turn's count. */
 export function writeAnswer(parts: EngineParts, draft: Draft, input: AnswerInput): Answered {
   const call = writeResult(parts, draft, input);
   const { frame, cursor } = input;
@@ -73,7 +73,7 @@ export function writeAnswer(parts: EngineParts, draft: Draft, input: AnswerInput
   return stepping === undefined ? { call } : { call, stepping };
 }
 
-/** The call's row and the event that tells of it; its turn has yet to count it. */
+/** Writes the call's row and its event, without the turn's count. */
 export function writeResult(
   parts: EngineParts,
   draft: Draft,
@@ -105,7 +105,7 @@ export function writeResult(
 
 export interface Progress {
   readonly frame: FrameRecord;
-  /** How many calls were answered; one, unless it is said. */
+  /** How many calls were answered; default 1. */
   readonly answered?: number;
   /** Merged into the frame's cursor. */
   readonly cursor?: JsonObject;
@@ -114,13 +114,13 @@ export interface Progress {
 }
 
 /**
- * Fewer calls of the turn to wait for. When it was the last, the frame goes straight to its next step
- * where this process can take it; where it cannot, or another step of the session runs, it is left ready.
+ * Reduces the number of open calls of the turn. After the last one, the frame goes to its next step if this process can
+ * take it; if not, or if another step of the session runs, it becomes ready.
  */
 export function writeProgress(parts: EngineParts, draft: Draft, progress: Progress): FrameRecord | undefined {
   const { frame, owner } = progress;
   const rest = { open: frame.open - (progress.answered ?? 1), ...mergedCursor(frame, progress.cursor) };
-  // A frame that was cancelled meanwhile keeps its count and goes nowhere.
+  // A frame that was cancelled meanwhile keeps its count and does not continue.
   if (rest.open > 0 || frame.status !== "waiting") {
     draft.changeFrame(frame, rest);
     return undefined;
@@ -140,12 +140,12 @@ function mergedCursor(frame: FrameRecord, patch: JsonObject | undefined): { read
   return { cursor: { ...(isJsonObject(frame.cursor) ? frame.cursor : {}), ...patch } };
 }
 
-/** The wire wants an object; anything else is carried as its `result`. */
+/** The wire format needs an object; any other value goes into its `result`. */
 export function toResponse(result: JsonValue): JsonObject {
   return isJsonObject(result) ? result : { result };
 }
 
-/** As the model is told it: with what ran, where a person changed what it had asked for. */
+/** The result as the model gets it; with the arguments that ran, if a person changed them. */
 function responseOf({ args, originalArgs, secrets }: CallRecord, result: JsonValue): JsonObject {
   const response = toResponse(result);
   return originalArgs === undefined ? response : { ...response, amendedArguments: redact(args, secrets) };

@@ -16,7 +16,7 @@ import {
 import type { EngineParts } from "../parts.ts";
 import type { Principal } from "../people/index.ts";
 import { writeAnswer, writeProgress } from "./answer.ts";
-import { noteRest, takeUpReady } from "./go-on.ts";
+import { cacheRest, stepReadyFrames } from "./continue-session.ts";
 
 /** One agent to be activated. */
 export interface FrameInput {
@@ -25,17 +25,17 @@ export interface FrameInput {
   readonly agent: string;
   readonly path: readonly string[];
   readonly branch?: string;
-  /** The frame it belongs under, or, for the first of a run, what it belongs to. */
+  /** The parent frame; for the first frame of a run, the run. */
   readonly parent: Pick<FrameRecord, "session" | "app" | "invocation"> &
     Partial<Pick<FrameRecord, "id" | "cursor">>;
 }
 
-/** Begins with its session, so that a session's frames lie together and need no index. */
+/** Starts with the session's key, so that a session's frames are stored together and need no index. */
 export function newFrameId({ newId }: EngineParts, session: string, now: number): string {
   return `${session}.${newId(now)}`;
 }
 
-/** A frame that has yet to take its first step. */
+/** A frame before its first step. */
 export function newFrame({ parent, ...input }: FrameInput): FrameRecord {
   return {
     ...input,
@@ -51,10 +51,10 @@ export function newFrame({ parent, ...input }: FrameInput): FrameRecord {
   };
 }
 
-/** Who asked, where that is more than the session's user; every frame of a run is on their behalf. */
+/** The requesters, if there are others than the session's user; every frame of a run acts for them. */
 const REQUESTERS = "requesters";
 
-/** Who asked, where a cursor says so. */
+/** The requesters in a cursor, if any. */
 export function requestersIn(cursor: JsonValue | undefined): { readonly requesters?: readonly string[] } {
   const requesters = isJsonObject(cursor) ? member(cursor, REQUESTERS) : undefined;
   return isJsonArray(requesters) ? { requesters: requesters.map(String) } : {};
@@ -65,14 +65,14 @@ export type Asker = Pick<Principal, "id" | "kind" | "authenticated">;
 
 const ASKER = "asker";
 
-/** Whoever asked, where a cursor says so. */
+/** The sender in a cursor, if any. */
 export function askerIn(cursor: JsonValue | undefined): Asker | undefined {
   const asker = isJsonObject(cursor) ? member(cursor, ASKER) : undefined;
-  // Written by `askedFor` and by nobody else.
+  // Written only by `askedFor`.
   return isJsonObject(asker) ? (asker as unknown as Asker) : undefined;
 }
 
-/** What a run's first cursor says of those who asked for it. */
+/** What a run's first cursor says about its requesters. */
 export function askedFor({
   requesters,
   asker,
@@ -91,7 +91,7 @@ function inherited(cursor: JsonValue | undefined): JsonValue {
   return askedFor({ ...requestersIn(cursor), asker: askerIn(cursor) });
 }
 
-/** Is this frame still stepping, under the owner and in the turn that we know of, in a session that exists? */
+/** Is this frame still stepping, with the same owner and turn, in a session that exists? */
 export function isOurs(
   snapshot: Snapshot | undefined,
   step: FrameRecord,
@@ -105,14 +105,14 @@ export function isOurs(
 export interface FrameEnd {
   readonly event?: EventDraft;
   readonly status: "done" | "failed" | "cancelled";
-  /** What the agent leaves to whoever called it. */
+  /** What the agent returns to its caller. */
   readonly output?: JsonValue;
   readonly stateDelta?: JsonObject;
   /** Merged into the parent frame's cursor. */
   readonly parentCursor?: JsonObject;
-  /** A tail call: this agent takes the frame's place. */
+  /** A handoff: this agent replaces the frame. */
   readonly successor?: Pick<FrameInput, "kind" | "agent" | "path"> & {
-    /** Laid over what it inherits. */
+    /** Merged over what it inherits. */
     readonly cursor?: JsonObject;
   };
 }
@@ -128,9 +128,9 @@ interface Finished {
 const END_COMMANDS = { done: "finish", failed: "fail", cancelled: "cancel" } as const;
 
 /**
- * Ends a frame in one commit with what follows from it: the answer of the call that waited for it, its
- * parent's progress, or the frame that takes its place. Then goes on with that, and with what became ready in the
- * session meanwhile. False when the frame was no longer ours to step.
+ * Ends a frame in one commit with what follows from it: the answer of the call that waited for it, its parent's
+ * progress, or the frame that takes its place. Then it continues with that, and with frames of the session that became
+ * ready meanwhile. False if this process no longer owned the frame.
  */
 export async function finishFrame(parts: EngineParts, step: FrameRecord, end: FrameEnd): Promise<boolean> {
   const judge: Judge<Finished> = async (snapshot, last) => {
@@ -138,7 +138,7 @@ export async function finishFrame(parts: EngineParts, step: FrameRecord, end: Fr
     const { frame } = snapshot;
     const draft = new Draft(parts, snapshot.now, snapshot.session);
     if (end.event !== undefined) draft.event(end.event);
-    // That it failed can always be told.
+    // A failure can always be stored.
     if (end.event?.content !== undefined) checkRoom(parts, draft);
     for (const write of stateWrites(end.stateDelta)) draft.write(write);
     const output = end.output === undefined ? {} : { output: end.output };
@@ -152,12 +152,12 @@ export async function finishFrame(parts: EngineParts, step: FrameRecord, end: Fr
   const finished = await transact(parts, { frame: step.id }, judge, knownStep(parts, step));
   const { ok, stepping, draft } = finished;
   if (stepping !== undefined) parts.executions.step(stepping);
-  else noteRest(parts, step, { draft, asked: [] });
-  await takeUpReady(parts, step.session, draft);
+  else cacheRest(parts, step, { draft, asked: [] });
+  await stepReadyFrames(parts, step.session, draft);
   return ok;
 }
 
-/** What is known of a frame that this process put into its step. */
+/** What this process knows about a frame that it steps. */
 export function knownStep(parts: EngineParts, frame: FrameRecord): Known | undefined {
   const known = afterCommit(parts, parts.executions.takeStep(frame)?.draft);
   return known && { snapshot: { ...known, frame } };
@@ -196,7 +196,7 @@ interface Return {
   readonly last: Conflict | undefined;
 }
 
-// What is read here may be newer than the snapshot that is committed against; then the commit is refused.
+// This may be newer than the snapshot that the commit is based on; then the commit is refused.
 async function writeReturn(
   parts: EngineParts,
   draft: Draft,
@@ -242,7 +242,10 @@ export interface SpawnInput {
   readonly stateDelta?: JsonObject;
 }
 
-/** Activates children of a frame, which waits for all of them, and steps them here. False when it is no longer ours. */
+/**
+ * Starts child frames of a frame, which waits for all of them, and steps them here. False if this process no longer
+ * owns the frame.
+ */
 export async function spawnFrames(
   parts: EngineParts,
   step: FrameRecord,
@@ -277,6 +280,6 @@ export async function spawnFrames(
     },
   );
   for (const child of spawned ?? []) parts.executions.step(child);
-  await takeUpReady(parts, step.session);
+  await stepReadyFrames(parts, step.session);
   return spawned !== undefined;
 }

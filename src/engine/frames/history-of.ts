@@ -2,7 +2,7 @@ import type { StoredEvent } from "../../protocol/index.ts";
 import type { FrameRecord } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 
-/** What a frame's session was told: as this process left it, if nobody else has been at it, or read. */
+/** The events of a frame's session: from the cache, if no other process has changed the session; otherwise read. */
 export async function historyOf(
   { executions, ledger }: EngineParts,
   { session, invocation }: Pick<FrameRecord, "session" | "invocation">,

@@ -1,9 +1,8 @@
 /**
- * Frames: one activation of one agent, with its current turn.
- * A run is a tree of frames; a pause at any depth is a row that waits.
- * Decided here: when a frame may go on (its last open call was answered); how a call's answer is written;
- * how a frame starts others and what it leaves for the one above;
- * and what this process remembers of a session it has just written.
+ * Frames: one activation of one agent, with its current turn. A run is a tree of frames; a pause at any depth is a row
+ * that waits. Decided here: when a frame may continue (its last open call was answered); how a call's answer is
+ * written; how a frame starts others and what it returns to its parent; and what this process caches of a session that
+ * it has just written.
  */
 
 export {
@@ -16,6 +15,7 @@ export {
   writeProgress,
   writeResult,
 } from "./answer.ts";
+export { cacheRest, stepReadyFrames } from "./continue-session.ts";
 export {
   type Asker,
   askedFor,
@@ -30,6 +30,5 @@ export {
   requestersIn,
   spawnFrames,
 } from "./frames.ts";
-export { noteRest, takeUpReady } from "./go-on.ts";
 export { historyOf } from "./history-of.ts";
 export { type Rest, SessionCache } from "./session-cache.ts";

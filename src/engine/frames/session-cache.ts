@@ -2,19 +2,18 @@ import type { StoredEvent } from "../../protocol/index.ts";
 import type { Draft, SessionRecord } from "../ledger/index.ts";
 import type { AskedCall } from "../questions/index.ts";
 
-/** Where a run has come to rest: over, or with questions that only people can answer. */
+/** The state of a run that has stopped: it is over, or it waits for people. */
 export interface Rest {
   readonly session: SessionRecord;
-  /** Everything that the session was told since. */
+  /** All events of the session since then. */
   readonly events: readonly StoredEvent[];
   /** All questions of the session that are open. */
   readonly asked: readonly AskedCall[];
 }
 
 /**
- * What a session was told, as far as this process has committed it without a break while it was at work there.
- * Whoever goes on with the work, or waited for it, need not read that again. Somebody else's commit in between is
- * noticed at our own next one, and then the cache begins anew.
+ * The events of a session that this process committed without interruption. The next step, or a caller that waits, need
+ * not read them again. If another process commits in between, our next commit notices it, and the cache starts again.
  */
 export class SessionCache {
   #last: Draft | undefined;
@@ -32,12 +31,12 @@ export class SessionCache {
     for (const text of draft.eventTexts) this.#events.push(text);
   }
 
-  /** With this draft the run came to rest, with these questions and no others open in its session. */
+  /** With this draft the run stopped; exactly these questions are open in its session. */
   restsAt(draft: Draft, asked: readonly AskedCall[]): void {
     this.#rest = { draft, asked };
   }
 
-  /** The rest that the run came to, if everything after the event at `after` was committed here. */
+  /** The final state of the run, if everything after the event at `after` was committed here. */
   restAfter(after: number): Rest | undefined {
     const last = this.#last;
     if (last === undefined || last !== this.#rest?.draft || this.#firstSeq > after + 1) return undefined;
@@ -45,12 +44,12 @@ export class SessionCache {
     return { session: last.sessionAfter, events, asked: this.#rest.asked };
   }
 
-  /** All that the session was told up to the last commit here; read once, and then only added to. */
+  /** All events of the session up to the last commit here; read once, then appended to. */
   async history(read: () => Promise<readonly StoredEvent[]>): Promise<readonly StoredEvent[]> {
     const last = this.#last;
     if (this.#firstSeq > 1 || last === undefined) {
       const events = await read();
-      // What came since the last commit here is somebody else's, and not to be counted as ours.
+      // Events after the last commit here come from another process; do not treat them as ours.
       const ours = last === this.#last && events.length === (last?.sessionAfter.nextSeq ?? 0) - 1;
       if (!ours) return events;
       this.#events = [...events];

@@ -5,7 +5,7 @@ import type { GatedTool } from "./gated-tool.ts";
 
 type Parser = Pick<GatedTool, "parse">;
 
-/** Parses arguments. A schema is its author's code: one that fails has not accepted anything. */
+/** Parses arguments. A schema is the author's code: if it throws, the arguments are not accepted. */
 export async function parseArguments(tool: Parser, args: JsonObject): Promise<ParseOutcome<unknown>> {
   try {
     return await tool.parse(args);
@@ -14,7 +14,7 @@ export async function parseArguments(tool: Parser, args: JsonObject): Promise<Pa
   }
 }
 
-/** What the body gets, which may change it as it likes. What was shown is what runs: JSON is not parsed again, or a default could change under an approval. */
+/** What the function gets, a copy of its own. JSON is not parsed again: otherwise a default could change after the approval. */
 export async function restoreArguments(tool: Parser, call: CallRecord): Promise<unknown> {
   if (!call.unparsed) return copyJson(call.args);
   const parsed = await tool.parse(call.args);

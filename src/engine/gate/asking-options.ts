@@ -1,7 +1,7 @@
 import { CountersignError, isJsonArray, isJsonObject } from "../../protocol/index.ts";
 import type { Approvers } from "../people/index.ts";
 
-/** Of the options of whatever is gated, those that say how people are asked about it. */
+/** The options of a gated tool or function that say how people are asked. */
 export interface AskingOptions {
   readonly approvers?: Approvers;
   readonly expiresInMs?: number;
@@ -11,8 +11,8 @@ export interface AskingOptions {
 }
 
 /**
- * Refuses (`invalid-option`, naming the option) what nobody can have meant, where it is written and not where it
- * first bites: a rule that admits nobody, a deadline that is no time, a pointer that hides nothing.
+ * Refuses impossible options (`invalid-option`, with the option's name) when the tool is defined: a rule that allows
+ * nobody, a deadline that is not a time, a pointer that hides nothing.
  */
 export function checkAsking(what: string, options: AskingOptions): void {
   for (const [option, fits] of RULES) {
@@ -26,7 +26,7 @@ export function checkAsking(what: string, options: AskingOptions): void {
   }
 }
 
-// With the time of asking added it must still be a date.
+// The deadline, counted from now, must still be a valid date.
 const LONGEST_MS = 8_000_000_000_000_000;
 const POINTER = /^(?:\/(?:[^~/]|~[01])*)+$/;
 const APPROVER_FIELDS: ReadonlySet<string> = new Set(["roles", "users", "notRequester"]);

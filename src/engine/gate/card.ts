@@ -6,7 +6,7 @@ import type { GatedTool } from "./gated-tool.ts";
 import type { GatedCall } from "./judge.ts";
 import { type Ruling, strictest } from "./verdict.ts";
 
-/** What a card says beside what its tool says of itself: a hook's words, or a remote agent's. */
+/** What a card shows besides the tool's own texts: texts of a hook or of a remote agent. */
 export type CardNotes = AskOptions & Pick<Shown, "remote" | "askedByTool" | "question">;
 
 /** The card for this call: what a person is shown. */
@@ -18,7 +18,7 @@ export function cardFor(
   const { amendable, payloadSchema, layout } = tool.confirmation;
   const { hint: given, schema: noted, authorOnly, ...more } = notes;
   const { hint, failure } = given === undefined ? hintOf(tool, args) : { hint: given };
-  // Whoever else asks, the payload goes to the tool.
+  // The payload goes to the tool, whoever asks.
   const schema = payloadSchema ?? noted;
   return {
     ...more,
@@ -33,7 +33,7 @@ export function cardFor(
   };
 }
 
-/** The question that a ruling of `confirm` puts. */
+/** The question for a ruling of `confirm`. */
 export function questionFor(
   { tool, parsed, subject }: GatedCall,
   { why, authorOnly, approvers: ruled }: Ruling,
@@ -55,7 +55,7 @@ export function forbiddenAnswer(why: readonly string[]): JsonObject {
 
 const HINT_FAILED = "its confirmation hint failed, so the default one is shown";
 
-// An author's function that fails must not keep the question from people; they are told that it did.
+// If the author's function throws, the question is still asked; the card says that it failed.
 function hintOf(
   { name, confirmation }: GatedTool,
   args: unknown,

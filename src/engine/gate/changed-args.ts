@@ -5,10 +5,10 @@ import type { CallRecord } from "../ledger/index.ts";
 type Parse<Args> = (args: JsonObject) => Promise<ParseOutcome<Args>>;
 
 /**
- * Parses arguments that a person sent in place of those they were shown, so that what is shown is still what runs. A
- * card that shows the input keeps to the input, which is parsed when the body is entered. One that shows what was
- * parsed gives that to the parser a second time, so a schema that then makes something else of what the person left
- * alone, or of its own output, is refused with the field named: nobody could say which of the two was meant.
+ * Parses arguments that a person sent in place of those they were shown, so that what is shown is still what runs. If
+ * the card shows the input, the input is stored and parsed when the function runs. If the card shows parsed arguments,
+ * they are parsed a second time. If the schema then changes a field that the person did not change, or changes its own
+ * output, the arguments are refused with that field's name, because it is not clear which value was meant.
  */
 export async function parseChanged<Args>(
   { args: shown, unparsed }: Pick<CallRecord, "args" | "unparsed">,
@@ -37,7 +37,7 @@ function misfit(field = "", message: string): Extract<ParseOutcome<never>, { ok:
   return { ok: false, field, message };
 }
 
-// A schema's own code may fail at what a person sent; that is no failure of ours.
+// The schema's own code may throw; that is not an internal error.
 async function attempt<Args>(parse: Parse<Args>, args: JsonObject): Promise<ParseOutcome<Args>> {
   try {
     return await parse(args);
@@ -46,7 +46,7 @@ async function attempt<Args>(parse: Parse<Args>, args: JsonObject): Promise<Pars
   }
 }
 
-/** The first member that was sent as it was shown and is another after parsing. */
+/** The first member that was sent unchanged and is different after parsing. */
 function firstMoved(
   shown: JsonValue | undefined,
   sent: JsonValue | undefined,

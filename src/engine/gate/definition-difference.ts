@@ -34,7 +34,7 @@ function memberChanges(what: string, before: JsonObject, now: JsonObject): reado
   });
 }
 
-/** What else of a schema changed beside its properties: which are required, whether others are allowed. */
+/** Other changes of a schema: which properties are required, whether others are allowed. */
 function restChange(name: string, before: JsonObject = {}, now: JsonObject = {}): readonly string[] {
   const { properties: _before, ...was } = before;
   const { properties: _now, ...is } = now;

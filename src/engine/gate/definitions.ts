@@ -6,8 +6,8 @@ import { differenceOf } from "./definition-difference.ts";
 const KIND = "tool-definition";
 
 /**
- * The definitions of tools that people were asked about, kept by digest, so that a tool that changed since can be
- * shown with the difference. One write for each definition ever asked about; none for a call.
+ * Stores the definitions of tools that people were asked about, by digest, so that the difference can be shown if a
+ * tool changes. One write per definition, none per call.
  */
 export class Definitions {
   readonly #ledger: Ledger;
@@ -18,17 +18,17 @@ export class Definitions {
   }
 
   async keep(definition: ToolDefinition): Promise<void> {
-    // Of a remote agent's tool only the name is known: there is never a difference to tell.
+    // Of a remote agent's tool only the name is known, so there is never a difference to show.
     if (definition.description === undefined && definition.parameters === undefined) return;
     const id = definitionDigest(definition);
     if (this.#kept.has(id)) return;
-    // Another process may have kept it first; by its digest it is the same.
+    // Another process may have stored it first; the same digest means the same definition.
     if ((await this.#ledger.item(KIND, id)) === undefined)
       await this.#ledger.putItem({ kind: KIND, id, value: toJson(definition) }, 0);
     this.#kept.add(id);
   }
 
-  /** What changed since the definition with this digest; undefined if that one was not kept. */
+  /** What changed since the definition with this digest; undefined if that one is not stored. */
   async differenceSince(digest: string, now: ToolDefinition): Promise<readonly string[] | undefined> {
     const kept = (await this.#ledger.item(KIND, digest))?.value;
     return isJsonObject(kept) ? differenceOf(kept as JsonObject & ToolDefinition, now) : undefined;

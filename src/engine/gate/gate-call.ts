@@ -18,7 +18,7 @@ export interface GateCallInput {
   readonly definitionDigest: string;
   readonly requesters: readonly string[];
   readonly by: Principal;
-  /** What the gate says is to become of it. */
+  /** The gate's ruling. */
   readonly plan: CallPlan;
 }
 
@@ -28,7 +28,7 @@ export interface OpenedGateCall {
   readonly claimed?: Claimed;
 }
 
-/** Opens the call, or finds the one that has this key already. One key is one call, whoever uses it. */
+/** Opens the call, or finds the one that already has this key. One key is one call, for all callers. */
 export async function openGateCall(parts: EngineParts, input: GateCallInput): Promise<OpenedGateCall> {
   const argsDigest = valueDigest(parts.ledger.digestKey, input.args);
   return transact<OpenedGateCall>(parts, { session: input.session }, async (snapshot) => {
@@ -43,7 +43,7 @@ export async function openGateCall(parts: EngineParts, input: GateCallInput): Pr
   });
 }
 
-// After an amendment `args` are the approver's; the key belongs to those that opened the call.
+// After an amendment `args` are the approver's; the key belongs to the original arguments.
 function askedDigest(parts: EngineParts, call: CallRecord): string {
   const { originalArgs } = call;
   return originalArgs === undefined ? call.argsDigest : valueDigest(parts.ledger.digestKey, originalArgs);
@@ -99,7 +99,7 @@ function planQuestion(
   return { draft, value: { callId: call.id } };
 }
 
-// A policy forbids it: on record, so that its key keeps this answer.
+// A policy forbids it. It is stored, so that its key always gets this answer.
 function planAnswer(
   draft: Draft,
   call: CallRecord,

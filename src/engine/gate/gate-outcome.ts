@@ -4,7 +4,7 @@ import { isAnswered } from "../lifecycle/index.ts";
 import type { Principal } from "../people/index.ts";
 import { type Confirmation, toConfirmation } from "../questions/index.ts";
 
-/** What has become of one use of a gated function. */
+/** The outcome of one call of a gated function. */
 export type GateOutcome<Result> =
   /** `callId` is what `engine.finished` waits for. */
   | { readonly status: "pending"; readonly confirmation: Confirmation; readonly callId: string }
@@ -16,10 +16,10 @@ export type GateOutcome<Result> =
   | { readonly status: "denied"; readonly reason?: string; readonly byPolicy?: true }
   | { readonly status: "expired" }
   | { readonly status: "cancelled"; readonly reason: string }
-  /** It started and its end is not known: a person has to settle it. */
+  /** It started, and its outcome is unknown: a person must settle it. */
   | { readonly status: "unknown"; readonly callId: string };
 
-/** Reads the outcome from the ledger, so that every process and every time gives the same one. */
+/** Reads the outcome from the ledger, so that every process returns the same one. */
 export function outcomeOf<Result extends JsonValue | undefined>(
   snapshot: Snapshot | undefined,
   viewer: Principal,
@@ -45,7 +45,7 @@ function answeredOutcome<Result>(
 ): GateOutcome<Result> {
   switch (call.status) {
     case "succeeded":
-      // The body's own type: this is what it returned, as JSON.
+      // The cast is safe: this is what the function returned, as JSON.
       return { status: "succeeded", result: call.result as Result };
     case "denied": {
       const byPolicy = confirmation === undefined;

@@ -345,7 +345,7 @@ describe("the outcome", () => {
     expect(runs).toBe(1);
   });
 
-  test("of a body that throws something that is no error is failed as well", async () => {
+  test("of a function that throws something other than an Error is failed too", async () => {
     const sync = engine.gate("sync", {}, () => {
       throw "a string" as unknown as Error;
     });
@@ -393,7 +393,7 @@ describe("the outcome", () => {
     });
   });
 
-  test("of more bytes than are kept succeeded, says so, and does not run again", async () => {
+  test("of a call with a result over the limit succeeded, says so, and does not run again", async () => {
     const limited = new Engine({ ledger, clock, maxResultBytes: 10 });
     let ran = 0;
     const long = (name: string, result: JsonValue): Promise<GateOutcome<JsonValue>> => {
@@ -424,7 +424,7 @@ describe("the outcome", () => {
     });
   });
 
-  test("is executing for whoever asks while another process runs the body", async () => {
+  test("is executing for every caller while another process runs the function", async () => {
     const other = new Engine({ ledger, clock });
     const { promise: end, resolve: finish } = Promise.withResolvers<string>();
     let started = false;

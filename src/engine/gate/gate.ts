@@ -13,24 +13,24 @@ import { type GateContext, type GatedTool, meets, toConfirmationRules } from "./
 import { type CallSubject, judge, rulesAt } from "./judge.ts";
 import { toLiveTool } from "./live-tool.ts";
 import { planUnder } from "./plan.ts";
-import type { Door } from "./policy.ts";
+import type { EntryPoint } from "./policy.ts";
 import type { Ruling } from "./verdict.ts";
 
-/** How a gated function is described, asked about and run. */
+/** Options of a gated function. */
 export interface GateOptions<Args> {
-  /** The app that its calls are listed under; functions may share one. `gate:<name>` if nothing is said. */
+  /** The app that its calls are listed under; functions may share one. Default: `gate:<name>`. */
   readonly app?: string;
-  /** How its calls come here, as policies are told; `"gate"` if nothing is said. */
-  readonly door?: Door;
+  /** The entry point that policies see. Default: `"gate"`. */
+  readonly entryPoint?: EntryPoint;
   readonly description?: string;
-  /** Takes the place of an earlier definition: for functions that others describe, such as a server's tools. */
+  /** Replaces an earlier definition: for functions that others describe, such as a server's tools. */
   readonly redefine?: boolean;
-  /** The server that does the work, where that is not this program: shown, and bound to the approval. */
+  /** The server that does the work, if it is not this program: shown, and bound to the approval. */
   readonly source?: string;
-  /** What that server says of the function; bound to the approval. */
+  /** The server's annotations of the function; bound to the approval. */
   readonly annotations?: JsonObject;
   readonly parameters?: Parameters<Args>;
-  /** True, or a judgement on the arguments; one that throws means yes. */
+  /** True, or a function of the arguments; if it throws, a person is asked. */
   readonly requireConfirmation?: boolean | ((args: Args, context: GateContext) => boolean | Promise<boolean>);
   readonly confirmationHint?: string | ((args: Args) => string);
   /** What an approval's payload must look like. */
@@ -38,18 +38,18 @@ export interface GateOptions<Args> {
   readonly approvers?: Approvers;
   readonly expiresInMs?: number;
   readonly amendable?: true | readonly string[];
-  /** Safe under concurrent calls with one key: may be run again after a crash. */
+  /** Safe to run again with the same key, even concurrently: may be repeated after a crash. */
   readonly idempotent?: boolean;
-  /** Changes nothing, so may be run again after a crash. */
+  /** Changes nothing, so it may be repeated after a crash. */
   readonly readOnly?: boolean;
-  /** JSON pointers to arguments that nobody but the function may see. */
+  /** JSON pointers to arguments that only the function may see. */
   readonly secrets?: readonly string[];
   readonly onDenied?: "invoke";
 }
 
 const KNOWN_OPTIONS: ReadonlySet<string> = new Set<keyof GateOptions<unknown>>([
   "app",
-  "door",
+  "entryPoint",
   "description",
   "redefine",
   "source",
@@ -67,23 +67,23 @@ const KNOWN_OPTIONS: ReadonlySet<string> = new Set<keyof GateOptions<unknown>>([
   "onDenied",
 ]);
 
-/** One use of a gated function: the same key again gives the same outcome. */
+/** Who calls a gated function, and under which key: the same key gives the same outcome. */
 export interface GateUse {
   readonly key: string;
   readonly by: PrincipalInput;
 }
 
-/** A function behind the gate. The same key again gives the outcome of the same call. */
+/** A function behind the gate. The same key gives the outcome of the same call. */
 export interface GatedFunction<Args, Result extends JsonValue | undefined> {
   (args: Args, use: GateUse): Promise<GateOutcome<Result>>;
-  /** What the gate says of such a call now. Nothing is asked, stored or run. */
+  /** The gate's ruling for such a call now. Nothing is asked, stored or run. */
   judge(args: Args, by: PrincipalInput): Promise<Ruling>;
 }
 
-/** What runs once the call may run. It gets the arguments that were shown, and the context of the call. */
+/** The function that runs when the call may run. It gets the arguments that were shown, and the context of the call. */
 export type GateBody<Args, Result> = (args: Args, context: CallContext) => Promise<Result>;
 
-/** A function behind the gate, and the tool as which the engine runs its calls. */
+/** A function behind the gate, and the tool that the engine runs for it. */
 export interface Gate<Args, Result extends JsonValue | undefined> {
   readonly app: string;
   readonly tool: LiveTool;
@@ -102,7 +102,7 @@ export function createGate<Args, Result extends JsonValue | undefined>(
   const { name, options, body } = definition;
   checkOptions(name, options);
   const tool = toGatedTool(name, options);
-  const rules = rulesAt(engine.parts, options.door ?? "gate");
+  const rules = rulesAt(engine.parts, options.entryPoint ?? "gate");
   const live = toLiveTool(
     { rules, tool },
     {
@@ -112,7 +112,7 @@ export function createGate<Args, Result extends JsonValue | undefined>(
   );
   const { app = `gate:${name}` } = options;
   const prepare = async (input: Args, key: string, by: Principal) => {
-    // Not an object only where the compiler was not asked; the schema refuses it.
+    // In plain JavaScript this may not be an object; the schema refuses it.
     const parsed = await parseArguments(tool, input as JsonObject);
     if (!parsed.ok) throw misfit(name, parsed);
     const gated = { tool, parsed, subject: subjectFor(app, key, by) };
@@ -155,7 +155,7 @@ function checkOptions<Args>(name: string, options: GateOptions<Args>): void {
 }
 
 function toGatedTool<Args>(name: string, options: GateOptions<Args>): GatedTool {
-  const { description, annotations, source, secrets = [], door } = options;
+  const { description, annotations, source, secrets = [], entryPoint } = options;
   const shape = readShape(options.parameters);
   const { jsonSchema: parameters } = shape;
   return {
@@ -175,7 +175,7 @@ function toGatedTool<Args>(name: string, options: GateOptions<Args>): GatedTool 
     parse: (args) => shape.parse(args),
     gates: async (args, context) =>
       (await meets(options.requireConfirmation, args as Args, context))
-        ? [door === "mcp" ? "mcp" : "tool"]
+        ? [entryPoint === "mcp" ? "mcp" : "tool"]
         : [],
   };
 }

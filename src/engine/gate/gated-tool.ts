@@ -11,7 +11,7 @@ export interface GateContext {
   readonly sessionId: string;
 }
 
-/** How a tool's confirmations are put to people. */
+/** How people are asked about a tool's calls. */
 export interface ConfirmationRules {
   readonly approvers: Approvers;
   readonly expiresInMs?: number;
@@ -19,16 +19,16 @@ export interface ConfirmationRules {
   readonly onDenied?: "invoke";
   /** JSON Schema of an approval's payload. */
   readonly payloadSchema?: JsonObject;
-  /** What the body gets of such a payload, by the author's whole schema; as it was sent if nothing is said. */
+  /** The payload that the function gets, parsed with the author's schema. Default: as it was sent. */
   readonly readPayload?: (sent: JsonValue) => Promise<PayloadReading>;
   readonly layout?: CardLayout;
   hint(args: unknown): string | undefined;
 }
 
-/** Where a tool's gate came from; an `allow` rule lifts none of these. */
+/** Where a tool's gate came from; an `allow` rule does not remove any of these. */
 export type AuthorGate = "tool" | "toolset" | "manifest" | "mcp" | "remote";
 
-/** A tool as the gate sees it, whichever door its calls come through. */
+/** A tool as the gate sees it, wherever its calls come from. */
 export interface GatedTool {
   readonly name: string;
   /** JSON Schema of the arguments. */
@@ -41,11 +41,11 @@ export interface GatedTool {
   /** MCP server or remote agent. */
   readonly source?: string;
   parse(args: JsonObject): Promise<ParseOutcome<unknown>>;
-  /** The gates its author set that this call meets. A judgement that fails counts as met. */
+  /** The author's gates that apply to this call. A predicate that throws applies. */
   gates(args: unknown, context: GateContext): Promise<readonly AuthorGate[]>;
 }
 
-/** Reads an author's options into how the tool's confirmations are put. */
+/** Turns an author's options into the rules for the tool's confirmations. */
 export function toConfirmationRules(
   options: AskingOptions & {
     readonly confirmationHint?: string | ((args: never) => string);
@@ -65,7 +65,7 @@ export function toConfirmationRules(
   };
 }
 
-/** Does the call meet the gate? Anything but a plain `false`, and any failure, means yes. */
+/** Does the gate apply to the call? Anything except `false`, and any error, means yes. */
 export async function meets<Args>(
   gate: boolean | ((args: Args, context: GateContext) => boolean | Promise<boolean>) | undefined,
   args: Args,

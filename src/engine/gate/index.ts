@@ -1,9 +1,9 @@
 /**
- * The one gate: every call passes it, from a Runner's agent, `engine.gate`, an MCP gateway or a remote agent.
- * Decided here: whether a call runs, is asked about or is denied (`judge`): what the tool's author, policies and hooks
- * say together, the strictest wins; what the card says; how arguments are parsed, changed and restored;
- * and, for `engine.gate`, what the caller is told about a call that waits, ran, was denied or is unknown.
- * Whatever fails, be it a predicate, a policy or a hint, has permitted nothing: a person is asked.
+ * The one gate: every call passes it, from a Runner's agent, `engine.gate`, an MCP gateway or a remote agent. Decided
+ * here: whether a call runs, is asked about or is denied (`judge`): what the tool's author, policies and hooks say
+ * together, the strictest wins; what the card says; how arguments are parsed, changed and restored; and, for
+ * `engine.gate`, what the caller is told about a call that waits, ran, was denied or is unknown. If a predicate, a
+ * policy or a hint fails, a person is asked.
  */
 
 export { parseArguments, restoreArguments } from "./arguments.ts";
@@ -31,5 +31,5 @@ export { type CallSubject, type GatedCall, type GateRules, judge, rulesAt } from
 export type { HookAnswer } from "./judge-again.ts";
 export { toLiveTool } from "./live-tool.ts";
 export { planUnder } from "./plan.ts";
-export type { Door, Policy, PolicyCall, PolicyVerdict } from "./policy.ts";
+export type { EntryPoint, Policy, PolicyCall, PolicyVerdict } from "./policy.ts";
 export type { Ruling, Verdict } from "./verdict.ts";

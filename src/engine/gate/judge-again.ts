@@ -7,22 +7,22 @@ import type { GatedTool } from "./gated-tool.ts";
 import { type GateRules, judge, storedSubject } from "./judge.ts";
 import type { Ruling, Verdict } from "./verdict.ts";
 
-/** What hooks left of a call: its arguments with what they ask for, or an answer in its place. */
+/** The result of the hooks for a call: its arguments and confirmation requests, or an answer that replaces the call. */
 export type HookAnswer =
   | { readonly args: JsonObject; readonly verdicts: readonly Verdict[]; readonly card: AskOptions }
   | { readonly answer: JsonValue };
 
-/** A tool, and all that judges its calls. */
+/** A tool, and everything that judges its calls. */
 export interface JudgedTool {
   readonly rules: GateRules;
   readonly tool: GatedTool;
-  /** What hooks make of these arguments of a stored call. */
+  /** Runs the hooks on a stored call with these arguments. */
   hooks?(about: StoredCall, args: JsonObject): Promise<HookAnswer>;
 }
 
 type Objection = Extract<Amendment, { ok: false }>;
 
-/** What all that judges calls says of a stored one with these arguments; or why they cannot run as they are. */
+/** The ruling for a stored call with these arguments, or why they cannot run. */
 export type Judged =
   | {
       readonly ok: true;
@@ -30,14 +30,14 @@ export type Judged =
       /** What the body would get. */
       readonly value: unknown;
       readonly ruling: Ruling;
-      /** What a hook that asks would put on the card. */
+      /** What a hook adds to the card. */
       readonly card: AskOptions;
     }
   | Objection;
 
 /**
  * Takes a stored call through parsing, hooks and the gate, as if these arguments had just been sent. Hooks see what
- * would run. Where one would make something else of it, or answer it, nothing runs: the approver saw neither.
+ * would run. If a hook changes or answers the call, nothing runs, because the approver did not see that.
  */
 export async function judgeAgain(judged: JudgedTool, about: StoredCall, given: JsonObject): Promise<Judged> {
   const { rules, tool } = judged;
@@ -55,7 +55,7 @@ export async function judgeAgain(judged: JudgedTool, about: StoredCall, given: J
 const REWRITTEN = "a beforeTool hook would change this value; send the changed value to approve it";
 const LONGEST_ANSWER = 500;
 
-// A hook's answer takes the place of the call, so there is nothing left to approve.
+// A hook's answer replaces the call, so there is nothing to approve.
 function answeredInstead(answer: JsonValue): Objection {
   const error = isJsonObject(answer) ? member(answer, "error") : undefined;
   const words = typeof error === "string" ? error : JSON.stringify(answer);

@@ -34,7 +34,7 @@ function callOf(
 const state: GateRules["state"] = async (key) => ({ of: key });
 
 function rulesOf(...policies: readonly Policy[]): GateRules {
-  return { door: "mcp", policies, definitions, state, now: () => 1000 };
+  return { entryPoint: "mcp", policies, definitions, state, now: () => 1000 };
 }
 
 const says =
@@ -49,7 +49,7 @@ test("a policy is told all that is known of a call, and the state of its session
   );
   expect(seen).toEqual([
     {
-      door: "mcp",
+      entryPoint: "mcp",
       app: "shop",
       agent: "clerk",
       tool: "pay",

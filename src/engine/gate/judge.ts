@@ -4,12 +4,12 @@ import type { StoredCall } from "../host.ts";
 import type { EngineParts } from "../parts.ts";
 import type { Definitions } from "./definitions.ts";
 import type { AuthorGate, GatedTool } from "./gated-tool.ts";
-import { type Door, type Policy, type PolicyCall, type PolicyVerdict, verdictOf } from "./policy.ts";
+import { type EntryPoint, type Policy, type PolicyCall, type PolicyVerdict, verdictOf } from "./policy.ts";
 import { type Ruling, rule, type Verdict } from "./verdict.ts";
 
-/** What calls that come through one door are judged with. */
+/** What the calls of one entry point are judged with. */
 export interface GateRules {
-  readonly door: Door;
+  readonly entryPoint: EntryPoint;
   readonly policies: readonly Policy[];
   readonly definitions: Definitions;
   /** The state that a session sees, by its key. */
@@ -17,14 +17,14 @@ export interface GateRules {
   now(): number;
 }
 
-/** What calls through this door are judged with: the engine's policy, and the app's own beside it. */
+/** What the calls of this entry point are judged with: the engine's policy and the app's own. */
 export function rulesAt(
   { ledger, clock, definitions, policy }: EngineParts,
-  door: Door,
+  entryPoint: EntryPoint,
   own?: Policy,
 ): GateRules {
   return {
-    door,
+    entryPoint,
     policies: [policy, own].filter((one) => one !== undefined),
     definitions,
     state: (session) => ledger.state(session),
@@ -38,7 +38,7 @@ export interface CallSubject {
   readonly agent: string;
   readonly user: string;
   readonly requesters: readonly string[];
-  /** Without a key where it has yet to be made. */
+  /** No key if the session does not exist yet. */
   readonly session: { readonly id: string; readonly key?: string };
 }
 
@@ -50,8 +50,8 @@ export interface GatedCall {
 }
 
 /**
- * Judges a call, through whichever door it came: what its tool's author, the policies and the hooks say together. The
- * strictest wins. Whatever fails has permitted nothing: a person is asked.
+ * Judges a call, from any entry point: what its tool's author, the policies and the hooks say together. The strictest
+ * wins. If anything fails, a person is asked.
  */
 export async function judge(
   rules: GateRules,
@@ -66,7 +66,7 @@ export async function judge(
   return rule([...authors, ...ruled, ...hooks]);
 }
 
-/** The reason of a policy that denies this stored call now, if one does. One that fails denies. */
+/** The reason of a policy that now denies this stored call, if any. A policy that throws denies. */
 export async function denialOf(
   rules: GateRules,
   tool: GatedTool,
@@ -80,7 +80,7 @@ export async function denialOf(
 /** Which call a stored one is. */
 export function storedSubject({ call, session }: StoredCall): CallSubject {
   const { app, agent, requesters = [session.user] } = call;
-  // A gated function's session belongs to nobody: its user is whoever used it.
+  // A gated function's session has no user of its own: the user is the caller.
   const user = call.frame === undefined ? (requesters.at(-1) ?? session.user) : session.user;
   return { app, agent, user, requesters, session: { id: session.id, key: call.session } };
 }
@@ -117,7 +117,7 @@ async function verdictsOf(
   if (policies.length === 0) return [];
   const described = await describe(rules, call);
   const verdicts = policies.flatMap((policy) => verdictOf(policy, described, otherwise) ?? []);
-  // One policy's `allow` does not lift what another asks for.
+  // One policy's `allow` does not cancel another's `confirm`.
   const asked = verdicts.some(({ outcome }) => outcome !== "allow");
   return verdicts.filter(({ outcome }) => !asked || outcome !== "allow").map(toVerdict);
 }
@@ -126,7 +126,7 @@ async function describe(rules: GateRules, { tool, args, subject }: RuledCall): P
   const { app, agent, user, requesters, session } = subject;
   const { annotations } = tool.definition;
   return {
-    door: rules.door,
+    entryPoint: rules.entryPoint,
     app,
     agent,
     tool: tool.name,

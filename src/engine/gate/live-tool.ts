@@ -6,7 +6,7 @@ import { denialOf } from "./judge.ts";
 import { type JudgedTool, judgeAgain } from "./judge-again.ts";
 import { strictest } from "./verdict.ts";
 
-/** A tool as the engine runs it: judged by the same rules whichever door its calls come through. */
+/** A tool as the engine runs it: judged by the same rules wherever its calls come from. */
 export function toLiveTool(
   judged: JudgedTool,
   { onDenied, run }: Pick<LiveTool, "run"> & { readonly onDenied?: "invoke" | undefined },
@@ -28,7 +28,7 @@ export function toLiveTool(
   };
 }
 
-// Asked anew only if the changed tool takes the arguments as they are, and no rule forbids it.
+// People are asked again only if the changed tool accepts the arguments unchanged, and no rule forbids it.
 async function showAgain(judged: JudgedTool, about: StoredCall): Promise<ShownAgain | undefined> {
   const { rules, tool } = judged;
   const { call } = about;

@@ -4,7 +4,7 @@ import { type CardNotes, forbiddenAnswer, questionFor } from "./card.ts";
 import type { GatedCall, GateRules } from "./judge.ts";
 import type { Ruling } from "./verdict.ts";
 
-/** What becomes of a call under its ruling: it is answered with the denial, runs, or is asked about. */
+/** What happens to a call under its ruling: it gets the denial, it runs, or a person is asked. */
 export async function planUnder(
   ruling: Ruling,
   { rules, call }: { readonly rules: GateRules; readonly call: GatedCall },

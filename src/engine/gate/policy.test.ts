@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { type Policy, type PolicyCall, verdictOf } from "./policy.ts";
 
 const call: PolicyCall = {
-  door: "runner",
+  entryPoint: "runner",
   app: "a",
   agent: "a",
   tool: "pay",

@@ -4,23 +4,23 @@ import type { Approvers } from "../people/index.ts";
 import { checkAsking } from "./asking-options.ts";
 
 /** How a call came here: from a Runner's agent, a gated function, an MCP gateway's client, or a remote agent. */
-export type Door = "runner" | "gate" | "mcp" | "remote";
+export type EntryPoint = "runner" | "gate" | "mcp" | "remote";
 
-/** A call as a rule sees it: the same description at every door. */
+/** A call as a rule sees it: described the same way at every entry point. */
 export interface PolicyCall {
-  readonly door: Door;
+  readonly entryPoint: EntryPoint;
   readonly app: string;
   readonly agent: string;
   readonly tool: string;
   /** After hooks and parsing: what would run. */
   readonly args: JsonObject;
-  /** What an MCP server says of its tool. */
+  /** The MCP server's annotations of its tool. */
   readonly annotations?: JsonObject;
   /** MCP server or remote agent. */
   readonly source?: string;
   /** For whom the call is made. */
   readonly user: string;
-  /** Everyone who counts as having asked. */
+  /** Everyone who counts as the requester. */
   readonly requesters: readonly string[];
   /** The session's id; of a gated function, the key of the call. */
   readonly session: string;
@@ -30,7 +30,7 @@ export interface PolicyCall {
   readonly at: number;
 }
 
-/** What a rule says of a call. */
+/** A rule's verdict on a call. */
 export interface PolicyVerdict {
   readonly outcome: "allow" | "confirm" | "deny";
   readonly reason: string;
@@ -38,18 +38,18 @@ export interface PolicyVerdict {
 }
 
 /**
- * Rules over all calls, through every door. They run before the gate, again on amended arguments and, for `deny`, when
- * an approved call is about to start; so they must answer at once and from what they are given. One that throws, or
- * gives what is no verdict, means `confirm`, and at the start of an approved call, `deny`. One that asks people whom
- * nobody can be (misspelt `approvers`, an empty list) means `deny`, with what is wrong with them as the reason.
+ * Rules over all calls, from every entry point. They run before the gate, again on amended arguments and, for `deny`,
+ * when an approved call is about to start; so they must be synchronous and use only what they are given. A rule that
+ * throws, or returns an invalid verdict, means `confirm`; at the start of an approved call it means `deny`. Impossible
+ * `approvers` (misspelt, or an empty list) mean `deny`, with the problem as the reason.
  */
 export type Policy = (call: PolicyCall) => PolicyVerdict | undefined;
 
 const OUTCOMES: ReadonlySet<unknown> = new Set<PolicyVerdict["outcome"]>(["allow", "confirm", "deny"]);
 
 /**
- * What the rules say of a call, if they say anything. A rule that throws, or answers with what is no verdict (a
- * promise, a misspelt outcome), has permitted nothing: `otherwise` it is.
+ * The verdict of the rules for a call, if any. A rule that throws, or returns an invalid verdict (a promise, a misspelt
+ * outcome), counts as `otherwise`.
  */
 export function verdictOf(
   policy: Policy | undefined,
@@ -72,7 +72,7 @@ export function verdictOf(
   }
 }
 
-// Anybody else in their place would be somebody whom the rule did not name, and with nobody the card would wait for good.
+// Other approvers would be people whom the rule did not name, and without approvers the card would wait forever.
 function flawOf(approvers: Approvers | undefined, rule: string): string | undefined {
   try {
     checkAsking(`The policy rule "${rule}"`, approvers === undefined ? {} : { approvers });

@@ -1,16 +1,16 @@
 import type { Approvers } from "../people/index.ts";
 import type { AuthorGate } from "./gated-tool.ts";
 
-/** What one source says of a call. */
+/** What one source says about a call. */
 export interface Verdict {
   readonly source: AuthorGate | "policy" | "hook";
   readonly outcome: "allow" | "confirm" | "deny";
   readonly why: string;
-  /** Who may decide, where the source says so. */
+  /** Who may decide, if the source says so. */
   readonly approvers?: Approvers;
 }
 
-/** What all sources together say, and everything that they gave as a reason. */
+/** What all sources together say, with all their reasons. */
 export interface Ruling {
   readonly outcome: "allow" | "confirm" | "deny";
   readonly why: readonly string[];
@@ -22,8 +22,8 @@ export interface Ruling {
 const AUTHORS_OWN: ReadonlySet<Verdict["source"]> = new Set(["tool", "toolset"]);
 
 /**
- * The strictest wins: deny, then confirm, then allow. An `allow` lifts only what rules ask for, never a gate
- * that a tool's author, a toolset, a manifest or a hook set.
+ * The strictest wins: deny, then confirm, then allow. An `allow` cancels only what rules ask for, never a gate of a
+ * tool's author, a toolset, a manifest or a hook.
  */
 export function rule(verdicts: readonly Verdict[]): Ruling {
   const denials = verdicts.filter(({ outcome }) => outcome === "deny");
@@ -43,8 +43,8 @@ export function rule(verdicts: readonly Verdict[]): Ruling {
 }
 
 /**
- * Who may decide, where a rule says something beside the tool: a rule may ask for more than the tool's author did, and
- * never for less. Of two that name people, the rule's are those of whoever runs the app.
+ * Who may decide, if both a rule and the tool say something: a rule may be stricter than the tool's author, never less
+ * strict. If both name people, the rule wins, because it comes from the operator of the app.
  */
 export function strictest(author: Approvers, ruled: Approvers | undefined): Approvers {
   if (ruled === undefined || ruled === "requester") return author;

@@ -1,9 +1,7 @@
 /**
- * The states of calls, confirmations and frames, and the moves between them.
- * The tables are the whole truth: a move that is not in them is refused.
- * Decided here: which command leads from which status to which;
- * what counts as over; and the one status that people see, derived from call and confirmation.
- * Pure functions, without any I/O.
+ * The states of calls, confirmations and frames, and the moves between them. The tables are complete: any other
+ * transition is refused. Decided here: which command leads from which status to which; which statuses are final; and
+ * the single status that people see, computed from call and confirmation. Pure functions, without any I/O.
  */
 
 export {

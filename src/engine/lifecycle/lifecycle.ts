@@ -54,8 +54,8 @@ export const CONFIRMATION_TRANSITIONS: Table<ConfirmationStatus, ConfirmationCom
 };
 
 export const CALL_TRANSITIONS: Table<CallStatus, CallCommand> = {
-  // `reask`: the tool is not the one that was shown; the question is put again.
-  // `doubt`: the ledger is an earlier state of itself, and it may have run since, or did.
+  // `reask`: the tool is not the one that was shown; people are asked again. `doubt`: the ledger was restored or lost
+  // commits, and the call may have run, or did.
   waiting: {
     approve: "ready",
     reask: "waiting",
@@ -71,16 +71,16 @@ export const CALL_TRANSITIONS: Table<CallStatus, CallCommand> = {
     "word-denial": "denied",
     "word-expiry": "expired",
     ask: "suspended",
-    // Its work is another agent's, in a frame of its own.
+    // Its work was delegated to another agent, in its own frame.
     delegate: "suspended",
     lose: "unknown",
-    // In an earlier attempt than one that ran.
+    // At an earlier attempt than the one that ran.
     doubt: "unknown",
     release: "ready",
   },
-  // `refuse`: denied, but the tool is entered once more to word the answer.
+  // `refuse`: denied, but the tool runs once more to word the answer.
   suspended: {
-    // What the delegate ended with.
+    // The result of the delegated work.
     return: "succeeded",
     "return-failed": "failed",
     approve: "ready",
@@ -96,7 +96,7 @@ export const CALL_TRANSITIONS: Table<CallStatus, CallCommand> = {
     fail: "failed",
     "word-denial": "denied",
     "word-expiry": "expired",
-    // Its owner knows that the body never began.
+    // Its owner knows that the function never started.
     release: "ready",
     "settle-succeeded": "succeeded",
     "settle-failed": "failed",
@@ -114,7 +114,7 @@ export const FRAME_TRANSITIONS: Table<FrameStatus, FrameCommand> = {
   stepping: {
     wait: "waiting",
     yield: "ready",
-    // Its process was lost; another takes the same step.
+    // Its process was lost; another process takes the same step.
     "take-over": "stepping",
     finish: "done",
     fail: "failed",
@@ -126,7 +126,7 @@ export const FRAME_TRANSITIONS: Table<FrameStatus, FrameCommand> = {
   cancelled: {},
 };
 
-/** The status a confirmation moves to, or undefined where the command is not legal. */
+/** The status that a confirmation moves to, or undefined if the command is not allowed. */
 export function nextConfirmation(
   status: ConfirmationStatus,
   command: ConfirmationCommand,
@@ -134,12 +134,12 @@ export function nextConfirmation(
   return CONFIRMATION_TRANSITIONS[status][command];
 }
 
-/** The status a call moves to, or undefined where the command is not legal. */
+/** The status that a call moves to, or undefined if the command is not allowed. */
 export function nextCall(status: CallStatus, command: CallCommand): CallStatus | undefined {
   return CALL_TRANSITIONS[status][command];
 }
 
-/** The statuses in which a row may begin. A call that needs nobody begins with its answer, or executing. */
+/** The initial statuses of a row. A call that needs no approval starts as answered or executing. */
 export const FIRST_STATUSES: {
   readonly call: readonly CallStatus[];
   readonly confirmation: readonly ConfirmationStatus[];
@@ -155,7 +155,9 @@ interface Row<Status> {
   readonly status: Status;
 }
 
-/** The call's status after these commands. One that is not legal is a bug: it throws, and nothing is committed. */
+/**
+ * The call's status after these commands. A command that is not allowed is a bug: it throws, and nothing is committed.
+ */
 export function callAfter(call: Row<CallStatus>, ...commands: readonly CallCommand[]): CallStatus {
   return after("Call", CALL_TRANSITIONS, call, commands);
 }
@@ -186,7 +188,7 @@ function after<Status extends string, Command extends string>(
   }, status);
 }
 
-/** Throws unless rows of this sort may begin so: another beginning is a bug. */
+/** Throws unless rows of this kind may start in this status: anything else is a bug. */
 export function checkFirst<Sort extends keyof typeof FIRST_STATUSES>(
   sort: Sort,
   { id, status }: Row<(typeof FIRST_STATUSES)[Sort][number]>,
@@ -198,15 +200,15 @@ export function checkFirst<Sort extends keyof typeof FIRST_STATUSES>(
 
 const ANSWERED: ReadonlySet<CallStatus> = new Set(["succeeded", "failed", "denied", "expired", "cancelled"]);
 
-/** Has the call its final answer? */
+/** Does the call have its final answer? */
 export function isAnswered(status: CallStatus): boolean {
   return ANSWERED.has(status);
 }
 
-/** The one word that the API shows for a confirmation and the call it is about. */
+/** The single status that the API shows for a confirmation and its call. */
 export type ShownStatus = ConfirmationStatus | "executing" | "succeeded" | "failed" | "unknown";
 
-/** Until the approval, the confirmation's own status; from then on, what became of the call. */
+/** Until the approval, the confirmation's own status; after that, the call's. */
 export function shownStatus(confirmation: ConfirmationStatus, call: CallStatus): ShownStatus {
   if (confirmation !== "approved") return confirmation;
   switch (call) {
@@ -216,7 +218,7 @@ export function shownStatus(confirmation: ConfirmationStatus, call: CallStatus):
     case "unknown":
     case "cancelled":
       return call;
-    // Answered otherwise by a later question of the same call; this one stays approved.
+    // A later question of the same call had another outcome; this one stays approved.
     case "denied":
     case "expired":
     case "waiting":

@@ -125,7 +125,7 @@ test("scopes and being on behalf of somebody else never add a right", () => {
   );
 });
 
-test("a question is withdrawn by whoever asked or could decide it, and by no one else", () => {
+test("a question is withdrawn by the requester or somebody who could decide it, and by no one else", () => {
   const rule = { approvers: { roles: ["manager"], notRequester: true }, requesters: [ANA] };
   expect(mayWithdraw(rule, principal({ id: ANA }))).toBe(true);
   expect(mayWithdraw(rule, principal({ onBehalfOf: ANA }))).toBe(true);

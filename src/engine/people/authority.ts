@@ -6,16 +6,16 @@ export interface Ruled {
   readonly requesters: readonly string[];
 }
 
-// The host program, its author's code and the person at this machine: no login stands between them and the
-// requester, so the rule that protects the requester from the model admits them.
+// The host program, its author's code and the person at this machine. There is no login between them and the requester,
+// so they may decide for the rule "requester".
 const VOUCHED_BY_HOST: ReadonlySet<PrincipalKind> = new Set(["local", "provider", "author"]);
 
-/** Kinds whose login says what they may use; without a word about it they may use nothing. */
+/** Kinds whose login has scopes; without scopes they may do nothing. */
 const SCOPED: ReadonlySet<PrincipalKind> = new Set(["token", "oidc", "channel"]);
 
 /**
- * May this principal decide, settle or withdraw anything at all, before any rule is asked? An agent never may. Whoever
- * logged in needs the scope `decide`, and so does everybody about whose scopes something is said.
+ * May this principal decide, settle or withdraw anything at all, before any rule is asked? An agent never may. Everyone
+ * who logged in needs the scope `decide`, and so does every principal that has scopes.
  */
 export function mayJudge({ kind, scopes }: Principal): boolean {
   if (kind === "agent") return false;
@@ -29,14 +29,14 @@ export function withoutRight({ id, kind }: Principal): string {
     : `${id} does not have the scope "decide".`;
 }
 
-/** Is this somebody for whom the host itself speaks? */
+/** Does the host itself vouch for this principal? */
 export function isVouched({ kind }: Pick<Principal, "kind">): boolean {
   return VOUCHED_BY_HOST.has(kind);
 }
 
 /**
- * May this principal decide? The one place that answers it, for every door. Anything not admitted by the
- * rule is refused; an agent is always refused, and where nobody logs in only the requester's own rule is open.
+ * May this principal decide? The one place that answers it, for every way in. Everyone whom the rule does not allow is
+ * refused. An agent is always refused. Without logins, only the rule "requester" can be decided.
  */
 export function mayDecide(rule: Ruled, principal: Principal): boolean {
   if (principal.kind === "agent") return false;
@@ -53,7 +53,7 @@ function admits(
 ): boolean {
   if (notRequester && asked) return false;
   if (users.includes(principal.id) || principal.roles.some((role) => roles.includes(role))) return true;
-  // "Anyone but the requester" still means someone who is known.
+  // "Anyone but the requester" still needs a known person.
   return notRequester && roles.length === 0 && users.length === 0 && principal.authenticated;
 }
 
@@ -65,7 +65,7 @@ export function isRequester(rule: Pick<Ruled, "requesters">, principal: Principa
   );
 }
 
-/** May this principal withdraw the question? Whoever asked, and whoever could decide it. */
+/** May this principal withdraw the question? The requester may, and everyone who could decide it. */
 export function mayWithdraw(rule: Ruled, principal: Principal): boolean {
   return principal.kind !== "agent" && (isRequester(rule, principal) || mayDecide(rule, principal));
 }

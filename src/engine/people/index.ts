@@ -3,7 +3,7 @@
  * A principal comes from the authentication layer or the host program, never from a message.
  * Decided here: who may decide, withdraw and settle (`mayDecide` is the only place that answers it);
  * who may see a question (viewers); and how people log in to the servers of a ledger.
- * Rules are judged on stored rows, so every door gives the same answer.
+ * Rules are judged on stored rows, so every way in gives the same answer.
  */
 
 export {

@@ -18,7 +18,7 @@ test("a ledger that nobody served has no login, and remembers the one it was ser
   expect(await loginModeOf(ledger)).toBe("oidc");
 });
 
-test("a login is not given up in passing", async () => {
+test("a login is not removed by accident", async () => {
   const ledger = await open();
   await setLoginMode(ledger, "tokens");
   await expect(setLoginMode(ledger, "none")).rejects.toMatchObject({ code: "forbidden" });

@@ -8,14 +8,17 @@ export const LOGIN_MODES: readonly LoginMode[] = ["none", "local", "tokens", "oi
 
 const KEY = { kind: "settings", id: "auth" } as const;
 
-/** How the last server of this ledger let people log in; `none` where there was none. What cannot be read throws. */
+/**
+ * How people log in to the servers of this ledger; `none` if there was no server yet. Throws if the stored value cannot
+ * be read.
+ */
 export async function loginModeOf(store: Pick<KeyValueStore, "item">): Promise<LoginMode> {
   return modeIn(await store.item(KEY.kind, KEY.id));
 }
 
 /**
- * Remembers how people log in, for every other door to this ledger. A ledger that has a login does not lose it in
- * passing: going back to `none` throws `forbidden` unless `breakGlass` is set. On disk when it resolves.
+ * Stores how people log in, for every other way in to this ledger. Going back to `none` throws `forbidden` unless
+ * `breakGlass` is set, so that a login is not lost by accident. On disk when it resolves.
  */
 export async function setLoginMode(
   store: Pick<KeyValueStore, "item" | "putItem">,

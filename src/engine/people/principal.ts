@@ -1,4 +1,4 @@
-/** How somebody came to be known. */
+/** How the principal was identified. */
 export type PrincipalKind = "local" | "token" | "oidc" | "channel" | "provider" | "agent" | "author";
 
 /** Who acts. Comes from the authentication layer, or from the host program, never from a message's body. */
@@ -7,13 +7,13 @@ export interface Principal {
   readonly kind: PrincipalKind;
   readonly roles: readonly string[];
   readonly scopes: readonly string[];
-  /** False when the host program merely said so, or nobody asked. */
+  /** False if only the host program says so, or there is no login. */
   readonly authenticated: boolean;
-  /** The person a caller with the right to do so acts for. Both count as the requester. */
+  /** The person that the caller acts for, if the caller has the right to. Both count as the requester. */
   readonly onBehalfOf?: string;
 }
 
-/** The part of a principal that a host program has to give; the rest means "asserted, no roles". */
+/** The part of a principal that a host program must give. Defaults: not authenticated, no roles. */
 export type PrincipalInput = Pick<Principal, "id"> & Partial<Principal>;
 
 /** Completes what a host passed: unauthenticated and without roles unless it says otherwise. */
@@ -21,10 +21,7 @@ export function toPrincipal(input: PrincipalInput): Principal {
   return { kind: "local", roles: [], scopes: [], authenticated: false, ...input };
 }
 
-/**
- * Whoever comes in where nobody is asked to log in. It could be anybody, so this id belongs to no person: no rule
- * that names users or roles admits it.
- */
+/** The caller when there is no login. It could be anybody, so no rule that names users or roles allows it. */
 export const ANYBODY: Principal = {
   id: "local",
   kind: "local",
@@ -39,8 +36,8 @@ export function isAnybody({ id, kind, authenticated }: Principal): boolean {
 }
 
 /**
- * Who may decide. `"requester"` is the acting person guarding themselves from the model; the object form is
- * maker and checker: any of the roles or users, and with `notRequester` never the one who asked.
+ * Who may decide. `"requester"`: the person who asked confirms what the model does for them. The object form is
+ * maker-checker: any of the roles or users, and with `notRequester` never the person who asked.
  */
 export type Approvers =
   | "requester"

@@ -5,8 +5,8 @@ import { isAnybody, type Principal } from "./principal.ts";
 const LONGEST = 200;
 
 /**
- * Everyone to whom a question is shown, as words that a store can index. Somebody may know of it exactly if one of
- * these is among the words that they look as.
+ * Labels for everyone who may see a question, for the store's index. A reader may see it exactly if one of the reader's
+ * labels is among them.
  */
 export function viewersOf({ approvers, requesters }: Ruled): readonly string[] {
   const words = requesters.map(asked);
@@ -17,12 +17,12 @@ export function viewersOf({ approvers, requesters }: Ruled): readonly string[] {
   return distinct(words);
 }
 
-/** The words under which somebody finds what they asked for. */
+/** The labels of a reader's own requests. */
 export function looksAsRequester({ id, onBehalfOf }: Principal): readonly string[] {
   return distinct([asked(id), ...(onBehalfOf === undefined ? [] : [asked(onBehalfOf)])]);
 }
 
-/** The words under which somebody finds all that they may know of: what they asked for, and what they may decide. */
+/** The labels of everything a reader may see: what they asked for, and what they may decide. */
 export function viewsAs(principal: Principal): readonly string[] {
   const words = [...looksAsRequester(principal)];
   if (principal.kind === "agent") return words;
@@ -35,7 +35,7 @@ export function viewsAs(principal: Principal): readonly string[] {
 
 /** The host's own people, for what the requester decides. */
 const HOST = "host";
-/** Whoever is known, for what anyone but the requester decides. */
+/** Any known person, for questions that anyone but the requester may decide. */
 const KNOWN = "known";
 
 function asked(id: string): string {
@@ -50,7 +50,7 @@ function inRole(role: string): string {
   return word("role", role);
 }
 
-// An index holds no text of any length, and not every store a NUL or half a character.
+// An index limits the length of a text, and not every store accepts a NUL or a lone surrogate.
 function word(kind: string, name: string): string {
   const fits = name.length <= LONGEST && !name.includes("\0") && name.isWellFormed();
   return fits ? `${kind}:${name}` : `${kind}#${hash("sha256", JSON.stringify(name), "base64url")}`;

@@ -1,10 +1,10 @@
 import type { Clock } from "../common/index.ts";
 import type { Commit, Ledger } from "../ledger/index.ts";
 
-/** A commit that the ledger said it has. */
+/** A commit that the ledger acknowledged. */
 export interface Acknowledged {
   readonly session: string;
-  /** Of the session, once it was committed. */
+  /** The session's version after the commit. */
   readonly version: number;
   readonly chain: { readonly n: number; readonly hash: string };
   /** Its journal records, and the calls that it wrote. */
@@ -15,12 +15,12 @@ export interface Acknowledged {
 
 const KEPT_MS = 2 * 60_000;
 const MOST_COMMITS = 5_000;
-/** A server loses its last commits, whichever those were; of those that came together any may have been the last. */
+/** A server loses its newest commits; of commits at the same time, any may have been the newest. */
 const NEWEST = 4;
 
 /**
- * The commits of the last minutes that the ledger acknowledged to this process. Those that it does not have any more it
- * has lost: in a crash, if they were not synced, or in a failover.
+ * The commits of the last minutes that the ledger acknowledged to this process. If the ledger no longer has one, it was
+ * lost: in a crash, if it was not synced, or in a failover.
  */
 export class AcknowledgedCommits {
   readonly #clock: Clock;
@@ -43,7 +43,10 @@ export class AcknowledgedCommits {
     if (this.#commits.length > 2 * this.#most) this.#forget();
   }
 
-  /** Those that the ledger has lost, and that are forgotten here with that. All are asked for only if it lost the newest, or must be. */
+  /**
+   * The commits that the ledger has lost; they are removed here. All are checked only if the newest is lost, or if
+   * required.
+   */
   async lost(ledger: Ledger, { all }: { readonly all: boolean }): Promise<readonly Acknowledged[]> {
     this.#forget();
     const known = [...this.#commits];
@@ -80,7 +83,7 @@ async function lostIn(
   for (const commit of commits) {
     const { n, hash } = commit.chain;
     const behind = stored.version < commit.version || stored.chain.n < n;
-    // The same number may be another record's by now.
+    // The number may belong to another record by now.
     if (behind || (n > 0 && (await hashAt(ledger, session, n)) !== hash)) lost.push(commit);
   }
   return lost;

@@ -5,23 +5,23 @@ import type { EngineParts } from "../parts.ts";
 import { cancelRun } from "../sessions/index.ts";
 import type { Notify } from "./notice.ts";
 
-/** What the ledger says of a claim that this process made. */
+/** What the ledger says about a claim that this process made. */
 type ClaimState =
   /** As this process knows it, or further on. */
   | "known"
-  /** It executes by the ledger's word. */
+  /** The ledger shows it as executing. */
   | "held"
   /** The claim was lost; the call is `unknown` now. */
   | "marked-unknown"
-  /** It ran here, and the ledger tells another story of it. */
+  /** It ran here, and the ledger has something else. */
   | "contradicted"
   | "gone";
 
 /**
- * Says to a ledger that may have lost it what this process has claimed lately. A call that was started here and that the
- * ledger takes for not begun becomes `unknown`; an end that it has lost is recorded again; a run that has lost calls
- * which ran here is stopped, lest it makes them anew; of what cannot be put right people are told. Rejects where the
- * ledger could not be asked: then all of it has to be said again.
+ * Compares recent claims of this process with a ledger that may have lost them. A call that was started here and that
+ * the ledger shows as not started becomes `unknown`. A lost end is recorded again. A run that has lost calls which ran
+ * here is stopped, so that it does not make them again. What cannot be repaired is reported as a notice. Rejects if the
+ * ledger could not be asked: then all of it must be repeated.
  */
 export async function assertClaims(
   parts: EngineParts,
@@ -30,7 +30,7 @@ export async function assertClaims(
 ): Promise<void> {
   const gone: KnownClaim[] = [];
   const claims = executions.recentClaims().filter(({ outcome }) => !NOT_RUN.has(outcome?.kind));
-  // The newest first: those are likely to be gone, and others may claim them when a lease is over.
+  // The newest first: they are most likely lost, and others may claim them after one lease.
   for (const some of chunks(claims.toReversed())) {
     const stored = await parts.ledger.calls(some.map(({ claimed }) => claimed.call.id));
     const known = new Map(stored.map((call) => [call.id, call]));
@@ -46,7 +46,10 @@ export async function assertClaims(
   await stopRuns(parts, gone);
 }
 
-/** The model was told of these calls by nobody: asked again, it would make them again. What may be repeated may be made. */
+/**
+ * The model does not know of these calls: if it is asked again, it makes them again. Only repeatable calls may be made
+ * again.
+ */
 async function stopRuns(parts: EngineParts, gone: readonly KnownClaim[]): Promise<void> {
   const once = gone.filter(({ claimed }) => !claimed.call.repeatable && claimed.frame !== undefined);
   const byRun = Map.groupBy(once, ({ claimed }) => `${claimed.session.key} ${claimed.frame?.invocation}`);
@@ -104,7 +107,7 @@ async function assertClaim(
 }
 
 function isLost(call: CallRecord, { claimed, outcome }: KnownClaim): boolean {
-  // A call that asked here, and was approved since, is ready in the same attempt.
+  // A call that asked a question here and was approved since is ready at the same attempt.
   const goesOn = outcome?.kind === "asked" && call.attempt === claimed.call.attempt;
   return !goesOn && isClaimLost(call, claimed.call);
 }

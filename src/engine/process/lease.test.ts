@@ -63,7 +63,7 @@ describe("holding a lease", () => {
     expect(watched.count("beat")).toBe(2);
   });
 
-  test("that was lost is never taken up again: the next one is another owner's", async () => {
+  test("that was lost is never used again: the next lease has another owner", async () => {
     const owner = await lease.hold();
     await clock.advance(LEASE_MS);
     await othersLook();
@@ -73,7 +73,7 @@ describe("holding a lease", () => {
     expect(await ledger.owner(next)).toMatchObject({ alive: true });
   });
 
-  test("that ran out and that nobody missed goes on", async () => {
+  test("that expired and that nobody fenced is renewed", async () => {
     const owner = await lease.hold();
     await clock.advance(2 * LEASE_MS);
     expect(await lease.hold()).toBe(owner);

@@ -10,7 +10,7 @@ export interface LeaseOptions {
   readonly host: string;
   readonly pid: number;
   readonly newOwnerId: () => string;
-  /** Told of every beat that the ledger took. Must not throw; nothing waits for what it does. */
+  /** Called after every successful heartbeat. Must not throw; nothing waits for it. */
   readonly onBeat?: (owner: string) => void;
   /** As `HistoryOptions.onNew`. */
   readonly onNewHistory?: (history: string) => Promise<void>;
@@ -25,8 +25,8 @@ interface Moment {
 const NEVER: Moment = { monotonic: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY };
 
 /**
- * This process's right to hold claims: one row in the ledger, kept alive by one statement for all of them.
- * A lease that was lost is never taken up again; the next claim is made under a new owner.
+ * This process's right to hold claims: one row in the ledger, renewed by one statement for all claims. A lost lease is
+ * never used again; the next claim is made with a new owner.
  */
 export class Lease {
   readonly #options: LeaseOptions;
@@ -36,7 +36,7 @@ export class Lease {
   #running = 0;
   #stopBeating: AbortController | undefined;
   #abandoned = false;
-  /** Did the ledger not take the last beat? */
+  /** Did the last heartbeat fail? */
   #failed = false;
 
   constructor(options: LeaseOptions) {
@@ -46,12 +46,12 @@ export class Lease {
     this.#owner = this.#newOwner();
   }
 
-  /** The owner to claim under, with at least two thirds of its lease ahead. */
+  /** The owner to claim with; at least two thirds of its lease are left. */
   async hold(): Promise<string> {
-    // The process is about to end: what would be claimed now is better left to others.
+    // The process is about to end, so new claims are left to others.
     if (this.#abandoned) await new Promise(() => {});
-    // A beat that comes back with a loss has made way for a new owner, whose first beat this then is. It must
-    // not be replaced once more: others may have claimed under it by now.
+    // If a heartbeat reports a lost lease, a new owner takes its place, and this is its first heartbeat. It must not be
+    // replaced again: there may be claims with it by now.
     if (!this.#isFresh() && !(await this.#beat())) await this.#beat();
     if (this.#history.isBarred) await this.#passHistory();
     return this.#owner.id;
@@ -63,13 +63,13 @@ export class Lease {
     await this.#passHistory();
   }
 
-  /** Asks which server the ledger is on: was it replaced in the last minutes, as this process saw it? */
+  /** Asks which server the ledger is on: did this process see it being replaced in the last minutes? */
   async wasReplaced(): Promise<boolean> {
     await this.#history.look();
     return this.#history.isNew;
   }
 
-  /** Has this owner, beyond doubt, held its lease without a break until now? */
+  /** Has this owner certainly held its lease without interruption until now? */
   isFresh(owner: string): boolean {
     return owner === this.#owner.id && this.#isFresh();
   }
@@ -79,7 +79,7 @@ export class Lease {
     return owner === this.#owner.id && this.#beat();
   }
 
-  /** Throws while the ledger does not take a beat. Asks it only where the last one failed, until one succeeds. */
+  /** Throws while heartbeats fail. Sends one only if the last one failed, until one succeeds. */
   async check(): Promise<void> {
     if (this.#failed && !this.#abandoned) await this.#beat();
   }
@@ -92,14 +92,15 @@ export class Lease {
   }
 
   /**
-   * The ledger was lost while it was asked to claim under this owner: it may hold what nobody here knows of. Where work
-   * goes on under it, it stays, and reconciliation takes that back; otherwise it is given up, as a dead process's is.
+   * The connection was lost during a claim with this owner: the ledger may have a claim that this process does not
+   * know. If other work runs with this owner, it stays, and reconciliation releases the claim; otherwise the owner is
+   * abandoned, like that of a dead process.
    */
   mayHold(owner: string): void {
     if (this.#running === 0) this.lost(owner);
   }
 
-  /** Keeps the lease alive until the returned function is called. */
+  /** Renews the lease until the returned function is called. */
   keep(): () => void {
     this.#running += 1;
     this.#startBeating();
@@ -111,24 +112,26 @@ export class Lease {
     };
   }
 
-  /** Gives the lease up, so that what it still holds is taken over without waiting. */
+  /** Releases the lease, so that others can take over its work without waiting. */
   async retire(): Promise<void> {
     this.#stopBeating?.abort();
     this.#stopBeating = undefined;
     const { id } = this.#owner;
     const wasHeld = this.#beatAt !== NEVER;
-    // Before the ledger knows: nobody here begins anything under it any more.
+    // First stop using it in this process; then tell the ledger.
     this.lost(id);
     if (wasHeld) await this.#options.ledger.retire(id);
   }
 
-  /** Gives the lease up with work still under it. For a process that ends right after: whoever asks for a lease now waits. */
+  /**
+   * Releases the lease while work still runs. For a process that exits right after: further requests for a lease wait.
+   */
   async abandon(): Promise<void> {
     this.#abandoned = true;
     await this.retire();
   }
 
-  // Both clocks must say so: one stands still while the host sleeps, the other can be set.
+  // Both clocks must agree: one stops while the host sleeps, the other can be set.
   #isFresh(): boolean {
     const { monotonic, wall } = this.#read();
     const longest = this.#options.leaseMs / 3;
@@ -154,7 +157,7 @@ export class Lease {
 
   async #beat(): Promise<boolean> {
     const owner = this.#owner;
-    // Taken before the statement: what is measured must be no shorter than what the ledger grants.
+    // Measured before the statement, so that our measure of the lease ends no later than the ledger's.
     const startedAt = this.#read();
     const alive = await this.#renew(owner).catch((error: unknown) => {
       this.#failed = true;
@@ -174,12 +177,12 @@ export class Lease {
     return ledger.beat(confirmed === undefined ? owner : { ...owner, history: confirmed }, leaseMs);
   }
 
-  // Calls come and go much faster than heartbeats, so the beating outlives them by up to one interval.
+  // Calls are much shorter than heartbeat intervals, so heartbeats continue for up to one interval after the last call.
   #startBeating(): void {
     if (this.#stopBeating !== undefined) return;
     const stop = new AbortController();
     this.#stopBeating = stop;
-    // Its own beats do not reject; a clock that does leaves a lease that runs down, which is safe.
+    // Heartbeats do not reject; if the clock does, the lease expires, which is safe.
     this.#beatWhileRunning(stop.signal).catch(() => {});
   }
 
@@ -188,11 +191,11 @@ export class Lease {
       await this.#options.clock.sleepInBackground(this.#options.heartbeatMs, signal);
       if (signal.aborted) return;
       if (this.#running === 0) {
-        // In the same breath as the look: a call that comes next must find that nobody beats for it.
+        // No await between the check and this line: the next call must see that no heartbeat runs.
         this.#stopBeating = undefined;
         return;
       }
-      // A beat that fails is tried again at the next interval; until then the lease simply runs down.
+      // A failed heartbeat is tried again at the next interval; until then the lease gets shorter.
       await this.#beat().catch(() => false);
     }
   }

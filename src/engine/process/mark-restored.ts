@@ -12,21 +12,20 @@ const MAY_HAVE_RUN = "the ledger was restored from a backup; the call may have r
 const MAY_BE_DECIDED =
   "restored from a backup: this may have been decided after the backup was made, and the call may have run; check before you approve it again";
 
-/** What a restored ledger held that its own time does not know the end of. */
+/** What was open in a restored ledger. */
 export interface RestoreReport {
   readonly sessions: number;
-  /** Approved calls that had not begun, and are now `unknown`. */
+  /** Approved calls that had not started, and are now `unknown`. */
   readonly calls: number;
-  /** Questions that are open, may have been answered since, and say so. */
+  /** Open questions that may have been answered after the backup; their cards say so. */
   readonly waiting: number;
 }
 
 /**
- * Takes an earlier state of a ledger for what it is. A call that was approved in it and had not begun would run; but it
- * may have run already, in the time that the backup does not know of. Such a call becomes `unknown`, for a person to
- * settle. A question that was open may have been answered: whoever decides it is told. What may be repeated is left
- * alone. To be said before anything is hosted on the ledger; saying it again, or going on after a crash, does what is
- * left.
+ * Handles a ledger that was restored from a backup. A call that was approved and not started would run now, but it may
+ * have run after the backup. Such a call becomes `unknown`, and a person settles it. An open question may have been
+ * answered: its card says so. Repeatable calls are not changed. Call this before any process hosts apps on the ledger.
+ * It can be repeated, also after a crash: it does what is left.
  */
 export async function markRestored(
   parts: EngineParts,
@@ -39,7 +38,7 @@ export async function markRestored(
     const keys = streams.map(({ key }) => key);
     const [last] = keys.slice(-1);
     if (last === undefined) return total;
-    // Most sessions have nothing open; asking them one after the other would be nothing but waiting.
+    // Most sessions have nothing open, so they are checked in parallel.
     while (keys.length > 0) {
       const looks = keys.splice(0, AT_ONCE).map((key) => markSession(parts, key, decider));
       for (const { calls, waiting } of await Promise.all(looks)) {
@@ -94,7 +93,7 @@ function warnQuestion(
   const { shown, shownVersion } = confirmation;
   draft.changeConfirmation(confirmation, {
     shown: { ...shown, why: [...shown.why, MAY_BE_DECIDED] },
-    // Whoever answers what they saw before is asked to look again.
+    // A decision on the version from before the restore is refused.
     shownVersion: shownVersion + 1,
   });
   return draft.journal("confirmation-doubted", {

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../protocol/index.ts";
 
 export const NOTICE_KINDS = ["new-history", "lost-commits", "lost-claim"] as const;
 
-/** What an operator has to know: the ledger no longer has something that it had acknowledged. */
+/** A message for the operator: the ledger lost something that it had acknowledged. */
 export interface LedgerNotice {
   readonly kind: (typeof NOTICE_KINDS)[number];
   readonly message: string;

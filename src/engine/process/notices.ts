@@ -4,19 +4,19 @@ import { bytesOf } from "../common/index.ts";
 import { cutValue, type KeyValueStore, type StoredItem } from "../ledger/index.ts";
 import type { LedgerNotice } from "./notice.ts";
 
-/** A notice as the ledger keeps it, for every process and for people. */
+/** A notice as it is stored in the ledger. */
 export interface KeptNotice {
   readonly id: string;
   readonly kind: LedgerNotice["kind"];
   /** ISO 8601. */
   readonly at: string;
-  /** The process that noticed. */
+  /** The process that detected it. */
   readonly host: string;
   readonly pid: number;
   readonly message: string;
-  /** How many things of this kind it noticed at once. */
+  /** How many losses of this kind it detected together. */
   readonly count: number;
-  /** What each was about; of many, as many as there is room for. */
+  /** Details of each, as many as fit. */
   readonly details: readonly JsonObject[];
   readonly acknowledged?: { readonly by: string; readonly at: string };
 }
@@ -37,7 +37,7 @@ export interface NoticeKeeperOptions {
   readonly pid: number;
 }
 
-/** Stores in the ledger what this process has noticed. What is alike and comes together is one notice. */
+/** Stores in the ledger what this process has detected. Similar losses that come together are one notice. */
 export class NoticeKeeper {
   readonly #options: NoticeKeeperOptions;
   readonly #open = new Map<string, KeptNotice>();
@@ -48,7 +48,7 @@ export class NoticeKeeper {
     this.#options = options;
   }
 
-  /** Remembers a notice until it is stored. */
+  /** Keeps a notice in memory until it is stored. */
   add(notice: LedgerNotice): void {
     const { now, host, pid } = this.#options;
     const { kind, message } = notice;
@@ -65,7 +65,7 @@ export class NoticeKeeper {
     this.#open.set(key, { ...known, count: known.count + 1, details: fits ? all : known.details });
   }
 
-  /** Stores what was added. Rejects where the ledger could not be asked; the rest is stored the next time. */
+  /** Stores what was added. Rejects if the ledger is unreachable; the rest is stored the next time. */
   store(): Promise<void> {
     this.#storing ??= this.#storeAll().finally(() => {
       this.#storing = undefined;
@@ -80,14 +80,14 @@ export class NoticeKeeper {
     const { store, now } = this.#options;
     for (const notice of this.#unstored) {
       const value = notice as unknown as JsonObject;
-      // If it is there already, it was stored by a try whose answer was lost, or by another process.
+      // If it is already there, an earlier try whose answer was lost, or another process, stored it.
       await store.putItem({ kind: KIND, id: notice.id, value, expiresAt: now() + KEPT_MS }, 0);
       this.#unstored = this.#unstored.filter((other) => other !== notice);
     }
     await dropOldest(store);
   }
 
-  // Every process of a ledger notices the same new server, and people need to be told once.
+  // Every process of a ledger detects the same new server, but people should be told once.
   #idOf({ kind, details }: LedgerNotice): string {
     if (kind !== "new-history") return this.#options.newId();
     const hash = createHash("sha256").update(JSON.stringify(details)).digest("hex");
@@ -95,17 +95,19 @@ export class NoticeKeeper {
   }
 }
 
-/** What is kept, newest first. */
+/** All stored notices, newest first. */
 export async function listNotices(store: Pick<KeyValueStore, "items">): Promise<readonly KeptNotice[]> {
   return newestFirst(await allOf(store)).map(({ notice }) => notice);
 }
 
-/** What is kept and nobody has acknowledged, newest first. */
+/** The notices that nobody has acknowledged, newest first. */
 export async function openNotices(store: Pick<KeyValueStore, "items">): Promise<readonly KeptNotice[]> {
   return (await listNotices(store)).filter(({ acknowledged }) => acknowledged === undefined);
 }
 
-/** Hides a notice from everybody, and notes who did. The first to do so stands. Throws `unknown-notice`. */
+/**
+ * Hides a notice from everybody and records who did it. The first acknowledgement is final. Throws `unknown-notice`.
+ */
 export async function acknowledgeNotice(
   store: Pick<KeyValueStore, "item" | "putItem">,
   id: string,
@@ -144,7 +146,7 @@ async function allOf(store: Pick<KeyValueStore, "items">): Promise<readonly Stor
   }
 }
 
-/** Those that were acknowledged go first. */
+/** Acknowledged notices are removed first. */
 async function dropOldest(store: Place): Promise<void> {
   const all = newestFirst(await allOf(store));
   const ranked = [...all.filter(isOpen), ...all.filter((stored) => !isOpen(stored))];

@@ -79,7 +79,7 @@ async function records(kind: string): Promise<readonly JournalRecord[]> {
   return (await ledger.journal({ after: 0, limit: 500 })).filter((record) => record.kind === kind);
 }
 
-describe("a call whose end the ledger lost, while its process goes on with other work", () => {
+describe("a call whose end the ledger lost, while its process continues with other work", () => {
   test("gets the end that the process remembers, recorded again", async () => {
     let runs = 0;
     const pay = engine.gate("pay", {}, async () => ({ paid: ++runs }));

@@ -10,7 +10,7 @@ const NEW_HISTORY =
   "the database server was replaced; no calls start for one lease time while processes report what they know";
 const LOST = "the ledger lost an acknowledged commit";
 
-/** Something that the ledger says this process does. `turn` is a frame's, or the attempt of a call. */
+/** Work that, according to the ledger, this process is doing. `turn` is a frame's turn, or a call's attempt. */
 interface Held {
   readonly kind: "call" | "frame";
   readonly id: string;
@@ -19,9 +19,10 @@ interface Held {
 
 /**
  * Compares what the ledger says this process's owner holds with what the process really does. A database that crashed
- * may have lost the commit that ended a call or a step; the owner beats on, so nobody else would ever take it up. What
- * is idle here at two looks, a heartbeat or more apart, is taken back: the end that this process remembers is recorded
- * again, or the call is recovered as that of a lost process; a step is taken again.
+ * may have lost the commit that ended a call or a step; the owner's lease is still renewed, so no other process would
+ * ever take it over. Work that is idle here at two checks, at least one heartbeat apart, is recovered: the end that
+ * this process remembers is recorded again, or the call is recovered like that of a lost process; a step is taken
+ * again.
  */
 export class Reconciler {
   readonly #parts: EngineParts;
@@ -29,7 +30,7 @@ export class Reconciler {
   readonly #notify: Notify;
   readonly #keeper: NoticeKeeper;
   #toldOf = "";
-  /** Since the server was replaced or crashed, not only the newest commits may be gone. */
+  /** After a replacement or crash of the server, more than the newest commits may be lost. */
   #mayHaveLostAny = false;
   #reconnects = 0;
   /** What was found idle, and when first. */
@@ -52,8 +53,8 @@ export class Reconciler {
   }
 
   /**
-   * The ledger's server was replaced: asserts what was claimed here, for which there is one lease's time. What was lost
-   * besides is told from the next look on. Rejects to be asked again.
+   * The ledger's server was replaced: checks the claims of this process, within one lease. Other losses are reported
+   * from the next check on. If it rejects, it is called again.
    */
   async newHistory(history: string): Promise<void> {
     if (this.#toldOf !== history)
@@ -65,14 +66,14 @@ export class Reconciler {
       this.#parts.knownSeal.k = (await this.#parts.ledger.lastCheckpoint())?.k ?? 0;
       await assertClaims(this.#parts, this.#executions, this.#notify);
     } finally {
-      // Claims do not wait for that; what is not stored now is stored at a later look.
+      // Claims do not wait for this; what is not stored now is stored at a later check.
       this.#keeper.store().catch(() => {});
-      // One that is idle would not look by itself.
+      // An idle process would not check by itself.
       this.look(this.#owner).catch(() => {});
     }
   }
 
-  /** Looks once, unless a look is under way. What fails is left to the next look. Never rejects. */
+  /** Checks once, unless a check is running. Failures are left to the next check. Never rejects. */
   async look(owner: string): Promise<void> {
     if (this.#looking) return;
     this.#looking = true;
@@ -82,7 +83,7 @@ export class Reconciler {
       for (const held of await this.#longIdle(owner)) await this.#takeBack(owner, held);
       await this.#tellLost();
     } catch {
-      // The ledger is away; what is idle stays so.
+      // The ledger is unreachable; idle work stays as it is.
     } finally {
       await this.#keeper.store().catch(() => {});
       this.#looking = false;
@@ -92,7 +93,7 @@ export class Reconciler {
   async #tellLost(): Promise<void> {
     const { acknowledged, ledger } = this.#parts;
     const { reconnects = 0 } = ledger.stats?.() ?? {};
-    // A server that crashed ended its connections, and the newest commits may have been made since.
+    // A crashed server closed its connections; the newest commits may have been made after that.
     const all = this.#mayHaveLostAny || reconnects !== this.#reconnects;
     this.#reconnects = reconnects;
     this.#mayHaveLostAny = false;

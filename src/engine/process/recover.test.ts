@@ -229,7 +229,7 @@ describe("a call whose process is gone", () => {
     await until(clock, async () => (await stored()).status === "succeeded");
   });
 
-  test("is taken up by one of two processes that find it at the same moment", async () => {
+  test("is recovered by one of two processes that find it at the same moment", async () => {
     const { crash } = await dieInside({ idempotent: true });
     crash();
     const entered: string[] = [];
@@ -321,7 +321,7 @@ describe("a late result", () => {
     expect(await survivor.finished(id)).toMatchObject({ status: "succeeded", result: "of the second" });
   });
 
-  test("after a settlement as run-it is not taken for the run that a person ordered, and puts it in doubt", async () => {
+  test("after a settlement as retry is not taken for the run that a person ordered, and makes it unknown", async () => {
     const { finish } = await frozenInside();
     await survivor.work({ once: true });
     const { id } = await stored();
@@ -357,7 +357,7 @@ describe("a late result", () => {
     },
   );
 
-  test("that is a question is not put: what it would ask about is in doubt", async () => {
+  test("that is a question is not asked: the outcome of its call is unknown", async () => {
     const { promise: go, resolve } = Promise.withResolvers<void>();
     const { engine } = await frozenInside(async ({ confirm }) => {
       await go;
@@ -431,7 +431,7 @@ describe("a frame whose process is gone during a model step", () => {
     expect(await ledger.readyFrames(outcome.frame.session)).toEqual([outcome.frame.id]);
   });
 
-  test("does not hold up its session for ever: a turn whose lease ran out is not recorded, and is let go", async () => {
+  test("does not block its session forever: a turn whose lease expired is not recorded, and is released", async () => {
     const slow = new Engine({ ledger, clock });
     const tool = toolOf(() => "ran");
     slow.host(hostOf("bank", { tool }, async () => {}));

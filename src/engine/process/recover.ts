@@ -8,7 +8,7 @@ const LOST_REASON = "the process that ran it stopped before it reported an outco
 const FORGOTTEN_REASON =
   "the ledger lost the outcome that the process had reported, and the process no longer has it";
 
-/** What the ledger says this very process does, and it does not. */
+/** Work that, according to the ledger, this process does, but it does not. */
 export interface IdleOwner {
   readonly owner: string;
   /** Of a call: its attempt. */
@@ -17,8 +17,8 @@ export interface IdleOwner {
 }
 
 /**
- * What a dead process left of a call. A call that may be repeated is run again under its key; any other
- * becomes `unknown`, because fencing protects our records and not the world. With `own`, what this process left of it.
+ * Recovers a call of a dead process. A repeatable call runs again with its key; any other becomes `unknown`, because
+ * fencing protects our records, not the outside world. With `own`, a call that this process itself left.
  */
 export async function recoverCall(parts: EngineParts, callId: string, own?: IdleOwner): Promise<Taken> {
   return transact<Taken>(parts, { call: callId }, async (snapshot, last) => {
@@ -27,12 +27,12 @@ export async function recoverCall(parts: EngineParts, callId: string, own?: Idle
     if (own === undefined ? await isHeld(parts, stored) : !isOwn(own, stored, stored.attempt))
       return { value: {} };
     const draft = new Draft(parts, snapshot.now, snapshot.session);
-    // This process lives: no attempt was lost with it.
+    // This process is alive: no attempt was lost.
     const loss = own === undefined ? lossOf(stored) : {};
     const call: CallRecord = { ...stored, ...loss };
     const clearance = await clear(parts, { ...snapshot, call });
     const reason = whyNotAgain(parts, call);
-    // Where it must not run again either, it cannot be withdrawn as if it had not begun.
+    // A call that must not run again cannot be withdrawn as if it had not started.
     if (reason !== undefined || (!clearance.ok && !clearance.elsewhere)) {
       draft.journal("call-unknown", lostBody(stored, own, reason));
       return { draft, value: { call: draft.moveCall(stored, "lose", loss) } };
@@ -71,7 +71,7 @@ export async function recoverFrame(
   });
 }
 
-/** Leaves a frame to whoever can step it. */
+/** Releases a frame for any process that can step it. */
 function leave(draft: Draft, frame: FrameRecord, loss: { readonly lost?: number }): Plan<undefined> {
   if (frame.status === "ready") return { value: undefined };
   draft.moveFrame(frame, "yield", { owner: null, ...loss });
@@ -83,7 +83,7 @@ async function isFree(parts: EngineParts, frame: FrameRecord, own?: IdleOwner): 
   return frame.status === "ready" || (frame.status === "stepping" && !(await isHeld(parts, frame)));
 }
 
-// Only who is fenced has lost its work, and cannot come back to it; whoever merely is late may renew its lease yet.
+// Only a fenced owner has lost its work for good; an owner that is merely late may still renew its lease.
 async function isHeld(parts: EngineParts, { owner: id }: { readonly owner?: string }): Promise<boolean> {
   const owner = id === undefined ? undefined : await parts.ledger.owner(id);
   return owner?.fenced === false;
@@ -108,7 +108,7 @@ function whyNotAgain(
   { repeatable, lost = 0 }: Pick<CallRecord, "repeatable" | "lost">,
 ): string | undefined {
   if (!repeatable) return LOST_REASON;
-  // It may be what ends them: run again, it would end one process after another.
+  // The call itself may crash its processes; running it again could crash one after another.
   if (lost < settings.maxLostAttempts) return undefined;
   return `${lost} processes that ran it stopped before they reported an outcome`;
 }

@@ -259,7 +259,7 @@ describe("after a failover", () => {
     expect(watched.count("load") + watched.count("calls") - before).toBeLessThan(10);
   });
 
-  test("an assertion that ends after that of a newer promotion does not stand in its place", async () => {
+  test("a comparison that ends after that of a newer promotion does not replace it", async () => {
     const asserting = new Map<string, PromiseWithResolvers<void>>();
     const history = new History({
       ledger: watched.ledger,
@@ -355,7 +355,7 @@ describe("after a failover", () => {
   });
 });
 
-test("commits that the ledger lost are told: which session, and what they were", async () => {
+test("commits that the ledger lost are reported: which session, and what they were", async () => {
   const pay = engine.gate("pay", {}, async () => "paid");
   loseCommit(watched, setsStatus("call-update", "succeeded"));
   pay({}, { key: "k", by: ana }).catch(() => {});
@@ -371,7 +371,7 @@ test("commits that the ledger lost are told: which session, and what they were",
   ]);
 });
 
-test("what is told is stored too, also where the ledger does not take it at first", async () => {
+test("notices are stored too, also if the ledger is unreachable at first", async () => {
   watched.intercept("putItem", () => Promise.reject(new Error("away")));
   await loseClaim(() => new Promise(() => {}));
   promote();
@@ -386,7 +386,7 @@ test("what is told is stored too, also where the ledger does not take it at firs
   expect(kept.every(({ pid }) => pid === process.pid)).toBe(true);
 });
 
-test("commits that a crashed server lost are told, however many were made since", async () => {
+test("commits that a crashed server lost are reported, however many were made since", async () => {
   let reconnects = 0;
   watched.ledger.stats = () => ({
     pool: { size: 1, open: 1, idle: 1, waiting: 0 },

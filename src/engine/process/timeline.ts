@@ -6,23 +6,23 @@ export interface HistoryOptions {
   readonly ledger: Ledger;
   readonly clock: Clock;
   readonly leaseMs: number;
-  /** Asserts what this process knows on a ledger that may have lost it. Rejects where that has to be tried again. */
+  /** Compares what this process knows with a ledger that may have lost it. Rejects if it must be tried again. */
   readonly onNew?: (history: string) => Promise<void>;
 }
 
-/** Nobody may claim for one lease after a server was replaced; whoever waits for much longer is told. */
+/** No process may claim for one lease after a server was replaced. A caller that waits much longer gets an error. */
 const MOST_LEASES = 4;
-/** What went with the old server is met with within so long. */
+/** For this long after a replacement, checkpoints may be missing because of it. */
 const NEW_MS = 2 * 60_000;
 
 /**
- * Which course of events the ledger is on, and whether this process has checked what it knows against it. A standby that
- * was promoted may lack the last commits of the primary; until every living process has had a lease's time to say what
- * it knows of, nobody claims.
+ * Which server history the ledger is on, and whether this process has compared what it knows with it. A promoted
+ * standby may lack the last commits of the primary. So no process claims until every live process has had one lease's
+ * time to compare.
  */
 export class History {
   readonly #options: HistoryOptions;
-  /** The one that everything this process knows is known of. */
+  /** The history that this process has compared its knowledge with. */
   #confirmed: string | undefined;
   #current: string | undefined;
   #asserting: string | undefined;
@@ -33,7 +33,7 @@ export class History {
     this.#options = options;
   }
 
-  /** The one to beat with: on any other, the ledger lets this process claim nothing. */
+  /** The history to send with heartbeats: on any other, the ledger allows this process no claims. */
   get confirmed(): string | undefined {
     return this.#confirmed;
   }
@@ -48,18 +48,18 @@ export class History {
     return this.#options.clock.monotonic() - this.#replacedAt < NEW_MS;
   }
 
-  /** Asks the ledger which one it is on. One that is new is asserted against, beside everything else. */
+  /** Asks the ledger which history it is on. A new one is compared in the background. */
   async look(): Promise<void> {
     const { ledger, clock, leaseMs } = this.#options;
     const { id, claimsInMs }: LedgerHistory = await ledger.history(leaseMs);
     this.#claimsAt = claimsInMs <= 0 ? Number.NEGATIVE_INFINITY : clock.monotonic() + claimsInMs;
     this.#current = id;
-    // Whoever has just begun knows of nothing that could have been lost.
+    // A process that has just started knows nothing that could have been lost.
     this.#confirmed ??= id;
     if (id !== this.#confirmed && id !== this.#asserting) this.#assert(id);
   }
 
-  /** Resolves when claims may be made. `beat` renews the lease meanwhile, and looks. */
+  /** Resolves when claims may be made. `beat` renews the lease meanwhile and checks the history. */
   async passed(beat: () => Promise<unknown>, heartbeatMs: number): Promise<void> {
     const { clock, leaseMs } = this.#options;
     const patientUntil = clock.monotonic() + MOST_LEASES * leaseMs;
@@ -78,11 +78,11 @@ export class History {
     const asserted = this.#options.onNew?.(id) ?? Promise.resolve();
     asserted.then(
       () => {
-        // By then the server may have been replaced once more, and what is said to that one may have come first.
+        // By then the server may have been replaced again, and the comparison with that one may have finished first.
         if (this.#asserting === id) this.#confirmed = id;
       },
       () => {
-        // Tried again at the next look.
+        // Tried again at the next check.
         if (this.#asserting === id) this.#asserting = undefined;
       },
     );

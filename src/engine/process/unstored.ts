@@ -1,7 +1,7 @@
 import { CountersignError } from "../../protocol/index.ts";
 import { errorText } from "../common/index.ts";
 
-/** What only this process knows, and the ledger has not taken for too long. */
+/** Results that only this process knows and that could not be stored for too long. */
 export class Unstored {
   readonly #onError: (error: unknown) => void;
   readonly #late = new Set<{ readonly what: string; readonly reason: string }>();
@@ -10,7 +10,7 @@ export class Unstored {
     this.#onError = onError;
   }
 
-  /** Says that something is late. It counts until the returned function is called. */
+  /** Marks something as late, until the returned function is called. */
   add(what: string, cause: unknown): () => void {
     const late = { what, reason: errorText(cause) };
     this.#late.add(late);

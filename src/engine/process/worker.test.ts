@@ -103,7 +103,7 @@ describe("a worker", () => {
     expect(looks()).toBe(before + 10);
   });
 
-  test("wakes for a change, and takes up what was approved in another process", async () => {
+  test("wakes for a change, and runs a call that was approved in another process", async () => {
     const id = await open("k");
     await work();
     await new Engine({ ledger, clock }).approve(id, { by: ana });
@@ -175,7 +175,7 @@ describe("a worker", () => {
     expect(looks()).toBeLessThan(10);
   });
 
-  test("goes on after an error, and tells of it", async () => {
+  test("continues after an error, and reports it", async () => {
     const id = await open("k");
     await new Engine({ ledger, clock }).approve(id, { by: ana });
     own.watched.intercept("due", () => {
@@ -220,7 +220,7 @@ describe("a worker", () => {
     expect(await ledger.lastCheckpoint()).toMatchObject({ k: 2, count: 2 });
   });
 
-  test("that is stopped takes up nothing more, and lets what runs run", async () => {
+  test("that is stopped takes no new work, and lets running calls continue", async () => {
     const { promise, resolve } = Promise.withResolvers<string>();
     let entered = false;
     own.engine.gate("slow", { requireConfirmation: true }, () => {

@@ -5,24 +5,24 @@ import type { EngineParts } from "../parts.ts";
 import { expire } from "../questions/index.ts";
 import { recoverCall, recoverFrame } from "./recover.ts";
 
-/** How often a worker looks even if nothing tells it to. */
+/** How often a worker polls if no change is reported. */
 export interface WorkOptions {
   readonly sweepMs?: number;
   readonly sealMs?: number;
-  /** What a round could not do; it is tried again in the next one. */
+  /** Errors of a round; the work is tried again in the next one. */
   readonly onError?: (error: unknown) => void;
 }
 
 const DEFAULT_SWEEP_MS = 3_000;
 const DEFAULT_SEAL_MS = 5_000;
 const TIDY_MS = 30_000;
-// A busy ledger changes all the time; looking more often than this finds little and costs others.
+// A busy ledger changes all the time; polling more often than this finds little and costs a lot.
 const BREATH_MS = 20;
 const BATCH = 100;
 
 /**
- * Takes up what nobody is doing. Its timers only say when to look: what is due stands in the ledger, so a
- * look too many does nothing and a missed one is made up by the next.
+ * Does the work that no process is doing. Its timers only say when to look: what is due is stored in the ledger, so an
+ * extra look does nothing, and a missed one is made up by the next.
  */
 export class Worker {
   readonly #parts: EngineParts;
@@ -53,13 +53,13 @@ export class Worker {
     this.#stopped = this.#loop().finally(release);
   }
 
-  /** Takes up nothing more. What runs already goes on. */
+  /** Takes no new work. What already runs continues. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#stopped;
   }
 
-  /** One look at what is due, and doing it. Resolves to the next deadline, if one is ahead. */
+  /** One round: finds what is due and does it. Resolves to the next deadline, if there is one. */
   async round(): Promise<DueWork> {
     const { ledger, hosts } = this.#parts;
     const due = await ledger.due([...hosts.values()], BATCH);
@@ -89,7 +89,7 @@ export class Worker {
       const wake = new AbortController();
       const unsubscribe = ledger.onChange(() => wake.abort());
       const due = await this.#attempt(() => this.round());
-      // A full batch has more behind it, unless it is the one that could not be done the last time.
+      // After a full batch there may be more, unless it is the same batch that failed the last time.
       const more = due !== undefined && isFull(due) && !isSameWork(due, before);
       before = due;
       const sweepMs = this.#options.sweepMs ?? DEFAULT_SWEEP_MS;

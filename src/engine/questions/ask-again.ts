@@ -26,8 +26,8 @@ export interface WithdrawnQuestion {
 }
 
 /**
- * What would run is not what was shown: it is withdrawn with that reason, and asked anew, with what is true
- * now, if the tool merely changed and the arguments still fit it.
+ * What would run is not what was shown: the question is withdrawn with that reason. If only the tool changed and the
+ * arguments still fit, people are asked again with the current definition.
  */
 export async function takeBack(
   parts: EngineParts,
@@ -58,7 +58,7 @@ interface Again extends ShownAgain {
   readonly before: ConfirmationRecord;
 }
 
-// A tool that has begun cannot be shown anew: what it did before its question was done by the old one.
+// A tool that has started cannot be shown again: the old definition already did part of the work.
 async function showAgain(blocked: Blocked, held: Held): Promise<Again | undefined> {
   const { call, confirmation } = held;
   const { code, tool } = blocked;

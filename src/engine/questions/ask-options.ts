@@ -2,7 +2,7 @@ import { CountersignError, isJsonObject, toJsonValue } from "../../protocol/inde
 import type { AskOptions } from "../calls/index.ts";
 import { flawOfName, isStandardSchema } from "../common/index.ts";
 
-/** What a tool asks, if a ledger can keep it; else `invalid-option`, thrown where the tool asked. */
+/** What a tool asks, if a ledger can store it; else throws `invalid-option` in the tool. */
 export function checkedAsk(given: unknown): AskOptions {
   if (!isJsonObject(given)) throw unusable("The options of a question", "must be an object", "options");
   const { hint, payload, schema } = given as AskOptions;
@@ -24,7 +24,7 @@ export function checkedAsk(given: unknown): AskOptions {
   };
 }
 
-/** The name of a step or question, if a ledger can keep it. */
+/** The name of a step or question, if a ledger can store it. */
 export function checkedName(name: string): string {
   const flaw = typeof name === "string" && name !== "" ? flawOfName(name) : "must be text";
   if (flaw !== undefined) throw unusable("The name of a step or question", flaw, "name");

@@ -26,12 +26,12 @@ export interface AskedCall {
   readonly confirmation: ConfirmationRecord;
 }
 
-/** What a card asks where nobody has better words. */
+/** The default hint of a card. */
 export function defaultHint(tool: string): string {
   return `Approve execution of tool ${tool}?`;
 }
 
-/** Makes the confirmation that asks this about the call. */
+/** Creates the confirmation with this question about the call. */
 export function newConfirmation(
   parts: EngineParts,
   now: number,
@@ -66,7 +66,7 @@ export function newConfirmation(
   };
 }
 
-/** Puts the questions of one turn: a row and a journal record each, and one event for all. */
+/** Writes the questions of one turn: a row and a journal record each, and one event for all. */
 export function writeQuestions(
   draft: Draft,
   frame: FrameRecord | undefined,

@@ -76,7 +76,7 @@ describe("a tool that asked by itself and words its own denial", () => {
   });
 });
 
-test("however a question ends, the session tells of it exactly once, in the run's own invocation", async () => {
+test("however a question ends, the session has exactly one event about it, in the run's own invocation", async () => {
   const fixture = await openEngineFixture();
   const asked = await fixture.askAll(
     Array.from({ length: 4 }, (_, index) => ({

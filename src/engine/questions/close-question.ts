@@ -10,7 +10,7 @@ import type { EngineParts } from "../parts.ts";
 export type Closing =
   | { readonly how: "deny"; readonly vote: Vote }
   | { readonly how: "expire" }
-  /** By a person, where there is a decider; otherwise because of what the reason says. */
+  /** By a person, if there is a decider; otherwise for the given reason. */
   | { readonly how: "withdraw"; readonly reason: string; readonly decider?: Decider };
 
 export interface CloseInput {
@@ -62,7 +62,7 @@ export function writeClosing(parts: EngineParts, draft: Draft, input: CloseInput
   return { confirmation: closed, ...answered };
 }
 
-// Only a tool that asked by itself, and was therefore entered before, may word its own denial.
+// Only a tool that asked while running, and therefore already ran, may word its own denial.
 function invokesOnDenial({ confirmation, call, closing }: CloseInput): boolean {
   return (
     closing.how !== "withdraw" && call.status === "suspended" && confirmation.shown.onDenied === "invoke"
@@ -76,7 +76,7 @@ interface ClosedQuestion {
   readonly closing: Closing | { readonly how: "approve"; readonly vote: Vote };
 }
 
-/** Tells the session that the question is closed, so that every client that reloads sees it resolved. */
+/** Adds an event that the question is closed, so that every client that reloads sees it. */
 export function writeClosingEvent(draft: Draft, input: ClosedQuestion): void {
   const { frame } = input;
   if (frame === undefined) return;
@@ -136,7 +136,7 @@ export function subjectOf(confirmation: ConfirmationRecord, call: CallRecord): A
   };
 }
 
-/** A vote as the journal keeps it. The payload may hold anything a person typed, so it stays with the vote. */
+/** A vote, in the journal's form. The payload may contain anything a person typed, so it stays in the vote's row. */
 export function voteBody(vote: Vote): VoteCast {
   const { id, kind, authenticated, onBehalfOf } = vote.by;
   return {

@@ -4,7 +4,7 @@ import type { CallRecord, CardLayout, ConfirmationRecord, Vote } from "../ledger
 import { nextCall, nextConfirmation, type ShownStatus, shownStatus } from "../lifecycle/index.ts";
 import { type Approvers, mayDecide, mayWithdraw, type Principal } from "../people/index.ts";
 
-/** A confirmation as everyone outside the engine sees it: question, decision and what became of the call. */
+/** A confirmation, as the public API shows it: the question, the decision and the outcome of the call. */
 export interface Confirmation {
   readonly id: string;
   readonly callId: string;
@@ -16,7 +16,7 @@ export interface Confirmation {
   /** Agents from the outermost to the one whose tool this is. */
   readonly path: readonly string[];
   readonly user: string;
-  /** Everyone who counts as having asked. */
+  /** Everyone who counts as the requester. */
   readonly requesters: readonly string[];
   readonly session: string;
   readonly invocation: string;
@@ -34,15 +34,15 @@ export interface Confirmation {
   readonly argsSchema?: JsonObject;
   /** How the tool wants its card laid out. */
   readonly layout?: CardLayout;
-  /** Running it twice does no harm; without that, what an approval starts cannot be started again. */
+  /** The call may be repeated after a crash. If false, it is never started twice. */
   readonly repeatable: boolean;
-  /** The tool itself put the question while running, in its own words. */
+  /** The tool itself asked while running. */
   readonly askedByTool?: boolean;
   /** On a denial the tool words its own answer to the model. */
   readonly onDenied?: "invoke";
   /** Counts the questions about one call. */
   readonly round: number;
-  /** The name of a question that the tool itself put while running. */
+  /** The name of a question that the tool itself asked while running. */
   readonly question?: string;
   /** What made the call need a person. */
   readonly why: readonly string[];
@@ -53,16 +53,16 @@ export interface Confirmation {
   readonly decision?: ConfirmationDecision;
   readonly execution?: { readonly startedAt: string; readonly endedAt?: string; readonly attempt: number };
   readonly result?: JsonValue;
-  /** Long values were cut to their beginning: what is decided on is what reading it by its id gives. */
+  /** Long values were truncated. Read the confirmation by its id before you decide. */
   readonly truncated?: true;
   /** Why it was withdrawn. */
   readonly withdrawal?: string;
-  /** What the one who looks may do now. */
+  /** What the reader may do now. */
   readonly can: { readonly decide: boolean; readonly amend: boolean; readonly cancel: boolean };
   readonly version: number;
 }
 
-/** Who decided, how, when and through which door. */
+/** Who decided, how, when, and by which way in (`via`). */
 export interface ConfirmationDecision {
   readonly confirmed: boolean;
   readonly by: Pick<Principal, "id" | "kind" | "authenticated" | "onBehalfOf">;
@@ -77,11 +77,11 @@ export interface ConfirmationSubject {
   readonly confirmation: ConfirmationRecord;
   readonly call: CallRecord;
   readonly session: { readonly id: string };
-  /** Long values of it were cut. */
+  /** Long values were truncated. */
   readonly truncated?: true;
 }
 
-/** Shows a confirmation to somebody; without one, nothing `can` be done. */
+/** Shows a confirmation to a reader; without one, every member of `can` is false. */
 export function toConfirmation(subject: ConfirmationSubject, viewer?: Principal): Confirmation {
   const { confirmation, call, session } = subject;
   const { shown } = confirmation;
@@ -122,7 +122,7 @@ export function toConfirmation(subject: ConfirmationSubject, viewer?: Principal)
   };
 }
 
-/** What a card says of the tool, beside the question. */
+/** What a card says about the tool, besides the question. */
 function cardOf({
   confirmation: { shown },
   call,
@@ -131,7 +131,7 @@ function cardOf({
   "argsSchema" | "layout" | "repeatable" | "askedByTool" | "onDenied"
 > {
   return {
-    // What is repeated here is handing the decision over; of the call itself nothing is known.
+    // `repeatable` is about sending the decision; nothing is known about the remote call itself.
     repeatable: call.repeatable && shown.remote === undefined,
     ...(shown.argsSchema === undefined ? {} : { argsSchema: shown.argsSchema }),
     ...(shown.layout === undefined ? {} : { layout: shown.layout }),
@@ -153,7 +153,7 @@ function toDecision(vote: Vote, { secrets }: CallRecord): ConfirmationDecision {
   };
 }
 
-// An earlier question of a call that went on to ask others did not run it; only the last one did.
+// If a call had several questions, only the last one ran it.
 function executionOf(
   confirmation: ConfirmationRecord,
   call: CallRecord,
@@ -173,7 +173,7 @@ function executionOf(
   };
 }
 
-/** What somebody may do with a confirmation as it stands. */
+/** What somebody may do with a confirmation now. */
 export function rightsOf(
   { confirmation, call }: Pick<ConfirmationSubject, "confirmation" | "call">,
   viewer: Principal | undefined,

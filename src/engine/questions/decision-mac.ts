@@ -27,7 +27,7 @@ export function voteMac(secret: string, { confirmation, call }: VotedOn, vote: O
   return hmac(secret, JSON.stringify(tuple));
 }
 
-/** Was this vote signed with the secret, for this subject as it stands? */
+/** Was this vote signed with the secret, for exactly this subject? */
 export function voteIsGenuine(secret: string, subject: VotedOn, vote: Vote): boolean {
   const expected = Buffer.from(voteMac(secret, subject, vote));
   const found = Buffer.from(vote.mac ?? "");

@@ -17,7 +17,7 @@ interface ExpiryInput {
   readonly last: Conflict | undefined;
 }
 
-/** Records that nobody decided in time. Never a person's denial, and told apart from one for ever. */
+/** Records that nobody decided in time. This is never recorded as a person's denial. */
 export function writeExpiry(parts: EngineParts, draft: Draft, input: ExpiryInput): Closed {
   const { confirmation, call, frame, owner, last } = input;
   return writeClosing(parts, draft, { confirmation, call, frame, closing: { how: "expire" }, owner, last });

@@ -3,8 +3,8 @@ import type { CallRecord, ConfirmationRecord, Ledger } from "../ledger/index.ts"
 const PAGE = 100;
 
 /**
- * The first question about a call, open or closed: the only one that the call's id may stand for. A later one was
- * perhaps never seen by whoever sends that id, or sends it again.
+ * The first question about a call, open or closed: the only one that the call's id identifies. The sender of a call id
+ * may never have seen a later question.
  */
 export async function firstQuestion(
   ledger: Pick<Ledger, "load" | "confirmations">,

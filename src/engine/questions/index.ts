@@ -1,10 +1,8 @@
 /**
- * Questions to people: how one is asked, asked again, closed and withdrawn.
- * A confirmation is one question about one call; a call can have several, one after another.
- * Decided here: what a question binds (call, tool, arguments, definition) and how that is signed;
- * which question an id names; what a payload must look like; how a question ends without an approval;
- * how many may be open.
- * The word of a person on a question is judged in `decisions/`.
+ * Questions to people: how one is asked, asked again, closed and withdrawn. A confirmation is one question about one
+ * call; a call can have several, one after another. Decided here: what a question binds (call, tool, arguments,
+ * definition) and how that is signed; which question an id names; what a payload must look like; how a question ends
+ * without an approval; how many may be open. Decisions are judged in `decisions/`.
  */
 
 export { type AskedCall, defaultHint, newConfirmation, type Question, writeQuestions } from "./ask.ts";

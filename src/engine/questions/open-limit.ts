@@ -38,7 +38,10 @@ export class AppOpenLimit {
     this.#app = app;
   }
 
-  /** Asks, one after the other, unless too many wait already: then this is false. What was asked before may be asked again. */
+  /**
+   * Asks, one after the other, unless too many questions are open: then it returns false. A question that was asked
+   * before may be asked again.
+   */
   async asks(key: string, ask: () => Promise<unknown>): Promise<boolean> {
     const known = await this.#ledger.load({ session: { app: this.#app, user: "gate", id: key } });
     if (known !== undefined) return true;

@@ -5,8 +5,8 @@ import type { AskedCall } from "./ask.ts";
 import { judgePayload, type PayloadOutcome } from "./payload.ts";
 
 /**
- * Judges a payload by the form that was shown and, where this process has the tool, by the tool's own schema too, which
- * may ask for more than a form can say. Elsewhere that waits until the call is entered: it then fails, and has not run.
+ * Checks a payload against the form that was shown and, if this process has the tool, against the tool's own schema,
+ * which may be stricter. Otherwise that check happens when the call starts: then the call fails without running.
  */
 export async function judgePayloadHere(
   parts: EngineParts,
@@ -18,7 +18,7 @@ export async function judgePayloadHere(
   if (!judged.ok || judged.payload === undefined || shown.schema === undefined || shown.askedByTool === true)
     return judged;
   const found = await findTool(parts.hosts, call);
-  // One that changed since is not what was shown: that is found out, and told, when the call is cleared.
+  // If the tool changed since, that is found when the call is cleared.
   if (!found.here || found.tool?.definitionDigest !== call.definitionDigest) return judged;
   const read = await found.tool.readPayload?.(judged.payload);
   return read?.ok === false ? read : judged;

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from "../../protocol/index.ts";
 import { checkSchema, redact, sameJson } from "../common/index.ts";
 import type { CallRecord, Shown } from "../ledger/index.ts";
 
-/** The payload a tool will get, or why the answer cannot stand. */
+/** The payload that a tool will get, or why the answer is refused. */
 export type PayloadOutcome =
   | { readonly ok: true; readonly payload?: JsonValue }
   | { readonly ok: false; readonly field: string; readonly message: string };
@@ -11,8 +11,8 @@ export type PayloadOutcome =
 export type AskedAbout = Pick<CallRecord, "args" | "secrets">;
 
 /**
- * What an approval's payload means for this question. A payload equal to the arguments that were shown, where
- * another shape was asked for, or none, is no payload: the ADK web UI always sends the arguments back.
+ * What an approval's payload means for this question. A payload equal to the shown arguments counts as no payload if
+ * another shape, or none, was asked for: the ADK web UI always sends the arguments back.
  */
 export function judgePayload(
   shown: Pick<Shown, "payload" | "schema">,
@@ -44,7 +44,7 @@ function isNoPayload(example: JsonValue | undefined, about: AskedAbout, sent: Js
   return example === undefined || shapeOf(example) !== shapeOf(about.args);
 }
 
-// What a client saw, and so sends back, is without the secrets.
+// Clients see, and send back, redacted arguments.
 function echoesArguments({ args, secrets }: AskedAbout, sent: JsonValue): boolean {
   return sameJson(sent, args) || (secrets.length > 0 && sameJson(sent, redact(args, secrets)));
 }

@@ -5,14 +5,14 @@ import { type Confirmation, toConfirmation } from "./confirmation.ts";
 
 const PAGE = 100;
 
-/** Which open confirmations, and who looks at them: without a viewer nothing `can` be done. */
+/** Which open confirmations, and who reads them: without a viewer, every member of `can` is false. */
 export interface PendingQuery {
   readonly app?: string | undefined;
   readonly user?: string | undefined;
   readonly viewer?: Principal | undefined;
 }
 
-/** What waits for a person, nearest deadline first. */
+/** The open confirmations, nearest deadline first. */
 export async function readPending(
   ledger: Pick<Ledger, "confirmations">,
   { app, user, viewer }: PendingQuery,

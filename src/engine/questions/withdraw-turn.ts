@@ -4,7 +4,7 @@ import { Draft, type FrameRecord, transact } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { writeClosing } from "./close-question.ts";
 
-/** Why a turn's questions are taken back, and what its frame is to remember of that. */
+/** Why a turn's questions are withdrawn, and what its frame stores about it. */
 export interface TurnWithdrawal {
   readonly reason: string;
   /** Merged into the frame's cursor. */
@@ -18,9 +18,9 @@ interface WithdrawnTurn {
 }
 
 /**
- * Takes back all that is still asked in one turn of a frame, in one commit, because of what the reason says and on
- * nobody's behalf, and goes on with the frame. What was decided of the turn stays decided. False, and nothing was
- * written: the turn has gone on already, or nothing of it is open.
+ * Withdraws all open questions of one turn of a frame, in one commit, for the given reason and not for a person, and
+ * continues the frame. Decided questions stay decided. Returns false, without writing, if the turn is over or nothing
+ * is open.
  */
 export async function withdrawTurn(
   parts: EngineParts,
@@ -50,7 +50,7 @@ export async function withdrawTurn(
 
 const NOTHING = { value: { ok: false } } as const;
 
-// What is read here may be newer than the snapshot that is committed against; then the commit is refused.
+// This may be newer than the snapshot that the commit is based on; then the commit is refused.
 async function openIn(
   { ledger }: EngineParts,
   frame: FrameRecord,

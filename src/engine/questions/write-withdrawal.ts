@@ -23,7 +23,7 @@ export interface Withdrawn {
   readonly stepping?: FrameRecord;
 }
 
-/** Takes back a call that has not started, and its question where that can still be withdrawn. */
+/** Withdraws a call that has not started, and its question if that can still be withdrawn. */
 export function writeWithdrawal(
   parts: EngineParts,
   draft: Draft,

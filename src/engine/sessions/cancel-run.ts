@@ -24,9 +24,9 @@ export async function cancelRun(
     const live = await parts.ledger.liveFrames(session);
     const frames = live.filter((frame) => frame.invocation === invocation);
     if (snapshot === undefined || frames.length === 0) return { value: false };
-    // Undone by a crash, its questions would be open again, and could be approved.
+    // If a crash undid this, its questions would be open again and could be approved.
     const draft = new Draft(parts, snapshot.now, snapshot.session).sync();
-    // As they will be when this commits: over, so that no answer sets one going again.
+    // The frames as this commit leaves them: over, so that no answer starts one again.
     const over = frames.map((frame) => draft.moveFrame(frame, "cancel", { owner: null }));
     await withdrawCalls(parts, draft, { frames: over, reason });
     if (errorCode !== undefined) {

@@ -24,22 +24,22 @@ import { writeWithdrawal } from "../questions/index.ts";
 /** What a session begins with. */
 export interface SessionStart {
   readonly state?: JsonObject;
-  /** An earlier conversation. Whatever it says of confirmations is talk: none is made or answered by it. */
+  /** An earlier conversation. Confirmations in it are only text: none is created or answered. */
   readonly events?: readonly EventDraft[];
-  /** Who brings it along; the session's user unless named. Each of its events says so from then on. */
+  /** Who imports it; default: the session's user. Each of its events is marked with this. */
   readonly importedBy?: string;
-  /** Sent again under the same key, the session that was made then is named, whatever id is asked for. */
+  /** If the request is repeated with the same key, it returns the first session, whatever id is asked for. */
   readonly once?: IdempotentRequest;
 }
 
-/** A session that was made. */
+/** A created session. */
 export interface CreatedSession {
   readonly ok: true;
   readonly key: string;
   readonly id: string;
 }
 
-/** Makes a session, with state and events if there are any to begin with. */
+/** Creates a session, with initial state and events if given. */
 export async function createSession(
   parts: EngineParts,
   name: SessionName,
@@ -79,8 +79,8 @@ function toCreated(response: JsonValue): CreatedSession {
 }
 
 /**
- * Lays a change over a session's state. Refused for a session that does not exist, or not any more. Sent again under the
- * same key, it is not laid over what came after it.
+ * Merges a change into a session's state. Refused if the session does not exist. A repetition with the same key changes
+ * nothing.
  */
 export async function changeState(
   parts: EngineParts,
@@ -98,7 +98,7 @@ export async function changeState(
 
 type Done = { readonly ok: true } | Refusal;
 
-/** A change to a session that is there. Under a key that is known nothing is changed, whatever has become of the session. */
+/** A change to an existing session. With a known key nothing is changed, whatever happened to the session since. */
 async function change(
   parts: EngineParts,
   name: SessionName,
@@ -117,8 +117,8 @@ async function change(
 }
 
 /**
- * Binds a key to what a request to this session means, before anything of it is done. Resolves to what the key was
- * bound to first, whoever bound it, or to a refusal if that was another request.
+ * Binds a key to the content of a request to this session, before the request is executed. Resolves to the first
+ * binding of the key, or to a refusal if that was a different request.
  */
 export async function useKey(
   parts: EngineParts,
@@ -142,9 +142,8 @@ function noSession({ id }: SessionName): Refusal {
 }
 
 /**
- * Deletes a session: what is open is withdrawn, its content erased, its digests kept in the chain, which
- * still verifies. Refused while a call of it executes or its outcome is unknown. Sent again under the same key, it has
- * happened.
+ * Deletes a session: what is open is withdrawn, its content erased, its digests kept in the chain, which still
+ * verifies. Refused while one of its calls executes or has an unknown outcome. A repetition with the same key succeeds.
  */
 export async function deleteSession(
   parts: EngineParts,
@@ -152,7 +151,7 @@ export async function deleteSession(
   { by, once }: { readonly by: Principal; readonly once?: IdempotentRequest },
 ): Promise<Done> {
   return change(parts, name, once, async (snapshot) => {
-    // With one's own session one's own questions go. To withdraw another's takes the right to.
+    // Deleting your own session withdraws your own questions. Withdrawing the questions of others needs the right to.
     const isOwn = by.onBehalfOf === undefined;
     const [waiting] = isOwn || mayJudge(by) ? [] : await parts.ledger.unanswered(snapshot.session.key);
     if (waiting !== undefined) {
@@ -195,7 +194,8 @@ async function planErasure(parts: EngineParts, snapshot: Snapshot, cause: Erasur
     const message = `The call ${busy.wireId} (${busy.tool}) is ${busy.status}. Wait for it, or settle it first.`;
     return { value: { ok: false, code: "call-executing", message } };
   }
-  // Erased first: that it was done, by whom, and what was withdrawn for it stays on record, and how far it reached.
+  // Erase first, so that the journal records of the deletion itself are not erased: who did it, what was withdrawn, up
+  // to which record.
   const draft = new Draft(parts, now, session).write({ kind: "erase" });
   for (const call of open) await withdrawForErasure(parts, draft, { snapshot, call });
   const erased = session.chain.n;
@@ -210,7 +210,7 @@ async function withdrawForErasure(
   { snapshot, call }: { readonly snapshot: Snapshot; readonly call: CallRecord },
 ): Promise<void> {
   const held = await parts.ledger.load({ call: call.id });
-  // Without its frame: the turn is erased with the session, so nobody goes on with it.
+  // Without its frame: the turn is erased with the session, so it does not continue.
   const { frame: _erased, ...rest } = {
     ...snapshot,
     call,

@@ -277,7 +277,7 @@ describe("the frame's next step", () => {
     expect((await ledger.calls(turn.frame.calls)).map(({ wireId }) => wireId)).toEqual(["c1", "c2", "c3"]);
   });
 
-  const doors: readonly [string, (turn: Turn) => Promise<unknown>][] = [
+  const ways: readonly [string, (turn: Turn) => Promise<unknown>][] = [
     ["an approval", (turn) => tryApprove(engine, idOf(turn), { by: ana })],
     ["a denial", (turn) => tryDeny(engine, idOf(turn), { by: ana })],
     ["a withdrawal", (turn) => engine.decisions.cancel(idOf(turn), { by: ana, reason: "no" })],
@@ -296,7 +296,7 @@ describe("the frame's next step", () => {
       },
     ],
   ];
-  test.each(doors)("follows from %s", async (_door, decide) => {
+  test.each(ways)("follows from %s", async (_way, decide) => {
     const turn = await record(await start(), [planned("c1", "pay", ask("Sure?", { expiresInMs: 1_000 }))]);
     await decide(turn);
     await until(clock, () => steps.length === 1);

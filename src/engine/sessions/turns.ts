@@ -4,13 +4,13 @@ import { checkRoom, sessionFull, tooMuchState, valueDigest } from "../common/ind
 import {
   type Asker,
   askedFor,
+  cacheRest,
   isOurs,
   knownStep,
   newFrame,
   newFrameId,
-  noteRest,
   requestersIn,
-  takeUpReady,
+  stepReadyFrames,
   toResponse,
 } from "../frames/index.ts";
 import type { LiveTool } from "../host.ts";
@@ -57,7 +57,7 @@ export interface MessageInput {
   readonly asker?: Asker;
   readonly stateDelta?: JsonObject;
   readonly frame: { readonly kind: FrameKind; readonly agent: string; readonly path: readonly string[] };
-  /** The session as the caller has just read it; undefined where there was none. */
+  /** The session as the caller has just read it; undefined if there was none. */
   readonly known?: { readonly session: SessionRecord | undefined };
 }
 
@@ -75,7 +75,7 @@ export type MessageOutcome =
       readonly message: string;
     };
 
-/** Stores a message and claims the model step that answers it. The session is made if there is none. */
+/** Stores a message and claims the model step that answers it. Creates the session if there is none. */
 export async function receiveMessage(parts: EngineParts, input: MessageInput): Promise<MessageOutcome> {
   const judge: Judge<MessageOutcome> = (snapshot, last) => judgeMessage(parts, snapshot, { input, last });
   return transact(parts, { session: input.session }, judge, justRead(parts, input));
@@ -87,7 +87,7 @@ function justRead({ ledger }: EngineParts, { known }: MessageInput): Known | und
   return { snapshot: session && { now: ledger.now, session } };
 }
 
-/** The same under a key, which the message's own commit remembers: sent again, it is where it went. */
+/** The same with a key, which is stored in the message's own commit: a repetition finds the first message. */
 export async function receiveOnce(
   parts: EngineParts,
   input: MessageInput,
@@ -149,7 +149,7 @@ function planMessage(
   return full === undefined ? { draft, value: { ok: true, frame, event: stored, seq } } : { value: full };
 }
 
-/** What is to become of one call of a turn. */
+/** What happens to one call of a turn. */
 export type CallPlan =
   | { readonly kind: "run"; readonly tool: LiveTool }
   | { readonly kind: "ask"; readonly question: Question }
@@ -188,8 +188,8 @@ export interface TurnInput {
 }
 
 /**
- * Stores a model's event with its calls: those that need nobody are claimed, the others are asked about, all
- * in one commit. Then the claimed ones start. Undefined when the frame is no longer ours to step.
+ * Stores a model's event with its calls: calls that need no approval are claimed, the others get a question, all in one
+ * commit. Then the claimed ones start. Undefined if this process no longer owns the frame.
  */
 export async function recordTurn(
   parts: EngineParts,
@@ -197,7 +197,7 @@ export async function recordTurn(
   input: TurnInput,
 ): Promise<Turn | undefined> {
   const judge: Judge<Committed<Turn> | undefined> = (snapshot, last) => {
-    // A lease that ran out before the turn was stored: whoever finds the frame steps it again.
+    // The lease expired before the turn was stored: recovery steps the frame again.
     if (last === "owner" || !isOurs(snapshot, step)) return { value: undefined };
     const { session, now, frame } = snapshot;
     const draft = new Draft(parts, now, session);
@@ -217,8 +217,8 @@ async function goOn(parts: EngineParts, { record, draft }: Committed<Turn>): Pro
   for (const one of claimed) parts.executions.start(one);
   for (const one of asked) parts.hosts.get(frame.app)?.asked?.(one);
   if (frame.status !== "waiting") return;
-  if (claimed.length === 0) noteRest(parts, frame, { draft, asked });
-  await takeUpReady(parts, frame.session, draft);
+  if (claimed.length === 0) cacheRest(parts, frame, { draft, asked });
+  await stepReadyFrames(parts, frame.session, draft);
 }
 
 interface TurnScene {
@@ -251,7 +251,7 @@ interface SortedCalls extends Pick<Turn, "calls" | "claimed" | "asked"> {
   readonly answered: readonly { readonly call: CallRecord; readonly result: JsonValue }[];
 }
 
-/** A turn's calls by what is to become of them, each list in the model's order. */
+/** A turn's calls by what happens to them, each list in the model's order. */
 function sortCalls(
   parts: EngineParts,
   draft: Draft,
@@ -281,7 +281,7 @@ function sortCalls(
   return { calls, claimed, asked, answered };
 }
 
-/** Questions beyond what the session may have open are answered instead of put. */
+/** Calls beyond the session's limit of open questions get an answer instead of a question. */
 function withinLimit(
   { settings }: EngineParts,
   session: SessionRecord,
@@ -349,7 +349,7 @@ function responseEvent(frame: FrameRecord, call: CallRecord, result: JsonValue):
   };
 }
 
-// Without running: a rule's or a hook's doing, or a mistake of the model. On record like everything else.
+// Answered without running: by a rule or a hook, or because of a mistake of the model. Journalled like everything else.
 function answeredBody(calls: readonly CallRecord[]): BodyOf<"calls-answered"> {
   return { calls: calls.map(({ id, tool, status, argsDigest }) => ({ call: id, tool, status, argsDigest })) };
 }

@@ -27,7 +27,7 @@ export interface WatchedLedger {
   readonly cut: () => void;
 }
 
-/** Puts a real ledger behind a door that can be watched and shut. */
+/** Wraps a real ledger so that a test can watch its calls and make them fail. */
 export function watch(real: Ledger): WatchedLedger {
   const calls: { method: LedgerMethod; args: readonly unknown[] }[] = [];
   const stands = new Map<LedgerMethod, (pass: () => Promise<unknown>, args: readonly unknown[]) => unknown>();

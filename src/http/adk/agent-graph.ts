@@ -8,7 +8,10 @@ interface Node {
   readonly of?: string;
 }
 
-/** The agents of an app as data: names, descriptions, tools. A toolset is one tool: it may change from step to step. */
+/**
+ * The agents of an app as data: names, descriptions, tools. A toolset is shown as one tool, because its tools may
+ * change from step to step.
+ */
 export function describeAgent(agent: AnyAgent): JsonObject {
   const subAgents = agent.subAgents.map(describeAgent);
   return {
@@ -21,7 +24,7 @@ export function describeAgent(agent: AnyAgent): JsonObject {
   };
 }
 
-/** The same as a drawing in Graphviz's language; what is in use stands out. */
+/** The same as a Graphviz drawing; the active parts are highlighted. */
 export function drawAgent(
   agent: AnyAgent,
   { dark, active = [] }: { readonly dark: boolean; readonly active?: readonly string[] },

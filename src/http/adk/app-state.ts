@@ -3,8 +3,8 @@ import { CountersignError } from "../../protocol/index.ts";
 import { hasScope } from "../scopes.ts";
 
 /**
- * Lets a request set state of its own session and user. What every session of the app shares may end up in anybody's
- * prompt, so that takes the scope `admin`; throws `forbidden` with the key.
+ * Lets a request set state of its own session and user. State that all sessions of the app share may appear in
+ * anybody's prompt, so it needs the scope `admin`; throws `forbidden` with the key.
  */
 export function checkAppState(principal: Principal, state: object | null | undefined, field: string): void {
   const shared = Object.keys(state ?? {}).find(isEverybodys);

@@ -4,10 +4,10 @@ import type { HttpEnv } from "../env.ts";
 import { IDEMPOTENCY_HEADER } from "../idempotency.ts";
 import { errorSchema } from "./schemas.ts";
 
-/** One of the ADK's routes as data: what the OpenAPI document says of it. */
+/** One of the ADK's routes as data, for the OpenAPI document. */
 export interface AdkRoute {
   readonly method: "get" | "post" | "patch" | "delete";
-  /** With `{name}` where a parameter stands. */
+  /** With `{name}` for parameters. */
   readonly path: string;
   readonly summary: string;
   readonly params?: z.ZodObject;
@@ -20,8 +20,8 @@ export interface AdkRoute {
 }
 
 /**
- * Serves a route and puts it in the OpenAPI document. The handler reads the request itself, with the same
- * schemas: what does not fit is told in the ADK's own shape.
+ * Serves a route and puts it in the OpenAPI document. The handler reads the request itself, with the same schemas, so
+ * that errors have the ADK's own shape.
  */
 export function serveAdk(
   routes: OpenAPIHono<HttpEnv>,

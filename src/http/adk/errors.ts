@@ -11,7 +11,7 @@ import {
 } from "../../protocol/index.ts";
 import type { HttpEnv } from "../env.ts";
 import { cardLink } from "../links.ts";
-import { statusOf, toldProblem } from "../problems.ts";
+import { clientProblem, statusOf } from "../problems.ts";
 import type { Site } from "../site.ts";
 
 type Linking = Parameters<typeof cardLink>[0];
@@ -30,9 +30,9 @@ export function adkStatusOf(error: unknown): number {
   return ADK_STATUSES[toProblem(error, 500).code] ?? statusOf(error);
 }
 
-/** What clients are told of an error. A confirmation that is for others to decide comes with its address. */
+/** The error that clients get. If others must decide the confirmation, it has a link. */
 export function toAdkError(site: Linking, error: unknown): AdkError {
-  const { detail, code, field, hint } = toldProblem(error, 500);
+  const { detail, code, field, hint } = clientProblem(error, 500);
   const link = linkIn(site, error);
   return {
     error: link === undefined ? detail : `${detail} Decide it at ${link}`,
@@ -61,7 +61,7 @@ export function adkErrorResponse(site: Site, error: unknown, more: object = {}):
   );
 }
 
-/** An event that tells of a refused answer, with the address where others can decide. */
+/** An event about a refused answer, with a link where others can decide. */
 export function withLink(site: Linking, event: Event): Event {
   const { errorCode, errorMessage, customMetadata } = event;
   const id = isJsonObject(customMetadata) ? member(customMetadata, "confirmation") : undefined;
@@ -69,7 +69,7 @@ export function withLink(site: Linking, event: Event): Event {
   return { ...event, errorMessage: `${errorMessage ?? ""} Decide it at ${cardLink(site, id)}` };
 }
 
-/** Every error that one of these routes throws. A fault of ours goes to the log, and only there. */
+/** Handles every error that one of these routes throws. Internal errors go only to the log. */
 export function onAdkError(site: Site): ErrorHandler<HttpEnv> {
   return (error, context) => {
     reportFault(site, error, context.get("requestId"));
@@ -77,12 +77,12 @@ export function onAdkError(site: Site): ErrorHandler<HttpEnv> {
   };
 }
 
-/** Writes a fault of ours to the log, with the request that met it. */
+/** Logs an internal error, with its request. */
 export function reportFault(site: Site, error: unknown, requestId: string): void {
   if (adkStatusOf(error) >= 500) site.log.error({ err: error, requestId }, "a request failed");
 }
 
-/** The sentence that ADK clients know for a session that is not there. */
+/** The text that ADK clients know for a missing session. */
 export function noSession(id: string): CountersignError {
   return new CountersignError("unknown-session", `Session not found: ${id}`);
 }

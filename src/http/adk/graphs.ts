@@ -13,7 +13,7 @@ import { readSession } from "./sessions.ts";
 const appPath = z.object({ app: z.string() });
 const drawing = z.object({ dotSrc: z.string() });
 
-/** How an app's agents hang together, for user interfaces that draw it. */
+/** The structure of an app's agents, for user interfaces that draw it. */
 export function serveGraphs(routes: OpenAPIHono<HttpEnv>, site: Site): void {
   const graph = {
     summary: "An app's agents and tools.",
@@ -27,7 +27,7 @@ export function serveGraphs(routes: OpenAPIHono<HttpEnv>, site: Site): void {
   const image = { ...graph, summary: "The same, as an image." };
   serveAdk(routes, { method: "get", path: "/dev/apps/{app}/build_graph_image", ...image }, (context) => {
     const dotSrc = drawAgent(agentIn(site, context), { dark: context.req.query("dark_mode") === "true" });
-    // The one of the whole app stands under no name, and once more by itself.
+    // The graph of the whole app is under the empty name, and once more by itself.
     return context.json({ "": { dotSrc }, dotSrc });
   });
   const event = {

@@ -5,7 +5,7 @@ import type { Site } from "../site.ts";
 import { packageVersion } from "../version.ts";
 import { serveAdk } from "./document.ts";
 
-/** What a client asks before it knows anything: which apps there are, and whether anybody is there. */
+/** What a client asks first: which apps there are, and whether the server is alive. */
 export function serveDiscovery(routes: OpenAPIHono<HttpEnv>, site: Site): void {
   const apps = { summary: "The apps of this server.", answer: { schema: z.array(z.string()) } };
   serveAdk(routes, { method: "get", path: "/list-apps", ...apps }, (context) => {

@@ -8,7 +8,7 @@ export async function readBody<Body>(context: Context<HttpEnv>, schema: z.ZodTyp
   return toBody(parsedText(await context.req.text()), schema);
 }
 
-/** The same where there may be no body at all, which means an empty one. */
+/** The same, but the body may be missing, which means an empty one. */
 export async function readOptionalBody<Body>(
   context: Context<HttpEnv>,
   schema: z.ZodType<Body>,
@@ -17,7 +17,7 @@ export async function readOptionalBody<Body>(
   return toBody(text.trim() === "" ? {} : parsedText(text), schema);
 }
 
-/** What the schema makes of a value; throws `malformed-request` with the member that does not fit. */
+/** Parses a value with the schema; throws `malformed-request` with the member that does not fit. */
 export function toBody<Body>(value: unknown, schema: z.ZodType<Body>, path = ""): Body {
   if (!isJsonObject(value)) throw unfit(path, "must be an object");
   const outcome = schema.safeParse(inCamelCase(value));
@@ -33,7 +33,7 @@ function parsedText(text: string): unknown {
   throw new CountersignError("malformed-json", `The body is not valid JSON: ${json.message}`);
 }
 
-// Only the members themselves: what stands inside them is data, or has a reader of its own.
+// Only the members themselves: their content is data, or has its own parser.
 function inCamelCase(body: JsonObject): JsonObject {
   const members = new Map<string, JsonObject[string]>();
   for (const [name, value] of Object.entries(body)) {
@@ -46,7 +46,7 @@ function inCamelCase(body: JsonObject): JsonObject {
   return Object.fromEntries(members);
 }
 
-/** A request that cannot be understood at this place. */
+/** A request that is malformed at this place. */
 export function unfit(path: string, complaint: string): CountersignError {
   return new CountersignError(
     "malformed-request",

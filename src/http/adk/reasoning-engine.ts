@@ -11,7 +11,7 @@ import { readBody, toBody } from "./read-body.ts";
 import { eventSchema, type RunBody, reasoningSchema, runSchema } from "./schemas.ts";
 import { admit, eventsOf, prepareRun } from "./start-run.ts";
 
-/** `/run` as Vertex AI's clients wrap it; the session is made if there is none. */
+/** `/run` as Vertex AI's clients wrap it; creates the session if there is none. */
 export function serveReasoningEngine(routes: OpenAPIHono<HttpEnv>, site: Site): void {
   const route = {
     method: "post",
@@ -31,7 +31,7 @@ export function serveReasoningEngine(routes: OpenAPIHono<HttpEnv>, site: Site): 
       return context.json({ error: "appName is required in input", code }, 400);
     }
     actingFor(context.get("principal"), userId);
-    // What is refused leaves no session behind.
+    // A refused request must not leave a session behind.
     const admitted = await admit(site, context, body);
     const sessionId = await madeSession(site, context, body);
     const run = await prepareRun(site, context, { ...body, sessionId }, admitted);
@@ -41,7 +41,7 @@ export function serveReasoningEngine(routes: OpenAPIHono<HttpEnv>, site: Site): 
   });
 }
 
-/** The id of the session that the message is for; one that is not there is made. Under one key it is the same one. */
+/** The id of the message's session; created if missing. With the same key it is the same session. */
 async function madeSession(site: Site, context: Context<HttpEnv>, body: RunBody): Promise<string> {
   const { appName = "", userId = "", sessionId } = body;
   const { sessionService } = site.runner(appName);

@@ -1,10 +1,10 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
 import type { HttpEnv } from "../env.ts";
 import type { Site } from "../site.ts";
+import { serveEmptyAnswers } from "./empty-answers.ts";
 import { onAdkError } from "./errors.ts";
 import { serveGraphs } from "./graphs.ts";
 import { serveDiscovery } from "./list-apps.ts";
-import { serveNotKept } from "./not-kept.ts";
 import { serveReasoningEngine } from "./reasoning-engine.ts";
 import { serveRun } from "./run.ts";
 import { serveRunSse } from "./run-sse.ts";
@@ -20,6 +20,6 @@ export function adkRoutes(site: Site): OpenAPIHono<HttpEnv> {
   serveRunSse(routes, site);
   serveReasoningEngine(routes, site);
   serveGraphs(routes, site);
-  serveNotKept(routes, site);
+  serveEmptyAnswers(routes, site);
   return routes;
 }

@@ -3,12 +3,12 @@ import { isJsonObject } from "../../protocol/index.ts";
 
 type Members = Record<string, unknown>;
 
-// Not copied: a member called `__proto__` is a member like any other, and stays.
+// Not copied, so that a member called `__proto__` stays an ordinary member.
 const object = z
   .custom<Members>(isJsonObject, "must be an object")
   .openapi({ type: "object", additionalProperties: true });
 
-/** What the session routes' addresses name. */
+/** The path parameters of the session routes. */
 type UserPath = { readonly app: z.ZodString; readonly user: z.ZodString };
 
 export const userPath: z.ZodObject<UserPath> = z.object({ app: z.string(), user: z.string() });
@@ -56,7 +56,7 @@ interface NewSessionBody {
   readonly events?: readonly Members[] | null | undefined;
 }
 
-/** What a session begins with. Members may be spelled in snake_case. */
+/** The initial content of a session. Members may be spelled in snake_case. */
 export const newSessionSchema: z.ZodType<NewSessionBody> = z
   .looseObject({
     sessionId: z

@@ -192,7 +192,7 @@ function appIn(site: Site, app: string): ReturnType<Site["runner"]> {
   });
 }
 
-// What clients of the ADK know each by; that a session is gone for good is told in our own words.
+// The texts that ADK clients know; for a deleted session we use our own.
 function inAdkWords(id: string): (error: unknown) => never {
   return (error) => {
     switch (CountersignError.isInstance(error) ? error.code : undefined) {
@@ -215,7 +215,7 @@ async function shown(site: Site, name: SessionName, session: Session): Promise<S
   return key === undefined ? session : { ...session, events: await redactCalls(ledger, key, session.events) };
 }
 
-// Whatever an exported conversation leaves out gets a value that says no more than is known.
+// Members that an exported conversation leaves out get a neutral value.
 function toEvent(value: JsonObject | { readonly [name: string]: unknown }, index: number): Event {
   const unsaid = { id: crypto.randomUUID(), invocationId: "imported", author: "user", timestamp: 0 };
   const given = Object.entries(value).filter(([, member]) => member !== null);

@@ -4,12 +4,12 @@ import { actingFor } from "../acting-for.ts";
 import { checkScope } from "../scopes.ts";
 import type { Site } from "../site.ts";
 
-/** A message that answers more than this is not taken for an attempt at every one of them. */
+/** Of a message with more answers than this, the attempts are not journalled one by one. */
 const MOST_RECORDED = 20;
 
 /**
- * Who speaks for a user, if the caller may: for a message that only answers, `decide` is as good as `run`. Where they may
- * not, and the message decides something, that they tried is put on record. Throws `forbidden`.
+ * Who speaks for a user, if the caller may. For a message that only answers, `decide` is as good as `run`. If they may
+ * not, and the message decides something, the attempt is journalled. Throws `forbidden`.
  */
 export async function speakerFor(
   site: Site,

@@ -2,8 +2,8 @@ import type { Event } from "../../protocol/index.ts";
 import { toSseChunk } from "./wire.ts";
 
 /**
- * One event a chunk, read only as fast as the client takes them. The first is asked for at once, so that the
- * message is taken whether or not anybody reads on; a client that leaves only stops the reading.
+ * One event per chunk, read only as fast as the client takes them. The first is requested at once, so that the message
+ * is accepted even if nobody reads on. A client that disconnects only stops the reading.
  */
 export function toSse(
   events: AsyncGenerator<Event>,
@@ -20,7 +20,7 @@ export function toSse(
     },
     cancel() {
       left = true;
-      // Takes effect when what is being waited for comes; there is nobody to tell if that fails.
+      // Takes effect at the next event; a failure here has no one to report to.
       events.return(undefined).catch(() => {});
     },
   });

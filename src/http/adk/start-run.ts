@@ -37,7 +37,7 @@ export interface PreparedRun {
   readonly headers: Headers;
 }
 
-/** Finds the session and whoever speaks; what is refused here has a status of its own on both routes. */
+/** Finds the session and the speaker; a refusal here has an HTTP status on both routes. */
 export async function prepareRun(
   site: Site,
   context: Context<HttpEnv>,
@@ -59,7 +59,7 @@ export async function prepareRun(
 /** Who speaks, and what they say. */
 type Admitted = Pick<PreparedRun, "by" | "message">;
 
-/** Reads the message, and who speaks; throws for what is refused whatever session it is for. Nothing was written. */
+/** Reads the message and the speaker; throws if it would be refused for any session. Writes nothing. */
 export async function admit(site: Site, context: Context<HttpEnv>, body: RunBody): Promise<Admitted> {
   const caller = context.get("principal");
   const message = new ReadMessage(body.newMessage);
@@ -68,7 +68,7 @@ export async function admit(site: Site, context: Context<HttpEnv>, body: RunBody
   return { by, message };
 }
 
-/** The run's events as they leave. Whoever stops listening stops nothing. */
+/** The run's events in wire form. The run continues if the listener stops. */
 export async function* eventsOf(site: Site, run: PreparedRun, streaming: boolean): AsyncGenerator<Event> {
   const { body, session, by, message, once, ledger } = run;
   if (body.newMessage === undefined || body.newMessage === null) return;
@@ -98,7 +98,7 @@ function servedHere(site: Site, app: string, sessionId: string): Runner {
     return site.runner(app);
   } catch (error) {
     if (!CountersignError.isInstance(error) || error.code !== "unknown-app") throw error;
-    // Clients know this sentence; why it is so stands beside it.
+    // Clients know this sentence; the reason is added to it.
     throw new CountersignError("unknown-app", `Session not found: ${sessionId}`, {
       details: { field: "appName", hint: error.message },
       cause: error,
@@ -106,7 +106,7 @@ function servedHere(site: Site, app: string, sessionId: string): Runner {
   }
 }
 
-// Answers are judged part by part, each refused alone; of anything else the whole must be sound.
+// Answers are judged one by one, and each can be refused alone; any other message must be valid as a whole.
 function checkMessage(value: unknown, { answers }: ReadMessage): void {
   const parts = isJsonObject(value) ? member(value, "parts") : undefined;
   if (isJsonArray(parts) && parts.length === 0) {

@@ -3,7 +3,7 @@ import type { Session } from "../../runtime/index.ts";
 
 const MS_PER_SECOND = 1000;
 
-/** What the ADK's server calls a failure of the model that has no code of its own. */
+/** The ADK's name for a model failure without its own code. */
 const MODEL_FAILED = "UNKNOWN_ERROR";
 
 /** An event as these routes send it: times are seconds. */

@@ -11,7 +11,7 @@ import {
 import { type CursorUse, openCursor, sealCursor } from "../cursors.ts";
 import { hasScope } from "../scopes.ts";
 
-/** Who holds, or last held, the claim on a call. */
+/** The process that holds, or last held, the claim on a call. */
 export interface CallOwner {
   readonly host: string;
   readonly pid: number;
@@ -19,17 +19,17 @@ export interface CallOwner {
   readonly alive: boolean;
 }
 
-/** A call about which nobody was asked, as it is shown to whoever settles it. */
+/** A call without a confirmation, as it is shown to the person who settles it. */
 export interface CallView extends Call {
   readonly owner?: CallOwner;
 }
 
-/** Whose word counts where nobody was asked: the requester's. */
+/** Who may settle a call without a confirmation: the requester. */
 export function ruleOf(call: Pick<CallRecord, "requesters">, user: string): Ruled {
   return { approvers: "requester", requesters: call.requesters ?? [user] };
 }
 
-/** Calls of unknown outcome that no confirmation is about, oldest first, as far as the principal may see them. */
+/** Unknown calls without a confirmation that the principal may see, oldest first. */
 export async function listUnknown(
   ledger: Ledger,
   { cursor, limit }: { readonly cursor?: string | undefined; readonly limit?: number | undefined },
@@ -51,7 +51,7 @@ export async function listUnknown(
   return page.next === undefined ? { items } : { items, next: sealCursor(ledger, use, page.next) };
 }
 
-/** Whose calls somebody may see where {@link ruleOf} is the rule. */
+/** The labels of the calls that somebody may see under {@link ruleOf}. */
 function requestersFor(principal: Principal): { readonly askedBy?: readonly string[] } {
   if (hasScope(principal, "admin") || isVouched(principal)) return {};
   const { id, onBehalfOf } = principal;
@@ -66,7 +66,7 @@ export async function showCall(
   return { ...toCall(call, session), ...(await ownerOf(ledger, call)) };
 }
 
-/** The process that holds the claim on the call, for the person who has to find out what it did. */
+/** The process that holds the claim on the call, for the person who must find out what it did. */
 export async function ownerOf(
   ledger: Pick<Ledger, "owner">,
   { owner }: Pick<CallRecord, "owner">,

@@ -4,13 +4,16 @@ import type { HttpEnv } from "../env.ts";
 import { bindKey } from "../idempotency.ts";
 import { checkScope } from "../scopes.ts";
 import type { Site } from "../site.ts";
-import { onRecord, VIA } from "./door.ts";
+import { recordRefusal, VIA } from "./record-refusal.ts";
 import { toError } from "./refusal-error.ts";
 import { find, show } from "./visibility.ts";
 
 const NO_REASON = "no longer wanted";
 
-/** Withdraws a question, or an approval that nobody has acted on. Again by the same person: the one that stands. */
+/**
+ * Withdraws a question, or an approval whose call has not started. If the same person repeats it, the stored one is
+ * returned.
+ */
 export async function cancelOne(
   site: Site,
   context: Context<HttpEnv>,
@@ -19,7 +22,7 @@ export async function cancelOne(
   const principal = context.get("principal");
   const ledger = await site.ledger();
   const attempt = { principal, what: "cancel", target: { confirmation: id } } as const;
-  const { confirmation } = await onRecord(site, attempt, async () => {
+  const { confirmation } = await recordRefusal(site, attempt, async () => {
     const found = await find(ledger, id, principal);
     checkScope(principal, "decide");
     return found;

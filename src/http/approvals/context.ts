@@ -18,13 +18,13 @@ import { find, show, viewersFor } from "./visibility.ts";
 const MOST_OF_TURN = 50;
 const MOST_EARLIER = 10;
 
-/** What a person looks at before deciding, beside the question. */
+/** What a person sees before deciding, besides the question. */
 export interface ConfirmationContext {
   /** The other confirmations of the same turn. */
   readonly turn: readonly Confirmation[];
   /** The newest decisions on this tool for the same user. */
   readonly earlier: readonly Confirmation[];
-  /** What was said before the call, where the principal may read that. */
+  /** The conversation before the call, if the principal may read it. */
   readonly conversation?: readonly Message[];
   /** Who sent the message that led to it, as they were known then. */
   readonly asker?: Asker;
@@ -32,7 +32,7 @@ export interface ConfirmationContext {
   readonly owner?: CallOwner;
 }
 
-/** Reads what surrounds a confirmation, as far as the principal may see it. */
+/** Reads the context of a confirmation that the principal may see. */
 export async function contextOf(
   ledger: Ledger,
   id: string,
@@ -63,7 +63,7 @@ export async function contextOf(
   };
 }
 
-// Whoever is to decide has to know what it is about; whoever asked was there.
+// The person who decides needs the context; the requester was there.
 function mayRead(rule: Ruled, principal: Principal): boolean {
   return hasScope(principal, "admin", "act-as") || isRequester(rule, principal) || mayDecide(rule, principal);
 }

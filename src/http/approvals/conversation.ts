@@ -21,13 +21,13 @@ export interface Message {
   readonly author: string;
   readonly at: string;
   readonly text: string;
-  /** Of a conversation that somebody brought along: whoever it names need not have said it. */
+  /** Imported: the person that it names may not have said it. */
   readonly imported?: Imported;
 }
 
 /**
  * The last messages before a call, as texts: no calls, no results, no confirmation traffic, and without the values of
- * secrets that the session's calls declared. Empty where the call lies too far back in a long session.
+ * secrets that the session's calls declared. Empty if the call is too far back in a long session.
  */
 export async function conversationBefore(
   ledger: Pick<Ledger, "events" | "calls">,
@@ -58,14 +58,14 @@ function callIds({ content }: StoredEvent): readonly string[] {
   return (content?.parts ?? []).flatMap(({ functionCall }) => functionCall?.id ?? []);
 }
 
-// What an agent beside this one was told is another conversation; but whatever the model reads, the approver does too.
+// Messages to a sibling agent are another conversation; but the approver sees everything that the model reads.
 function leadsTo(event: StoredEvent, here = ""): boolean {
   const { branch, partial } = event;
   if (partial === true) return false;
   return branch === undefined || here.startsWith(`${branch}.`) || isVisible(event, here);
 }
 
-// Only a model here has thoughts of its own. Whoever else calls words that would hide from the approver what it reads.
+// Only a model of ours may mark text as a thought. Otherwise text from others could be hidden from the approver.
 function textOf({ content, author, imported }: StoredEvent): string {
   const isModels = author !== "user" && imported === undefined;
   return (content?.parts ?? [])

@@ -9,13 +9,13 @@ import {
 import type { Problem } from "../../protocol/index.ts";
 import type { HttpEnv } from "../env.ts";
 import { bindKey } from "../idempotency.ts";
-import { KeptRefusals } from "../kept-refusals.ts";
-import { statusOf, toldProblem } from "../problems.ts";
+import { clientProblem, statusOf } from "../problems.ts";
 import type { DecisionBody, DecisionsBody } from "../schemas/inputs.ts";
 import { checkScope, hasScope } from "../scopes.ts";
 import type { Site } from "../site.ts";
-import { onRecord, VIA } from "./door.ts";
+import { StoredRefusals } from "../stored-refusals.ts";
 import { ifMatch } from "./if-match.ts";
+import { recordRefusal, VIA } from "./record-refusal.ts";
 import { toError } from "./refusal-error.ts";
 import { find, maySee, type Seen, show, unknown } from "./visibility.ts";
 import { waitForEnd } from "./wait.ts";
@@ -34,7 +34,7 @@ export async function decideOne(
   const { session, call } = seen;
   const route = `/v1/confirmations/${about.id}/decision`;
   await bindKey(context, ledger, { principal, route, said: { ...input } });
-  const refusals = new KeptRefusals(context, ledger, route);
+  const refusals = new StoredRefusals(context, ledger, route);
   const subject = await refusals.judgeOnce(0, () => commit(site, input, { principal, seen }));
   const decided = show(subject, principal);
   if (about.wait === 0) return decided;
@@ -47,19 +47,19 @@ export async function decideOne(
   return show({ confirmation: now.confirmation, call: now.call, session }, principal);
 }
 
-/** What became of one of many decisions. */
+/** The result of one of many decisions. */
 export type DecisionEntry =
   | { readonly id: string; readonly status: 200; readonly confirmation: Confirmation }
   | { readonly id: string; readonly status: number; readonly problem: Problem };
 
-/** Decides many, each on its own: one that is refused does not touch the others. */
+/** Decides many, independently: a refusal does not affect the others. */
 export async function decideMany(
   site: Site,
   context: Context<HttpEnv>,
   { decisions }: DecisionsBody,
 ): Promise<readonly DecisionEntry[]> {
   const principal = context.get("principal");
-  // Refused as a whole, and each of them is on record.
+  // Refused as a whole; each attempt is journalled.
   if (!hasScope(principal, "decide"))
     for (const { id } of decisions) await permitted(site, id, principal).catch(() => {});
   checkScope(principal, "decide");
@@ -68,7 +68,7 @@ export async function decideMany(
   const ledger = await site.ledger();
   const route = "/v1/decisions";
   await bindKey(context, ledger, { principal, route, said });
-  const refusals = new KeptRefusals(context, ledger, route);
+  const refusals = new StoredRefusals(context, ledger, route);
   const entries: DecisionEntry[] = [];
   for (const [place, input] of inputs.entries()) {
     const judge = (): Promise<ConfirmationSubject> => judgeEntry(site, input, principal);
@@ -96,16 +96,16 @@ async function entryOf(
     return { id: input.id, status: 200, confirmation: show(cutSubject(decided), principal) };
   } catch (error) {
     const status = statusOf(error);
-    // Thrown before this one was committed, so it is this one's and leaves the others theirs.
+    // Thrown before this one was committed, so it affects only this one.
     if (status >= 500) site.log.error({ err: error, confirmation: input.id }, "a decision failed");
-    return { id: input.id, status, problem: toldProblem(error, status) };
+    return { id: input.id, status, problem: clientProblem(error, status) };
   }
 }
 
-/** The confirmation, if the principal may see it and use this door; what is tried without that is put on record. */
+/** The confirmation, if the principal may see it and decide here; an attempt without that right is journalled. */
 async function permitted(site: Site, id: string, principal: Principal): Promise<Seen> {
   const ledger = await site.ledger();
-  return onRecord(site, { principal, what: "decide", target: { confirmation: id } }, async () => {
+  return recordRefusal(site, { principal, what: "decide", target: { confirmation: id } }, async () => {
     const found = await find(ledger, id, principal);
     checkScope(principal, "decide");
     return found;
@@ -120,7 +120,7 @@ async function commit(
   const engine = await site.engine(seen.call.app);
   const outcome = await engine.decisions.decide(input, { by: principal, via: VIA }, seen);
   if (outcome.ok) return outcome;
-  // Its rule may have changed since it was looked at.
+  // Its rule may have changed since it was read.
   const { confirmation } = outcome;
   if (confirmation !== undefined && !maySee(confirmation, principal)) throw unknown(input.id);
   throw toError(outcome);

@@ -2,8 +2,8 @@ const SHORTEST_SECRET = 3;
 const HIDDEN = "[redacted]";
 
 /**
- * The text with every stretch hidden that belongs to a secret, also where several overlap. All are looked for in the text
- * as it is: one after the other, secrets such as "act" would be found in what stands for others, again and again.
+ * The text with all secrets hidden, also if they overlap. All are searched in the original text: replacing one after
+ * the other would find secrets such as "act" inside "[redacted]".
  */
 export function hideSecrets(text: string, secrets: readonly string[]): string {
   // How many secrets begin, less how many end, at each place.

@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import { CountersignError } from "../../protocol/index.ts";
 import type { HttpEnv } from "../env.ts";
 
-/** The version that the caller was shown, from the body or the `If-Match` header; they must not contradict. */
+/** The version that the caller saw, from the body or the `If-Match` header; they must agree. */
 export function ifMatch(context: Context<HttpEnv>, inBody: number | undefined): number | undefined {
   const header = context.req.header("If-Match");
   if (header === undefined || header === "*") return inBody;

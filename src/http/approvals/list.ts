@@ -18,7 +18,7 @@ import type { ListQuery } from "../schemas/queries.ts";
 import { rightsHere, show, viewersFor } from "./visibility.ts";
 
 const DEFAULT_LIMIT = 50;
-// How often one request asks the ledger: where few rows fit, a page is short and has a next one.
+// How often one request queries the ledger. If few rows match, the page is short and has a `next`.
 const MOST_READS = 20;
 const MOST_BYTES = 1_000_000;
 
@@ -26,9 +26,9 @@ type Leg = ConfirmationFilter["state"];
 type Wanted = (item: ConfirmationWithCall) => boolean;
 
 /**
- * What somebody may see of the confirmations, a page at a time and with long values cut. What waits comes with the
- * nearest deadline first, then what is closed, newest first. The ledger is asked only for what they may see, so that
- * neither a page nor its cursor tells of anything else.
+ * The confirmations that somebody may see, page by page, with long values truncated. Open ones first, nearest deadline
+ * first; then closed ones, newest first. The ledger's query returns only what they may see, so that neither a page nor
+ * its cursor reveals anything else.
  */
 export async function list(
   ledger: Pick<Ledger, "confirmations" | "load" | "digestKey">,
@@ -47,7 +47,7 @@ export async function list(
   for (let reads = 0; at !== undefined && reads < MOST_READS; reads += 1) {
     if (items.length >= limit || bytes >= MOST_BYTES) break;
     const words = at.leg === "open" ? wordsIn(query) : {};
-    // Never more than still fit, so that the ledger's own cursor is where the next page begins.
+    // Never more than still fit, so that the ledger's own cursor is the start of the next page.
     const page = await readFrom(ledger, { ...filter, ...words }, at, limit - items.length);
     for (const shown of page.items.filter(wanted).map((item) => show(item, principal))) {
       bytes += JSON.stringify(shown).length;
@@ -100,7 +100,7 @@ function nextLeg(leg: Leg, legs: readonly Leg[]): Position | undefined {
   return next === undefined ? undefined : { leg: next };
 }
 
-/** Who looks: an administrator sees everything, but asks for what is theirs as everybody does. */
+/** The reader: an administrator sees everything; with `mine`, only their own. */
 function viewersOf({ mine }: ListQuery, principal: Principal): Pick<ConfirmationFilter, "viewers"> {
   if (mine === "true") return { viewers: looksAsRequester(principal) };
   if (mine === "decidable") return { viewers: viewsAs(principal) };
@@ -127,7 +127,7 @@ async function toFilter(
   };
 }
 
-// What the ledger cannot compare; what is left out here, the principal may see.
+// Filters that the ledger does not support; they do not concern visibility.
 function toWanted({ session, mine, q }: ListQuery, principal: Principal): Wanted {
   const asked = wordsOf(q ?? "");
   return (item) => {
@@ -144,7 +144,7 @@ function wordsIn({ q }: ListQuery): Pick<ConfirmationFilter, "words"> {
   return q === undefined || wordsOf(q).length === 0 ? {} : { words: q };
 }
 
-/** A cursor goes with everything that says what is listed, and not with how many at a time. */
+/** A cursor is bound to all filters, but not to the page size. */
 function useOf({ cursor: _cursor, limit: _limit, ...rest }: ListQuery, principal: Principal): CursorUse {
   const filter = Object.fromEntries(
     Object.entries(rest).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),

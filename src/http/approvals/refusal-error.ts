@@ -9,7 +9,7 @@ const HINTS: Readonly<Partial<Record<ErrorCode, string>>> = {
     "Send arguments that match the confirmation's `argsSchema`, and change only amendable fields.",
 };
 
-/** A refusal as a route throws it. */
+/** A refusal as the error that a route throws. */
 export function toError({ code, message, field }: Refusal): CountersignError {
   const hint = HINTS[code];
   return new CountersignError(code, message, {

@@ -39,10 +39,10 @@ const SETTLING = { body: settlementBodySchema, headers: KEY, problems: [404, 409
 const ONE = { description: "The confirmation", schema: confirmationSchema };
 const NO_STORE = { "cache-control": "no-store" };
 
-/** The approvals API: what waits, one confirmation, decisions, the live stream. */
+/** The approvals API: lists, single confirmations, decisions, the live stream. */
 export function approvalRoutes(site: Site): OpenAPIHono<HttpEnv> {
   const routes = newRoutes();
-  // Before `{id}`, of which "stream" would be one.
+  // Before `{id}`, which would also match "stream".
   serveFeed(routes, site);
   serveReads(routes, site);
   serveDecisions(routes, site);

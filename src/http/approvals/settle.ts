@@ -7,7 +7,7 @@ import type { SettlementBody } from "../schemas/inputs.ts";
 import { checkScope } from "../scopes.ts";
 import type { Site } from "../site.ts";
 import { type CallView, ruleOf, showCall } from "./calls.ts";
-import { onRecord, VIA } from "./door.ts";
+import { recordRefusal, VIA } from "./record-refusal.ts";
 import { toError } from "./refusal-error.ts";
 import { find, maySee, show } from "./visibility.ts";
 
@@ -20,14 +20,14 @@ export async function settleConfirmation(
   const principal = context.get("principal");
   const ledger = await site.ledger();
   const attempt = { principal, what: "settle", target: { confirmation: id } } as const;
-  const found = await onRecord(site, attempt, () => find(ledger, id, principal));
+  const found = await recordRefusal(site, attempt, () => find(ledger, id, principal));
   const route = `/v1/confirmations/${id}/settlement`;
   const call = await settle(site, context, { call: found.call, route, body });
   const { confirmation = found.confirmation } = (await ledger.load({ confirmation: id })) ?? {};
   return show({ confirmation, call, session: found.session }, principal);
 }
 
-/** Settles a call about which nobody was asked. */
+/** Settles a call without a confirmation. */
 export async function settleCall(
   site: Site,
   context: Context<HttpEnv>,
@@ -36,7 +36,7 @@ export async function settleCall(
   const ledger = await site.ledger();
   const principal = context.get("principal");
   const attempt = { principal, what: "settle", target: { call: id } } as const;
-  const found = await onRecord(site, attempt, () => findCall(ledger, id, principal));
+  const found = await recordRefusal(site, attempt, () => findCall(ledger, id, principal));
   const call = await settle(site, context, { call: found.call, route: `/v1/calls/${id}/settlement`, body });
   return showCall(ledger, call, found.session);
 }
@@ -62,9 +62,9 @@ async function settle(
 ): Promise<CallRecord> {
   const principal = context.get("principal");
   const target = { call: about.call.id };
-  await onRecord(site, { principal, what: "settle", target }, () => checkScope(principal, "decide"));
+  await recordRefusal(site, { principal, what: "settle", target }, () => checkScope(principal, "decide"));
   const engine = await site.engine(about.call.app);
-  // Said of one attempt: sent again after that one was run anew, it must not run the next one too.
+  // Bound to one attempt: a repeated request must not run the call another time.
   const note = await bindKey(context, engine.ledger, {
     principal,
     route: about.route,

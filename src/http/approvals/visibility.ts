@@ -14,17 +14,17 @@ import {
 import { CountersignError } from "../../protocol/index.ts";
 import { hasScope } from "../scopes.ts";
 
-/** May somebody know of this question at all? Whoever may decide it, whoever asked, and administrators. */
+/** May somebody see this question? Everyone who may decide it, the requester, and administrators. */
 export function maySee(rule: Ruled, principal: Principal): boolean {
   return hasScope(principal, "admin") || mayDecide(rule, principal) || isRequester(rule, principal);
 }
 
-/** As whom somebody looks for what {@link maySee} lets them know of; undefined where that is everything. */
+/** The labels for what {@link maySee} allows somebody to see; undefined if they may see everything. */
 export function viewersFor(principal: Principal): { readonly viewers?: readonly string[] } {
   return hasScope(principal, "admin") ? {} : { viewers: viewsAs(principal) };
 }
 
-/** What somebody may do with it through this API: what the rule allows, as far as their scopes reach. */
+/** What somebody may do with it through this API: what the rule and their scopes allow. */
 export function rightsHere(
   subject: Pick<ConfirmationSubject, "confirmation" | "call">,
   principal: Principal,
@@ -34,7 +34,7 @@ export function rightsHere(
   return { decide: decide && mayHere, amend: amend && mayHere, cancel: cancel && mayHere };
 }
 
-/** A confirmation as it is told to this principal. */
+/** A confirmation as this principal sees it. */
 export function show(subject: ConfirmationSubject, principal: Principal): Confirmation {
   return { ...toConfirmation(subject), can: rightsHere(subject, principal) };
 }
@@ -42,7 +42,7 @@ export function show(subject: ConfirmationSubject, principal: Principal): Confir
 /** A confirmation as it was read, with what belongs to it. */
 export type Seen = Snapshot & ConfirmationSubject;
 
-/** Reads a confirmation that the principal may see; for any other it is as if there were none. */
+/** Reads a confirmation that the principal may see; any other does not exist for them. */
 export async function find(ledger: Pick<Ledger, "load">, id: string, principal: Principal): Promise<Seen> {
   const snapshot = await ledger.load({ confirmation: id });
   const { confirmation, call } = snapshot ?? {};
@@ -51,7 +51,7 @@ export async function find(ledger: Pick<Ledger, "load">, id: string, principal: 
   return { ...snapshot, confirmation, call };
 }
 
-/** What is said of a confirmation that is not there, and of one that somebody may not see. */
+/** The error for a missing confirmation, and for one that somebody may not see. */
 export function unknown(id: string): CountersignError {
   return new CountersignError(
     "unknown-confirmation",

@@ -1,6 +1,6 @@
 import { isAnswered, type Ledger } from "../../engine/index.ts";
 
-/** Resolves when the call has ended, here or elsewhere, or the time is up, or nobody waits any more. */
+/** Resolves when the call has ended, here or elsewhere, or the time is up, or the client is gone. */
 export async function waitForEnd(
   ledger: Pick<Ledger, "calls" | "onChange">,
   callId: string,
@@ -11,7 +11,7 @@ export async function waitForEnd(
   over.addEventListener("abort", () => giveUp(), { once: true });
   while (!over.aborted) {
     const { promise: woken, resolve } = Promise.withResolvers<void>();
-    // Listens before it looks, so that nothing that happens in between is missed.
+    // Subscribes before it reads, so that no change in between is missed.
     const forget = ledger.onChange(resolve);
     try {
       const [call] = await ledger.calls([callId]);

@@ -14,10 +14,10 @@ import { checkScope, hasScope } from "../scopes.ts";
 const DEFAULT_LIMIT = 50;
 const READ = { limit: 500, bytes: 1_000_000 } as const;
 const MOST_BYTES = 1_000_000;
-// How often one request asks the ledger: where few records fit, a page is short and has a next one.
+// How often one request queries the ledger. If few records match, the page is short and has a `next`.
 const MOST_READS = 20;
 
-/** One record of the journal, as it is told. */
+/** One record of the journal, as the API returns it. */
 export interface AuditRecord {
   readonly seq: number;
   readonly at: string;
@@ -33,7 +33,7 @@ export interface AuditRecord {
 
 type Wanted = (record: JournalRecord) => boolean;
 
-/** The journal, oldest first: all of it for administrators, one's own confirmation for everyone who may see that. */
+/** The journal, oldest first: all of it for administrators; one confirmation for everyone who may see that. */
 export async function listAudit(
   ledger: Ledger,
   query: AuditQuery,
@@ -44,7 +44,7 @@ export async function listAudit(
   const start =
     query.cursor === undefined ? (query.after ?? 0) : Number(openCursor(ledger, use, query.cursor));
   const page = new AuditPage(query, start);
-  // Within one session records are counted by `n`; where to begin is said by `seq`, as everywhere.
+  // Within one session records are numbered by `n`; the start is given by `seq`, as everywhere.
   let n = 0;
   for (let reads = 0; reads < scope.mostReads && !page.isFull; reads += 1) {
     const records =
@@ -62,7 +62,7 @@ export async function listAudit(
 /** Is full only when there is something for the next page. */
 class AuditPage {
   readonly items: AuditRecord[] = [];
-  /** Up to here everything was looked at. */
+  /** Everything up to here was read. */
   after: number;
   isFull = false;
   readonly #query: AuditQuery;
@@ -93,7 +93,7 @@ function useOf({ session, confirmation, q }: AuditQuery, principal: Principal): 
   return { list: "/v1/audit", principal, filter: [session ?? null, confirmation ?? null, q ?? null] };
 }
 
-/** Which records are looked through, and which of them are told. */
+/** Which records are read, and which of them are returned. */
 interface AuditScope {
   readonly stream?: string;
   readonly mostReads: number;
@@ -132,7 +132,7 @@ function isAbout(
   asked: { readonly confirmation: string; readonly call: string },
 ): boolean {
   const entry = parseEntry(record);
-  // What cannot be read may be about somebody else's: only administrators are shown it.
+  // An unreadable record may be about somebody else: only administrators see it.
   if (entry.state !== "readable") return false;
   const { confirmation, call } = entrySubject(entry);
   return confirmation === undefined ? call === asked.call : confirmation === asked.confirmation;

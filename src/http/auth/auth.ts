@@ -2,15 +2,15 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { LoginMode, Principal } from "../../engine/index.ts";
 import type { HttpEnv } from "../env.ts";
 
-/** One way to know who sends a request. */
+/** One way to identify the sender of a request. */
 export interface Auth {
   /** `host`: the program that mounts this server has its own login. */
   readonly name: LoginMode | "host";
-  /**
-   * Who sends this request, by what it carries in its headers and never by its body. Undefined, or a throw, is
-   * answered 401.
-   */
+  /** Who sends this request, according to its headers and never to its body. Undefined or a throw gets 401. */
   authenticate(request: Request): Promise<Principal | undefined>;
-  /** Where a browser logs in and out, where it can. It then carries a cookie that counts on this origin only. */
+  /**
+   * The routes where a browser logs in and out, if it can. The browser then has a cookie that is valid on this origin
+   * only.
+   */
   readonly login?: OpenAPIHono<HttpEnv>;
 }

@@ -5,14 +5,14 @@ export interface Known {
   readonly principal: Principal;
   /** The id of the API token that proved it: a login made with it ends with it. */
   readonly token?: string;
-  /** Nothing that is known by this counts longer; as long as a login does, if nothing is said. */
+  /** When the credential expires. Default: as long as a login. */
   readonly until?: number;
 }
 
-/** Tells whose a credential is; undefined where it is none of its kind, or does not count any more. */
+/** Returns the owner of a credential; undefined if it is of another kind, or no longer valid. */
 export type BearerReader = (credential: string) => Promise<Known | undefined>;
 
-/** What a request carries as `Authorization: Bearer …`; undefined where there is nothing of the kind. */
+/** The token in `Authorization: Bearer …`; undefined if there is none. */
 export function bearerOf(request: Request): string | undefined {
   const [, credential] = /^Bearer +([\w.~+/=-]+) *$/i.exec(request.headers.get("authorization") ?? "") ?? [];
   return credential;

@@ -5,15 +5,16 @@ import { flawOfUserId } from "./user-id.ts";
 
 /** Which of an issuer's claims say who somebody is. */
 export interface ClaimNames {
-  /** `sub` is the issuer's own id; `email` counts only where the issuer says that it was verified. */
+  /** `sub` is the issuer's own id; `email` counts only if the issuer says that it was verified. */
   readonly idClaim?: "sub" | "email";
   /** Where the roles are, as in `roles` or `realm_access.roles`. */
   readonly rolesClaim?: string;
 }
 
 /**
- * Whom verified claims tell of; undefined where they do not say it as they have to. Whoever is given none of our scopes
- * has `unnamed`, but a program does not decide by that: what is meant for people must not let an agent approve itself.
+ * The person in verified claims; undefined if they are incomplete. Without any of our scopes they get the scopes
+ * `unnamed`, but a program does not get `decide` from these: a default for people must not let an agent approve its own
+ * calls.
  */
 export function toPerson(
   claims: { readonly [name: string]: unknown },
@@ -32,7 +33,7 @@ export function toPerson(
   };
 }
 
-/** Did a program get this token for itself? Issuers say so in ways of their own. */
+/** Did a program get this token for itself? Each issuer marks this differently. */
 function isProgram(claims: { readonly [name: string]: unknown }): boolean {
   const { sub, client_id: client, azp, gty, idtyp, preferred_username: name } = claims;
   const clients = [client, azp].filter((id) => typeof id === "string");
@@ -47,7 +48,7 @@ function undeciding(scopes: readonly Scope[]): readonly Scope[] {
   return scopes.filter((scope) => scope !== "decide");
 }
 
-// A claim's own name may have dots in it, as addresses have; that comes before a path.
+// A claim's own name may contain dots, as URLs do; this takes precedence over a path.
 function claimAt(claims: { readonly [name: string]: unknown }, path: string): unknown {
   if (Object.hasOwn(claims, path)) return claims[path];
   let value: unknown = claims;

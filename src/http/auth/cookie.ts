@@ -1,16 +1,13 @@
-/** How the browser's cookie is called and sent, which depends on what people call this server. */
+/** The name and attributes of the browser's cookie, which depend on the public URL. */
 export interface CookieForm {
   readonly name: string;
   readonly attributes: string;
 }
 
-/** What is kept in the browser longest; on the ledger it may end earlier. */
+/** How long the browser keeps it; on the server the login may end earlier. */
 export const LONGEST_LOGIN_MS: number = 7 * 24 * 60 * 60 * 1000;
 
-/**
- * `__Host-` pins a cookie to this host and to TLS, so it needs https. Elsewhere, on loopback, a plain name
- * has to do.
- */
+/** `__Host-` binds a cookie to this host and to TLS, so it needs https. On loopback a plain name is used. */
 export function cookieForm(
   publicUrl: string | undefined,
   name: string,

@@ -17,29 +17,31 @@ import { Tokens } from "./tokens.ts";
 
 const HOUR_MS = 3_600_000;
 
+/** The OIDC issuer and what its tokens mean. */
 export interface OidcOptions extends ClaimNames {
-  /** As the issuer writes itself; its configuration is found below it. */
+  /** The issuer's URL, exactly as it writes it; its configuration is found below it. */
   readonly issuer: string;
-  /** Whom a bearer's token must be made for. */
+  /** The required audience of bearer tokens. */
   readonly audience: string | readonly string[];
-  /** What the issuer knows this server as; with it people can log in by browser. Needs `publicUrl`. */
+  /** This server's client id at the issuer; with it people can log in by browser. Needs `publicUrl`. */
   readonly client?: { readonly id: string; readonly secret?: string };
   /**
-   * What somebody may use to whom the issuer gives none of our scopes (`countersign:run`, `countersign:decide` and so
-   * on). If nothing is said: whoever brings a token may use nothing, whoever logs in here by browser run, read and decide.
+   * The scopes of people to whom the issuer gives none of ours (`countersign:run`, `countersign:decide` and so on).
+   * Default: a bearer token gets none; a browser login gets run, read and decide.
    */
   readonly defaultScopes?: readonly Scope[];
-  /** How long a login by browser lasts before the issuer is asked anew who that is, with which roles; an hour. */
+  /** How long a browser login lasts before the issuer is asked again, also for the roles. Default: an hour. */
   readonly loginMaxAgeMs?: number;
-  /** How long keys that an issuer did not have are not asked for again. */
+  /** How long unknown keys are not requested again from the issuer. */
   readonly keysCooldownMs?: number;
 }
 
+/** Options of {@link createAuth}. */
 export interface AuthOptions {
   readonly mode: LoginMode;
-  /** Keeps tokens, logins and links, so that every server of this ledger knows them. */
+  /** Stores tokens, logins and links, so that every server of this ledger knows them. */
   readonly ledger: KeyValueStore;
-  /** What people's browsers call this server, its base path included. */
+  /** The public URL of this server, including its base path. */
   readonly publicUrl?: string;
   /** For the mode `oidc`. */
   readonly oidc?: OidcOptions;
@@ -47,10 +49,10 @@ export interface AuthOptions {
 }
 
 /**
- * One of the ways to log in. `none`: whoever it is. `local`: by the link of {@link createLoginLink}, or a token.
+ * Creates one of the ways to log in. `none`: no login. `local`: by the link of {@link createLoginLink}, or a token.
  * `tokens`: by a token, as a bearer or once for a cookie. `oidc`: by an issuer's token or login, or one of our tokens.
- * Throws `invalid-option` where something is missing, and `missing-package` without jose,
- * or without oauth4webapi where people log in by browser.
+ * Throws `invalid-option` if something is missing, and `missing-package` without jose, or without oauth4webapi if
+ * people log in by browser.
  */
 export async function createAuth({
   mode,
@@ -60,7 +62,7 @@ export async function createAuth({
   now = Date.now,
 }: AuthOptions): Promise<Auth> {
   if (mode === "none") return noAuth;
-  // The command line and other servers of this ledger do not go around a login that it has.
+  // Stored, so that the command line and other servers of this ledger do not bypass the login.
   await setLoginMode(ledger, mode);
   const tokens = new Tokens(ledger, now);
   const logins = new Logins(ledger, now);
@@ -90,7 +92,7 @@ export async function createAuth({
   return {
     name: mode,
     authenticate: async (request) => {
-      // A credential that was sent is the one that counts: a bad one is not made good by a cookie.
+      // If a credential was sent, only that one counts: a cookie does not replace an invalid one.
       if (request.headers.has("authorization")) return (await read(bearerOf(request) ?? ""))?.principal;
       const secret = cookieOf(request, cookie);
       return secret === undefined ? undefined : logins.find({ cookie: secret, proof: proofOf(request) });

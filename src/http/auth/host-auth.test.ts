@@ -17,7 +17,7 @@ test("whom the host names is authenticated, with the usual scopes and no roles",
   });
 });
 
-test("somebody who logged in to the host is not taken for whoever sits at this machine", async () => {
+test("somebody who logged in to the host is not taken for the local user", async () => {
   const bob = await authOf({ authenticate: async () => ({ id: "bob" }) }).authenticate(REQUEST);
   if (bob === undefined) throw new Error("nobody");
   expect(mayDecide({ approvers: "requester", requesters: ["ana"] }, bob)).toBe(false);

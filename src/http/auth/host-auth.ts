@@ -23,7 +23,7 @@ function hostAuth(authenticate: Authenticate): Auth {
   };
 }
 
-// Whoever logged in to the host is a person of their own, not "whoever sits here": hence the kind.
+// Somebody who logged in to the host is a specific person, not "whoever is at this machine"; hence the kind.
 function toKnown(input: PrincipalInput): Principal | undefined {
   if (typeof (input.id as unknown) !== "string" || input.id === "") return undefined;
   const { kind = "token" } = input;
@@ -39,7 +39,7 @@ function toKnown(input: PrincipalInput): Principal | undefined {
   return known;
 }
 
-// A program without types may give one text, in which any part of a word would count as a scope.
+// Plain JavaScript may pass a string, in which any substring would count as a scope.
 function checkTexts(name: string, value: unknown): void {
   if (Array.isArray(value) && value.every((entry) => typeof entry === "string")) return;
   throw new CountersignError(

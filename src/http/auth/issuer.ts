@@ -5,7 +5,7 @@ import { loadJose } from "./peers.ts";
 import { isLoopback } from "./safe-bind.ts";
 import { isMadeFor, type TokenUse } from "./token-use.ts";
 
-/** Only those that a public key checks: with a shared-secret one, whoever knows the public key could sign. */
+/** Only asymmetric algorithms: with a symmetric one, everyone who knows the public key could sign. */
 export const ALGORITHMS: readonly string[] = [
   "RS256",
   "RS384",
@@ -22,13 +22,13 @@ export const ALGORITHMS: readonly string[] = [
 export const CLOCK_SKEW_SECONDS = 60;
 const ANSWER_WITHIN_MS = 5_000;
 
-/** Of what an issuer says of itself, what is used here. */
+/** The part of an issuer's configuration that is used here. */
 export interface IssuerConfiguration {
   readonly issuer: string;
   readonly jwks_uri: string;
   readonly authorization_endpoint?: string;
   readonly token_endpoint?: string;
-  /** It says in its answers that they are its own (RFC 9207). */
+  /** It names itself in its answers (RFC 9207). */
   readonly authorization_response_iss_parameter_supported?: boolean;
 }
 
@@ -40,7 +40,7 @@ const CONFIGURATION: z.ZodType<IssuerConfiguration> = z.object({
   authorization_response_iss_parameter_supported: z.boolean().exactOptional(),
 });
 
-/** An OpenID Connect issuer: where things are there, and whether it signed something. */
+/** An OpenID Connect issuer: its endpoints, and checks of its signatures. */
 export class Issuer {
   readonly #url: string;
   readonly #keysCooldownMs: number;
@@ -54,7 +54,7 @@ export class Issuer {
     this.#keysCooldownMs = keysCooldownMs;
   }
 
-  /** What it says of itself. Asked once; a failure is thrown, and asked again the next time. */
+  /** Its configuration. Requested once; a failure is thrown, and the request is repeated the next time. */
   configuration(): Promise<IssuerConfiguration> {
     this.#configuration ??= this.#discover().catch((error: unknown) => {
       this.#configuration = undefined;
@@ -64,8 +64,8 @@ export class Issuer {
   }
 
   /**
-   * The claims of a token that this issuer signed for this use and this audience and that counts now, give or take a
-   * minute; undefined for any other. Throws where the issuer cannot be asked.
+   * The claims of a token that this issuer signed for this use and this audience and that is valid now, with one minute
+   * of tolerance; undefined for any other. Throws if the issuer cannot be reached.
    */
   async verify(
     token: string,
@@ -87,7 +87,7 @@ export class Issuer {
       });
       return isMadeFor(use, protectedHeader.typ, payload) ? payload : undefined;
     } catch (error) {
-      // These tell of the token; what tells of the issuer (it is down, it is slow) is not its bearer's fault.
+      // These errors are about the token. Errors of the issuer (down, slow) are not the bearer's fault.
       const aboutToken =
         error instanceof errors.JOSEError &&
         !(error instanceof errors.JWKSTimeout) &&

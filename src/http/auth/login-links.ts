@@ -5,18 +5,19 @@ import { hashSecret, newSecret } from "./secrets.ts";
 const KIND = "login-link";
 const GOOD_FOR_MS = 60 * 60 * 1000;
 
+/** Options of {@link createLoginLink}. */
 export interface LoginLinkOptions {
   readonly ledger: KeyValueStore;
-  /** Where people's browsers reach this server, its base path included. */
+  /** The public URL of this server, including its base path. */
   readonly publicUrl: string;
-  /** Whom the link logs in, as `local:<os user>`. */
+  /** The person that the link logs in, as `local:<os user>`. */
   readonly user: string;
   readonly now?: () => number;
 }
 
 /**
- * An address that logs one browser in, once, within an hour. Its secret stands behind a `#`, so it is in no log and no
- * referrer, and opening it does nothing: the page asks for a click.
+ * A link that logs in one browser, once, within an hour. Its secret is after a `#`, so it is in no log and no referrer.
+ * Opening it does nothing: the page asks for a click.
  */
 export async function createLoginLink({
   ledger,
@@ -29,7 +30,7 @@ export async function createLoginLink({
   return `${publicUrl.replace(/\/+$/, "")}/auth/login#${secret}`;
 }
 
-/** Uses a link up. Of any number that try, one is told whom it logs in. */
+/** Uses up a link. If several requests race, only one succeeds. */
 export async function takeLoginLink(ledger: KeyValueStore, secret: string): Promise<Principal | undefined> {
   const item = await ledger.item(KIND, idOf(secret));
   if (item === undefined || !(await ledger.removeItem(item))) return undefined;

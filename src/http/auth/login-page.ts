@@ -29,7 +29,7 @@ form.addEventListener("submit", async (event) => {
   }
 });`;
 
-// The proof stands in the page instead of the address, where histories and logs would have it.
+// The proof is in the page instead of the URL, because histories and logs contain URLs.
 const COME_BACK = `
 localStorage.setItem("${PROOF_PLACE}", document.documentElement.dataset.proof);
 location.replace("../");`;
@@ -39,7 +39,10 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 24rem; margin: 20vh auto
 input, button { font: inherit; padding: .5rem; width: 100%; box-sizing: border-box; margin: .5rem 0; }
 [role=alert] { color: #c22; }`;
 
-/** A page that logs a browser in: with the link that led here, or with a token that is typed in. Nothing on it acts by itself. */
+/**
+ * A page that logs in a browser: with the link that led here, or with a token that is typed in. It does nothing without
+ * a click.
+ */
 export const LOGIN_PAGE: string = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -55,7 +58,7 @@ export const LOGIN_PAGE: string = `<!doctype html>
 <script>${SCRIPT}</script>
 `;
 
-/** What a browser that comes back from an issuer gets: it keeps the proof, and goes to the inbox. */
+/** The page for a browser that returns from an issuer: it stores the proof and opens the inbox. */
 export function loggedInPage(proof: string): string {
   return `<!doctype html>
 <html lang="en" data-proof="${proof}">

@@ -71,7 +71,7 @@ export function loginRoutes({
   now,
 }: LoginRoutesOptions): OpenAPIHono<HttpEnv> {
   const form = cookieForm(publicUrl, LOGIN_COOKIE, "Strict");
-  // It has to come along when the issuer sends the browser back, which Strict would not let it.
+  // The cookie must be sent when the issuer redirects the browser back, which Strict would prevent.
   const away = cookieForm(publicUrl, AWAY_COOKIE, "Lax");
   const admit = async (
     context: Context<HttpEnv>,

@@ -9,7 +9,7 @@ import { Tokens } from "./tokens.ts";
 const KIND = "login";
 const PROOF = "login-proof";
 const IDLE_MS = 12 * 60 * 60 * 1000;
-/** It slides in steps, so that a busy page does not write at every request. */
+/** The idle time is extended in steps, so that a busy page does not write at every request. */
 const STEP_MS = 60 * 60 * 1000;
 
 const STORED = z.object({
@@ -22,16 +22,16 @@ const STORED = z.object({
   }),
   token: z.string().exactOptional(),
   createdAt: z.number(),
-  /** Whatever is done with it, it ends then. */
+  /** The login ends then in any case. */
   until: z.number(),
-  /** The hash of what the page proves itself with, beside the cookie. */
+  /** The hash of the page's proof. */
   proof: z.string(),
 });
 
 /** How many letters of a login's id are shown. */
 const SHOWN_LETTERS = 16;
 
-/** What a browser is given at a login. Neither half counts without the other. */
+/** What a browser gets at a login. Both halves are needed. */
 export interface LoginSecrets {
   readonly cookie: string;
   /** For the page, to be sent as a header; never a cookie. */
@@ -49,7 +49,7 @@ export interface Login {
   readonly expiresAt: number;
 }
 
-/** Browsers that logged in. Kept on the ledger, so a restart or another server knows them too. */
+/** Browser logins. Stored in the ledger, so they work after a restart and on other servers. */
 export class Logins {
   readonly #store: KeyValueStore;
   readonly #tokens: Tokens;
@@ -61,7 +61,7 @@ export class Logins {
     this.#now = now;
   }
 
-  /** Begins a login, and gives its secrets; only hashes of them are kept. `until` is when it ends at the latest. */
+  /** Starts a login and returns its secrets; only their hashes are stored. `until` is when it ends at the latest. */
   async begin({
     principal,
     token,
@@ -85,16 +85,16 @@ export class Logins {
     return { cookie, proof, until };
   }
 
-  /** Who logged in with these; undefined if nobody, if it was idle for 12 hours, or is over. */
+  /** Who logged in with these secrets; undefined if nobody, if it was idle for 12 hours, or if it has ended. */
   async find(secrets: LoginSecrets): Promise<Principal | undefined> {
     const { item, login } = (await this.#read(secrets)) ?? {};
     if (item === undefined || login === undefined) return undefined;
-    // What a token allows may have changed since, and a revoked one allows nothing.
+    // The rights of the token may have changed since; a revoked token allows nothing.
     const { token } = login;
     const known = token === undefined ? login : await this.#tokens.holder(token);
     if (known === undefined) return undefined;
     const expiresAt = Math.min(this.#now() + IDLE_MS, login.until);
-    // Somebody else may have moved it at the same moment; then it was moved.
+    // Another request may have extended it at the same time; that is fine.
     if (expiresAt - (item.expiresAt ?? 0) >= STEP_MS)
       await this.#store.putItem({ ...item, expiresAt }, item.version);
     return known.principal;
@@ -134,7 +134,7 @@ export class Logins {
     return login.data.until > this.#now() ? { item, login: login.data } : undefined;
   }
 
-  // It may be in use, and be moved meanwhile.
+  // It may be in use and be extended meanwhile.
   async #discard(listed: StoredItem): Promise<boolean> {
     for (let item: StoredItem | undefined = listed; item !== undefined; ) {
       if (await this.#store.removeItem(item)) return true;

@@ -25,14 +25,14 @@ export interface OidcLoginOptions {
   readonly claims: ClaimNames;
   /** What somebody may use to whom the issuer gives none of our scopes. */
   readonly scopes: readonly Scope[];
-  /** How long what the issuer said of somebody is believed; then they have to go there again. */
+  /** How long the issuer's information about a person is valid; then they must log in again. */
   readonly maxAgeMs: number;
   readonly now: () => number;
 }
 
 /**
- * The browser's way through an issuer: authorization code with PKCE. What has to be remembered meanwhile is on the
- * ledger, so the browser may come back to another server, or after a restart.
+ * The browser login at an issuer: authorization code with PKCE. The state is stored in the ledger, so the browser may
+ * return to another server, or after a restart.
  */
 export class OidcLogin {
   readonly #options: OidcLoginOptions;
@@ -41,7 +41,7 @@ export class OidcLogin {
     this.#options = options;
   }
 
-  /** Where to send a browser. `browser` is a secret for its cookie: only whoever left may come back. */
+  /** Where to send a browser. `browser` is a secret for its cookie: only the same browser may return. */
   async begin(): Promise<{ readonly location: string; readonly browser: string }> {
     const { store, issuer, client, returnTo, now } = this.#options;
     const { authorization_endpoint: address, token_endpoint: exchange } = await issuer.configuration();
@@ -66,7 +66,7 @@ export class OidcLogin {
     return { location: location.href, browser };
   }
 
-  /** Who came back; undefined for a state that is not ours, was used before, or is another browser's. */
+  /** Who returned; undefined for a state that is not ours, was already used, or belongs to another browser. */
   async finish(query: URLSearchParams, browser: string | undefined): Promise<Known | undefined> {
     const { issuer, client, claims, scopes, maxAgeMs, now } = this.#options;
     const left = await this.#take(query.get("state") ?? "", browser ?? "");
@@ -74,13 +74,13 @@ export class OidcLogin {
     const token = await this.#exchange(query, left);
     const wanted = { audience: client.id, use: "identity" } as const;
     const verified = token === undefined ? undefined : await issuer.verify(token, wanted);
-    // The library compares `azp` only where there are several audiences.
+    // The library compares `azp` only if there are several audiences.
     if (verified === undefined || (verified["azp"] ?? client.id) !== client.id) return undefined;
     const principal = toPerson(verified, claims, scopes);
     return principal && { principal, until: now() + maxAgeMs };
   }
 
-  // Once, and only by the browser that left: for any other it stays.
+  // Once, and only by the same browser: for any other it is not consumed.
   async #take(state: string, browser: string): Promise<Left | undefined> {
     const { store } = this.#options;
     const item = await store.item(KIND, hashSecret(KIND, state));

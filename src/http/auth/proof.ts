@@ -1,6 +1,7 @@
 /**
- * The header with a page's own proof. A browser sends a cookie to every port of a host, so whoever listens on another one
- * learns it. The proof is kept where only pages of one origin read it, port included, and the cookie counts only with it.
+ * The header with a page's own proof. A browser sends a cookie to every port of a host, so a program on another port
+ * can read it. The proof is stored where only pages of one origin (including the port) can read it, and the cookie is
+ * valid only with it.
  */
 export const PROOF_HEADER = "countersign-proof";
 

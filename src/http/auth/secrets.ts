@@ -8,14 +8,14 @@ export function newSecret(): string {
 }
 
 /**
- * What is kept of a secret instead of it. Our secrets are random throughout, so a fast hash cannot be searched
- * backwards; the salt keeps two uses of one text apart.
+ * The stored hash of a secret. Our secrets are fully random, so a fast hash is safe; the salt keeps two uses of one
+ * text apart.
  */
 export function hashSecret(salt: string, secret: string): string {
   return createHash("sha256").update(`${salt}\n${secret}`).digest("hex");
 }
 
-/** Are these two the same text? Takes as long whatever they have in common. */
+/** Compares two texts in constant time. */
 export function isSameSecret(one: string, other: string): boolean {
   const [left, right] = [one, other].map((text) => createHash("sha256").update(text).digest());
   return left !== undefined && right !== undefined && timingSafeEqual(left, right);

@@ -1,4 +1,4 @@
-/** What a signed token is shown for: to be let in with each request, or to say at a login who came. */
+/** What a signed token is used for: as a bearer token with each request, or as the result of a login. */
 export type TokenUse = "access" | "identity";
 
 const JWT = /^(?:application\/)?jwt$/i;
@@ -15,7 +15,7 @@ export function isMadeFor(
   type: string | undefined,
   claims: { readonly [name: string]: unknown },
 ): boolean {
-  // A logout token or another event; and a token that counts only with a proof that we do not check.
+  // A logout token or another event; and a token that needs a proof of possession, which we do not check.
   if (claims["events"] !== undefined || claims["cnf"] !== undefined) return false;
   if (use === "identity") return type === undefined || JWT.test(type);
   if (type === undefined) return false;

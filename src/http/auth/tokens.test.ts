@@ -42,7 +42,7 @@ test("the secret is nowhere on the ledger", async () => {
   expect(JSON.stringify((await tokens.list()).items)).not.toContain("hash");
 });
 
-test("a secret that differs, another token's, and anything else is nobody's", async () => {
+test("a wrong secret, another token's, and anything else log nobody in", async () => {
   const { tokens } = await open();
   const [one, two] = [await tokens.create(ANA), await tokens.create({ ...ANA, user: "bob" })];
   const crossed = `cst_${one.token.id}_${two.secret.slice(-43)}`;

@@ -25,7 +25,7 @@ const STORED = z.object({
 });
 const FORM = /^cst_([0-9a-f]{16})_([\w-]{43})$/;
 
-/** What is kept of an API token; the secret is not. */
+/** An API token as it is stored, without its secret. */
 export interface Token {
   readonly id: string;
   readonly user: string;
@@ -43,10 +43,11 @@ export interface Token {
   readonly lastUsedDay?: number;
 }
 
+/** What a new API token needs. */
 export type NewToken = Pick<Token, "user" | "roles" | "scopes" | "label" | "createdBy" | "expiresAt"> &
   Partial<Pick<Token, "kind">>;
 
-/** The API tokens of a ledger. They are kept hashed, on the ledger, so every server of it knows the same ones. */
+/** The API tokens of a ledger. They are stored there as hashes, so every server of the ledger knows them. */
 export class Tokens {
   readonly #store: KeyValueStore;
   readonly #now: () => number;
@@ -56,7 +57,7 @@ export class Tokens {
     this.#now = now;
   }
 
-  /** Makes a token. `secret` is the whole credential, and this is the only time that it is known. */
+  /** Creates a token. `secret` is the complete credential; it is returned only here. */
   async create(wanted: NewToken): Promise<{ readonly token: Token; readonly secret: string }> {
     const flaw = flawOfUserId(wanted.user);
     if (flaw !== undefined) throw invalid("user", `The user "${wanted.user}" ${flaw}.`);
@@ -75,7 +76,7 @@ export class Tokens {
     return { items: items.map((item) => fromItem(item).token), ...(next === undefined ? {} : { next }) };
   }
 
-  /** Ends a token, and every login made with it, at once. Again is no error; undefined if there is none. */
+  /** Ends a token, and every login made with it, at once. Revoking twice is harmless; undefined if there is none. */
   async revoke(id: string, by: string): Promise<Token | undefined> {
     for (;;) {
       const item = await this.#store.item(KIND, id);
@@ -87,7 +88,7 @@ export class Tokens {
     }
   }
 
-  /** Whose a credential is; undefined if it is no token, or expired, revoked or forged. */
+  /** The owner of a credential; undefined if it is not a token, or expired, revoked or forged. */
   async read(credential: string): Promise<Known | undefined> {
     const [, id, secret] = FORM.exec(credential) ?? [];
     if (id === undefined || secret === undefined) return undefined;
@@ -100,7 +101,7 @@ export class Tokens {
     return toKnown(stored.token);
   }
 
-  /** Who a token stands for now, by its id; undefined once it is expired or revoked. */
+  /** The owner of a token now, by its id; undefined if it is expired or revoked. */
   async holder(id: string): Promise<Known | undefined> {
     const item = await this.#store.item(KIND, id);
     if (item === undefined) return undefined;
@@ -108,7 +109,7 @@ export class Tokens {
     return token.revokedAt === undefined ? toKnown(token) : undefined;
   }
 
-  // Once a day, so that a busy token costs no writes. Whoever changed it meanwhile is right, and this is lost.
+  // Once a day, so that a busy token costs few writes. If another process changed it meanwhile, this write is dropped.
   async #noteUse(stored: Stored, version: number): Promise<void> {
     const now = this.#now();
     const today = now - (now % 86_400_000);
@@ -126,7 +127,7 @@ export class Tokens {
   }
 }
 
-/** The part of a credential that is no secret: which token it claims to be. Undefined where it claims none. */
+/** The public part of a credential: the token id that it claims. Undefined if it has none. */
 export function tokenIdOf(credential: string): string | undefined {
   return FORM.exec(credential)?.[1];
 }

@@ -1,12 +1,12 @@
 import { ANYBODY } from "../../engine/index.ts";
 
 const LONGEST = 256;
-/** Ids that say how somebody came to be known; nobody who logs in may bear one. */
+/** Prefixes of ids that are reserved for other kinds of principals; nobody can log in with one. */
 const RESERVED = /^(?:local|provider|author|agent|channel):/;
 
 /**
- * Why nobody can be known under this id; undefined if they can. An id that another kind of principal bears would let
- * its owner pass for whoever asked.
+ * Why nobody can log in with this id; undefined if it is valid. A reserved id would let its owner pass for another
+ * principal.
  */
 export function flawOfUserId(id: string): string | undefined {
   if (id.trim() === "" || id.length > LONGEST) return `must have 1 to ${LONGEST} characters`;

@@ -6,8 +6,8 @@ import { bindKey } from "../idempotency.ts";
 import type { Site } from "../site.ts";
 
 /**
- * Makes a message that was given up due again, as if it were new. It is sent by whichever process has its channel.
- * Gives it as it was; under one key the same every time, also once it has arrived. Throws `unknown-delivery`.
+ * Retries a failed delivery, as if it were new. Any process that has the channel sends it. Returns the failed delivery;
+ * with one key the same every time, also after it has arrived. Throws `unknown-delivery`.
  */
 export async function retryOne(
   site: Site,
@@ -23,7 +23,7 @@ export async function retryOne(
     said: {},
     note: found === undefined ? {} : { delivery: toJson(found) },
   });
-  // Bound before: whoever sent it first may have died before it was revived, or have lost the answer.
+  // Already bound: the first request may have died before the retry, or its answer was lost.
   const before = member(bound, "delivery");
   const delivery = isJsonObject(before) ? (before as unknown as FailedDelivery) : found;
   if (delivery === undefined) throw noFailedDelivery(named);

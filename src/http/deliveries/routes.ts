@@ -14,7 +14,7 @@ import { retryOne } from "./retry.ts";
 const TAG = "deliveries";
 const NO_STORE = { "cache-control": "no-store" };
 
-/** List messages to channels that could not be delivered, for whoever operates this, and the way to send them after all. */
+/** Failed deliveries, for administrators: list them and send them again. */
 export function serveDeliveries(routes: OpenAPIHono<HttpEnv>, site: Site): void {
   serve(
     routes,

@@ -13,14 +13,17 @@ import { type IdReader, toEventId } from "./event-id.ts";
 
 /** One journal record about a confirmation, with the confirmation as it is now. */
 export interface Change {
-  /** The record that tells of it. */
+  /** Its journal record. */
   readonly place: JournalPlace;
   readonly subject: ConfirmationSubject;
-  /** The confirmation as JSON, but for what the one who looks may do. */
+  /** The confirmation as JSON, without `can`, which depends on the reader. */
   readonly told: string;
 }
 
-/** Reads what these records are about. Each confirmation is read and put into words once, however many tell of it. */
+/**
+ * Reads the confirmations of these records. Each confirmation is read and serialised once, however many records are
+ * about it.
+ */
 export async function readChanges(
   ledger: Pick<Ledger, "load" | "calls">,
   records: readonly JournalRecord[],
@@ -44,7 +47,7 @@ export async function readChanges(
   });
 }
 
-// A ledger that is elsewhere would make each wait for the one before; all at once would make everybody else wait.
+// One by one would be slow on a remote ledger; all at once would block others.
 const AT_ONCE = 8;
 
 async function readAll(
@@ -76,7 +79,7 @@ export function toMessages(changes: readonly Change[], reader: IdReader): string
 
 function refersTo(record: JournalRecord): { readonly confirmation?: string; readonly call?: string } {
   const entry = parseEntry(record);
-  // Whose confirmation it is about is not known, so nobody is told of it.
+  // It is not known whose confirmation it is about, so it is sent to nobody.
   return entry.state === "readable" ? entrySubject(entry) : {};
 }
 
@@ -95,7 +98,7 @@ async function confirmationsOf(
 async function read(ledger: Pick<Ledger, "load">, id: string): Promise<Omit<Change, "place"> | undefined> {
   const { confirmation, call, session } = (await ledger.load({ confirmation: id })) ?? {};
   if (confirmation === undefined || call === undefined || session === undefined) return undefined;
-  // As lists have it: a page of the journal may tell of hundreds, and of each to everybody who listens.
+  // Truncated as in lists: a page of the journal may have hundreds, each sent to every listener.
   const subject = cutSubject({ confirmation, call, session: { id: session.id } });
   const { can: _viewers, ...told } = toConfirmation(subject);
   return { subject, told: JSON.stringify(told) };

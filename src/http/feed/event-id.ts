@@ -8,15 +8,15 @@ export interface IdReader {
 }
 
 /**
- * The id of a message: the record's number and its hash, sealed for its reader, because the number tells how much others
- * do. The number alone would not do: a database that lost its last records in a crash gives their numbers to others,
- * and a client that comes back from there would miss those.
+ * The id of a message: the record's number and its hash, encrypted for its reader, because the number reveals how much
+ * others do. The number alone is not enough: a database that lost its last records in a crash assigns their numbers
+ * again, and a client that resumes there would miss records.
  */
 export function toEventId({ ledger, viewer }: IdReader, { seq, hash }: JournalPlace): string {
   return sealCursor(ledger, useBy(viewer), hash === undefined ? String(seq) : `${seq}:${hash}`);
 }
 
-/** The place that an id names, undefined where it is none of this reader's. `0` is before the first record. */
+/** The position in an id; undefined if it is not this reader's. `0` is before the first record. */
 export function fromEventId({ ledger, viewer }: IdReader, id: string): JournalPlace | undefined {
   if (id === "0") return { seq: 0 };
   const place = unseal(ledger, useBy(viewer), id);

@@ -2,15 +2,15 @@ import type { Principal } from "../../engine/index.ts";
 
 const ENCODER = new TextEncoder();
 
-/** What stands for everything that decides what somebody sees and may do. */
+/** A key for everything that determines what somebody sees and may do. */
 export function viewerKeyOf({ id, kind, roles, scopes, authenticated, onBehalfOf }: Principal): string {
   return JSON.stringify([id, kind, roles, scopes, authenticated, onBehalfOf ?? null]);
 }
 
-/** One open connection. What is sent waits here for its reader, up to a bound. */
+/** One open connection. Messages wait here for the reader, up to a limit. */
 export class FeedStream {
   readonly viewer: Principal;
-  /** The same for all streams that see and may do the same. */
+  /** Shared by all streams with the same rights. */
   readonly viewerKey: string;
   readonly openedAt: number;
   readonly body: ReadableStream<Uint8Array>;
@@ -31,7 +31,7 @@ export class FeedStream {
     }: {
       readonly mostQueuedBytes: number;
       readonly now: number;
-      /** Who reads this, asked anew. */
+      /** Checks again who reads this. */
       readonly recognise: () => Promise<Principal | undefined>;
       readonly onEnd: (stream: FeedStream) => void;
     },
@@ -59,7 +59,7 @@ export class FeedStream {
     return this.#controller !== undefined;
   }
 
-  /** Sends, or cuts the connection where its reader has not taken what it was sent before. */
+  /** Sends, or closes the connection if the reader has not read the earlier messages. */
   send(chunk: Uint8Array | string): void {
     const controller = this.#controller;
     if (controller === undefined) return;
@@ -80,11 +80,11 @@ export class FeedStream {
     }
   }
 
-  /** Ends the connection if whoever reads it is not, or may not do, what they were when it was opened. */
+  /** Ends the connection if the reader's identity or rights have changed since it was opened. */
   async recheck(now: number, everyMs: number): Promise<void> {
     if (now - this.#checkedAt < everyMs) return;
     this.#checkedAt = now;
-    // Whether they are who they said cannot be found out, so they are not.
+    // If the check fails, the caller counts as not authenticated.
     const viewer = await this.#recognise().catch(() => undefined);
     if (viewer === undefined || viewerKeyOf(viewer) !== this.viewerKey) this.end();
   }
@@ -104,7 +104,7 @@ export class FeedStream {
   }
 }
 
-/** What a connection is cut with; it has no stack, because no code is at fault. */
+/** The error that closes a connection; without a stack, because it is not a bug. */
 class SlowReader extends Error {
   override readonly name = "SlowReader";
 

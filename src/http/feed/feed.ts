@@ -20,18 +20,18 @@ const REPLAY_PAGE = { limit: 50, bytes: 1_000_000 } as const;
 const ELSEWHERE = "from-elsewhere";
 const ENCODER = new TextEncoder();
 
-/** Who wants to read, and from where. */
+/** The reader, and the position to start from. */
 export interface Opening {
   readonly viewer: Principal;
   readonly lastEventId: string | undefined;
-  /** Who reads this, asked anew. */
+  /** Checks again who reads this. */
   readonly recognise: () => Promise<Principal | undefined>;
 }
 
 /**
  * The live feed: one tail of the journal for all streams of this process. A stream is either catching up, by reading
- * the journal itself, or live, and then exactly where the tail is; it becomes live in the moment in which there is
- * nothing left to catch up with, so that no record is missed or told twice. Nothing runs while nobody listens.
+ * the journal itself, or live, and then exactly at the tail's position. It becomes live at the moment when it has
+ * caught up, so that no record is missed or sent twice. Nothing runs without listeners.
  */
 export class Feed {
   readonly #site: Site;
@@ -95,13 +95,13 @@ export class Feed {
     return tail;
   }
 
-  // Each client comes back with the last id that it was given. Whether that was lost too is seen there, and only there.
+  // Each client reconnects with its last id. Whether that record was lost too is checked then.
   #startAnew(): void {
     this.#site.log.warn({}, "the journal lost its newest records; live feeds restart");
     for (const stream of this.#streams) stream.end();
   }
 
-  /** Brings a stream to where the tail is. */
+  /** Lets a stream catch up with the tail. */
   async #begin(stream: FeedStream, tail: Tail, lastEventId: string | undefined): Promise<void> {
     if (lastEventId !== undefined) {
       const start = this.#startOf(fromEventId(readerOf(stream, tail), lastEventId), tail.position);
@@ -112,7 +112,7 @@ export class Feed {
     }
   }
 
-  /** Where the id is, or why it cannot be gone on from there. */
+  /** The position of the id, or why the stream cannot continue from there. */
   #startOf(place: JournalPlace | undefined, position: JournalPlace): JournalPlace | string {
     if (place === undefined) return "unknown-id";
     if (place.seq > position.seq) return ELSEWHERE;
@@ -132,7 +132,7 @@ export class Feed {
       if (records === undefined) {
         after = await reset(stream, tail, ELSEWHERE);
       } else if (last === undefined) {
-        // There is one at `until`; the store holds it back for a moment.
+        // The record at `until` exists; the store withholds it for a moment.
         await sleep(this.#settings.batchMs, undefined, { ref: false });
       } else {
         const text = toMessages(await readChanges(tail.ledger, records), readerOf(stream, tail));
@@ -156,7 +156,7 @@ export class Feed {
     }
   }
 
-  // The id tells a client where it is even if nothing was for it, so that it need not begin anew when it comes back.
+  // The id tells a client its position even if it got no message, so that it can resume there.
   #beat(tail: Tail): void {
     const now = performance.now();
     for (const stream of this.#streams) {
@@ -188,11 +188,11 @@ export class Feed {
   }
 }
 
-/** Has a client forget what it knows and tells it what waits. Resolves to where it then is. */
+/** Tells a client to discard its state and sends what waits. Resolves to its new position. */
 async function reset(stream: FeedStream, tail: Tail, reason: string): Promise<JournalPlace> {
   const { position } = tail;
   const page = await list(tail.ledger, {}, stream.viewer);
-  // Together: whoever has the id of the one, and comes back with it, has the other.
+  // Sent together: a client that has the id of one also has the other.
   stream.send(
     message("reset", JSON.stringify({ reason }), toEventId(readerOf(stream, tail), position)) +
       message("snapshot", JSON.stringify(page)),
@@ -208,7 +208,7 @@ function readerOf({ viewer }: FeedStream, { ledger }: Tail): IdReader {
   return { ledger, viewer };
 }
 
-/** Whose streams are counted together, whatever they may see at the moment. */
+/** The key for counting a caller's streams, whatever they may see. */
 function holderOf({ id, kind, onBehalfOf }: Principal): string {
   return JSON.stringify([id, kind, onBehalfOf ?? null]);
 }

@@ -8,7 +8,7 @@ import { Feed } from "./feed.ts";
 
 const HEADERS = {
   "content-type": "text/event-stream",
-  // Hosts that compress, and proxies that gather an answer before they pass it on, would hold back every message.
+  // Hosts that compress and proxies that buffer would delay every message.
   "cache-control": "no-store, no-transform",
   "x-accel-buffering": "no",
 };
@@ -38,7 +38,7 @@ export function serveFeed(routes: OpenAPIHono<HttpEnv>, site: Site): void {
     },
     async (context, { query }) => {
       requireScope(context, "read", "decide", "admin");
-      // Nobody would read it, or say when they are done.
+      // For a HEAD request nobody would read or close it.
       if (context.req.method === "HEAD") return new Response(null, { headers: HEADERS });
       const { raw } = context.req;
       const body = await feed.open({

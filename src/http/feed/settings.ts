@@ -1,14 +1,14 @@
-/** How the live feed behaves. */
+/** Settings of the live feed. */
 export interface FeedSettings {
   /** How many commits a client may have missed before it gets a snapshot instead of them. */
   readonly mostBehind: number;
-  /** What is sent to nobody in particular, so that proxies keep the connection. */
+  /** The interval of heartbeats, so that proxies keep the connection open. */
   readonly heartbeatMs: number;
-  /** How often it is asked again who reads a stream; one whose reader is not that any more ends. */
+  /** How often a stream's reader is checked again; the stream ends if the login has ended. */
   readonly recheckMs: number;
-  /** A stream ends after this time, and its client comes back. */
+  /** A stream ends after this time, and its client reconnects. */
   readonly mostAgeMs: number;
-  /** What may wait for a reader before it is cut off. */
+  /** How much may wait for a slow reader before the connection is closed. */
   readonly mostQueuedBytes: number;
   /** How many streams one principal may have open at a time. */
   readonly mostStreams: number;

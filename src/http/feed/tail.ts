@@ -9,9 +9,9 @@ export interface TailOptions {
   readonly ledger: Ledger;
   /** Commits within this time are read together. */
   readonly batchMs: number;
-  /** Called with what a page of the journal tells, in the same moment in which `position` moves past it. */
+  /** Called with a page of the journal, at the same moment in which `position` moves past it. */
   readonly onPage: (changes: readonly Change[]) => void;
-  /** Called when the record at `position` is gone, and with it the way on from there. This has stopped then. */
+  /** Called when the record at `position` was lost, so that the tail cannot continue. It has stopped then. */
   readonly onLost: () => void;
   readonly onError: (error: unknown) => void;
 }
@@ -33,13 +33,13 @@ export class Tail {
     this.#options = options;
   }
 
-  /** The record up to which everything was told. */
+  /** Everything up to this record was sent. */
   get position(): JournalPlace {
     return this.#last ?? BEGINNING;
   }
 
   async start(): Promise<void> {
-    // Listens before it looks: what is committed in between is read, not missed.
+    // Subscribes before it reads, so that no commit in between is missed.
     this.#unlisten = this.ledger.onChange(() => this.#wake(this.#options.batchMs));
     this.#reading = true;
     try {
@@ -81,7 +81,7 @@ export class Tail {
     try {
       while (await this.#readPage()) {}
     } catch (error) {
-      // What was not read is still there; others' commits wake this too, but there may be none.
+      // Unread records are still there; a later commit would wake this, but there may be none.
       this.#changed = true;
       pause = RETRY_MS;
       if (!this.#stopped) this.#options.onError(error);
@@ -105,7 +105,7 @@ export class Tail {
     return true;
   }
 
-  // In its session's chain nothing is held back: what is not there is lost, and its number may be another's.
+  // A session's chain withholds nothing: a record that is not there is lost, and its number may belong to another.
   async #lookForLast(): Promise<void> {
     const last = this.#last;
     if (last === undefined) return;

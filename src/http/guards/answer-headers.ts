@@ -1,13 +1,13 @@
 import type { Context } from "hono";
 import type { HttpEnv } from "../env.ts";
 
-/** Adds headers to an answer that is made already; what the answer says itself stays where `unlessSaid` is set. */
+/** Adds headers to a finished answer; with `unlessSaid`, existing headers stay. */
 export function addHeaders(
   context: Context<HttpEnv>,
   headers: Readonly<Record<string, string>>,
   { unlessSaid = false }: { readonly unlessSaid?: boolean } = {},
 ): void {
-  // Answers that came from elsewhere, a redirect for one, may not be changed.
+  // Some answers, such as redirects, are immutable.
   const answer = context.res;
   const added = Object.entries(headers).filter(([name]) => !unlessSaid || !answer.headers.has(name));
   try {

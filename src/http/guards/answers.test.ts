@@ -29,7 +29,7 @@ async function get(
   return app.request(path, { headers: id === undefined ? {} : { "x-request-id": id } });
 }
 
-test("an answer of the API may be neither run, framed, sniffed nor kept", async () => {
+test("an answer of the API may be neither run, framed, sniffed nor cached", async () => {
   const { headers } = await get("/data");
   expect(headers.get("content-security-policy")).toContain("default-src 'none'");
   expect(headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
@@ -60,7 +60,7 @@ test("over TLS browsers are told to stay with it", async () => {
   expect(headers.get("strict-transport-security")).toMatch(/^max-age=\d{7,}/);
 });
 
-test("whoever is not known is told how to say it", async () => {
+test("an unknown caller is told how to authenticate", async () => {
   const answer = await get("/stranger");
   expect(answer.status).toBe(401);
   expect(answer.headers.get("www-authenticate")).toBe(`Bearer realm="countersign"`);

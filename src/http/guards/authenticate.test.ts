@@ -39,7 +39,7 @@ test("a route knows who asks, and one that needs nobody gets somebody without an
   });
 });
 
-test("a login that fails lets nobody in, and what went wrong is told to the log only", async () => {
+test("a failing login lets nobody in, and the reason is only in the log", async () => {
   const broken: Auth = {
     name: "host",
     authenticate: () => Promise.reject(new Error("the database said no")),

@@ -11,13 +11,13 @@ export interface AuthenticateOptions extends OriginOptions {
   readonly log: Logger;
   /** Paths that need nobody to be logged in. */
   readonly isOpen: (path: string) => boolean;
-  /** Paths of which everybody gets the same: what a flood says of itself there is not looked up. */
+  /** Paths with the same answer for everybody: credentials are not looked up there. */
   readonly isUnlimited: (path: string, method: string) => boolean;
 }
 
 /**
- * Finds out who asks, and turns away whoever cannot say. What a browser sends by itself, a cookie or just its being on
- * this machine, counts only where the page that made it send that is ours; the cookie on no other origin at all.
+ * Identifies the caller and refuses unknown ones. What a browser sends automatically (a cookie, or its loopback
+ * address) counts only if the request comes from our own page; the cookie counts on no other origin.
  */
 export function authenticate(options: AuthenticateOptions): MiddlewareHandler<HttpEnv> {
   const { auth, isOpen, isUnlimited } = options;
@@ -52,7 +52,7 @@ async function identify(
 
 function isMisused(options: AuthenticateOptions, request: Request): boolean {
   const { name, login } = options.auth;
-  // Our own logins go by that header alone where it is sent; a host's may have gone by a cookie beside it.
+  // Our own login uses only that header if it is sent; a host's login may have used a cookie beside it.
   if (name !== "none" && name !== "host" && request.headers.has("authorization")) return false;
   const from = originOf(request, options);
   return from === "foreign" || (from === "allowed" && login !== undefined);

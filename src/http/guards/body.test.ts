@@ -86,7 +86,7 @@ test("a body in pieces, or one that lies about its length, is read up to the lim
   }
 });
 
-test("a body that does not come is given up", async () => {
+test("a body that does not arrive is refused after a timeout", async () => {
   const stalled = new ReadableStream<Uint8Array>({ pull: () => new Promise(() => {}) });
   const limits = { ...LIMITS, timeoutMs: 10 };
   expect(await send(stalled, { limits })).toMatchObject({ status: 408, answer: { code: "too-slow" } });
@@ -115,6 +115,6 @@ test("a member that is named twice is refused, whichever way it is spelled, and 
   });
 });
 
-test("bytes that are no UTF-8 are told as the client's mistake", async () => {
+test("bytes that are not UTF-8 are the client's mistake", async () => {
   expect(await send(new Uint8Array([0x22, 0xff, 0x22]))).toMatchObject({ status: 400 });
 });

@@ -5,13 +5,13 @@ import { notJson } from "./content-type.ts";
 
 export interface BodyLimits {
   readonly maxBytes: number;
-  /** From now to its last byte. */
+  /** From now to the last byte. */
   readonly timeoutMs: number;
 }
 
 /**
- * Reads a body once, whole, before any route does: no larger and no slower than allowed, and only JSON that can be
- * stored and read back. No more than the limit is ever held.
+ * Reads the whole body once, before any route does. Limits its size and time, and accepts only JSON that can be stored
+ * and read back. Never holds more than the limit.
  */
 export function readBody({ maxBytes, timeoutMs }: BodyLimits): MiddlewareHandler<HttpEnv> {
   return async (context, next) => {
@@ -41,7 +41,7 @@ async function inTime(
   try {
     return await Promise.race([collect(reader, maxBytes), late]);
   } catch (error) {
-    // What is still to come is of no interest, and neither is how its sender takes that.
+    // The rest of the body is ignored, and so are errors while cancelling it.
     reader.cancel().catch(() => {});
     if (CountersignError.isInstance(error)) throw error;
     throw new CountersignError("malformed-request", "The body ended before it was complete.", {

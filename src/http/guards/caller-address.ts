@@ -5,8 +5,8 @@ const NETWORK_GROUPS = 4;
 const MAPPED = /^(?:0*:)*:?ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 
 /**
- * What callers are told apart by who have not said who they are: their address, of IPv6 the network (/64), in which
- * anybody has as many addresses as they like.
+ * The key for callers without a login: their address; for IPv6 the network (/64), because one client can have many
+ * addresses in it.
  */
 export function callerAt(address: string): string {
   const [, mapped] = MAPPED.exec(address) ?? [];

@@ -5,8 +5,8 @@ import type { HttpEnv } from "../env.ts";
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json *(?:;|$)/i;
 
 /**
- * A body is JSON and says so: the types that a page of another origin can send without asking are all others. Whether
- * a request that names no type has a body is seen when it is read.
+ * A body must be JSON and say so: a page of another origin can send only other types without a preflight. If no type is
+ * given, the body is checked when it is read.
  */
 export const needJson: MiddlewareHandler<HttpEnv> = async (context, next) => {
   const { method, headers } = context.req.raw;
@@ -15,7 +15,7 @@ export const needJson: MiddlewareHandler<HttpEnv> = async (context, next) => {
   throw notJson(type);
 };
 
-/** What a body of another type, or of none, is told. */
+/** The error for a body of another type, or without a type. */
 export function notJson(type: string | null): CountersignError {
   return new CountersignError(
     "unsupported-media-type",

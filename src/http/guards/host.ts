@@ -8,11 +8,11 @@ export interface HostOptions {
   readonly auth: Pick<Auth, "name">;
   readonly publicUrl: string | undefined;
   readonly allowedHosts: readonly string[];
-  /** Paths that say nothing about anybody, and that are asked for under whatever name. */
+  /** Public paths that are requested under any host name. */
   readonly exempt: (path: string) => boolean;
 }
 
-/** Stands for the host of a request that names none, as HTTP/1.0 allows: it is nobody's name. */
+/** The host of a request without one, as HTTP/1.0 allows: it matches no name. */
 export const NO_HOST = "no-host.invalid";
 
 /** The host that a request was sent to, with its port where it says one. */
@@ -21,9 +21,8 @@ export function hostOf(request: Request): string {
 }
 
 /**
- * Answers only to this server's own names, so that a page whose name was pointed at this machine (DNS rebinding) gets
- * nowhere. Without a login those are the loopback names. With one and no `publicUrl` every name will do: what such a
- * page lacks is the credential.
+ * Answers only to this server's own host names, to prevent DNS rebinding. Without a login these are the loopback names.
+ * With a login and no `publicUrl` every name is accepted, because such a page has no credential.
  */
 export function checkHost(options: HostOptions): MiddlewareHandler<HttpEnv> {
   const isOurs = ownHosts(options);

@@ -15,9 +15,8 @@ import { throttleCallers, throttleFailures, throttleLogins } from "./throttle.ts
 import { TokenBuckets } from "./token-buckets.ts";
 
 /**
- * Everything that a request passes before any route sees it; what it finds out is in the context's variables. In this
- * order, so that whoever is turned away costs as little as possible: nothing is looked up before the request is known to
- * be meant for us, and no body is read of somebody whom we do not know.
+ * All checks before any route; their results are in the context's variables. The order makes refusals cheap: nothing is
+ * looked up before the host is checked, and no body is read before the caller is known.
  */
 export function installGuards(app: OpenAPIHono<HttpEnv>, site: Site, options: AppOptions): void {
   const { auth, publicUrl } = site;

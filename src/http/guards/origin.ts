@@ -4,7 +4,7 @@ import type { HttpEnv } from "../env.ts";
 import { addHeaders } from "./answer-headers.ts";
 import { hostOf } from "./host.ts";
 
-/** Whatever is not one of these writes, however it is spelled. */
+/** Every other method counts as a write. */
 const READS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
 export interface OriginOptions {
@@ -13,12 +13,12 @@ export interface OriginOptions {
   readonly allowOrigins: readonly string[];
 }
 
-/** Where a request comes from, as the browser says it. Whoever is no browser says nothing. */
+/** Where a request comes from, according to the browser. Other clients do not say. */
 export type From = "own" | "allowed" | "foreign";
 
 /**
- * Does a request come from a page of ours, of one that is allowed, or of another? Everything that is said of it has to
- * agree: one word that speaks of another page makes it foreign.
+ * Does a request come from our page, from an allowed page, or from another? All headers must agree: one that names
+ * another page makes the request foreign.
  */
 export function originOf(request: Request, { publicUrl, allowOrigins }: OriginOptions): From {
   const origin = request.headers.get("origin");
@@ -35,20 +35,20 @@ function isOwnOrigin(origin: string, host: string, publicUrl: string | undefined
   return from === ours?.host ? origin === ours.origin : from === host;
 }
 
-// Browsers name the origin of every write, but not of every read: following a link is how people get here.
+// Browsers send the origin with every write, but not with every read, such as following a link.
 function isBegunHere(request: Request, isOwn: (origin: string) => boolean): boolean {
   if (!READS.has(request.method)) return isSaidOfOurs(request) && isFromOurPage(request, isOwn);
   const site = request.headers.get("sec-fetch-site");
   return isSaidOfOurs(request) || site === "none" || isFollowedLink(request);
 }
 
-/** Does the browser say that a page of ours sends this? Whoever is no browser says nothing of it. */
+/** Does the browser say that our page sends this? Other clients do not say. */
 function isSaidOfOurs({ headers }: Request): boolean {
   const site = headers.get("sec-fetch-site");
   return site === null || site === "same-origin";
 }
 
-/** Opens it in a tab of its own: what is in a frame, an image or a script shows nothing to a person. */
+/** A navigation in its own tab; not a frame, an image or a script. */
 function isFollowedLink({ headers }: Request): boolean {
   const dest = headers.get("sec-fetch-dest");
   return headers.get("sec-fetch-mode") === "navigate" && (dest === null || dest === "document");
@@ -59,7 +59,7 @@ function isFromOurPage({ headers }: Request, isOwn: (origin: string) => boolean)
   return referer === null || isOwn(URL.parse(referer)?.origin ?? "");
 }
 
-/** Refuses writes of foreign pages, and answers the questions of browsers about pages that are allowed. */
+/** Refuses writes of foreign pages, and answers CORS preflights for allowed pages. */
 export function checkOrigin(options: OriginOptions): MiddlewareHandler<HttpEnv> {
   return async (context, next) => {
     const { raw } = context.req;
@@ -73,7 +73,7 @@ export function checkOrigin(options: OriginOptions): MiddlewareHandler<HttpEnv> 
   };
 }
 
-/** What a page of another origin is told. */
+/** The error for a page of another origin. */
 export function foreignOrigin(request: Request): CountersignError {
   const origin = request.headers.get("origin") ?? "another site";
   return new CountersignError("foreign-origin", `Pages from ${origin} may not call this server.`, {

@@ -2,7 +2,7 @@ import type { MiddlewareHandler } from "hono";
 import type { HttpEnv } from "../env.ts";
 import { addHeaders } from "./answer-headers.ts";
 
-/** An answer of the API is data: nothing in it is loaded, run, framed or kept. A page says for itself what it may do. */
+/** An answer of the API is data: browsers must not load, run, frame or cache it. A page sets its own policy. */
 const HEADERS: Readonly<Record<string, string>> = {
   "content-security-policy":
     "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",

@@ -24,7 +24,7 @@ function makeApp(
 
 const WRONG = { authorization: "Bearer wrong" };
 
-test("failures are counted by address, and whoever says nothing does not fail", async () => {
+test("failures are counted by address, and a request without a credential is not a failure", async () => {
   const get = makeApp(1);
   expect((await get("10.0.0.1", WRONG)).status).toBe(401);
   const late = await get("10.0.0.1", WRONG);

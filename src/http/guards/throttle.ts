@@ -7,15 +7,15 @@ import type { HttpEnv } from "../env.ts";
 import { callerAt } from "./caller-address.ts";
 import type { TokenBuckets } from "./token-buckets.ts";
 
-/** What may be taken a minute: by whoever said who they are, and by address where nobody did. */
+/** Requests per minute: per principal, and per address without a login. */
 export interface CallerBuckets {
   readonly known: TokenBuckets;
   readonly unknown: TokenBuckets;
 }
 
 /**
- * Lets one caller have so many requests a minute, whichever of their tokens they use. Those who have not said who they
- * are are told apart by their address; where it is not known, the server in front has to do this.
+ * Limits the requests per minute of one caller, whichever of their tokens they use. Callers without a login are limited
+ * by address; if it is not known, the server in front must do this.
  */
 export function throttleCallers(
   { known, unknown }: CallerBuckets,
@@ -31,16 +31,15 @@ export function throttleCallers(
   };
 }
 
-/** How often it may be failed a minute to log in: from one address, and with one token from anywhere. */
+/** Failed logins per minute: from one address, and with one token from any address. */
 export interface FailureBuckets {
   readonly addresses: TokenBuckets;
   readonly tokens: TokenBuckets;
 }
 
 /**
- * Lets one address fail so often a minute to say who it is, and one token be failed with, and then makes them wait.
- * Whoever does say it is never kept out by others who share the address, or who guess at their token. Where the
- * address is not known, the server in front has to do this.
+ * Limits failed logins per minute, by address and by token. A valid credential is never locked out by others who share
+ * the address or who guess at the token. If the address is not known, the server in front must do this.
  */
 export function throttleFailures(
   { addresses, tokens }: FailureBuckets,
@@ -58,7 +57,7 @@ export function throttleFailures(
   };
 }
 
-/** Lets one address begin so many logins at an issuer a minute: each of them is remembered for a while. */
+/** Limits how many logins at an issuer one address may start per minute, because each is stored for a while. */
 export function throttleLogins(
   buckets: TokenBuckets,
   isLogin: (path: string) => boolean,

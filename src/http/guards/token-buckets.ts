@@ -1,4 +1,4 @@
-/** Of so many callers the one that has been quiet for longest is forgotten when another comes. */
+/** If there are more callers than this, the one that has been idle longest is removed. */
 const MANY = 10_000;
 const MINUTE_MS = 60_000;
 
@@ -8,8 +8,8 @@ interface Bucket {
 }
 
 /**
- * Lets everyone have so many a minute, and as many at once. Of this process only: it keeps one client from taking what
- * others need, and is no protection of secrets.
+ * A token bucket per caller: so many per minute, and as many at once. In this process only. It keeps one client from
+ * using up what others need; it does not protect secrets.
  */
 export class TokenBuckets {
   readonly #perMinute: number;
@@ -21,12 +21,12 @@ export class TokenBuckets {
     this.#now = now;
   }
 
-  /** How many callers are remembered. */
+  /** How many callers are stored. */
   get size(): number {
     return this.#buckets.size;
   }
 
-  /** Takes one. Gives 0, or how many milliseconds it is until there is one. */
+  /** Takes one token. Returns 0, or the milliseconds until there is one. */
   take(key: string): number {
     const now = this.#now();
     const left = this.#leftIn(this.#buckets.get(key), now);
@@ -40,7 +40,7 @@ export class TokenBuckets {
     return Math.min(this.#perMinute, bucket.left + ((now - bucket.at) * this.#perMinute) / MINUTE_MS);
   }
 
-  // Whoever goes on is the last of them, and so is never forgotten for others' sake.
+  // An active caller moves to the end, so that it is not removed.
   #remember(key: string, bucket: Bucket): void {
     this.#buckets.delete(key);
     this.#buckets.set(key, bucket);

@@ -9,7 +9,7 @@ import { serveMetrics } from "../telemetry/routes.ts";
 const ANSWER_MS = 1_000;
 const statusSchema = z.object({ status: z.literal("ok") });
 
-/** Is the process alive, can it serve, and what has it counted? The first two are for machines that have no login. */
+/** Is the process alive, and can it serve? For machines without a login. */
 export function healthRoutes(site: Site): OpenAPIHono<HttpEnv> {
   const routes = newRoutes();
   const about = { method: "get", tag: "operations" } as const;
@@ -21,7 +21,7 @@ export function healthRoutes(site: Site): OpenAPIHono<HttpEnv> {
   const ready = { description: "It accepts requests", schema: statusSchema };
   const summary = "Is the process ready: does the database answer, and is it not shutting down?";
   serve(routes, { ...about, path: "/readyz", summary, answer: ready, problems: [503] }, async (context) => {
-    // A flood of them costs the database one look at a time.
+    // However many requests come, only one database check runs at a time.
     checking ??= checkReady(site).finally(() => {
       checking = undefined;
     });

@@ -7,14 +7,14 @@ import { refusalResponse } from "./refusal.ts";
 import { originOf } from "./remote-address.ts";
 import { type MountedMessage, toRequest } from "./request.ts";
 
-/** Who answers, and how far forwarding headers are believed. */
+/** The app that answers, and how many proxies are trusted. */
 export interface Answering {
   readonly fetch: App["fetch"];
   readonly proxies: number;
   readonly log: Logger;
 }
 
-/** Lets an app answer what Node received. Never rejects: what goes wrong is an answer too. */
+/** Lets an app answer a Node request. Never rejects: errors become answers. */
 export async function answerOf(
   { fetch, proxies, log }: Answering,
   incoming: MountedMessage,

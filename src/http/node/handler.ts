@@ -6,8 +6,9 @@ import { answerOf } from "./bridge.ts";
 import { DEFAULT_LIMITS } from "./limits.ts";
 import { sendResponse } from "./response.ts";
 
+/** Options of {@link toNodeHandler}. */
 export interface NodeHandlerOptions {
-  /** How many proxies of yours stand in front; none if nothing is said. */
+  /** How many of your proxies are in front. Default: 0. */
   readonly trustProxy?: number;
 }
 
@@ -19,9 +20,9 @@ export type NodeHandler = (
 ) => void;
 
 /**
- * Mounts an app in a Node server. It goes by the whole path that the client asked for, wherever it is mounted, so give
- * `createApp` that place as `basePath`. A body that a parser has read already is taken from `request.body`. What the
- * app has no route for is left to `next`, where there is one.
+ * Mounts an app in a Node server. It uses the full path of the request, wherever it is mounted, so pass that place to
+ * `createApp` as `basePath`. A body that a parser has already read is taken from `request.body`. Requests without a
+ * matching route go to `next`, if there is one.
  */
 export function toNodeHandler(
   app: Pick<App, "fetch">,

@@ -1,12 +1,14 @@
-/** What one client may take of a server. Every one can be set. */
+/** Limits per client. Each can be set. */
 export interface ServerLimits {
   /** From the first byte of a request, or of a connection, to the end of its headers. */
   readonly headersMs: number;
   /** From its first byte to the end of its body. */
   readonly requestMs: number;
-  /** How long a connection is kept for its next request. Longer than the proxies' in front, or they lose requests. */
+  /**
+   * How long an idle connection stays open. Must be longer than that of the proxies in front, or they lose requests.
+   */
   readonly idleMs: number;
-  /** How long a client may take nothing of an answer that waits for it. */
+  /** How long a client may read nothing of a waiting answer. */
   readonly stalledMs: number;
   readonly headerBytes: number;
   readonly connections: number;

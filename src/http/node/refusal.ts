@@ -1,14 +1,14 @@
 import { STATUS_CODES } from "node:http";
 import { CountersignError, type ErrorCode, toProblem } from "../../protocol/index.ts";
 
-/** A request that is turned away before any route sees it. */
+/** A request that is refused before any route sees it. */
 export interface Refusal {
   readonly status: number;
   readonly code: ErrorCode;
   readonly message: string;
 }
 
-/** What Node's parser could not take, by the code of its error; undefined where nobody is left to be told. */
+/** The answer for a parser error of Node, by its code; undefined if the client is gone. */
 export function refusalOf(code: string | undefined): Refusal | undefined {
   switch (code) {
     case "HPE_HEADER_OVERFLOW":

@@ -1,21 +1,21 @@
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 
-/** Where a request comes from, as far as that can be known. */
+/** Where a request comes from, as far as known. */
 export interface Origin {
   readonly remoteAddress: string | undefined;
   readonly scheme: "http" | "https";
 }
 
 /**
- * The client's address and scheme. What a forwarding header says is anybody's word, so it counts only as far as
- * there are proxies of ours in front: each adds one entry at the end, and the first of theirs saw the client.
+ * The client's address and scheme. Anyone can send a forwarding header, so only the entries of trusted proxies count:
+ * each adds one at the end, and the outermost proxy saw the client.
  */
 export function originOf(incoming: IncomingMessage, proxies: number): Origin {
   const { socket } = incoming;
   const forwarded = addressIn(entriesOf(incoming.headers["x-forwarded-for"], proxies).at(-proxies) ?? "");
   const schemes = entriesOf(incoming.headers["x-forwarded-proto"], proxies);
-  // Many proxies write the scheme anew instead of adding theirs.
+  // Many proxies replace the scheme instead of appending theirs.
   const scheme = schemes.at(-proxies) ?? schemes[0];
   const encrypted = "encrypted" in socket && socket.encrypted === true;
   return {
@@ -30,7 +30,7 @@ function entriesOf(header: string | readonly string[] | undefined, proxies: numb
   return entries.map((entry) => entry.trim());
 }
 
-// Some proxies write the port, too. What is no address, such as `unknown`, says nothing.
+// Some proxies add the port. Values that are not addresses, such as `unknown`, are ignored.
 function addressIn(entry: string): string | undefined {
   const [, bracketed] = /^\[([^\]]+)\](?::\d+)?$/.exec(entry) ?? [];
   const address = bracketed ?? (/^[\d.]+:\d+$/.test(entry) ? entry.replace(/:\d+$/, "") : entry);

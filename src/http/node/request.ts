@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { CountersignError } from "../../protocol/index.ts";
 import { NO_HOST } from "../guards/host.ts";
 
-/** What a body parser that ran before us leaves on a request, and what Express says of mounting. */
+/** What an earlier body parser leaves on a request, and Express's mount path. */
 export interface MountedMessage extends IncomingMessage {
   readonly body?: unknown;
   readonly originalUrl?: string;
@@ -18,8 +18,8 @@ const ABOUT_SENT_BYTES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The request as a web `Request`. Its signal aborts when the client goes away before its answer is complete.
- * Throws `malformed-request` for what HTTP/1.1 allows nobody to send, or no `Request` can carry.
+ * The request as a web `Request`. Its signal aborts when the client goes away before its answer is complete. Throws
+ * `malformed-request` for requests that HTTP/1.1 forbids, or that `Request` cannot represent.
  */
 export function toRequest(
   incoming: MountedMessage,
@@ -44,7 +44,7 @@ export function toRequest(
 
 function hostOf({ headersDistinct, httpVersion }: IncomingMessage): string {
   const hosts = headersDistinct["host"] ?? [];
-  // Load balancers check so; what is not for whoever asks, the app refuses.
+  // Load balancers send such requests; the app refuses what is not allowed.
   if (hosts.length === 0 && httpVersion === "1.0") return NO_HOST;
   const [host] = hosts;
   if (host !== undefined && hosts.length === 1 && HOST.test(host)) return host;
@@ -70,8 +70,8 @@ function headersOf({ rawHeaders }: IncomingMessage, parsed: boolean): Headers {
 }
 
 /**
- * The body as it arrives. Nothing is read before somebody asks, so that whoever comes after us finds it untouched;
- * what nobody reads is discarded by Node when the answer is out.
+ * The body as it arrives. Nothing is read before it is needed, so that the next handler finds the body untouched. Node
+ * discards an unread body after the answer.
  */
 function sentBody(incoming: IncomingMessage): ReadableStream<Uint8Array> {
   let stop: (() => void) | undefined;
@@ -115,7 +115,7 @@ function forward(
   return stop;
 }
 
-// A body parser has read the stream already; what it made of it is told again as it was sent.
+// A body parser has already read the stream; its result is serialised again.
 function parsedBody({
   body,
   headers,

@@ -5,13 +5,13 @@ import { isEventStream } from "../event-stream.ts";
 export interface Sending {
   /** Resolves when all of it is written or the client is gone. Never rejects. */
   readonly done: Promise<void>;
-  /** Ends it between two chunks as if nothing more had been there to send. */
+  /** Ends it cleanly between two chunks. */
   stop(): void;
 }
 
 /**
- * Writes a response, as fast as its reader takes it and no faster. A reader that takes nothing for `stalledMs` is
- * cut off; one that leaves cancels the body, so that whoever produces it stops.
+ * Writes a response at the reader's speed. A reader that reads nothing for `stalledMs` is disconnected; a disconnect
+ * cancels the body, so that its producer stops.
  */
 export function sendResponse(response: Response, outgoing: ServerResponse, stalledMs: number): Sending {
   if (outgoing.destroyed || outgoing.headersSent) return { done: discard(response), stop: () => {} };
@@ -41,7 +41,7 @@ async function pump(
     }
     outgoing.end();
   } catch {
-    // Half an answer must not look whole.
+    // A partial answer must not look complete.
     outgoing.destroy();
   }
 }

@@ -11,44 +11,45 @@ import { refusalOf, refusalText } from "./refusal.ts";
 import type { MountedMessage } from "./request.ts";
 import { type Sending, sendResponse } from "./response.ts";
 
+/** Options of {@link serve}. */
 export interface ServeOptions {
   readonly app: Pick<App, "fetch"> & Partial<Pick<App, "leave" | "drain">>;
-  /** `127.0.0.1` if nothing is said. */
+  /** Default: `127.0.0.1`. */
   readonly host?: string;
-  /** 8000 if nothing is said; 0 takes a free one. */
+  /** Default: 8000; 0 takes a free port. */
   readonly port?: number;
-  /** How many proxies of yours stand in front; none if nothing is said. */
+  /** How many of your proxies are in front. Default: 0. */
   readonly trustProxy?: number;
-  /** Where faults of the server itself go; the app has its own. */
+  /** The log for errors of the server itself; the app has its own. */
   readonly logger?: Logger;
   readonly limits?: Partial<ServerLimits>;
 }
 
-/** How a server ends; by itself within 10 seconds, and without waiting for balancers. */
+/** How a server shuts down. Default: within 10 seconds, without waiting for load balancers. */
 export interface CloseOptions {
   readonly graceMs?: number;
   readonly drainMs?: number;
 }
 
-/** A server that listens. */
+/** A listening server. */
 export interface NodeServer {
   readonly url: string;
   readonly port: number;
   /**
-   * Takes nothing new and ends live streams; what is being answered has `graceMs` to finish, and is cut off then.
-   * For `drainMs` before that everything is answered as before, but `/readyz` says no: time for balancers to notice.
-   * Resolves when no connection is left.
+   * Shuts down. For `drainMs` all requests are still answered, but `/readyz` fails, so that load balancers notice. Then
+   * no new connections are accepted, live streams end, and open requests have `graceMs` to finish before they are cut
+   * off. Resolves when no connection is left.
    */
   close(options?: CloseOptions): Promise<void>;
 }
 
 const DEFAULT_GRACE_MS = 10_000;
-// How often Node looks for requests that are late; the limits are as exact as this.
+// How often Node checks for late requests; the limits are as exact as this.
 const LATEST_LOOK_MS = 1_000;
-// For a stream's end to reach a reader who is still there.
+// Time for the end of a stream to reach its reader.
 const LAST_WORDS_MS = 500;
 
-/** Serves an app on a port. Resolves once it listens; rejects with `invalid-option` where it cannot. */
+/** Serves an app on a port. Resolves once it listens; rejects with `invalid-option` if it cannot. */
 export async function serve(options: ServeOptions): Promise<NodeServer> {
   const { host = "127.0.0.1", port = 8000 } = options;
   const listening = new Listening(options);
@@ -98,7 +99,7 @@ class Listening {
     this.#server.maxConnections = connections;
     this.#server.on("connection", (socket: Socket) => this.#onConnection(socket));
     this.#server.on("request", (incoming, outgoing) => this.#onRequest(incoming, outgoing));
-    // Whatever else a client expects of us, it gets an answer.
+    // Answers normally, whatever the `Expect` header says.
     this.#server.on("checkExpectation", (incoming, outgoing) => this.#onRequest(incoming, outgoing));
     this.#server.on("connect", (_incoming, socket) => socket.end(refusalText(NO_TUNNEL)));
     this.#server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
@@ -121,7 +122,7 @@ class Listening {
       this.#server.once("error", (cause: NodeJS.ErrnoException) => reject(cannotListen(host, port, cause)));
       this.#server.listen({ host, port }, resolve);
     });
-    // From now on it is a connection that the system would not give us; the others are not to suffer for it.
+    // From now on this is an error of a single connection; the others must not be affected.
     this.#server.on("error", (err) => this.#log.error({ err }, "accepting a connection failed"));
   }
 
@@ -149,7 +150,8 @@ class Listening {
     clearTimeout(late);
   }
 
-  // A stream is ended, not broken off: what its reader has is whole. Half of any other answer must not look whole.
+  // A stream is ended cleanly, so that its reader has complete events. A partial answer of any other kind must not look
+  // complete.
   #cutOff(): void {
     for (const [socket, answers] of this.#connections) {
       const streams = [...answers].filter(({ isStream }) => isStream === true);
@@ -181,7 +183,7 @@ class Listening {
     );
   }
 
-  // Once. It may also be a client that only says so; nothing is believed either way.
+  // Warns once. The header may also come from a client; it is ignored in both cases.
   #warnOfProxy(): void {
     if (this.#warned) return;
     this.#warned = true;
@@ -193,7 +195,7 @@ class Listening {
 
   #send(answering: Answering, response: Response): void {
     const { outgoing } = answering;
-    // Who leaves asks its clients to come back elsewhere.
+    // A server that shuts down tells its clients to reconnect elsewhere.
     if (this.#closed !== undefined) outgoing.shouldKeepAlive = false;
     answering.sending = sendResponse(response, outgoing, this.#limits.stalledMs);
     answering.isStream = isEventStream(response);

@@ -12,7 +12,7 @@ import type { Site } from "../site.ts";
 const TAG = "notices";
 const NO_STORE = { "cache-control": "no-store" };
 
-/** What processes noticed the ledger to have lost, until an administrator has acknowledged it. */
+/** Losses that processes detected in the ledger, until an administrator acknowledges them. */
 export function serveNotices(routes: OpenAPIHono<HttpEnv>, site: Site): void {
   serve(
     routes,
@@ -54,7 +54,7 @@ export function serveNotices(routes: OpenAPIHono<HttpEnv>, site: Site): void {
   );
 }
 
-/** Whose sessions and calls were lost is for those alone who may see all of them. */
+/** Only administrators may see which sessions and calls were lost. */
 function withoutDetails({ id, kind, at, message, count }: KeptNotice): Partial<KeptNotice> {
   return { id, kind, at, message, count };
 }

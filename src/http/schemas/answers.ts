@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { confirmationSchema } from "./confirmation.ts";
 import { problemSchema } from "./problem.ts";
 
-/** Who asks, and what is served here. */
+/** The caller, and the apps that are served. */
 export const meSchema: z.ZodType = z
   .object({
     principal: z.object({
@@ -17,7 +17,7 @@ export const meSchema: z.ZodType = z
   })
   .openapi("Me");
 
-/** What became of each of many decisions, in their order. */
+/** The results of many decisions, in their order. */
 export const decisionResultsSchema: z.ZodType = z
   .object({
     results: z.array(

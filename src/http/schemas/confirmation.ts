@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { ShownStatus } from "../../engine/index.ts";
 
-/** Every word that a confirmation's `status` can be. */
+/** All values of a confirmation's `status`. */
 export const STATUSES: readonly ShownStatus[] = [
   "requested",
   "approved",
@@ -42,7 +42,7 @@ const decision = z.object({
   args: jsonObject.optional(),
 });
 
-/** A confirmation as it is told to the one who looks. */
+/** A confirmation as its reader sees it. */
 export const confirmationSchema: z.ZodType = z
   .object({
     id: z.string(),
@@ -105,7 +105,7 @@ export const confirmationPageSchema: z.ZodType = z
   })
   .openapi("ConfirmationPage");
 
-/** What a person looks at before deciding, beside the question. */
+/** What a person sees before deciding, besides the question. */
 export const contextSchema: z.ZodType = z
   .object({
     turn: z.array(confirmationSchema),
@@ -134,7 +134,7 @@ export const contextSchema: z.ZodType = z
   })
   .openapi("ConfirmationContext");
 
-/** A call about which nobody was asked, and whose outcome is or was not known. */
+/** A call without a confirmation whose outcome is or was unknown. */
 export const callSchema: z.ZodType = z
   .object({
     id: z.string(),

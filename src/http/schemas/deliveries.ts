@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 
-/** A message that was given up. */
+/** A failed delivery. */
 export const deliverySchema: z.ZodType = z
   .object({
     channel: z.string(),
@@ -16,7 +16,7 @@ export const deliverySchema: z.ZodType = z
   })
   .openapi("FailedDelivery");
 
-/** A page of those. */
+/** A page of failed deliveries. */
 export const deliveryPageSchema: z.ZodType = z
   .object({ items: z.array(deliverySchema), next: z.string().optional() })
   .openapi("FailedDeliveryPage");

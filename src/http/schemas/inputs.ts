@@ -1,13 +1,13 @@
 import { z } from "@hono/zod-openapi";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
 
-// Members that are not known are refused: a misspelt `args` must not approve what was to be changed.
+// Unknown members are refused: a misspelt `args` must not approve the unchanged arguments.
 
-/** The longest reason that is taken. */
+/** The longest accepted reason. */
 const REASON = 4_000;
 const MOST_DECISIONS = 100;
 
-// Neither is copied: a member called `__proto__` is a member like any other, and stays.
+// Not copied, so that a member called `__proto__` stays an ordinary member.
 const jsonValue = z
   .unknown()
   .refine((value) => value !== undefined, "is missing") as z.ZodType as z.ZodType<JsonValue>;
@@ -17,7 +17,7 @@ const jsonObject = z
 const reason = z.string().max(REASON).optional();
 const version = z.int().min(1).optional();
 
-/** What somebody says about a confirmation. */
+/** A decision about a confirmation. */
 export interface DecisionBody {
   readonly confirmed: boolean;
   readonly payload?: JsonValue | undefined;
@@ -41,7 +41,7 @@ export interface DecisionsBody {
   readonly decisions: readonly (DecisionBody & { readonly id: string })[];
 }
 
-// What is said of one twice is ambiguous, and must not depend on the order.
+// Two decisions about one confirmation are ambiguous; the order must not decide.
 function namesEachOnce(decisions: readonly { readonly id: string }[]): boolean {
   return new Set(decisions.map(({ id }) => id)).size === decisions.length;
 }
@@ -60,12 +60,12 @@ export const cancellationBodySchema: z.ZodType<{ readonly reason?: string | unde
   .strictObject({ reason })
   .openapi("Cancellation");
 
-/** Where the address says it all. */
+/** For requests without a body. */
 export const emptyBodySchema: z.ZodType<object> = z.strictObject({}).openapi("Nothing");
 
 /**
- * A person's word on a call whose outcome is not known, and on which attempt. To run it again names the attempt always:
- * sent twice, or by somebody who saw an earlier loss, it must not run the call once more.
+ * A person's word on a call whose outcome is not known, and on which attempt. A retry must always name the attempt: if
+ * it is sent twice, or by somebody who saw an earlier loss, it must not run the call another time.
  */
 export type SettlementBody =
   | { readonly as: "succeeded"; readonly result: JsonValue; readonly attempt?: number | undefined }

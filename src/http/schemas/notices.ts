@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { NOTICE_KINDS } from "../../engine/index.ts";
 
-/** What a process noticed the ledger to have lost. */
+/** A loss that a process detected in the ledger. */
 export const noticeSchema: z.ZodType = z
   .object({
     id: z.string(),
@@ -19,5 +19,5 @@ export const noticeSchema: z.ZodType = z
   })
   .openapi("Notice");
 
-/** All that nobody has acknowledged. */
+/** All notices that nobody has acknowledged. */
 export const noticeListSchema: z.ZodType = z.object({ items: z.array(noticeSchema) }).openapi("NoticeList");

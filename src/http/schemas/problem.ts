@@ -3,7 +3,7 @@ import { ERROR_CODES, type ErrorCode } from "../../protocol/index.ts";
 
 const CODES = Object.keys(ERROR_CODES) as [ErrorCode, ...ErrorCode[]];
 
-/** An error as `application/problem+json` says it. */
+/** An error as `application/problem+json`. */
 export const problemSchema: z.ZodType = z
   .object({
     type: z.string(),

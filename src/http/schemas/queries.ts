@@ -4,11 +4,11 @@ const LARGEST_PAGE = 200;
 const LARGEST_RECORD = 999_999_999_999_999;
 const MAX_WAIT = 60;
 
-/** As much as a ledger holds under a name, and of a session's three. */
+/** The longest name that a ledger can store, and the longest session key of three names. */
 const LONGEST_NAME = 768;
 const LONGEST_NAMES = 2_400;
 
-/** Nothing is called by a text with a NUL, and not every store can be asked for one. */
+/** No name contains a NUL, and not every store can search for one. */
 function named(longest: number): z.ZodString {
   return z
     .string()
@@ -20,7 +20,7 @@ function named(longest: number): z.ZodString {
 const text = named(LONGEST_NAME);
 const cursor = z.string().min(1).max(2_000).optional();
 
-/** A number in an address, within bounds; refused if it is anything else. */
+/** A number in a URL, within bounds. */
 function whole(least: number, most: number): z.ZodType<number, string> {
   return z
     .string()
@@ -33,7 +33,7 @@ const limit = whole(1, LARGEST_PAGE)
   .optional()
   .openapi({ type: "integer", minimum: 1, maximum: LARGEST_PAGE });
 
-/** What an address says about a list of confirmations. */
+/** The query parameters of a list of confirmations. */
 export interface ListQuery {
   readonly status?: string | readonly string[] | undefined;
   readonly tool?: string | undefined;
@@ -83,15 +83,15 @@ export const waitQuerySchema: z.ZodType<{ readonly wait?: number | undefined }> 
   }),
 });
 
-/** An id in an address. */
+/** An id in a URL. */
 export const idParamsSchema: z.ZodType<{ readonly id: string }> = z.object({
-  // A call's is the key of its session and a name.
+  // A call's id is the key of its session and a name.
   id: named(LONGEST_NAME + 32),
 });
 
 const SEQUENCE = { type: "integer", minimum: 0 } as const;
 
-/** A message to a channel, in an address. */
+/** A delivery in a URL. */
 export const deliveryParamsSchema: z.ZodType<{ readonly channel: string; readonly sequence: number }> =
   z.object({ channel: text, sequence: whole(0, LARGEST_RECORD).openapi(SEQUENCE) });
 
@@ -101,7 +101,7 @@ export const streamQuerySchema: z.ZodType<{ readonly lastEventId?: string | unde
   }),
 });
 
-/** What an address says about the journal. */
+/** The query parameters of the journal. */
 export interface AuditQuery {
   readonly after?: number | undefined;
   readonly cursor?: string | undefined;

@@ -1,4 +1,4 @@
-/** A metric as it is known outside. */
+/** A metric as it is exported. */
 export interface MetricDefinition {
   /** As Prometheus spells it. */
   readonly name: string;
@@ -8,8 +8,8 @@ export interface MetricDefinition {
   /** Upper bounds of a histogram's buckets, in seconds. */
   readonly buckets?: readonly number[];
   /**
-   * Not counted here but read when somebody looks: from the database, so that it is the same from every process and
-   * across restarts, or from this process's connections to it.
+   * Read at each scrape instead of counted: from the database, so that every process reports the same value, also after
+   * restarts, or from this process's connections.
    */
   readonly readFrom?: "ledger" | "connections";
 }
@@ -43,7 +43,7 @@ export const METRIC_NAMES = [
 
 export type MetricName = (typeof METRIC_NAMES)[number];
 
-/** Every metric that there is; docs/guides/operations-metrics.md lists the same. */
+/** All metrics; docs/guides/operations-metrics.md lists the same. */
 export const METRICS: Readonly<Record<MetricName, MetricDefinition>> = {
   requests: {
     name: "countersign_http_requests_total",
@@ -92,8 +92,8 @@ export const METRICS: Readonly<Record<MetricName, MetricDefinition>> = {
   decisions: {
     name: "countersign_decisions_total",
     kind: "counter",
-    help: "Decisions by verdict (approved, denied, refused) and by source (api, a2a, cli, …).",
-    labels: ["verdict", "door"],
+    help: "Decisions by verdict (approved, denied, refused) and by how they were sent (api, a2a, cli, …).",
+    labels: ["verdict", "via"],
     readFrom: "ledger",
   },
   calls: {
@@ -141,9 +141,9 @@ export const METRICS: Readonly<Record<MetricName, MetricDefinition>> = {
     readFrom: "ledger",
   },
   failedDeliveries: {
-    name: "countersign_given_up_deliveries",
+    name: "countersign_failed_deliveries",
     kind: "gauge",
-    help: "Undelivered messages, by channel; a total of 1000 means 1000 or more.",
+    help: "Failed deliveries, by channel; a total of 1000 means 1000 or more.",
     labels: ["channel"],
     readFrom: "ledger",
   },

@@ -2,7 +2,7 @@ import type { LedgerStats } from "../../engine/index.ts";
 import type { MetricName } from "./catalog.ts";
 import type { Sample } from "./metrics.ts";
 
-/** What a ledger says of its connections; nothing for one that keeps none. */
+/** A ledger's connection metrics; none for a ledger without connections. */
 export function connectionSamples(stats: LedgerStats | undefined): {
   readonly [metric in MetricName]?: readonly Sample[];
 } {

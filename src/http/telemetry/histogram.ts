@@ -1,4 +1,4 @@
-/** How often something took how long. Plain data, so that it can be kept. */
+/** A histogram of durations. Plain data, so that it can be stored. */
 export interface Histogram {
   /** How many fell into each bucket, not counting those of smaller ones; the last is for all beyond. */
   readonly counts: readonly number[];

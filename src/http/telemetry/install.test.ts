@@ -103,13 +103,13 @@ test("requests are counted by route and status, and what no route or method fits
   expect(text).toContain('countersign_http_request_duration_seconds_count{method="GET",route="/healthz"} 2');
 });
 
-test("under a base path a route is told with it, and what a guard turns away is counted too", async () => {
+test("a route is reported with its base path, and refused requests are counted too", async () => {
   const { ask, lines } = watched({ basePath: "/approvals", authenticate: () => undefined });
   await ask("/approvals/v1/confirmations");
   expect(lines.at(-1)?.facts).toMatchObject({ route: "/approvals/v1/confirmations", status: 401 });
 });
 
-test("a stream is open until its reader leaves, and is told of in the log then", async () => {
+test("a stream is open until its reader leaves, and is logged then", async () => {
   const { ask, lines, metrics } = watched();
   const open = 'countersign_http_open_streams{route="/v1/confirmations/stream"}';
   const response = await ask("/v1/confirmations/stream");

@@ -14,7 +14,7 @@ import { watchBody } from "./watch-body.ts";
 const BAD = 400;
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-/** What is told of an answer, in the log and in metrics. Nothing that a client wrote but its method. */
+/** What the log and the metrics say about an answer. Nothing that a client wrote, except the method. */
 interface Answered {
   readonly method: string;
   readonly route: string;
@@ -23,8 +23,8 @@ interface Answered {
 }
 
 /**
- * Counts, logs and traces every request. Goes before the guards, so that what they turn away is counted too. Told is
- * the route's pattern, never the path, the query, a header or a body.
+ * Counts, logs and traces every request. Runs before the guards, so that refused requests are counted too. Uses the
+ * route's pattern, never the path, the query, a header or a body.
  */
 export function installTelemetry(app: OpenAPIHono<HttpEnv>, site: Site): void {
   observeLedger(() => site.ledger());
@@ -54,7 +54,7 @@ function describe(context: Context<HttpEnv>, ms: number): Answered {
   };
 }
 
-/** The pattern of the route that answers, the first that fits; what no route answers is one of a kind, whatever its path. */
+/** The pattern of the first matching route; all requests without a route share one value. */
 function routeOf(context: Context<HttpEnv>): string {
   const route = matchedRoutes(context).find(({ path }) => !path.endsWith("*"));
   return route?.path ?? "unmatched";
@@ -89,13 +89,13 @@ function watchStream(
     if (typeof end === "object")
       site.log.warn({ err: end.error, requestId: context.get("requestId") }, "a stream was interrupted");
   });
-  // Assigned anew it would be merged with what was there.
+  // Assigning would merge the headers with the existing ones.
   context.res = undefined;
   context.res = watched;
 }
 
 function log(site: Site, context: Context<HttpEnv>, { method, route, status, ms }: Answered): void {
-  // Whatever a guard turned away may have neither.
+  // A request that a guard refused may have neither.
   const { principal, requestId }: Partial<RequestFacts> = context.var;
   const facts = {
     method,

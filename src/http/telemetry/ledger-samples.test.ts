@@ -47,7 +47,7 @@ async function ask(refund: ReturnType<typeof refundGate>, key: string): Promise<
   return outcome.confirmation.id;
 }
 
-test("what was asked, decided and run is counted, by verdict, door and end", async () => {
+test("what was asked, decided and run is counted, by verdict, `via` and outcome", async () => {
   const clock = new ManualClock();
   const { engine, ledger } = await open("memory:", clock);
   const refund = refundGate(engine);
@@ -112,7 +112,7 @@ test("a journal longer than one page is counted to its end", async () => {
   expect(await look(ledger, "pending")).toEqual({ "": 620 });
 });
 
-test("messages that were given up are counted by channel, also of channels that nobody has any more", async () => {
+test("failed deliveries are counted by channel, also of channels that no process has any more", async () => {
   const { ledger } = await open("memory:", new ManualClock());
   expect(await look(ledger, "failedDeliveries")).toEqual({});
   await giveUp(ledger, { channel: "webhook", seqs: [1, 2] });

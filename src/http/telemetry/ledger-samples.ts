@@ -9,7 +9,7 @@ const MOST_COUNTED = 1_000;
 const MOST_WAITING = 100;
 const UNRUNNABLE_AFTER_MS = 60_000;
 
-/** Looks at the ledger once, and gives every metric that is read from it, or from this process's connections to it. */
+/** Reads all metrics of the ledger and of this process's connections once. */
 export async function readLedgerSamples(ledger: Ledger): Promise<(metric: MetricName) => readonly Sample[]> {
   const totals = await readTotals(ledger);
   const pending = await countUp((page) => ledger.confirmations({ state: "open" }, page));
@@ -31,7 +31,7 @@ export async function readLedgerSamples(ledger: Ledger): Promise<(metric: Metric
   return (metric) => read[metric] ?? [];
 }
 
-/** How many a list has, counted up to a limit; a page of it may be short and not the last. */
+/** The length of a list, counted up to a limit; a page may be short without being the last. */
 async function countUp(list: (request: ListRequest) => Promise<Page<unknown>>): Promise<number> {
   let count = 0;
   for (let cursor: string | undefined; ; ) {
@@ -43,7 +43,7 @@ async function countUp(list: (request: ListRequest) => Promise<Page<unknown>>): 
   }
 }
 
-/** A process that hosts an app takes up what is ready within seconds; what is not taken up has nobody. */
+/** A process that hosts an app claims ready calls within seconds; calls that stay ready have no host. */
 async function countUnrunnable(
   ledger: Ledger,
   apps: readonly string[],

@@ -13,36 +13,36 @@ import type { Sample } from "./metrics.ts";
 type CountedName = "confirmations" | "decisions" | "calls";
 type TimedName = "decisionSeconds" | "startSeconds";
 
-/** Everything that was counted in the journal up to `seq`. Kept in the ledger, so that no restart loses it. */
+/** All counts of the journal up to `seq`. Stored in the ledger, so that restarts do not lose them. */
 interface Totals {
   readonly seq: number;
   readonly counts: { readonly [series: string]: number };
   readonly times: { readonly [series: string]: Histogram };
-  /** Apps in which somebody was ever asked. */
+  /** Apps that ever had a confirmation. */
   readonly apps: readonly string[];
 }
 
-/** What the journal says, as of now. */
+/** The current totals. */
 export interface JournalTotals {
   readonly apps: readonly string[];
   samples(metric: CountedName | TimedName): readonly Sample[];
 }
 
 const KIND = "metrics";
-// Another shape of what is kept is another name: it is then counted anew, from the beginning.
+// If the stored shape changes, change this name: then everything is counted again from the beginning.
 const ID = "journal-totals-1";
 // A record may have a megabyte of arguments.
 const PAGE = 100;
-// A journal that was never counted is caught up with over several looks, not in one that blocks everybody.
+// A large journal that was never counted is counted over several scrapes, so that no scrape blocks for long.
 const LONGEST_LOOK_MS = 500;
 const TRIES = 3;
-// Doors and apps have the names that host programs give them.
+// `via` and app are names that host programs choose.
 const MOST_NAMES = 500;
 const NOTHING: Totals = { seq: 0, counts: {}, times: {}, apps: [] };
 
 /**
- * Counts what the journal says since the last look, whoever took that, and keeps the sum by compare-and-set: of two
- * processes that look at once, one counts and the other reads its sum.
+ * Counts the journal since the last scrape of any process, and stores the sum by compare-and-set: if two processes
+ * count at once, one wins and the other reads its sum.
  */
 export async function readTotals(ledger: Ledger): Promise<JournalTotals> {
   let totals = NOTHING;
@@ -71,7 +71,7 @@ async function caughtUp(ledger: Ledger, before: Totals): Promise<Totals> {
 async function counted(ledger: Ledger, before: Totals, record: JournalRecord): Promise<Totals> {
   const totals = { ...before, seq: record.seq };
   const entry = parseEntry(record);
-  // What cannot be read is not counted. What was erased is: only its door and its time are not known any more.
+  // What cannot be read is not counted. What was erased is: only its `via` and its time are no longer known.
   if (entry.state === "unreadable") return totals;
   const count = COUNTS[entry.kind] as Count<JournalKind>;
   return count(totals, { ledger, at: record.at, body: entry.state === "erased" ? undefined : entry.body });
@@ -96,7 +96,7 @@ const closed =
 const decided =
   (how: "approved" | "denied"): Count<Decision> =>
   async (before, { ledger, at, body }) => {
-    const totals = plus(plus(before, "confirmations", [how]), "decisions", [how, body?.via || NO_DOOR]);
+    const totals = plus(plus(before, "confirmations", [how]), "decisions", [how, body?.via || NO_VIA]);
     const asked = body && (await ledger.load({ confirmation: body.confirmation }));
     const requestedAt = asked?.confirmation?.requestedAt;
     return requestedAt === undefined
@@ -108,7 +108,7 @@ const ended =
   (totals) =>
     plus(totals, "calls", [how]);
 
-const NO_DOOR = "unknown";
+const NO_VIA = "unknown";
 
 const COUNTS: { readonly [kind in JournalKind]: Count<kind> } = {
   "confirmation-requested": (totals, { body }) =>
@@ -123,7 +123,7 @@ const COUNTS: { readonly [kind in JournalKind]: Count<kind> } = {
   "confirmation-expired": closed("expired"),
   "confirmation-cancelled": closed("cancelled"),
   "confirmation-doubted": closed("doubted"),
-  "decision-refused": (totals, { body }) => plus(totals, "decisions", ["refused", body?.via || NO_DOOR]),
+  "decision-refused": (totals, { body }) => plus(totals, "decisions", ["refused", body?.via || NO_VIA]),
   "calls-started": nothing,
   "calls-answered": (totals, { body }) =>
     (body?.calls ?? []).reduce<Totals>((sum, { status }) => plus(sum, "calls", [status]), totals),

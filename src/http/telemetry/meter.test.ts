@@ -39,7 +39,7 @@ function recordMeter() {
   return { told, collect };
 }
 
-test("whatever is counted here is told to OpenTelemetry too, as it is counted", () => {
+test("everything counted here goes to OpenTelemetry too", () => {
   const { told } = recordMeter();
   const metrics = new Metrics();
   metrics.add("openStreams", { route: "/s" });
@@ -52,7 +52,7 @@ test("whatever is counted here is told to OpenTelemetry too, as it is counted", 
   ]);
 });
 
-test("what the ledger says is told to OpenTelemetry when it collects", async () => {
+test("the ledger's values go to OpenTelemetry when it collects", async () => {
   const { collect } = recordMeter();
   const ledger = await createLedger("memory:");
   const engine = new Engine({ ledger });

@@ -10,12 +10,12 @@ export interface Sample {
   readonly value: number | Histogram;
 }
 
-// A client can make up paths and methods, but not routes; this is for a mistake of ours.
+// Clients can invent paths and methods, but not routes; this limit guards against a bug of ours.
 const MOST_SERIES = 1_000;
 
 /**
- * What this process has counted. Everything is also told to OpenTelemetry, where the host program has set that up; the
- * values of the ledger are not counted here but read when they are asked for.
+ * What this process has counted. Everything also goes to OpenTelemetry, if the host program has set it up. Values of
+ * the ledger are not counted here but read at each scrape.
  */
 export class Metrics {
   readonly #samples = new Map<MetricName, Map<string, Sample>>();
@@ -48,7 +48,7 @@ export class Metrics {
     this.#samples.set(metric, series.set(key, { labels, value: change(before?.value) }));
   }
 
-  // Made when first used: a host sets OpenTelemetry up before it serves, not before it imports.
+  // Created when first used: a host sets up OpenTelemetry before it serves, but not before it imports.
   #tell(metric: MetricName, value: number, labels: Labels): void {
     let tell = this.#told.get(metric);
     if (tell === undefined) {

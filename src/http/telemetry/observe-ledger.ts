@@ -4,8 +4,8 @@ import { METRIC_NAMES, METRICS } from "./catalog.ts";
 import { readLedgerSamples } from "./ledger-samples.ts";
 
 /**
- * Tells OpenTelemetry what the ledger says whenever it collects, where the host program has set that up. It has no
- * histograms that are read instead of recorded: those are told only to Prometheus.
+ * Reports the ledger's values to OpenTelemetry at each collection, if the host program has set it up. OpenTelemetry has
+ * no precomputed histograms, so those go only to Prometheus.
  */
 export function observeLedger(ledger: () => Promise<Ledger>): void {
   const meter = telemetry.getMeter("countersign");

@@ -8,7 +8,7 @@ import { METRICS } from "./catalog.ts";
 import { readLedgerSamples } from "./ledger-samples.ts";
 import { PROMETHEUS_TYPE, toPrometheus } from "./prometheus.ts";
 
-/** What this process and the ledger have counted, for Prometheus. */
+/** The metrics of this process and the ledger, for Prometheus. */
 export function serveMetrics(routes: OpenAPIHono<HttpEnv>, site: Site): void {
   const operation = {
     method: "get",
@@ -19,7 +19,7 @@ export function serveMetrics(routes: OpenAPIHono<HttpEnv>, site: Site): void {
     problems: [503],
   } as const;
   serve(routes, operation, async (context) => {
-    // It tells of everybody's work, so reading one's own is not enough.
+    // The metrics cover everybody's work, so the scope `read` is not enough.
     requireScope(context, "metrics", "admin");
     const read = await readLedgerSamples(await site.ledger());
     const text = toPrometheus((metric) => {

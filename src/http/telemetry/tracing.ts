@@ -10,8 +10,8 @@ import {
 import type { Traced } from "../../engine/index.ts";
 
 /**
- * Tells OpenTelemetry of decisions, claims, tools and models: the `trace` of an Engine or a Runner. Each is a span, and
- * what it starts becomes part of it. Does nothing where the host program has not set OpenTelemetry up.
+ * OpenTelemetry spans for decisions, claims, tools and models: pass it as `trace` to an Engine or a Runner. Spans nest.
+ * Does nothing if the host program has not set up OpenTelemetry.
  */
 export async function openTelemetry<T>({ name, attributes }: Traced, work: () => Promise<T>): Promise<T> {
   return trace

@@ -1,7 +1,7 @@
-/** How a body came to its end. */
+/** How a body ended. */
 export type BodyEnd = "complete" | "abandoned" | { readonly error: unknown };
 
-/** The same response, whose end is told, once. Reads nothing ahead: its reader sets the pace as before. */
+/** The same response, with one callback at its end. Reads nothing ahead. */
 export function watchBody(response: Response, onEnd: (end: BodyEnd) => void): Response {
   if (response.body === null) return response;
   const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader();
@@ -11,7 +11,7 @@ export function watchBody(response: Response, onEnd: (end: BodyEnd) => void): Re
       async pull(controller) {
         try {
           const { done, value } = await reader.read();
-          // Cancelled while it was waited for, which ends the wait: that was told, and there is nothing to close.
+          // Cancelled during a read: the end was already reported, and there is nothing to close.
           if (left) return;
           if (value !== undefined) return controller.enqueue(value);
           if (done) controller.close();

@@ -1,6 +1,6 @@
 /**
- * What the page may do: load its own files and talk to this server, and nothing else. No inline script or
- * style, no frame around it, no form that leaves, and no string that becomes markup.
+ * What the page may do: load its own files and call this server, and nothing else. No inline script or style, no
+ * framing, no forms to other origins, and no strings as markup.
  */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",

@@ -21,7 +21,7 @@ export function webRoutes(_site: Site): OpenAPIHono<HttpEnv> {
   };
   const app = new OpenAPIHono<HttpEnv>();
   app.get("/", (context) => {
-    // The page names its files relative to itself, so its own address has to end with a slash.
+    // The page uses relative file paths, so its own URL must end with a slash.
     const { pathname } = new URL(context.req.url);
     if (!pathname.endsWith("/")) return context.redirect(`${pathname.slice(pathname.lastIndexOf("/") + 1)}/`);
     return send(context, find("index.html"), "no-cache");

@@ -1,7 +1,7 @@
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 
 const encoder = new TextEncoder();
-// Somewhere between two machines what is silent is taken for dead.
+// Proxies close silent connections.
 const KEEP_ALIVE_MS = 15_000;
 
 /** Messages to a client as server-sent events. */
@@ -18,12 +18,12 @@ export class EventStream {
         this.#controller = controller;
         this.#timer = setInterval(() => this.#write(": still here\n\n"), KEEP_ALIVE_MS);
       },
-      // Whoever read it is gone.
+      // The reader is gone.
       cancel: () => this.#forget(),
     });
   }
 
-  /** Throws where nobody reads any more. */
+  /** Throws if nobody reads any more. */
   send(message: JSONRPCMessage): void {
     if (!this.#write(`event: message\ndata: ${JSON.stringify(message)}\n\n`)) {
       throw new Error("the client has disconnected");

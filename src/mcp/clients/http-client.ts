@@ -3,12 +3,12 @@ import { member } from "../../protocol/index.ts";
 import { fieldsOf, isRequestId, type RequestId } from "../rpc/index.ts";
 import { EventStream } from "./event-stream.ts";
 
-// What the server says while nobody listens is kept for whoever comes next, as much as this.
+// How many server messages are kept while no stream is open.
 const MOST_KEPT = 1_000;
 
 /**
- * A client over streamable HTTP. Its requests are answered each on a stream of its own; what the server says by
- * itself goes to the stream that the client opened for that, else to one of those.
+ * A client over streamable HTTP. Each request is answered on its own stream. Other server messages go to the stream
+ * that the client opened for them, else to one of those.
  */
 export class HttpClient implements Transport {
   onmessage: Transport["onmessage"];
@@ -38,7 +38,7 @@ export class HttpClient implements Transport {
     this.#starting.resolve();
   }
 
-  /** Takes a message; of a request the stream on which it will be answered, undefined for anything else. */
+  /** Takes a message. Returns the answer stream for a request, undefined for anything else. */
   receive(message: JSONRPCMessage): ReadableStream<Uint8Array> | undefined {
     this.lastSeen = performance.now();
     const { id, method, params } = fieldsOf(message);
@@ -52,7 +52,7 @@ export class HttpClient implements Transport {
     return this.#answers.has(id);
   }
 
-  /** A stream for what the server says by itself; it takes the place of an earlier one. */
+  /** A stream for server messages; it replaces an earlier one. */
   listen(): ReadableStream<Uint8Array> {
     this.lastSeen = performance.now();
     this.#listening?.end();
@@ -64,7 +64,7 @@ export class HttpClient implements Transport {
     return stream.body;
   }
 
-  /** Throws for an answer that nobody reads any more: whoever sends it must not count it as told. */
+  /** Throws for an answer that nobody reads any more: it must not count as delivered. */
   async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
     const { id, method } = fieldsOf(message);
     if (this.#closed) throw new Error("the client has disconnected");
@@ -83,7 +83,7 @@ export class HttpClient implements Transport {
     this.onclose?.();
   }
 
-  // With one request under way it is most likely about that.
+  // If one request is open, the message is most likely about that.
   #streamFor(): EventStream | undefined {
     const [first] = this.#answers.values();
     return this.#answers.size === 1 ? first : (this.#listening ?? first);

@@ -20,8 +20,8 @@ const SWEEP_MS = 60_000;
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
 
 /**
- * A gateway for clients over streamable HTTP, at `/mcp`: each has a session and a connection to the server of its
- * own. Without a login, so it answers only to this machine's own names and to no page of another site.
+ * A gateway for clients over streamable HTTP, at `/mcp`: each has its own session and its own connection to the server.
+ * There is no login, so it answers only to loopback names, and to no page of another site.
  */
 export class McpEndpoint {
   readonly #gateway: McpGateway;
@@ -33,7 +33,7 @@ export class McpEndpoint {
     this.#sweep = setInterval(() => this.#endIdle(), SWEEP_MS).unref();
   }
 
-  /** Answers one request; never rejects for what a client did wrong. */
+  /** Answers one request; never rejects because of a client's mistake. */
   readonly fetch = async (request: Request): Promise<Response> => {
     const refusal = refusalOf(request);
     if (refusal !== undefined) return refusal;
@@ -49,7 +49,7 @@ export class McpEndpoint {
     }
   };
 
-  /** Sends every client away. */
+  /** Disconnects every client. */
   async close(): Promise<void> {
     clearInterval(this.#sweep);
     await Promise.all([...this.#clients.values()].map((client) => client.close()));
@@ -103,7 +103,7 @@ export class McpEndpoint {
     } catch (error) {
       return refuse(502, error instanceof Error ? error.message : String(error));
     }
-    // Its end was told to whoever waited.
+    // Its waiting requests already have an answer.
     served.catch(() => {});
     return answer(client, message);
   }
@@ -139,7 +139,7 @@ function streamHeaders({ sessionId }: HttpClient): Record<string, string> {
   return { "content-type": "text/event-stream", "cache-control": "no-store", [SESSION]: sessionId };
 }
 
-/** A page whose name was pointed at this machine, or one of another site, gets nowhere. */
+/** Refuses DNS rebinding and pages of other sites. */
 function refusalOf(request: Request): Response | undefined {
   const host = request.headers.get("host") ?? new URL(request.url).host;
   if (!LOOPBACK.test(host)) return refuse(403, "this server accepts only loopback host names");

@@ -1,9 +1,7 @@
 /**
- * How clients reach the gateway: stdio and streamable HTTP.
- * Decided here: which session a request belongs to, and when that ends;
- * on which stream a client is answered;
- * and what of a broken connection is told to the gateway.
- * What a message means is decided in `gateway/`.
+ * How clients reach the gateway: stdio and streamable HTTP. Decided here: which session a request belongs to, and when
+ * that ends; on which stream a client is answered; and what the gateway learns of a broken connection. What a message
+ * means is decided in `gateway/`.
  */
 
 export { McpEndpoint } from "./http-endpoint.ts";

@@ -5,8 +5,8 @@ import { errorMessage, MOST_BYTES, readClientMessage, toWire } from "../rpc/inde
 const NEW_LINE = 10;
 
 /**
- * The client on our standard input and output: a message a line. Ends when the input does, or with a line that is too
- * long. A message counts as told once the system has taken it.
+ * A client on standard input and output: one message per line. Ends when the input does, or with a line that is too
+ * long. A message counts as delivered once the system has taken it.
  */
 export class StdioClient implements Transport {
   onmessage: Transport["onmessage"];

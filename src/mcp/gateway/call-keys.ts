@@ -13,8 +13,8 @@ export interface CallKey {
 const KIND = "mcp-call";
 
 /**
- * Tells a call that is sent again from a new one. MCP clients send no key of their own, so the same tool with the same
- * arguments is the same call until its outcome was told; kept in the ledger, so that a restart does not forget it.
+ * Distinguishes a repeated call from a new one. MCP clients send no key, so the same tool with the same arguments is
+ * the same call until its outcome was delivered. Stored in the ledger, so that it survives a restart.
  */
 export class CallKeys {
   readonly #ledger: Ledger;
@@ -33,7 +33,7 @@ export class CallKeys {
     return { text: `${tool}-${id}-${round}`, id, round, version: kept?.version ?? 0 };
   }
 
-  /** The outcome was told. Of several that were told the same one, the first moves on. */
+  /** The outcome was delivered. If several clients got the same one, the first moves the key on. */
   async done({ id, round, version }: CallKey): Promise<void> {
     await this.#ledger.putItem({ kind: KIND, id, value: { told: round } }, version);
   }

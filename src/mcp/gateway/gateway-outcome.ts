@@ -3,17 +3,17 @@ import { isJsonArray, isJsonObject, type JsonObject, member } from "../../protoc
 
 type Outcome = GateOutcome<JsonObject>;
 
-/** Is there nothing more to come, so that the same arguments again are a new call? */
+/** Is the outcome final, so that the same arguments are then a new call? */
 export function isFinal({ status }: Outcome): boolean {
   return status !== "pending" && status !== "executing" && status !== "unknown";
 }
 
-// Erased before anybody asked for it; that it ran is still known.
+// The result was erased before it was delivered; it is still known that the call ran.
 const ERASED: JsonObject = {
   content: [{ type: "text", text: "the call ran; its result was erased" }],
 };
 
-/** What a client is told: the server's own result, or a failure in the words that a model understands. */
+/** The client's result: the server's own, or an error text for the model. */
 export function outcomeResult(outcome: Outcome): JsonObject {
   switch (outcome.status) {
     case "succeeded":
@@ -33,7 +33,7 @@ export function outcomeResult(outcome: Outcome): JsonObject {
   }
 }
 
-// The engine's word that the result could not be kept is no tool result, which always has content.
+// The engine's warning that a result could not be stored is not a tool result, which always has content.
 function keptOf(result: JsonObject): JsonObject {
   const warning = member(result, "warning");
   if (typeof warning !== "string" || Object.hasOwn(result, "content")) return result;
@@ -44,12 +44,12 @@ export function failure(text: string): JsonObject {
   return { isError: true, content: [{ type: "text", text }] };
 }
 
-/** The complaint about a name that could mean several tools. */
+/** The error for a name that could mean several tools. */
 export function ambiguous(tool: string): string {
   return `the server has more than one tool that matches "${tool}"`;
 }
 
-/** The words of a result that says that the tool failed. */
+/** The text of a result that reports a failure of the tool. */
 export function failureIn(result: JsonObject): string {
   const content = member(result, "content");
   const parts = isJsonArray(content) ? content : [];

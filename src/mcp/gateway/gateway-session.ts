@@ -28,7 +28,7 @@ import { ambiguous, failure } from "./gateway-outcome.ts";
 import { ListedTools } from "./listed-tools.ts";
 import { WaitingNotice } from "./waiting-notice.ts";
 
-/** What a session asks of the gateway that it belongs to. */
+/** What a session needs from its gateway. */
 interface Gateway {
   isGated(tool: string): boolean;
   isRuled(tool: string, args: JsonObject): Promise<boolean>;
@@ -45,8 +45,8 @@ const GONE = "the connection to the MCP server behind Countersign was lost";
 const STOPPING = "Countersign is shutting down; the question stays open, and the same call finds it again";
 
 /**
- * One client and the server behind it. What the client sends is judged and written anew, never passed on as it came:
- * calls of gated tools are taken out, and what is not understood is refused.
+ * One client and the server behind it. Client messages are checked and written again, never passed on as they came.
+ * Calls of gated tools are held, and messages that are not understood are refused.
  */
 export class GatewaySession {
   readonly #client: Transport;
@@ -63,7 +63,7 @@ export class GatewaySession {
   #ready = false;
   /** What the server lists for this client. */
   #tools = new ListedTools([]);
-  /** What a tool is must be known before it is called: undefined until the handshake is done. */
+  /** The tools must be known before a call: undefined until the handshake is done. */
   #learned: Promise<void> | undefined;
   #listing: Promise<void> | undefined;
 
@@ -93,7 +93,7 @@ export class GatewaySession {
     }
   }
 
-  /** Takes nothing more, tells who waits, and lets what runs come to its end. */
+  /** Accepts nothing more, answers waiting calls, and lets running calls finish. */
   async close(): Promise<void> {
     this.#ended.resolve(STOPPING);
     await this.#end(STOPPING);
@@ -104,14 +104,14 @@ export class GatewaySession {
     return this.#upstream.listTools();
   }
 
-  /** Runs an approved call where it was asked for. Progress goes to the client, if it still waits. */
+  /** Runs an approved call on the connection that asked for it. Progress goes to the client, if it still waits. */
   runTool(
     tool: string,
     args: JsonObject,
     run: { readonly id: RequestId; readonly signal: AbortSignal; readonly timeoutMs: number },
   ): Promise<JsonObject> {
     const token = this.#held.get(run.id)?.notice.token;
-    // Nothing else of what the client sent along: it was not shown to whoever approved.
+    // Nothing else of the client's message: the approver did not see it.
     const meta = token === undefined ? {} : { _meta: { progressToken: token } };
     const running = this.#upstream.request("tools/call", { name: tool, arguments: args, ...meta }, run);
     const ended = running.catch(() => {});
@@ -130,7 +130,7 @@ export class GatewaySession {
     await Promise.allSettled(this.#running);
   }
 
-  // A request that cannot be passed on is answered so; anything else that cannot ends the session, and not silently.
+  // If a request cannot be passed on, it gets an error; for any other message the session ends with an error.
   #take(handle: () => Promise<void>, request?: ClientRequest): void {
     handle().catch(async (error: unknown) => {
       if (request === undefined || request.method === "initialize" || isLostSession(error))
@@ -155,7 +155,7 @@ export class GatewaySession {
   }
 
   async #passAnswer(answer: ClientAnswer): Promise<void> {
-    // Only to what the server has asked, and once.
+    // Only answers to open requests of the server, once each.
     if (this.#asked.delete(answer.id)) await this.#upstream.send(toWire(answer));
   }
 
@@ -163,7 +163,7 @@ export class GatewaySession {
     const { method, params = {} } = notification;
     const sent = (): Promise<void> => this.#upstream.send(toWire(notification));
     if (method === "notifications/cancelled" && !this.#giveUp(params)) return;
-    // At once, and not when it was sent: a call may follow on its heels.
+    // Set at once, not after sending: a call may follow immediately.
     if (method === "notifications/initialized") return this.#relearn(sent());
     await sent();
   }
@@ -182,7 +182,7 @@ export class GatewaySession {
     await this.#upstream.send(toWire(request));
   }
 
-  /** Holds a call that needs a person, passes on one that does not, and refuses what cannot be either. */
+  /** Holds a gated call, passes on an ungated one, and refuses anything else. */
   async #call(request: ClientRequest, params: JsonObject): Promise<void> {
     const { id, method } = request;
     const tool = textOf(params, "name") ?? "";
@@ -217,7 +217,7 @@ export class GatewaySession {
 
   async #answer(id: RequestId, result: JsonObject, message: JSONRPCMessage): Promise<void> {
     const method = this.#passed.get(id);
-    // Nobody asked it this; least of all may it answer a call that waits for a person.
+    // Not an open request; the server must never answer a call that waits for a person.
     if (method === undefined) return;
     this.#passed.delete(id);
     if (id === this.#initializing) {
@@ -232,7 +232,7 @@ export class GatewaySession {
     }
     const told =
       method === "tools/list" ? withoutTasks(message, (tool) => this.#gateway.isGated(tool)) : message;
-    // A client that no longer reads this answer has given it up.
+    // The client no longer reads this answer.
     await this.#client.send(told).catch(() => {});
   }
 
@@ -257,7 +257,9 @@ export class GatewaySession {
     this.#ready = true;
   }
 
-  /** Why a call of this name reaches no tool; undefined if it does. A server may have a new one and not have said so. */
+  /**
+   * Why there is no tool of this name; undefined if there is one. A server may have added one without announcing it.
+   */
   async #whyMissing(tool: string): Promise<string | undefined> {
     if (this.#tools.get(tool) === undefined) {
       this.#listing ??= this.#learn().finally(() => {
@@ -296,7 +298,7 @@ export class GatewaySession {
       .catch(async (error: unknown) => {
         if (!cancelled.signal.aborted) await this.#client.send(toErrorMessage(id, error));
       })
-      // Nobody is there to be told.
+      // The client is gone.
       .catch(() => {})
       .finally(() => this.#held.delete(id));
   }
@@ -305,7 +307,7 @@ export class GatewaySession {
     if (id !== undefined) await this.#client.send(errorMessage(id, code, message));
   }
 
-  /** Takes back what waits here. Is it the server that has to hear of it? */
+  /** Cancels a waiting call. Returns whether the server must be told. */
   #giveUp(params: JsonObject): boolean {
     const id = member(params, "requestId");
     if (!isRequestId(id) || id === this.#initializing) return false;
@@ -314,7 +316,7 @@ export class GatewaySession {
   }
 }
 
-/** Why a call cannot be put before a person; undefined if it can. */
+/** Why a person cannot be asked about a call; undefined if they can. */
 function flawOfGated(tool: string, params: JsonObject): string | undefined {
   if (member(params, "task") !== undefined) return `${tool} needs approval, so it cannot run as a task`;
   const twin = duplicateMember(objectOf(params, "arguments"), "arguments");

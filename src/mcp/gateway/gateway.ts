@@ -30,18 +30,19 @@ import { ambiguous, failure, failureIn, isFinal, outcomeResult } from "./gateway
 import { GatewaySession } from "./gateway-session.ts";
 import { ListedTools } from "./listed-tools.ts";
 
+/** Options of {@link McpGateway}. */
 export interface McpGatewayOptions {
   readonly engine: Engine;
-  /** What people know the server by; its calls are listed under `mcp:<name>`. One name is one server. */
+  /** The server's name for people; its calls are listed under `mcp:<name>`. Use one name per server. */
   readonly name: string;
   readonly server: McpServer;
-  /** Tools that need a person; all of them if nothing is said. */
+  /** Tools that need approval. Default: all. */
   readonly require?: readonly string[];
-  /** Who counts as having asked. */
+  /** Who counts as the requester. */
   readonly by: PrincipalInput;
   readonly approvers?: Approvers;
   readonly expiresInMs?: number;
-  /** How long an approved call may run before its outcome is taken for unknown. */
+  /** How long an approved call may run before its outcome is unknown. */
   readonly timeoutMs?: number;
 }
 
@@ -52,9 +53,9 @@ export interface GatedRequest {
   /** Where it was asked for, and under which id. */
   readonly session: GatewaySession;
   readonly id: RequestId;
-  /** Aborts when the client has given up. */
+  /** Aborts when the client has cancelled. */
   readonly signal: AbortSignal;
-  /** Told now and then while a person is awaited. */
+  /** Called from time to time while a person is awaited. */
   readonly onWaiting: (message: string) => void;
 }
 
@@ -77,9 +78,9 @@ interface Place {
 }
 
 /**
- * Stands in front of an MCP server for any MCP client. What needs nobody passes through as it is; a call of a gated
- * tool becomes a confirmation, and the client's call waits for its outcome. A client that gives up and calls again
- * with the same arguments gets the same confirmation, until it has been told the outcome once.
+ * A gate in front of an MCP server, for any MCP client. Ungated calls pass through; a call of a gated tool becomes a
+ * confirmation, and the client's call waits for its outcome. A client that times out and calls again with the same
+ * arguments gets the same confirmation, until the outcome was delivered once.
  */
 export class McpGateway {
   readonly #options: McpGatewayOptions;
@@ -94,7 +95,7 @@ export class McpGateway {
   /** The keys of those that run. */
   readonly #running = new Set<string>();
   readonly #own: OwnUpstream;
-  /** Any tool may then need a person, or be denied. */
+  /** With a policy, any tool may need approval or be denied. */
   readonly #hasPolicy: boolean;
 
   constructor(options: McpGatewayOptions) {
@@ -107,8 +108,8 @@ export class McpGateway {
   }
 
   /**
-   * Asks the server for its tools, so that what was approved earlier can run from now on, with or without a client.
-   * Throws `invalid-option` where it cannot be reached, and for a name in `require` that it does not list.
+   * Lists the server's tools, so that calls that were approved earlier can run from now on, with or without a client.
+   * Throws `invalid-option` if the server cannot be reached, and for a name in `require` that it does not list.
    */
   async open(): Promise<void> {
     const tools = new ListedTools(await this.#own.listAll());
@@ -123,7 +124,7 @@ export class McpGateway {
     this.define(tools);
   }
 
-  /** Serves one client. Resolves when it, or the server, is gone; rejects where the server cannot be started. */
+  /** Serves one client. Resolves when the client or the server is gone; rejects if the server cannot be started. */
   async serve(client: Transport): Promise<void> {
     const session = new GatewaySession(client, await this.#own.another(), this);
     this.#sessions.add(session);
@@ -136,8 +137,8 @@ export class McpGateway {
   }
 
   /**
-   * Sends the clients away. What runs comes to its end first, and is told; what waits for a person waits on in the
-   * ledger. Stop the engine's worker before, or it goes on taking up what was approved.
+   * Disconnects the clients. Running calls finish first and are answered; open confirmations stay in the ledger. Stop
+   * the engine's worker before, or it keeps claiming approved calls.
    */
   async close(): Promise<void> {
     await Promise.allSettled(
@@ -148,13 +149,13 @@ export class McpGateway {
     await this.#own.rest();
   }
 
-  /** Does it need a person? So does what a careless server could take for a tool that does. */
+  /** Does the tool need approval? So does a name that looks like a gated tool. */
   isGated(tool: string): boolean {
     const { require } = this.#options;
     return require === undefined || sameName(require, tool);
   }
 
-  /** Does a policy hold up a call of a tool that needs nobody otherwise? What it cannot judge for sure is held up. */
+  /** Does a policy hold a call of an ungated tool? If the policy fails, the call is held. */
   async isRuled(tool: string, args: JsonObject): Promise<boolean> {
     if (!this.#hasPolicy) return false;
     const gate = this.#gates.get(tool);
@@ -162,11 +163,11 @@ export class McpGateway {
     return (await gate.judge(args, this.#options.by)).outcome !== "allow";
   }
 
-  /** Learns what the server says of its tools, so that what a person is shown is what they approve. */
+  /** Stores the server's tool definitions, so that a person approves exactly what is shown. */
   define(tools: ListedTools): void {
     for (const name of tools.names) {
       const tool = tools.get(name);
-      // A name of the protocol's own, or that no ledger can hold, can be nobody's tool; a call of it finds none.
+      // A tool with a reserved name, or one that no ledger can store, is left out; a call of it finds no tool.
       if (tool === undefined || name === "" || isReservedName(name) || flawOfName(name) !== undefined)
         continue;
       const mayAsk = this.#hasPolicy || this.isGated(name);
@@ -174,7 +175,7 @@ export class McpGateway {
     }
   }
 
-  /** Puts a call before a person and waits for its outcome, which is a tool result whatever it is. */
+  /** Asks a person about a call and waits for its outcome, which is always a tool result. */
   async call(request: GatedRequest, onOutcome: (result: JsonObject) => Promise<void>): Promise<void> {
     const { tool, args } = request;
     const gate = this.#gates.get(tool);
@@ -196,7 +197,7 @@ export class McpGateway {
     if (request.signal.aborted) return;
     if (isFinal(outcome)) this.#askers.delete(key.text);
     await onOutcome(outcomeResult(outcome));
-    // Told: the same arguments from now on are a new call.
+    // Delivered: from now on the same arguments are a new call.
     if (isFinal(outcome)) await this.#keys.done(key);
   }
 
@@ -223,7 +224,7 @@ export class McpGateway {
       {
         app: this.#app,
         redefine: true,
-        door: "mcp",
+        entryPoint: "mcp",
         requireConfirmation: this.isGated(name),
         source: `${this.#options.name} (${describeServer(this.#options.server)})`,
         parameters: objectOf(listed, "inputSchema"),
@@ -266,7 +267,10 @@ export class McpGateway {
     }
   }
 
-  /** Where a call was asked for, if that is still there: a server may keep things by connection, and ask its client. */
+  /**
+   * The connection that asked for the call, if it is still open: a server may keep state per connection, and ask its
+   * client.
+   */
   async #place(asker: GatedRequest | undefined): Promise<Place> {
     const { session } = asker ?? {};
     if (session?.isReady === true) {
@@ -276,7 +280,7 @@ export class McpGateway {
     return { place: this.#own, tools: await this.#own.listTools() };
   }
 
-  // A server need not say that it changed a tool; this is the last moment to find out.
+  // A server may change a tool without announcing it; this is the last check.
   #checkUnchanged(approved: JsonObject, tools: ListedTools): void {
     const name = textOf(approved, "name") ?? "";
     if (tools.isAmbiguous(name))
@@ -301,7 +305,7 @@ export class McpGateway {
   }
 }
 
-/** Tells at once and then every few seconds, of the question that is open at that moment. */
+/** Sends progress at once and then every few seconds, with the question that is open at that moment. */
 function keepTelling(
   { tool, onWaiting }: GatedRequest,
   look: () => Promise<GateOutcome<JsonObject>>,
@@ -312,7 +316,7 @@ function keepTelling(
       onWaiting(`${tool} waits for a person's approval (${outcome.confirmation.id})`);
     if (outcome.status === "executing") onWaiting(`${tool} is running`);
   };
-  // Whoever waits for the outcome hears of a ledger that cannot be read.
+  // The code that waits for the outcome reports an unreadable ledger.
   const attempt = (): void => void tell().catch(() => {});
   attempt();
   const timer = setInterval(attempt, PROGRESS_MS);

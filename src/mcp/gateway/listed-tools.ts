@@ -5,7 +5,7 @@ import { foldName } from "../tools/index.ts";
 /** The tools that a server lists, by name. */
 export class ListedTools {
   readonly #tools = new Map<string, JsonObject>();
-  /** How many tools could be meant by a name, which a careless server may not tell apart. */
+  /** How many tools have a name that looks like this one. */
   readonly #alike = new Map<string, number>();
 
   constructor(listed: readonly JsonObject[]) {
@@ -27,7 +27,7 @@ export class ListedTools {
     return this.#tools.get(name);
   }
 
-  /** Could another tool be meant by this name, too? A person who approves one may then get the other. */
+  /** Does another tool have a name that looks like this one? Then a person might approve the wrong one. */
   isAmbiguous(name: string): boolean {
     return (this.#alike.get(foldName(name)) ?? 0) > 1;
   }

@@ -19,13 +19,13 @@ export class WaitingNotice {
     if (this.token === undefined) return;
     this.#told += 1;
     const params = { progressToken: this.token, progress: this.#told, message };
-    // A notice that is not read is no loss.
+    // An unread notice does not matter.
     this.#client
       .send({ jsonrpc: "2.0", method: "notifications/progress", params }, { relatedRequestId: this.id })
       .catch(() => {});
   }
 
-  /** The server's own progress, counted on from ours: for the client it is one call, whose progress only grows. */
+  /** The server's own progress, added to ours: for the client it is one call, whose progress only grows. */
   shifted(message: JSONRPCMessage): JSONRPCMessage {
     const { params } = fieldsOf(message);
     const offset = this.#told + 1;

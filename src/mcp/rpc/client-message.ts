@@ -23,7 +23,7 @@ export interface ClientAnswer {
   readonly said: { readonly result: JsonObject } | { readonly error: JsonObject };
 }
 
-/** What is not passed on. Whoever sent a request is told by its id, or by `null` where it has none that can be read. */
+/** A refused message. A request gets an error with its id, or with `null` if the id cannot be read. */
 export interface Refusal {
   readonly kind: "refused";
   /** Undefined for what is not answered: notifications and answers. */
@@ -37,11 +37,11 @@ export type ClientMessage = ClientRequest | ClientNotification | ClientAnswer | 
 /** A message larger than this is refused. */
 export const MOST_BYTES: number = 16 * 1024 * 1024;
 
-/** Reads one message of a client from its bytes, of which nothing is passed on as it is. Never throws. */
+/** Parses one client message from its bytes, none of which is passed on. Never throws. */
 export function readClientMessage(bytes: Uint8Array): ClientMessage {
   let text: string;
   try {
-    // A mark at the beginning is kept, and then is no JSON: other readers may stumble over it.
+    // A byte order mark is kept, so that the text is not valid JSON: other parsers may fail on it.
     text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     return refusal(null, RPC_CODES.unreadable, "the message is not UTF-8");
@@ -49,7 +49,7 @@ export function readClientMessage(bytes: Uint8Array): ClientMessage {
   return readText(text);
 }
 
-/** The same for a message that a transport of somebody else's has read: as it would be on a wire. */
+/** The same for a message that another transport has parsed. */
 export function toClientMessage(given: unknown): ClientMessage {
   try {
     return readText(JSON.stringify(given) ?? "");
@@ -63,7 +63,7 @@ function readText(text: string): ClientMessage {
   return parsed.ok ? judge(parsed.value) : refusal(null, RPC_CODES.unreadable, parsed.message);
 }
 
-/** The message anew, from the members that were judged and no others. */
+/** The message, written again with only the checked members. */
 export function toWire(message: ClientRequest | ClientNotification | ClientAnswer): JSONRPCMessage {
   const { kind: _, ...members } = message;
   if (!("said" in members)) return { jsonrpc: "2.0", ...members };
@@ -73,7 +73,7 @@ export function toWire(message: ClientRequest | ClientNotification | ClientAnswe
 const ENVELOPE: ReadonlySet<string> = new Set(["jsonrpc", "id", "method", "params"]);
 const ANSWER: ReadonlySet<string> = new Set(["jsonrpc", "id", "result", "error"]);
 
-// Several messages at once, as an older protocol had them, are not taken: none of them may pass unseen.
+// Batches of the older protocol are refused, so that no message passes unchecked.
 function judge(value: unknown): ClientMessage {
   if (!isJsonObject(value))
     return refusal(null, RPC_CODES.invalidRequest, "expected one JSON-RPC message, which must be an object");

@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../../protocol/index.ts";
 
-/** What each code is on this wire: the client's own mistake, a connection that ends, or a fault behind us. */
+/** The JSON-RPC kind of each error code: a client's mistake, a closed connection, or an internal error. */
 export const TOLD_AS: Readonly<Record<ErrorCode, "invalidParams" | "gone" | "internal">> = {
   "malformed-json": "invalidParams",
   "malformed-request": "invalidParams",

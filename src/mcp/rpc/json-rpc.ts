@@ -10,7 +10,7 @@ import { TOLD_AS } from "./error-kinds.ts";
 
 export type RequestId = string | number;
 
-/** The codes of JSON-RPC, and the one of its free ones that means a connection which is gone. */
+/** The JSON-RPC error codes, and a server-defined one for a closed connection. */
 export const RPC_CODES = {
   unreadable: -32_700,
   invalidRequest: -32_600,
@@ -60,7 +60,7 @@ export function errorMessage(id: RequestId | null, code: number, message: string
   return { jsonrpc: "2.0", id, error: { code, message } } as JSONRPCMessage;
 }
 
-/** What a client is told of an error of ours: its own mistakes by their code, anything else as internal. */
+/** The error for a client: its own mistakes with their code, anything else as internal. */
 export function toErrorMessage(id: RequestId, error: unknown): JSONRPCMessage {
   const message = error instanceof Error ? error.message : String(error);
   const told = CountersignError.isInstance(error) ? TOLD_AS[error.code] : "internal";

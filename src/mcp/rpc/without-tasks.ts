@@ -2,7 +2,7 @@ import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { isJsonArray, isJsonObject, type JsonValue, member } from "../../protocol/index.ts";
 import { fieldsOf, objectOf, textOf } from "./json-rpc.ts";
 
-/** A list of tools in which none that needs approval says that it can be run as a task: its call waits as it is. */
+/** A list of tools in which no gated tool offers to run as a task. */
 export function withoutTasks(message: JSONRPCMessage, isGated: (tool: string) => boolean): JSONRPCMessage {
   const { result } = fieldsOf(message);
   const tools = member(result, "tools");

@@ -1,4 +1,4 @@
-/** A `fetch` whose answers break off after so many bytes between two events of a stream, or in all where it is none. */
+/** A `fetch` with a limit on the size of an answer, or of each event in a stream. */
 export function boundedFetch(mostBytes: number): typeof fetch {
   return async (input, init) => {
     const response = await fetch(input, init);

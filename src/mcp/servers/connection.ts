@@ -27,7 +27,7 @@ export type McpServer =
     }
   | {
       readonly url: string;
-      /** `sse` is for servers older than streamable HTTP; found out by trying if nothing is said. */
+      /** `sse` is for servers older than streamable HTTP. Default: tries both. */
       readonly transport?: "http" | "sse";
       readonly headers?: Readonly<Record<string, string>>;
       /** A bearer token, or the SDK's OAuth flow. */
@@ -42,14 +42,14 @@ export interface CallOptions {
   readonly headers: readonly (readonly [string, string])[];
 }
 
-// One message larger than this ends the connection: a result cannot fill our memory.
+// A message larger than this ends the connection, to protect our memory.
 const LARGEST_MESSAGE = 16 * 1024 * 1024;
 /** How we introduce ourselves. */
 export const CLIENT = { name: "countersign", version: "1" } as const;
 
 /**
- * A client of one server. Connects when it is first needed, and again after the connection was lost. Offers the
- * server no sampling, no elicitation and no roots: nothing it says is a question to our user.
+ * A client of one server. Connects when it is first needed, and again after the connection was lost. Offers the server
+ * no sampling, no elicitation and no roots.
  */
 export class McpConnection {
   readonly #server: McpServer;
@@ -83,7 +83,7 @@ export class McpConnection {
         ...(total === undefined ? {} : { total }),
         ...(message === undefined ? {} : { message }),
       });
-    // Only around the call: a connection is everybody's.
+    // Only around the call, because the connection is shared.
     return this.#use((client) =>
       withHeaders(headers, () =>
         client.callTool(
@@ -102,7 +102,7 @@ export class McpConnection {
     await client?.then((open) => open.close()).catch(() => {});
   }
 
-  /** A server that was started again does not know us: it has done nothing, and is asked once more. */
+  /** A restarted server does not know our session, so it has done nothing, and the call is sent again. */
   async #use<T>(ask: (client: Client) => Promise<T>): Promise<T> {
     const client = await this.#connected();
     try {
@@ -132,7 +132,7 @@ export class McpConnection {
       return await this.#attach(overHttp(server));
     } catch (error) {
       if (server.transport === "http") throw error;
-      // A server from before streamable HTTP refuses the first request; whatever else is wrong, SSE says it again.
+      // A server older than streamable HTTP refuses the first request; any other error appears again with SSE.
       return this.#attach(overSse(server)).catch(() => {
         throw error;
       });
@@ -144,7 +144,7 @@ export class McpConnection {
       capabilities: {},
       versionNegotiation: { mode },
       inputRequired: { autoFulfill: false },
-      // Results are kept as they are; compiling a stranger's schema to check them would only be another way in.
+      // Results are not validated: compiling a stranger's schema would be another attack surface.
       jsonSchemaValidator: {
         getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
       },
@@ -160,7 +160,7 @@ export class McpConnection {
   }
 }
 
-/** What the server says of itself on its standard error is shown only where somebody started it by hand. */
+/** The server's standard error is shown only if somebody started it by hand. */
 export function stdio(
   { command, args, env, cwd }: Extract<McpServer, { command: string }>,
   stderr: "ignore" | "inherit" = "ignore",
@@ -184,7 +184,7 @@ export function overHttp(server: OverNetwork): Transport {
 
 export function overSse(server: OverNetwork): Transport {
   const transport = new SSEClientTransport(new URL(server.url), transportOptions(server));
-  // It would connect again by itself, to a server that has forgotten us and what we asked.
+  // It would reconnect by itself, to a server that has lost our session and requests.
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK's own way of telling
   transport.onerror = (error) => {
     if (error instanceof SseError) transport.close().catch(() => {});
@@ -204,7 +204,7 @@ function transportOptions({ headers, authProvider }: OverNetwork): {
   };
 }
 
-/** What a person is shown of where a server is: never its environment or headers, which may hold secrets. */
+/** The server's location for people: never its environment or headers, which may contain secrets. */
 export function describeServer(server: McpServer): string {
   if ("url" in server) return withoutCredentials(server.url);
   return [server.command, ...(server.args ?? [])].join(" ");

@@ -1,9 +1,7 @@
 /**
- * Connections to MCP servers: the ones an agent's tools come from, and the one behind a gateway.
- * Decided here: how a server is reached (stdio, HTTP, SSE), and how much it may answer;
- * when a lost connection leaves the outcome of a call open;
- * which of a request's headers travel to the server;
- * and when a lost session is opened again.
+ * Connections to MCP servers: the ones an agent's tools come from, and the one behind a gateway. Decided here: how a
+ * server is reached (stdio, HTTP, SSE), and how much it may answer; when a lost connection makes the outcome of a call
+ * unknown; which request headers are sent to the server; and when a lost session is opened again.
  */
 
 export { describeServer, McpConnection, type McpServer } from "./connection.ts";

@@ -7,8 +7,8 @@ const BEFORE_SENDING: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Does this error leave open whether the tool ran? An answer of the server does not, nor does a request that was
- * turned away or never sent. A connection that broke, a time-out, a fault inside the server do.
+ * Does this error leave it unknown whether the tool ran? Not if the server answered, or if the request was refused or
+ * never sent. But a broken connection, a timeout or an internal error of the server does.
  */
 export function leavesOpen(error: unknown): boolean {
   if (error instanceof ProtocolError) return false;

@@ -5,11 +5,11 @@ import { isLostSession } from "./outcome.ts";
 import { type RequestOptions, Upstream, UpstreamError } from "./upstream.ts";
 
 const NOTHING = {} as const;
-// Some servers list a tool only for clients that can do what it needs.
+// Some servers list a tool only for clients with certain capabilities.
 const ANYTHING = { roots: { listChanged: true }, sampling: {}, elicitation: { form: {}, url: {} } } as const;
 
 /**
- * The gateway's own connection to the server, for what is due while no client is there. Made when it is needed, and
+ * The gateway's own connection to the server, for calls that run while no client is connected. Opened when needed, and
  * again after it was lost.
  */
 export class OwnUpstream {
@@ -101,7 +101,7 @@ export class OwnUpstream {
       return await this.#introduced(capabilities);
     } catch (error) {
       if (this.#isOld || "command" in this.#server || this.#server.transport === "http") throw error;
-      // A server from before streamable HTTP refuses the first request; whatever else is wrong, SSE says it again.
+      // A server older than streamable HTTP refuses the first request; any other error appears again with SSE.
       this.#isOld = true;
       return this.#introduced(capabilities).catch(() => {
         this.#isOld = false;

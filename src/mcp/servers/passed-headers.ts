@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { CountersignError } from "../../protocol/index.ts";
 import type { ToolContext } from "../../runtime/index.ts";
 
-// What belongs to the connection with the server, and would break it or speak for another.
+// Headers that belong to the connection itself, and would break it or impersonate another.
 const OUR_OWN: ReadonlySet<string> = new Set([
   "accept",
   "connection",
@@ -40,8 +40,8 @@ export function checkAllowedHeaders(names: readonly string[]): readonly string[]
 }
 
 /**
- * The allowed headers of the request that began a call's run. Throws where they are not known in this process: a call
- * without them would be made as somebody else.
+ * The allowed headers of the request that started a call's run. Throws if this process does not know them: a call
+ * without them would run as somebody else.
  */
 export function passedHeaders(
   allowed: readonly string[],
@@ -62,7 +62,7 @@ export function passedHeaders(
 
 const passing = new AsyncLocalStorage<readonly (readonly [string, string])[]>();
 
-/** Sends whatever `work` sends with these headers beside the connection's own. */
+/** Adds these headers to all requests of `work`. */
 export function withHeaders<T>(headers: readonly (readonly [string, string])[], work: () => T): T {
   return headers.length === 0 ? work() : passing.run(headers, work);
 }

@@ -10,7 +10,7 @@ import { isJsonArray, isJsonObject, type JsonObject, member } from "../../protoc
 import { errorMessage, fieldsOf, isRequestId, RPC_CODES, textOf } from "../rpc/index.ts";
 import { CLIENT } from "./connection.ts";
 
-/** The server answered with an error: it did not do it. */
+/** The server answered with an error, so the call did not run. */
 export class UpstreamError extends Error {}
 
 /** The connection broke, or too much time passed, after the request was sent. */
@@ -25,14 +25,14 @@ const MOST_TOOLS = 10_000;
 const MOST_PAGES = 100;
 const LISTING_MS = 60_000;
 
-/** A connection to a server on which others' messages pass, and requests of our own beside them. */
+/** A connection to a server that carries a client's messages and our own requests. */
 export class Upstream {
   /** What the server sends that is no answer to us. */
   onMessage: (message: JSONRPCMessage) => void = (message) => this.#decline(message);
   onClose: () => void = () => {};
   readonly #transport: Transport;
   readonly #asked = new Map<string, PromiseWithResolvers<JsonObject>>();
-  // Nobody else on this connection can guess them, and take our answers or give one.
+  // Random ids: nobody else on this connection can guess them.
   readonly #ids = `countersign-${randomUUID()}-`;
   #requests = 0;
 
@@ -49,7 +49,7 @@ export class Upstream {
     await this.#transport.start();
   }
 
-  /** Introduces us; for a connection on which there is no other client. Whatever is asked of us is declined. */
+  /** Does the handshake; for a connection without another client. Declines all requests of the server. */
   async introduce(capabilities: JsonObject): Promise<void> {
     const params = { protocolVersion: LATEST_PROTOCOL_VERSION, capabilities, clientInfo: { ...CLIENT } };
     this.adopt(await this.request("initialize", params, { timeoutMs: LISTING_MS }));
@@ -66,7 +66,10 @@ export class Upstream {
     await this.#transport.send(message);
   }
 
-  /** Asks the server something of our own. Throws {@link UpstreamError} for its no, {@link UpstreamLost} for silence. */
+  /**
+   * Sends our own request. Throws {@link UpstreamError} if the server refuses, {@link UpstreamLost} if there is no
+   * answer.
+   */
   async request(method: string, params: JsonObject, options: RequestOptions = {}): Promise<JsonObject> {
     const { signal, timeoutMs } = options;
     const id = `${this.#ids}${++this.#requests}`;

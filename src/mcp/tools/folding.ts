@@ -5,12 +5,12 @@ function foldMember(name: string): string {
   return name.normalize("NFKC").toLowerCase().toUpperCase();
 }
 
-/** A tool's name without what a careless server may overlook: case, width, blanks and characters that nobody sees. */
+/** A tool's name without case, width, spaces and invisible characters, for comparing look-alikes. */
 export function foldName(name: string): string {
   return foldMember(name).replaceAll(/[\s\p{C}]/gu, "");
 }
 
-/** Do these have a name that could be taken for this one? */
+/** Is there a name that looks like this one? */
 export function sameName(names: readonly string[], name: string): boolean {
   const folded = foldName(name);
   return names.some((one) => foldName(one) === folded);
@@ -18,14 +18,14 @@ export function sameName(names: readonly string[], name: string): boolean {
 
 /**
  * The path of the first member whose name differs from that of one beside it only by case or width; undefined if there
- * is none. Which of the two a server takes cannot be told, so nobody can be shown what would run.
+ * is none. It is not known which of the two a server uses, so nobody can be shown what would run.
  */
 export function duplicateMember(value: JsonValue, path = ""): string | undefined {
   const steps = stepsToTwin(value);
   return steps === undefined ? undefined : `${path}${steps.join("")}`.replace(/^\./, "");
 }
 
-// The path is written only where there is one to tell: long names above many members would take for ever.
+// The path is built only if needed: building it for every member would be slow.
 function stepsToTwin(value: JsonValue): string[] | undefined {
   if (isJsonArray(value)) {
     for (const [index, inner] of value.entries()) {

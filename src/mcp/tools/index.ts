@@ -1,9 +1,7 @@
 /**
- * The tools of an MCP server, as an agent uses them.
- * Decided here: which of them wait for a person (annotations, and the author's rules);
- * which may be started again after a crash;
- * which names and arguments are too much alike to tell apart;
- * and how a server's result becomes a tool's.
+ * The tools of an MCP server, as an agent uses them. Decided here: which of them wait for a person (annotations, and
+ * the author's rules); which may be repeated after a crash; which names and arguments look too much alike; and how a
+ * server's result becomes a tool's.
  */
 
 export { duplicateMember, foldName, sameName } from "./folding.ts";

@@ -3,12 +3,12 @@ import { CountersignError, type JsonObject } from "../../protocol/index.ts";
 import { isDestructive } from "./annotations.ts";
 import { sameName } from "./folding.ts";
 
-/** What a judgement of the author's own is told of a server's tool. */
+/** What an author's predicate gets of a server's tool. */
 export type DiscoveredTool = Pick<ServerTool, "name" | "description" | "annotations">;
 
 /**
- * Which of a server's tools need a person. `"destructive"` reads what the server says of its tools and treats silence
- * as destructive: for servers you trust. A function that throws means yes.
+ * Which of a server's tools need approval. `"destructive"` uses the server's annotations and treats a tool without
+ * annotations as destructive: only for servers that you trust. If a function throws, the tool needs approval.
  */
 export type McpConfirmation =
   | "none"
@@ -36,7 +36,7 @@ export function gateOf(
   return policy === "all";
 }
 
-/** Refuses a policy that is none: a misspelt one would be a gate left open. */
+/** Refuses an invalid policy: a misspelt one could leave a tool without a gate. */
 export function checkPolicy(policy: McpConfirmation): McpConfirmation {
   const known =
     typeof policy === "function" ||

@@ -1,11 +1,11 @@
 import type { CallToolResult } from "@modelcontextprotocol/client";
 
-/** What a tool answered: its structured content, else its content as it stands. How much is kept, the engine says. */
+/** A tool's result: its structured content, else its content. The engine limits the size. */
 export function toResult({ structuredContent, content }: CallToolResult): unknown {
   return structuredContent ?? textOrContent(content);
 }
 
-/** The words of a result that says that the tool failed. */
+/** The text of a result that reports a failure of the tool. */
 export function failureText({ content }: CallToolResult): string {
   const text = content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
   return text === "" ? "the tool reported a failure without a message" : text;

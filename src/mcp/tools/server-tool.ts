@@ -8,20 +8,20 @@ import { duplicateMember, sameName } from "./folding.ts";
 import { gateOf, type McpConfirmation } from "./policy.ts";
 import { failureText, toResult } from "./result.ts";
 
-/** What a server's tools are made into ours with. */
+/** What is needed to turn a server's tools into ours. */
 export interface ServerFacts {
   readonly connection: McpConnection;
-  /** The toolset's name: what a person knows the server by. */
+  /** The toolset's name, which people see. */
   readonly server: string;
   /** Where the server is; part of what an approval is bound to. */
   readonly place: string;
   readonly prefix: string;
   readonly confirmation: McpConfirmation;
   readonly requireApproval: readonly string[];
-  /** Headers of the request that began a run, which its calls go out with. */
+  /** Request headers that are sent with its calls. */
   readonly allowedHeaders: readonly string[];
   readonly timeoutMs: number;
-  /** How its questions are put. */
+  /** How people are asked about its calls. */
   readonly asking: { readonly approvers?: Approvers; readonly expiresInMs?: number };
 }
 
@@ -99,7 +99,7 @@ function headersFor({ allowedHeaders, server }: ServerFacts, name: string, ctx: 
   }
 }
 
-/** The server's own word that the tool failed. */
+/** The server reported that the tool failed. */
 class ReportedFailure extends Error {}
 
 function textOf(error: unknown): string {

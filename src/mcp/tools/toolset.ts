@@ -7,43 +7,44 @@ import { foldName } from "./folding.ts";
 import { checkPolicy, type McpConfirmation } from "./policy.ts";
 import { type ServerFacts, toTool } from "./server-tool.ts";
 
+/** Options of {@link McpToolset}. */
 export interface McpToolsetOptions {
-  /** What people know the server by; shown with every call of its tools. */
+  /** The server's name for people; shown with every call of its tools. */
   readonly name: string;
   readonly server: McpServer;
-  /** Which tools need a person; none if nothing is said. */
+  /** Which tools need approval. Default: none. */
   readonly confirmation?: McpConfirmation;
   /** Only these of the server's tools. */
   readonly toolNames?: readonly string[];
-  /** Those of `toolNames` that need a person. A name that the server does not list is an error. */
+  /** Those of `toolNames` that need approval. A name that the server does not list is an error. */
   readonly requireApproval?: readonly string[];
-  /** Who may approve; whoever asked, if nothing is said. */
+  /** Who may approve. Default: the requester. */
   readonly approvers?: Approvers;
-  /** How long a call waits for a person; for good, if nothing is said. */
+  /** How long a call waits for a person. Default: forever. */
   readonly expiresInMs?: number;
   /**
-   * Headers of the request that began a run, by name, that its calls go out with; for servers with a URL. The server's
-   * own `headers` come first. They are never stored: where a call runs in a process that did not take the request (after
-   * a restart, on another server), it is not made and says so.
+   * Names of request headers that are sent with its calls; for servers with a URL. The server's own `headers` take
+   * precedence. They are never stored: in a process that did not receive the request (after a restart, on another
+   * server), the call is not made, and its result says so.
    */
   readonly allowedHeaders?: readonly string[];
-  /** Put before every tool's name, where two servers have tools of the same name. */
+  /** A prefix for every tool's name, if two servers have tools of the same name. */
   readonly prefix?: string;
-  /** How long a call may go without a sign of life before its outcome is taken for unknown. */
+  /** How long a call may be silent before its outcome is unknown. */
   readonly timeoutMs?: number;
-  /** Told of tools that are left out, and why. */
+  /** Called for tools that are left out, with the reason. */
   readonly onWarning?: (message: string) => void;
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000;
-// A tool that was changed behind our back is found out at the latest after this.
+// An unannounced change of a tool is noticed at the latest after this time.
 const LISTING_MAX_AGE_MS = 60_000;
 const MOST_TOOLS = 1_000;
 const LARGEST_SCHEMA = 100_000;
 
 /**
- * The tools of an MCP server, gated here. Listed when first needed and then kept, until the server says that they
- * changed, its connection is lost, or a minute has passed.
+ * The tools of an MCP server, gated here. Listed when first needed and then cached, until the server announces a
+ * change, the connection is lost, or a minute has passed.
  */
 export class McpToolset implements Toolset {
   readonly name: string;
@@ -77,7 +78,7 @@ export class McpToolset implements Toolset {
     });
   }
 
-  /** Sets the policy; refused once the tools were listed, when calls may have passed under the old one. */
+  /** Sets the policy; refused once the tools were listed, because calls may have used the old one. */
   set confirmation(policy: McpConfirmation) {
     if (this.#wasListed) {
       throw new CountersignError(
@@ -129,7 +130,7 @@ export class McpToolset implements Toolset {
     return this.#usable(wanted).map((given) => toTool(this.#facts(), given));
   }
 
-  /** Leaves out what a server must not be able to bring in. */
+  /** Leaves out tools that a server must not define. */
   #usable(listed: readonly ServerTool[]): readonly ServerTool[] {
     const seen = new Set<string>();
     const kept = listed.filter((given) => {

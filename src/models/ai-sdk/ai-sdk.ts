@@ -10,14 +10,15 @@ import { type AiSdkModel, fieldsOf, type WirePart } from "./language-model.ts";
 import { StreamReader, toPiece } from "./stream-reader.ts";
 import { toWire } from "./to-wire.ts";
 
+/** Options of {@link aiSdk}. */
 export interface AiSdkOptions {
-  /** What the model is called; its `modelId` unless given. */
+  /** The model's name. Default: its `modelId`. */
   readonly name?: string | undefined;
-  /** What retries wait by. */
+  /** The clock for retries. */
   readonly clock?: Clock | undefined;
 }
 
-/** One question under way. */
+/** One open request. */
 interface Asking {
   readonly model: AiSdkModel;
   readonly name: string;
@@ -28,10 +29,10 @@ interface Asking {
 type Method = (options: object) => PromiseLike<unknown>;
 
 /**
- * A model on any language model of the AI SDK. Reasoning and the provider's notes on each part come back to it
- * unharmed; `config` of a request is handed through as call options (`temperature`, `providerOptions`…).
+ * A model on any language model of the AI SDK. Reasoning and provider metadata of each part are sent back unchanged;
+ * `config` of a request is passed on as call options (`temperature`, `providerOptions`…).
  *
- * A refusal, or a call whose arguments are no JSON object, is a chunk with `errorCode` and no parts. While the
+ * A refusal, or a call whose arguments are not a JSON object, is a chunk with `errorCode` and no parts. While the
  * provider is busy (429, 503) it is asked up to three times; a stream that was cut is not asked again.
  */
 export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
@@ -56,7 +57,7 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
         if (stream) yield* askStreaming(wire, asking);
         else yield toChunk(readAnswer(await ask("doGenerate", wire, asking)));
       } finally {
-        // Whoever leaves the loop early lets go of the connection.
+        // Leaving the loop early closes the connection.
         left.abort();
       }
     },

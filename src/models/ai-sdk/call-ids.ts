@@ -2,7 +2,7 @@ import type { Content, FunctionCall, FunctionResponse, Part } from "../../protoc
 
 /**
  * The same conversation in which every call has an id, and its response the same one: the AI SDK knows no others.
- * Stored calls have theirs already; those without get one by their place, and responses go by name and order.
+ * Stored calls already have one; others get one by position, and responses are matched by name and order.
  */
 export function nameCalls(contents: readonly Content[]): Content[] {
   const unanswered: FunctionCall[] = [];

@@ -25,7 +25,7 @@ export function toFailure(error: unknown, model: string, now: number): Countersi
   );
 }
 
-/** A stream that broke off: whatever it said so far is no answer. */
+/** An interrupted stream: what came so far is not an answer. */
 export function toCut(error: unknown, model: string, now: number): CountersignError {
   if (typeof fieldsOf(error)["statusCode"] === "number") return toFailure(error, model, now);
   return modelFailed(`The answer of ${model} is incomplete: ${messageOf(error)}`, {

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type Part, parseJson } from "../../protocol/index.ts";
 import type { ModelChunk } from "../../runtime/index.ts";
 import { fieldsOf, type WireAnswer, type WirePart } from "./language-model.ts";
-import { keep } from "./part-metadata.ts";
+import { partMetadata } from "./part-metadata.ts";
 import { toUsage } from "./usage.ts";
 
 /** Why a model stopped. Before v3 it was one word. */
@@ -15,7 +15,7 @@ interface Fault {
   readonly message: string;
 }
 
-/** The reasons in the words that ADK events use; whatever is not listed is `OTHER`. */
+/** The finish reasons as ADK events name them; all others are `OTHER`. */
 const FINISH_REASONS: { readonly [unified: string]: string } = {
   stop: "STOP",
   "tool-calls": "STOP",
@@ -23,12 +23,12 @@ const FINISH_REASONS: { readonly [unified: string]: string } = {
   "content-filter": "SAFETY",
 };
 
-/** Reasons that make what was said so far no answer. */
+/** Finish reasons that make an answer invalid. */
 const FAULTS: ReadonlySet<string> = new Set(["content-filter", "error", "interrupted"]);
 
 /**
- * The whole answer. One that ended in a fault, or holds a call whose arguments are no JSON object, has no parts: none
- * of its calls may run on a guess, and the model can be asked again.
+ * The whole answer. An answer that ended in an error, or has a call whose arguments are not a JSON object, has no
+ * parts: no call may run on a guess, and the model can be asked again.
  */
 export function toChunk({ content, finishReason, usage }: WireAnswer): ModelChunk {
   const finish = readFinish(finishReason);
@@ -96,22 +96,24 @@ function isOwnCall(part: WirePart): boolean {
 
 function toParts(piece: WirePart): Part[] {
   const { type, text, providerMetadata } = piece;
-  const kept = keep({ providerMetadata });
+  const kept = partMetadata({ providerMetadata });
   switch (type) {
     case "text":
       return text === "" && kept["partMetadata"] === undefined ? [] : [{ text: String(text), ...kept }];
     case "reasoning":
       return [{ text: String(text), thought: true, ...kept }];
     case "tool-call":
-      return isOwnCall(piece) ? [{ functionCall: toCall(piece), ...kept }] : [keep({ content: piece })];
+      return isOwnCall(piece)
+        ? [{ functionCall: toCall(piece), ...kept }]
+        : [partMetadata({ content: piece })];
     case "file":
       return [{ ...toFile(piece), ...kept }];
     case "reasoning-file":
       return [{ ...toFile(piece), thought: true, ...kept }];
     case "tool-result":
-      return piece["preliminary"] === true ? [] : [keep({ content: piece })];
+      return piece["preliminary"] === true ? [] : [partMetadata({ content: piece })];
     case "custom":
-      return [keep({ content: piece })];
+      return [partMetadata({ content: piece })];
     default:
       return [];
   }

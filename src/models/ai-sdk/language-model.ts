@@ -28,7 +28,7 @@ export interface WireAnswer {
   readonly usage: unknown;
 }
 
-/** Reads a value of another's making: its members, none of which is certain. */
+/** Reads an untrusted value: any member may be missing. */
 export function fieldsOf(value: unknown): { readonly [member: string]: unknown } {
   return typeof value === "object" && value !== null ? (value as { [member: string]: unknown }) : {};
 }

@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject, type Part, parseJson } from "../../proto
 import { fieldsOf, type WirePart } from "./language-model.ts";
 
 /**
- * What a provider wants to see again, kept with the part that it came with. It stands in `partMetadata`, where the
- * Gemini API too lets callers keep their own, so that a session can change models.
+ * Provider data that must be sent back, stored with its part. It is in `partMetadata`, which the Gemini API also
+ * reserves for callers, so that a session can change models.
  */
 interface Kept {
   /** The provider's notes on the part: reasoning ids, encrypted reasoning, signatures. */
@@ -13,7 +13,7 @@ interface Kept {
 }
 
 /** The member that carries `kept`, or nothing when there is nothing to keep. */
-export function keep(kept: {
+export function partMetadata(kept: {
   readonly providerMetadata?: unknown;
   readonly content?: WirePart;
 }): Partial<Part> {
@@ -27,8 +27,8 @@ export function keep(kept: {
   return { partMetadata: { aiSdk } };
 }
 
-/** What {@link keep} put there. */
-export function keptIn(part: Part): Kept {
+/** What {@link partMetadata} put there. */
+export function metadataIn(part: Part): Kept {
   return fieldsOf(fieldsOf(part["partMetadata"])["aiSdk"]);
 }
 

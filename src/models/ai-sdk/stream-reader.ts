@@ -52,7 +52,7 @@ export class StreamReader {
     const { finishReason, usage } = this.#end;
     if (isCut(finishReason)) return undefined;
     const content: WirePart[] = this.#content.map((piece) => ({ ...piece }));
-    // Arguments that began and never became a call were no JSON: not to be lost in silence.
+    // Arguments that started and never became a call were not JSON; this must be reported.
     for (const [toolCallId, toolName] of this.#begun) {
       content.push({ type: "tool-call", toolCallId, toolName, input: undefined });
     }

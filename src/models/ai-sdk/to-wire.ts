@@ -3,7 +3,7 @@ import type { ModelRequest } from "../../runtime/index.ts";
 import { modelFailed } from "../failure.ts";
 import { nameCalls } from "./call-ids.ts";
 import { type AiSdkModel, fieldsOf, type WireMessage, type WirePart } from "./language-model.ts";
-import { keptIn } from "./part-metadata.ts";
+import { metadataIn } from "./part-metadata.ts";
 
 type Version = AiSdkModel["specificationVersion"];
 
@@ -46,7 +46,7 @@ function toMessages({ role, parts }: Content, version: Version): WireMessage[] {
 }
 
 function toAssistantPart(part: Part, version: Version): WirePart[] {
-  const { providerMetadata, content } = keptIn(part);
+  const { providerMetadata, content } = metadataIn(part);
   if (content !== undefined) return [toProviderPart(content)];
   const options = providerMetadata === undefined ? {} : { providerOptions: providerMetadata };
   if (part.functionCall !== undefined) {
@@ -60,7 +60,7 @@ function toAssistantPart(part: Part, version: Version): WirePart[] {
   }));
 }
 
-/** What a user can say, too. Parts of kinds that the AI SDK has no word for are left out. */
+/** Parts of kinds that the AI SDK does not have are left out. */
 function toSpoken(part: Part, version: Version): WirePart[] {
   if (part.functionResponse !== undefined) return [];
   if (typeof part.text === "string") return [{ type: "text", text: part.text }];

@@ -4,7 +4,7 @@ import type { GeminiOptions } from "./options.ts";
 
 const KEY_VARIABLES = ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_API_KEY"];
 
-/** Loads Google's SDK, which is installed only by those who want it, and connects nothing yet. */
+/** Loads Google's SDK, an optional package; does not connect yet. */
 export async function openClient(options: GeminiOptions): Promise<GoogleGenAI> {
   const { GoogleGenAI } = await loadSdk();
   return new GoogleGenAI({

@@ -32,7 +32,7 @@ export function toFailure(error: unknown, model: string, retryAfterMs: number | 
   });
 }
 
-/** A stream that broke off: whatever it said so far is no answer. */
+/** An interrupted stream: what came so far is not an answer. */
 export function toCut(error: unknown, model: string): CountersignError {
   const { status, message } = readThrown(error);
   if (status !== undefined) return toFailure(error, model, undefined);

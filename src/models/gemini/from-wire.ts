@@ -5,7 +5,7 @@ import type { ModelChunk } from "../../runtime/index.ts";
 /** The part of an answer, or of a streamed piece of one, that is read. */
 export type GeminiAnswer = Pick<GenerateContentResponse, "candidates" | "promptFeedback" | "usageMetadata">;
 
-/** What a candidate ended with when its content is an answer; any other end is a fault. */
+/** The finish reasons of a valid answer; any other is an error. */
 const ANSWERED: ReadonlySet<string> = new Set(["STOP", "MAX_TOKENS"]);
 
 /** Collects an answer from one response, or from the pieces of a stream. */
@@ -37,7 +37,7 @@ export class AnswerReader {
     return this.#finishReason !== undefined || this.#blocked !== undefined;
   }
 
-  /** The whole answer. One that ended in a fault has no parts: nothing of it may be run or taken for an answer. */
+  /** The whole answer. An answer that ended in an error has no parts: nothing of it may run or count as an answer. */
   toChunk(): ModelChunk {
     const usage = this.#usage === undefined ? {} : { usageMetadata: this.#usage as JsonObject };
     const finish = this.#finishReason === undefined ? {} : { finishReason: this.#finishReason };
@@ -63,7 +63,7 @@ export class AnswerReader {
   #append(piece: Part): void {
     const last = this.#parts.at(-1);
     if (isOpenText(piece) && piece.text === "") return;
-    // A signed part is never joined with another: the signature belongs to that very part.
+    // A signed part is never joined with another, because the signature covers exactly that part.
     if (last !== undefined && isOpenText(last) && isOpenText(piece) && last.thought === piece.thought) {
       this.#parts[this.#parts.length - 1] = { ...last, text: `${last.text}${piece.text}` };
     } else {

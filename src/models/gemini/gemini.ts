@@ -11,7 +11,7 @@ import type { GeminiOptions } from "./options.ts";
 import { patientFetch } from "./patient-fetch.ts";
 import { type GeminiRequest, toWire } from "./to-wire.ts";
 
-/** One question under way. */
+/** One open request. */
 interface Asking {
   readonly client: GoogleGenAI;
   readonly model: string;
@@ -24,8 +24,8 @@ interface Asking {
  * A model of the Gemini API, on `@google/genai`, which must be installed. Parts come and go unharmed: thoughts,
  * signatures, the ids that Gemini gave, and members that the SDK does not know yet.
  *
- * An answer that ends in a refusal or a fault (`SAFETY`, `MALFORMED_FUNCTION_CALL`…) is a chunk with `errorCode` and
- * no parts. While Gemini is busy (429, 503) it is asked up to three times; a stream that was cut is not asked again.
+ * An answer that ends in a refusal or a fault (`SAFETY`, `MALFORMED_FUNCTION_CALL`…) is a chunk with `errorCode` and no
+ * parts. While Gemini is busy (429, 503) it is asked up to three times; a stream that was cut is not asked again.
  */
 export function gemini(name: string, options: GeminiOptions = {}): Model {
   let opened: GoogleGenAI | undefined;
@@ -47,7 +47,7 @@ export function gemini(name: string, options: GeminiOptions = {}): Model {
         if (stream) yield* askStreaming(wire, asking);
         else yield await askWhole(wire, asking);
       } finally {
-        // Whoever leaves the loop early lets go of the connection.
+        // Leaving the loop early closes the connection.
         left.abort();
       }
     },

@@ -1,5 +1,6 @@
 import type { Clock } from "../../engine/index.ts";
 
+/** Options of {@link gemini}. */
 export interface GeminiOptions {
   /** Else `GEMINI_API_KEY`, `GOOGLE_API_KEY` or `GOOGLE_GENAI_API_KEY` of the environment. */
   readonly apiKey?: string | undefined;
@@ -9,6 +10,6 @@ export interface GeminiOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** How requests are sent; Node's fetch unless given. */
   readonly fetch?: typeof globalThis.fetch | undefined;
-  /** What retries wait by. */
+  /** The clock for retries. */
   readonly clock?: Clock | undefined;
 }

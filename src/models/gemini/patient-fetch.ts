@@ -15,8 +15,8 @@ const patient: Dispatcher = {
 };
 
 /**
- * Node's `fetch` without its limit of five minutes between two bytes: a model may think for longer. Google's SDK
- * does the same for its own fetch, but not for one that is passed to it.
+ * Node's `fetch` without its limit of five minutes between two bytes: a model may take longer. Google's SDK does the
+ * same for its own fetch, but not for one that is passed to it.
  */
 export const patientFetch: Fetch = (input, init) =>
   globalThis.fetch(input, { ...init, dispatcher: patient } as RequestInit);

@@ -6,14 +6,15 @@ import { modelFailed } from "../failure.ts";
 /** What a script answers: parts as a model would give them, or a text. */
 export type ScriptedAnswer = readonly Part[] | string;
 
+/** Options of {@link scripted}. */
 export interface ScriptedOptions {
-  /** What the model is called; `scripted` unless given. */
+  /** The model's name. Default: `scripted`. */
   readonly name?: string;
 }
 
 /**
- * A model made of a function, for tests and demos. Asked to stream, each text comes in two halves and then the
- * whole answer. What the function throws is a failure of the model, under its own message.
+ * A model made from a function, for tests and demos. When streaming, each text comes in two halves and then the whole
+ * answer. If the function throws, it is a model failure with that message.
  */
 export function scripted(
   answer: (request: ModelRequest) => ScriptedAnswer | Promise<ScriptedAnswer>,

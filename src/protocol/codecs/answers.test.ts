@@ -144,7 +144,7 @@ test("other parts are the rest, in order and as they came", () => {
   );
 });
 
-test("parts that are no parts are refused alone", () => {
+test("invalid parts are refused one by one", () => {
   const { rest, refused } = decodeAnswers(message("hello", { text: 1 }, { text: "ok" }, { text: "\ud800" }));
   expect(rest).toEqual([{ text: "ok" }]);
   expect(refused.map(({ code }) => code)).toEqual([

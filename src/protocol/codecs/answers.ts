@@ -20,22 +20,22 @@ export interface RefusedPart {
   readonly name?: string;
 }
 
-/** A user's message, taken apart. */
+/** A parsed user's message. */
 export interface DecodedAnswers {
   /** At most one for each id. */
   readonly decisions: readonly AnsweredConfirmation[];
   readonly refused: readonly RefusedPart[];
-  /** Of answers that were dropped without a refusal, because nobody could be told which call they meant. */
+  /** Warnings about answers that were dropped without a refusal, because they named no call. */
   readonly warnings: readonly string[];
-  /** All other parts, in order: the user's message proper. */
+  /** All other parts, in order: the user's text. */
   readonly rest: readonly Part[];
 }
 
 /**
- * Takes a user's message (a Content, or an event that holds one) apart, whatever wire it came by; never throws
- * on JSON. The same answer twice counts once. Two different answers for one id, or a readable one
- * beside one that cannot be read, decide nothing. Results of tools are refused: no client may send them.
- * Nothing counts in an event whose author is not `user`.
+ * Separates the answers in a user's message (a Content, or an event with one) from its text, for every wire format;
+ * never throws on JSON. The same answer twice counts once. Two different answers for one id, or a readable one beside
+ * one that cannot be read, decide nothing. Results of tools are refused: no client may send them. Nothing counts in an
+ * event whose author is not `user`.
  */
 export function decodeAnswers(message: unknown): DecodedAnswers {
   const envelope = isJsonObject(message) ? message : {};

@@ -2,7 +2,7 @@ import type { Content, FunctionCall, Part, ToolConfirmation } from "../content.t
 import type { ConfirmationAsk, Event, StoredEvent } from "../event.ts";
 import { importedMetadata } from "../imported.ts";
 
-/** What one wire makes of an event's confirmation traffic. */
+/** An event's confirmation messages in one wire format. */
 export interface WireParts {
   readonly parts: readonly Part[];
   readonly longRunningToolIds: readonly string[];
@@ -18,7 +18,7 @@ export function toWireEvent(stored: StoredEvent, wire: WireParts): Event {
   const message = withParts(content, wire.parts);
   return {
     ...envelope,
-    // Whoever closed a question (a person, a deadline), clients look for its answer under the user's name.
+    // Whoever closed a question (a person, a deadline), clients expect its answer from the user.
     author: closings.length > 0 && asks.length === 0 ? "user" : stored.author,
     ...(imported && { customMetadata: importedMetadata(stored["customMetadata"], imported) }),
     ...(message && { content: message }),

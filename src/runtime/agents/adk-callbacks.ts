@@ -6,7 +6,7 @@ import type { BeforeToolContext, HookContext, Hooks } from "./hooks.ts";
 
 type Awaitable<T> = T | void | Promise<T | void>;
 
-/** One callback, or several that are asked in order: the first value stands. */
+/** One callback, or several that are called in order: the first returned value wins. */
 type Callbacks<Input, Value> =
   | ((input: Input) => Awaitable<Value | undefined>)
   | readonly ((input: Input) => Awaitable<Value | undefined>)[];

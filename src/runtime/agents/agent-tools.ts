@@ -4,13 +4,13 @@ import { refuseReserved, type Tool, type Toolset, tool } from "../tools/index.ts
 import type { Agent } from "./agent.ts";
 import type { AgentTree } from "./agent-tree.ts";
 
-/** The tool by which an agent hands over to another. Its name is the ADK's. */
+/** The tool with which an agent hands over to another. Its name is the ADK's. */
 export const TRANSFER_TOOL = "transfer_to_agent";
 
-// An agent without toolsets has the same tools for ever; asking again at every step would only cost.
+// An agent without toolsets always has the same tools, so they are collected once.
 const fixedTools = new WeakMap<Agent, ReadonlyMap<string, Tool>>();
 
-/** All tools of an agent by name, toolsets asked, the transfer tool included where there is anyone to go to. */
+/** All tools of an agent by name, including those of its toolsets, and the transfer tool if it can hand over. */
 export async function toolsOf(agent: Agent, agents: AgentTree): Promise<ReadonlyMap<string, Tool>> {
   const fixed = fixedTools.get(agent);
   if (fixed !== undefined) return fixed;
@@ -39,7 +39,7 @@ function isToolset(entry: Tool | Toolset): entry is Toolset {
   return "tools" in entry;
 }
 
-/** What the model is told of the tools. */
+/** The tools' declarations for the model. */
 export function declarationsOf(tools: ReadonlyMap<string, Tool>): readonly ToolDeclaration[] {
   return Array.from(tools.values(), ({ name, description, parameters }) => ({
     name,
@@ -62,7 +62,7 @@ function transferTool(agent: Agent, agents: AgentTree): Tool | undefined {
     name: TRANSFER_TOOL,
     description: `Transfers the conversation to another agent that is better suited to continue it:\n${list}`,
     parameters,
-    // It only says where the conversation goes next, so saying it again after a crash is safe.
+    // It only says which agent is next, so repeating it after a crash is safe.
     idempotent: true,
     execute: () => null,
   });

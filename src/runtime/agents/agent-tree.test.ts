@@ -61,7 +61,7 @@ describe("the tree", () => {
     expect(make).toThrow(expect.objectContaining({ code: "invalid-option" }));
   });
 
-  test("an agent of another copy of the package is refused, wherever it stands in the tree", () => {
+  test("an agent of another copy of the package is refused, anywhere in the tree", () => {
     // What such a copy makes looks the same and is of another class.
     const copied = Object.assign({}, new Agent({ name: "copied" }));
     const root = new SequentialAgent({ name: "root", subAgents: [copied] });

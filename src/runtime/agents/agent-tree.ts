@@ -2,20 +2,20 @@ import { CountersignError } from "../../protocol/index.ts";
 import { isAgentTool } from "../tools/index.ts";
 import { Agent, type AnyAgent } from "./agent.ts";
 
-/** The agents of one app, by name, with the way that leads to each. */
+/** The agents of one app, by name, with the path to each. */
 export interface AgentTree {
   readonly root: AnyAgent;
   readonly names: readonly string[];
   get(name: string): AnyAgent | undefined;
-  /** Whom this agent may hand over to: its sub-agents, its parent and its siblings. */
+  /** The agents that this agent may hand over to: its sub-agents, its parent and its siblings. */
   transferTargets(name: string): readonly AnyAgent[];
   /** Can the conversation be handed to this agent from the root, one handover after the other? */
   isReachable(name: string): boolean;
 }
 
 /**
- * Reads the tree once. Two agents of one name could not be told apart in the ledger, and one that was made by another
- * copy of this package would be asked nothing, so both are refused.
+ * Reads the tree once. Refuses two agents of one name, because the ledger could not distinguish them, and an agent of
+ * another copy of this package, because its gates would not work.
  */
 export function readAgentTree(root: AnyAgent): AgentTree {
   const byName = new Map<string, AnyAgent>();

@@ -14,6 +14,7 @@ export interface AnyAgent {
   readonly hooks: Hooks;
 }
 
+/** An agent's instruction: a text, or a function that returns it. */
 export type Instruction = string | ((ctx: HookContext) => string | Promise<string>);
 
 /** Options of an agent. All but the name have a default or may be left out. */
@@ -27,14 +28,14 @@ export interface AgentOptions extends Hooks {
   readonly tools?: readonly (Tool | Toolset)[];
   /** Agents that this one may hand over to. */
   readonly subAgents?: readonly AnyAgent[];
-  /** State key under which the agent's last words are kept. */
+  /** State key under which the agent's final text is stored. */
   readonly outputKey?: string;
   readonly generateContentConfig?: JsonObject;
   /** Answers this agent's confirmations in this process; after a handoff the new agent's counts. */
   readonly confirmationProvider?: ConfirmationProvider;
   /**
-   * The author's standing approval of gates that the author set (a tool's own flag, `withConfirmation`, a
-   * tool's own questions), for use without a provider. Never lifts policy, manifest or MCP gates.
+   * A permanent approval by the author for the author's own gates (a tool's own flag, `withConfirmation`, a tool's own
+   * questions), for use without a provider. Never removes policy, manifest or MCP gates.
    */
   readonly withoutProvider?: "run";
 }
@@ -53,7 +54,7 @@ const KNOWN_OPTIONS: ReadonlySet<string> = new Set<keyof AgentOptions>([
   "withoutProvider",
 ]);
 
-/** An agent that thinks with a model and acts with tools. */
+/** An agent with a model and tools. */
 export class Agent implements AnyAgent {
   readonly kind = "llm" as const;
   readonly name: string;
@@ -118,7 +119,7 @@ abstract class Composite implements AnyAgent {
   }
 }
 
-/** Runs its agents one after the other. One that fails ends it: what comes next counts on what came before. */
+/** Runs its agents one after the other. It ends if one of them fails, because later agents depend on earlier ones. */
 export class SequentialAgent extends Composite {
   override readonly kind = "sequential" as const;
 }
@@ -129,8 +130,8 @@ export class ParallelAgent extends Composite {
 }
 
 /**
- * Runs its agents in turn, again and again, until one escalates or the rounds are used up: as many as the Runner's
- * `maxModelCalls` if nothing is said.
+ * Runs its agents in turn, repeatedly, until one escalates or `maxIterations` is reached. Default: the Runner's
+ * `maxModelCalls`.
  */
 export class LoopAgent extends Composite {
   protected static override readonly known: readonly string[] = [...Composite.known, "maxIterations"];

@@ -11,51 +11,52 @@ import type { JsonObject, JsonValue } from "../../protocol/index.ts";
 import type { AnyAgent } from "./agent.ts";
 
 /**
- * An agent whose work is done elsewhere. The runtime keeps its frames, puts its questions and records what it says; the
- * agent says what comes next, and does it in calls, so that a crash anywhere leaves a frame or a call to go on with.
+ * An agent whose work is done on another server. The runtime stores its frames, asks its questions and records what it
+ * says. The agent says what comes next and does it in calls, so that a crash always leaves a frame or a call to
+ * continue with.
  */
 export interface ForeignAgent extends AnyAgent {
   readonly kind: "remote";
-  /** What comes next, judged by nothing but what is stored. May be asked again after a crash; does nothing itself. */
+  /** What comes next, computed only from what is stored. May be called again after a crash; has no effects itself. */
   next(progress: ForeignProgress): ForeignMove | Promise<ForeignMove>;
-  /** Does one of its calls. After a crash it is entered again, with the same `idempotencyKey`. */
+  /** Does one of its calls. After a crash it runs again, with the same `idempotencyKey`. */
   perform(call: CallRecord, context: ForeignContext): Promise<JsonValue | CallEnd>;
   /**
-   * Was what people are asked here decided where the work is done? Why the questions are taken back, if so. Asked now
-   * and then while questions of a frame are open, with the last note of it; throws where that cannot be found out now.
+   * Were the open questions decided on the remote server? If so, returns why they are withdrawn here. Called from time
+   * to time while questions of a frame are open, with its last note; throws if the remote server cannot be asked now.
    */
   decidedElsewhere?(note: JsonObject, signal: AbortSignal): Promise<string | undefined>;
   /**
-   * The run was stopped: calls its work off where it is done. Asked until it resolves, so more than once perhaps; throws
-   * where it has to be asked again.
+   * The run was stopped: cancels its work on the remote server. Called until it resolves, so maybe more than once;
+   * throws if it must be called again.
    */
   callOff?(note: JsonObject, signal: AbortSignal): Promise<void>;
 }
 
-/** Where a frame of such an agent stands. */
+/** The state of a frame of such an agent. */
 export interface ForeignProgress {
   readonly cursor: FrameRecord["cursor"];
   /** The calls of its last turn, in order, each with its answer; none at its first step. */
   readonly calls: readonly ForeignCall[];
-  /** What was still asked in that turn was decided where the work is done, and taken back here. */
+  /** The open questions of that turn were decided on the remote server, and withdrawn here. */
   readonly decidedElsewhere: boolean;
-  /** What it is asked: all that was said since it last spoke. */
+  /** Its input: everything that was said since it last spoke. */
   words(): Promise<string>;
-  /** What it last wanted to remember of this conversation; nothing where it was called like a tool. */
+  /** Its last note about this conversation; none if it was called as a tool. */
   remembered(): Promise<JsonValue | undefined>;
 }
 
-/** A call that has its answer, and the question that was put about it, if one was. */
+/** An answered call, and the question about it, if there was one. */
 export interface ForeignCall {
   readonly call: CallRecord;
   readonly confirmation?: ConfirmationRecord;
 }
 
 export type ForeignMove =
-  /** Its last words, and what it wants to find again when the conversation comes back to it. */
+  /** Its final text, and a note for when the conversation comes back to it. */
   | { readonly kind: "say"; readonly text: string; readonly remember?: JsonValue }
   | { readonly kind: "fail"; readonly message: string }
-  /** One call of its own. Rules that forbid it are heeded; those that want a person asked, where it is `gated`. */
+  /** One call of its own. Deny rules apply; rules that ask a person apply only if it is `gated`. */
   | { readonly kind: "do"; readonly tool: string; readonly args: JsonObject; readonly gated: boolean }
   /** Questions for people, one call each; a call that is approved is then performed. */
   | { readonly kind: "ask"; readonly questions: readonly ForeignQuestion[] };
@@ -64,13 +65,13 @@ export interface ForeignQuestion {
   readonly tool: string;
   readonly args: JsonObject;
   readonly approvers: Approvers;
-  /** Who asks, where that is not the agent itself. */
+  /** Who asks, if not the agent itself. */
   readonly source?: string;
   /** What its card says. */
   readonly notes: CardNotes;
 }
 
-/** What a call of such an agent works with. */
+/** The context of a call of such an agent. */
 export interface ForeignContext extends CallContext {
   /** Aborts when this process is about to end; the call is then left to another by throwing `CallAbandoned`. */
   readonly closing: AbortSignal;
@@ -78,8 +79,8 @@ export interface ForeignContext extends CallContext {
   readonly stopped: AbortSignal | undefined;
   sleep(ms: number, signal: AbortSignal): Promise<void>;
   /**
-   * Notes that work for this frame goes on elsewhere, until the frame is over; from then on `decidedElsewhere` and
-   * `callOff` are asked. On disk when it resolves; a later note takes its place.
+   * Stores a note that work for this frame continues on a remote server, until the frame is over; after that
+   * `decidedElsewhere` and `callOff` are called. On disk when it resolves; a later note replaces it.
    */
   note(note: JsonObject): Promise<void>;
 }

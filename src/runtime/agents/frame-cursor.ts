@@ -2,30 +2,30 @@ import type { FrameRecord } from "../../engine/index.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../../protocol/index.ts";
 import type { ToolActions } from "../tools/index.ts";
 
-/** What is noted on a frame between its steps. */
+/** What is stored on a frame between its steps. */
 export interface CursorNotes {
   /** How many children a composite has started. */
   readonly next?: number;
   /** Who takes over when the turn is complete. */
   readonly transferTo?: string;
-  /** The agent is done without another word of its model. */
+  /** The agent is done, without asking its model again. */
   readonly done?: boolean;
-  /** Something below asked for the loop around it to end. */
+  /** A frame below asked to end the surrounding loop. */
   readonly escalated?: boolean;
   /** A child failed. */
   readonly failed?: boolean;
-  /** How often models were asked in this run before the frame took another's place. */
+  /** How often models were asked in this run before this frame replaced another. */
   readonly spent?: number;
-  /** What the last child that ended left. */
+  /** The result of the last child that ended. */
   readonly output?: JsonValue;
 }
 
-/** Reads a frame's notes. Each of them was written by this runtime. */
+/** Reads a frame's notes. Only this runtime writes them. */
 export function notesOf({ cursor }: Pick<FrameRecord, "cursor">): CursorNotes {
   return isJsonObject(cursor) ? cursor : {};
 }
 
-/** A tool's wishes as notes on its agent's frame; undefined where it has none. */
+/** A tool's actions as notes on its agent's frame; undefined if there are none. */
 export function notesFrom({
   escalate,
   transferToAgent,
@@ -45,7 +45,7 @@ export function requestersOf({ cursor }: FrameRecord, user: string): readonly st
   return Array.isArray(known) ? known.map(String) : [user];
 }
 
-/** What an ending frame tells the composite around it, if there is one: a call's frame answers its call instead. */
+/** What an ending frame returns to its composite parent, if any; a call's frame answers its call instead. */
 export function tellParent(
   { parentFrame, parentCall }: FrameRecord,
   notes: CursorNotes,

@@ -4,7 +4,7 @@ import { State } from "../tools/index.ts";
 import { Agent, type AnyAgent } from "./agent.ts";
 import type { HookContext, Hooks } from "./hooks.ts";
 
-/** What the hooks of one step of an agent look at; undefined if the session is gone. */
+/** The context of the hooks in one step of an agent; undefined if the session is gone. */
 export async function hookContextFor(
   run: RunContext,
   agent: AnyAgent,
@@ -24,7 +24,7 @@ export async function hookContextFor(
   };
 }
 
-/** Could anybody look at state in a step? If not, it need not be read. */
+/** Can any code read state in a step? If not, the state is not loaded. */
 function isLookedAt(run: RunContext, agent: AnyAgent): boolean {
   if (hasStepHook(run.hooks) || hasStepHook(agent.hooks)) return true;
   if (!(agent instanceof Agent)) return false;

@@ -202,7 +202,7 @@ describe("a hook that fails", () => {
     expect(steps).toBe(1);
   });
 
-  test("and a tool that does not know its outcome is not mended by onToolError", async () => {
+  test("and a tool that does not know its outcome is not handled by onToolError", async () => {
     const lost = tool({
       name: "act",
       description: "",
@@ -247,7 +247,7 @@ describe("a beforeTool hook that requests confirmation: the approval callback", 
     return { log, model, runner: makeRunner({ agent, beforeTool: approval }) };
   }
 
-  test("pauses; its stub is nobody's answer; approved, the tool runs", async () => {
+  test("pauses; its stub is not an answer; approved, the tool runs", async () => {
     const { runner, model, log } = scene();
     const turn = await runner.send("go", ana);
     expect(turn.pending).toMatchObject([

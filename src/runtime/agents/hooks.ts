@@ -3,7 +3,7 @@ import type { Content, JsonObject, JsonValue, ToolConfirmation } from "../../pro
 import type { ModelChunk, ModelRequest } from "../models/index.ts";
 import type { State, Tool, ToolContext } from "../tools/index.ts";
 
-/** What every hook may look at. */
+/** The context of every hook. */
 export interface HookContext {
   readonly agentName: string;
   readonly userId: string;
@@ -17,18 +17,18 @@ export interface BeforeToolContext extends HookContext {
   readonly functionCallId: string;
   /** Never set: hooks run once, before anybody is asked. Callbacks written for the ADK look for it. */
   readonly toolConfirmation?: ToolConfirmation;
-  /** Puts the call before a person; what the hook returns then is not an answer. */
+  /** Asks a person about the call; what the hook returns is then not an answer. */
   requestConfirmation(options?: AskOptions): void;
 }
 
-// A hook that only looks may end without a word; a function that returns nothing is of type void.
+// A hook may return nothing; the type of such a function is void.
 type Instead<T> = T | undefined | void | Promise<T | undefined | void>;
 
 /**
- * Code around the loop. A value that is not undefined takes the place of what would have happened: the
- * agent's answer, the model's, the tool's. Hooks run once; a resumed run does not fire them again. But where an approver
- * changes a call's arguments, or its tool has changed since it was asked about, `beforeTool` judges what would run now:
- * an answer or a change of `args` then refuses it.
+ * The author's code around the loop. A returned value that is not undefined replaces the answer of the agent, the model
+ * or the tool. Hooks run once; a resumed run does not call them again. One exception: if an approver changes a call's
+ * arguments, or its tool has changed since the question, `beforeTool` judges what would run now; if it returns an
+ * answer or changes `args`, the call is refused.
  */
 export interface Hooks {
   readonly beforeAgent?: (input: { readonly ctx: HookContext }) => Instead<Content>;
@@ -41,7 +41,7 @@ export interface Hooks {
     readonly response: ModelChunk;
     readonly ctx: HookContext;
   }) => Instead<ModelChunk>;
-  /** `args` may be changed in place; what it leaves is what is parsed, shown and run. */
+  /** `args` may be changed in place; the changed arguments are parsed, shown and run. */
   readonly beforeTool?: (input: {
     readonly tool: Tool;
     readonly args: { [key: string]: JsonValue };
@@ -75,7 +75,7 @@ type HookName = keyof Hooks;
 
 type Value<Name extends HookName> = Exclude<Awaited<ReturnType<NonNullable<Hooks[Name]>>>, undefined | void>;
 
-/** Asks the Runner's hook and then the agent's; the first value stands. */
+/** Calls the Runner's hook and then the agent's; the first returned value wins. */
 export async function firstValue<Name extends HookName>(
   hooks: readonly (Hooks | undefined)[],
   name: Name,
@@ -83,7 +83,7 @@ export async function firstValue<Name extends HookName>(
 ): Promise<Value<Name> | undefined> {
   for (const set of hooks) {
     const hook = set?.[name] as ((input: unknown) => unknown) | undefined;
-    // Most agents have none, and an empty wait costs every step some.
+    // Most agents have no hooks, and an unneeded await costs time in every step.
     const value = hook === undefined ? undefined : await hook(input);
     if (value !== undefined) return value as Value<Name>;
   }

@@ -4,8 +4,8 @@ import type { HookContext } from "./hooks.ts";
 const STATE_REFERENCE = /\{([A-Za-z_][\w:]*)(\?)?\}/g;
 
 /**
- * The agent's instruction for this step, with the state it names filled in. What is not in state stays as it
- * is, and where it was named as `{key?}` it leaves nothing.
+ * The agent's instruction for this step, with the state it names filled in. `{key}` stays as it is if the key is not in
+ * state; `{key?}` is then removed.
  */
 export async function instructionFor({ instruction }: Agent, ctx: HookContext): Promise<string> {
   if (typeof instruction === "function") return instruction(ctx);

@@ -1,6 +1,6 @@
 import type { JsonValue, ToolConfirmation } from "../../protocol/index.ts";
 
-/** What a provider is asked: one call, and what the tool said when it asked by itself. */
+/** The request to a provider: one call, and the tool's hint and payload if the tool itself asked. */
 export interface ConfirmationRequest {
   readonly toolCallId: string;
   readonly toolName: string;

@@ -137,7 +137,7 @@ test("what a hook writes down while it judges an amendment is not kept", async (
   expect(session?.state).toEqual({ judged: 1 });
 });
 
-test("a tool that changed is not asked about anew where a hook forbids the new one", async () => {
+test("a person is not asked again about a changed tool if a hook forbids the new one", async () => {
   const ledger = await createLedger("memory:");
   const paid: string[] = [];
   const make = (description: string, shared: Ledger): Runner =>

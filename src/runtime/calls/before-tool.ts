@@ -14,8 +14,8 @@ import type { Tool } from "../tools/index.ts";
 const ASKED: GateVerdict = { source: "hook", outcome: "confirm", why: "a hook asks for confirmation" };
 
 /**
- * Asks the Runner's hook and then the agent's about a call. The first that answers ends it. One that asked for
- * confirmation has not answered, whatever it returns beside: the next may still refuse the call.
+ * Calls the Runner's hook and then the agent's for a call. The first answer wins. A hook that asked for confirmation
+ * has not answered, whatever it returns: the next one may still refuse the call.
  */
 export async function askBeforeTool(
   { run, agent, ctx }: { readonly run: RunContext; readonly agent: Agent; readonly ctx: HookContext },
@@ -31,7 +31,7 @@ export async function askBeforeTool(
     const requestConfirmation = (options: AskOptions = {}): void => {
       asked = true;
       const isFirst = card === undefined;
-      // A hook that catches what is wrong with its words has asked all the same.
+      // Even if the hook catches the error about its texts, it has asked.
       card ??= {};
       const words = checkedAsk(options);
       if (isFirst) card = words;
@@ -45,7 +45,7 @@ export async function askBeforeTool(
       if (value !== undefined && !asked)
         return { answer: fitting(value, run.engine.settings.maxResultBytes) };
     } catch (error) {
-      // A hook enforces policy; one that fails has not permitted anything.
+      // Hooks enforce policy: if one throws, the call is not permitted.
       const message = errorText(error);
       return { answer: { error: `a beforeTool hook failed: ${message}` } };
     }

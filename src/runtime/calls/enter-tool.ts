@@ -20,7 +20,7 @@ export interface ToolCall {
   readonly call: CallRecord;
 }
 
-/** Enters a tool's body with its state and hooks around it, or hands the work to the agent that the tool is. */
+/** Runs a tool's function with its state and hooks, or delegates the work if the tool is an agent. */
 export async function enterTool(run: RunContext, about: ToolCall, context: CallContext): Promise<CallEnd> {
   const { tool, call } = about;
   if (isAgentTool(tool)) return new CallEnd({ delegation: delegationOf(tool.delegate, call) });
@@ -41,12 +41,12 @@ export async function enterTool(run: RunContext, about: ToolCall, context: CallC
   });
 }
 
-/** One entry into a body. */
+/** One run of a tool's function. */
 interface Entry {
   readonly context: CallContext;
   readonly state: State;
   readonly actions: ToolActions;
-  /** The body asked for a confirmation: what it returns is nobody's result. */
+  /** The tool asked for a confirmation, so its return value is discarded. */
   asked: boolean;
 }
 
@@ -58,12 +58,12 @@ async function runBody(run: RunContext, { agent, tool, call }: ToolCall, entry: 
   try {
     const input = await restoreArguments(tool, call);
     if (tool.credentials !== undefined) ctx = { ...bare, credentials: await tool.credentials(input, bare) };
-    // What tools return is theirs; the engine keeps what of it is JSON.
+    // Tools may return anything; the engine stores the JSON part.
     const result = ((await tool.run(input, ctx)) ?? null) as JsonValue;
     if (entry.asked) return null;
     return (await firstValue(hooks, "afterTool", { tool, args, result, ctx })) ?? result;
   } catch (error) {
-    // Neither is an error to be mended: one is a person's word, the other says that nobody knows.
+    // `onToolError` must not handle these: one is a person's decision, the other an unknown outcome.
     if (error instanceof ConfirmationRejected || error instanceof OutcomeUnknown) throw error;
     const replaced = await firstValue(hooks, "onToolError", { tool, args, error, ctx });
     if (replaced === undefined) throw error;

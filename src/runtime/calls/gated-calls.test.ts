@@ -110,7 +110,7 @@ describe("all sources are asked, the strictest wins", () => {
     ]);
   });
 
-  test("a rule sees the door, the app, the agent, the tool, the parsed arguments, the user, the session and its state", async () => {
+  test("a rule sees the entry point, the app, the agent, the tool, the parsed arguments, the user, the session and its state", async () => {
     const seen: unknown[] = [];
     const policy: Policy = (about) => void seen.push(about);
     const model = play([call("pay", { amount: 5 })], "Done.");
@@ -122,7 +122,7 @@ describe("all sources are asked, the strictest wins", () => {
     const { session } = await runner.send("p", { ...ana, stateDelta: { tier: "gold" } });
     expect(seen).toEqual([
       {
-        door: "runner",
+        entryPoint: "runner",
         app: "bank",
         agent: "a",
         tool: "pay",
@@ -210,7 +210,7 @@ describe("when an approved call is about to start", () => {
     expect(await runner.pending()).toEqual([]);
   });
 
-  test("a rule that allows by now changes nothing: the question stands", async () => {
+  test("a rule that now allows the call changes nothing: the question stays open", async () => {
     let outcome: PolicyVerdict["outcome"] = "confirm";
     const agent = new Agent({
       name: "a",
@@ -254,7 +254,7 @@ describe("when an approved call is about to start", () => {
   const plain: Version = { description: "Pays.", parameters: z.object({ amount: z.number() }) };
   const byBoss = { by: { id: "boss" } } as const;
 
-  test("a tool that is not the one that was shown is not run, but asked about anew under the same rule", async () => {
+  test("a tool that is not the one that was shown does not run; a person is asked again under the same rule", async () => {
     const { runner, id, paid } = await deploy(plain, { ...plain, description: "Pays twice." });
     await expect(runner.approve(id, byBoss)).rejects.toMatchObject({ code: "definition-changed" });
     expect(paid).toEqual([]);

@@ -1,9 +1,8 @@
 /**
- * The runtime's side of a call: from the model's words to a running body.
- * Decided here: what hooks make of each call of a turn; which calls are answered as before, because the same one waits
- * or was denied; and what surrounds a body when it runs.
- * Whether a call runs, is asked about or is denied is the gate's (`engine/gate`).
- * Claims and results are the engine's (`engine/calls`).
+ * The runtime's side of a call: from the model's function call to a running tool. Decided here: what hooks do with each
+ * call of a turn; which calls get an earlier answer, because the same call waits or was denied; and the context of a
+ * running tool. The gate (`engine/gate`) decides whether a call runs, is asked about or is denied. Claims and results
+ * are in `engine/calls`.
  */
 
 export { liveToolOf } from "./live-tool.ts";

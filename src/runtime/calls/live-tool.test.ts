@@ -158,7 +158,7 @@ describe("amended arguments", () => {
     expect(await runner.pending()).toHaveLength(1);
   });
 
-  test("need an approver whom the rule for the new ones admits", async () => {
+  test("need an approver whom the rule for the new arguments allows", async () => {
     const { runner, paid } = scene({ amendable: true }, tiers);
     const id = await idOf(runner);
     const args = { to: "bo", amount: 2000 };

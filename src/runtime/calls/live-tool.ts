@@ -8,7 +8,7 @@ import { enterTool } from "./enter-tool.ts";
 
 /** A tool of an agent as the engine runs it: with the app's rules, hooks and state around its body. */
 export function liveToolOf(run: RunContext, agent: Agent, tool: Tool): LiveTool {
-  // Where a provider answers, a tool that asked is told of a rejection by an error it can catch.
+  // If a provider answers, a tool that asked gets a rejection as an error that it can catch.
   const onDenied =
     tool.confirmation.onDenied ?? (agent.confirmationProvider === undefined ? undefined : "invoke");
   return toLiveTool(
@@ -23,7 +23,7 @@ interface HookedTool {
   readonly about: StoredCall;
 }
 
-// What a hook writes to the state meanwhile is not kept.
+// What a hook writes to the state here is not stored.
 async function askHooksAgain(
   run: RunContext,
   { agent, tool, about: { call, frame } }: HookedTool,

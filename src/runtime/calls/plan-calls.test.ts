@@ -312,7 +312,7 @@ describe("too much", () => {
   });
 });
 
-test("half a character in a model's arguments is replaced, and the call goes on", async () => {
+test("a lone surrogate in a model's arguments is replaced, and the call continues", async () => {
   expect(await answersTo([call("echo", { text: "lone \ud800 half" })], [echo])).toEqual([
     { said: "lone \ufffd half" },
   ]);

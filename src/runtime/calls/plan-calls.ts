@@ -23,7 +23,7 @@ export interface StepScene {
   readonly frame: FrameRecord;
   readonly tools: ReadonlyMap<string, Tool>;
   readonly ctx: HookContext;
-  /** Everyone who counts as having asked. */
+  /** Everyone who counts as the requester. */
   readonly requesters: readonly string[];
   /** Calls of this session that wait for a person. */
   readonly open: readonly CallRecord[];
@@ -34,8 +34,8 @@ export interface StepScene {
 export type IdentifiedCall = FunctionCall & { readonly id: string };
 
 /**
- * Takes each call of a turn through hooks, parsing and the gate, and says what is to become of it. Nothing
- * has run when this returns, and nothing will that it did not plan.
+ * Takes each call of a turn through hooks, parsing and the gate, and plans what happens to it. Nothing has run when
+ * this returns, and only planned calls will run.
  */
 export async function planCalls(
   scene: StepScene,
@@ -86,7 +86,7 @@ function subjectIn({ run, frame, ctx, requesters }: StepScene): CallSubject {
   return { app: run.app, agent, user, requesters, session: { id, key: frame.session } };
 }
 
-/** The same call, while it waits or after it was denied, is not put to anyone again, nor run. */
+/** The same call is not asked about again, nor run, while it waits or after it was denied. */
 function answerAsBefore(scene: StepScene, tool: Tool, args: JsonObject): PlannedCall["plan"] | undefined {
   if (scene.denied.length + scene.open.length === 0) return undefined;
   const digest = valueDigest(scene.run.engine.ledger.digestKey, args);

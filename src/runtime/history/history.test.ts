@@ -41,7 +41,7 @@ function answerOf(id: string, name: string): Part {
   return { functionResponse: { id, name, response: { id } } };
 }
 
-test("an answer stands right after its calls, in their order, wherever it was written", () => {
+test("answers come right after their calls, in order, wherever they were written", () => {
   const one: Part = { functionCall: { id: "1", name: "x", args: {} } };
   const two: Part = { functionCall: { id: "2", name: "y", args: {} } };
   const events = [

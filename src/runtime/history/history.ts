@@ -9,25 +9,25 @@ import {
   type StoredEvent,
 } from "../../protocol/index.ts";
 
-/** Whose prompt is built, and what to say of calls that have no answer yet. */
+/** Whose prompt is built, and what to say about open calls. */
 export interface HistoryView {
   readonly agent: string;
   readonly branch?: string;
-  /** The answer that stands in for a call's own, by the call's id. */
+  /** The placeholder answer of an open call, by the call's id. */
   readonly openAnswer: (callId: string) => JsonObject;
 }
 
-/** A branch that begins with this mark is a nested run of its own: it sees nothing of what is around it. */
+/** A branch that starts with this mark is a nested run: it sees nothing outside itself. */
 const ISOLATED = "~";
 
 /**
- * The conversation as a model is to see it: complete turns only. Each call is followed by its answer, in the
- * order of the calls, wherever in the history the answer was written; confirmation traffic is not in
- * `content`, so it cannot be here.
+ * The conversation as a model sees it: complete turns only. Each call is followed by its answer, in the order of the
+ * calls, wherever in the history the answer was written. Confirmation messages are not in `content`, so they cannot
+ * appear here.
  */
 export function toContents(events: readonly StoredEvent[], view: HistoryView): Content[] {
   const seen = events.filter((event) => isVisible(event, view.branch));
-  // What was brought along answers only calls that were brought along.
+  // Imported answers belong only to imported calls.
   const imported = collectAnswers(seen.filter((event) => event.imported !== undefined));
   const made = collectAnswers(seen.filter((event) => event.imported === undefined));
   const contents: Content[] = [];
@@ -49,7 +49,7 @@ export function toContents(events: readonly StoredEvent[], view: HistoryView): C
   return contents;
 }
 
-/** Does an agent in this branch see the event? Yes to what led there and what came of it, no to what ran beside. */
+/** Does an agent in this branch see the event? It sees its ancestors and descendants, not its siblings. */
 export function isVisible(event: StoredEvent, branch = ""): boolean {
   const { branch: other = "" } = event;
   if (event.partial === true) return false;
@@ -71,7 +71,7 @@ export function isolatedBranch(callId: string): string {
   return `${ISOLATED}${callId.replaceAll("%", "%25").replaceAll(".", "%2E")}`;
 }
 
-/** Does the event belong to a nested run, whose words are for the agent that asked, not for the user? */
+/** Does the event belong to a nested run? Its text is for the calling agent, not for the user. */
 export function isNested({ branch = "" }: StoredEvent): boolean {
   return branch.startsWith(ISOLATED);
 }
@@ -87,7 +87,7 @@ function collectAnswers(events: readonly StoredEvent[]): ReadonlyMap<string, Par
   return answers;
 }
 
-// An imported conversation may carry another server's confirmation traffic.
+// An imported conversation may contain another server's confirmation messages.
 function withoutProtocol(
   content: Content | undefined,
   answers: ReadonlyMap<string, Part>,
@@ -101,7 +101,7 @@ function isProtocol({ functionCall, functionResponse }: Part): boolean {
   return isReservedName(functionCall?.name ?? "") || isReservedName(functionResponse?.name ?? "");
 }
 
-// A model that tried such a call itself is shown what it got for it.
+// A model that tried such a call itself sees the answer that it got.
 function wasRefused({ functionCall, functionResponse }: Part, answers: ReadonlyMap<string, Part>): boolean {
   const answer = functionResponse ?? answers.get(functionCall?.id ?? "")?.functionResponse;
   return answer !== undefined && member(answer.response, "code") === RESERVED;
@@ -132,7 +132,7 @@ function answerTo(call: FunctionCall, answers: ReadonlyMap<string, Part>, view: 
   return answers.get(id) ?? { functionResponse: { id, name: call.name, response: view.openAnswer(id) } };
 }
 
-/** Another agent's doings, told as context: a model must not take them for its own. */
+/** Another agent's actions, as context: a model must not take them for its own. */
 function retold(
   author: string,
   content: Content,

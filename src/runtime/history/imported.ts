@@ -2,8 +2,8 @@ import type { EventDraft } from "../../engine/index.ts";
 import { CountersignError, type Event, isReservedName, type Part } from "../../protocol/index.ts";
 
 /**
- * An event of an earlier conversation, without what somebody could take for a question or an answer of ours: a client that
- * found a request here would offer to answer it. Throws `malformed-request` for a call that the user is said to have made.
+ * An event of an earlier conversation, without anything that looks like a question or an answer of ours: a client would
+ * offer to answer a request that it finds here. Throws `malformed-request` for a function call in a user's message.
  */
 export function toImported(
   { longRunningToolIds: _asked, actions, content, ...event }: Event,
@@ -20,7 +20,9 @@ function isProtocol({ functionCall, functionResponse }: Part): boolean {
   return isReservedName(functionCall?.name ?? "") || isReservedName(functionResponse?.name ?? "");
 }
 
-/** Calls are made by models. One in a user's words could be taken for a model's, and its id for that of a real one. */
+/**
+ * Only models make calls. A call in a user's message could be taken for a model's, and its id for that of a real call.
+ */
 export function refuseCalls(parts: readonly Part[], field: string): void {
   const call = parts.find(({ functionCall }) => functionCall !== undefined)?.functionCall;
   if (call === undefined) return;

@@ -1,9 +1,8 @@
 /**
- * What has been said: the session as the model, the client and the author see it.
- * Decided here: which events an agent sees (its branch only), and in which order answers follow calls;
- * what an open call looks like to the model; what imported events may claim;
- * what of a call's arguments is shown; and what came of a message so far.
- * Nothing here writes, except sessions that a client makes or imports.
+ * History: the session as the model, the client and the author see it. Decided here: which events an agent sees (its
+ * branch only), and in which order answers follow calls; what an open call looks like to the model; what imported
+ * events may contain; which of a call's arguments are shown; and the result of a message so far. Nothing here writes,
+ * except sessions that a client creates or imports.
  */
 
 export { isNested, isolatedBranch, isVisible } from "./history.ts";

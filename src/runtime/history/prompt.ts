@@ -9,7 +9,7 @@ import {
 import type { Content, JsonObject, StoredEvent } from "../../protocol/index.ts";
 import { isVisible, toContents } from "./history.ts";
 
-/** What a model is told, and what was read to tell it. */
+/** A prompt, and the records that it was built from. */
 export interface Prompt {
   readonly contents: readonly Content[];
   readonly events: readonly StoredEvent[];
@@ -54,7 +54,7 @@ function openAnswer(status: CallStatus | undefined): JsonObject {
 }
 
 interface CallIds {
-  /** Of any call or answer, so that no call is made here under an id that an imported answer has. */
+  /** Ids of all calls and answers, so that no new call gets the id of an imported answer. */
   readonly used: ReadonlySet<string>;
   readonly asked: ReadonlySet<string>;
   readonly answered: ReadonlySet<string>;
@@ -78,8 +78,8 @@ function callIdsOf(events: readonly StoredEvent[]): CallIds {
   return { used, asked, answered };
 }
 
-// Answers stand in their calls' places. If people talked on meanwhile, those are far above the end, and a
-// model that is not told would not look there.
+// Late answers are placed after their calls. If there were messages since, that is far above the end, so the model gets
+// a note about them.
 function newsFor(events: readonly StoredEvent[], frame: FrameRecord): Content | undefined {
   if (frame.calls.length === 0) return undefined;
   const wireIds = new Set(frame.calls.map((id) => id.slice(frame.session.length + 1)));
@@ -102,7 +102,7 @@ function newsFor(events: readonly StoredEvent[], frame: FrameRecord): Content | 
   return { role: "user", parts: [{ text }] };
 }
 
-/** Calls of this invocation that were denied: the same again gets the same answer until the user speaks. */
+/** Calls of this invocation that were denied: the same call gets the same answer until the user sends a message. */
 export async function deniedCalls(
   ledger: Ledger,
   frame: FrameRecord,
@@ -115,7 +115,7 @@ export async function deniedCalls(
   return calls.filter(({ status }) => status === "denied");
 }
 
-// Whoever was denied has been told so, by a person's answer or by an error of ours. Most calls need not be read.
+// A denied call has an error answer, so most calls need not be read.
 function addRefused(ids: Set<string>, { content, closings }: StoredEvent): void {
   for (const { callId, confirmed } of closings ?? []) if (!confirmed) ids.add(callId);
   for (const { functionResponse } of content?.parts ?? []) {

@@ -2,7 +2,7 @@ import type { Ledger, SessionName } from "../../engine/index.ts";
 
 const MOST_KNOWN = 10_000;
 
-/** What sessions are called, by key. A name never changes, so it is read once and not at every step. */
+/** The names of sessions, by key. A name never changes, so it is read once and cached. */
 export class SessionNames {
   readonly #ledger: Ledger;
   readonly #known = new Map<string, SessionName>();
@@ -20,9 +20,9 @@ export class SessionNames {
     return this.know(key, { app, user, id });
   }
 
-  /** Remembers what somebody has just read or made. */
+  /** Caches a name that was just read or created. */
   know(key: string, name: SessionName): SessionName {
-    // Forgetting all of them now and then is simpler than forgetting the right ones, and costs a read each.
+    // Clearing the whole cache now and then is simpler than removing single entries, and costs one read each.
     if (this.#known.size >= MOST_KNOWN) this.#known.clear();
     this.#known.set(key, name);
     return name;

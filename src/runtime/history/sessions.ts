@@ -21,7 +21,7 @@ export interface Session {
 }
 
 interface Owned {
-  /** If named, it must be this Runner's. */
+  /** If given, it must be this Runner's. */
   readonly appName?: string;
   readonly userId: string;
 }
@@ -31,18 +31,18 @@ interface Named extends Owned {
 }
 
 interface Keyed {
-  /** Sent again under the same key, it is done already. */
+  /** A repetition with the same key has no further effect. */
   readonly once?: IdempotentRequest;
 }
 
 interface NewSession extends Owned {
   readonly sessionId?: string;
   readonly state?: JsonObject;
-  /** An earlier conversation, to go on with. Its confirmations are not: none is open, or answered, by it. */
+  /** An earlier conversation to continue. Its confirmations are not imported: none is opened or answered. */
   readonly events?: readonly Event[];
-  /** Who brings the conversation along: it is shown as theirs, whomever it names. The user, unless named. */
+  /** Who imports the conversation; its events are marked with this. Default: the user. */
   readonly by?: PrincipalInput;
-  /** Sent again under the same key, the session that was made then is given. */
+  /** A repetition with the same key returns the first session. */
   readonly once?: IdempotentRequest;
 }
 
@@ -56,7 +56,7 @@ export class Sessions {
     this.#wire = wire;
   }
 
-  /** Makes a session; refuses an id that is taken. */
+  /** Creates a session; refuses an id that is taken. */
   async createSession(input: NewSession): Promise<Session> {
     const run = await this.#of(input);
     const { userId, sessionId = `s-${run.newId()}`, state, events, by, once } = input;
@@ -69,7 +69,7 @@ export class Sessions {
     return this.#existing({ userId, sessionId: created.id });
   }
 
-  /** Lays a change over a session's state. */
+  /** Merges a change into a session's state. */
   async updateSession({
     appName,
     ...named

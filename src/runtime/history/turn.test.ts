@@ -12,7 +12,7 @@ afterEach(async () => {
   await runner.close();
 });
 
-test("a turn whose call ended nobody knows how is paused, names the call, and goes on once it is settled", async () => {
+test("a turn with an unknown call is paused, names the call, and continues once it is settled", async () => {
   const model = scripted(({ contents }) => {
     const answer = contents.at(-1)?.parts.find(({ functionResponse }) => functionResponse)?.functionResponse;
     return answer === undefined

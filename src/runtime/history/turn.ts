@@ -4,27 +4,27 @@ import type { RefusedAnswer } from "../messages/index.ts";
 import type { Collected } from "../streaming/index.ts";
 import { isNested } from "./history.ts";
 
-/** What came of a message, as far as it goes without a person. */
+/** The result of a message, up to the point where a person is needed. */
 export interface Turn {
   /** `failed`: `error` says why. */
   readonly status: "completed" | "paused" | "failed";
   /** What the agents said to the user, in order. */
   readonly text: string;
   readonly pending: readonly Confirmation[];
-  /** Calls that started and whose end is not known; the run waits until a person settles them. */
+  /** Calls whose outcome is unknown; the run waits until a person settles them. */
   readonly unknown: readonly UnknownCall[];
   readonly events: readonly StoredEvent[];
   readonly session: string;
   readonly user: string;
   readonly invocation: string;
   readonly error?: { readonly code: string; readonly message: string };
-  /** Answers in the message that were not taken, and why. */
+  /** Refused answers in the message, and why. */
   readonly refused?: readonly RefusedAnswer[];
-  /** Of parts of the message that nothing could be made of. */
+  /** Warnings about parts of the message that could not be understood. */
   readonly warnings?: readonly string[];
 }
 
-/** A call to be settled, by its confirmation's id where it has one. */
+/** A call to be settled, by its confirmation's id if it has one. */
 export interface UnknownCall {
   readonly call: string;
   readonly tool: string;
@@ -39,7 +39,7 @@ function textOf(events: readonly StoredEvent[]): string {
     .join("\n");
 }
 
-/** The text of a message, without what the model only thought. */
+/** The text of a message, without the model's thoughts. */
 export function spokenText(parts: readonly Part[]): string {
   return parts.map(({ text = "", thought }) => (thought === true ? "" : text)).join("");
 }
@@ -50,7 +50,7 @@ export function toTurn(
   invocation: string,
   { events, unknown, pending }: Collected & { readonly pending: readonly Confirmation[] },
 ): Turn {
-  // A nested run that failed has told the agent that asked, who went on with that.
+  // A failure of a nested run goes to the calling agent, which continues.
   const failure = events.findLast((event) => event.errorCode !== undefined && !isNested(event));
   const { errorCode = "internal", errorMessage = "" } = failure ?? {};
   return {

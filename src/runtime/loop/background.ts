@@ -1,17 +1,17 @@
 // No session's key.
 const ASIDE = "";
 
-/** What runs beside the steps: providers being asked, runs being stopped. In memory only. */
+/** Background work: asking providers, stopping runs. In memory only. */
 export class Background {
   readonly #work = new Map<string, Set<Promise<void>>>();
   #stirs = 0;
 
-  /** Moves whenever something begins or ends: if it has not moved, nothing here has done anything meanwhile. */
+  /** Changes whenever something starts or ends: if it has not changed, nothing happened here meanwhile. */
   get stirs(): number {
     return this.#stirs;
   }
 
-  /** Runs beside everything else. What fails here changed nothing in the ledger, where a person will see it. */
+  /** Runs in the background. A failure here changes nothing in the ledger, where a person sees the question. */
   add(session: string, work: Promise<void>): void {
     const stir = (): void => {
       this.#stirs += 1;
@@ -20,7 +20,7 @@ export class Background {
     this.#track(session, work.finally(stir));
   }
 
-  /** The same for what is part of no run: nobody waits for it but whoever closes. */
+  /** The same for work outside of runs: only `close` waits for it. */
   addAside(work: Promise<void>): void {
     this.#track(ASIDE, work);
   }

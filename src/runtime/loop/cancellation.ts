@@ -3,7 +3,7 @@ interface Watched {
   watchers: number;
 }
 
-/** Tells the steps of an invocation that they should stop. Only a hint: what they hold is in the ledger. */
+/** Tells the steps of an invocation to stop. Only a hint: the state is in the ledger. */
 export class Cancellation {
   readonly #watched = new Map<string, Watched>();
 

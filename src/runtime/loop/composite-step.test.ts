@@ -70,7 +70,7 @@ describe("a sequence", () => {
     expect(two.model.requests[0]?.instruction).toBe("Paint it blue.");
   });
 
-  test("pauses in any place and goes on from there in another process", async () => {
+  test("pauses in any place and continues there in another process", async () => {
     const ledger = `sqlite:${await resources.folder()}/steps.db`;
     const first = makeRunner({ ledger, agent: stepsOf([["One."], [[call("pay")]], []]) });
     const turn = await first.send("go", ana);
@@ -150,7 +150,7 @@ describe("a parallel group", () => {
     ).toEqual(["[left] said: L.", "[right] said: R."]);
   });
 
-  test("pauses in one branch while the other runs to its end, and goes on in another process", async () => {
+  test("pauses in one branch while the other finishes, and continues in another process", async () => {
     const ledger = `sqlite:${await resources.folder()}/group.db`;
     const first = makeRunner({ ledger, agent: tree([[call("pay")]], ["R."], []) });
     const turn = await first.send("go", ana);
@@ -235,7 +235,7 @@ describe("a loop", () => {
     expect(await makeRunner({ agent }).send("go", ana)).toMatchObject({ text: "Last draft." });
   });
 
-  test("ends only the loop nearest to whoever escalates", async () => {
+  test("ends only the innermost loop around the agent that escalates", async () => {
     const inner = new LoopAgent({
       name: "inner",
       subAgents: [agentOf("critic", [[call("exit_loop")], [call("exit_loop")]], { tools: [exitLoop] })],
@@ -249,7 +249,7 @@ describe("a loop", () => {
     expect(await makeRunner({ agent }).send("go", ana)).toMatchObject({ text: "One.\nTwo." });
   });
 
-  test("pauses in any round and goes on from there in another process", async () => {
+  test("pauses in any round and continues there in another process", async () => {
     const ledger = `sqlite:${await resources.folder()}/loop.db`;
     const first = makeRunner({ ledger, agent: loopOf(["Round 1.", [call("pay", { round: 2 })]]) });
     const turn = await first.send("go", ana);

@@ -11,10 +11,10 @@ import {
 import { spokenText } from "../history/index.ts";
 import type { RunContext } from "../run-context.ts";
 
-/** One step of an agent that only arranges others: start the next of them, or end. */
+/** One step of a composite agent: start the next child, or end. */
 export async function stepComposite(run: RunContext, agent: AnyAgent, frame: FrameRecord): Promise<void> {
   const { next = 0, failed, escalated, output } = notesOf(frame);
-  // What comes next counts on what came before.
+  // Later agents depend on earlier ones.
   if (failed === true) {
     const failure = { status: "failed", ...tellParent(frame, { failed }) } as const;
     await finishFrame(run.parts, frame, output === undefined ? failure : { ...failure, output });
@@ -37,7 +37,7 @@ export async function stepComposite(run: RunContext, agent: AnyAgent, frame: Fra
   });
 }
 
-/** Ends the frame: with its hook's words, if there are any, else with what its children left. */
+/** Ends the frame: with its hook's text, if any, else with its children's result. */
 async function end(
   run: RunContext,
   agent: AnyAgent,
@@ -48,7 +48,7 @@ async function end(
   const output = hook?.parts === undefined ? left : spokenText(hook.parts);
   const notes = {
     ...(output === undefined ? {} : { output }),
-    // A loop is what escalation ends; everything else hands it on to the loop around it.
+    // Escalation ends a loop; any other composite passes it to the surrounding loop.
     ...(escalated === true && !(agent instanceof LoopAgent) ? { escalated } : {}),
   };
   await finishFrame(run.parts, frame, {
@@ -60,20 +60,20 @@ async function end(
   });
 }
 
-/** What a hook did: state it set, and what it says in the agent's place, if it says anything. */
+/** What a hook did: the state it set, and its answer instead of the agent's, if any. */
 export interface HookOutcome {
   readonly stateDelta: JsonObject;
   readonly parts?: readonly Part[];
 }
 
-/** Asks a hook around an agent that has no model of its own; undefined where there is none. */
+/** Calls a hook of an agent without a model; undefined if there is none. */
 export async function askHook(
   run: RunContext,
   agent: AnyAgent,
   frame: FrameRecord,
   name: "beforeAgent" | "afterAgent",
 ): Promise<HookOutcome | undefined> {
-  // Most arrange and say nothing; reading the state for them would be in vain.
+  // Most composites have no hooks, so the state is not loaded for them.
   if (agent.hooks[name] === undefined && run.hooks[name] === undefined) return undefined;
   const ctx = await hookContextFor(run, agent, frame);
   if (ctx === undefined) return undefined;

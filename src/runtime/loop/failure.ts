@@ -1,7 +1,7 @@
 import type { FrameEnd, FrameRecord } from "../../engine/index.ts";
 import { tellParent } from "../agents/index.ts";
 
-/** The end of a frame that cannot go on: an event says why, and whoever called it is told. */
+/** Ends a frame that cannot continue: an event says why, and its caller gets the error. */
 export function failureOf(frame: FrameRecord, errorCode: string, errorMessage: string): FrameEnd {
   return {
     status: "failed",

@@ -33,7 +33,7 @@ import { askHook, type HookOutcome, wordsEvent } from "./composite-step.ts";
 import { failureOf } from "./failure.ts";
 import { deleteRemoteWork, storeRemoteWork, wasDecidedElsewhere } from "./remote-work.ts";
 
-/** Steps of an agent that works elsewhere: asks it what comes next and records that, until something waits. */
+/** Steps of a remote agent: asks it what comes next and records that, until something waits. */
 export async function stepForeign(run: RunContext, agent: ForeignAgent, first: FrameRecord): Promise<void> {
   for (let frame: FrameRecord | undefined = first; frame?.status === "stepping"; ) {
     const before = frame.turn === 0 ? await askHook(run, agent, frame, "beforeAgent") : undefined;
@@ -52,7 +52,7 @@ export async function stepForeign(run: RunContext, agent: ForeignAgent, first: F
   }
 }
 
-// An agent that throws has said nothing: its frame ends, or nobody would take it up again.
+// If the agent throws, its frame ends; otherwise no process would continue it.
 async function nextMove(run: RunContext, agent: ForeignAgent, frame: FrameRecord): Promise<ForeignMove> {
   const calls = await callsOf(run, frame);
   try {
@@ -68,7 +68,7 @@ async function nextMove(run: RunContext, agent: ForeignAgent, frame: FrameRecord
 const REMEMBERED = "foreign-agent";
 const REMEMBERED_MS = 30 * 24 * 60 * 60 * 1000;
 
-// Of an agent that was called like a tool, each call is a conversation of its own.
+// If the agent is called as a tool, each call is a new conversation.
 async function recall({ engine }: RunContext, frame: FrameRecord): Promise<JsonValue | undefined> {
   if (frame.parentCall !== undefined) return undefined;
   return (await engine.ledger.item(REMEMBERED, memoryOf(frame)))?.value;
@@ -79,12 +79,12 @@ async function remember(run: RunContext, frame: FrameRecord, value: JsonValue): 
   const { ledger } = run.engine;
   const id = memoryOf(frame);
   const known = await ledger.item(REMEMBERED, id);
-  // Of two that end at once, either's is as good.
+  // If two end at once, either note will do.
   const item = { kind: REMEMBERED, id, value, expiresAt: run.now() + REMEMBERED_MS };
   await ledger.putItem(item, known?.version ?? 0);
 }
 
-// What it remembers may be why it failed.
+// Its note may be the cause of the failure.
 async function forget({ engine }: RunContext, frame: FrameRecord): Promise<void> {
   const known = await engine.ledger.item(REMEMBERED, memoryOf(frame));
   if (known !== undefined) await engine.ledger.removeItem(known);
@@ -108,7 +108,7 @@ async function wordsFor({ parts }: RunContext, frame: FrameRecord): Promise<stri
   const since = seen.findLastIndex(({ author, content }) => author === frame.agent && content !== undefined);
   const texts = seen.slice(since + 1).flatMap(({ author, content }) => {
     const text = spokenText(content?.parts ?? []);
-    // Calls and their results are the business of whoever made them.
+    // Calls and their results are only for the agent that made them.
     if (text === "") return [];
     return author === "user" ? [text] : [`[${author}] said: ${text}`];
   });
@@ -131,7 +131,7 @@ async function say(
   });
 }
 
-// A run that was stopped meanwhile has work elsewhere that is still to be called off.
+// If the run was stopped meanwhile, its remote work must still be cancelled.
 async function finish(run: RunContext, frame: FrameRecord, end: FrameEnd): Promise<void> {
   if (await finishFrame(run.parts, frame, end)) await deleteRemoteWork(run, frame);
 }
@@ -176,7 +176,7 @@ interface Planner {
   readonly subject: CallSubject;
 }
 
-// What its author called it by was gated already, where a call led here.
+// If a tool call led here, that call was already gated.
 async function planDeed(
   planner: Planner,
   { tool: name, args, gated }: Extract<ForeignMove, { kind: "do" }>,
@@ -220,7 +220,7 @@ async function planned(
   };
 }
 
-// Of tools that live elsewhere no more is known than whose they are and what they are called.
+// Of remote tools, only the name and the owner are known.
 function foreignTool(
   agent: ForeignAgent,
   about: {

@@ -1,8 +1,7 @@
 /**
- * Steps: what an agent does next, until something waits.
- * Decided here: one step of a model's agent, of a composite agent, of an agent that works elsewhere;
- * how a step fails; how far one run may go; and how steps are told to stop.
- * Each step begins from the ledger and ends in a commit.
+ * Steps: what an agent does next, until something waits. Decided here: one step of a model's agent, of a composite
+ * agent, of a remote agent; how a step fails; the limits of one run; and how steps are told to stop. Each step begins
+ * from the ledger and ends in a commit.
  */
 
 export { Background } from "./background.ts";

@@ -31,7 +31,7 @@ describe("max model calls", () => {
     expect(model.requests).toHaveLength(3);
   });
 
-  test("they count anew with every message", async () => {
+  test("limits start again with every message", async () => {
     const model = play([call("look")], "One.", [call("look")], "Two.");
     const runner = makeRunner({ agent: new Agent({ name: "a", model, tools: [look] }), maxModelCalls: 2 });
     await runner.send("go", { ...ana, session: "s" });

@@ -1,9 +1,9 @@
 import type { RunContext } from "../run-context.ts";
 import { activityOf } from "../streaming/index.ts";
 
-/** How far one run may go before it is stopped. */
+/** The limits of one run. */
 export interface RunLimits {
-  /** Stops the run when it aborts; leaving the loop alone does not. */
+  /** Stops the run when it aborts; leaving the loop does not. */
   readonly signal?: AbortSignal;
   /** Stops the run if it is still at work after so long. Waiting for a person is not work. */
   readonly timeoutMs?: number;
@@ -14,7 +14,7 @@ interface Invocation {
   readonly invocation: string;
 }
 
-/** Holds a run to its limits while it is watched. Call what it returns when the watching ends. */
+/** Enforces a run's limits while it is watched. Call the returned function when the watching ends. */
 export function limitRun(run: RunContext, about: Invocation, { signal, timeoutMs }: RunLimits): () => void {
   if (signal === undefined && timeoutMs === undefined) return () => {};
   const close = run.cancellation.open(about.invocation);
@@ -25,7 +25,7 @@ export function limitRun(run: RunContext, about: Invocation, { signal, timeoutMs
   if (signal?.aborted === true) onAbort();
   else signal?.addEventListener("abort", onAbort, { once: true });
   if (timeoutMs !== undefined) {
-    // What fails here leaves the run as it was; the ledger says where it stands.
+    // A failure here does not change the run; the ledger has its state.
     stopInTime(run, about, { timeoutMs, watching: watching.signal }).catch(() => {});
   }
   return () => {
@@ -50,7 +50,7 @@ async function stopInTime(
   run.background.add(about.session, stop(run, about, ["timed-out", why]));
 }
 
-// First in the ledger: whatever the steps make of being stopped then changes nothing any more.
+// Cancel in the ledger first: what the stopped steps then do has no effect.
 async function stop(
   run: RunContext,
   about: Invocation,

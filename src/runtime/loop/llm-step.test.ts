@@ -63,7 +63,7 @@ test("an id that is both a confirmation's and another one's call answers neither
   expect(ran).toEqual([]);
 });
 
-test("a result that the model claims for its own call is told to nobody", async () => {
+test("a result that the model claims for its own call is dropped", async () => {
   const ran: string[] = [];
   const claimed = { functionResponse: { id: "p1", name: "wire", response: { status: "paid" } } };
   const model = play([call("wire", {}, "p1"), claimed], "Not yet.");

@@ -30,7 +30,7 @@ import { failureOf } from "./failure.ts";
 
 const LONGEST_CALL_ID = 128;
 
-/** One model step of an agent: ask, store what it says, start what may run. Goes on until something waits. */
+/** One model step of an agent: ask, store the answer, start calls that may run. Repeats until something waits. */
 export async function stepLlm(run: RunContext, agent: Agent, first: FrameRecord): Promise<void> {
   for (let frame = first; ; ) {
     const { transferTo, done } = notesOf(frame);
@@ -43,7 +43,8 @@ export async function stepLlm(run: RunContext, agent: Agent, first: FrameRecord)
   }
 }
 
-// A hook or a toolset that throws ends the frame: left as it is, under our lease, nobody would take it up.
+// If a hook or a toolset throws, the frame ends; otherwise it would stay under our lease and no process would continue
+// it.
 async function stepOrFail(
   run: RunContext,
   agent: Agent,
@@ -109,7 +110,7 @@ async function record(
   try {
     return (await recordTurn(run.parts, frame, { event, calls, stateDelta }))?.frame;
   } catch (error) {
-    // Another branch may have used an id of ours since the prompt was read; it keeps it, and we take another.
+    // Another branch may have used one of our ids since the prompt was read; then we choose another.
     const taken = await engine.ledger.calls(calls.map(({ wireId }) => `${frame.session}.${wireId}`));
     if (taken.length === 0) throw error;
     const names = new Map(taken.map(({ wireId }) => [wireId, `adk-${run.newId()}`]));
@@ -155,14 +156,14 @@ async function sceneFor(
   };
 }
 
-/** Calls of the session that wait for a person. Read now: the model may have thought for long. */
+/** Calls of the session that wait for a person. Read now, because the model may have taken long. */
 async function openCallsBeside(
   ledger: Ledger,
   { session, branch }: FrameRecord,
   { hasOpenCalls }: Prompt,
 ): Promise<readonly CallRecord[]> {
-  // Nothing waited when the prompt was read, and outside of branches nobody else asks meanwhile. At worst a branch that
-  // an earlier message left behind asks for the same: then there are two questions.
+  // Nothing waited when the prompt was read, and outside of branches nothing else asks meanwhile. At worst, a branch of
+  // an earlier message asks for the same call: then there are two questions.
   if (!hasOpenCalls && branch === undefined) return [];
   const { open = 0 } = (await ledger.load({ sessionKey: session }))?.session ?? {};
   if (open === 0) return [];
@@ -171,15 +172,15 @@ async function openCallsBeside(
   );
 }
 
-// Ids that begin so are given out here: a call that had one could be taken for the confirmation of another.
+// Reserved prefix: a call with such an id could be taken for the confirmation of another.
 const OWN_ID = /^adk-/;
 
-// Not every ledger can hold a NUL.
+// Not every ledger can store a NUL.
 function isUsable(id: string): boolean {
   return id !== "" && id.length <= LONGEST_CALL_ID && !OWN_ID.test(id) && !id.includes("\0");
 }
 
-/** Gives every call an id that the session has not used. What a model says of results is no result, and left out. */
+/** Gives every call an id that the session has not used. Function responses from a model are removed. */
 function identify(
   run: RunContext,
   prompt: Prompt,
@@ -211,7 +212,7 @@ async function handOver(run: RunContext, frame: FrameRecord, target: string): Pr
   const path = [...frame.path.slice(0, -1), target];
   await finishFrame(run.parts, frame, {
     status: "done",
-    // Counted on: two agents that hand over to each other would otherwise never stop.
+    // The count continues after a handoff: otherwise two agents that hand over to each other would never stop.
     successor: { kind: agent.kind, agent: target, path, cursor: { spent: modelCalls(frame) } },
   });
 }
@@ -229,7 +230,7 @@ function escalation(frame: FrameRecord): { readonly escalated?: boolean } {
   return notesOf(frame).escalated === true ? { escalated: true } : {};
 }
 
-/** The agent's last words, which are also its output. */
+/** The agent's final text, which is also its output. */
 function spoken(
   { agent, frame, state }: { readonly agent: Agent; readonly frame: FrameRecord; readonly state: State },
   chunk: ModelChunk,

@@ -3,16 +3,19 @@ import { isJsonObject, type JsonObject, type JsonValue, member } from "../../pro
 import { type ForeignAgent, isForeign } from "../agents/index.ts";
 import type { RunContext } from "../run-context.ts";
 
-/** Work of one frame that goes on elsewhere: whose it is, and the agent's own note of it. */
+/** Remote work of one frame: its agent, and the agent's own note. */
 type Kept = Readonly<{ agent: string; note: JsonObject }>;
 
 const FIRST_LOOK_MS = 250;
 const LONGEST_LOOK_MS = 10_000;
 const MOST_AT_ONCE = 32;
-// An agent elsewhere that was gone for so long need not be told any more.
+// After this long, cancelling the work on a remote agent is no longer tried.
 const TOLD_WITHIN_MS = 7 * 24 * 60 * 60 * 1000;
 
-/** Remembers that work for a call's frame goes on elsewhere. On disk when it resolves; the frame's next note replaces it. */
+/**
+ * Stores that work for a call's frame continues on a remote server. On disk when it resolves; the frame's next note
+ * replaces it.
+ */
 export async function storeRemoteWork(
   { app, engine }: RunContext,
   call: CallRecord,
@@ -28,16 +31,16 @@ export async function storeRemoteWork(
   }
 }
 
-/** Nothing goes on elsewhere for a frame that is over. */
+/** A frame that is over has no remote work. */
 export async function deleteRemoteWork({ app, engine }: RunContext, { id }: FrameRecord): Promise<void> {
   const kept = await engine.ledger.item(kindOf(app), id);
   if (kept !== undefined) await engine.ledger.removeItem(kept);
 }
 
 /**
- * Looks after what goes on elsewhere: a question that was decided there is taken back here, and work whose run was
- * stopped is called off there. What is due stands in the ledger, so any process with the app's agents does it; a look
- * too many finds nothing to do.
+ * Checks on remote work: a question that was decided there is withdrawn here, and work whose run was stopped is
+ * cancelled there. What is due is stored in the ledger, so any process with the app's agents does it; an extra check
+ * finds nothing to do.
  */
 export class RemoteWork {
   readonly #run: RunContext;
@@ -49,11 +52,11 @@ export class RemoteWork {
     this.#run = run;
   }
 
-  /** Sets looking going where it is time; waits for nobody elsewhere. */
+  /** Starts the checks that are due; does not wait for remote servers. */
   async sweep(): Promise<void> {
     const { app, engine, agents, background } = this.#run;
     if (!agents.names.some((name) => this.#agent(name) !== undefined)) return;
-    // A busy ledger has rounds all the time; nothing here is due more often than this.
+    // On a busy ledger there are rounds all the time; checks run no more often than this.
     const now = this.#run.now();
     if (now - this.#sweptAt < FIRST_LOOK_MS) return;
     this.#sweptAt = now;
@@ -96,7 +99,7 @@ export class RemoteWork {
     const { engine, closing } = this.#run;
     const { agent: name, note } = readKept(item.value);
     const agent = this.#agent(name);
-    // Another process has it, or none has it any more.
+    // Another process has the agent, or none.
     if (agent === undefined) return;
     const { frame, session } = (await engine.ledger.load({ frame: item.id })) ?? {};
     if (frame === undefined || session?.deletedAt !== undefined || frame.status === "cancelled") {
@@ -110,7 +113,7 @@ export class RemoteWork {
     }
   }
 
-  /** From when its run was stopped, it is kept for so long only. */
+  /** After its run was stopped, it is stored only for this long. */
   async #lastly(item: StoredItem): Promise<StoredItem | undefined> {
     if (item.expiresAt !== undefined) return item;
     const { ledger } = this.#run.engine;
@@ -136,7 +139,7 @@ export class RemoteWork {
   }
 }
 
-/** When something was last looked at. In memory only: it paces, and decides nothing. */
+/** The time of the last check. In memory only: it only limits the rate. */
 interface Look {
   readonly version: number;
   readonly waitMs: number;
@@ -146,7 +149,7 @@ interface Look {
 
 const DECIDED_ELSEWHERE = "decidedElsewhere";
 
-/** Were the questions of a frame's last turn taken back because they were decided elsewhere? */
+/** Were the questions of a frame's last turn withdrawn because they were decided on the remote server? */
 export function wasDecidedElsewhere({ cursor, turn }: FrameRecord): boolean {
   return isJsonObject(cursor) && member(cursor, DECIDED_ELSEWHERE) === turn;
 }
@@ -155,7 +158,7 @@ function kindOf(app: string): string {
   return `work-elsewhere:${app}`;
 }
 
-// Written by this runtime and by nobody else.
+// Written only by this runtime.
 function readKept(value: JsonValue): Kept {
   return value as unknown as Kept;
 }

@@ -100,7 +100,7 @@ describe("a provider", () => {
     );
   });
 
-  test("whom the rule does not admit decides nothing: the call pauses for those whom it does", async () => {
+  test("whom the rule does not allow decides nothing: the call pauses for those whom it does", async () => {
     const { runner, paid } = scene(() => true, { tool: { approvers: { roles: ["finance"] } } });
     const turn = await runner.send("pay", ana);
     expect(turn.status).toBe("paused");

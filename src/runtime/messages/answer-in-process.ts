@@ -5,8 +5,8 @@ import type { RunContext } from "../run-context.ts";
 import { watchDecision } from "./decision-watch.ts";
 
 /**
- * Lets the agent's provider, or its author's standing approval, answer a question that is already committed.
- * Whoever else decides first wins; if this process dies meanwhile, the question simply waits for a person.
+ * Lets the agent's provider, or `withoutProvider: "run"`, answer a question that is already committed. If somebody else
+ * decides first, that wins; if this process dies meanwhile, the question waits for a person.
  */
 export function answerInProcess(run: RunContext, asked: AskedCall): void {
   const agent = run.agents.get(asked.call.agent);
@@ -19,7 +19,7 @@ export function answerInProcess(run: RunContext, asked: AskedCall): void {
   }
 }
 
-// The gates that the tool's own author set, and the tool's own questions: theirs to approve.
+// The gates of the tool's own author, and the tool's own questions: the author may approve these.
 function isAuthorsOwn({ confirmation }: AskedCall): boolean {
   const { authorOnly, askedByTool } = confirmation.shown;
   return authorOnly === true || askedByTool === true;
@@ -60,7 +60,7 @@ function requestOf({ call, confirmation }: AskedCall): ConfirmationRequest {
 
 function toDecision(id: string, answer: boolean | ToolConfirmation | undefined): DecisionInput | undefined {
   if (answer === true || answer === false) return { id, confirmed: answer };
-  // Only what is plainly a decision is one; anything else leaves the question to people.
+  // Only a valid decision counts; anything else leaves the question to people.
   if (!isJsonObject(answer) || typeof answer.confirmed !== "boolean") return undefined;
   const { confirmed, payload } = answer as ToolConfirmation;
   return { id, confirmed, ...(payload === undefined ? {} : { payload }) };

@@ -15,19 +15,19 @@ import {
 } from "../../protocol/index.ts";
 import type { RunContext } from "../run-context.ts";
 
-/** An answer in a message that was not taken, and why. */
+/** A refused answer in a message, and why. */
 export interface RefusedAnswer {
   readonly id?: string;
-  /** The confirmation that it is about, where there is one of this session. */
+  /** The confirmation that it is about, if it belongs to this session. */
   readonly confirmation?: string;
   readonly code: ErrorCode;
   readonly message: string;
 }
 
-/** What became of the answers in one message. */
+/** The results of the answers in one message. */
 export interface AnswersOutcome {
   readonly refused: readonly RefusedAnswer[];
-  /** Where to watch from: the invocation that goes on, and the events known before it did. */
+  /** Where to watch from: the invocation that continues, and the events known before that. */
   readonly resumed?: { readonly invocation: string; readonly after: number };
 }
 
@@ -39,19 +39,19 @@ export interface AnswersInput {
   readonly invocation?: string | undefined;
 }
 
-/** The question that an answer means, found once and then held on to; or why it means none. */
+/** The question that an answer is about, looked up once; or why there is none. */
 export type Target =
   | {
       readonly given: string;
       readonly id: string;
       readonly invocation: string;
       readonly byCall: boolean;
-      /** The question as it was found; not kept. */
+      /** The question as it was found; not stored. */
       readonly seen?: Snapshot | undefined;
     }
   | ({ readonly given: string } & Pick<RefusedAnswer, "code" | "message">);
 
-/** Finds the question that each answer of a message means. Nothing is decided. */
+/** Finds the question of each answer in a message. Decides nothing. */
 export async function findTargets(
   run: RunContext,
   { session, answers, invocation }: Omit<AnswersInput, "decider">,
@@ -61,7 +61,7 @@ export async function findTargets(
   return targets;
 }
 
-/** Commits every answer of a message as the decision it is on the question it means, each on its own. */
+/** Commits every answer of a message as a decision on its question, independently. */
 export async function takeAnswers(
   run: RunContext,
   input: AnswersInput,
@@ -72,7 +72,7 @@ export async function takeAnswers(
   const undecided = contradicted(input.answers, targets);
   for (const [place, answer] of input.answers.entries()) {
     const found = targets.find(({ given }) => given === answer.id);
-    // The first decision moves the session: what was seen of the others is old then.
+    // The first decision changes the session, so the records of the others are out of date.
     const target =
       place > 0 && found !== undefined && "seen" in found ? { ...found, seen: undefined } : found;
     if (target !== undefined && "id" in target && undecided.has(target.id)) {
@@ -92,7 +92,7 @@ const CONTRADICTION = {
     "The message answers this question twice with different answers, by its own id and by the call's id.",
 } as const;
 
-/** The questions that a message says different things about, under their different ids: it decides none of them. */
+/** The questions that a message answers twice and differently, by different ids: none of them is decided. */
 function contradicted(
   answers: readonly AnsweredConfirmation[],
   targets: readonly Target[],
@@ -166,7 +166,7 @@ function unknownTo(given: string): Pick<RefusedAnswer, "code" | "message"> {
   return { code: "unknown-confirmation", message: `No confirmation of this session has the id ${given}.` };
 }
 
-// Whoever knows only the call must learn by which id its open question is answered.
+// A client that knows only the call must be told the id of its open question.
 function withOpenQuestion(refusal: RefusedDecision): RefusedDecision {
   const { call, confirmation, message } = refusal;
   const open = call?.confirmation;
@@ -176,7 +176,7 @@ function withOpenQuestion(refusal: RefusedDecision): RefusedDecision {
   return { ...refusal, message: `${message} ${advice}` };
 }
 
-/** Where a question was closed: the stored outcome of its decision is what the session says from there on. */
+/** The event at which a question was closed; the stored outcome follows after it. */
 export async function closedAt(run: RunContext, session: string, id: string): Promise<number> {
   const events = await run.engine.ledger.events(session);
   return (

@@ -10,7 +10,7 @@ export type TurnOf = (
   collected: Collected,
 ) => Promise<Turn>;
 
-/** Shows a decision to the host program. The turn after it is watched only if somebody asks for it. */
+/** The result of a decision for the host program. The turn after it is watched only if `finished` is read. */
 export function decisionResult(run: RunContext, decided: Decided, turnOf: TurnOf): DecisionResult<Turn> {
   const { ok, call, confirmation, session, repeated } = decided;
   const where = { session: call.session, invocation: confirmation.invocation };
@@ -19,7 +19,7 @@ export function decisionResult(run: RunContext, decided: Decided, turnOf: TurnOf
     return turnOf(where, await collectRun(run, { ...where, after }));
   };
   const finishAlive = (): Promise<Turn> => {
-    // Whoever waits for this is not done, even if nothing else keeps the process alive.
+    // Keeps the process alive while somebody waits for this.
     const release = run.hold();
     return finish().finally(release);
   };
@@ -31,7 +31,7 @@ export function decisionResult(run: RunContext, decided: Decided, turnOf: TurnOf
     get finished() {
       if (finished === undefined) {
         finished = finishAlive();
-        // Whoever ignores it loses nothing, not even the process when the Runner is closed meanwhile.
+        // It may be ignored: a rejection when the Runner closes must not end the process.
         finished.catch(() => {});
       }
       return finished;

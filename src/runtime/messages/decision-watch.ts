@@ -1,6 +1,6 @@
 import type { RunContext } from "../run-context.ts";
 
-/** Tells when there is no point in asking any longer. */
+/** Tells a provider when its answer is no longer needed. */
 export interface DecisionWatch {
   /** Aborts when somebody, anywhere, has closed the question, or the Runner is being closed. */
   readonly signal: AbortSignal;
@@ -22,7 +22,7 @@ export function watchDecision({ engine, closing }: RunContext, confirmationId: s
     const snapshot = await ledger.load({ confirmation: confirmationId });
     if (snapshot?.confirmation?.status !== "requested") end("decided elsewhere");
   };
-  // A look that fails is made up for by the next change; until then the provider is merely not interrupted.
+  // A failed check is repeated at the next change; until then the provider is not interrupted.
   const lookAgain = (): void => void look().catch(() => {});
   const onClosing = (): void => end("the Runner is closing");
   const stopChanges = ledger.onChange(lookAgain);

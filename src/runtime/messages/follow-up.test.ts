@@ -46,7 +46,7 @@ function asked({ requests }: StrictModel): readonly (readonly string[])[] {
 }
 
 describe("words beside an answer", () => {
-  test("are said although whoever sent them has left before the call ended", async () => {
+  test("are sent although the client has left before the call ended", async () => {
     const { pay, begun, letGo } = slowPay();
     const model = play([call("pay")], "Paid.", "You are welcome.");
     const runner = makeRunner({ agent: new Agent({ name: "a", model, tools: [pay] }) });
@@ -60,7 +60,7 @@ describe("words beside an answer", () => {
     await expect.poll(() => asked(model)).toEqual([["pay"], ["pay"], ["thanks"]]);
   });
 
-  test("are said by the next process, once, where the first was closed before the call ended", async () => {
+  test("are sent by the next process, once, if the first was closed before the call ended", async () => {
     const ledger = `sqlite:${await resources.folder()}/later.db`;
     const { pay, begun, letGo } = slowPay();
     const before = play([call("pay")], "Paid.");
@@ -92,7 +92,7 @@ describe("words beside an answer", () => {
     expect(await sending).toMatchObject({ text: "You are welcome." });
   });
 
-  test("that cannot be said now are not given up: a ledger that fails for a moment loses none of them", async () => {
+  test("that cannot be sent now stay stored: a ledger that fails for a moment loses none of them", async () => {
     const inner = await createLedger("memory:");
     let fails = true;
     const ledger = wrapLedger(inner, {

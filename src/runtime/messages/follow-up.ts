@@ -17,7 +17,7 @@ import type { RunContext } from "../run-context.ts";
 import { activityOf } from "../streaming/index.ts";
 import type { Submission } from "./submit.ts";
 
-/** Words that stood beside answers, and the run after which they are to be said. */
+/** Text that came with answers, and the run after which it becomes a message. */
 export interface FollowUp {
   readonly session: SessionName;
   readonly sessionKey: string;
@@ -29,24 +29,24 @@ export interface FollowUp {
   readonly whilePending: "converse" | "cancel";
 }
 
-/** Says words as the user's message, under a key that lets them be said once. */
+/** Sends text as the user's message, with a key so that it is sent once. */
 export type SendFollowUp = (words: FollowUp, once: IdempotentRequest) => Promise<Submission>;
 
-/** Where words wait: told to whoever sent them only after this, so that no crash loses what was taken. */
+/** Stores text that waits. The sender gets an answer only after this, so that a crash loses nothing. */
 export async function storeFollowUp(
   run: RunContext,
   words: FollowUp,
   once: IdempotentRequest | undefined,
 ): Promise<StoredItem> {
   const { app, engine } = run;
-  // Sent again under its own key, it is the same item.
+  // A repetition with its own key is the same item.
   const id = once === undefined ? run.newId() : valueDigest(engine.ledger.digestKey, { ...once });
   const value = JSON.parse(JSON.stringify(words)) as JsonObject;
   await engine.ledger.putItem({ kind: kindOf(app), id, value }, 0);
   return (await engine.ledger.item(kindOf(app), id)) ?? { kind: kindOf(app), id, value, version: 1 };
 }
 
-/** Says what was kept, as soon as the session has time for it. Whoever else says it too is told of the same run. */
+/** Sends stored text as soon as the session is free. If another process sends it too, both get the same run. */
 export async function sendFollowUp(
   run: RunContext,
   item: StoredItem,
@@ -66,8 +66,8 @@ export async function sendFollowUp(
 }
 
 /**
- * Says what processes that are gone have left unsaid. Waits for no session: the round of work that asks for this may
- * be what would set it free. One that fails stays kept, and keeps none of the others back.
+ * Sends stored text of dead processes. Does not wait for busy sessions, because the current round of work may be what
+ * frees them. If one fails, it stays stored, and the others continue.
  */
 export async function sendWaitingFollowUps(run: RunContext, say: SendFollowUp): Promise<void> {
   const { ledger } = run.engine;
@@ -86,7 +86,9 @@ export async function sendWaitingFollowUps(run: RunContext, say: SendFollowUp): 
   if (failures.length > 0) throw failures[0];
 }
 
-/** Undefined if the session is busy. Only what can never be said is given up; all else that fails stays kept. */
+/**
+ * Undefined if the session is busy. Text that can never be sent is dropped; after any other failure it stays stored.
+ */
 async function sayNow(run: RunContext, item: StoredItem, say: SendFollowUp): Promise<Submission | undefined> {
   const { app, engine } = run;
   const once = { principal: "follow-up", route: app, key: item.id, requestDigest: item.id };
@@ -106,7 +108,7 @@ function kindOf(app: string): string {
   return `follow-up:${app}`;
 }
 
-// Written by this runtime and by nobody else.
+// Written only by this runtime.
 function wordsOf(value: JsonValue): FollowUp {
   if (isJsonObject(value)) return value as JsonObject & FollowUp;
   throw new CountersignError("internal", "A stored follow-up message cannot be read.");

@@ -1,9 +1,7 @@
 /**
- * Messages: what a client sends, taken apart.
- * Decided here: which parts of a message answer a question and which are words;
- * what happens when words stand beside answers; how a provider in this process answers;
- * which request headers travel with a run; and what a decision returns to its sender.
- * Decisions themselves are the engine's (`engine/decisions`).
+ * Client messages. Decided here: which parts of a message are answers and which are text; what happens to text beside
+ * answers; how a provider in this process answers; which request headers a run carries; and what a decision returns to
+ * its sender. Decisions themselves are in `engine/decisions`.
  */
 
 export { answerInProcess } from "./answer-in-process.ts";

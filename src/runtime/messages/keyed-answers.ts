@@ -20,9 +20,9 @@ import { type AnswersInput, type AnswersOutcome, findTargets, type Target, takeA
 const KIND = "answers-outcome";
 
 /**
- * Takes the answers of a message that came under a key. Which questions they mean is bound to the key before the first
- * is decided, and what came of them is kept. The same request again gets that and decides nothing; only where a crash
- * came in between does it complete the first one, for the very questions that were found then.
+ * Takes the answers of a message with a key. The questions that they are about are bound to the key before the first is
+ * decided, and the results are stored. The same request again gets these results and decides nothing. Only after a
+ * crash in between does it complete the first request, for exactly the questions that were found then.
  */
 export async function takeAnswersOnce(
   run: RunContext,
@@ -54,7 +54,7 @@ function toMeaning(targets: readonly Target[]): JsonValue {
   };
 }
 
-// Both were written here and by nobody else.
+// Both are written only here.
 function targetsIn(meaning: JsonValue): readonly Target[] {
   const targets = isJsonObject(meaning) ? member(meaning, "targets") : undefined;
   return isJsonArray(targets) ? (targets as unknown as readonly Target[]) : [];

@@ -1,8 +1,8 @@
 import { type DecodedAnswers, decodeAnswers } from "../../protocol/index.ts";
 
 /**
- * A user's message, taken apart once. A class, so that nothing that came as JSON can pass for one: its words have been
- * checked to hold no results.
+ * A user's message, parsed once. A class, so that no JSON can pass for one: its text has been checked to contain no
+ * results.
  */
 export class ReadMessage implements DecodedAnswers {
   readonly decisions: DecodedAnswers["decisions"];

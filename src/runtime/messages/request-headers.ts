@@ -1,6 +1,6 @@
 import { Agent, type AgentTree } from "../agents/index.ts";
 
-/** Where a request's headers are read, by their names in any case; the platform's `Headers` is one. */
+/** The headers of a request, by name in any case; the platform's `Headers` is one. */
 export interface HeaderSource {
   get(name: string): string | null | undefined;
 }
@@ -15,8 +15,8 @@ const REMEMBERED_MS = 24 * 60 * 60 * 1000;
 
 /**
  * The headers of the requests that began runs in this process: only those that a toolset of the app names, for at most
- * a day. They may be secrets, so they are in no ledger and no other process knows them; whoever needs them and does not
- * find them must not go on as if there had been none.
+ * a day. They may be secrets, so they are never stored, and no other process knows them. A tool that needs them and
+ * does not find them must not continue without them.
  */
 export class RequestHeaders {
   readonly #names: readonly string[];
@@ -33,7 +33,7 @@ export class RequestHeaders {
     this.#now = now;
   }
 
-  /** Takes note of a request before anything of its run is done; of none where nothing is known of it. */
+  /** Stores the headers of a request in memory before its run starts. */
   remember(invocation: string, source: HeaderSource | undefined): void {
     if (this.#names.length === 0 || source === undefined) return;
     this.#forgetOld();
@@ -44,7 +44,7 @@ export class RequestHeaders {
     this.#runs.set(invocation, { values, at: this.#now() });
   }
 
-  /** By their names in small letters; undefined where this process did not take the request, or no longer knows. */
+  /** By lower-case name; undefined if this process did not receive the request, or no longer knows it. */
   of(invocation: string): ReadonlyMap<string, string> | undefined {
     const known = this.#runs.get(invocation);
     return known === undefined || this.#isOld(known) ? undefined : known.values;
@@ -63,5 +63,5 @@ export class RequestHeaders {
   }
 }
 
-/** Of a run that no request began. */
+/** For a run without a request. */
 export const NO_HEADERS: HeaderSource = { get: () => undefined };

@@ -51,7 +51,7 @@ describe("a session that is full", () => {
     expect(made).toMatchObject({ ok: false, code: "session-full" });
   });
 
-  test("keeps no answer of a model that it has no room for: the run ends and says so", async () => {
+  test("stores no answer of a model that does not fit: the run ends with an error", async () => {
     const { runner } = talker([LONG, "short"], { maxSessionBytes: 10_000 });
     expect(await runner.send("hello", ana)).toMatchObject({
       status: "failed",
@@ -72,7 +72,7 @@ describe("a session that is full", () => {
     expect(runs).toBe(0);
   });
 
-  test("does not make a call that ran a failure: the model is told that its result was not kept", async () => {
+  test("does not make a call that ran a failure: the model is told that its result was not stored", async () => {
     const read = tool({ name: "read", description: "", execute: () => LONG });
     const { model, runner } = talker([[call("read")], "Read."], { maxSessionBytes: 10_000 }, [read]);
     expect(await runner.send("hello", ana)).toMatchObject({ status: "completed", text: "Read." });
@@ -81,7 +81,7 @@ describe("a session that is full", () => {
     ]);
   });
 
-  test("is so after about sixteen megabytes, if nothing is said", async () => {
+  test("is full after about sixteen megabytes by default", async () => {
     const { runner } = talker(Array.from({ length: 67 }, () => "ok"));
     const message = "m".repeat(1_000_000);
     let taken = 0;
@@ -166,7 +166,7 @@ async function asked(execute: () => unknown) {
 describe("a question in a session that is full by the time it is answered", () => {
   const byAna = { by: { id: "ana" } };
 
-  test("a denial is told as a denial, and not as a call that ran", async () => {
+  test("a denial is reported as a denial, and not as a call that ran", async () => {
     let runs = 0;
     const { runner, id } = await asked(() => ++runs);
     const { finished } = await runner.deny(id, { ...byAna, reason: "n".repeat(4_000) });
@@ -186,7 +186,7 @@ describe("a question in a session that is full by the time it is answered", () =
     expect(await stored(runner)).toContain("the session is full");
   });
 
-  test("how a call failed is told as a failure", async () => {
+  test("a failed call is reported as a failure", async () => {
     const { runner, id } = await asked(() => {
       throw new Error("e".repeat(6_000));
     });

@@ -52,7 +52,7 @@ describe("talking while something is pending", () => {
     ]);
   });
 
-  test("when the decision comes, the result stands in the call's place, and one line at the end tells of it", async () => {
+  test("after the decision, the result is placed after its call, and one line at the end points to it", async () => {
     const { runner, model, paid } = scene([[call("pay", { n: 1 }, "c1")], "It waits.", "Paid at last."]);
     const first = await runner.send("pay", ana);
     await runner.send("and?", { ...ana, session: first.session });

@@ -31,7 +31,7 @@ import { takeAnswersOnce } from "./keyed-answers.ts";
 import type { ReadMessage } from "./read-message.ts";
 import type { HeaderSource } from "./request-headers.ts";
 
-/** A message for a session: words, answers to confirmations, or both. */
+/** A message for a session: text, answers to confirmations, or both. */
 export interface SubmitInput {
   readonly session: SessionName;
   readonly message: ReadMessage;
@@ -40,24 +40,24 @@ export interface SubmitInput {
   readonly stateDelta?: JsonObject;
   readonly invocation?: string;
   readonly whilePending: "converse" | "cancel";
-  /** Sent again under the same key, the message is not taken again: the run that it started is watched. */
+  /** If it is repeated with the same key, the message is not taken again; the first run is watched. */
   readonly once?: IdempotentRequest;
-  /** Of the request that brought the message; nothing is known of them if nothing is said. */
+  /** The headers of the message's request; unknown if not given. */
   readonly requestHeaders?: HeaderSource;
 }
 
-/** A message that was taken, and where to watch what comes of it. */
+/** An accepted message, and where to watch its run. */
 export interface Submission {
   readonly sessionKey: string;
   readonly refused: readonly RefusedAnswer[];
   readonly warnings: readonly string[];
-  /** Undefined when nothing was set in motion. */
+  /** Undefined if nothing was started. */
   readonly run?: { readonly invocation: string; readonly after: number };
-  /** Words beside answers: said once what was answered has come to rest, whether or not anybody waits for it. */
+  /** Text beside answers: sent once the answered run has stopped, whether or not anybody waits. */
   readonly afterwards?: Promise<Submission>;
 }
 
-/** Takes a message: answers are decided, words become the user's message and start a run. */
+/** Takes a message: answers are decided; text becomes the user's message and starts a run. */
 export async function submit(run: RunContext, said: SubmitInput): Promise<Submission> {
   const input = { ...said, whilePending: whilePendingFor(said) };
   const { decisions, refused, warnings, rest } = input.message;
@@ -91,7 +91,7 @@ export async function submit(run: RunContext, said: SubmitInput): Promise<Submis
   };
 }
 
-// Talking on withdraws one's own questions; to withdraw another's takes the right to.
+// A new message withdraws the sender's own questions; withdrawing those of others needs the right to.
 function whilePendingFor({ whilePending, decider: { by } }: SubmitInput): SubmitInput["whilePending"] {
   return by.onBehalfOf === undefined || mayJudge(by) ? whilePending : "converse";
 }
@@ -119,12 +119,12 @@ async function sayAfterwards(
   const item = await storeFollowUp(run, words, once);
   const atRest = collectRun(run, { session: session.key, ...resumed });
   const said = unlessClosed(run.closing, atRest).then(() => sendFollowUp(run, item, sayer(run)));
-  // Nobody may be waiting; what fails here stays kept, and any worker says it.
+  // Nobody may be waiting for this; after a failure the text stays stored, and any worker sends it.
   said.catch(() => {});
   return { afterwards: said };
 }
 
-/** Says words that were kept as the user's message. */
+/** Sends stored text as the user's message. */
 export function sayer(run: RunContext): SendFollowUp {
   return async (words, once) => {
     const known = await run.engine.ledger.load({ session: words.session });
@@ -138,7 +138,7 @@ function askerOf({ by: { id, kind, authenticated } }: Decider): Asker {
   return { id, kind, authenticated };
 }
 
-// A question is raised by the gate and by nothing else; a model shown one might take it for real.
+// Only the gate creates questions; a model that sees one might take it for real.
 function refuseReservedCalls(parts: readonly Part[]): void {
   const reserved = parts.find(({ functionCall }) => isReservedName(functionCall?.name ?? ""))?.functionCall;
   if (reserved === undefined) return;
@@ -149,7 +149,7 @@ function refuseReservedCalls(parts: readonly Part[]): void {
   );
 }
 
-// The key itself is used up by the answers; the words beside them have one of their own.
+// The answers use the key itself; the text beside them has its own.
 function beside(input: Words): Words {
   const { once } = input;
   return once === undefined ? input : { ...input, once: { ...once, route: `${once.route}#beside` } };
@@ -167,7 +167,7 @@ function toRefused({
   return { code, message, ...(id === undefined ? {} : { id }) };
 }
 
-/** Words of a message, on their own. */
+/** The text of a message, without answers. */
 type Words = Omit<SubmitInput, "message">;
 
 async function begin(
@@ -234,7 +234,7 @@ function toSubmission(response: JsonValue): Submission {
 // However long its turns, the last agent to speak is among these.
 const RECENT_EVENTS = 100;
 
-/** Whoever the conversation was handed to last, if it could be handed there from the root; else the root. */
+/** The agent that the conversation was handed to last, if it can be reached from the root; else the root. */
 async function answeringAgent({ engine, agents }: RunContext, { key }: SessionRecord): Promise<AnyAgent> {
   const { root } = agents;
   if (root.kind !== "llm" || root.subAgents.length === 0) return root;
@@ -243,7 +243,7 @@ async function answeringAgent({ engine, agents }: RunContext, { key }: SessionRe
   return (last === undefined ? undefined : agents.get(last.author)) ?? root;
 }
 
-// The runs end with their questions: going on with them would keep the user's new message waiting.
+// The runs end with their questions; continuing them would make the user's new message wait.
 async function withdrawOpen({ engine }: RunContext, { key }: SessionRecord): Promise<void> {
   const { items } = await engine.ledger.confirmations({ state: "open", session: key }, { limit: 100 });
   const invocations = new Set(items.map(({ confirmation }) => confirmation.invocation));

@@ -31,7 +31,7 @@ function heldModel() {
   };
 }
 
-test("a model that hangs is given up after ten minutes; its session can be used, and what it says later is not told", async () => {
+test("a model that hangs is stopped after ten minutes; its session can be used, and later output is discarded", async () => {
   const clock = new ManualClock();
   const { model, signals, give } = heldModel();
   const runner = makeRunner({ agent: new Agent({ name: "bot", model }), clock });
@@ -52,7 +52,7 @@ test("a model that hangs is given up after ten minutes; its session can be used,
   expect(JSON.stringify(events)).not.toContain("far too late");
 });
 
-test("each piece of a model's answer gives it the whole time anew", async () => {
+test("each piece of a model's answer restarts the timeout", async () => {
   const clock = new ManualClock();
   const { model, signals, give } = heldModel();
   const runner = makeRunner({ agent: new Agent({ name: "bot", model }), clock, modelTimeoutMs: MINUTE_MS });

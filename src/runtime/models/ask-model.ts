@@ -5,7 +5,7 @@ import { modelOf, type RunContext } from "../run-context.ts";
 import type { Model, ModelChunk, ModelRequest } from "./model.ts";
 import { wellFormed } from "./well-formed.ts";
 
-/** Pieces have some JSON around them each: so much more than the whole they may have together. */
+/** Each piece has some JSON around it, so all pieces together may be this much larger than the whole. */
 const PIECES_SHARE = 16;
 
 /** One question to the agent's model. */
@@ -19,7 +19,7 @@ export interface ModelQuestion {
   readonly after: number;
 }
 
-/** Asks the model, hooks around it; pieces of text go to whoever watches. A failure is a chunk that says so. */
+/** Asks the model, with hooks; pieces of text go to watchers. A failure becomes an error chunk. */
 export async function askModel(question: ModelQuestion): Promise<ModelChunk> {
   const { run, agent, ctx, request } = question;
   const hooks = [run.hooks, agent.hooks];
@@ -38,7 +38,7 @@ export async function askModel(question: ModelQuestion): Promise<ModelChunk> {
   }
 }
 
-/** Throws `too-large` for more than one answer may have. */
+/** Throws `too-large` if the answer is over the limit. */
 export function checkSize(parts: readonly Part[], maxBytes: number): void {
   const bytes = bytesOf(parts);
   if (bytes <= maxBytes) return;
@@ -48,7 +48,7 @@ export function checkSize(parts: readonly Part[], maxBytes: number): void {
   );
 }
 
-// A name stands in the ledger by itself, where not every store has room for a NUL. No tool has one in its name.
+// A name is stored as plain text, and not every store accepts a NUL. No tool has one in its name.
 function withStorableName(part: Part): Part {
   const { functionCall } = part;
   if (functionCall?.name.includes("\0") !== true) return part;
@@ -76,7 +76,7 @@ async function generate(question: ModelQuestion): Promise<ModelChunk> {
   return last;
 }
 
-/** The model's chunks, as long as it is never silent for too long and the run goes on. What comes later is not waited for. */
+/** The model's chunks, until it is silent for too long or the run stops. Later chunks are ignored. */
 async function* chunksInTime(
   { run, frame, request }: ModelQuestion,
   model: Model,

@@ -1,9 +1,7 @@
 /**
- * Models: the interface, and one request to one.
- * A provider's protocol lives behind the interface and nowhere else.
- * Decided here: how long a model may take and how much it may say; what of its answer is well formed;
- * in which order hooks see request and response.
- * Every model passes `model.contract.ts`.
+ * Models: the interface, and one request to one. A provider's protocol lives behind the interface and nowhere else.
+ * Decided here: how long a model may take and how long its answer may be; which parts of its answer are well formed; in
+ * which order hooks see request and response. Every model passes `model.contract.ts`.
  */
 
 export { askModel, checkSize } from "./ask-model.ts";

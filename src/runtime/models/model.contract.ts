@@ -6,21 +6,21 @@ import type { Model, ModelChunk, ModelRequest, ToolDeclaration } from "./model.t
 export type ProviderPlay =
   /** Answers with a text, piece by piece where it is asked to stream. */
   | { readonly kind: "text"; readonly pieces: readonly string[] }
-  /** Calls tools, after a text if there is one; sealed: with something that only the provider understands. */
+  /** Calls tools, after a text if there is one; sealed: with data that only the provider understands. */
   | {
       readonly kind: "calls";
       readonly calls: readonly FunctionCall[];
       readonly text?: string;
       readonly sealed?: boolean;
     }
-  /** Fails, in a way that may pass or in one that will not. */
+  /** Fails, temporarily or permanently. */
   | { readonly kind: "failure"; readonly retryable: boolean }
   /** Takes the request and never answers. */
   | { readonly kind: "silence" }
   /** Begins to stream a text, and the connection breaks. */
   | { readonly kind: "cut"; readonly piece: string };
 
-/** What a model brings to the suite, made anew for every case. */
+/** What a model provides to the suite, created for every case. */
 export interface ModelSubject {
   readonly model: Model;
   /**
@@ -32,7 +32,7 @@ export interface ModelSubject {
   readonly arrival: () => Promise<void>;
 }
 
-/** One promise of the interface; `run` throws where it is not kept. */
+/** One requirement of the interface; `run` throws if it is not met. */
 export interface ModelCase {
   /** A claim about behaviour. */
   readonly name: string;
@@ -58,7 +58,7 @@ const LOOK_UP: FunctionCall = { id: "call_look", name: "look", args: {} };
 
 const STREAMED = [false, true] as const;
 
-/** Every promise of `Model`, one case each, free of any test runner. A model runs them all. */
+/** All requirements of `Model`, one case each, for any test runner. */
 export const modelContract: readonly ModelCase[] = [
   {
     name: "a text answer that is not streamed is one whole chunk",

@@ -1,6 +1,6 @@
 import type { Content, JsonObject, Part } from "../../protocol/index.ts";
 
-/** A tool as the model is told of it. */
+/** A tool's declaration for the model. */
 export interface ToolDeclaration {
   readonly name: string;
   readonly description: string;
@@ -13,24 +13,25 @@ export interface ModelRequest {
   readonly instruction?: string;
   readonly contents: readonly Content[];
   readonly tools: readonly ToolDeclaration[];
-  /** Provider settings (temperature and the like), handed through as they are. */
+  /** Provider settings (temperature and the like), passed on unchanged. */
   readonly config?: JsonObject;
 }
 
 /**
- * A piece of a model's answer. Partial chunks carry text as it comes; the last chunk is not partial and
- * carries everything: all text, all calls, and whatever else the provider wants to see again.
+ * A piece of a model's answer. Partial chunks carry text as it comes; the last chunk is not partial and carries
+ * everything: all text, all calls, and everything else that the provider needs to get back.
  */
 export interface ModelChunk {
   readonly parts: readonly Part[];
   readonly partial?: boolean;
   readonly finishReason?: string;
   readonly usageMetadata?: JsonObject;
-  /** The provider answered, but with a refusal or a fault instead of content. */
+  /** The provider answered with a refusal or an error instead of content. */
   readonly errorCode?: string;
   readonly errorMessage?: string;
 }
 
+/** Options of one request to a model. */
 export interface GenerateOptions {
   readonly signal: AbortSignal;
   /** Give text in pieces as it comes. Without it there is exactly one chunk. */
@@ -38,9 +39,9 @@ export interface GenerateOptions {
 }
 
 /**
- * A language model. Function calls may come without ids; every other part must come back unharmed when it is
- * part of a later request. A failure is a thrown `CountersignError` with code `model-failed`; whether it may
- * pass is in its details: `retryable`, `retryAfterMs`.
+ * A language model. Function calls may have no ids; every other part must be sent back unchanged in later requests. A
+ * failure is a thrown `CountersignError` with code `model-failed`; its details say whether to retry: `retryable`,
+ * `retryAfterMs`.
  */
 export interface Model {
   readonly name: string;

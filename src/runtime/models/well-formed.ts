@@ -1,8 +1,8 @@
 import { isJsonArray, isJsonObject, type JsonValue } from "../../protocol/index.ts";
 
 /**
- * The same value with every half of a character replaced by U+FFFD. Models that write by tokens now and then leave one;
- * no UTF-8 can hold it, so it could be neither stored nor shown. What is whole already is returned as it is.
+ * The same value with every lone surrogate replaced by U+FFFD. Models sometimes produce one; it cannot be encoded as
+ * UTF-8, so it could be neither stored nor shown. A value without any is returned unchanged.
  */
 export function wellFormed<Value extends JsonValue>(value: Value): Value;
 export function wellFormed(value: JsonValue): JsonValue {

@@ -1,9 +1,9 @@
 import { type CallRecord, isAnswered, type Ledger } from "../../engine/index.ts";
 
-/** Is anything of an invocation under way, waiting for people, or is it over? */
+/** Is an invocation running, waiting for people, or over? */
 export interface Activity {
   readonly state: "active" | "paused" | "ended";
-  /** Calls that started and whose end is not known: nothing goes on until a person settles them. */
+  /** Calls with an unknown outcome: the run waits until a person settles them. */
   readonly unknown: readonly CallRecord[];
 }
 
@@ -13,7 +13,7 @@ export async function activityOf(ledger: Ledger, session: string, invocation: st
   if (frames.some(({ status }) => status !== "waiting")) return { state: "active", unknown: [] };
   const calls = await ledger.calls(frames.flatMap(({ calls: ids }) => ids));
   const busy = calls.some(({ status }) => status === "executing" || status === "ready");
-  // Its last answer came between the two reads: what was read as waiting goes on.
+  // Its last answer came between the two reads, so it continues.
   const answered = new Set(calls.filter(({ status }) => isAnswered(status)).map(({ id }) => id));
   const stale = frames.some(({ calls: ids }) => ids.length > 0 && ids.every((id) => answered.has(id)));
   return {

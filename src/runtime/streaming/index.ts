@@ -1,8 +1,7 @@
 /**
- * Watching a run: events as they are committed, and text as it comes.
- * Decided here: when a run is over for now, and what a watcher is given in which order.
- * A watcher reads the ledger; the pieces of a text come from this process's memory and are not stored.
- * Whoever stops watching stops nothing.
+ * Watching a run: events as they are committed, and text as it comes. Decided here: when a run has stopped for now, and
+ * what a watcher gets in which order. A watcher reads the ledger; pieces of text come from this process's memory and
+ * are not stored. The run continues if nobody watches.
  */
 
 export { type Activity, activityOf } from "./activity.ts";

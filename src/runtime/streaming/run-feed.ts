@@ -5,12 +5,12 @@ export interface PartialText {
   readonly kind: "partial";
   readonly session: string;
   readonly invocation: string;
-  /** How many events the session had when this passed. */
+  /** How many events the session had at that moment. */
   readonly after: number;
   readonly event: StoredEvent;
 }
 
-/** How far a tool has come. */
+/** The progress of a tool. */
 export interface ToolProgress {
   readonly kind: "progress";
   readonly session: string;
@@ -20,12 +20,12 @@ export interface ToolProgress {
   readonly update: JsonValue;
 }
 
-/** What is told of a run but not stored. */
+/** Events of a run that are not stored. */
 export type PassingEvent = PartialText | ToolProgress;
 
 type Listener = (event: PassingEvent) => void;
 
-/** Carries passing events to whoever watches the session in this process. Nobody watching loses nothing. */
+/** Sends transient events to the watchers of a session in this process. */
 export class RunFeed {
   readonly #listeners = new Map<string, Set<Listener>>();
   readonly #pieces = new Map<string, number>();
@@ -34,7 +34,7 @@ export class RunFeed {
     for (const listener of this.#listeners.get(event.session) ?? []) listener(event);
   }
 
-  /** Does anybody watch this session who wants text in pieces? */
+  /** Does any watcher of this session want text in pieces? */
   wantsPieces(session: string): boolean {
     return this.#pieces.has(session);
   }

@@ -3,7 +3,7 @@ import type { ConfirmationRequest } from "../agents/index.ts";
 import { isNested, spokenText } from "../history/index.ts";
 import type { RunEvent } from "./watch-run.ts";
 
-/** What happens in a run, as a program shows it. */
+/** What happens in a run, for user interfaces. */
 export type StreamEvent =
   | { readonly type: "content-delta"; readonly content: string; readonly agent: string }
   | {
@@ -34,7 +34,7 @@ export type StreamEvent =
   | { readonly type: "error"; readonly code: string; readonly message: string }
   | { readonly type: "complete"; readonly content: string };
 
-/** Turns a run's events into the pieces a program shows. Text that came in pieces is not repeated whole. */
+/** Turns a run's events into pieces for user interfaces. Text that came in pieces is not repeated as a whole. */
 export async function* toStream(events: AsyncIterable<RunEvent>): AsyncGenerator<StreamEvent> {
   const said: string[] = [];
   const inPieces = new Set<string>();
@@ -55,7 +55,7 @@ export async function* toStream(events: AsyncIterable<RunEvent>): AsyncGenerator
   yield { type: "complete", content: said.join("\n") };
 }
 
-/** Was this text told already, piece by piece? A piece itself was not. */
+/** Was this text already sent in pieces? */
 function toldInPieces(
   speakers: Set<string>,
   { kind, event }: Exclude<RunEvent, { kind: "progress" }>,

@@ -58,7 +58,7 @@ describe("streaming", () => {
     expect(events.at(-1)).toEqual({ type: "complete", content: "I look.\nI saw." });
   });
 
-  test("of branches that speak at the same time, each text is told once", async () => {
+  test("of branches that speak at the same time, each text is sent once", async () => {
     const subAgents = ["left", "right"].map((name) => new Agent({ name, model: play(`I am ${name}`) }));
     const agent = new ParallelAgent({ name: "both", subAgents });
     const deltas = (await collect(makeRunner({ agent }).stream(said))).filter(
@@ -98,7 +98,7 @@ describe("streaming", () => {
 });
 
 describe("leaving the loop", () => {
-  test("detaches and never cancels: the tool goes on and its result is there for whoever comes back", async () => {
+  test("only detaches: the tool continues, and its result is there later", async () => {
     const end = Promise.withResolvers<void>();
     const dig = tool({
       name: "dig",
@@ -126,7 +126,7 @@ describe("leaving the loop", () => {
     ]);
   });
 
-  test("a client that left is told the rest by the session", async () => {
+  test("a client that left finds the rest in the session", async () => {
     const ledger = `sqlite:${await resources.folder()}/left.db`;
     const pay = tool({
       name: "pay",
@@ -146,7 +146,7 @@ describe("leaving the loop", () => {
   });
 });
 
-test("whoever watches one run is told nothing of another in the same session", async () => {
+test("a watcher of one run gets nothing of another in the same session", async () => {
   const started = Promise.withResolvers<void>();
   const end = Promise.withResolvers<void>();
   const dig = tool({

@@ -7,29 +7,29 @@ import type { PartialText, PassingEvent, ToolProgress } from "./run-feed.ts";
 export interface WatchedRun {
   readonly session: string;
   readonly invocation: string;
-  /** Events up to here are known to whoever watches. */
+  /** The watcher knows the events up to here. */
   readonly after: number;
   /** Text in pieces, too. */
   readonly pieces: boolean;
 }
 
-/** What happens in a run: stored events in order, and what passes, each where it belongs among them. */
+/** What happens in a run: stored events in order, with transient events in between. */
 export type RunEvent =
   | { readonly kind: "stored"; readonly event: StoredEvent }
-  /** An answer of the message that was not taken; told, and not stored. */
+  /** A refused answer of the message; sent, but not stored. */
   | { readonly kind: "refused"; readonly event: StoredEvent }
   | PassingEvent;
 
-/** What a run has come to, as far as it goes without a person. */
+/** The result of a run, up to the point where a person is needed. */
 export interface Collected {
-  /** All that was stored meanwhile. */
+  /** All events stored meanwhile. */
   readonly events: readonly StoredEvent[];
   readonly unknown: readonly CallRecord[];
-  /** How the session stands, where that is known without another look. */
+  /** The session's state, if it is known without another read. */
   readonly rest?: Pick<Rest, "session" | "asked">;
 }
 
-/** Waits until nothing more happens in a run without a person. */
+/** Waits until a run needs a person or ends. */
 export async function collectRun(run: RunContext, watched: Omit<WatchedRun, "pieces">): Promise<Collected> {
   const { session, invocation, after } = watched;
   const { engine, background } = run;
@@ -46,7 +46,7 @@ export async function collectRun(run: RunContext, watched: Omit<WatchedRun, "pie
       const events = await engine.ledger.events(session, { after });
       return { events: eventsOf(events, invocation), unknown };
     }
-    // Another process has it, or a provider is being asked: its next commit is worth another look.
+    // Another process has it, or a provider is being asked: check again after the next commit.
     const stirred = beside === undefined ? change.happened : Promise.race([change.happened, beside]);
     await unlessClosed(run.closed, stirred).finally(change.forget);
   }
@@ -65,10 +65,7 @@ function nextChange(ledger: Ledger): { readonly happened: Promise<void>; readonl
   return { happened, forget };
 }
 
-/**
- * Follows a run until nothing more happens without a person. Leaving the loop only stops the watching: the
- * run goes on. What happens in other processes is seen as well.
- */
+/** Follows a run, in any process, until it needs a person or ends. Leaving the loop only stops watching. */
 export async function* watchRun(run: RunContext, watched: WatchedRun): AsyncGenerator<RunEvent> {
   const { session, invocation, pieces } = watched;
   const { ledger } = run.engine;
@@ -89,7 +86,7 @@ export async function* watchRun(run: RunContext, watched: WatchedRun): AsyncGene
       const { stirs } = run.background;
       const beside = run.background.of(session);
       const updatesBefore = [...updates];
-      // Asked before the events are read: whatever ended the run is then among them.
+      // Checked before the events are read, so that the last event of the run is among them.
       const { state } = await activityOf(ledger, session, invocation);
       const stored = await ledger.events(session, { after });
       for (const event of stored) {
@@ -103,7 +100,7 @@ export async function* watchRun(run: RunContext, watched: WatchedRun): AsyncGene
         yield { kind: "stored", event };
       }
       yield* takeTexts(texts, after);
-      // Those came when their calls were stored already, and so after what was read since.
+      // They came after their calls were stored, so they belong after the events just read.
       yield* takeUpdates(updates, updatesBefore);
       const over = state !== "active" && beside === undefined && stirs === run.background.stirs;
       if (stored.length > 0) {
@@ -111,7 +108,7 @@ export async function* watchRun(run: RunContext, watched: WatchedRun): AsyncGene
       } else if (over && settled) {
         return;
       } else if (over) {
-        // Whoever stored what was read last may be about to ask a provider: one more look when they are done.
+        // The process that stored the last event may be about to ask a provider: check once more when it is done.
         await unlessClosed(run.closed, run.parts.executions.settledIn(invocation));
         settled = true;
       } else {

@@ -3,6 +3,7 @@ import type { AnyAgent } from "../agents/index.ts";
 import { FunctionTool } from "./function-tool.ts";
 import type { Tool, ToolOptions } from "./tool.ts";
 
+/** Options of {@link agentTool}. */
 export type AgentToolOptions = Partial<
   Pick<
     ToolOptions<JsonObject, JsonValue>,
@@ -16,7 +17,7 @@ const REQUEST_SCHEMA: JsonObject = {
   required: ["request"],
 };
 
-/** A tool whose work is another agent's: a pause inside it is a pause of the whole run. */
+/** A tool that runs another agent. A pause inside it pauses the whole run. */
 export class AgentTool extends FunctionTool {
   readonly delegate: AnyAgent;
 
@@ -25,7 +26,7 @@ export class AgentTool extends FunctionTool {
       name: agent.name,
       description: agent.description,
       parameters: REQUEST_SCHEMA,
-      // Handing the work over is a ledger entry and nothing else, so doing it again after a crash is safe.
+      // Delegating is only a ledger entry, so repeating it after a crash is safe.
       idempotent: true,
       ...options,
       execute: () => undefined,
@@ -34,7 +35,7 @@ export class AgentTool extends FunctionTool {
   }
 }
 
-/** Lets an agent be called like a tool, and gated like one. It sees only what it is asked. */
+/** Makes an agent callable as a tool, and gated like one. It sees only its input. */
 export function agentTool(agent: AnyAgent, options: AgentToolOptions = {}): AgentTool {
   return new AgentTool({ ...options, agent });
 }

@@ -9,13 +9,14 @@ import {
 } from "../../protocol/index.ts";
 import { type Tool, tool } from "./tool.ts";
 
-/** The tool's name, and that of the question it puts: `Confirmation.question` is this, and by it UIs know it. */
+/** The name of the tool and of its question: user interfaces recognise it by `Confirmation.question`. */
 export const ASK_USER = "ask_user";
 
+/** Options of {@link askUser}. */
 export interface AskUserOptions {
-  /** Who may answer; whoever talks to the agent if nothing is said. */
+  /** Who may answer. Default: the requester. */
   readonly approvers?: Approvers;
-  /** Questions that nobody has answered by then are told to the model as expired. */
+  /** After this time, unanswered questions expire, and the model is told so. */
   readonly expiresInMs?: number;
 }
 
@@ -45,9 +46,9 @@ const PARAMETERS: JsonObject = {
 };
 
 /**
- * A tool by which the model asks the user questions and waits for the answers, minutes or days. The questions are a
- * confirmation like any other: an approval whose payload is the answers, a denial where the user declines. It changes
- * nothing, so a crash only makes it go on.
+ * A tool with which the model asks the user questions and waits for the answers, for minutes or days. The questions are
+ * a confirmation: an approval has the answers as its payload; a denial means that the user declined. It changes
+ * nothing, so after a crash it simply continues.
  */
 export function askUser(options: AskUserOptions = {}): Tool {
   refuseUnknown("askUser", options, KNOWN_OPTIONS);
@@ -72,7 +73,7 @@ export function askUser(options: AskUserOptions = {}): Tool {
   });
 }
 
-/** The questions in the arguments of a call of {@link askUser}; what is no question is left out. */
+/** The questions in the arguments of a call of {@link askUser}; invalid ones are left out. */
 export function askedQuestions(args: JsonObject): readonly UserQuestion[] {
   const list = member(args, "questions");
   if (!isJsonArray(list)) return [];
@@ -92,7 +93,7 @@ export function answersSchema(questions: readonly UserQuestion[]): JsonObject {
   return { type: "object", properties: Object.fromEntries(properties), additionalProperties: false };
 }
 
-// The choices are told and not enforced: whoever is asked may answer in words of their own.
+// The choices are not enforced: people may answer in their own words.
 function answerSchema({ question, choices, multiple }: UserQuestion): JsonObject {
   const description = choices.length === 0 ? question : `${question} (${choices.join(" | ")})`;
   const about = { title: question, description };

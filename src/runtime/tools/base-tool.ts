@@ -11,13 +11,14 @@ import type { JsonObject } from "../../protocol/index.ts";
 import { refuseReserved, type Tool } from "./tool.ts";
 import type { ToolContext } from "./tool-context.ts";
 
+/** Options of a {@link BaseTool}. */
 export interface BaseToolOptions {
   readonly name: string;
   readonly description: string;
   readonly isLongRunning?: boolean;
 }
 
-/** A tool written as a class. The gate is asked before `runAsync`, and a denial never reaches it. */
+/** A tool written as a class. The gate is asked before `runAsync`; after a denial `runAsync` is not called. */
 export abstract class BaseTool implements Tool {
   readonly name: string;
   readonly description: string;

@@ -12,7 +12,7 @@ import type { ToolContext } from "./tool-context.ts";
 /** The ADK's way of making a tool from a function. */
 export interface FunctionToolOptions<Args, Payload>
   extends Omit<ToolOptions<Args, Payload>, "name" | "execute" | "requireConfirmation"> {
-  /** The function's own name if nothing is said. */
+  /** Default: the function's own name. */
   readonly name?: string;
   readonly requireConfirmation?: boolean | ConfirmationPredicate<Args>;
   readonly execute: (input: Args, toolContext?: ToolContext<Payload>) => unknown;

@@ -2,8 +2,8 @@ import { bytesOf, checkStateKey } from "../../engine/index.ts";
 import { CountersignError, type JsonObject, type JsonValue, toJsonValue } from "../../protocol/index.ts";
 
 /**
- * Session, `user:`, `app:` and `temp:` state as a tool or hook sees it. What it sets is seen by it at once and
- * committed with the result it belongs to; if there is no result, it never happened.
+ * Session, `user:`, `app:` and `temp:` state as a tool or hook sees it. Changes are visible to the tool or hook at once
+ * and are committed with its result; without a result they are dropped.
  */
 export class State {
   readonly #base: JsonObject;
@@ -26,7 +26,7 @@ export class State {
 
   /**
    * Throws `invalid-option` for what is not JSON, `malformed-request` for a key that is too long, `too-large` for more
-   * state than a session may see: nothing could keep it.
+   * state than a session may see.
    */
   set(key: string, value: JsonValue): void {
     checkStateKey(key);

@@ -18,20 +18,21 @@ import { CountersignError, isReservedName, type JsonObject } from "../../protoco
 import type { ToolContext } from "./tool-context.ts";
 import { fromZod3 } from "./zod3.ts";
 
-/** For whom a call is about to run: what a tool's credentials are chosen by. */
+/** For whom a call is about to run: used to choose a tool's credentials. */
 export interface CredentialsContext extends GateContext {
   readonly signal: AbortSignal;
 }
 
-/** A tool as the runtime uses it, of whatever kind. Made by {@link tool}, a toolset or an ADK class. */
+/** A tool of any kind, as the runtime uses it. Made by {@link tool}, a toolset or an ADK class. */
 export interface Tool extends GatedTool {
   readonly description: string;
   readonly isLongRunning: boolean;
-  /** Gets what the body needs to act for somebody; asked only for a call that may run. */
+  /** Gets what the tool needs to act for somebody; called only for a call that may run. */
   credentials?(args: unknown, context: CredentialsContext): unknown;
   run(args: unknown, context: ToolContext): unknown;
 }
 
+/** Decides from the arguments whether a call needs a person. */
 export type ConfirmationPredicate<Args> = (args: Args, context: GateContext) => boolean | Promise<boolean>;
 
 /** A tool: what the model is told, when a person is asked, and what runs. */
@@ -39,7 +40,7 @@ export interface ToolOptions<Args, Payload, Credentials = unknown> {
   readonly name: string;
   readonly description: string;
   readonly parameters?: Parameters<Args>;
-  /** True, or a judgement on the arguments; one that throws means yes. */
+  /** True, or a function of the arguments; if it throws, a person is asked. */
   readonly requireConfirmation?: boolean | ConfirmationPredicate<Args>;
   readonly confirmationHint?: string | ((args: Args) => string);
   /** What an approval's payload must look like: types `ctx.toolConfirmation`, the form and the check. */
@@ -50,18 +51,18 @@ export interface ToolOptions<Args, Payload, Credentials = unknown> {
   readonly expiresInMs?: number;
   /** Arguments that an approver may change. */
   readonly amendable?: true | readonly string[];
-  /** Safe under concurrent calls with one key: may be run again after a crash. */
+  /** Safe to run again with the same key, even concurrently: may be repeated after a crash. */
   readonly idempotent?: boolean;
-  /** Changes nothing, so may be run again after a crash. */
+  /** Changes nothing, so it may be repeated after a crash. */
   readonly readOnly?: boolean;
   readonly secrets?: readonly string[];
   readonly isLongRunning?: boolean;
   /**
-   * Gets what the body needs to act for somebody, such as an access token, as `ctx.credentials`: after the call was
-   * let through and before the body is entered. Never stored. One that throws fails the call, which has not run.
+   * Gets what the tool needs to act for somebody, such as an access token, as `ctx.credentials`. Called after the gate
+   * and before the tool runs. Never stored. If it throws, the call fails without running.
    */
   readonly credentials?: (args: Args, context: CredentialsContext) => Credentials | Promise<Credentials>;
-  /** Enter the tool once more after a denial of its own question, to word the answer. */
+  /** Run the tool once more after a denial of its own question, to word the answer. */
   readonly onDenied?: "invoke";
   readonly execute: (args: Args, context: ToolContext<Payload, Credentials>) => unknown;
 }
@@ -122,7 +123,7 @@ function credentialsOf<Args, Credentials>(
   return given === undefined ? {} : { credentials: (args, context) => given(args as Args, context) };
 }
 
-/** Reads a schema that people or models will be told of, so one that cannot be told is refused here and now. */
+/** Parses a schema that people or models will see. A schema without JSON Schema is refused at once. */
 function describedShape<Args>(toolName: string, given: Parameters<Args> | undefined): Shape<Args> {
   if (given === undefined) return readShape(given);
   const shape = readShape(standardOf(given));

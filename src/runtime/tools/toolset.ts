@@ -3,13 +3,13 @@ import type { AnyAgent } from "../agents/index.ts";
 import { isAgentTool } from "./agent-tool.ts";
 import type { ConfirmationPredicate, Tool } from "./tool.ts";
 
-/** Tools that come together. `tools()` is asked before every model call, so a set may change. */
+/** A group of tools. `tools()` is called before every model call, so a set may change. */
 export interface Toolset {
   readonly name: string;
   tools(): Promise<readonly Tool[]>;
-  /** The agents among its tools, where there are any: a run of theirs may have to go on before the set is asked. */
+  /** The agents among its tools, if any: their runs may have to continue before the set is asked. */
   readonly agents?: readonly AnyAgent[];
-  /** Names of headers of the request that begins a run, which its tools want to know as `ctx.requestHeaders`. */
+  /** Names of request headers that its tools need as `ctx.requestHeaders`. */
   readonly requestHeaders?: readonly string[];
   close?(): Promise<void>;
 }
@@ -22,7 +22,7 @@ export function toolset(name: string, tools: readonly Tool[]): Toolset {
 
 const KNOWN_OPTIONS: ReadonlySet<string> = new Set(["when", "gate"]);
 
-/** The same tools, each behind a confirmation. The originals stay as they are. */
+/** The same tools, each behind a confirmation. The originals are not changed. */
 export function withConfirmation(
   inner: Toolset,
   options: { readonly when?: boolean | ConfirmationPredicate<unknown>; readonly gate?: AuthorGate } = {},
@@ -39,7 +39,7 @@ export function withConfirmation(
   };
 }
 
-// Member by member: a tool written as a class keeps some of them where a copy would not find them.
+// Member by member: a class has some members on its prototype, where a copy would not find them.
 function gated(original: Tool, when: boolean | ConfirmationPredicate<unknown>, gate: AuthorGate): Tool {
   const {
     name,

@@ -111,7 +111,7 @@ test("of an object, what may be left out is not required", () => {
   });
 });
 
-test("zod 4 is none of this: it describes itself", () => {
+test("zod 4 is not handled here: it describes itself", () => {
   expect(isZod3(z4.object({}))).toBe(false);
   expect(isZod3({ type: "object" })).toBe(false);
 });

@@ -3,7 +3,7 @@ import { CountersignError, type JsonObject, toJsonValue } from "../../protocol/i
 
 type Issues = readonly { readonly message: string; readonly path: readonly (string | number)[] }[];
 
-/** A zod 3 schema, as far as it is looked into. Zod 4 describes itself and is not one. */
+/** The part of a zod 3 schema that is used here. Zod 4 can describe itself. */
 interface Zod3Schema {
   readonly _def: Zod3Definition;
   safeParseAsync(
@@ -49,7 +49,7 @@ const inner = (member: string): Writer => {
 const options = (definition: Zod3Definition): readonly JsonObject[] =>
   (definition["options"] as readonly Zod3Schema[]).map(describe);
 
-/** What is written of each kind: of the input, which is what a model gives. Checks in code are not in it. */
+/** The JSON Schema of each kind, for the input, which is what a model sends. Checks in code are not included. */
 const WRITERS: { readonly [typeName: string]: Writer } = {
   ZodString: (definition) => ({ type: "string", ...stringLimits(definition) }),
   ZodNumber: (definition) => numberShape(definition),
@@ -184,7 +184,7 @@ function literal(value: unknown): JsonObject[string] {
   throw new CountersignError("invalid-option", "a literal that is not JSON cannot be sent to a model");
 }
 
-// The compiler writes an enum of numbers both ways round; only the names' values count.
+// The compiler writes a numeric enum in both directions; only the values of names count.
 function enumValues(values: object): readonly (string | number)[] {
   const entries = Object.entries(values) as [string, string | number][];
   return entries.filter(([name]) => Number.isNaN(Number(name))).map(([, value]) => value);

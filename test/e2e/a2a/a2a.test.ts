@@ -66,7 +66,7 @@ describe("a task", () => {
     expect(taskIn(await wire.get(id, { historyLength: 0 })).history ?? []).toEqual([]);
   });
 
-  test("tells of a decision that was taken through another door", async () => {
+  test("shows a decision that was made by another way in", async () => {
     const server = await startA2aServer(resources);
     const [wire, old] = [new Wire(server, { hitl: true }), new Wire(server)];
     const task = await wire.order(DELETE);

@@ -41,7 +41,7 @@ function codeOf({ error }: RpcAnswer): string | undefined {
 }
 
 describe("who may decide over A2A", () => {
-  test("an authenticated person is turned away unless the server takes decisions here, and that is on record", async () => {
+  test("an authenticated person is refused unless the server takes decisions here, and that is journalled", async () => {
     const server = await startA2aServer(resources, { login: true });
     const wire = new Wire(server, { hitl: true, as: ANA });
     const task = await wire.order(DELETE);
@@ -89,7 +89,7 @@ describe("who may decide over A2A", () => {
   });
 });
 
-test("what was imported is no task: nothing of it was run here", async () => {
+test("an imported conversation is not a task: nothing of it ran here", async () => {
   const server = await startA2aServer(resources, { login: true, decisions: true });
   const ana = new Wire(server, { hitl: true, as: ANA });
   const parts = [{ text: "delete a" }];
@@ -112,7 +112,7 @@ test("what was imported is no task: nothing of it was run here", async () => {
   expect((await ana.get(`${key}.1.i1`)).error?.code).toBe(-32001);
 });
 
-test("only a card is told to whoever asks, whatever an agent is called", async () => {
+test("only the card is public, whatever an agent is called", async () => {
   const { runner } = await startA2aServer(resources);
   const app = createA2aApp({ apps: { "agent-card.json": runner, desk: runner } });
   expect(app.isOpen("/a2a/desk/.well-known/agent-card.json")).toBe(true);
@@ -126,7 +126,7 @@ test("only a card is told to whoever asks, whatever an agent is called", async (
 });
 
 describe("a task of somebody else", () => {
-  test("is not there: not to be read, followed, canceled or answered; a try to answer is on record", async () => {
+  test("does not exist for others: it cannot be read, followed, canceled or answered; an attempt to answer is journalled", async () => {
     const server = await startA2aServer(resources, { login: true, decisions: true });
     const ana = new Wire(server, { hitl: true, as: ANA });
     const eve = new Wire(server, { hitl: true, as: { id: "eve" } });
@@ -154,7 +154,7 @@ describe("a task of somebody else", () => {
     await isWaiting(server, ana, task);
   });
 
-  test("without a login nothing but the card is told, and that without the tools", async () => {
+  test("without a login only the card is answered, without the tools", async () => {
     const server = await startA2aServer(resources, { login: true });
     expect((await new Wire(server).post("GetTask", { id: "x" })).status).toBe(401);
     const card = `${server.url}/.well-known/agent-card.json`;

@@ -61,7 +61,7 @@ test("under a base path, tasks and cards are where they are mounted", async () =
   expect((await fetch(`${url}x/.well-known/agent-card.json`)).status).toBe(404);
 });
 
-test("a fault of ours is told in general words", async () => {
+test("an internal error is answered without details", async () => {
   let broken = false;
   const ledger = watchCommits(await createLedger("memory:"), {
     before: () => {

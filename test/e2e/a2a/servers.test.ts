@@ -67,7 +67,7 @@ describe("processes", () => {
     await child.line("ran");
   });
 
-  test("what one server asks is answered at another, and a stream of the first tells of it", async () => {
+  test("a question of one server is answered at another, and a stream of the first shows it", async () => {
     const folder = await resources.folder();
     const [here, there] = await Promise.all([start(folder), start(folder)]);
     const task = await here.wire.order(DELETE);
@@ -115,7 +115,7 @@ describe("processes", () => {
 });
 
 describe("restarts", () => {
-  test("a stream that was cut off is taken up again at a server on the same file", async () => {
+  test("an interrupted stream is resumed at another server on the same file", async () => {
     const ledger = `sqlite:${join(await resources.folder(), "ledger.db")}`;
     const before = await startA2aServer(resources, { ledger });
     const wire = new Wire(before, { hitl: true });

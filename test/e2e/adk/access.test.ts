@@ -119,7 +119,7 @@ test("who may decide and not run may answer, and say nothing else", async () => 
   expect((await as("decider").run("s1", answering)).status).toBe(200);
 });
 
-test("an answer by somebody whom the rule does not admit is refused with the card's address, and stays pending", async () => {
+test("an answer by somebody whom the rule does not allow is refused with the card's link, and stays pending", async () => {
   const runner = new Runner({ agent: cashier, ledger: "memory:" });
   const as = serveTo(runner);
   const ana = as("ana");
@@ -149,7 +149,7 @@ test("who acts for a user counts as having asked, and so does the user", async (
   expect(pending?.requesters).toEqual(["ana", "boss"]);
 });
 
-test("a caller who acts for a user decides in the user's place, and both are on record", async () => {
+test("a caller who acts for a user decides for the user, and both are recorded", async () => {
   const runner = new Runner({ agent: rootAgent, ledger: "memory:" });
   const as = serveTo(runner);
   await as("ana").createSession("s1");

@@ -102,7 +102,7 @@ test("a repeat goes on watching a run that is still at work", async () => {
   expect(await repeat).toEqual(await first);
 });
 
-test("an answer under a key is decided once, and the words beside it are said once", async () => {
+test("an answer with a key is decided once, and the text beside it is sent once", async () => {
   const client = start().client();
   await client.createSession("s1");
   const [id = ""] = asked((await client.run("s1", "reimburse 1500 for hotel")).events);

@@ -108,7 +108,7 @@ test("a stream has one event a chunk, as it happens", async () => {
   expect(chunks.join("")).toMatch(/^(?:data: \{.*\}\n\n){3}$/);
 });
 
-test("a client that leaves in the middle loses nothing: the run goes on", async () => {
+test("the run continues if the client disconnects", async () => {
   const entered = Promise.withResolvers<void>();
   const finish = Promise.withResolvers<void>();
   const slow = tool({
@@ -190,7 +190,7 @@ test("an answer that names another invocation than the request's is refused and 
   expect([status, new Set(events.map(({ invocationId }) => invocationId))]).toEqual([200, new Set([own])]);
 });
 
-test("a refusal beside an answer that counts is told among the events", async () => {
+test("a refused answer beside an accepted one appears among the events", async () => {
   const client = connect(newRunner());
   const id = await paused(client);
   const parts = [...answer("adk-none", { confirmed: true }).parts, ...answer(id, { confirmed: true }).parts];

@@ -77,7 +77,7 @@ test("a session is deleted with its content, and not while a call is at work", a
   expect(await client.run("s1", answer(id, { confirmed: true }))).toMatchObject({ status: 404 });
 });
 
-test("a deleted session's id is not used again, and whoever asks for it is told why", async () => {
+test("a deleted session's id is not used again, and the error says why", async () => {
   const { client } = start();
   await client.createSession("s1", { state: { plan: "gold" } });
   await client.request("DELETE", `${client.sessions}/s1`);
@@ -94,7 +94,7 @@ test("a deleted session's id is not used again, and whoever asks for it is told 
   expect([wrapped.status, await wrapped.json()]).toMatchObject([404, { code: "session-deleted" }]);
 });
 
-test("a member of a state called __proto__ is kept like any other", async () => {
+test("a state member called __proto__ is stored like any other", async () => {
   const { client } = start();
   const one = `${client.sessions}/s1`;
   const text = async (method: string, body: string): Promise<string> =>

@@ -173,7 +173,7 @@ describe("a decision", () => {
     expect(json).toMatchObject({ status: "succeeded", result: { ok: true } });
   });
 
-  test("the same again is answered with the stored one; another is told who decided what and when", async () => {
+  test("a repetition gets the stored one; a different one is told who decided what and when", async () => {
     const server = await startApprovalsServer(resources);
     const { id } = first(await server.say("ana", "transfer 5"));
     const path = `/v1/confirmations/${id}/decision`;
@@ -211,7 +211,7 @@ describe("a decision", () => {
     expect(await refused("ana", stale)).toEqual([403, "not-an-approver"]);
   });
 
-  test("by somebody who may not see it is put on record all the same", async () => {
+  test("by somebody who may not see it is journalled all the same", async () => {
     const server = await startApprovalsServer(resources);
     const { id } = first(await server.say("ana", "transfer 5"));
     await server.ask("bob", "POST", `/v1/confirmations/${id}/decision`, { confirmed: true });

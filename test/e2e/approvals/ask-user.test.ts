@@ -82,7 +82,7 @@ describe("the questions of ask_user", () => {
     expect(await fields[1]?.read("backup")).toEqual({ ok: true, value: "backup" });
   });
 
-  test("that are declined are told to the model, and nothing waits any more", async () => {
+  test("that are declined are reported to the model, and nothing waits any more", async () => {
     const server = await startA2aServer(resources);
     const { id } = await askOnce(server);
     const { finished } = await server.runner.deny(id, { by: { id: "local" }, reason: "busy" });

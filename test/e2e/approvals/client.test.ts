@@ -88,7 +88,7 @@ describe("a refusal", () => {
     await expect(asked).rejects.toMatchObject({ status: 422, code: "malformed-request", field: "limit" });
   });
 
-  test("of a server that is none of ours is still a problem", async () => {
+  test("of another kind of server is still a problem", async () => {
     const client = createClient({
       baseUrl: "http://127.0.0.1",
       fetch: async () => new Response("<html>", { status: 502 }),
@@ -131,7 +131,7 @@ function losing(
 }
 
 describe("a lost connection", () => {
-  test("is told, not tried again, where there is no key", async () => {
+  test("throws, and is not retried, if there is no key", async () => {
     const { approvals } = await openWith();
     const [asked] = await approvals.say("ana", "pay 5");
     const { client, tries } = losing(approvals, 1, "before");

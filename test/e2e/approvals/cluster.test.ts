@@ -21,7 +21,7 @@ test("a decision taken on a server that does not host the app resumes the run on
   expect(session?.events.length).toBeGreaterThan(2);
 });
 
-test("of decisions that reach two servers at once, one stands and every caller is told the same", async () => {
+test("of decisions that reach two servers at once, one wins and every caller gets the same answer", async () => {
   const ledger = `sqlite:${await resources.folder()}/ledger.db`;
   const one = await startApprovalsServer(resources, { ledger });
   const two = await startApprovalsServer(resources, { ledger, name: "desk" });

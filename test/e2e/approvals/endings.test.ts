@@ -21,7 +21,7 @@ async function lose(server: ApprovalsServer): Promise<string> {
 }
 
 describe("a cancellation", () => {
-  test("withdraws the question; by the same person again it is answered with what stands", async () => {
+  test("withdraws the question; the same person again gets the stored withdrawal", async () => {
     const server = await startApprovalsServer(resources);
     const { id } = first(await server.say("ana", "transfer 5"));
     const path = `/v1/confirmations/${id}/cancellation`;
@@ -44,7 +44,7 @@ describe("a cancellation", () => {
 });
 
 describe("a settlement", () => {
-  test("as succeeded gives the call its result; the same again is answered with what stands", async () => {
+  test("as succeeded gives the call its result; the same again gets the stored settlement", async () => {
     const server = await startApprovalsServer(resources);
     const id = await lose(server);
     const path = `/v1/confirmations/${id}/settlement`;
@@ -165,7 +165,7 @@ describe("the context of a confirmation", () => {
   });
 });
 
-test("I am told who I am, and never more than that", async () => {
+test("returns who the caller is, and nothing more", async () => {
   const server = await startApprovalsServer(resources);
   const { json } = await server.ask("meg", "GET", "/v1/me");
   expect(json).toEqual({

@@ -76,7 +76,7 @@ function amountsIn(snapshot: FeedMessage | undefined): readonly number[] {
   return (page?.items ?? []).map(({ args }) => Number(args["amount"])).toSorted((a, b) => a - b);
 }
 
-test("streams end when the records that they told are lost, and a client that comes back is told what is true", async () => {
+test("streams end when records that they sent are lost, and a client that reconnects gets the true state", async () => {
   const loss = await openLoss();
   const reader = await follow(loss);
   await reader.next();
@@ -121,7 +121,7 @@ test("a client that was away while its last record was lost does not go on from 
   expect(amountsIn(snapshot)).toEqual([1, 3, 4]);
 });
 
-test("a client whose last record is still there goes on from it, and is told nothing twice", async () => {
+test("a client whose last record is still there continues from it, and gets nothing twice", async () => {
   const loss = await openLoss();
   const reader = await follow(loss);
   await reader.next();
@@ -132,7 +132,7 @@ test("a client whose last record is still there goes on from it, and is told not
   expect(confirmationIn(await back.next()).args["amount"]).toBe(3);
 });
 
-test("records that a store holds back for a moment are no loss, and are not left out", async () => {
+test("records that a store withholds for a moment are not a loss, and are not left out", async () => {
   const held = { at: Number.POSITIVE_INFINITY, reads: 0 };
   const loss = await openLoss({
     journal: async (range) => {

@@ -21,7 +21,7 @@ function acknowledgement(id: string): string {
   return `/v1/notices/${encodeURIComponent(id)}/acknowledgement`;
 }
 
-test("whoever may decide is told that something was lost, and nothing of whose", async () => {
+test("people who may decide see that something was lost, but not whose", async () => {
   const { server, id } = await openScene();
   for (const person of ["ana", "meg"]) {
     const answer = await server.ask(person, "GET", "/v1/notices");
@@ -41,13 +41,13 @@ test("whoever may decide is told that something was lost, and nothing of whose",
   }
 });
 
-test("administrators are told by which process, and what about", async () => {
+test("administrators see which process detected it, and what was lost", async () => {
   const { server, id } = await openScene();
   const { json } = await server.ask("root", "GET", "/v1/notices");
   expect(json).toMatchObject({ items: [{ id, host: "one", pid: 7, details: [DETAILS] }] });
 });
 
-test("whoever only reads is told nothing, and nobody but an administrator hides it", async () => {
+test("a reader without `decide` sees nothing, and only an administrator hides it", async () => {
   const { server, id } = await openScene();
   expect(await server.ask("watcher", "GET", "/v1/notices")).toMatchObject({ status: 403 });
   for (const person of ["ana", "meg", "watcher", "agent"]) {
@@ -65,7 +65,7 @@ test("an agent hides it from nobody, whatever its scopes are", async () => {
   expect((await server.ask("robot", "GET", "/v1/notices")).json).toMatchObject({ items: [{ id }] });
 });
 
-test("one that was acknowledged is hidden from all; who did so first stands, on record", async () => {
+test("an acknowledged notice is hidden from all; the first acknowledgement is stored", async () => {
   const { server, id } = await openScene();
   const first = await server.ask("root", "POST", acknowledgement(id), {});
   expect(first).toMatchObject({ status: 200, json: { id, acknowledged: { by: "root" } } });

@@ -18,7 +18,7 @@ async function logIn(served: Served, token: string): Promise<Record<string, stri
 }
 
 describe("with tokens", () => {
-  test("whoever says nothing, or something wrong, is told to say who they are", async () => {
+  test("a missing or wrong credential gets 401", async () => {
     const served = await startServed(resources, { mode: "tokens" });
     for (const authorization of [undefined, "Bearer cst_nobody", "Basic YW5hOmFuYQ==", "Bearer"]) {
       const answer = await served.send(
@@ -35,7 +35,7 @@ describe("with tokens", () => {
     expect((await served.send("/healthz")).status).toBe(200);
   });
 
-  test("the ledger knows that people log in, so that its other doors do not go around that", async () => {
+  test("the ledger knows that people log in, so that no other way in bypasses the login", async () => {
     const ledger = await createLedger("memory:");
     resources.add(() => ledger.close());
     await createAuth({ mode: "none", ledger });
@@ -165,7 +165,7 @@ describe("with tokens", () => {
     expect((await served.send("/v1/me", { headers: ana })).status).toBe(200);
   });
 
-  test("whoever has the cookie alone cannot log its owner out", async () => {
+  test("the cookie alone cannot log its owner out", async () => {
     const served = await startServed(resources, { mode: "tokens" });
     const login = await logIn(served, await served.tokenFor("ana"));
     const { cookie = "" } = login;
@@ -173,7 +173,7 @@ describe("with tokens", () => {
     expect((await served.send("/v1/me", { headers: login })).status).toBe(200);
   });
 
-  test("two cookies of one name are nobody's", async () => {
+  test("two cookies of one name do not log anybody in", async () => {
     const served = await startServed(resources, { mode: "tokens" });
     const [ana, bob] = [
       await logIn(served, await served.tokenFor("ana")),
@@ -233,7 +233,7 @@ describe("with tokens", () => {
 });
 
 describe("limits", () => {
-  test("an address that keeps failing is made to wait, and whoever is right is let in all the same", async () => {
+  test("an address that keeps failing must wait, and a valid credential is accepted all the same", async () => {
     const served = await startServed(resources, {
       mode: "tokens",
       app: { limits: { failedLoginsPerMinute: 3 } },

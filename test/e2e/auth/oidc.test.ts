@@ -50,7 +50,7 @@ describe("scopes", () => {
     expect(person?.scopes).toEqual(scopes);
   });
 
-  test("whoever is given none of ours has what the settings say, and nobody else", async () => {
+  test("people without any of our scopes get the default scopes, and nobody else does", async () => {
     const auth = await open({ defaultScopes: ["read"] });
     const scopesOf = async (scope: string): Promise<unknown> =>
       (await auth.authenticate(asking(await issuer.token({ claims: { scope } }))))?.scopes;
@@ -126,7 +126,7 @@ test("the id may be the verified email, and the roles stand where the settings s
   expect(await auth.authenticate(asking(unverified))).toBeUndefined();
 });
 
-test("a key that the issuer took up meanwhile is asked for, and one that it gave up counts no more", async () => {
+test("a new key of the issuer is requested, and a removed one no longer counts", async () => {
   const auth = await open();
   const old = await issuer.token();
   expect(await auth.authenticate(asking(old))).toBeDefined();

@@ -29,7 +29,7 @@ function retryPath(sequence: number, channel = "pager/eu"): string {
   return `/v1/deliveries/${encodeURIComponent(channel)}/${sequence}/retry`;
 }
 
-test("administrators see what was given up, what it was about and why, page by page", async () => {
+test("administrators see failed deliveries, what they were about and why, page by page", async () => {
   const { server, seqs, ids } = await openDeliveries();
   const first = await server.ask("root", "GET", "/v1/deliveries?limit=1");
   expect(first).toMatchObject({ status: 200 });
@@ -66,7 +66,7 @@ test("nobody else does, nor sends anything again", async () => {
   expect((await ledger.deadDeliveries()).items).toHaveLength(2);
 });
 
-test("one that is sent again is due as new, and not among the given up any more", async () => {
+test("a retried delivery is sent like a new one and is no longer listed as failed", async () => {
   const { server, ledger, seqs } = await openDeliveries();
   const [seq = 0, other] = seqs;
   const answer = await server.ask("root", "POST", retryPath(seq), {});

@@ -102,7 +102,7 @@ test("a receiver that was down, fails, is busy and is slow has every message in 
   await child.line("stopped");
 });
 
-test("a receiver that hangs is left and told again", async () => {
+test("a receiver that hangs is disconnected, and the message is sent again", async () => {
   const { receiver, start } = await startReceiver();
   let requests = 0;
   receiver.answer = (response, received) => {

@@ -98,7 +98,7 @@ async function open(engine: Engine): Promise<readonly { readonly id: string; rea
 
 const numbered = (id: number, path = id) => call(id, "delete_file", { arguments: { path: `${path}` } });
 
-test("a flood of calls fills nobody's inbox, and what waits is found again", async () => {
+test("a flood of calls does not fill the inbox, and waiting calls are found again", async () => {
   const { engine, received, send, ask, calls } = await scene([toolNamed("delete_file")]);
   for (let id = 1; id <= 130; id++) send(numbered(id));
   const told = () => received.filter(({ id, result }) => Number(id) > 0 && result !== undefined);
@@ -153,7 +153,7 @@ describe("a name that the server does not list", () => {
   });
 });
 
-describe("a server that lists names which could be taken for each other", () => {
+describe("a server that lists look-alike names", () => {
   test("one that only looks like the gated one waits as well", async () => {
     const { engine, ask, send, calls } = await scene([toolNamed("look"), toolNamed("Delete_File")], {
       require: ["delete_file"],

@@ -75,7 +75,7 @@ describe("the file server from npm behind `countersign mcp`", () => {
     expect(folder.read("note.txt")).toBe("");
   });
 
-  test("a call that nobody approved in its time is told so", async () => {
+  test("a call that nobody approved in time expires, and the client gets that", async () => {
     const folder = makeFolder();
     const { client } = await startGatewayClient(folder, gatedFiles(folder, "--expires", "1s"));
     expect(await client.callTool(writing(folder))).toMatchObject({
@@ -244,7 +244,7 @@ test("asked to end, it lets what runs come to its end, and tells its client", as
   expect(await started.ended()).toMatchObject({ code: 0 });
 });
 
-test("asked to end, what still runs when its grace is over is unknown to whoever looks next", async () => {
+test("a call that still runs when the grace time ends becomes unknown", async () => {
   const folder = makeFolder();
   const peer = await scriptedPeer(folder, [toolNamed("hang")]);
   const args = ["--name", "peer", "--grace", "0", "--", ...peer.command];

@@ -112,7 +112,7 @@ test("an id that is being answered cannot be used again", async () => {
   expect((await send(to, { body, headers })).status).toBe(400);
 });
 
-test("a server that cannot be started is told to whoever wants a session", async () => {
+test("a server that cannot be started fails the request for a session", async () => {
   const answer = await send(await endpoint("/nowhere/at/all"), { body: INITIALIZE });
   expect(answer.status).toBe(502);
   expect(JSON.stringify(await answer.json())).toContain("ENOENT");

@@ -43,7 +43,7 @@ test("killed between the approval and the run, the next one runs it, once, and t
   expect(await peer.calls()).toHaveLength(1);
 });
 
-test("killed in the middle of a run, its outcome is unknown and told so, until a person settles it", async () => {
+test("killed in the middle of a run, its outcome is reported as unknown until a person settles it", async () => {
   const folder = makeFolder();
   const peer = await scriptedPeer(folder, TOOLS);
   const args = ["--name", "peer", "--", ...peer.command];
@@ -77,7 +77,7 @@ test("killed in the middle of a run, its outcome is unknown and told so, until a
   expect(await peer.calls()).toHaveLength(1);
 }, 120_000);
 
-test("killed after the run and before the client was told, the stored result is told to the next identical call", async () => {
+test("killed after the run and before delivery, the next identical call gets the stored result", async () => {
   const folder = makeFolder();
   const peer = await scriptedPeer(folder, TOOLS);
   const args = ["--name", "peer", "--", ...peer.command];
@@ -108,7 +108,7 @@ test("killed after the run and before the client was told, the stored result is 
   expect(await anew).toMatchObject({ isError: true });
 });
 
-test("two gateways on one ledger: one confirmation, one run, both clients are told", async () => {
+test("two gateways on one ledger: one confirmation, one run, both clients get the result", async () => {
   const folder = makeFolder();
   const peer = await scriptedPeer(folder, TOOLS);
   const args = ["--name", "peer", "--", ...peer.command];

@@ -19,7 +19,7 @@ async function statusOf(folder: Folder, confirmation: string): Promise<string | 
 
 const PATIENT = { timeout: 30_000, interval: 200 };
 
-test("a client that leaves in the middle of a run loses nothing: the run ends, and its result is told when it is back", async () => {
+test("a client that disconnects in the middle of a run gets its result when it is back", async () => {
   const folder = makeFolder();
   const peer = await scriptedPeer(folder, [toolNamed("slow")]);
   const args = ["--name", "peer", "--", ...peer.command];
@@ -37,7 +37,7 @@ test("a client that leaves in the middle of a run loses nothing: the run ends, a
   expect(await peer.calls()).toHaveLength(1);
 });
 
-test("where the server dies, what waits is told so, and the command ends as the server would have", async () => {
+test("if the server dies, waiting calls get an error, and the command exits as the server would have", async () => {
   const folder = makeFolder();
   const peer = await scriptedPeer(folder, [toolNamed("write"), toolNamed("die")]);
   const { client, words } = await startGatewayClient(folder, ["--require", "write", "--", ...peer.command]);

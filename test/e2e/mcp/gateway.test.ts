@@ -83,7 +83,7 @@ describe("through the gateway", () => {
     expect(await calls()).toEqual(['call look {"path":"a"}']);
   });
 
-  test("a gated call waits for a person, tells of its waiting, and returns the server's own result", async () => {
+  test("a gated call waits for a person, reports progress, and returns the server's own result", async () => {
     const { engine, gateway, calls } = await scene({ require: ["write"] });
     const client = await connect(gateway);
     const told: unknown[] = [];
@@ -141,7 +141,7 @@ describe("through the gateway", () => {
     await anew;
   });
 
-  test("what was decided while no client was connected runs, once, and is told to the next that asks", async () => {
+  test("a call approved while no client was connected runs once, and the next client that asks gets the result", async () => {
     const { engine, gateway, calls } = await scene();
     const request = { name: "write", arguments: { path: "a" } };
     const gone = await connect(gateway);
@@ -158,7 +158,7 @@ describe("through the gateway", () => {
     expect(await calls()).toHaveLength(1);
   });
 
-  test("a server that is lost in the middle of a call leaves its outcome unknown, and the client is told", async () => {
+  test("a server that is lost in the middle of a call leaves its outcome unknown, and the client gets that", async () => {
     const { engine, gateway, calls } = await scene();
     const client = await connect(gateway);
     const calling = client.callTool({ name: "die", arguments: {} }).catch((error: unknown) => error);
@@ -170,7 +170,7 @@ describe("through the gateway", () => {
     expect(await calls()).toHaveLength(1);
   });
 
-  test("a failure that the server reports is told as one", async () => {
+  test("a failure that the server reports is passed on as one", async () => {
     const { engine, gateway } = await scene();
     const client = await connect(gateway);
     const calling = client.callTool({ name: "fail", arguments: {} });
@@ -190,7 +190,7 @@ describe("through the gateway", () => {
 describe("what the server does meanwhile", () => {
   const mutating = ["write", "mutate"];
 
-  test("a tool that it says it changed is not run, but asked about anew", async () => {
+  test("a tool that it announces as changed does not run; a person is asked again", async () => {
     const { engine, gateway, calls } = await scene({ require: ["write"] }, "memory:", mutating);
     const client = await connect(gateway);
     const calling = client.callTool({ name: "write", arguments: {} });
@@ -250,7 +250,7 @@ test("a server that brings a tool with a name of the protocol's is served withou
   await opened(engine, 0);
 });
 
-test("a call whose result was erased from the ledger before it was told is told as run, and not run again", async () => {
+test("a call whose result was erased before delivery is reported as run, and does not run again", async () => {
   const { engine, gateway, calls } = await scene();
   const request = { name: "write", arguments: { path: "a" } };
   const gone = await connect(gateway);

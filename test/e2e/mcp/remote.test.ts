@@ -76,10 +76,10 @@ interface Site {
   readonly seen: Headers[];
 }
 
-/** A server of ours over HTTP, behind a door that looks at each request first. */
+/** A server of ours over HTTP, behind a filter that sees each request first. */
 async function site(
   tools: readonly object[],
-  door: (request: Request) => Response | undefined = () => undefined,
+  filter: (request: Request) => Response | undefined = () => undefined,
 ): Promise<Site> {
   const folder = await resources.folder();
   const script = join(folder, "script.json");
@@ -91,7 +91,7 @@ async function site(
   const seen: Headers[] = [];
   const fetch = async (request: Request): Promise<Response> => {
     seen.push(request.headers);
-    return door(request) ?? endpoint.fetch(request);
+    return filter(request) ?? endpoint.fetch(request);
   };
   const listening = await serve({ app: { fetch }, port: 0 });
   resources.add(async () => {
@@ -128,11 +128,11 @@ test("the headers that were given are sent with every request, and shown to nobo
 
 const refused = new Response(null, { status: 401, headers: { "www-authenticate": "Bearer" } });
 
-test("a bearer token that ran out is fetched anew, and the call goes on", async () => {
+test("an expired bearer token is fetched again, and the call continues", async () => {
   let valid = "one";
-  const door = ({ headers }: Request) =>
+  const filter = ({ headers }: Request) =>
     headers.get("authorization") === `Bearer ${valid}` ? undefined : refused.clone();
-  const { url } = await site([toolNamed("pay")], door);
+  const { url } = await site([toolNamed("pay")], filter);
   let token = "one";
   const authProvider: AuthProvider = {
     token: async () => token,
@@ -151,7 +151,7 @@ test("a bearer token that ran out is fetched anew, and the call goes on", async 
 
 test("the SDK's OAuth provider gets its token from the server's own authority", async () => {
   const granted: string[] = [];
-  const door = (request: Request): Response | undefined => {
+  const filter = (request: Request): Response | undefined => {
     const { origin, pathname } = new URL(request.url);
     if (pathname.startsWith("/.well-known/oauth-protected-resource"))
       return Response.json({ resource: `${origin}/mcp`, authorization_servers: [origin] });
@@ -171,7 +171,7 @@ test("the SDK's OAuth provider gets its token from the server's own authority", 
     }
     return request.headers.get("authorization") === "Bearer granted" ? undefined : refused.clone();
   };
-  const { url } = await site([toolNamed("pay")], door);
+  const { url } = await site([toolNamed("pay")], filter);
   const { origin: expectedIssuer } = new URL(url);
   const authProvider = new ClientCredentialsProvider({
     clientId: "us",

@@ -82,7 +82,7 @@ describe("the file server from npm", () => {
     expect(resultsIn(model.requests[1] as never)).toHaveLength(2);
   });
 
-  test("a denied write leaves the folder as it was, and the model is told", async () => {
+  test("a denied write leaves the folder unchanged, and the model gets the denial", async () => {
     const root = await resources.folder();
     const path = join(root, "note.txt");
     const model = play([call("write_file", { path, content: "hello" })], "All right.");
@@ -141,7 +141,7 @@ describe("which tools need a person", () => {
     expect(set.confirmation).toBe("all");
   });
 
-  test("a policy that is none is refused", () => {
+  test("an invalid policy is refused", () => {
     const server = { command: "true" };
     expect(() => new McpToolset({ name: "x", server, confirmation: "some" as never })).toThrow('"some"');
   });
@@ -165,7 +165,7 @@ describe("which tools need a person", () => {
 });
 
 describe("a server that is lost in the middle of a call", () => {
-  test("leaves its outcome unknown, told to a person, and is started again for the next call", async () => {
+  test("leaves its outcome unknown for a person to settle, and is started again for the next call", async () => {
     const { set, calls } = await peer([{ name: "die" }, { name: "look" }], {
       confirmation: { named: ["die"] },
     });
@@ -179,7 +179,7 @@ describe("a server that is lost in the middle of a call", () => {
     await expect.poll(calls).toEqual(["call die {}", "call look {}"]);
   });
 
-  test("one that stays silent is given up on after its time, unknown as well", async () => {
+  test("one that stays silent is unknown too, after its timeout", async () => {
     const { set } = await peer([{ name: "hang" }], { timeoutMs: 300 });
     const turn = await runnerWith(set, play([call("hang")])).send("go", ana);
     expect(turn.unknown).toMatchObject([{ tool: "hang" }]);
@@ -203,7 +203,7 @@ test("a server that cannot be reached when a call is approved loses nothing: it 
   expect(await calls()).toEqual(["call pay {}"]);
 });
 
-test("a tool that its server changed after a person was asked is not run, but asked about anew with the change", async () => {
+test("a tool that its server changed after a person was asked does not run; a person is asked again, with the change", async () => {
   const { set, calls } = await peer([{ name: "pay" }, { name: "mutate" }], {
     confirmation: { named: ["pay"] },
   });

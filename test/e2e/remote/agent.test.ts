@@ -129,7 +129,7 @@ describe("a pause", () => {
     expect(server.ran).toEqual([]);
   });
 
-  test("is for those whom the agent's rule admits", async () => {
+  test("is for people whom the agent's rule allows", async () => {
     const server = await startA2aServer(resources);
     const caller = await startCallingServer(resources, server.url, { approvers: { roles: ["treasurer"] } });
     const { pending } = await caller.runner.send(order(DELETE), ANA);
@@ -141,7 +141,7 @@ describe("a pause", () => {
     expect(server.ran).toHaveLength(1);
   });
 
-  test("that was decided where the agent runs, and here before that was noticed: the first stands, ours is not sent", async () => {
+  test("that was decided on the remote server, and here before that was noticed: the first wins, ours is not sent", async () => {
     const server = await startA2aServer(resources);
     const caller = await startCallingServer(resources, server.url, { idle: true });
     const { pending } = await caller.runner.send(order(DELETE), ANA);
@@ -178,7 +178,7 @@ describe("a pause", () => {
     expect((await caller.engine.verify()).ok).toBe(true);
   });
 
-  test("that is decided in part where the agent runs is taken back, and what is left is asked anew", async () => {
+  test("that is decided in part on the remote server is withdrawn, and the rest is asked again", async () => {
     const server = await startA2aServer(resources);
     const caller = await startCallingServer(resources, server.url);
     const { pending } = await caller.runner.send(order(DELETE, WRITE), ANA);
@@ -213,7 +213,7 @@ describe("a remote agent in trouble", () => {
     expect(turn.text).toContain("error");
   });
 
-  test("that does not know what came of its call makes ours unknown; settled there, it goes on here", async () => {
+  test("whose own call is unknown makes ours unknown; settled there, it continues here", async () => {
     const server = await startA2aServer(resources);
     const caller = await startCallingServer(resources, server.url);
     const { pending } = await caller.runner.send(order({ id: "call-1", name: "lose", args: {} }), ANA);

@@ -77,7 +77,7 @@ test("closing drops connections on which nothing is asked, those that never aske
   expect(silent.received).toBe("");
 });
 
-test("closing ends a live feed properly, at once, and whoever produces it is told", async () => {
+test("closing ends a live feed cleanly, at once, and cancels its producer", async () => {
   const { response, cancelled } = feed();
   const server = await start({ fetch: async () => response() });
   const reader = await open(server);

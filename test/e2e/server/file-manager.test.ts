@@ -20,7 +20,7 @@ test("the manifest is the one of the document, to the letter", async () => {
   expect(await readFile(MANIFEST, "utf8")).toBe(await readFile(SEED, "utf8"));
 });
 
-test("it runs as it stands: reads at once, writes and deletes when a person has said so", async () => {
+test("it runs unchanged: reads at once, writes and deletes after approval", async () => {
   const [made] = loadManifest(MANIFEST);
   if (made === undefined) throw new Error("no agent");
   resources.add(() => made.close());

@@ -198,7 +198,7 @@ test("the address of the client is known to the app, and a header changes that o
   expect(await asked(2)).toEqual({ remoteAddress: "9.9.9.9", scheme: "https:" });
 });
 
-test("a proxy that nobody told of is warned of, once", async () => {
+test("a proxy that was not configured is warned about, once", async () => {
   const warned: string[] = [];
   const logger = {
     info: () => {},
@@ -211,7 +211,7 @@ test("a proxy that nobody told of is warned of, once", async () => {
   expect(warned).toEqual([expect.stringContaining("--trust-proxy 1")]);
 });
 
-test("more connections than allowed are turned away, and the others are served", async () => {
+test("more connections than allowed are refused, and the others are served", async () => {
   const server = await start(echo, { limits: { connections: 2 } });
   const [one, two, three] = [await open(server), await open(server), await open(server)];
   await three.closed;

@@ -3,20 +3,20 @@ import { setServerTime } from "../ui/clock.ts";
 import { loggedIn, loginCount } from "./login-wall.ts";
 import { proofHeaders } from "./proof.ts";
 
-/** The folder of the server that this page came from, without a slash at its end: it may be mounted anywhere. */
+/** The base URL of the server, without a trailing slash: it may be mounted anywhere. */
 export const base: string = new URL(".", document.baseURI).href.replace(/\/$/, "");
 
 export const client: Client = createClient({ baseUrl: base, fetch: fetchKnown });
 
 /**
- * Sends a request. Where the server wants to know who asks, this waits until somebody has logged in and then sends
- * the same again, with the same key: nothing typed is lost, and nothing is done twice.
+ * Sends a request. On a 401 this waits for a login and then sends the same request again, with the same key: nothing
+ * typed is lost, and nothing is done twice.
  */
 async function fetchKnown(request: Request): Promise<Response> {
   for (;;) {
     const sent = request.clone();
     const logins = loginCount();
-    // Asked for each time: whoever logged in meanwhile has another one.
+    // Read each time, because a new login has a new one.
     for (const [name, value] of Object.entries(proofHeaders())) sent.headers.set(name, value);
     const response = await fetch(sent);
     if (response.status !== 401) {
@@ -28,7 +28,7 @@ async function fetchKnown(request: Request): Promise<Response> {
   }
 }
 
-/** Why a request was not done, in words for the person who made it. */
+/** Why a request failed, for the user. */
 export interface Problem {
   /** 0 where the server was not reached. */
   readonly status: number;
@@ -39,7 +39,7 @@ export type Outcome<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly problem: Problem };
 
-/** What came of asking the server; never rejects. */
+/** The result of a request; never rejects. */
 export async function ask<Value>(asked: Promise<Value>): Promise<Outcome<Value>> {
   try {
     return { ok: true, value: await asked };

@@ -5,13 +5,13 @@ import type { Confirmation } from "./types.ts";
 export type Connection = "connecting" | "live" | "reconnecting" | "offline" | "refused";
 
 export interface FeedListener {
-  /** The stream is on; whatever happened before it has to be read. */
+  /** The stream is open; earlier changes must be read. */
   onReady(): void;
   onConfirmation(confirmation: Confirmation): void;
   onConnection(connection: Connection): void;
 }
 
-/** Listens to what happens to confirmations for as long as the page is open, through any interruption. */
+/** Follows changes of confirmations while the page is open; reconnects after interruptions. */
 export async function follow(listener: FeedListener): Promise<void> {
   let stream: Connection = "connecting";
   // A browser that says it is offline may still hold a stream, and one that says it is online may not.
@@ -22,7 +22,7 @@ export async function follow(listener: FeedListener): Promise<void> {
   window.addEventListener("offline", () => tell());
   window.addEventListener("online", () => tell());
   try {
-    // One that comes back is told first what it has missed, and nothing at all where that is nothing.
+    // After a reconnect the missed changes come first, if any.
     const onState = (state: StreamState): void => {
       if (state === "waiting") tell("reconnecting");
       if (state === "open") tell("live");

@@ -1,6 +1,6 @@
 import { Store } from "../ui/store.ts";
 
-/** Is somebody asked to log in right now? The page stays as it is behind the question. */
+/** Is the login dialog open? The page stays unchanged behind it. */
 export const loginWall: Store<boolean> = new Store(false);
 
 let logins = 0;
@@ -10,7 +10,7 @@ export function loginCount(): number {
   return logins;
 }
 
-/** Somebody has logged in: what waits for that goes on. */
+/** Somebody has logged in: waiting requests continue. */
 export function admitLogin(): void {
   logins += 1;
   loginWall.set(false);
@@ -18,7 +18,7 @@ export function admitLogin(): void {
 
 /**
  * Resolves once somebody has logged in since the count was taken. A request that was sent before a login can be refused
- * after it: that is no reason to ask again.
+ * after it; then do not ask again.
  */
 export function loggedIn(since: number): Promise<void> {
   if (logins !== since) return Promise.resolve();

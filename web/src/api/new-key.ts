@@ -6,7 +6,7 @@ export function newKey(): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** A key that stays the same for as long as what is sent does. */
+/** A key that stays the same while the content stays the same. */
 export function useKeyFor(content: string): string {
   return useMemo(() => `${content.length}-${newKey()}`, [content]);
 }

@@ -4,13 +4,13 @@ import { PROOF_HEADER } from "countersign/client";
 const PLACE = "countersign.proof";
 let held: string | undefined;
 
-/** Keeps what this page proves itself with, for every tab of this origin and for no other port of the host. */
+/** Stores the page's proof for every tab of this origin, but for no other port of the host. */
 export function keepProof(proof: string): void {
   held = proof;
   try {
     window.localStorage.setItem(PLACE, proof);
   } catch {
-    // A browser that keeps nothing has it until the page is loaded again.
+    // A browser without storage has it until the page is reloaded.
   }
 }
 

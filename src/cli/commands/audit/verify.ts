@@ -38,7 +38,7 @@ export const auditVerify: Command = {
   },
 };
 
-/** The counts, what does not fit, and what could not have been found. */
+/** The counts, the errors, and what could not be checked. */
 function printVerification(
   { output, env }: Pick<Invocation, "output" | "env">,
   verification: Verification,

@@ -38,7 +38,7 @@ test("a bare word decides every open question", () => {
   });
 });
 
-test("data that is no answer is left to others", () => {
+test("data that is not an answer is ignored", () => {
   for (const data of [
     {},
     { text: "approve" },

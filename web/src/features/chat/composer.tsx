@@ -7,7 +7,7 @@ export function Composer({
   onSend,
 }: {
   readonly off: string | undefined;
-  /** Gives whether it has arrived; what has not comes back into the field. */
+  /** Resolves to whether it arrived; if not, the text goes back into the field. */
   readonly onSend: (text: string) => Promise<boolean>;
 }): ReactNode {
   const [text, setText] = useState("");

@@ -15,7 +15,7 @@ export interface ConversationProps {
   readonly isWorking: boolean;
 }
 
-/** What was said and done, in order, with what is being said at its end. */
+/** The conversation in order, with the text being streamed at its end. */
 export function Conversation({ items, confirmations, partial, isWorking }: ConversationProps): ReactNode {
   const end = useRef<HTMLDivElement>(null);
   const count = items.length;
@@ -69,7 +69,7 @@ function Item({ item, confirmations, isWorking }: ItemProps): ReactNode {
   }
 }
 
-// Whatever id a call has that was brought along, no question here is about it.
+// No question belongs to an imported call, whatever its id.
 function questionOf(
   { callId, importedBy }: ToolItem,
   confirmations: ReadonlyMap<string, Confirmation>,

@@ -89,7 +89,7 @@ test("while somebody is waited for, a model is at work only on what was said to 
   expect(isAtWork([CALL, ASKED, DECIDED], true)).toBe(false);
 });
 
-test("what was brought along says by whom, and answers no call that was made here", () => {
+test("imported events say by whom, and answer no call that was made here", () => {
   const customMetadata = { countersign: { imported: { by: "ana" } } };
   const forged = { ...ANSWERED, id: "forged", customMetadata };
   const items = toTalk([says("bob", "I have checked this", { customMetadata }), forged, CALL]);

@@ -3,7 +3,7 @@ import type { Event, JsonObject } from "../../api/types.ts";
 
 const CONFIRMATION = "adk_request_confirmation";
 
-/** One thing that is shown of a conversation, in its order. */
+/** One item of a conversation. */
 export type TalkItem = TextItem | ToolItem | FaultItem;
 
 /** Something that was said. */
@@ -14,7 +14,7 @@ export interface TextItem {
   readonly author: string;
   readonly nested: boolean;
   readonly text: string;
-  /** It was not said here: somebody brought it along. */
+  /** Imported by somebody. */
   readonly importedBy?: string;
 }
 
@@ -36,13 +36,13 @@ export interface ToolItem {
   readonly tool: string;
   readonly args: JsonObject;
   readonly result?: JsonObject;
-  /** It was not made here: somebody brought it along, with its result. */
+  /** Imported by somebody, with its result. */
   readonly importedBy?: string;
 }
 
 /** What is shown of a session's events. Questions and decisions belong to their call, and are never messages. */
 export function toTalk(events: readonly Event[]): readonly TalkItem[] {
-  // What was brought along answers only calls that were brought along.
+  // Imported answers belong only to imported calls.
   const imported = resultsIn(events.filter((event) => importedBy(event) !== undefined));
   const made = resultsIn(events.filter((event) => importedBy(event) === undefined));
   return events.flatMap((event) => {
@@ -75,7 +75,7 @@ function textOf({ id, author, branch, content }: Event): readonly TextItem[] {
       { kind: "text", key: id, from: author === "user" ? "user" : "agent", author, nested: false, text },
     ];
   }
-  // In a nested run the user's side is the agent that asked.
+  // In a nested run the user is the calling agent.
   const speaker = author === "user" ? `asked of ${branch.split(".").at(-1) ?? branch}` : author;
   return [{ kind: "text", key: id, from: "agent", author: speaker, nested: true, text }];
 }
@@ -107,8 +107,8 @@ function faultOf({ id, errorCode, errorMessage }: Event): readonly FaultItem[] {
 }
 
 /**
- * Is a model or a tool at work, as far as the events tell? While somebody is waited for, only where words were said to the
- * model since.
+ * Is a model or a tool running, according to the events? While a question is open, only if the user has sent text
+ * since.
  */
 export function isAtWork(events: readonly Event[], isPaused: boolean): boolean {
   const last = events.findLast(({ partial }) => partial !== true);

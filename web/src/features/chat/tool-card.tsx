@@ -78,7 +78,7 @@ function Heading({ item, confirmation }: Pick<ToolCardProps, "item" | "confirmat
   );
 }
 
-/** Read whole first: nobody decides on a beginning. */
+/** The full values are loaded first: nobody decides on truncated ones. */
 function WholeAsked({ id }: { readonly id: string }): ReactNode {
   const confirmation = useConfirmation(id);
   if (confirmation === undefined) return <p className="small muted">Loading all of it…</p>;

@@ -14,7 +14,7 @@ const OF_CONFIRMATION: Readonly<Record<Confirmation["status"], StatusWord>> = {
   cancelled: { word: "Withdrawn", tone: "plain" },
 };
 
-/** Where a tool call stands, in a word: by its confirmation where it has one, else by its answer. */
+/** The state of a tool call: from its confirmation if it has one, else from its answer. */
 export function toolState(
   { result, importedBy }: ToolItem,
   confirmation: Confirmation | undefined,

@@ -12,17 +12,17 @@ export interface SessionName {
   readonly id: string;
 }
 
-/** What the live stream has told of a session. */
+/** What the live stream has sent about a session. */
 export interface Told {
   /** Another one whenever a confirmation has changed. */
   readonly pulse: string;
-  /** It will tell of something more: a question is open, or a call that was asked about has not ended. */
+  /** More changes will come: a question is open, or an approved call has not ended. */
   readonly isAwaited: boolean;
 }
 
 export interface ChatSession {
   readonly events: readonly Event[];
-  /** What is being said right now, before it is whole. */
+  /** The text being streamed. */
   readonly partial: string;
   readonly isSending: boolean;
   readonly isLoaded: boolean;
@@ -59,7 +59,7 @@ export function useSession(name: SessionName, told: Told): ChatSession {
       return undefined;
     }
     setEvents(found.value.events);
-    // Once they are known, the stream tells of every change; where there is none, only asking helps.
+    // Changes of confirmations come by the stream; without confirmations the session must be polled.
     if (!isKnown.current || board.value.connection !== "live") await loadConfirmations(name);
     isKnown.current = true;
     return found.value.events;
@@ -99,8 +99,8 @@ export function useSession(name: SessionName, told: Told): ChatSession {
 }
 
 /**
- * Reads the session once for each change that the stream tells of. What a model says when nobody is asked anything more
- * is on no stream: while it is at work it is asked for, at growing intervals.
+ * Reads the session once for each change in the stream. A model's text without a question is on no stream, so the
+ * session is polled at growing intervals while the model works.
  */
 function useWatch(
   reload: () => Promise<readonly Event[] | undefined>,

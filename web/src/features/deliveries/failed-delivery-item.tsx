@@ -17,7 +17,7 @@ const KINDS: { readonly [kind: string]: string } = {
   "call-unknown": "An unknown outcome",
 };
 
-/** One message that did not arrive: what it was to tell, to whom, why it did not, and the way to try again. */
+/** One failed delivery: what it was about, to whom, why it failed, and a retry button. */
 export function FailedDeliveryItem({ delivery }: { readonly delivery: FailedDelivery }): ReactNode {
   const { channel, sequence, kind, attempts, since, failedAt, reason } = delivery;
   const [isSending, setSending] = useState(false);

@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { to } from "../../router.ts";
 import { useFailedDeliveries } from "./failed-delivery.ts";
 
-/** Behind the tabs of every page, for whoever may do something about it: that messages did not arrive. */
+/** A notice of failed deliveries on every page, for administrators. */
 export function FailedDeliveryNotice({ isHere }: { readonly isHere: boolean }): ReactNode {
   const found = useFailedDeliveries();
   const count = found?.items.length ?? 0;

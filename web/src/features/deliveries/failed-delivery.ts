@@ -26,7 +26,7 @@ export async function loadFailedDeliveries(): Promise<void> {
   else failedDeliveries.set({ items: [], hasMore: false, ...failedDeliveries.value, problem: page.problem });
 }
 
-/** Has one sent again; it is not shown any more until it fails anew. */
+/** Sends one again; it is hidden until it fails again. */
 export async function sendAgain(delivery: FailedDelivery, key: string): Promise<Outcome<FailedDelivery>> {
   const sent = await ask(client.deliveries.retry(delivery, { idempotencyKey: key }));
   // Somebody else was faster: what is shown is old.
@@ -34,7 +34,10 @@ export async function sendAgain(delivery: FailedDelivery, key: string): Promise<
   return sent;
 }
 
-/** What is known of it; nothing for whoever may not know. Looked for now, when the page is looked at again, and now and then. */
+/**
+ * The failed deliveries; none for people who may not see them. Loaded now, when the page becomes visible again, and
+ * from time to time.
+ */
 export function useFailedDeliveries(): FailedDeliveries | undefined {
   const { me } = useStore(board);
   const found = useStore(failedDeliveries);

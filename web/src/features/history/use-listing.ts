@@ -21,7 +21,7 @@ interface Loaded {
 /** Pages that may come back empty although there is more; so many are gone through for one click. */
 const EMPTY_PAGES = 20;
 
-/** A list on the server, a page at a time; begun anew when the question changes. */
+/** A list on the server, page by page; restarted when the filters change. */
 export function useListing(query: ListOptions): Listing {
   const key = JSON.stringify(query);
   const [loaded, setLoaded] = useState<Loaded>();

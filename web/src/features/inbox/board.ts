@@ -18,11 +18,11 @@ export interface BoardState {
   readonly me?: Me;
 }
 
-/** More than anybody works through: the nearest deadlines. What lies beyond is asked for by filters. */
+/** The limit of stored rows, nearest deadlines first. The rest is found with filters. */
 export const MOST = 10_000;
 const PAGE = 200;
 const SETTLE_MS = 50;
-/** Of those that went while nobody listened, so many are looked up to show what became of them. */
+/** How many of the rows that disappeared while offline are looked up to show their outcome. */
 const LOOKED_UP = 20;
 
 /** What waits, live: read once in full, then kept by the stream. The server is the truth; this is a view of it. */
@@ -56,10 +56,7 @@ class Board extends Store<BoardState> {
     return this.#tellings;
   }
 
-  /**
-   * Takes an answer about a confirmation, unless the stream has told of it since: the stream is in order, and an
-   * answer may be overtaken on its way.
-   */
+  /** Takes an answer about a confirmation, unless the stream has sent a newer one since. */
   put(confirmation: Confirmation, mark: number): void {
     if ((this.#toldAt.get(confirmation.id) ?? 0) > mark) return;
     this.#keep(confirmation);
@@ -119,7 +116,7 @@ class Board extends Store<BoardState> {
     if (page.ok) for (const item of page.value.items) this.put(item, mark);
   }
 
-  /** What could still change and is not in the list any more has changed while nobody listened. */
+  /** Open rows that are no longer in the list have changed while offline. */
   async #lookUpGone(seen: ReadonlySet<string>, mark: number): Promise<void> {
     const gone = [...this.#confirmations.values()].filter(
       ({ id, status }) => UNSETTLED.has(status) && !seen.has(id) && (this.#toldAt.get(id) ?? 0) <= mark,

@@ -12,7 +12,7 @@ const DEEP = 3;
 /** From here on it is shown as JSON: every level of fields is narrower than the one around it. */
 const TOO_DEEP = 6;
 
-/** Arguments laid out for reading: objects as fields, long lines wrapped, what is long folded and counted as unseen. */
+/** Arguments laid out for reading: objects as fields, long lines wrapped, long values folded and counted as unseen. */
 export const ArgumentsView = memo(function ArgumentsView({ args }: { readonly args: JsonObject }): ReactNode {
   if (Object.keys(args).length === 0) return <p className="muted">No arguments.</p>;
   return (

@@ -10,7 +10,7 @@ import { board } from "../../inbox/board.ts";
 import { StatusBadge } from "../status-badge.tsx";
 import { headline } from "./headline.ts";
 
-/** What surrounds the question, read anew when its state changes. */
+/** The context of the question, loaded again when its state changes. */
 export function useContextOf({ id, status }: Confirmation): ConfirmationContext | Problem | undefined {
   const [loaded, setLoaded] = useState<{
     readonly id: string;
@@ -34,7 +34,7 @@ export interface SurroundingsProps {
   readonly turnAction?: ReactNode;
 }
 
-/** Other calls of the turn, earlier decisions, and the conversation, which proves nothing. */
+/** Other calls of the turn, earlier decisions, and the conversation, which is not evidence. */
 export function Surroundings({ context, turnAction }: SurroundingsProps): ReactNode {
   if (context === undefined) return <p className="muted small card-section">Loading what surrounds it…</p>;
   if ("detail" in context) return <p className="muted small card-section">{context.detail}</p>;

@@ -85,7 +85,7 @@ const PROOFS: { readonly [kind: string]: string } = {
   local: "with a login link",
 };
 
-/** Who really sent it, where that is not the person it is for, and how they were known when they did. */
+/** The actual sender, if different from the user, and how they were authenticated. */
 function sentBy({ requesters, user }: Confirmation, asker: CardFactsProps["asker"]): ReactNode {
   const others = requesters.filter((id) => id !== user);
   return (

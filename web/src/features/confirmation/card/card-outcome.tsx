@@ -8,7 +8,7 @@ import { Value } from "./arguments-view.tsx";
 import { RawJson } from "./raw-json.tsx";
 import { Voice } from "./voice.tsx";
 
-/** Who decided, what ran and what came back. */
+/** Who decided, what ran, and the result. */
 export function CardOutcome({ confirmation }: { readonly confirmation: Confirmation }): ReactNode {
   const { decision, execution, result, source } = confirmation;
   const told = decisionSentence(confirmation);
@@ -65,7 +65,7 @@ function Said({
   );
 }
 
-/** What the tool answered; marked where its words are somebody else's. */
+/** The tool's result; marked if its text comes from others. */
 function CameBack({
   source,
   value,

@@ -24,7 +24,7 @@ export interface CardProps {
   readonly confirmation: Confirmation;
 }
 
-/** One confirmation, to be understood in five seconds and decided on nothing unseen. */
+/** One confirmation: easy to understand, and not decided before everything was seen. */
 export function Card({ confirmation }: CardProps): ReactNode {
   const { status, id, can } = confirmation;
   const { unseen, seen } = useUnseen();
@@ -32,7 +32,7 @@ export function Card({ confirmation }: CardProps): ReactNode {
   const context = useContextOf(confirmation);
   const scroller = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    // What became of it stands at the head.
+    // The outcome is at the top.
     if (status !== "requested") scroller.current?.scrollTo(0, 0);
   }, [status]);
   return (

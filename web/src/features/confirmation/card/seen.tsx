@@ -14,7 +14,7 @@ interface Seen {
 
 const SeenContext = createContext<Seen | undefined>(undefined);
 
-/** How much of what is inside has not been looked at yet; to be told beside the button that waits for it. */
+/** How much of the content has not been seen yet; shown beside the button that waits for it. */
 export function useUnseen(): { readonly unseen: Unseen; readonly seen: Seen } {
   const [unseen, setUnseen] = useState<Unseen>({ folded: 0, below: 0 });
   const seen = useMemo<Seen>(
@@ -36,7 +36,7 @@ export function SeenScope({
   return <SeenContext value={seen}>{children}</SeenContext>;
 }
 
-/** What has to be done before everything was looked at, if anything. */
+/** What is still to be seen, if anything. */
 export function unseenSentence({ folded, below }: Unseen): string | undefined {
   if (folded > 0)
     return `Expand ${folded === 1 ? "the collapsed part" : `the ${folded} collapsed parts`} of the arguments first.`;

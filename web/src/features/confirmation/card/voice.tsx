@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** Whose words they are, so that nobody takes the model's for the author's. */
+/** Marks who wrote a text, so that nobody takes the model's for the author's. */
 export function Voice({
   of,
   children,

@@ -82,7 +82,7 @@ export function DecisionBar({ confirmation, answer, unseen, inChat = false }: De
   );
 }
 
-/** Puts it off, for this person in this browser; it is decided by nobody. */
+/** Hides it for this person in this browser; decides nothing. */
 function NotNow({ id }: { readonly id: string }): ReactNode {
   const until = useStore(snoozed)[id] ?? 0;
   if (until > Date.now()) {

@@ -3,7 +3,7 @@ import { useStore } from "../../../ui/store.ts";
 import { held, toldInPlace } from "./held.ts";
 import { HeldNotice } from "./held-notice.tsx";
 
-/** Decisions that are held and that no card in sight tells of: the way back must be there. */
+/** Held decisions whose cards are not visible, with an undo button. */
 export function HeldBar(): ReactNode {
   const inPlace = useStore(toldInPlace);
   const others = useStore(held).filter(({ key }) => !inPlace.has(key));

@@ -3,13 +3,13 @@ import { Button } from "../../../ui/button.tsx";
 import { useNow } from "../../../ui/clock.ts";
 import { type Held, sendNow, toldInPlace, undo } from "./held.ts";
 
-/** The same where its card is. Several that were decided together are told of once, below, and here only named. */
+/** The same on its card. Several that were decided together have one notice below. */
 export function HeldInPlace({ held }: { readonly held: Held }): ReactNode {
   const { key, decisions } = held;
   const isAlone = decisions.length === 1;
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    // The button that was pressed is gone; whoever uses the keyboard goes on here.
+    // The pressed button is gone, so the keyboard focus moves here.
     if (document.activeElement === document.body) place.current?.focus();
   }, []);
   useEffect(() => {
@@ -28,7 +28,7 @@ export function HeldInPlace({ held }: { readonly held: Held }): ReactNode {
   );
 }
 
-/** A decision that is about to be sent, and the way back. */
+/** A decision that is about to be sent, with an undo button. */
 export function HeldNotice({ held }: { readonly held: Held }): ReactNode {
   useNow();
   const { decisions, state, sendsAt, key } = held;

@@ -8,7 +8,7 @@ import { decisionSentence } from "../status-words.ts";
 
 export type OneDecision = Decision & { readonly id: string };
 
-/** A click that has not been sent yet, or whose sending has not been answered. */
+/** A decision that has not been sent yet, or has no answer yet. */
 export interface Held {
   /** Also its Idempotency-Key: however often it is sent, it counts once. */
   readonly key: string;
@@ -18,16 +18,16 @@ export interface Held {
   readonly sendsAt: number;
 }
 
-/** How long a click can be taken back. */
+/** How long a decision can be undone. */
 const HOLD_MS = 4000;
 const MOST_AT_ONCE = 100;
 
 export const held: Store<readonly Held[]> = new Store<readonly Held[]>([]);
-/** Keys of those that are told of where their card is, so that nobody tells of them twice. */
+/** Keys of decisions that are shown on their card, so that they are not shown twice. */
 export const toldInPlace: Store<ReadonlySet<string>> = new Store<ReadonlySet<string>>(new Set());
 const timers = new Map<string, number>();
 
-/** Holds a decision for a moment, then sends it. Whoever has one held already is not asked twice. */
+/** Holds a decision for a moment, then sends it. A second one for the same card is ignored. */
 export function hold(decisions: readonly OneDecision[]): void {
   const open = decisions.filter(({ id }) => heldFor(held.value, id) === undefined);
   for (let start = 0; start < open.length; start += MOST_AT_ONCE) {
@@ -41,7 +41,7 @@ export function hold(decisions: readonly OneDecision[]): void {
   }
 }
 
-/** Takes a click back; without effect once it is on its way. */
+/** Undoes a decision; no effect once it is being sent. */
 export function undo(key: string): void {
   if (held.value.find((one) => one.key === key)?.state === "sending") return;
   drop(key);
@@ -95,7 +95,7 @@ async function takeResult(result: DecisionEntry, mark: number): Promise<void> {
   else await explain(id, { status, detail: problem?.detail ?? "It was refused." });
 }
 
-/** Says why a decision was not taken: most often, somebody else was quicker. */
+/** Shows why a decision was refused: most often, somebody else was faster. */
 async function explain(id: string, problem: Problem): Promise<void> {
   const mark = board.mark();
   const now = await ask(client.confirmations.get(id));
@@ -108,7 +108,7 @@ async function explain(id: string, problem: Problem): Promise<void> {
   );
 }
 
-/** Takes back every click that is not answered yet: the page begins anew, and it would be sent as somebody else's. */
+/** Undoes every unanswered decision: after a change of login it would be sent as another person. */
 export function dropAll(): void {
   for (const { key } of held.value) drop(key);
 }

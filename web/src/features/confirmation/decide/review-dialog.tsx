@@ -14,7 +14,7 @@ export interface ReviewDialogProps {
   readonly onClose: () => void;
 }
 
-/** Several at once, each still looked at and recorded on its own. Those that want more than a yes are left out. */
+/** Several at once, each still reviewed and recorded separately. Those that need input are left out. */
 export function ReviewDialog({ confirmations, onClose }: ReviewDialogProps): ReactNode {
   // What is reviewed must not change while it is; what was decided meanwhile the server refuses by itself.
   const [reviewed] = useState(confirmations);

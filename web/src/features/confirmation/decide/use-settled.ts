@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-/** Half a second: a hand that was already moving must not hit what has only just appeared. */
+/** Half a second, so that a click already under way does not hit new content. */
 export const SETTLE_MS = 500;
 
 /** True once `content` has stayed the same for half a second. */

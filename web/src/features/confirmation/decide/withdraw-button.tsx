@@ -7,7 +7,7 @@ import { Dialog } from "../../../ui/dialog.tsx";
 import { tell } from "../../../ui/toasts.tsx";
 import { board } from "../../inbox/board.ts";
 
-/** Takes a request back: it will not run, and the model is told. */
+/** Withdraws a request: it will not run, and the model is told. */
 export function WithdrawButton({ confirmation }: { readonly confirmation: Confirmation }): ReactNode {
   const [isOpen, setOpen] = useState(false);
   const [reason, setReason] = useState("");

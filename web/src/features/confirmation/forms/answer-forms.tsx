@@ -71,7 +71,7 @@ function PayloadForm({
   );
 }
 
-/** What is wrong with what was typed; a field that nobody has touched is not blamed, the button says that it is missing. */
+/** Input errors; untouched fields show none, but the button says that they are missing. */
 function faultsOf({ result, typed }: FormState): { readonly [name: string]: string } {
   if (result.ok) return {};
   return Object.fromEntries(Object.entries(result.faults).filter(([name]) => typed[name] !== undefined));

@@ -22,7 +22,7 @@ const CHOICES = {
 } as const;
 type Choice = keyof typeof CHOICES;
 
-/** A person's word on a call that was started and whose end nobody knows, beside what is known of it. */
+/** The form for settling an unknown call, with what is known about it. */
 export function SettleForm({ owner, startedAt, attempt = 0, send, onSettled }: SettleFormProps): ReactNode {
   const [choice, setChoice] = useState<Choice>();
   const [text, setText] = useState("");

@@ -2,14 +2,14 @@ import { CountersignError, type JsonValue, toJsonValue } from "../../protocol/in
 
 type Kept =
   | { readonly ok: true; readonly value: JsonValue }
-  /** `text` where the value has one that says less than the value does. */
+  /** `text` if the value has a shorter text form. */
   | { readonly ok: false; readonly flaw: string; readonly text?: string };
 
 /**
- * What of a call's result is kept. The tool did run, so a result that cannot be kept (no JSON, or more than `maxBytes`
- * of it) does not make that a failure: a warning that says so stands in its place.
+ * The stored form of a call's result. The tool did run, so a result that cannot be stored (not JSON, or larger than
+ * `maxBytes`) is not a failure: a warning is stored instead.
  */
-export function keptResult(result: unknown, maxBytes: number): JsonValue {
+export function storedResult(result: unknown, maxBytes: number): JsonValue {
   const kept = judge(result ?? null, maxBytes);
   if (kept.ok) return kept.value;
   const rounded = kept.text === undefined ? undefined : toJsonValue(JSON.parse(kept.text));
@@ -18,10 +18,10 @@ export function keptResult(result: unknown, maxBytes: number): JsonValue {
 }
 
 /**
- * What of a step's result is remembered. Throws `invalid-option` where that cannot be all of it: the body would be
- * given something else the next time it is entered.
+ * The stored form of a step's result. Throws `invalid-option` if it cannot be stored completely: the function would get
+ * something else when it runs again.
  */
-export function rememberedResult(result: unknown, name: string, maxBytes: number): JsonValue | undefined {
+export function storedStepResult(result: unknown, name: string, maxBytes: number): JsonValue | undefined {
   if (result === undefined) return undefined;
   const kept = judge(result, maxBytes);
   if (kept.ok) return kept.value;
@@ -31,7 +31,7 @@ export function rememberedResult(result: unknown, name: string, maxBytes: number
   );
 }
 
-// The size comes first: to look into what is too large takes longer than to write it down.
+// Checks the size first: inspecting a huge value takes longer than serialising it.
 function judge(result: unknown, maxBytes: number): Kept {
   const text = textOf(result);
   const bytes = text === undefined ? 0 : Buffer.byteLength(text);
@@ -44,7 +44,7 @@ function judge(result: unknown, maxBytes: number): Kept {
     : exact;
 }
 
-// Undefined for what JSON cannot say (a cycle, a bigint, a `toJSON` that throws) and for what no string has room for.
+// Undefined for values that are not JSON (a cycle, a bigint, a `toJSON` that throws) or too long for a string.
 function textOf(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);

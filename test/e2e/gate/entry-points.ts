@@ -15,7 +15,7 @@ const ARGS = { path: "a" };
 const PARAMETERS = z.object({ path: z.string() });
 const BY = { id: "ana" };
 
-export interface DoorOptions {
+export interface EntryOptions {
   readonly policy: Policy;
   /** Does the author, the gateway's owner or the remote agent ask for a person, too? */
   readonly gated?: boolean | (() => boolean);
@@ -23,7 +23,7 @@ export interface DoorOptions {
 }
 
 /** One way for calls to come in. */
-export interface OpenDoor {
+export interface OpenEntry {
   readonly engine: Engine;
   /** The tool that is called. */
   readonly tool: string;
@@ -33,7 +33,7 @@ export interface OpenDoor {
   ran(): Promise<number>;
 }
 
-type Open = (resources: Resources, options: DoorOptions) => Promise<OpenDoor>;
+type Open = (resources: Resources, options: EntryOptions) => Promise<OpenEntry>;
 
 /** Makes the one call, and says back what it was answered. */
 const calling = scripted(({ contents }) => {
@@ -128,7 +128,7 @@ const openRemote: Open = async (resources, { policy }) => {
   return { engine, tool: "delete_file", call, ran: async () => remote.ran.length };
 };
 
-export const DOORS: readonly (readonly [string, Open])[] = [
+export const ENTRY_POINTS: readonly (readonly [string, Open])[] = [
   ["a Runner's tool", openRunner],
   ["a gated function", openGate],
   ["an MCP gateway's tool", openGateway],

@@ -11,9 +11,9 @@ const WAS_STARTED =
   "it started and may still be running, but the ledger lost the record of its start; check what it did before you continue";
 
 /**
- * Does the ledger take for not begun what this attempt began, or for still in an earlier one? Then it has lost the claim;
- * or a person had it run again, and did not know that it had run. What may be repeated, and needs nobody any more, simply
- * runs again.
+ * Does the ledger show a call as not started, or at an earlier attempt, although this attempt started it? Then the
+ * ledger lost the claim, or a person chose to run it again without knowing that it had run. A repeatable call that
+ * needs no approval any more simply runs again.
  */
 export function isClaimLost(stored: CallRecord, began: Pick<CallRecord, "attempt">): boolean {
   const { status, attempt, repeatable } = stored;
@@ -21,16 +21,19 @@ export function isClaimLost(stored: CallRecord, began: Pick<CallRecord, "attempt
   return EARLIER.has(status) && attempt < began.attempt;
 }
 
-/** From these an attempt can follow that was made already. */
+/** From these states, the next attempt could be one that was already made. */
 const EARLIER: ReadonlySet<CallStatus> = new Set(["waiting", "suspended", "executing"]);
 
-/** Makes `unknown` what is forgotten; with how it ended, where that is known, for whoever settles it. */
+/**
+ * Makes a call `unknown` whose claim was lost, and records how it ended, if that is known, for the person who settles
+ * it.
+ */
 export function markClaimLost(
   parts: EngineParts,
   held: Snapshot & { readonly call: CallRecord },
   { attempt, outcome }: { readonly attempt: number; readonly outcome?: EntryOutcome },
 ): Plan<Ended> {
-  // Undone by a crash, it would be offered again.
+  // If a crash undid this, the call would be offered again.
   const draft = new Draft(parts, held.now, held.session).sync();
   const call = writeUnknown(draft, held, {
     reason: outcome === undefined ? WAS_STARTED : HAS_RUN,
@@ -40,7 +43,7 @@ export function markClaimLost(
   return { draft, value: { call } };
 }
 
-/** How an entry ended, as the journal keeps it. */
+/** How a run ended, in the journal's form. */
 export function endOf(outcome: EntryOutcome): LateEnd {
   switch (outcome.kind) {
     case "succeeded":

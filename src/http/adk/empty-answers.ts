@@ -8,10 +8,10 @@ import { readSession } from "./sessions.ts";
 const SESSION = "/apps/:app/users/:user/sessions/:session";
 
 /**
- * What user interfaces ask for and this server does not keep: artifacts, traces, evaluations. They get what a
- * server that has none of them yet would say. Not in the OpenAPI document: nothing of ours is there to be had.
+ * What user interfaces ask for and this server does not store: artifacts, traces, evaluations. They get empty answers.
+ * These routes are not in the OpenAPI document.
  */
-export function serveNotKept(routes: OpenAPIHono<HttpEnv>, site: Site): void {
+export function serveEmptyAnswers(routes: OpenAPIHono<HttpEnv>, site: Site): void {
   routes.get(`${SESSION}/artifacts`, async (context) => {
     await readSession(site, context);
     return context.json([]);

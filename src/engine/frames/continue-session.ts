@@ -2,8 +2,8 @@ import type { Draft, FrameRecord } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import type { AskedCall } from "../questions/index.ts";
 
-/** A step that ends may have kept others of its session waiting; those that were left ready meanwhile go on here. */
-export async function takeUpReady(
+/** Other frames of the session may have waited for this step; those that are ready continue here. */
+export async function stepReadyFrames(
   { ledger, takeUp }: EngineParts,
   session: string,
   draft?: Draft,
@@ -14,10 +14,10 @@ export async function takeUpReady(
 }
 
 /**
- * Notes for whoever waits for the run what it left when it came to rest. Only for a run of one frame: of others, more
- * may be under way elsewhere. And only if nothing else is open.
+ * Records the run's state when it stops, for callers that wait for the run. Only for a run of one frame, because other
+ * frames may run elsewhere; and only if nothing else is open.
  */
-export function noteRest(
+export function cacheRest(
   { executions }: EngineParts,
   frame: FrameRecord,
   { draft, asked }: { readonly draft: Draft | undefined; readonly asked: readonly AskedCall[] },

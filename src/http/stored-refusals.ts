@@ -8,10 +8,10 @@ import { statusOf } from "./problems.ts";
 const KIND = "idempotency-refusal";
 
 /**
- * What decisions under a known key were refused with. The same request again is refused alike and not judged anew:
- * what its sender gave up on must not be decided by a retry once somebody changed a rule. Without a key nothing is kept.
+ * Stores the refusals of decisions with a key. The same request again gets the same refusal and is not judged again: a
+ * retry must not decide something after somebody changed a rule. Without a key nothing is stored.
  */
-export class KeptRefusals {
+export class StoredRefusals {
   readonly #context: Context<HttpEnv>;
   readonly #ledger: Ledger;
   readonly #route: string;
@@ -22,7 +22,7 @@ export class KeptRefusals {
     this.#route = route;
   }
 
-  /** Judges what stands at this place of the request, unless it was refused before: then throws that again. */
+  /** Judges the decision at this place of the request, unless it was refused before: then throws the same refusal. */
   async judgeOnce<T>(place: number, judge: () => Promise<T>): Promise<T> {
     const key = idempotencyKey(this.#context);
     if (key === undefined) return judge();
@@ -44,13 +44,13 @@ export class KeptRefusals {
   }
 }
 
-// Whatever may pass by itself has not been judged.
+// A temporary error is not a refusal.
 function isRefusal(error: CountersignError): boolean {
   const status = statusOf(error);
   return status < 500 && status !== 429;
 }
 
-// Written above and by nobody else.
+// Written only above.
 function errorIn(value: JsonValue): CountersignError {
   const { code, message, details } = value as unknown as CountersignError;
   return new CountersignError(code, message, { details });
