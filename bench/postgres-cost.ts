@@ -33,7 +33,7 @@ export async function measurePostgresCost(place: Place, report: Report): Promise
       name,
       String(trace.length),
       String(commits.length),
-      String(commits.filter(({ sql, values }) => isSynced(sql, values)).length),
+      String(commits.filter(({ sql }) => isSynced(sql)).length),
       used.fsyncs.toFixed(2),
       number(boundBytes(trace)),
       number(used.kept),
@@ -56,11 +56,11 @@ export async function measurePostgresCost(place: Place, report: Report): Promise
 
 // A commit's own id is random, and of any length.
 function withoutItsId({ sql, values }: Traced): Traced {
-  return { sql, values: values.map((value) => (isCommitId(value) ? "id" : value)) };
+  return { sql, values: values.map((value) => (isCommitId(value) ? ["id"] : value)) };
 }
 
 function isCommitId(value: Traced["values"][number]): boolean {
-  return typeof value === "string" && /^-?\d{12,20}$/.test(value);
+  return Array.isArray(value) && value.length === 1 && /^-?\d{14,20}$/.test(String(value[0]));
 }
 
 interface Used {

@@ -3,12 +3,12 @@ export function isBackground(text: string): boolean {
   return /pg_notify|^listen |^select 1$/.test(text);
 }
 
-/** Does this commit something, as one plain statement or by the schema's function? */
+/** Does this commit something? */
 export function isCommit(text: string): boolean {
-  return text.startsWith("with moved as") || text.includes("countersign.commit(");
+  return text.includes(" moved as (") || text.includes("\nmoved as (");
 }
 
 /** Must it be on disk before it is answered? */
-export function isSynced(text: string, values: readonly unknown[]): boolean {
-  return text.includes("set_config('synchronous_commit', 'on'") || values[1] === true;
+export function isSynced(text: string): boolean {
+  return text.includes("set_config('synchronous_commit', 'on'");
 }

@@ -34,14 +34,14 @@ export const floorPostgres: Contender = {
         const place = await (query.waits ? pool : lanes).connect();
         const { rows } = await place.query(withIds(query, ids) as Query);
         place.release();
-        if (query.commits && rows[0]?.[0] !== "ok")
-          throw new Error(`A commit was answered ${String(rows[0]?.[0])}.`);
+        if (query.commits && rows.length !== 1) throw new Error("A commit was refused.");
       }
     };
     return {
       async pause(session) {
         const now = Date.now();
-        const ids = { session, key: newId(now), confirmation: `adk-${newId(now)}` };
+        const key = newId(now);
+        const ids = { session, key, confirmation: `adk-${key}${newId(now)}` };
         await send(recording.pause, ids);
         return {
           approve: async () => {
@@ -66,9 +66,23 @@ interface Ids {
   readonly confirmation: string;
 }
 
-const SLOTS = ["session", "key", "confirmation"] as const satisfies readonly (keyof Ids)[];
+// The id of a question begins with its session's key.
+const SLOTS = ["session", "confirmation", "key"] as const satisfies readonly (keyof Ids)[];
 
-/** A query whose values have gaps for the ids: text and the name of an id in turn. */
+/** A text with gaps for the ids: text and the name of an id in turn. */
+class Gaps {
+  readonly #pieces: readonly string[];
+
+  constructor(pieces: readonly string[]) {
+    this.#pieces = pieces;
+  }
+
+  fill(ids: Ids): string {
+    return this.#pieces.map((piece, i) => (i % 2 === 0 ? piece : ids[piece as keyof Ids])).join("");
+  }
+}
+
+/** A query whose values, or what is in the arrays among them, may have gaps. */
 interface Template {
   readonly query: pg.QueryConfig;
   readonly values: readonly unknown[];
@@ -124,25 +138,29 @@ async function record(url: string): Promise<Recording> {
 }
 
 function toTemplate(query: pg.QueryConfig, ids: Ids | undefined): Template {
-  const values = (query.values ?? []).map((value: unknown) => {
-    if (typeof value !== "string" || ids === undefined) return value;
-    const found = SLOTS.map((slot) => ids[slot]);
-    const pieces = value.split(new RegExp(`(${found.join("|")})`));
-    return pieces.length === 1
-      ? value
-      : pieces.map((piece, i) => (i % 2 === 0 ? piece : (SLOTS[found.indexOf(piece)] ?? piece)));
-  });
+  const values = ids === undefined ? (query.values ?? []) : withGaps(query.values ?? [], ids);
   const commits = isCommit(query.text);
-  return { query, values, commits, waits: commits && isSynced(query.text, query.values ?? []) };
+  return { query, values, commits, waits: commits && isSynced(query.text) };
+}
+
+function withGaps(values: readonly unknown[], ids: Ids): readonly unknown[] {
+  const found = SLOTS.map((slot) => ids[slot]);
+  const any = new RegExp(`(${found.join("|")})`);
+  return values.map((value) => {
+    if (Array.isArray(value)) return withGaps(value as readonly unknown[], ids);
+    if (typeof value !== "string" || !any.test(value)) return value;
+    const pieces = value.split(any);
+    return new Gaps(pieces.map((piece, i) => (i % 2 === 0 ? piece : (SLOTS[found.indexOf(piece)] ?? piece))));
+  });
 }
 
 function withIds({ query, values }: Template, ids: Ids): pg.QueryConfig {
-  const filled = values.map((value) => {
-    if (!Array.isArray(value)) return value;
-    let text = "";
-    for (const [i, piece] of (value as readonly string[]).entries())
-      text += i % 2 === 0 ? piece : ids[piece as keyof Ids];
-    return text;
+  return { ...query, values: filled(values, ids) };
+}
+
+function filled(values: readonly unknown[], ids: Ids): unknown[] {
+  return values.map((value) => {
+    if (Array.isArray(value)) return filled(value as readonly unknown[], ids);
+    return value instanceof Gaps ? value.fill(ids) : value;
   });
-  return { ...query, values: filled };
 }

@@ -170,9 +170,11 @@ describe("of three servers on one database", () => {
       const [id = ""] = await a.ask("last", "pay 4");
       await b.decide(id, true);
       await Promise.all(watches.map((watch) => watch.until(id, "succeeded")));
+      // The position of a record is that of its line, and its place there.
       const changes = await ask<{ readonly seq: string; readonly hash: string; readonly kind: string }>(
-        "select seq, hash, kind from countersign.journal " +
-          "where body::jsonb ? 'confirmation' or body::jsonb ? 'call' order by seq",
+        "select seq * 4096 + nth - 1 as seq, hash, kinds::json ->> (nth - 1)::integer as kind from countersign.log, " +
+          "json_array_elements(body::json -> 'records') with ordinality r (record, nth) " +
+          "where record::jsonb ? 'confirmation' or record::jsonb ? 'call' order by 1",
       );
       const places = changes.map(({ seq, hash }) => ({ seq: Number(seq), hash }));
       const reader = { ledger: { digestKey: await digestKey() }, viewer: ANYBODY };

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { FindingCode } from "../crash/checker.ts";
 import { codesOfMeeting, codesOfRun, codesOfWaking, TRIALS, type TrialPlace } from "../crash/trials.ts";
 import { Resources } from "../support/resources.ts";
-import { createBrokenLedger, type FlawName } from "./broken-schema.ts";
+import { createBrokenLedger, type FlawName } from "./broken-store.ts";
 
 const SHORT_LEASE_MS = 500;
 // Nobody is so slow that it has run out by then.
@@ -21,7 +21,7 @@ async function run(
   }
 }
 
-/** What happens to the same run on a sound schema and on a broken one. */
+/** What happens to the same run on a sound store and on a broken one. */
 interface Breakage {
   readonly claim: string;
   readonly flaws: readonly FlawName[];
@@ -32,19 +32,19 @@ interface Breakage {
 const BREAKAGES: readonly Breakage[] = [
   {
     claim: "a claim without compare-and-set is found as a second run",
-    flaws: ["version-ignored", "call-unguarded", "confirmation-unguarded"],
+    flaws: ["version-ignored"],
     play: (place) => codesOfMeeting(place, { sabotage: "none-but-meet" }),
     expected: "second-run",
   },
   {
     claim: "a decision that does not mind what was decided meanwhile is found as a lost decision",
-    flaws: ["version-ignored", "call-unguarded", "confirmation-unguarded"],
+    flaws: ["version-ignored"],
     play: (place) => codesOfMeeting(place, { sabotage: "none-but-meet", quarrel: 1 }),
     expected: "lost-decision",
   },
   {
     claim: "a result that is taken from an attempt that was given up is found as an illegal history",
-    flaws: ["version-ignored", "call-unguarded"],
+    flaws: ["version-ignored"],
     play: (place) => codesOfWaking(place, { leaseMs: SHORT_LEASE_MS }),
     expected: "illegal-history",
   },

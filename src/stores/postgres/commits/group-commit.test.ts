@@ -58,12 +58,14 @@ test("with full durability there is one kind of statement", async () => {
 test("two commits of one session never share a statement", async () => {
   const store = await openStore(resources, await createDatabase(resources));
   const groups = await groupsOf(async () => {
-    const outcomes = await commitAll(store, [
+    const [first, second, other] = await commitAll(store, [
       buildCommit("s1", 0),
       buildCommit("s1", 0),
       buildCommit("s2", 0),
     ]);
-    expect(outcomes).toEqual([OK, refused("version"), OK]);
+    // Whichever reaches the server first.
+    expect([first, second]).toEqual(expect.arrayContaining([OK, refused("version")]));
+    expect(other).toEqual(OK);
   });
   expect(groups).toEqual([2, 1]);
 });
