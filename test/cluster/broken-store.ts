@@ -50,7 +50,7 @@ async function throughForger(resources: Resources, url: string): Promise<string>
         target.destroy();
       });
     }
-    client.on("data", (chunk) => target.write(forge(chunk as Buffer)));
+    client.on("data", (chunk) => target.write(forge(chunk)));
     target.pipe(client);
   });
   server.listen(0, "127.0.0.1");

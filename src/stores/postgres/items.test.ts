@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import { createDatabase } from "../../../test/support/postgres/database.ts";
+import { buildCommit, openStore } from "../../../test/support/postgres/store.ts";
+import { useResources } from "../../../test/support/resources.ts";
+import type { JsonObject, JsonValue } from "../../protocol/index.ts";
+
+const resources = useResources();
+const KEY = { kind: "k", id: "i" };
+
+/** What a server's own JSON would refuse, put in another order or change. */
+const ODD: readonly JsonObject[] = [
+  { b: 1, a: { z: [1, { y: null }] }, 2: "two", 1: "one" },
+  { a: "laid over", "": "empty", "a\0b": "NUL\0", "\ud800": "\udfff", '{"},\\': '"\\,{}' },
+  {},
+  { big: 12345678901234567000, tiny: 5e-324, huge: 1.7976931348623157e308, b: false, NULL: "NULL" },
+  JSON.parse('{"__proto__": 1, "constructor": {"__proto__": 2}}') as JsonObject,
+  { 1: null, "a\0b": [], "new\nline": "\t" },
+];
+
+test("objects are laid over each other as JavaScript does it, whatever is in them", async () => {
+  const store = await openStore(resources, await createDatabase(resources));
+  let expected: JsonObject = {};
+  for (const [at, value] of ODD.entries()) {
+    expected = { ...expected, ...value };
+    await store.commit(buildCommit(`s${at}`, 0, { items: [{ ...KEY, value }] }));
+    const [item] = await store.items([KEY]);
+    expect(JSON.stringify(item?.value)).toBe(JSON.stringify(expected));
+    expect(item?.version).toBe(at + 1);
+  }
+  expect((await store.itemsOf("k", { after: "", limit: 9 }))[0]?.value).toEqual(expected);
+});
+
+test.each<[string, JsonValue]>([
+  ["an object", { b: [1], a: {} }],
+  ["an empty object", {}],
+  ["a list", [1, "two", { three: 3 }]],
+  ["an empty list", []],
+  ["a text with a NUL", "a\0\ud800"],
+  ["nothing", null],
+  ["a number", 1e21],
+])("%s is given back as it was kept, and anything can follow it", async (_, value) => {
+  const store = await openStore(resources, await createDatabase(resources));
+  expect(await store.change({ items: [{ ...KEY, value: "before", read: 0 }] })).toBe(true);
+  expect(await store.change({ items: [{ ...KEY, value, read: 1 }] })).toBe(true);
+  expect(await store.items([KEY])).toEqual([{ ...KEY, value, version: 2 }]);
+  expect(await store.change({ items: [{ ...KEY, value: 1, read: 1 }] }), "of an old version").toBe(false);
+  expect(await store.change({ items: [{ ...KEY, read: 2 }] })).toBe(true);
+  expect(await store.items([KEY])).toEqual([]);
+});
+
+test("of changes that are made together all become true, or none", async () => {
+  const store = await openStore(resources, await createDatabase(resources));
+  const entry = { facet: "f", value: "v", sort: 1, id: "i" };
+  const items = [
+    { ...KEY, value: 1, read: 0 },
+    { kind: "k", id: "j", value: 1, read: 3 },
+  ];
+  expect(await store.change({ items, add: [entry] })).toBe(false);
+  expect(await store.items([KEY])).toEqual([]);
+  expect(await store.entries([{ facet: "f", value: "v", limit: 9 }])).toEqual([[]]);
+  expect(await store.change({ items: items.slice(0, 1), add: [entry] })).toBe(true);
+  // Taken away and added again: it is only changed.
+  await store.change({ items: [], remove: [entry], add: [{ ...entry, note: "n" }] });
+  expect(await store.entries([{ facet: "f", value: "v", limit: 9 }])).toEqual([[{ ...entry, note: "n" }]]);
+});
