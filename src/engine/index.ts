@@ -145,10 +145,7 @@ export {
   type ConfirmationRecord,
   type ConfirmationStatus,
   type ConfirmationWithCall,
-  cutShown,
   cutSubject,
-  cutValue,
-  cutVotes,
   type DueWork,
   type EventDraft,
   type EventRange,
@@ -196,9 +193,7 @@ export {
   wordsOf,
 } from "./ledger/index.ts";
 export {
-  CALL_TRANSITIONS,
   type CallCommand,
-  CONFIRMATION_TRANSITIONS,
   type ConfirmationCommand,
   type FrameCommand,
   isAnswered,
@@ -225,7 +220,6 @@ export {
   type Ruled,
   setLoginMode,
   toPrincipal,
-  viewersOf,
   viewsAs,
 } from "./people/index.ts";
 export {

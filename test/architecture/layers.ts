@@ -92,6 +92,7 @@ export const INNER: { readonly [folder: string]: readonly string[] } = {
     "lifecycle",
     "journal",
     "ledger",
+    "store",
     "frames",
     "questions",
     "calls",

@@ -66,7 +66,8 @@ describe("a checkpoint", () => {
 
   test("has a root that depends on order, number and content of its lines", () => {
     const rows = [1, 2, 3].map((seq) => ({ seq, session: "s", n: seq, hash: `h${seq}` }));
-    const rootOf = (list: typeof rows): string => list.reduce((root, row) => foldRoot(plain, root, row), "");
+    const rootOf = (list: typeof rows): string =>
+      list.reduce((root, line) => foldRoot(plain, root, line), "");
     const [a, b, c] = rows;
     if (a === undefined || b === undefined || c === undefined) throw new Error("Three rows.");
     const roots = [

@@ -27,8 +27,8 @@ export {
   rowHash,
   sealedBefore,
 } from "./chain.ts";
-export { journalRecords, logRows } from "./journal-records.ts";
 export { commitsBetween, eventsOf, MOST_RECORDS, positionOf, recordsOf, rowAt, rowBody } from "./log-row.ts";
+export { logRows } from "./log-rows.ts";
 export type { Delivery, DeliveryEnd, Outbox } from "./outbox.ts";
 export { isJournalKind, type ParsedEntry, parseEntry } from "./parse-entry.ts";
 export { type EntryTable, entrySubject, readEntry } from "./read-entry.ts";

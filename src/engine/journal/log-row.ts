@@ -1,4 +1,10 @@
-import { isJsonObject, type JsonObject, type JsonValue, type StoredEvent } from "../../protocol/index.ts";
+import {
+  isJsonArray,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type StoredEvent,
+} from "../../protocol/index.ts";
 import type { JournalRecord, LogRow } from "../ledger/index.ts";
 
 /** Positions of records: so many fit into one line of the log. */
@@ -31,13 +37,13 @@ function bodiesOf({ kinds, body }: LogRow): readonly JsonValue[] {
   if (body === null) return [];
   const parsed = parsedBody(body);
   const records = parsed?.["records"];
-  return Array.isArray(records) ? records : kinds.map(() => body);
+  return isJsonArray(records) ? records : kinds.map(() => body);
 }
 
 /** The events of a line; none where its body is gone. */
 export function eventsOf({ body }: Pick<LogRow, "body">): readonly StoredEvent[] {
   const events = body === null ? undefined : parsedBody(body)?.["events"];
-  return Array.isArray(events) ? (events as unknown as readonly StoredEvent[]) : [];
+  return isJsonArray(events) ? (events as unknown as readonly StoredEvent[]) : [];
 }
 
 // Written by this code, or by somebody who was at the database: then it may be anything.

@@ -7,7 +7,6 @@
 export {
   CALL_TRANSITIONS,
   type CallCommand,
-  CONFIRMATION_TRANSITIONS,
   type ConfirmationCommand,
   callAfter,
   checkFirst,

@@ -18,7 +18,11 @@ import { type LongValues, pack } from "./long-values.ts";
 import type { Entry, ItemChange, StoreCommit } from "./store.ts";
 
 type Refused = Extract<CommitOutcome, { ok: false }>;
-type Changed = Pick<StoreCommit, "document" | "add" | "remove" | "items" | "before" | "from" | "erase"> & {
+/** What a commit changes in the store. */
+export type Changed = Pick<
+  StoreCommit,
+  "document" | "add" | "remove" | "items" | "before" | "from" | "erase"
+> & {
   readonly archived?: Archive;
 };
 type WriteOf<Kind extends Write["kind"]> = Extract<Write, { kind: Kind }>;

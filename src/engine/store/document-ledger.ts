@@ -33,7 +33,7 @@ import type {
   UnknownCallsRequest,
 } from "../ledger/index.ts";
 import { isAnswered, isFrameOver } from "../lifecycle/index.ts";
-import { applyCommit } from "./apply-commit.ts";
+import { applyCommit, type Changed } from "./apply-commit.ts";
 import type { SessionDocument } from "./document.ts";
 import { DocumentCache } from "./document-cache.ts";
 import { listConfirmations } from "./list-confirmations.ts";
@@ -42,7 +42,7 @@ import { afterOf, limitOf, toPage } from "./pages.ts";
 import { readLastRecord, readRecords, readSessionRecords } from "./records.ts";
 import { SessionRows } from "./rows.ts";
 import { readEvents } from "./session-events.ts";
-import type { LoadedDocument, Store } from "./store.ts";
+import type { LoadedDocument, Store, StoreCommit } from "./store.ts";
 import { listUnknownCalls } from "./unknown-calls.ts";
 import { indexWords } from "./word-index.ts";
 import { readDue, readHeld } from "./work.ts";
@@ -79,30 +79,30 @@ export class DocumentLedger implements Ledger {
   }
 
   async load(target: Target): Promise<Snapshot | undefined> {
-    if ("session" in target) return this.#snapshot(await this.#document({ name: target.session }));
-    if ("sessionKey" in target) return this.#snapshot(await this.#document({ key: target.sessionKey }));
-    const [id = ""] = Object.values(target) as string[];
-    const loaded = await this.#document({ key: sessionOf(id) });
-    if (loaded === undefined) return undefined;
+    const loaded = await this.#document(whereOf(target));
+    if (loaded === undefined || "session" in target || "sessionKey" in target) return this.#snapshot(loaded);
     const rows = new SessionRows(this.#store, loaded.key, loaded.document);
-    const { now } = loaded;
-    const session = toSession(loaded);
-    if ("frame" in target) {
-      const frame = await rows.frame(id);
-      return frame && { now, session, frame };
-    }
-    const asked = "confirmation" in target ? await rows.confirmation(id) : undefined;
-    if ("confirmation" in target && asked === undefined) return undefined;
-    const callId = asked?.call ?? id;
+    if (!("frame" in target)) return this.#snapshotOfCall(target, loaded, rows);
+    const frame = await rows.frame(target.frame);
+    return frame && { now: loaded.now, session: toSession(loaded), frame };
+  }
+
+  async #snapshotOfCall(
+    target: { readonly call: string } | { readonly confirmation: string },
+    loaded: LoadedDocument,
+    rows: SessionRows,
+  ): Promise<Snapshot | undefined> {
+    const asked = "call" in target ? undefined : await rows.confirmation(target.confirmation);
+    const callId = "call" in target ? target.call : asked?.call;
+    if (callId === undefined) return undefined;
     // One of another session only where somebody was at the database: whoever judges it must see that.
     const call = (await rows.call(callId)) ?? (await this.calls([callId]))[0];
     if (call === undefined) return undefined;
-    const confirmation =
-      asked ?? (call.confirmation === undefined ? undefined : await rows.confirmation(call.confirmation));
-    const frame = call.frame === undefined ? undefined : await rows.frame(call.frame);
+    const confirmation = asked ?? (await rows.confirmation(call.confirmation));
+    const frame = await rows.frame(call.frame);
     return {
-      now,
-      session,
+      now: loaded.now,
+      session: toSession(loaded),
       call,
       ...(confirmation === undefined ? {} : { confirmation }),
       ...(frame === undefined ? {} : { frame }),
@@ -110,32 +110,24 @@ export class DocumentLedger implements Ledger {
   }
 
   async commit(commit: Commit): Promise<CommitOutcome> {
-    const { key, version, head, create } = commit.session;
-    const known = version === 0 ? undefined : this.#cache.get(key);
-    let document = known?.version === version ? known.document : undefined;
-    if (document === undefined && version > 0) {
-      const loaded = await this.#document({ key });
-      if (loaded?.version !== version) return { ok: false, conflict: "version" };
-      document = loaded.document;
-    }
+    const { key, version } = commit.session;
+    const document = version === 0 ? undefined : await this.#documentAt(key, version);
+    if (version > 0 && document === undefined) return { ok: false, conflict: "version" };
     const changed = applyCommit(document, commit);
     if ("ok" in changed) return this.#refused(commit, changed);
-    const { archived, ...rest } = changed;
-    const outcome = await this.#store.commit({
-      key,
-      version,
-      ...(head === undefined ? {} : { head }),
-      ...(create === undefined ? {} : { create }),
-      ...rest,
-      log: archived === undefined ? commit.log : { ...commit.log, archived },
-      ...(commit.owner === undefined ? {} : { owner: commit.owner }),
-      sync: commit.sync,
-    });
+    const outcome = await this.#store.commit(toStoreCommit(commit, changed));
     if (outcome.ok) this.#cache.set(key, { version: version + 1, document: changed.document });
     else this.#cache.drop(key);
     // What was erased must not be found by its words. If this fails, tidying does it.
-    if (outcome.ok && rest.erase === true) await indexWords(this.#store).catch(() => {});
+    if (outcome.ok && changed.erase === true) await indexWords(this.#store).catch(() => {});
     return outcome;
+  }
+
+  async #documentAt(key: string, version: number): Promise<SessionDocument | undefined> {
+    const known = this.#cache.get(key);
+    if (known?.version === version) return known.document;
+    const loaded = await this.#document({ key });
+    return loaded?.version === version ? loaded.document : undefined;
   }
 
   /** A guard means something only for the session as it is: what this process knows of it may be behind. */
@@ -149,7 +141,7 @@ export class DocumentLedger implements Ledger {
     const rows = new Map(
       loaded.map(({ key, document }) => [key, new SessionRows(this.#store, key, document)]),
     );
-    const calls = await Promise.all(ids.map((id) => rows.get(sessionOf(id))?.call(id)));
+    const calls = await Promise.all(ids.map(async (id) => rows.get(sessionOf(id))?.call(id)));
     return calls.filter((call) => call !== undefined);
   }
 
@@ -381,6 +373,29 @@ function toSession({
   document,
 }: Pick<LoadedDocument, "key" | "version" | "document">): SessionRecord {
   return { key, version, ...document.head };
+}
+
+function whereOf(target: Target): Parameters<Store["load"]>[0] {
+  if ("session" in target) return { name: target.session };
+  if ("sessionKey" in target) return { key: target.sessionKey };
+  if ("frame" in target) return { key: sessionOf(target.frame) };
+  return { key: sessionOf("call" in target ? target.call : target.confirmation) };
+}
+
+function toStoreCommit(
+  { session: { key, version, head, create }, log, owner, sync }: Commit,
+  { archived, ...changed }: Changed,
+): StoreCommit {
+  return {
+    key,
+    version,
+    ...(head === undefined ? {} : { head }),
+    ...(create === undefined ? {} : { create }),
+    ...changed,
+    log: archived === undefined ? log : { ...log, archived },
+    ...(owner === undefined ? {} : { owner }),
+    sync,
+  };
 }
 
 function isIdle({ head, frames, calls }: SessionDocument): boolean {

@@ -1,7 +1,7 @@
 import type { JsonValue } from "../../protocol/index.ts";
 import { copyJson } from "../common/index.ts";
 import type { Shown, Vote } from "../ledger/index.ts";
-import { cutShown, cutValue, cutVotes } from "../ledger/preview.ts";
+import { cutShown, cutValue, cutVotes } from "../ledger/index.ts";
 import type { Packed } from "./document.ts";
 
 /** Members that can be long, by what cuts them to what a list shows. */

@@ -35,14 +35,14 @@ export class SessionRows {
     return packed && this.whole(packed, id);
   }
 
-  async confirmation(id: string): Promise<ConfirmationRecord | undefined> {
-    const packed = await this.packedConfirmation(id);
-    return packed && this.whole(packed, id);
+  async confirmation(id: string | undefined): Promise<ConfirmationRecord | undefined> {
+    const packed = id === undefined ? undefined : await this.packedConfirmation(id);
+    return packed && this.whole(packed, packed.id);
   }
 
-  async frame(id: string): Promise<FrameRecord | undefined> {
+  async frame(id: string | undefined): Promise<FrameRecord | undefined> {
     const packed = this.#document.frames.find((frame) => frame.id === id);
-    return packed && this.whole(packed, id);
+    return packed && this.whole(packed, packed.id);
   }
 
   async steps(call: string): Promise<readonly StepRecord[]> {

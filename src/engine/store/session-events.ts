@@ -8,24 +8,35 @@ const PAGE: Pick<LogRange, "limit" | "bytes"> = { limit: 200, bytes: 4_000_000 }
 /** A session's events, in order: from after a place, or the newest so many. */
 export async function readEvents(
   store: Store,
-  { key, version, document }: Pick<LoadedDocument, "key" | "version" | "document">,
+  loaded: Pick<LoadedDocument, "key" | "version" | "document">,
   { after = 0, limit = Number.MAX_SAFE_INTEGER, last, bytes }: EventRange,
 ): Promise<readonly StoredEvent[]> {
-  const end = document.head.nextSeq - 1;
-  const first = last === undefined ? after : Math.max(after, end - last);
-  const most = last ?? limit;
-  if (most === 0 || first >= end) return [];
-  const row = await rowBefore(store, key, { first, end: { n: version, events: end } });
+  const end = loaded.document.head.nextSeq - 1;
+  if (last === undefined) {
+    const enough = (found: readonly StoredEvent[]): boolean => found.length >= limit || isCut(found, bytes);
+    return within((await readBehind(store, loaded, { first: after, enough })).slice(0, limit), bytes);
+  }
+  const first = Math.max(after, end - last);
+  const found = await readBehind(store, loaded, { first, enough: (events) => events.length >= last });
+  return within(found.toReversed().slice(0, last), bytes).toReversed();
+}
+
+/** The events behind a place, until there are enough. */
+async function readBehind(
+  store: Store,
+  { key, version, document }: Pick<LoadedDocument, "key" | "version" | "document">,
+  { first, enough }: { readonly first: number; readonly enough: (found: readonly StoredEvent[]) => boolean },
+): Promise<readonly StoredEvent[]> {
+  const events = document.head.nextSeq - 1;
   const found: StoredEvent[] = [];
-  for (let n = row; ; ) {
+  if (first >= events || enough(found)) return found;
+  for (let n = await rowBefore(store, key, { first, end: { n: version, events } }); ; ) {
     const rows = await store.sessionLog(key, { after: n, ...PAGE });
     for (const each of rows) found.push(...eventsBehind(each, first));
-    n = rows.at(-1)?.n ?? n;
-    if (rows.length === 0 || found.length >= most || (last === undefined && isEnough(found, bytes))) break;
+    const newest = rows.at(-1);
+    if (newest === undefined || enough(found)) return found;
+    n = newest.n;
   }
-  return last === undefined
-    ? within(found.slice(0, most), bytes)
-    : within(found.slice(-most).reverse(), bytes).toReversed();
 }
 
 /** Where the session's log has so many events, as far as it is known. */
@@ -71,7 +82,7 @@ function eventsBehind(row: LogRow, first: number): readonly StoredEvent[] {
   return events.slice(Math.max(0, first - (row.events - events.length)));
 }
 
-function isEnough(found: readonly StoredEvent[], bytes: number | undefined): boolean {
+function isCut(found: readonly StoredEvent[], bytes: number | undefined): boolean {
   return bytes !== undefined && within(found, bytes).length < found.length;
 }
 

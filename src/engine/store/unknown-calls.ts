@@ -3,7 +3,7 @@ import type { CallRecord, Page, UnknownCallsRequest } from "../ledger/index.ts";
 import type { Packed, SessionDocument } from "./document.ts";
 import { afterOf, limitOf, toPage } from "./pages.ts";
 import { SessionRows } from "./rows.ts";
-import type { Store } from "./store.ts";
+import type { Entry, Store } from "./store.ts";
 
 const PAGE = 200;
 
@@ -21,17 +21,28 @@ export async function listUnknownCalls(
     const [entries = []] = await store.entries([
       { facet: "unknown call", value: "", limit: PAGE, after: [0, place] },
     ]);
-    const loaded = await store.loadAll([...new Set(entries.map(({ id }) => sessionOf(id)))]);
-    const documents = new Map(loaded.map(({ key, document }) => [key, document]));
-    for (const { id } of entries) {
-      const document = documents.get(sessionOf(id));
-      const call = document?.calls.find((each) => each.id === id);
-      if (document === undefined || call === undefined || !fits(request, document, call)) continue;
-      found.push(await toListed(store, { document, call, preview: request.preview === true }));
+    for (const { document, call } of await readCalls(store, entries)) {
+      if (fits(request, document, call))
+        found.push(await toListed(store, { document, call, preview: request.preview === true }));
     }
     place = entries.at(-1)?.id ?? place;
     if (entries.length < PAGE || found.length > limit) return toPage(found, limit, ({ id }) => [id]);
   }
+}
+
+interface FoundCall {
+  readonly document: SessionDocument;
+  readonly call: Packed<CallRecord>;
+}
+
+async function readCalls(store: Store, entries: readonly Entry[]): Promise<readonly FoundCall[]> {
+  const loaded = await store.loadAll([...new Set(entries.map(({ id }) => sessionOf(id)))]);
+  const documents = new Map(loaded.map(({ key, document }) => [key, document]));
+  return entries.flatMap(({ id }) => {
+    const document = documents.get(sessionOf(id));
+    const call = document?.calls.find((each) => each.id === id);
+    return document === undefined || call === undefined ? [] : [{ document, call }];
+  });
 }
 
 function fits(
@@ -45,11 +56,7 @@ function fits(
 
 async function toListed(
   store: Store,
-  {
-    document,
-    call,
-    preview,
-  }: { readonly document: SessionDocument; readonly call: Packed<CallRecord>; readonly preview: boolean },
+  { document, call, preview }: FoundCall & { readonly preview: boolean },
 ): Promise<ListedCall> {
   if (!preview) return new SessionRows(store, call.session, document).whole<CallRecord>(call, call.id);
   const { long, ...cut } = call;

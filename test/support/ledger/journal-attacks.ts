@@ -63,7 +63,8 @@ async function fitHeads({ rows, run }: AttackedJournal): Promise<void> {
       `select n, hash from log where session = '${String(session)}' order by n desc limit 1`,
     );
     const document = JSON.parse(String(body)) as { head: { chain: unknown } };
-    document.head.chain = { n: Number(last?.["n"] ?? 0), hash: String(last?.["hash"] ?? "") };
+    document.head.chain =
+      last === undefined ? { n: 0, hash: "" } : { n: Number(last["n"]), hash: String(last["hash"]) };
     const text = JSON.stringify(document).replaceAll("'", "''");
     await run(`update documents set body = '${text}' where key = '${String(session)}'`);
   }

@@ -88,6 +88,17 @@ export const historyCases: readonly LedgerCase[] = [
       const { seq: _seq, at: _at, ...record } = chain[0] ?? { seq: 0, at: 0 };
       const expected = { stream: "a", n: positionOf(1, 0), kind: "a1", hash: "hash-1", body: { kind: "a1" } };
       checkEqual(record, expected, "the record");
+    },
+  },
+  {
+    name: "the log has one line for each commit, and its bodies are kept letter by letter",
+    async run({ open }) {
+      const ledger = await open();
+      const a = new SessionWriter(ledger, "a");
+      const b = new SessionWriter(ledger, "b");
+      await a.commit([a.journal("a1"), a.journal("a2")]);
+      await b.commit([b.journal("b1")]);
+      await a.commit([a.journal("a3")]);
       const log = await ledger.log({ after: 0, limit: 10 });
       checkEqual(
         log.map(({ session, n, kinds }) => [session, n, kinds]),
