@@ -1,15 +1,14 @@
-import { setImmediate } from "node:timers/promises";
 import { CountersignError } from "../../protocol/index.ts";
 import { sessionOf } from "../common/index.ts";
-import type {
-  CallRecord,
-  ConfirmationFilter,
-  ConfirmationRecord,
-  ConfirmationWithCall,
-  ListRequest,
-  Page,
+import {
+  type CallRecord,
+  type ConfirmationFilter,
+  type ConfirmationRecord,
+  type ConfirmationWithCall,
+  type ListRequest,
+  type Page,
+  wordsOf,
 } from "../ledger/index.ts";
-import { wordsOf } from "../ledger/search-words.ts";
 import { shownStatus } from "../lifecycle/index.ts";
 import { viewersOf } from "../people/index.ts";
 import type { Packed } from "./document.ts";
@@ -74,7 +73,7 @@ async function walk(
     page.place = [last.sort, last.id];
     seen += entries.length;
     // Others get their turn.
-    await setImmediate();
+    await store.pause();
   }
   return false;
 }
@@ -94,7 +93,7 @@ async function lookUp(store: Store, page: PageOfConfirmations, hits: readonly En
   const ahead = [...distinct.values()].filter((entry) => compare(entry, { sort, id }) > 0).sort(compare);
   for (let at = 0; at < ahead.length; at += WINDOW) {
     for (const item of await page.read(store, ahead.slice(at, at + WINDOW))) if (page.take(item)) return;
-    await setImmediate();
+    await store.pause();
   }
 }
 

@@ -168,6 +168,8 @@ export interface Store {
 
   /** Drops what has expired, and owners that hold nothing. */
   tidy(): Promise<void>;
+  /** Lets the process do other things: for long walks over a store that answers without waiting for anything. */
+  pause(): Promise<void>;
   onChange(listener: () => void): () => void;
   close(): Promise<void>;
 }

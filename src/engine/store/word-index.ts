@@ -1,6 +1,5 @@
 import { confirmationPrefix, sessionOf } from "../common/index.ts";
-import type { CallRecord, ConfirmationRecord } from "../ledger/index.ts";
-import { searchableWords } from "../ledger/search-words.ts";
+import { type CallRecord, type ConfirmationRecord, searchableWords } from "../ledger/index.ts";
 import type { Packed } from "./document.ts";
 import { NO_DEADLINE } from "./entries.ts";
 import { SessionRows } from "./rows.ts";

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
 import type {
   CheckpointRecord,
   Clock,
@@ -183,6 +184,10 @@ export class MemoryStore implements Store {
     if (row !== undefined && this.#log.hashAt(checkpoint.lastSeq) !== row) return false;
     this.#checkpoints.push(checkpoint);
     return true;
+  }
+
+  pause(): Promise<void> {
+    return setImmediate();
   }
 
   async tidy(): Promise<void> {

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type {
   CheckpointRecord,
   Clock,
@@ -161,6 +162,10 @@ export class SqliteStore implements Store {
 
   seal(checkpoint: CheckpointRecord, upon?: Parameters<Store["seal"]>[1]): Promise<boolean> {
     return this.#database.write(false, () => insertCheckpoint(this.#database, checkpoint, upon));
+  }
+
+  pause(): Promise<void> {
+    return setImmediate();
   }
 
   async tidy(): Promise<void> {
