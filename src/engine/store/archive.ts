@@ -57,7 +57,7 @@ export function archiveOver(
       ...(asked.length > 0 ? { confirmations: asked } : {}),
       ...(steps.length > 0 ? { steps } : {}),
     },
-    entries: [...gone, ...asked].map(({ id }) => ({ facet: "over", value: id, sort: n, id })),
+    entries: [...gone, ...asked].map(({ id }) => ({ facet: "over", value: id, sort: n, id: "" })),
   };
 }
 

@@ -41,7 +41,8 @@ import { StoredOutbox } from "./outbox.ts";
 import { afterOf, limitOf, toPage } from "./pages.ts";
 import { readLastRecord, readRecords, readSessionRecords } from "./records.ts";
 import { SessionRows } from "./rows.ts";
-import { readEvents } from "./session-events.ts";
+import { readEvents, readFirstEvents } from "./session-events.ts";
+import { snapshotOf, toSession, toSnapshot } from "./snapshot.ts";
 import type { LoadedDocument, Store, StoreCommit } from "./store.ts";
 import { listUnknownCalls } from "./unknown-calls.ts";
 import { indexWords } from "./word-index.ts";
@@ -80,33 +81,25 @@ export class DocumentLedger implements Ledger {
 
   async load(target: Target): Promise<Snapshot | undefined> {
     const loaded = await this.#document(whereOf(target));
-    if (loaded === undefined || "session" in target || "sessionKey" in target) return this.#snapshot(loaded);
-    const rows = new SessionRows(this.#store, loaded.key, loaded.document);
-    if (!("frame" in target)) return this.#snapshotOfCall(target, loaded, rows);
-    const frame = await rows.frame(target.frame);
-    return frame && { now: loaded.now, session: toSession(loaded), frame };
+    return loaded && (snapshotOf(target, loaded) ?? this.#snapshotFromLog(target, loaded));
   }
 
-  async #snapshotOfCall(
-    target: { readonly call: string } | { readonly confirmation: string },
-    loaded: LoadedDocument,
-    rows: SessionRows,
-  ): Promise<Snapshot | undefined> {
-    const asked = "call" in target ? undefined : await rows.confirmation(target.confirmation);
+  async #snapshotFromLog(target: Target, loaded: LoadedDocument): Promise<Snapshot | undefined> {
+    const { now, key, document } = loaded;
+    const session = toSession(loaded);
+    const rows = new SessionRows(this.#store, key, document);
+    if ("frame" in target) {
+      const only = await rows.frame(target.frame);
+      return only && { now, session, frame: only };
+    }
+    const asked = "confirmation" in target ? await rows.confirmation(target.confirmation) : undefined;
     const callId = "call" in target ? target.call : asked?.call;
     if (callId === undefined) return undefined;
     // One of another session only where somebody was at the database: whoever judges it must see that.
     const call = (await rows.call(callId)) ?? (await this.calls([callId]))[0];
     if (call === undefined) return undefined;
     const confirmation = asked ?? (await rows.confirmation(call.confirmation));
-    const frame = await rows.frame(call.frame);
-    return {
-      now: loaded.now,
-      session: toSession(loaded),
-      call,
-      ...(confirmation === undefined ? {} : { confirmation }),
-      ...(frame === undefined ? {} : { frame }),
-    };
+    return toSnapshot({ now, session, call, confirmation, frame: await rows.frame(call.frame) });
   }
 
   async commit(commit: Commit): Promise<CommitOutcome> {
@@ -160,6 +153,8 @@ export class DocumentLedger implements Ledger {
   }
 
   async events(session: string, range: EventRange = {}): Promise<readonly StoredEvent[]> {
+    const { after = 0, last } = range;
+    if (after === 0 && last === undefined) return readFirstEvents(this.#store, session, range);
     const loaded = await this.#document({ key: session });
     return loaded === undefined ? [] : readEvents(this.#store, loaded, range);
   }
@@ -361,18 +356,6 @@ export class DocumentLedger implements Ledger {
     if (loaded !== undefined) this.#cache.set(loaded.key, loaded);
     return loaded;
   }
-
-  #snapshot(loaded: LoadedDocument | undefined): Snapshot | undefined {
-    return loaded && { now: loaded.now, session: toSession(loaded) };
-  }
-}
-
-function toSession({
-  key,
-  version,
-  document,
-}: Pick<LoadedDocument, "key" | "version" | "document">): SessionRecord {
-  return { key, version, ...document.head };
 }
 
 function whereOf(target: Target): Parameters<Store["load"]>[0] {

@@ -5,38 +5,57 @@ import type { LoadedDocument, LogRange, Store } from "./store.ts";
 
 const PAGE: Pick<LogRange, "limit" | "bytes"> = { limit: 200, bytes: 4_000_000 };
 
+/** A session's events from the first on. */
+export async function readFirstEvents(
+  store: Store,
+  key: string,
+  { limit = Number.MAX_SAFE_INTEGER, bytes }: EventRange,
+): Promise<readonly StoredEvent[]> {
+  const enough = (found: readonly StoredEvent[]): boolean => found.length >= limit || isCut(found, bytes);
+  return within((await readBehind(store, key, { row: 0, first: 0, enough })).slice(0, limit), bytes);
+}
+
 /** A session's events, in order: from after a place, or the newest so many. */
 export async function readEvents(
   store: Store,
-  loaded: Pick<LoadedDocument, "key" | "version" | "document">,
+  { key, version, document }: Pick<LoadedDocument, "key" | "version" | "document">,
   { after = 0, limit = Number.MAX_SAFE_INTEGER, last, bytes }: EventRange,
 ): Promise<readonly StoredEvent[]> {
-  const end = loaded.document.head.nextSeq - 1;
-  if (last === undefined) {
-    const enough = (found: readonly StoredEvent[]): boolean => found.length >= limit || isCut(found, bytes);
-    return within((await readBehind(store, loaded, { first: after, enough })).slice(0, limit), bytes);
-  }
-  const first = Math.max(after, end - last);
-  const found = await readBehind(store, loaded, { first, enough: (events) => events.length >= last });
-  return within(found.toReversed().slice(0, last), bytes).toReversed();
+  const events = document.head.nextSeq - 1;
+  const first = last === undefined ? after : Math.max(after, events - last);
+  const most = last ?? limit;
+  if (first >= events || most === 0) return [];
+  const row = await rowBefore(store, key, { first, end: { n: version, events } });
+  const enough = (found: readonly StoredEvent[]): boolean =>
+    found.length >= most || (last === undefined && isCut(found, bytes));
+  const found = await readBehind(store, key, { row, first, enough });
+  if (last === undefined) return within(found.slice(0, most), bytes);
+  return within(found.toReversed().slice(0, most), bytes).toReversed();
+}
+
+interface Behind {
+  /** The line of the session's log to begin after. */
+  readonly row: number;
+  readonly first: number;
+  readonly enough: (found: readonly StoredEvent[]) => boolean;
 }
 
 /** The events behind a place, until there are enough. */
 async function readBehind(
   store: Store,
-  { key, version, document }: Pick<LoadedDocument, "key" | "version" | "document">,
-  { first, enough }: { readonly first: number; readonly enough: (found: readonly StoredEvent[]) => boolean },
+  key: string,
+  { row, first, enough }: Behind,
 ): Promise<readonly StoredEvent[]> {
-  const events = document.head.nextSeq - 1;
   const found: StoredEvent[] = [];
-  if (first >= events || enough(found)) return found;
-  for (let n = await rowBefore(store, key, { first, end: { n: version, events } }); ; ) {
+  for (let n = row; !enough(found); ) {
     const rows = await store.sessionLog(key, { after: n, ...PAGE });
     for (const each of rows) found.push(...eventsBehind(each, first));
+    // A page is short where lines are long.
     const newest = rows.at(-1);
-    if (newest === undefined || enough(found)) return found;
+    if (newest === undefined) return found;
     n = newest.n;
   }
+  return found;
 }
 
 /** Where the session's log has so many events, as far as it is known. */

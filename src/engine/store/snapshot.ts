@@ -1,0 +1,64 @@
+import type { SessionRecord, Snapshot, Target } from "../ledger/index.ts";
+import type { Packed, SessionDocument } from "./document.ts";
+import type { LoadedDocument } from "./store.ts";
+
+/** The session as its document says it is. */
+export function toSession({
+  key,
+  version,
+  document,
+}: Pick<LoadedDocument, "key" | "version" | "document">): SessionRecord {
+  return { key, version, ...document.head };
+}
+
+/** What a document alone says of a target; undefined where some of it has to be looked for in the log. */
+export function snapshotOf(target: Target, loaded: LoadedDocument): Snapshot | undefined {
+  const { now, document } = loaded;
+  const session = toSession(loaded);
+  if ("session" in target || "sessionKey" in target) return { now, session };
+  if (!("frame" in target)) return snapshotOfCall(target, { now, session }, document);
+  const frame = whole(document.frames, target.frame);
+  return frame && { now, session, frame };
+}
+
+function snapshotOfCall(
+  target: { readonly call: string } | { readonly confirmation: string },
+  base: Pick<Snapshot, "now" | "session">,
+  { calls, confirmations, frames }: SessionDocument,
+): Snapshot | undefined {
+  const asked = "confirmation" in target ? whole(confirmations, target.confirmation) : undefined;
+  const call = whole(calls, "call" in target ? target.call : asked?.call);
+  if (call === undefined) return undefined;
+  const confirmation = asked ?? whole(confirmations, call.confirmation);
+  const frame = whole(frames, call.frame);
+  const isThere = asked !== undefined || confirmation?.id === call.confirmation;
+  return isThere && frame?.id === call.frame ? toSnapshot({ ...base, call, confirmation, frame }) : undefined;
+}
+
+/** Without the parts that there are not. */
+export function toSnapshot({
+  now,
+  session,
+  call,
+  confirmation,
+  frame,
+}: { readonly [part in keyof Snapshot]-?: Snapshot[part] | undefined } & Pick<
+  Snapshot,
+  "now" | "session"
+>): Snapshot {
+  return {
+    now,
+    session,
+    ...(call === undefined ? {} : { call }),
+    ...(confirmation === undefined ? {} : { confirmation }),
+    ...(frame === undefined ? {} : { frame }),
+  };
+}
+
+function whole<Row extends { readonly id: string }>(
+  rows: readonly Packed<Row>[],
+  id: string | undefined,
+): Row | undefined {
+  const found = id === undefined ? undefined : rows.find((row) => row.id === id);
+  return found?.long === undefined ? found : undefined;
+}
