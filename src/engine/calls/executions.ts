@@ -31,6 +31,8 @@ export class Executions {
   readonly #running = new Map<string, Promise<void>>();
   readonly #invocations = new Map<string, Run>();
   readonly #sessions = new Map<string, Set<Run>>();
+  /** Sessions in which nothing runs here any more, oldest first: the next step need not read their events. */
+  readonly #resting = new Map<string, SessionCache>();
   readonly #endings: Endings;
   readonly #outcomes: Outcomes;
   /** Calls between their claim and their stored end, and frames in a step; each with a count. */
@@ -239,7 +241,8 @@ export class Executions {
   }
 
   #begin({ session, invocation }: Place): Run {
-    const run: Run = { running: new Set(), cache: new SessionCache() };
+    const run: Run = { running: new Set(), cache: this.#resting.get(session) ?? new SessionCache() };
+    this.#resting.delete(session);
     this.#invocations.set(invocation, run);
     this.#sessions.set(session, (this.#sessions.get(session) ?? new Set()).add(run));
     return run;
@@ -249,9 +252,20 @@ export class Executions {
     this.#invocations.delete(invocation);
     const others = this.#sessions.get(session);
     others?.delete(run);
-    if (others?.size === 0) this.#sessions.delete(session);
+    if (others?.size !== 0) return;
+    this.#sessions.delete(session);
+    if (run.cache.isSmall) this.#rest(session, run.cache);
+  }
+
+  #rest(session: string, cache: SessionCache): void {
+    this.#resting.set(session, cache);
+    const [oldest = session] = this.#resting.keys();
+    if (this.#resting.size > MOST_RESTING) this.#resting.delete(oldest);
   }
 }
+
+/** How many sessions that wait keep their events in this process. */
+const MOST_RESTING = 256;
 
 /** What runs here of one invocation. */
 interface Run {

@@ -11,6 +11,9 @@ export interface Rest {
   readonly asked: readonly AskedCall[];
 }
 
+/** Of the events of a session that are kept while it waits for people. */
+const MOST_BYTES = 64_000;
+
 /**
  * The events of a session that this process committed without interruption. The next step, or a caller that waits, need
  * not read them again. If another process commits in between, our next commit notices it, and the cache starts again.
@@ -23,12 +26,17 @@ export class SessionCache {
 
   add(draft: Draft): void {
     if (this.#last === draft) return;
-    if (this.#last?.sessionAfter.version !== draft.versionBefore) {
+    if (this.#last?.sessionAfter.chain.hash !== draft.hashBefore) {
       this.#events = [];
       this.#firstSeq = draft.firstSeq;
     }
     this.#last = draft;
     for (const text of draft.eventTexts) this.#events.push(text);
+  }
+
+  /** Is it small enough to be kept while nothing runs? */
+  get isSmall(): boolean {
+    return this.#last !== undefined && this.#last.sessionAfter.bytes <= MOST_BYTES;
   }
 
   /** With this draft the run stopped; exactly these questions are open in its session. */

@@ -95,6 +95,11 @@ export class Draft {
     return this.#session.version;
   }
 
+  /** The hash of the commit that this one follows. */
+  get hashBefore(): string {
+    return this.#previousHash;
+  }
+
   /** How many confirmations will be open once this is committed. */
   get open(): number {
     return this.#open;
