@@ -1,83 +1,33 @@
 import { DatabaseSync } from "node:sqlite";
-import { valueDigest } from "../src/engine/index.ts";
+import { bodyDigest } from "../src/engine/common/digest.ts";
+import type { LogRow, SessionDocument } from "../src/engine/index.ts";
+import { CHAIN_START, chainHasher, rowBody, rowHash } from "../src/engine/journal/index.ts";
 import { openSqliteLedger } from "../src/stores/sqlite/index.ts";
 import {
-  AGENT,
-  AMOUNT,
-  APP,
-  DEADLINE_MS,
-  DEFINITION_DIGEST,
-  finalEvent,
-  HINT,
-  modelEvent,
-  TOOL,
-  USER,
-  userEvent,
-  WHY,
-} from "./scenario.ts";
+  type FullRows,
+  fullRows,
+  fullSession,
+  fullTerms,
+  wordsIndexed,
+} from "../test/support/ledger/full-session.ts";
+import { APP, DEFINITION_DIGEST, USER, userEvent } from "./scenario.ts";
 
 const INVOCATION = `e-${"0".repeat(34)}`;
-const WIRE_ID = "call-1";
-const HASH = "h".repeat(43);
-const OTHER_TOOL = "transfer_funds";
+const HASHER = chainHasher(undefined);
 
 /** The ids of the n-th loaded confirmation and of its frame: older than whatever the engine makes. */
 export function loadedPending(n: number): { readonly confirmation: string; readonly frame: string } {
-  const digits = String(n).padStart(24, "0");
-  return { confirmation: `adk-00${digits}`, frame: `0k${digits}.f` };
+  const { confirmation, frame } = fullSession(n);
+  return { confirmation, frame };
 }
 
-/**
- * A ledger in which so many people are asked something: a session, frame, call, confirmation, its six inbox
- * rows, three events and a journal record for each, every second one for {@link TOOL}.
- */
+/** A ledger in which so many people are asked something. Each can be decided, found by its words and verified. */
 export async function loadPending(file: string, count: number): Promise<void> {
-  const digest = await createLedgerFile(file);
-  const now = Date.now();
-  fill(file, (database) => {
-    const numbers = `with recursive numbers (n) as (select 0 union all select n + 1 from numbers where n + 1 < ${count})`;
-    const key = "printf('0k%024d', n)";
-    const run = (sql: string, values: readonly (string | number)[]): void => {
-      database.prepare(`${sql.replace("SELECT", `${numbers} select`)} from numbers`).run(...values);
-    };
-    run(
-      `insert into sessions SELECT ${key}, ?, 'user-' || (n % 5000), 'session-' || n, 3, 4, 1, 0, 1, ?, ?, ?, null`,
-      [APP, HASH, now, now],
-    );
-    run(
-      `insert into frames SELECT ${key} || '.f', ${key}, ?, ?, null, null, 'llm', ?, ?, null, 'null', ` +
-        `'waiting', 1, '["' || ${key} || '.${WIRE_ID}"]', 1, null, null, 0`,
-      [APP, INVOCATION, AGENT, JSON.stringify([AGENT])],
-    );
-    const tool = `iif(n % 2 = 0, '${TOOL}', '${OTHER_TOOL}')`;
-    run(
-      `insert into calls SELECT ${key} || '.${WIRE_ID}', ${key}, ?, ${key} || '.f', 1, 0, '${WIRE_ID}', ?, ` +
-        `${tool}, ?, ?, ?, '[]', 0, 0, 'waiting', 0, null, null, null, printf('adk-00%024d', n), 1, 0, null, null, null, null`,
-      [APP, AGENT, JSON.stringify({ amount: AMOUNT }), digest, DEFINITION_DIGEST],
-    );
-    run(
-      `insert into confirmations SELECT printf('adk-00%024d', n), ${key} || '.${WIRE_ID}', 0, ${key}, ?, ?, ?, ` +
-        `'user-' || (n % 5000), ${tool}, '["user-' || (n % 5000) || '"]', '"requester"', ?, ?, ?, 1, 'requested', ` +
-        `?, ? + (n * 7919) % ${count}, '[]', null`,
-      [
-        APP,
-        AGENT,
-        JSON.stringify([AGENT]),
-        INVOCATION,
-        digest,
-        JSON.stringify({ hint: HINT, why: [WHY] }),
-        now,
-        now + DEADLINE_MS,
-      ],
-    );
-    const bodies = [userEvent(INVOCATION), modelEvent(INVOCATION, WIRE_ID), finalEvent(INVOCATION)];
-    for (const [place, event] of bodies.entries()) {
-      run(`insert into events SELECT ${key}, ${place + 1}, ?`, [JSON.stringify(event)]);
-    }
-    run(
-      `insert into journal SELECT null, ${key}, 1, ?, 'confirmation-requested', ?, ?, '{"confirmation":"' || n || '"}'`,
-      [now, digest, HASH],
-    );
+  const digestKey = await createLedgerFile(file);
+  const terms = fullTerms(digestKey, { pending: count, definitionDigest: DEFINITION_DIGEST, oneApp: true });
+  fill(file, (tables) => {
+    for (let n = 0; n < count; n += 1) tables.insert(fullRows(n, terms));
+    tables.insert({ entries: [], items: [wordsIndexed(count)] });
   });
 }
 
@@ -86,39 +36,97 @@ export function loadedSession(n: number): string {
   return `history-${n}`;
 }
 
-/** A ledger with sessions of so many events each. */
+/** A ledger with sessions of so many events each, one commit for each event. */
 export async function loadHistory(file: string, events: number, sessions: number): Promise<void> {
-  await createLedgerFile(file);
+  const digestKey = await createLedgerFile(file);
   const now = Date.now();
-  const body = JSON.stringify({ ...userEvent(INVOCATION), id: "0".repeat(26), timestamp: now });
-  fill(file, (database) => {
-    const session = database.prepare(
-      "insert into sessions values (?, ?, ?, ?, 1, ?, 0, 0, 0, '', ?, ?, null)",
-    );
-    const history = database.prepare(
-      `with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${events})
-       insert into events select ?, n, ? from numbers`,
-    );
-    for (let n = 0; n < sessions; n += 1) {
-      const key = `0k${String(n).padStart(24, "0")}`;
-      session.run(key, APP, USER, loadedSession(n), events + 1, now, now);
-      history.run(key, body);
+  const event = JSON.stringify({ ...userEvent(INVOCATION), id: "0".repeat(26), timestamp: now });
+  const body = rowBody([], [event]);
+  const digest = bodyDigest(digestKey, body);
+  fill(file, (tables) => {
+    for (let session = 0; session < sessions; session += 1) {
+      const key = fullSession(session).key;
+      let hash = CHAIN_START;
+      for (let n = 1; n <= events; n += 1) {
+        const row = { session: key, n, at: now, kinds: [], digest };
+        hash = rowHash(HASHER, hash, row, 0);
+        tables.append({ ...row, seq: session * events + n, hash, events: n, body });
+      }
+      const head = {
+        app: APP,
+        user: USER,
+        id: loadedSession(session),
+        nextSeq: events + 1,
+        open: 0,
+        ready: 0,
+        bytes: events * event.length,
+        chain: { n: events, hash },
+        createdAt: now,
+        updatedAt: now,
+      };
+      const document: SessionDocument = { head, frames: [], calls: [], confirmations: [], steps: [] };
+      tables.addDocument({ key, ...head, head: hash, body: JSON.stringify(document) }, events);
     }
   });
 }
 
-/** Makes the ledger, and digests the arguments of all its calls with its key. */
-async function createLedgerFile(file: string): Promise<string> {
+/** Makes the ledger; gives the key of its digests. */
+async function createLedgerFile(file: string): Promise<Uint8Array> {
   const ledger = await openSqliteLedger({ path: file });
   await ledger.close();
-  return valueDigest(ledger.digestKey, { amount: AMOUNT });
+  return ledger.digestKey;
 }
 
 // Nothing here has to survive a crash, so nothing is synced and no log is kept.
-function fill(file: string, load: (database: DatabaseSync) => void): void {
+function fill(file: string, load: (tables: Tables) => void): void {
   const database = new DatabaseSync(file);
   database.exec("pragma journal_mode = off; pragma synchronous = off; pragma cache_size = -1000000; begin");
-  load(database);
-  database.exec("commit");
+  const tables = new Tables(database);
+  load(tables);
+  tables.finish();
+  database.exec("commit; analyze");
   database.close();
+}
+
+/** The tables of a ledger that is filled. */
+class Tables {
+  readonly #database: DatabaseSync;
+  readonly #document;
+  readonly #log;
+  readonly #entry;
+  readonly #item;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+    // In the order of their keys at the end: one by one they would be put all over the table.
+    database.exec("create temp table unsorted (facet, value, sort, id, note)");
+    this.#document = database.prepare("insert into documents values (null, ?, ?, ?, ?, ?, ?, ?, 0, ?)");
+    this.#log = database.prepare("insert into log values (?, ?, ?, ?, ?, ?, ?, ?, ?, null)");
+    this.#entry = database.prepare("insert into unsorted values (?, ?, ?, ?, ?)");
+    this.#item = database.prepare("insert into items values (null, ?, ?, 1, null, ?)");
+  }
+
+  insert({ document, log, entries, items }: FullRows): void {
+    if (document !== undefined) this.addDocument(document, 1);
+    if (log !== undefined) this.append(log);
+    for (const { facet, value, sort, id, note } of entries)
+      this.#entry.run(facet, value, sort, id, note ?? null);
+    for (const { kind, id, value } of items) this.#item.run(kind, id, JSON.stringify(value));
+  }
+
+  addDocument(document: NonNullable<FullRows["document"]>, version: number): void {
+    const { key, app, user, id, head, updatedAt, body } = document;
+    this.#document.run(key, app, user, id, version, head, updatedAt, body);
+  }
+
+  append({ seq, session, n, at, kinds, digest, hash, events, body }: LogRow): void {
+    const told = kinds.length === 0 ? "" : JSON.stringify(kinds);
+    this.#log.run(seq, session, n, at, told, digest, hash, events, body);
+  }
+
+  finish(): void {
+    this.#database.exec(
+      "insert into entries select * from unsorted order by facet, value, sort, id; drop table unsorted",
+    );
+  }
 }

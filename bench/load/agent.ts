@@ -1,7 +1,7 @@
 import { definitionDigest } from "../../src/engine/index.ts";
 import { Agent, tool } from "../../src/index.ts";
 import { scripted } from "../../src/models/scripted/index.ts";
-import { FULL } from "../../test/support/ledger/full-ledger.ts";
+import { FULL } from "../../test/support/ledger/full-session.ts";
 
 /** Which call of which session: what a tool and whoever approves it both know. */
 export function callKey(session: string, callId: string): string {

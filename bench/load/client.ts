@@ -1,5 +1,5 @@
 import { Agent, request } from "node:http";
-import { FULL } from "../../test/support/ledger/full-ledger.ts";
+import { FULL } from "../../test/support/ledger/full-session.ts";
 
 /** What a server answered. */
 interface Answer {

@@ -175,16 +175,7 @@ async function judgePlans(
 ): Promise<void> {
   report.progress("load: looks at the plans of the full ledger");
   const filling: Filling = { pending: size.pending };
-  const big = new Set([
-    "sessions",
-    "frames",
-    "calls",
-    "confirmations",
-    "inbox",
-    "searchable",
-    "events",
-    "journal",
-  ]);
+  const big = new Set(["documents", "log", "entries", "items"]);
   await execute(url, "analyze");
   await explainAll(url);
   const ledger = await openPostgresLedger({ url: `${url}?pool=1` });

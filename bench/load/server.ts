@@ -2,7 +2,7 @@
 import { createApp } from "../../src/http/index.ts";
 import { serve } from "../../src/http/node/index.ts";
 import { createEngine, Runner } from "../../src/index.ts";
-import { FULL } from "../../test/support/ledger/full-ledger.ts";
+import { FULL } from "../../test/support/ledger/full-session.ts";
 import { createAgent } from "./agent.ts";
 import { nowMs } from "./clock.ts";
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { FULL, fullSession } from "../../test/support/ledger/full-ledger.ts";
+import { FULL, fullSession } from "../../test/support/ledger/full-session.ts";
 import { callKey } from "./agent.ts";
 import { Client } from "./client.ts";
 import { nowMs } from "./clock.ts";

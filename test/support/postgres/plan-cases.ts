@@ -1,5 +1,5 @@
 import { Engine, type Ledger } from "../../../src/engine/index.ts";
-import { type Filling, FULL, fullSession } from "../ledger/full-ledger.ts";
+import { type Filling, FULL, fullSession } from "../ledger/full-session.ts";
 import type { Plan } from "./plan-watch.ts";
 
 /** Something that a server does again and again, and how much of the ledger it may look at. */
