@@ -68,8 +68,6 @@ export {
 export { Engine, partsOf } from "./engine.ts";
 export type { EngineOptions } from "./engine-options.ts";
 export {
-  type Asker,
-  askerIn,
   type ChildInput,
   type FrameEnd,
   finishFrame,
@@ -132,6 +130,7 @@ export {
   recordsAfter,
 } from "./journal/index.ts";
 export {
+  type Asker,
   type CallChange,
   type CallRecord,
   type CallStatus,

@@ -1,4 +1,4 @@
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../protocol/index.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
 import { checkRoom } from "../common/index.ts";
 import {
   afterCommit,
@@ -14,7 +14,6 @@ import {
   transact,
 } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
-import type { Principal } from "../people/index.ts";
 import { writeAnswer, writeProgress } from "./answer.ts";
 import { cacheRest, stepReadyFrames } from "./continue-session.ts";
 
@@ -27,7 +26,7 @@ export interface FrameInput {
   readonly branch?: string;
   /** The parent frame; for the first frame of a run, the run. */
   readonly parent: Pick<FrameRecord, "session" | "app" | "invocation"> &
-    Partial<Pick<FrameRecord, "id" | "cursor">>;
+    Partial<Pick<FrameRecord, "id" | "requesters" | "asker">>;
 }
 
 /** Starts with the session's key, so that a session's frames are stored together and need no index. */
@@ -43,7 +42,8 @@ export function newFrame({ parent, ...input }: FrameInput): FrameRecord {
     app: parent.app,
     invocation: parent.invocation,
     ...(parent.id === undefined ? {} : { parentFrame: parent.id }),
-    cursor: inherited(parent.cursor),
+    ...askedBy(parent),
+    cursor: null,
     status: "stepping",
     turn: 0,
     calls: [],
@@ -51,45 +51,15 @@ export function newFrame({ parent, ...input }: FrameInput): FrameRecord {
   };
 }
 
-/** The requesters, if there are others than the session's user; every frame of a run acts for them. */
-const REQUESTERS = "requesters";
-
-/** The requesters in a cursor, if any. */
-export function requestersIn(cursor: JsonValue | undefined): { readonly requesters?: readonly string[] } {
-  const requesters = isJsonObject(cursor) ? member(cursor, REQUESTERS) : undefined;
-  return isJsonArray(requesters) ? { requesters: requesters.map(String) } : {};
-}
-
-/** Who sent the message that a run answers, as they were known then. */
-export type Asker = Pick<Principal, "id" | "kind" | "authenticated">;
-
-const ASKER = "asker";
-
-/** The sender in a cursor, if any. */
-export function askerIn(cursor: JsonValue | undefined): Asker | undefined {
-  const asker = isJsonObject(cursor) ? member(cursor, ASKER) : undefined;
-  // Written only by `askedFor`.
-  return isJsonObject(asker) ? (asker as unknown as Asker) : undefined;
-}
-
-/** What a run's first cursor says about its requesters. */
-export function askedFor({
-  requesters,
-  asker,
-}: {
-  readonly requesters?: readonly string[] | undefined;
-  readonly asker?: Asker | undefined;
-}): JsonObject | null {
-  if (requesters === undefined && asker === undefined) return null;
+/** For whom a frame acts: what all frames of a run have in common. */
+export function askedBy({ requesters, asker }: Asked): Asked {
   return {
-    ...(requesters === undefined ? {} : { [REQUESTERS]: requesters }),
-    ...(asker === undefined ? {} : { [ASKER]: { ...asker } }),
+    ...(requesters === undefined ? {} : { requesters }),
+    ...(asker === undefined ? {} : { asker }),
   };
 }
 
-function inherited(cursor: JsonValue | undefined): JsonValue {
-  return askedFor({ ...requestersIn(cursor), asker: askerIn(cursor) });
-}
+type Asked = Pick<FrameRecord, "requesters" | "asker">;
 
 /** Is this frame still stepping, with the same owner and turn, in a session that exists? */
 export function isOurs(
@@ -112,7 +82,6 @@ export interface FrameEnd {
   readonly parentCursor?: JsonObject;
   /** A handoff: this agent replaces the frame. */
   readonly successor?: Pick<FrameInput, "kind" | "agent" | "path"> & {
-    /** Merged over what it inherits. */
     readonly cursor?: JsonObject;
   };
 }
@@ -179,11 +148,11 @@ async function writeSuccessor(
       ...agent,
       id: newFrameId(parts, frame.session, draft.now),
       ...(branch === undefined ? {} : { branch }),
-      parent: { session: frame.session, app: frame.app, invocation: frame.invocation },
+      parent: { session: frame.session, app: frame.app, invocation: frame.invocation, ...askedBy(frame) },
     }),
     ...(parentFrame === undefined ? {} : { parentFrame }),
     ...(parentCall === undefined ? {} : { parentCall }),
-    cursor: { ...askedFor({ ...requestersIn(frame.cursor), asker: askerIn(frame.cursor) }), ...cursor },
+    cursor,
     owner,
   };
   draft.claimedBy(owner).insertFrame(next);

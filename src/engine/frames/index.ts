@@ -17,9 +17,7 @@ export {
 } from "./answer.ts";
 export { cacheRest, stepReadyFrames } from "./continue-session.ts";
 export {
-  type Asker,
-  askedFor,
-  askerIn,
+  askedBy,
   type ChildInput,
   type FrameEnd,
   finishFrame,
@@ -27,7 +25,6 @@ export {
   knownStep,
   newFrame,
   newFrameId,
-  requestersIn,
   spawnFrames,
 } from "./frames.ts";
 export { historyOf } from "./history-of.ts";

@@ -51,6 +51,7 @@ export type {
 export type { LedgerStats } from "./ledger-stats.ts";
 export { cutShown, cutSubject, cutValue, cutVotes } from "./preview.ts";
 export type {
+  Asker,
   CallRecord,
   CallStatus,
   CardLayout,

@@ -1,6 +1,5 @@
 import type { JsonObject, JsonValue, ToolConfirmation } from "../../protocol/index.ts";
 import type { Approvers, Principal } from "../people/index.ts";
-import type { Archive } from "../store/index.ts";
 
 /** A conversation, and the unit of serialisation: every change in it moves `version` by one. */
 export interface SessionRecord {
@@ -28,6 +27,9 @@ export interface ChainHead {
   readonly hash: string;
 }
 
+/** Who sent a message, as they were known then. */
+export type Asker = Pick<Principal, "id" | "kind" | "authenticated">;
+
 export type FrameStatus = "ready" | "stepping" | "waiting" | "done" | "failed" | "cancelled";
 export type FrameKind = "llm" | "sequential" | "parallel" | "loop" | "remote";
 
@@ -47,6 +49,10 @@ export interface FrameRecord {
   readonly agent: string;
   readonly path: readonly string[];
   readonly branch?: string;
+  /** Who asked, if others than the session's user did; every frame of a run acts for them. */
+  readonly requesters?: readonly string[];
+  /** Who sent the message that the run answers, as they were known then. */
+  readonly asker?: Asker;
   readonly cursor: JsonValue;
   readonly status: FrameStatus;
   /** Counts model steps; with the frame's id it names a turn. */
@@ -232,8 +238,6 @@ export interface LogRow {
   readonly events: number;
   /** Its records and events as JSON. Null once erased; the digest stays, so the chain still verifies. */
   readonly body: string | null;
-  /** Rows that left the document with this commit, and values too long for it. Erased, only digests and ids are left. */
-  readonly archived?: Archive;
 }
 
 /** One thing that happened, as a line of the log tells it: audit trail, live feed and outbox source at once. */

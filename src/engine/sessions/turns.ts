@@ -2,20 +2,19 @@ import type { JsonObject, JsonValue, StoredEvent } from "../../protocol/index.ts
 import { type Claimed, permitFor } from "../calls/index.ts";
 import { checkRoom, sessionFull, tooMuchState, valueDigest } from "../common/index.ts";
 import {
-  type Asker,
-  askedFor,
+  askedBy,
   cacheRest,
   isOurs,
   knownStep,
   newFrame,
   newFrameId,
-  requestersIn,
   stepReadyFrames,
   toResponse,
 } from "../frames/index.ts";
 import type { LiveTool } from "../host.ts";
 import type { BodyOf } from "../journal/index.ts";
 import {
+  type Asker,
   type CallRecord,
   type Committed,
   type Conflict,
@@ -132,8 +131,8 @@ function planMessage(
   const now = snapshot?.now ?? parts.ledger.now;
   const session = snapshot?.session ?? { key: parts.newId(now), create: input.session };
   const { event, stateDelta } = input;
-  const cursor = askedFor(input);
-  const parent = { session: session.key, app: input.session.app, invocation: event.invocationId, cursor };
+  const run = { session: session.key, app: input.session.app, invocation: event.invocationId };
+  const parent = { ...run, ...askedBy(input) };
   const id = newFrameId(parts, session.key, now);
   const draft = new Draft(parts, now, session);
   const frame = draft.willStep({ ...newFrame({ ...input.frame, id, parent }), owner });
@@ -141,8 +140,8 @@ function planMessage(
   for (const write of stateWrites(stateDelta)) draft.write(write);
   const seq = snapshot?.session.nextSeq ?? 1;
   if (once !== undefined) {
-    const run: RememberedRun = { session: session.key, invocation: event.invocationId, seq };
-    draft.write(rememberResponse(once, { ...run }, now));
+    const remembered: RememberedRun = { session: session.key, invocation: event.invocationId, seq };
+    draft.write(rememberResponse(once, { ...remembered }, now));
   }
   const stored = draft.event(event);
   const full = sessionFull(parts, draft);
@@ -318,7 +317,7 @@ function newCall(
     unparsed: planned.unparsed ?? false,
     argsDigest: valueDigest(parts.ledger.digestKey, planned.args),
     definitionDigest: planned.definitionDigest,
-    ...requestersIn(frame.cursor),
+    ...(frame.requesters === undefined ? {} : { requesters: frame.requesters }),
     secrets: planned.secrets ?? [],
     repeatable: planned.repeatable ?? false,
     attempt: 0,

@@ -81,7 +81,13 @@ export function eraseArchive({ calls, confirmations, steps }: Archive): Archive 
   };
 }
 
-export function eraseFrame({ output: _output, long: _long, ...frame }: Packed<FrameRecord>): FrameRecord {
+export function eraseFrame({
+  output: _output,
+  asker: _asker,
+  requesters: _requesters,
+  long: _long,
+  ...frame
+}: Packed<FrameRecord>): FrameRecord {
   return { ...frame, cursor: null };
 }
 

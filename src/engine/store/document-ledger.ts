@@ -45,7 +45,7 @@ import { readEvents, readFirstEvents } from "./session-events.ts";
 import { snapshotOf, toSession, toSnapshot } from "./snapshot.ts";
 import type { LoadedDocument, Store, StoreCommit } from "./store.ts";
 import { listUnknownCalls } from "./unknown-calls.ts";
-import { indexWords } from "./word-index.ts";
+import { WordIndex } from "./word-index.ts";
 import { readDue, readHeld } from "./work.ts";
 
 /** What the documents may take that are kept in this process. */
@@ -57,10 +57,12 @@ export class DocumentLedger implements Ledger {
   readonly #store: Store;
   readonly #cache = new DocumentCache(CACHED_BYTES);
   readonly #outbox: StoredOutbox;
+  readonly #words: WordIndex;
 
   constructor(store: Store) {
     this.#store = store;
     this.#outbox = new StoredOutbox(store);
+    this.#words = new WordIndex(store);
   }
 
   get gapless(): boolean {
@@ -112,7 +114,7 @@ export class DocumentLedger implements Ledger {
     if (outcome.ok) this.#cache.set(key, { version: version + 1, document: changed.document });
     else this.#cache.drop(key);
     // What was erased must not be found by its words. If this fails, tidying does it.
-    if (outcome.ok && changed.erase === true) await indexWords(this.#store).catch(() => {});
+    if (outcome.ok && changed.erase === true) await this.#words.update().catch(() => {});
     return outcome;
   }
 
@@ -191,7 +193,7 @@ export class DocumentLedger implements Ledger {
   }
 
   confirmations(filter: ConfirmationFilter, page?: ListRequest): Promise<Page<ConfirmationWithCall>> {
-    return listConfirmations(this.#store, filter, page);
+    return listConfirmations({ store: this.#store, index: this.#words }, filter, page);
   }
 
   unknownCalls(page: UnknownCallsRequest = {}): Promise<Page<CallRecord & { readonly truncated?: true }>> {
@@ -339,7 +341,7 @@ export class DocumentLedger implements Ledger {
     this.#outbox.reviveDelivery(channel, seq);
 
   async tidy(): Promise<void> {
-    await indexWords(this.#store);
+    await this.#words.update();
     await this.#store.tidy();
   }
 
@@ -367,7 +369,7 @@ function whereOf(target: Target): Parameters<Store["load"]>[0] {
 
 function toStoreCommit(
   { session: { key, version, head, create }, log, owner, sync }: Commit,
-  { archived, ...changed }: Changed,
+  changed: Changed,
 ): StoreCommit {
   return {
     key,
@@ -375,7 +377,7 @@ function toStoreCommit(
     ...(head === undefined ? {} : { head }),
     ...(create === undefined ? {} : { create }),
     ...changed,
-    log: archived === undefined ? log : { ...log, archived },
+    log,
     ...(owner === undefined ? {} : { owner }),
     sync,
   };

@@ -16,7 +16,7 @@ import { NO_DEADLINE, OPEN_FACETS } from "./entries.ts";
 import { afterOf, limitOf, toPage } from "./pages.ts";
 import { SessionRows } from "./rows.ts";
 import type { Entry, EntryQuery, Store } from "./store.ts";
-import { indexWords, WORD_FACET, withWords } from "./word-index.ts";
+import { termsOf, WORD_FACET, type WordIndex, withWords } from "./word-index.ts";
 
 /** How many are looked through at a time. */
 const WINDOW = 200;
@@ -32,17 +32,17 @@ type Place = readonly [sort: number, id: string];
 
 /** Questions to people: open ones by their deadline, the others by when they were asked, newest first. */
 export async function listConfirmations(
-  store: Store,
+  { store, index }: { readonly store: Store; readonly index: WordIndex },
   filter: ConfirmationFilter,
   request: ListRequest | undefined,
 ): Promise<Page<ConfirmationWithCall>> {
   const open = filter.state === "open";
   if (open && filter.status !== undefined && !filter.status.includes("requested")) return { items: [] };
-  const words = filter.words === undefined ? undefined : wordsOf(filter.words);
+  const words = filter.words === undefined ? undefined : termsOf(wordsOf(filter.words));
   if (words !== undefined) {
     checkWords(words, open);
     if (words.length === 0) return { items: [] };
-    await indexWords(store);
+    await index.update();
   }
   const page = new PageOfConfirmations(filter, request, words);
   // Common words are found soon by looking through the list. For rare ones the index of words is asked; not where only

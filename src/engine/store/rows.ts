@@ -1,6 +1,6 @@
 import type { JsonValue } from "../../protocol/index.ts";
 import { sessionOf } from "../common/index.ts";
-import type { CallRecord, ConfirmationRecord, FrameRecord, LogRow, StepRecord } from "../ledger/index.ts";
+import type { CallRecord, ConfirmationRecord, FrameRecord, StepRecord } from "../ledger/index.ts";
 import type { Archive } from "./archive.ts";
 import type { Packed, SessionDocument } from "./document.ts";
 import { unpack } from "./long-values.ts";
@@ -74,10 +74,6 @@ export class SessionRows {
   }
 
   async #read(n: number): Promise<Archive> {
-    const [row]: readonly LogRow[] = await this.#store.sessionLog(this.#session, {
-      after: n - 1,
-      limit: 1,
-    });
-    return (row?.n === n ? row.archived : undefined) ?? {};
+    return (await this.#store.archive(this.#session, n)) ?? {};
   }
 }

@@ -10,6 +10,7 @@ import type {
   SessionName,
   StoredItem,
 } from "../ledger/index.ts";
+import type { Archive } from "./archive.ts";
 import type { SessionDocument } from "./document.ts";
 
 /** A session's document, as it was at one version. */
@@ -77,6 +78,8 @@ export interface StoreCommit extends StoreChange {
   readonly head?: string;
   readonly document: SessionDocument;
   readonly log: Omit<LogRow, "seq">;
+  /** Kept beside its line of the log: rows that left the document with this commit, and values too long for it. */
+  readonly archived?: Archive;
   readonly add: readonly Entry[];
   readonly remove: readonly Entry[];
   /** Refuse unless the clock is before this. */
@@ -135,6 +138,8 @@ export interface Store {
 
   /** In the order of commits. */
   log(range: LogRange): Promise<readonly LogRow[]>;
+  /** What was kept beside a session's line of the log. Erased, only digests and ids are left. */
+  archive(session: string, n: number): Promise<Archive | undefined>;
   /** Of one session, by `n`. */
   sessionLog(session: string, range: LogRange): Promise<readonly LogRow[]>;
   /** One page for each query, all of the same moment. */

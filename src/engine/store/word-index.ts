@@ -26,15 +26,19 @@ interface Indexed {
  * read from the documents. Done when somebody searches or tidies, so that commits do not pay for it. Any number of
  * processes may do this at once.
  */
-export async function indexWords(store: Store): Promise<void> {
+async function catchUp(store: Store): Promise<void> {
   for (;;) {
     const [item] = await store.items([PLACE]);
     const after = (item?.value ?? 0) as number;
     const rows = await store.log({ after, limit: BATCH, bytes: MOST_BYTES });
     const last = rows.at(-1);
     if (last === undefined) return;
-    const loaded = await store.loadAll([...new Set(rows.map(({ session }) => session))]);
-    const changes = await Promise.all(loaded.map((each) => changesOf(store, each)));
+    const changes: StoreChange[] = [];
+    // One after the other: each may have megabytes of arguments.
+    for (const key of new Set(rows.map(({ session }) => session))) {
+      const loaded = await store.load({ key });
+      if (loaded !== undefined) changes.push(await changesOf(store, loaded));
+    }
     const place: ItemChange = { ...PLACE, value: last.seq, read: item?.version ?? 0 };
     // False: another process was first. It goes on from there.
     await store.change({
@@ -43,6 +47,46 @@ export async function indexWords(store: Store): Promise<void> {
       remove: changes.flatMap(({ remove = [] }) => remove),
     });
   }
+}
+
+/**
+ * Keeps the index of words. In one process it is brought up to date once for all who ask at the same time: for those who
+ * came after it had begun, once more.
+ */
+export class WordIndex {
+  readonly #store: Store;
+  #running: Promise<void> | undefined;
+  #next: Promise<void> | undefined;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** Everything that was committed before this is called is in the index when it resolves. */
+  async update(): Promise<void> {
+    if (this.#running === undefined) return this.#run();
+    this.#next ??= this.#running.catch(() => {}).then(() => this.#run());
+    return this.#next;
+  }
+
+  #run(): Promise<void> {
+    this.#next = undefined;
+    this.#running = catchUp(this.#store).finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+}
+
+/** Of a longer word no more than its beginning counts: no text is so long that an index cannot hold it. */
+const LONGEST_TERM = 64;
+
+/** Words as they are indexed and looked for. */
+export function termsOf(words: readonly string[]): readonly string[] {
+  const terms = new Set(
+    words.map((word) => [...word.slice(0, 2 * LONGEST_TERM)].slice(0, LONGEST_TERM).join("")),
+  );
+  return [...terms];
 }
 
 /** Those of these questions in which every word is, or begins a word. */
@@ -95,7 +139,7 @@ async function indexOf(
 ): Promise<Indexed> {
   const call = await rows.whole<CallRecord>(packed, packed.id);
   return {
-    words: searchableWords({ tool, agent }, call),
+    words: termsOf(searchableWords({ tool, agent }, call)),
     sort: expiresAt,
     argsDigest: call.argsDigest,
   };

@@ -1,6 +1,5 @@
 import {
   type Asker,
-  askerIn,
   type CallRecord,
   type Confirmation,
   type ConfirmationWithCall,
@@ -51,7 +50,7 @@ export async function contextOf(
     { preview: true, limit: MOST_EARLIER + 1 },
   );
   const { frame } = (await ledger.load({ confirmation: id })) ?? {};
-  const asker = askerIn(frame?.cursor);
+  const asker = frame?.asker;
   return {
     turn: told([...open.items, ...closed.items].toSorted((a, b) => a.call.ord - b.call.ord)),
     earlier: told(earlier.items).slice(0, MOST_EARLIER),

@@ -1,5 +1,5 @@
 import type { FrameRecord } from "../../engine/index.ts";
-import { isJsonObject, type JsonObject, type JsonValue, member } from "../../protocol/index.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
 import type { ToolActions } from "../tools/index.ts";
 
 /** What is stored on a frame between its steps. */
@@ -40,9 +40,8 @@ export function notesFrom({
 }
 
 /** Everyone who counts as having asked for this run. */
-export function requestersOf({ cursor }: FrameRecord, user: string): readonly string[] {
-  const known = isJsonObject(cursor) ? member(cursor, "requesters") : undefined;
-  return Array.isArray(known) ? known.map(String) : [user];
+export function requestersOf({ requesters }: FrameRecord, user: string): readonly string[] {
+  return requesters ?? [user];
 }
 
 /** What an ending frame returns to its composite parent, if any; a call's frame answers its call instead. */

@@ -3,7 +3,7 @@ import type { Cold, ColdRow } from "./cold.ts";
 import { Hot } from "./hot.ts";
 
 /** A row of the log with its archive as text: nobody else's to change. */
-interface Kept extends Omit<LogRow, "archived" | "body"> {
+interface Kept extends Omit<LogRow, "body"> {
   readonly weight: number;
   body: string | null;
   archived: string | null;
@@ -35,7 +35,7 @@ export class Log {
     this.#hot = new Hot(most, ({ weight }) => weight);
   }
 
-  append({ archived, ...row }: Omit<LogRow, "seq">): void {
+  append(row: Omit<LogRow, "seq">, archived: Archive | undefined): void {
     const text = archived === undefined ? null : JSON.stringify(archived);
     this.#last += 1;
     const weight = ROW_WEIGHT + (row.body?.length ?? 0) + (text?.length ?? 0);
@@ -61,14 +61,20 @@ export class Log {
   }
 
   pageOf(session: string, range: LogRange): readonly LogRow[] {
+    return within(this.#rowsOf(session, range), range.bytes);
+  }
+
+  #rowsOf(session: string, range: LogRange): readonly Kept[] {
     const hot = this.#ofSession.get(session) ?? [];
     const [start, stop] = boundsOf(range, hot.at(-1)?.n ?? this.#coldLast(session));
     const isHot = this.#firstHot === 1 || start + 1 >= (hot[0]?.n ?? Number.POSITIVE_INFINITY);
     const cold = isHot ? [] : this.#cold.all(PART_OF, session, start, stop).flatMap(toRows);
-    return within(
-      [...cold, ...hot].filter(({ n }) => n > start && n <= stop),
-      range.bytes,
-    );
+    return [...cold, ...hot].filter(({ n }) => n > start && n <= stop);
+  }
+
+  archive(session: string, n: number): Archive | undefined {
+    const [row] = this.#rowsOf(session, { after: n - 1, limit: 1 });
+    return row === undefined || row.archived === null ? undefined : (JSON.parse(row.archived) as Archive);
   }
 
   /** Takes away what was said. */
@@ -160,10 +166,10 @@ function eraseRow(row: Kept): void {
 function within(rows: readonly Kept[], bytes = Number.POSITIVE_INFINITY): readonly LogRow[] {
   const found: LogRow[] = [];
   let left = bytes;
-  for (const { weight: _weight, archived, ...row } of rows) {
+  for (const { weight: _weight, archived: _archived, ...row } of rows) {
     if (bytes !== Number.POSITIVE_INFINITY) left -= Buffer.byteLength(row.body ?? "");
     if (left < 0 && found.length > 0) return found;
-    found.push(archived === null ? row : { ...row, archived: JSON.parse(archived) as Archive });
+    found.push(row);
   }
   return found;
 }

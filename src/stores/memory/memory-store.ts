@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import type {
+  Archive,
   CheckpointRecord,
   Clock,
   CommitOutcome,
@@ -86,12 +87,12 @@ export class MemoryStore implements Store {
     this.#check();
     const conflict = this.#conflict(commit);
     if (conflict !== undefined) return { ok: false, conflict };
-    const { key, version, document, log, erase } = commit;
+    const { key, version, document, log, archived, erase } = commit;
     if (erase === true) {
       this.#log.erase(key);
       this.#items.set({ kind: "state of session", id: key, read: 0 }, this.now);
     }
-    this.#log.append(log);
+    this.#log.append(log, archived);
     this.#documents.set({ key, version: version + 1, document });
     this.#apply(commit);
     this.#listeners.announce();
@@ -106,6 +107,11 @@ export class MemoryStore implements Store {
   async sessionLog(session: string, range: LogRange): Promise<readonly LogRow[]> {
     this.#check();
     return this.#log.pageOf(session, range);
+  }
+
+  async archive(session: string, n: number): Promise<Archive | undefined> {
+    this.#check();
+    return this.#log.archive(session, n);
   }
 
   async entries(queries: readonly EntryQuery[]): Promise<readonly (readonly Entry[])[]> {

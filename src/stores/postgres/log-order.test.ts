@@ -77,3 +77,22 @@ test("however many commits a statement has, it holds one place", async () => {
   await client.query("rollback");
   expect(held.rowCount).toBe(1);
 });
+
+test("a checkpoint is refused where a line before its last one is gone: a crash does not lose them in their order", async () => {
+  const url = await createDatabase(resources);
+  const store = await openStore(resources, url);
+  for (const key of ["a", "b", "c"]) await store.commit(buildCommit(key, 0));
+  const rows = await store.log({ after: 0, limit: 9 });
+  const last = rows.at(-1);
+  if (last === undefined) throw new Error("There is no line.");
+  const checkpoint = { k: 1, lastSeq: last.seq, count: rows.length, root: "r", hash: "h", at: 1 };
+  const server = await connect(resources, url);
+  await server.query("begin; delete from countersign.log where session = 'b'");
+  await server.query("commit");
+  expect(await store.seal(checkpoint, { row: last.hash })).toBe(false);
+  expect(await store.seal({ ...checkpoint, count: 2 }, { row: last.hash })).toBe(true);
+  await store.commit(buildCommit("d", 0));
+  const [newest] = await store.log({ after: last.seq, limit: 1 });
+  const next = { ...checkpoint, k: 2, lastSeq: newest?.seq ?? 0, count: 3, hash: "h2" };
+  expect(await store.seal(next, { row: newest?.hash ?? "", previous: "h" })).toBe(true);
+});

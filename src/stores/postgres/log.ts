@@ -1,7 +1,7 @@
-import type { CheckpointRecord, LogRange, LogRow, Store } from "../../engine/index.ts";
+import type { Archive, CheckpointRecord, LogRange, LogRow, Store } from "../../engine/index.ts";
 import { type Database, hasNul, type Row } from "./connection/index.ts";
 
-const COLUMNS = "seq, session, n, at, kinds, digest, hash, events, body, archived";
+const COLUMNS = "seq, session, n, at, kinds, digest, hash, events, body";
 
 /** As many rows of a page as have bodies of so many bytes together, and one at least. Too long ones are not read. */
 const within = (page: string, bytes: string): string =>
@@ -14,6 +14,8 @@ const OF_SESSION = "select * from countersign.log where session = $1 and n > $2 
 const OLDEST_OF = within(`${OF_SESSION} order by n limit $4`, "$5");
 const NEWEST_OF = within(`${OF_SESSION} order by n desc limit $4`, "$5");
 
+const ARCHIVE = "select archived from countersign.log where session = $1 and n = $2";
+
 const CHECKPOINT = "select k, last_seq, count, root, hash, at from countersign.checkpoints";
 const CHECKPOINTS = `${CHECKPOINT} where k > $1 order by k limit $2`;
 const LAST_CHECKPOINT = `${CHECKPOINT} order by k desc limit 1`;
@@ -22,6 +24,10 @@ const SEAL =
   "select $1::bigint, $2::bigint, $3::bigint, $4, $5, $6::bigint " +
   "where ($7::text is null or exists (select 1 from countersign.log where seq = $2::bigint and hash = $7)) " +
   "and ($8::text is null or exists (select 1 from countersign.checkpoints where k = $1::bigint - 1 and hash = $8)) " +
+  // A crash may have taken lines before the last one: they are written, and flushed, in another order than numbered.
+  "and ($7::text is null or $3::bigint - coalesce((select p.count from countersign.checkpoints p where p.k = $1::bigint - 1), 0) = " +
+  "(select count(*) from countersign.log l where l.seq <= $2::bigint and l.seq > " +
+  "coalesce((select p.last_seq from countersign.checkpoints p where p.k = $1::bigint - 1), 0))) " +
   "on conflict do nothing";
 
 export async function readLog(
@@ -39,6 +45,16 @@ export async function readSessionLog(
   if (hasNul(session)) return [];
   const text = last === true ? NEWEST_OF : OLDEST_OF;
   return (await database.all(text, [session, after, until, limit, bytes ?? null])).map(toLogRow);
+}
+
+export async function readArchive(
+  database: Database,
+  session: string,
+  n: number,
+): Promise<Archive | undefined> {
+  if (hasNul(session)) return undefined;
+  const [archived = null] = (await database.get(ARCHIVE, [session, n])) ?? [];
+  return archived === null ? undefined : (JSON.parse(archived as string) as Archive);
 }
 
 export async function readCheckpoints(
@@ -61,7 +77,7 @@ export async function insertCheckpoint(
   return (await database.run(SEAL, values)) === 1;
 }
 
-function toLogRow([seq, session, n, at, kinds, digest, hash, events, body, archived]: Row): LogRow {
+function toLogRow([seq, session, n, at, kinds, digest, hash, events, body]: Row): LogRow {
   return {
     seq: seq as number,
     session: session as string,
@@ -72,9 +88,6 @@ function toLogRow([seq, session, n, at, kinds, digest, hash, events, body, archi
     hash: hash as string,
     events: events as number,
     body: body as string | null,
-    ...(archived === null
-      ? {}
-      : { archived: JSON.parse(archived as string) as NonNullable<LogRow["archived"]> }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type {
+  Archive,
   CheckpointRecord,
   CommitOutcome,
   DocumentQuery,
@@ -24,7 +25,7 @@ import { listDocuments, readDocument, readDocuments } from "./documents.ts";
 import { readEntries, readLost } from "./entries.ts";
 import { dropExpiredItems, listItems, readItems } from "./items.ts";
 import { LedgerTime } from "./ledger-time.ts";
-import { insertCheckpoint, readCheckpoints, readLog, readSessionLog } from "./log.ts";
+import { insertCheckpoint, readArchive, readCheckpoints, readLog, readSessionLog } from "./log.ts";
 import {
   beatOwner,
   dropIdleOwners,
@@ -96,6 +97,10 @@ export class PostgresStore implements Store {
 
   sessionLog(session: string, range: LogRange): Promise<readonly LogRow[]> {
     return readSessionLog(this.#database, session, range);
+  }
+
+  archive(session: string, n: number): Promise<Archive | undefined> {
+    return readArchive(this.#database, session, n);
   }
 
   async entries(queries: readonly EntryQuery[]): Promise<readonly (readonly Entry[])[]> {

@@ -1,12 +1,13 @@
-import type { CheckpointRecord, LogRange, LogRow, Store } from "../../engine/index.ts";
+import type { Archive, CheckpointRecord, LogRange, LogRow, Store } from "../../engine/index.ts";
 import type { Database } from "./connection/database.ts";
 import type { Row, SqlValue } from "./connection/driver.ts";
 
-const SELECT = "select seq, session, n, at, kinds, digest, hash, events, body, archived from log";
+const SELECT = "select seq, session, n, at, kinds, digest, hash, events, body from log";
 const OLDEST = `${SELECT} where seq > ? and seq <= ? order by seq limit ?`;
 const NEWEST = `${SELECT} where seq > ? and seq <= ? order by seq desc limit ?`;
 const OLDEST_OF = `${SELECT} where session = ? and n > ? and n <= ? order by n limit ?`;
 const NEWEST_OF = `${SELECT} where session = ? and n > ? and n <= ? order by n desc limit ?`;
+const ARCHIVE = "select archived from log where session = ? and n = ?";
 const HAS_ROW = "select 1 from log where seq = ? and hash = ?";
 
 const CHECKPOINT = "select k, last_seq, count, root, hash, at from checkpoints";
@@ -22,6 +23,11 @@ export function readLog(database: Database, range: LogRange): readonly LogRow[] 
 
 export function readSessionLog(database: Database, session: string, range: LogRange): readonly LogRow[] {
   return readRows(database, range.last === true ? NEWEST_OF : OLDEST_OF, [session], range);
+}
+
+export function readArchive(database: Database, session: string, n: number): Archive | undefined {
+  const [archived = null] = database.get(ARCHIVE, [session, n]) ?? [];
+  return archived === null ? undefined : (JSON.parse(archived as string) as Archive);
 }
 
 export function readCheckpoints(
@@ -63,7 +69,7 @@ function readRows(
   return last === true ? found.reverse() : found;
 }
 
-function toLogRow([seq, session, n, at, kinds, digest, hash, events, body, archived]: Row): LogRow {
+function toLogRow([seq, session, n, at, kinds, digest, hash, events, body]: Row): LogRow {
   return {
     seq: seq as number,
     session: session as string,
@@ -74,9 +80,6 @@ function toLogRow([seq, session, n, at, kinds, digest, hash, events, body, archi
     hash: hash as string,
     events: events as number,
     body: body as string | null,
-    ...(archived === null
-      ? {}
-      : { archived: JSON.parse(archived as string) as NonNullable<LogRow["archived"]> }),
   };
 }
 

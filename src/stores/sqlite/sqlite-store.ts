@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type {
+  Archive,
   CheckpointRecord,
   Clock,
   CommitOutcome,
@@ -26,7 +27,7 @@ import type { Database } from "./connection/database.ts";
 import { listDocuments, readDocument, readDocuments } from "./documents.ts";
 import { readEntries } from "./entries.ts";
 import { dropExpiredItems, listItems, readItems } from "./items.ts";
-import { insertCheckpoint, readCheckpoints, readLog, readSessionLog } from "./log.ts";
+import { insertCheckpoint, readArchive, readCheckpoints, readLog, readSessionLog } from "./log.ts";
 import {
   beatOwner,
   dropIdleOwners,
@@ -98,6 +99,10 @@ export class SqliteStore implements Store {
 
   sessionLog(session: string, range: LogRange): Promise<readonly LogRow[]> {
     return this.#read((database) => readSessionLog(database, session, range));
+  }
+
+  archive(session: string, n: number): Promise<Archive | undefined> {
+    return this.#read((database) => readArchive(database, session, n));
   }
 
   entries(queries: readonly EntryQuery[]): Promise<readonly (readonly Entry[])[]> {

@@ -173,7 +173,7 @@ export const historyCases: readonly LedgerCase[] = [
       const later = { ...first, lastSeq: first.lastSeq * 2 };
       checkEqual(await ledger.seal(later, { row: row?.hash ?? "" }), false, "a number that none has");
       checkEqual(await ledger.seal(first, { row: row?.hash ?? "" }), true, "the line that was read");
-      const next = { ...seal(2, "two"), lastSeq: first.lastSeq };
+      const next = { ...seal(2, "two"), lastSeq: first.lastSeq, count: 1 };
       const upon = { row: row?.hash ?? "" };
       checkEqual(await ledger.seal(next, { ...upon, previous: "another" }), false, "another checkpoint");
       checkEqual(await ledger.seal({ ...next, k: 3 }, { ...upon, previous: first.hash }), false, "a gap");

@@ -24,6 +24,22 @@ const LARGE = 3_000;
 
 export const searchCases: readonly LedgerCase[] = [
   {
+    name: "a word of any length is found, by its first letters",
+    async run({ open }) {
+      const ledger = await open();
+      const writer = new SessionWriter(ledger, "s1");
+      const long = "x".repeat(100_000);
+      await writer.commit([
+        ...asking(writer, "c1", { memo: long }),
+        ...asking(writer, "c2", { memo: "🐎𝒳".repeat(5_000) }),
+        ...asking(writer, "c3", { memo: "xy" }),
+      ]);
+      checkEqual(await find(ledger, long), "c1", "all of it");
+      checkEqual(await find(ledger, "xxx"), "c1", "its beginning");
+      checkEqual(await find(ledger, "x"), "c1 c2 c3", "the beginning of all");
+    },
+  },
+  {
     name: "words are found in tool, agent and arguments, whole or by their beginning, and all must fit",
     async run({ open }) {
       const ledger = await open();

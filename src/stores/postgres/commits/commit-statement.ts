@@ -152,7 +152,7 @@ export function commitStatement(group: readonly Sent[], sync: boolean): Statemen
 }
 
 function rowOf({ id, commit }: Sent, place: number): Given {
-  const { key, version, head, create, document, log, owner, before, from } = commit;
+  const { key, version, head, create, document, log, archived, owner, before, from } = commit;
   const { updatedAt, deletedAt } = document.head;
   return [
     place,
@@ -175,6 +175,6 @@ function rowOf({ id, commit }: Sent, place: number): Given {
     log.digest,
     log.events,
     log.body,
-    log.archived && JSON.stringify(log.archived),
+    archived && JSON.stringify(archived),
   ];
 }

@@ -47,7 +47,7 @@ export interface ReadyCommit {
 }
 
 export function readyCommit(commit: StoreCommit): ReadyCommit {
-  const { document, log } = commit;
+  const { document, log, archived } = commit;
   const { updatedAt, deletedAt } = document.head;
   return {
     commit,
@@ -61,7 +61,7 @@ export function readyCommit(commit: StoreCommit): ReadyCommit {
       log.hash,
       log.events,
       log.body,
-      log.archived === undefined ? null : JSON.stringify(log.archived),
+      archived === undefined ? null : JSON.stringify(archived),
     ],
   };
 }
