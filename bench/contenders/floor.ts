@@ -81,7 +81,8 @@ async function record(): Promise<Recording> {
   const pause = steps;
   steps = [];
   await paused.approve();
-  const approve = steps;
+  // A copy: what is looked at and closed below is not part of it.
+  const approve = [...steps];
   const [document] = database.all("select key from documents where id = ?", [SESSION]);
   const owners = database.all("select * from owners");
   await agent.engine.close();

@@ -113,7 +113,6 @@ export interface AuditRecord {
   readonly session: string;
   readonly n: number;
   readonly body: JsonObject | null;
-  readonly bodyDigest: string;
   readonly hash: string;
 }
 

@@ -118,7 +118,7 @@ export type DocumentQuery =
 
 /**
  * What a database has to do for a ledger. It keeps documents, log rows and index entries, and judges versions, leases and
- * deadlines inside its transactions; what is legal is decided above it. A store passes `storeContract`.
+ * deadlines inside its transactions; what is legal is decided above it. A ledger over it passes `ledgerContract`.
  */
 export interface Store {
   /** Positions in the log have no gaps, so that a gap is a loss. */

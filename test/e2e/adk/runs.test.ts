@@ -53,6 +53,19 @@ async function untilTold(runner: Runner, client: AdkClient, text: string): Promi
   }
 }
 
+test("a confirmation's id is the session's key and a random part", async () => {
+  const runner = newRunner();
+  const client = connect(runner);
+  const ids = [await paused(client, "s1"), await paused(client, "s2")];
+  expect(ids).toEqual([
+    expect.stringMatching(/^adk-[0-9a-z]{52}$/),
+    expect.stringMatching(/^adk-[0-9a-z]{52}$/),
+  ]);
+  const { ledger } = await runner.engine();
+  const sessions = await Promise.all(ids.map((confirmation) => ledger.load({ confirmation })));
+  expect(sessions.map((snapshot) => snapshot?.session.key)).toEqual(ids.map((id) => id.slice(4, 30)));
+});
+
 // As the ADK's documentation prints it; only the address, and the id that its server made up, are others here.
 const PRINTED = `curl -X POST http://localhost:8000/run_sse \\
 -H "Content-Type: application/json" \\

@@ -73,6 +73,18 @@ test("settles what is unknown, asked about or not", async () => {
   expect((await ana.calls.settle(call?.id ?? "", { as: "succeeded", result: 1 })).status).toBe("succeeded");
 });
 
+test("reads the journal in order; its positions increase and have gaps", async () => {
+  const { approvals, ana } = await openWith();
+  const [asked] = await approvals.say("ana", "pay 1");
+  await ana.confirmations.decide(asked?.id ?? "", { confirmed: true }, { wait: 30 });
+  const { items } = await clientOf(approvals, "root").audit();
+  const places = items.map(({ seq }) => seq);
+  expect(places.length).toBeGreaterThan(1);
+  expect(places).toEqual([...new Set(places)].sort((a, b) => a - b));
+  expect((places.at(-1) ?? 0) - (places[0] ?? 0)).toBeGreaterThan(places.length);
+  expect(items[0]).not.toHaveProperty("bodyDigest");
+});
+
 test("verifies the journal for an administrator", async () => {
   const { approvals } = await openWith();
   expect(await clientOf(approvals, "root").verify()).toMatchObject({ ok: true });
