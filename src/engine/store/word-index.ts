@@ -84,7 +84,11 @@ const LONGEST_TERM = 64;
 /** Words as they are indexed and looked for. */
 export function termsOf(words: readonly string[]): readonly string[] {
   const terms = new Set(
-    words.map((word) => [...word.slice(0, 2 * LONGEST_TERM)].slice(0, LONGEST_TERM).join("")),
+    words.map((word) =>
+      Array.from(word.slice(0, 2 * LONGEST_TERM))
+        .slice(0, LONGEST_TERM)
+        .join(""),
+    ),
   );
   return [...terms];
 }
