@@ -50,6 +50,18 @@ test("a ledger of a newer version is refused and left as it is", async () => {
   raw.close();
 });
 
+test("a ledger of before the schema began anew is of another build, whatever its number", async () => {
+  const path = join(await resources.folder(), "ledger.db");
+  await (await openSqliteLedger({ path })).close();
+  const raw = new DatabaseSync(path);
+  raw.exec("update meta set value = 'other' where name = 'fingerprint-1'; pragma user_version = 4");
+  await expect(openSqliteLedger({ path })).rejects.toMatchObject({
+    code: "ledger-mismatch",
+    message: expect.stringContaining("create a new ledger") as unknown,
+  });
+  raw.close();
+});
+
 test("a migration that fails leaves nothing of itself or of those before it", async () => {
   const database = await openDatabase({ path: ":memory:" });
   const broken: Migration = {

@@ -56,6 +56,11 @@ export function checkedVersion(database: Database, migrations: readonly Migratio
       { details: { path: database.path } },
     );
   }
+  const state = {
+    version,
+    fingerprints: version === 0 ? new Map() : toFingerprints(database.all(FINGERPRINTS)),
+  };
+  if (!isSameBuild(state, migrations)) throw otherBuild(database.path, version);
   if (version > newest) {
     throw new CountersignError(
       "ledger-newer",
@@ -64,11 +69,6 @@ export function checkedVersion(database: Database, migrations: readonly Migratio
       { details: { path: database.path, found: version, known: newest } },
     );
   }
-  const state = {
-    version,
-    fingerprints: version === 0 ? new Map() : toFingerprints(database.all(FINGERPRINTS)),
-  };
-  if (!isSameBuild(state, migrations)) throw otherBuild(database.path, version);
   return version;
 }
 
