@@ -33,7 +33,7 @@ test("a long request is listed by its beginning, left out of approving many, and
   await button("Approve 1").click();
   await sendNow();
   await expect.poll(() => server.ran.length).toBe(1);
-  expect((await server.look(short)).status).toBe("succeeded");
+  await expect.poll(async () => (await server.look(short)).status).toBe("succeeded");
   expect((await server.look(long)).status).toBe("requested");
 
   await row.click();
