@@ -46,10 +46,22 @@ export async function readSchema(
   database: Database,
   { patient = false }: { readonly patient?: boolean } = {},
 ): Promise<SchemaState> {
-  const unnamed = { named: false, patient };
-  const made = await database.get(HAS_META, [], unnamed);
-  if (made?.[0] !== true) return NO_SCHEMA;
-  return toState(await database.all(STATE, [], unnamed));
+  const read = async (): Promise<SchemaState> => {
+    const unnamed = { named: false, patient };
+    const made = await database.get(HAS_META, [], unnamed);
+    return made?.[0] === true ? toState(await database.all(STATE, [], unnamed)) : NO_SCHEMA;
+  };
+  try {
+    return await read();
+  } catch (error) {
+    // A server that is slow to answer is asked on a new connection, and the first one is given up: it is there.
+    if (patient || !wasCut(error)) throw error;
+    return read();
+  }
+}
+
+function wasCut(error: unknown): boolean {
+  return error instanceof Error && error.cause instanceof Error && /terminated/i.test(error.cause.message);
 }
 
 /**
