@@ -73,7 +73,9 @@ create table countersign.owners (
 create table countersign.histories (
   id text collate "C" primary key,
   seen_at bigint not null,
-  claims_from bigint not null
+  claims_from bigint not null,
+  -- Two standbys that are promoted one after the other, from the same primary, get the same time line: this tells them apart.
+  mark text not null default gen_random_uuid()::text
 );
 
 create table countersign.checkpoints (
@@ -101,7 +103,7 @@ declare
   v_from bigint := (select h.claims_from from countersign.histories h where h.id = v_id);
 begin
   if v_from is null then
-    insert into countersign.histories values (v_id, v_now,
+    insert into countersign.histories (id, seen_at, claims_from) values (v_id, v_now,
       case when exists (select 1 from countersign.histories) then v_now + p_lease else 0 end)
       on conflict do nothing;
     v_from := (select h.claims_from from countersign.histories h where h.id = v_id);
@@ -110,12 +112,12 @@ begin
     v_from := v_now + p_lease;
     update countersign.histories h set claims_from = v_from where h.id = v_id;
   end if;
-  return query select v_id, greatest(0, v_from - v_now);
+  return query select h.id || '/' || h.mark, greatest(0, v_from - v_now) from countersign.histories h where h.id = v_id;
 end $$;
 
 create function countersign.may_claim(p_history text, p_now bigint) returns boolean language sql volatile as $$
   select exists (select 1 from countersign.histories h
-    where h.id = p_history and h.id = countersign.history() and h.claims_from <= p_now)
+    where h.id || '/' || h.mark = p_history and h.id = countersign.history() and h.claims_from <= p_now)
 $$;
 
 create function countersign.is_barred(p_now bigint) returns boolean language sql volatile as $$

@@ -1,5 +1,5 @@
 import { bodyDigest } from "../common/index.ts";
-import { CHAIN_START, parseEntry, recordsOf, rowHash, sealedBefore } from "../journal/index.ts";
+import { CHAIN_START, eventsOf, parseEntry, recordsOf, rowHash, sealedBefore } from "../journal/index.ts";
 import type { ChainHead, LogRow } from "../ledger/index.ts";
 import type { AuditParts } from "./checkpoints.ts";
 import type { Report } from "./verify.ts";
@@ -23,13 +23,13 @@ interface Stream {
   readonly lastSeq: number;
 }
 
-type Previous = Pick<LogRow, "n" | "hash" | "seq">;
+type Previous = Pick<LogRow, "n" | "hash" | "seq" | "events">;
 
 /** One session's log: each line follows from the one before it, and has its body unless a later one says that it was erased. */
 export async function verifyChain(parts: AuditParts, stream: Stream, report: Report): Promise<ChainCount> {
   const { key, chain, lastSeq } = stream;
   const bodies = new Bodies();
-  let last: Previous = { n: 0, hash: CHAIN_START, seq: 0 };
+  let last: Previous = { n: 0, hash: CHAIN_START, seq: 0, events: 0 };
   let records = 0;
   let inJournal = 0;
   let metHead = chain.n === 0;
@@ -74,6 +74,9 @@ function verifyRow(
   if (!fits) report(where, "its hash does not match the commit before it");
   const isWhole = row.body === null || bodyDigest(ledger.digestKey, row.body) === row.digest;
   if (!isWhole) report(where, "its body was changed");
+  // The count is not hashed, and events are found by it.
+  if (row.body !== null && row.events !== previous.events + eventsOf(row).length)
+    report(where, "its count of events was changed");
   return fits && isWhole;
 }
 

@@ -240,8 +240,10 @@ export class Executions {
     this.#release = undefined;
   }
 
-  #begin({ session, invocation }: Place): Run {
-    const run: Run = { running: new Set(), cache: this.#resting.get(session) ?? new SessionCache() };
+  #begin({ session, invocation, draft }: Place): Run {
+    // Without a draft that follows it, nobody knows whether others have gone on with the session since.
+    const rested = draft === undefined ? undefined : this.#resting.get(session);
+    const run: Run = { running: new Set(), cache: rested ?? new SessionCache() };
     this.#resting.delete(session);
     this.#invocations.set(invocation, run);
     this.#sessions.set(session, (this.#sessions.get(session) ?? new Set()).add(run));

@@ -134,7 +134,9 @@ async function answer(
 ): Promise<Plan<Ended>> {
   const owner = frame === undefined ? undefined : await parts.lease.hold();
   const draft = new Draft(parts, now, session);
-  if (end.learned !== undefined) await writeLearned(parts, draft, { of: call, learned: end.learned });
+  // Refused once: one of them has left the document. What ended must be stored all the same.
+  if (end.learned !== undefined && end.last !== "row")
+    await writeLearned(parts, draft, { of: call, learned: end.learned });
   // The call stays denied, whatever the tool returns as its answer.
   const command = call.refused ? wordingOf(confirmation) : end.ok ? "succeed" : "fail";
   const answered = writeAnswer(parts, draft, { ...end, call, frame, command, owner });

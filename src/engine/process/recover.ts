@@ -67,7 +67,7 @@ export async function recoverFrame(
     const exclusive = frame.status === "ready";
     const command = exclusive ? "step" : "take-over";
     const stepping = draft.claimedBy(owner).moveFrame(frame, command, { owner, ...loss, exclusive });
-    return { draft, value: stepping };
+    return { draft, value: draft.willStep(stepping) };
   });
 }
 

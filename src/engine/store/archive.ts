@@ -35,9 +35,16 @@ export function archiveOver(
   readonly rows: ArchivedRows;
   readonly entries: readonly Entry[];
 } {
-  const frames = withoutOldest(whole.frames, ({ status }) => isFrameOver(status));
-  const current = new Set(frames.filter(({ status }) => !isFrameOver(status)).flatMap(({ calls }) => calls));
-  const calls = withoutOldest(whole.calls, ({ id, status }) => isAnswered(status) && !current.has(id));
+  // What a call comes to is told in its frame's turn, also where that is over.
+  const needed = new Set(whole.calls.flatMap(({ status, frame }) => (isAnswered(status) ? [] : [frame])));
+  const frames = withoutOldest(whole.frames, ({ id, status }) => isFrameOver(status) && !needed.has(id));
+  const live = frames.filter(({ status }) => !isFrameOver(status));
+  const current = new Set(live.flatMap(({ calls }) => calls));
+  // What a remote agent asked in one turn gets its results in the next.
+  const remote = new Map(live.flatMap(({ id, kind, turn }) => (kind === "remote" ? [[id, turn]] : [])));
+  const isCurrent = ({ id, frame = "", turn }: CallRecord): boolean =>
+    current.has(id) || turn + 1 >= (remote.get(frame) ?? Number.POSITIVE_INFINITY);
+  const calls = withoutOldest(whole.calls, (call) => isAnswered(call.status) && !isCurrent(call));
   if (calls === whole.calls) return { document: { ...whole, frames }, rows: {}, entries: [] };
   const stay = new Set(calls.map(({ id }) => id));
   const goes = ({ call }: { readonly call: string }): boolean => !stay.has(call);

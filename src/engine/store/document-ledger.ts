@@ -341,8 +341,8 @@ export class DocumentLedger implements Ledger {
     this.#outbox.reviveDelivery(channel, seq);
 
   async tidy(): Promise<void> {
-    await this.#words.update();
     await this.#store.tidy();
+    await this.#words.update();
   }
 
   onChange(listener: () => void): () => void {

@@ -13,6 +13,7 @@ import { shownStatus } from "../lifecycle/index.ts";
 import { viewersOf } from "../people/index.ts";
 import type { Packed } from "./document.ts";
 import { NO_DEADLINE, OPEN_FACETS } from "./entries.ts";
+import { copyRow } from "./long-values.ts";
 import { afterOf, limitOf, toPage } from "./pages.ts";
 import { SessionRows } from "./rows.ts";
 import type { Entry, EntryQuery, Store } from "./store.ts";
@@ -246,7 +247,12 @@ function preview(
   session: { readonly id: string },
 ): ConfirmationWithCall {
   const cut = ofConfirmation !== undefined || ofCall !== undefined;
-  return { confirmation, call, session, ...(cut ? { truncated: true as const } : {}) };
+  return {
+    confirmation: copyRow(confirmation),
+    call: copyRow(call),
+    session,
+    ...(cut ? { truncated: true as const } : {}),
+  };
 }
 
 function fits(filter: ConfirmationFilter, { confirmation, call }: ConfirmationWithCall): boolean {

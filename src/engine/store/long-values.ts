@@ -21,13 +21,18 @@ const LONG_MEMBERS = Object.entries(CUTTERS);
 /** Long values of one commit, by the row's name and the member. They are written to its log row. */
 export type LongValues = { [row: string]: { [member: string]: JsonValue } };
 
+/** A row that its reader may change without changing ours. */
+export function copyRow<Row extends object>(row: Row): Row {
+  return copyJson(row as unknown as JsonValue) as unknown as Row;
+}
+
 /** Lays a change over a row; what is long of it goes to the log row `n`. */
 export function pack<Row extends object>(
   row: Packed<Row> | undefined,
   change: Partial<Row>,
   { name, n, values }: { readonly name: string; readonly n: number; readonly values: LongValues },
 ): Packed<Row> {
-  const given = change as { readonly [member: string]: unknown };
+  const given = ownMembers(change);
   const { long: before, ...rest }: Packed<object> = row ?? {};
   const packed: Record<string, unknown> = { ...rest, ...given };
   const long: Record<string, number> = { ...before };
@@ -46,6 +51,14 @@ export function pack<Row extends object>(
   return (packed["owner"] === null ? withoutOwner(packed) : packed) as Packed<Row>;
 }
 
+/** A tool's options or a principal are others' to change. Long members are copied when they are packed. */
+function ownMembers(change: object): { readonly [member: string]: unknown } {
+  const own: { [member: string]: unknown } = { ...change };
+  for (const [member, value] of Object.entries(own))
+    if (typeof value === "object" && value !== null && !(member in CUTTERS)) own[member] = copyRow(value);
+  return own;
+}
+
 // Not by `delete`: that would make an object slow and large that lives on.
 function withoutOwner({ owner: _owner, ...packed }: Record<string, unknown>): Record<string, unknown> {
   return packed;
@@ -57,8 +70,8 @@ export function unpack<Row extends object>(
   archived: (n: number) => { readonly [member: string]: JsonValue } | undefined,
 ): Row {
   const { long, ...row } = packed;
-  if (long === undefined) return packed;
-  const whole: Record<string, unknown> = { ...row };
+  if (long === undefined) return copyRow(packed);
+  const whole: Record<string, unknown> = { ...copyRow(row) };
   for (const [member, n] of Object.entries(long)) {
     const value = archived(n)?.[member];
     // Erased: what is left of it is what the document has.

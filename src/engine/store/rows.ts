@@ -3,7 +3,7 @@ import { sessionOf } from "../common/index.ts";
 import type { CallRecord, ConfirmationRecord, FrameRecord, StepRecord } from "../ledger/index.ts";
 import type { Archive } from "./archive.ts";
 import type { Packed, SessionDocument } from "./document.ts";
-import { unpack } from "./long-values.ts";
+import { copyRow, unpack } from "./long-values.ts";
 import type { Store } from "./store.ts";
 
 /** The rows of one session, from its document or, where they have left it, from its log. */
@@ -55,7 +55,7 @@ export class SessionRows {
   }
 
   async whole<Row extends object>(packed: Packed<Row>, name: string): Promise<Row> {
-    if (packed.long === undefined) return packed;
+    if (packed.long === undefined) return copyRow(packed);
     const archives = new Map<number, { readonly [member: string]: JsonValue } | undefined>();
     for (const n of new Set(Object.values(packed.long))) archives.set(n, (await this.#row(n)).long?.[name]);
     return unpack(packed, (n) => archives.get(n));

@@ -1,5 +1,6 @@
 import type { SessionRecord, Snapshot, Target } from "../ledger/index.ts";
 import type { Packed, SessionDocument } from "./document.ts";
+import { copyRow } from "./long-values.ts";
 import type { LoadedDocument } from "./store.ts";
 
 /** The session as its document says it is. */
@@ -60,5 +61,6 @@ function whole<Row extends { readonly id: string }>(
   id: string | undefined,
 ): Row | undefined {
   const found = id === undefined ? undefined : rows.find((row) => row.id === id);
-  return found?.long === undefined ? found : undefined;
+  // The document may be this process's own: nobody else's to change.
+  return found?.long === undefined && found !== undefined ? copyRow(found) : undefined;
 }

@@ -1,6 +1,7 @@
 import { sessionOf } from "../common/index.ts";
 import type { CallRecord, Page, UnknownCallsRequest } from "../ledger/index.ts";
 import type { Packed, SessionDocument } from "./document.ts";
+import { copyRow } from "./long-values.ts";
 import { afterOf, limitOf, toPage } from "./pages.ts";
 import { SessionRows } from "./rows.ts";
 import type { Entry, Store } from "./store.ts";
@@ -60,5 +61,5 @@ async function toListed(
 ): Promise<ListedCall> {
   if (!preview) return new SessionRows(store, call.session, document).whole<CallRecord>(call, call.id);
   const { long, ...cut } = call;
-  return { ...cut, ...(long === undefined ? {} : { truncated: true as const }) };
+  return { ...copyRow(cut), ...(long === undefined ? {} : { truncated: true as const }) };
 }

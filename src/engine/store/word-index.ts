@@ -1,5 +1,5 @@
 import { confirmationPrefix, sessionOf } from "../common/index.ts";
-import { type CallRecord, type ConfirmationRecord, searchableWords } from "../ledger/index.ts";
+import { type CallRecord, type ConfirmationRecord, type LogRow, searchableWords } from "../ledger/index.ts";
 import type { Packed } from "./document.ts";
 import { NO_DEADLINE } from "./entries.ts";
 import { SessionRows } from "./rows.ts";
@@ -13,6 +13,9 @@ const INDEXED = "words of question";
 /** Lines of the log that are looked at together. */
 const BATCH = 200;
 const MOST_BYTES = 4_000_000;
+const MOST_ENTRIES = 20_000;
+/** Questions that are read together: each may have thousands of words. */
+const QUESTIONS = 20;
 
 /** The words of a question as they were indexed. */
 interface Indexed {
@@ -31,22 +34,42 @@ async function catchUp(store: Store): Promise<void> {
     const [item] = await store.items([PLACE]);
     const after = (item?.value ?? 0) as number;
     const rows = await store.log({ after, limit: BATCH, bytes: MOST_BYTES });
-    const last = rows.at(-1);
-    if (last === undefined) return;
-    const changes: StoreChange[] = [];
-    // One after the other: each may have megabytes of arguments.
-    for (const key of new Set(rows.map(({ session }) => session))) {
-      const loaded = await store.load({ key });
-      if (loaded !== undefined) changes.push(await changesOf(store, loaded));
-    }
-    const place: ItemChange = { ...PLACE, value: last.seq, read: item?.version ?? 0 };
+    if (rows.length === 0) return;
+    const { upTo, changes } = await changesAfter(store, rows);
     // False: another process was first. It goes on from there.
     await store.change({
-      items: [place, ...changes.flatMap(({ items }) => items)],
+      items: [{ ...PLACE, value: upTo, read: item?.version ?? 0 }, ...changes.flatMap(({ items }) => items)],
       add: changes.flatMap(({ add = [] }) => add),
       remove: changes.flatMap(({ remove = [] }) => remove),
     });
   }
+}
+
+/** What these lines change in the index, no more than a statement can write in its time. */
+async function changesAfter(
+  store: Store,
+  rows: readonly LogRow[],
+): Promise<{ readonly upTo: number; readonly changes: readonly StoreChange[] }> {
+  const changes: StoreChange[] = [];
+  const looked = new Set<string>();
+  let upTo = 0;
+  let entries = 0;
+  for (const { session, seq } of rows) {
+    if (entries >= MOST_ENTRIES) break;
+    upTo = seq;
+    // One after the other: each may have megabytes of arguments.
+    const loaded = looked.has(session) ? undefined : await store.load({ key: session });
+    looked.add(session);
+    if (loaded === undefined) continue;
+    const change = await changesOf(store, loaded);
+    entries += sizeOf(change);
+    changes.push(change);
+  }
+  return { upTo, changes };
+}
+
+function sizeOf({ add = [], remove = [] }: StoreChange): number {
+  return add.length + remove.length;
 }
 
 /**
@@ -156,11 +179,11 @@ async function indexedOf(
   const first = confirmationPrefix(session);
   const found: { id: string; value: Indexed; version: number }[] = [];
   for (let after = first; ; ) {
-    const page = await store.itemsOf(INDEXED, { after, limit: BATCH });
+    const page = await store.itemsOf(INDEXED, { after, limit: QUESTIONS });
     for (const { id, value, version } of page)
       if (sessionOf(id) === session) found.push({ id, value: value as unknown as Indexed, version });
     const last = page.at(-1);
-    if (last === undefined || page.length < BATCH || !last.id.startsWith(first)) return found;
+    if (last === undefined || page.length < QUESTIONS || !last.id.startsWith(first)) return found;
     after = last.id;
   }
 }

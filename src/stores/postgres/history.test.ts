@@ -36,7 +36,7 @@ async function promote(name: string): Promise<void> {
 
 test("a ledger is on its server's time line, and the first one lets everybody claim at once", async () => {
   const { id, claimsInMs } = await ledger.history(LEASE_MS);
-  expect(id).toMatch(/^\d+\/[0-9A-F]{8}$/);
+  expect(id).toMatch(/^\d+\/[0-9A-F]{8}\/[0-9a-f-]{36}$/);
   expect(claimsInMs).toBe(0);
   await ledger.beat({ ...OWNER, history: id }, LEASE_MS);
   expect(await writer.commit([], { owner: "o1" })).toEqual({ ok: true });
@@ -47,14 +47,15 @@ test("after a promotion nobody claims for one lease, and then only who has confi
   await ledger.beat({ ...OWNER, history: before.id }, LEASE_MS);
   await promote("2");
   expect(await writer.commit([], { owner: "o1" }), "before anybody has noticed").toEqual(REFUSED);
-  expect(await ledger.history(LEASE_MS)).toEqual({ id: "2", claimsInMs: LEASE_MS });
-  await ledger.beat({ ...OWNER, history: "2" }, LEASE_MS);
+  const after = await ledger.history(LEASE_MS);
+  expect(after).toEqual({ id: expect.stringMatching(/^2\/[0-9a-f-]{36}$/) as string, claimsInMs: LEASE_MS });
+  await ledger.beat({ ...OWNER, history: after.id }, LEASE_MS);
   expect(await writer.commit([], { owner: "o1" }), "confirmed, within the lease").toEqual(REFUSED);
   expect(await writer.commit(), "what claims nothing").toEqual({ ok: true });
   await clock.advance(LEASE_MS);
   await ledger.beat({ ...OWNER, history: before.id }, LEASE_MS);
   expect(await writer.commit([], { owner: "o1" }), "a lease later, not confirmed").toEqual(REFUSED);
-  await ledger.beat({ ...OWNER, history: "2" }, LEASE_MS);
+  await ledger.beat({ ...OWNER, history: after.id }, LEASE_MS);
   expect(await writer.commit([], { owner: "o1" }), "a lease later, confirmed").toEqual({ ok: true });
 });
 

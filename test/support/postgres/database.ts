@@ -89,9 +89,9 @@ export class DatabaseClock {
     this.#urls.add(url);
     await execute(
       url,
-      "create table if not exists test_clock (one boolean primary key default true, now_ms bigint);" +
+      "create table if not exists public.test_clock (one boolean primary key default true, now_ms bigint);" +
         "create or replace function countersign.now_ms() returns bigint language sql volatile as " +
-        `'select now_ms from test_clock'; ${this.#set()}`,
+        `'select now_ms from public.test_clock'; ${this.#set()}`,
     );
   }
 
@@ -100,7 +100,7 @@ export class DatabaseClock {
   }
 
   #set(): string {
-    return `insert into test_clock values (true, ${this.#now}) on conflict (one) do update set now_ms = excluded.now_ms`;
+    return `insert into public.test_clock values (true, ${this.#now}) on conflict (one) do update set now_ms = excluded.now_ms`;
   }
 }
 

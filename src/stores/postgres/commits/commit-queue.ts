@@ -54,6 +54,8 @@ class Lane {
   readonly #database: Database;
   readonly #sync: boolean;
   readonly #written: () => void;
+  /** Those whose answer was lost: whether they were done is not known until it is found out. */
+  readonly #lost = new WeakSet<Waiting>();
   #waiting: Waiting[] = [];
   #underWay = 0;
   #scheduled = false;
@@ -105,7 +107,7 @@ class Lane {
     if (done.size > 0) this.#written();
     for (const [place, each] of group.entries()) {
       if (done.has(place)) each.resolve({ ok: true });
-      else this.#explain(each).catch(each.reject);
+      else this.#explain(each).catch((error: unknown) => this.#reject(each, error));
     }
   }
 
@@ -115,8 +117,14 @@ class Lane {
     const [first] = group;
     if (isOfAll) for (const each of group) each.reject(error);
     else if (group.length > 1) await Promise.all(group.map((each) => this.#settle([each])));
-    else if (first !== undefined && isGuardRaised(error)) await this.#explain(first).catch(first.reject);
-    else first?.reject(error);
+    else if (first !== undefined && isGuardRaised(error))
+      await this.#explain(first).catch((thrown: unknown) => this.#reject(first, thrown));
+    else if (first !== undefined) this.#reject(first, error);
+  }
+
+  #reject(each: Waiting, error: unknown): void {
+    const isBusy = CountersignError.isInstance(error) && error.code === "ledger-busy";
+    each.reject(isBusy && this.#lost.has(each) ? doubtful(this.#database.name, error) : error);
   }
 
   /** Finds out why it was not done, or does it after all. */
@@ -139,7 +147,10 @@ class Lane {
     const { text, values } = commitStatement(group, this.#sync);
     const shared = !this.#sync && group[0]?.erased === undefined;
     // Where one waits for a lock, the others of its group need not: they are sent again alone.
-    const rows = await this.#database.all(text, values, { shared, waitsOnce: group.length > 1 });
+    const onLost = (): void => {
+      for (const each of group) this.#lost.add(each);
+    };
+    const rows = await this.#database.all(text, values, { shared, waitsOnce: group.length > 1, onLost });
     return new Set(rows.map(([place]) => place as number));
   }
 }
@@ -192,6 +203,14 @@ function withoutState(commit: StoreCommit): StoreCommit {
 
 function unlessRaised(error: unknown): undefined {
   if (!isGuardRaised(error)) throw error;
+}
+
+function doubtful(name: string, cause: unknown): CountersignError {
+  return new CountersignError(
+    "ledger-unreachable",
+    `Connection to the ledger "${name}" lost; it is unknown whether the commit happened. Read it again.`,
+    { details: { ledger: name }, cause },
+  );
 }
 
 function busy(name: string): CountersignError {

@@ -132,6 +132,8 @@ function startOptions(queryTimeout: number): string {
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     default_transaction_isolation: "read\\ committed",
     jit: "off",
+    // What others may have put into a schema of the database (an operator that fits better) is not looked for.
+    search_path: "pg_catalog",
     ...INDEX_PLANS,
   };
   return Object.entries(settings)

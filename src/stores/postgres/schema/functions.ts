@@ -22,7 +22,7 @@ declare
   v_from bigint := (select h.claims_from from countersign.histories h where h.id = v_id);
 begin
   if v_from is null then
-    insert into countersign.histories values (v_id, v_now,
+    insert into countersign.histories (id, seen_at, claims_from) values (v_id, v_now,
       case when exists (select 1 from countersign.histories) then v_now + p_lease else 0 end)
       on conflict do nothing;
     v_from := (select h.claims_from from countersign.histories h where h.id = v_id);
@@ -31,12 +31,12 @@ begin
     v_from := v_now + p_lease;
     update countersign.histories h set claims_from = v_from where h.id = v_id;
   end if;
-  return query select v_id, greatest(0, v_from - v_now);
+  return query select h.id || '/' || h.mark, greatest(0, v_from - v_now) from countersign.histories h where h.id = v_id;
 end $$;
 
 create function countersign.may_claim(p_history text, p_now bigint) returns boolean language sql volatile as $$
   select exists (select 1 from countersign.histories h
-    where h.id = p_history and h.id = countersign.history() and h.claims_from <= p_now)
+    where h.id || '/' || h.mark = p_history and h.id = countersign.history() and h.claims_from <= p_now)
 $$;
 
 create function countersign.is_barred(p_now bigint) returns boolean language sql volatile as $$

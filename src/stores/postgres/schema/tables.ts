@@ -71,7 +71,9 @@ create table countersign.owners (
 create table countersign.histories (
   id text collate "C" primary key,
   seen_at bigint not null,
-  claims_from bigint not null
+  claims_from bigint not null,
+  -- Two standbys that are promoted one after the other, from the same primary, get the same time line: this tells them apart.
+  mark text not null default gen_random_uuid()::text
 );
 
 create table countersign.checkpoints (

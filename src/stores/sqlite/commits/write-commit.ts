@@ -35,7 +35,8 @@ const KEEP =
   "do update set version = excluded.version, expires_at = excluded.expires_at, value = excluded.value";
 const DISCARD = "delete from items where kind = ? and id = ?";
 const ERASE_BODIES = "update log set body = null where session = ? and body is not null";
-const ARCHIVES = "select seq, archived from log where session = ? and archived is not null";
+const ARCHIVES = "select seq from log where session = ? and archived is not null";
+const ARCHIVE_AT = "select archived from log where seq = ?";
 const SET_ARCHIVE = "update log set archived = ? where seq = ?";
 const ERASE_STATE = "delete from items where kind = 'state of session' and id = ?";
 
@@ -140,9 +141,11 @@ function applyItem(database: Database, item: ItemChange, now: number): void {
 
 function eraseLog(database: Database, session: string): void {
   database.run(ERASE_BODIES, [session]);
-  for (const [seq, archived] of database.all(ARCHIVES, [session])) {
+  // One after the other: together they may be more than fits in memory.
+  for (const [seq = null] of database.all(ARCHIVES, [session])) {
+    const [archived] = database.get(ARCHIVE_AT, [seq]) ?? [];
     const erased = eraseArchive(JSON.parse(archived as string) as Archive);
-    database.run(SET_ARCHIVE, [JSON.stringify(erased), seq as number]);
+    database.run(SET_ARCHIVE, [JSON.stringify(erased), seq]);
   }
   database.run(ERASE_STATE, [session]);
 }
