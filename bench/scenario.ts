@@ -1,4 +1,5 @@
 import type { EventDraft, PlannedCall } from "../src/engine/index.ts";
+import { oneApproval } from "../src/engine/index.ts";
 
 /** The names and texts of the one cycle that every contender goes through. */
 export const APP = "finance";
@@ -36,7 +37,7 @@ export function gatedCall(wireId: string): PlannedCall {
       kind: "ask",
       question: {
         shown: { hint: HINT, why: [WHY] },
-        approvers: "requester",
+        requirements: oneApproval("requester"),
         requesters: [USER],
         expiresInMs: DEADLINE_MS,
       },

@@ -30,6 +30,7 @@ export {
   type PrincipalInput,
   type PrincipalKind,
   type Refusal,
+  type Requirement,
   type RestoreReport,
   type Settlement,
   type SettlementInput,

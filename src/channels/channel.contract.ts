@@ -74,7 +74,7 @@ export function buildNotice(over: Partial<Notice> = {}): Notice {
       hint: "Pay <b>bob</b>?",
       round: 0,
       why: ["tool"],
-      approvers: "requester",
+      requirements: [{ from: "requester", count: 1 }],
       requestedAt: new Date(AT).toISOString(),
       can: { decide: false, amend: false, cancel: false },
       version: 1,

@@ -112,7 +112,7 @@ function printQuestion(output: Output, confirmation: ConfirmationRecord, now: nu
   printField(output, "asked by", confirmation.requesters.map((name) => inert(name)).join(", "));
   printField(output, "asked", describeTime(confirmation.requestedAt, now));
   printField(output, "deadline", expiresAt === undefined ? "none" : describeTime(expiresAt, now));
-  printField(output, "may decide", describeApprovers(confirmation.approvers));
+  for (const { from } of confirmation.requirements) printField(output, "may decide", describeApprovers(from));
   printField(output, "digest", confirmation.argsDigest);
 }
 

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from "../protocol/index.ts";
 import type { CallContext, CallEnd } from "./calls/index.ts";
 import type { PayloadReading } from "./common/index.ts";
 import type { CallRecord, ConfirmationRecord, FrameRecord, SessionRecord, Shown } from "./ledger/index.ts";
-import type { Approvers } from "./people/index.ts";
+import type { Approvers, Requirement } from "./people/index.ts";
 import type { AskedCall } from "./questions/index.ts";
 
 /** How people are asked about a tool's own questions. */
@@ -36,15 +36,15 @@ export interface StoredCall {
   readonly confirmation?: ConfirmationRecord | undefined;
 }
 
-/** A card for a tool that changed, and who may decide it now. */
+/** A card for a tool that changed, and who must approve it now. */
 export interface ShownAgain {
   readonly shown: Shown;
-  readonly approvers: Approvers;
+  readonly requirements: readonly Requirement[];
 }
 
-/** The arguments that would run and who may approve them, or why they are refused. */
+/** The arguments that would run and who must approve them, or why they are refused. */
 export type Amendment =
-  | { readonly ok: true; readonly args: JsonObject; readonly approvers: Approvers }
+  | { readonly ok: true; readonly args: JsonObject; readonly requirements: readonly Requirement[] }
   | {
       readonly ok: false;
       readonly code: "arguments-mismatch" | "policy-denied";

@@ -136,6 +136,7 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
     "PrincipalInput",
     "PrincipalKind",
     "Refusal",
+    "Requirement",
     "RestoreReport",
     "Settlement",
     "SettlementInput",

@@ -1,6 +1,6 @@
 import { expect, onTestFinished } from "vitest";
 import type { AskedCall, CallRecord, DecisionInput, Principal } from "../../src/engine/index.ts";
-import { OutcomeUnknown } from "../../src/engine/index.ts";
+import { OutcomeUnknown, oneApproval } from "../../src/engine/index.ts";
 import { CountersignError, decodeAnswers, type ErrorCode } from "../../src/protocol/index.ts";
 import { createDatabaseFile, type Dump } from "./support/database.ts";
 import { ANA, BOB, type EngineFixture, MANAGER, openEngineFixture } from "./support/engine-fixture.ts";
@@ -89,11 +89,14 @@ export async function openAttackedEngine(): Promise<AttackedEngine> {
 }
 
 async function askQuestions(fixture: EngineFixture) {
-  const managers = { approvers: { roles: ["manager"], notRequester: true } };
+  const managers = { requirements: oneApproval({ roles: ["manager"], notRequester: true }) };
   const questions = {
     pay: await fixture.ask({ tool: "pay", args: { amount: 5 } }),
     wire: await fixture.ask({ tool: "wire", args: { amount: 9000 }, question: managers }),
-    peer: await fixture.ask({ tool: "peer", question: { approvers: { notRequester: true } } }),
+    peer: await fixture.ask({
+      tool: "peer",
+      question: { requirements: oneApproval({ notRequester: true }) },
+    }),
     leave: await fixture.ask({ tool: "leave", args: { days: 5 }, question: { shown: { schema: LEAVE } } }),
     draft: await fixture.ask({ tool: "draft", args: DRAFT, question: { shown: { amendable: ["amount"] } } }),
     bobs: await fixture.ask({ tool: "pay", args: { amount: 7 } }, "bob"),
@@ -148,7 +151,7 @@ function judgeDraft(args: { readonly [key: string]: unknown }) {
   }
   if (amount > 1000) return { ok: false, code: "policy-denied", message: "never" } as const;
   const approvers = amount > 100 ? { roles: ["manager"] } : ("requester" as const);
-  return { ok: true, args: { amount, to: "bob" }, approvers } as const;
+  return { ok: true, args: { amount, to: "bob" }, requirements: oneApproval(approvers) } as const;
 }
 
 /** What came of it, in one word. */

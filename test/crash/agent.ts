@@ -8,6 +8,7 @@ import {
   finishFrame,
   type Host,
   type LiveTool,
+  oneApproval,
   type PlannedCall,
   partsOf,
   receiveMessage,
@@ -116,7 +117,7 @@ export class Agent implements Host {
           kind: "ask",
           question: {
             shown: { hint: `${tool}?`, why: ["test"] },
-            approvers: "requester",
+            requirements: oneApproval("requester"),
             requesters: [USER],
           },
         }

@@ -10,6 +10,7 @@ import {
   type GateOptions,
   type Ledger,
   type LiveTool,
+  oneApproval,
   partsOf,
   receiveMessage,
   recordTurn,
@@ -186,7 +187,7 @@ async function frames(): Promise<void> {
   const shown = { hint: "Pay?", why: ["test"] };
   const ask: CallPlan = {
     kind: "ask",
-    question: { shown, approvers: "requester", requesters: [ANA.id] },
+    question: { shown, requirements: oneApproval("requester"), requesters: [ANA.id] },
   };
   const run: CallPlan = { kind: "run", tool };
   const asking: FrameRecord[] = [];

@@ -5,6 +5,7 @@ import {
   finishFrame,
   type Host,
   type LiveTool,
+  oneApproval,
   type PlannedCall,
   partsOf,
   receiveMessage,
@@ -79,7 +80,11 @@ export class ConversationHost implements Host {
       definitionDigest: TOOL.definitionDigest,
       plan: {
         kind: "ask",
-        question: { shown: { hint: "Well?", why: ["test"] }, approvers: "requester", requesters: ["ana"] },
+        question: {
+          shown: { hint: "Well?", why: ["test"] },
+          requirements: oneApproval("requester"),
+          requesters: ["ana"],
+        },
       },
     };
     return recordTurn(partsOf(this.#engine), frame, {

@@ -16,6 +16,7 @@ import {
   transact,
 } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
+import { oneApproval } from "../people/index.ts";
 import { defaultHint, newConfirmation, tooManyAsked, writeQuestions } from "../questions/index.ts";
 import { type Delegation, delegateFrameId } from "./call-end.ts";
 import type { Claimed } from "./claim.ts";
@@ -261,7 +262,7 @@ async function suspend(
     call,
     frame,
     question: {
-      approvers,
+      requirements: oneApproval(approvers),
       requesters: call.requesters ?? held.confirmation?.requesters ?? [session.user],
       shown: shownOf(call, claimed, ask),
       ...(expiresInMs === undefined ? {} : { expiresInMs }),

@@ -11,6 +11,7 @@ import {
 import type { JsonObject } from "../../protocol/index.ts";
 import { readShape } from "../common/schema.ts";
 import type { LiveTool } from "../host.ts";
+import { oneApproval } from "../people/index.ts";
 import { tryApprove } from "../testing/try-decide.ts";
 
 const PAYMENT = z.object({
@@ -28,7 +29,11 @@ const tool: Partial<LiveTool> = {
     if (!parsed.ok) return { ...parsed, code: "arguments-mismatch" };
     const amount = Number(parsed.args["amount"]);
     if (amount > 1000) return { ok: false, code: "policy-denied", message: "More than 1000 is never paid." };
-    return { ok: true, args: parsed.args, approvers: amount > 100 ? { roles: ["manager"] } : "requester" };
+    return {
+      ok: true,
+      args: parsed.args,
+      requirements: oneApproval(amount > 100 ? { roles: ["manager"] } : "requester"),
+    };
   },
 };
 

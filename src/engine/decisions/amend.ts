@@ -50,7 +50,7 @@ export async function judgeAmendment(
   }
   const amended = await found.tool.amend(about, sent);
   if (!amended.ok) return refuse(amended.code, told(amended), amended.field);
-  if (!mayDecide({ ...confirmation, approvers: amended.approvers }, decider.by)) {
+  if (!mayDecide({ ...confirmation, requirements: amended.requirements }, decider.by)) {
     return refuse("not-an-approver", `${decider.by.id} may not approve these arguments.`);
   }
   const { digestKey } = parts.ledger;

@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { ANA, BOB, MANAGER, openEngineFixture, person } from "../../../test/attack/support/engine-fixture.ts";
 import { ManualClock } from "../common/manual-clock.ts";
+import { oneApproval } from "../people/index.ts";
 import { tryApprove, tryDeny } from "../testing/try-decide.ts";
 import type { DecisionInput } from "./decision.ts";
 
@@ -49,7 +50,7 @@ describe("the same decision again", () => {
     const fixture = await openEngineFixture();
     const { confirmation } = await fixture.ask({
       tool: "pay",
-      question: { approvers: { users: ["ana", "bob"] } },
+      question: { requirements: oneApproval({ users: ["ana", "bob"] }) },
     });
     await fixture.engine.approve(confirmation.id, { by: ANA });
     const again = await tryApprove(fixture.engine, confirmation.id, { by: BOB });
@@ -154,7 +155,7 @@ describe("a different decision", () => {
 });
 
 describe("refusals come in one order", () => {
-  const rule = { approvers: { roles: ["manager"] } };
+  const rule = { requirements: oneApproval({ roles: ["manager"] }) };
 
   test("404 first: what is not there is unknown to everybody", async () => {
     const fixture = await openEngineFixture();
@@ -216,7 +217,7 @@ describe("a decision by someone the rule does not admit", () => {
     const fixture = await openEngineFixture();
     const { confirmation, call } = await fixture.ask({
       tool: "pay",
-      question: { approvers: { roles: ["manager"] } },
+      question: { requirements: oneApproval({ roles: ["manager"] }) },
     });
     const before = {
       confirmation: await fixture.confirmation(confirmation.id),
@@ -256,7 +257,10 @@ describe("a decision by someone the rule does not admit", () => {
     [{}, "any other logged-in user"],
   ] as const)("is told who may: %j", async (approvers, who) => {
     const fixture = await openEngineFixture();
-    const { confirmation } = await fixture.ask({ tool: "pay", question: { approvers } });
+    const { confirmation } = await fixture.ask({
+      tool: "pay",
+      question: { requirements: oneApproval(approvers) },
+    });
     const refused = await tryApprove(fixture.engine, confirmation.id, { by: { ...BOB, kind: "agent" } });
     expect(refused).toMatchObject({ message: `bob may not decide this. Approvers: ${who}.` });
   });
@@ -419,7 +423,7 @@ test("many decisions in one call have each its own result; one that is refused d
   const fixture = await openEngineFixture();
   const [a, b, c] = await fixture.askAll([
     { tool: "pay" },
-    { tool: "wire", question: { approvers: { roles: ["manager"] } } },
+    { tool: "wire", question: { requirements: oneApproval({ roles: ["manager"] }) } },
     { tool: "mail" },
   ]);
   const results = await fixture.engine.decide(
@@ -491,7 +495,10 @@ describe("a decision by somebody who has just read the question", () => {
 
   test("does not count for another question", async () => {
     const { fixture, seen } = await seenDesk();
-    const other = await fixture.ask({ tool: "pay", question: { approvers: { users: ["bob"] } } });
+    const other = await fixture.ask({
+      tool: "pay",
+      question: { requirements: oneApproval({ users: ["bob"] }) },
+    });
     const decided = await fixture.engine.decisions.decide(
       { id: other.confirmation.id, confirmed: true },
       { by: ANA },

@@ -11,7 +11,7 @@ import {
   type Vote,
 } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
-import { mayDecide, mayJudge, withoutRight } from "../people/index.ts";
+import { type Approvers, mayDecide, mayJudge, withoutRight } from "../people/index.ts";
 import { judgePayload, writeClosing, writeExpiry } from "../questions/index.ts";
 import { planApproval } from "./approve.ts";
 import {
@@ -147,11 +147,12 @@ function isSameAmendment(parts: EngineParts, vote: Vote, { args }: DecisionInput
 }
 
 function refuseStranger(parts: EngineParts, whole: Whole, about: Case): Plan<RefusedDecision> {
-  const message = `${about.decider.by.id} may not decide this. Approvers: ${describeApprovers(whole.confirmation)}.`;
+  const who = whole.confirmation.requirements.map(({ from }) => describeApprovers(from)).join("; and ");
+  const message = `${about.decider.by.id} may not decide this. Approvers: ${who}.`;
   return auditedRefusal(parts, whole, about, refusal("not-an-approver", message));
 }
 
-function describeApprovers({ approvers }: ConfirmationRecord): string {
+function describeApprovers(approvers: Approvers): string {
   if (approvers === "requester") return "the requester";
   const { roles = [], users = [], notRequester } = approvers;
   const who =

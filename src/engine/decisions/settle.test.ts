@@ -11,6 +11,7 @@ import {
 import type { JsonValue } from "../../protocol/index.ts";
 import { OutcomeUnknown } from "../calls/call-context.ts";
 import type { LiveTool } from "../host.ts";
+import { oneApproval } from "../people/index.ts";
 import type { AskedCall } from "../questions/ask.ts";
 import { tryApprove } from "../testing/try-decide.ts";
 
@@ -205,7 +206,7 @@ describe("the first settlement stands", () => {
 });
 
 describe("settling needs the right to decide", () => {
-  const question = { approvers: { roles: ["manager"], notRequester: true } };
+  const question = { requirements: oneApproval({ roles: ["manager"], notRequester: true }) };
 
   test.each([
     ["a stranger", BOB],

@@ -12,7 +12,14 @@ import {
   transact,
 } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
-import { mayDecide, mayJudge, type Principal, type Ruled, withoutRight } from "../people/index.ts";
+import {
+  mayDecide,
+  mayJudge,
+  oneApproval,
+  type Principal,
+  type Ruled,
+  withoutRight,
+} from "../people/index.ts";
 import { type Decider, type DecisionTarget, type RefusedDecision, refusal } from "./decision.ts";
 import { recordRefusal } from "./refuse.ts";
 import { answerAgain, wasRecorded } from "./repeat.ts";
@@ -54,7 +61,7 @@ export async function settle(
     }
     const subject = { call, ...(confirmation === undefined ? {} : { confirmation }) };
     const rule = confirmation ?? {
-      approvers: "requester" as const,
+      requirements: oneApproval("requester"),
       requesters: call.requesters ?? [snapshot.session.user],
     };
     const stranger = strangerTo(rule, decider.by);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ANA, BOB, MANAGER, openEngineFixture } from "../../../test/attack/support/engine-fixture.ts";
+import { oneApproval } from "../people/index.ts";
 import { tryApprove } from "../testing/try-decide.ts";
 
 const reason = "changed my mind";
@@ -96,7 +97,7 @@ describe("nothing is left to withdraw", () => {
 });
 
 describe("who may withdraw", () => {
-  const question = { approvers: { roles: ["manager"], notRequester: true } };
+  const question = { requirements: oneApproval({ roles: ["manager"], notRequester: true }) };
 
   test.each([
     ["whoever asked", ANA, true],

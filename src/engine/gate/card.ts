@@ -4,7 +4,7 @@ import type { Shown } from "../ledger/index.ts";
 import { defaultHint, type Question } from "../questions/index.ts";
 import type { GatedTool } from "./gated-tool.ts";
 import type { GatedCall } from "./judge.ts";
-import { type Ruling, strictest } from "./verdict.ts";
+import { type Ruling, requirementsFor } from "./verdict.ts";
 
 /** What a card shows besides the tool's own texts: texts of a hook or of a remote agent. */
 export type CardNotes = AskOptions & Pick<Shown, "remote" | "askedByTool" | "question">;
@@ -36,13 +36,14 @@ export function cardFor(
 /** The question for a ruling of `confirm`. */
 export function questionFor(
   { tool, parsed, subject }: GatedCall,
-  { why, authorOnly, approvers: ruled }: Ruling,
+  ruling: Ruling,
   notes: CardNotes,
 ): Question {
+  const { why, authorOnly } = ruling;
   const { expiresInMs, approvers } = tool.confirmation;
   return {
     shown: cardFor(tool, parsed.value, { ...notes, why, authorOnly }),
-    approvers: strictest(approvers, ruled),
+    requirements: requirementsFor(approvers, ruling),
     requesters: subject.requesters,
     ...(expiresInMs === undefined ? {} : { expiresInMs }),
   };

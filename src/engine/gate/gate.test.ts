@@ -220,7 +220,7 @@ describe("what a person is shown", () => {
       app: "gate:plain",
       user: "ana",
       requesters: ["robot", "ana"],
-      approvers: "requester",
+      requirements: [{ from: "requester", count: 1 }],
       round: 0,
       requestedAt: new Date(clock.now()).toISOString(),
       expiresAt: new Date(clock.now() + 60_000).toISOString(),

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../protocol/index.ts";
 import type { ParseOutcome } from "../common/index.ts";
 import type { StoredCall } from "../host.ts";
 import type { EngineParts } from "../parts.ts";
+import { oneApproval } from "../people/index.ts";
 import type { Definitions } from "./definitions.ts";
 import type { AuthorGate, GatedTool } from "./gated-tool.ts";
 import { type EntryPoint, type Policy, type PolicyCall, type PolicyVerdict, verdictOf } from "./policy.ts";
@@ -142,5 +143,6 @@ async function describe(rules: GateRules, { tool, args, subject }: RuledCall): P
 }
 
 function toVerdict({ outcome, reason: why, approvers }: PolicyVerdict): Verdict {
-  return { source: "policy", outcome, why, ...(approvers === undefined ? {} : { approvers }) };
+  const requirements = approvers === undefined ? {} : { requirements: oneApproval(approvers) };
+  return { source: "policy", outcome, why, ...requirements };
 }

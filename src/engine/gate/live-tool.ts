@@ -4,7 +4,7 @@ import type { Amendment, LiveTool, ShownAgain, StoredCall } from "../host.ts";
 import { cardFor } from "./card.ts";
 import { denialOf } from "./judge.ts";
 import { type JudgedTool, judgeAgain } from "./judge-again.ts";
-import { strictest } from "./verdict.ts";
+import { requirementsFor } from "./verdict.ts";
 
 /** A tool as the engine runs it: judged by the same rules wherever its calls come from. */
 export function toLiveTool(
@@ -40,7 +40,7 @@ async function showAgain(judged: JudgedTool, about: StoredCall): Promise<ShownAg
   const why = [toldChange(changes), ...ruling.why];
   return {
     shown: cardFor(tool, value, { ...card, why }),
-    approvers: strictest(tool.confirmation.approvers, ruling.approvers),
+    requirements: requirementsFor(tool.confirmation.approvers, ruling),
   };
 }
 
@@ -61,7 +61,8 @@ async function amend(judged: JudgedTool, about: StoredCall, args: JsonObject): P
     (payload !== undefined && !sameJson(payload, shown?.payload)) ||
     (schema !== undefined && !sameJson(schema, shown?.schema));
   if (asksMore) return { ok: false, code: "arguments-mismatch", message: MORE_ASKED };
-  const { outcome, why, approvers } = again.ruling;
+  const { outcome, why } = again.ruling;
   if (outcome === "deny") return { ok: false, code: "policy-denied", message: why.join("; ") };
-  return { ok: true, args: again.args, approvers: strictest(judged.tool.confirmation.approvers, approvers) };
+  const requirements = requirementsFor(judged.tool.confirmation.approvers, again.ruling);
+  return { ok: true, args: again.args, requirements };
 }

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { rule, strictest, type Verdict } from "./verdict.ts";
+import { oneApproval } from "../people/index.ts";
+import { requirementsFor, rule, type Verdict } from "./verdict.ts";
 
 const SOURCES = ["tool", "toolset", "manifest", "mcp", "remote", "policy", "hook"] as const;
 
@@ -8,7 +9,7 @@ function verdict(source: Verdict["source"], outcome: Verdict["outcome"]): Verdic
 }
 
 test("nobody says anything: the call is allowed", () => {
-  expect(rule([])).toEqual({ outcome: "allow", why: [], authorOnly: false });
+  expect(rule([])).toEqual({ outcome: "allow", why: [], requirements: [], authorOnly: false });
 });
 
 test.each(SOURCES)("a lone `confirm` of the %s makes the call need a person", (source) => {
@@ -37,10 +38,12 @@ test("all reasons are kept, in the order of the sources", () => {
 });
 
 test("the approvers are those of the first source that names any", () => {
-  const approvers = { roles: ["finance"] };
-  expect(rule([verdict("tool", "confirm"), { ...verdict("policy", "confirm"), approvers }])).toMatchObject({
-    approvers,
-  });
+  const requirements = oneApproval({ roles: ["finance"] });
+  expect(rule([verdict("tool", "confirm"), { ...verdict("policy", "confirm"), requirements }])).toMatchObject(
+    {
+      requirements,
+    },
+  );
 });
 
 test.each([
@@ -67,5 +70,6 @@ test.each([
   { author: { ...CFO, notRequester: true }, ruled: "requester", result: { ...CFO, notRequester: true } },
   { author: { ...CFO, notRequester: true }, ruled: OPS, result: { ...OPS, notRequester: true } },
 ] as const)("a rule's approvers never loosen the author's: $author, $ruled", ({ author, ruled, result }) => {
-  expect(strictest(author, ruled)).toEqual(result);
+  const requirements = ruled === undefined ? [] : oneApproval(ruled);
+  expect(requirementsFor(author, { requirements })).toEqual(oneApproval(result));
 });

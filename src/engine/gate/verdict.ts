@@ -1,4 +1,4 @@
-import type { Approvers } from "../people/index.ts";
+import { type Approvers, oneApproval, type Requirement } from "../people/index.ts";
 import type { AuthorGate } from "./gated-tool.ts";
 
 /** What one source says about a call. */
@@ -6,15 +6,16 @@ export interface Verdict {
   readonly source: AuthorGate | "policy" | "hook";
   readonly outcome: "allow" | "confirm" | "deny";
   readonly why: string;
-  /** Who may decide, if the source says so. */
-  readonly approvers?: Approvers;
+  /** Who must approve, if the source says so. */
+  readonly requirements?: readonly Requirement[];
 }
 
 /** What all sources together say, with all their reasons. */
 export interface Ruling {
   readonly outcome: "allow" | "confirm" | "deny";
   readonly why: readonly string[];
-  readonly approvers?: Approvers;
+  /** What rules and hooks require, besides what the tool's author does. */
+  readonly requirements: readonly Requirement[];
   /** Only gates that the tool's own author set: what `withoutProvider: "run"` may answer. */
   readonly authorOnly: boolean;
 }
@@ -27,27 +28,30 @@ const AUTHORS_OWN: ReadonlySet<Verdict["source"]> = new Set(["tool", "toolset"])
  */
 export function rule(verdicts: readonly Verdict[]): Ruling {
   const denials = verdicts.filter(({ outcome }) => outcome === "deny");
-  if (denials.length > 0) return { outcome: "deny", why: denials.map(({ why }) => why), authorOnly: false };
+  if (denials.length > 0)
+    return { outcome: "deny", why: denials.map(({ why }) => why), requirements: [], authorOnly: false };
   const lifted = verdicts.some(({ source, outcome }) => source === "policy" && outcome === "allow");
   const asking = verdicts.filter(
     ({ source, outcome }) => outcome === "confirm" && !(lifted && source === "policy"),
   );
-  if (asking.length === 0) return { outcome: "allow", why: [], authorOnly: false };
-  const approvers = asking.find((verdict) => verdict.approvers !== undefined)?.approvers;
+  if (asking.length === 0) return { outcome: "allow", why: [], requirements: [], authorOnly: false };
   return {
     outcome: "confirm",
     why: asking.map(({ why }) => why),
-    ...(approvers === undefined ? {} : { approvers }),
+    requirements: asking.find(({ requirements }) => requirements !== undefined)?.requirements ?? [],
     authorOnly: asking.every(({ source }) => AUTHORS_OWN.has(source)),
   };
 }
 
 /**
- * Who may decide, if both a rule and the tool say something: a rule may be stricter than the tool's author, never less
+ * What must be met if both a rule and the tool say something: a rule may be stricter than the tool's author, never less
  * strict. If both name people, the rule wins, because it comes from the operator of the app.
  */
-export function strictest(author: Approvers, ruled: Approvers | undefined): Approvers {
-  if (ruled === undefined || ruled === "requester") return author;
-  if (author === "requester" || author.notRequester !== true) return ruled;
-  return { ...ruled, notRequester: true };
+export function requirementsFor(
+  author: Approvers,
+  { requirements: [ruled] }: Pick<Ruling, "requirements">,
+): readonly Requirement[] {
+  if (ruled === undefined || ruled.from === "requester") return oneApproval(author);
+  if (author === "requester" || author.notRequester !== true) return [ruled];
+  return [{ ...ruled, from: { ...ruled.from, notRequester: true } }];
 }

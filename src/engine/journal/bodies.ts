@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "../../protocol/index.ts";
 import type { CallStatus } from "../ledger/index.ts";
-import type { Approvers, PrincipalKind } from "../people/index.ts";
+import type { PrincipalKind, Requirement } from "../people/index.ts";
 
 /** Somebody, as the journal names them. */
 export interface JournalPerson {
@@ -45,7 +45,7 @@ export interface QuestionAsked extends AboutQuestion {
   readonly args: JsonObject;
   readonly hint: string;
   readonly why: readonly string[];
-  readonly approvers: Approvers;
+  readonly requirements: readonly Requirement[];
   readonly definitionDigest: string;
   readonly expiresAt?: number;
 }

@@ -1,7 +1,7 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
 import type { CallStatus, JournalRecord } from "../ledger/index.ts";
 import { CALL_TRANSITIONS } from "../lifecycle/index.ts";
-import type { Approvers, PrincipalKind } from "../people/index.ts";
+import type { Approvers, PrincipalKind, Requirement } from "../people/index.ts";
 import type {
   AboutAttempt,
   AboutCall,
@@ -63,6 +63,11 @@ function listOf<T>(check: Check<T>): Check<readonly T[]> {
   return (value): value is readonly T[] => isJsonArray(value) && value.every(check);
 }
 
+const requirement: Check<Requirement> = shaped<Requirement>({
+  from: approvers,
+  count,
+  group: optional(text),
+});
 const principalKind: Check<PrincipalKind> = oneOf(
   "local",
   "token",
@@ -113,7 +118,7 @@ const CHECKS: { readonly [kind in JournalKind]: Checks<JournalBodies[kind]> } = 
     args: object,
     hint: text,
     why: texts,
-    approvers,
+    requirements: listOf(requirement),
     definitionDigest: text,
     expiresAt: optional(count),
   },

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue, ToolConfirmation } from "../../protocol/index.ts";
-import type { Approvers, Principal } from "../people/index.ts";
+import type { Principal, Requirement } from "../people/index.ts";
 
 /** A conversation, and the unit of serialisation: every change in it moves `version` by one. */
 export interface SessionRecord {
@@ -190,7 +190,8 @@ export interface ConfirmationRecord {
   readonly tool: string;
   /** Everyone who counts as having asked. */
   readonly requesters: readonly string[];
-  readonly approvers: Approvers;
+  /** Every one of these must be met. */
+  readonly requirements: readonly Requirement[];
   readonly invocation: string;
   readonly argsDigest: string;
   readonly shown: Shown;

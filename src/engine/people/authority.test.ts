@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isRequester, mayDecide, mayJudge, mayWithdraw } from "./authority.ts";
+import { isRequester, mayDecide, mayJudge, mayWithdraw, type Ruled } from "./authority.ts";
 import { ANYBODY, type Approvers, type Principal, type PrincipalKind, toPrincipal } from "./principal.ts";
+import { oneApproval } from "./requirement.ts";
 
 const KINDS: readonly PrincipalKind[] = ["local", "token", "oidc", "channel", "provider", "agent", "author"];
 const ANA = "ana";
@@ -10,8 +11,12 @@ function principal(given: Partial<Principal>): Principal {
   return { id: "zoe", kind: "oidc", roles: [], scopes: ["decide"], authenticated: true, ...given };
 }
 
+function ruled(approvers: Approvers, requesters: readonly string[] = [ANA]): Ruled {
+  return { requirements: oneApproval(approvers), requesters };
+}
+
 function kindsAdmitted(approvers: Approvers, given: Partial<Principal>): readonly PrincipalKind[] {
-  return KINDS.filter((kind) => mayDecide({ approvers, requesters: [ANA] }, principal({ ...given, kind })));
+  return KINDS.filter((kind) => mayDecide(ruled(approvers), principal({ ...given, kind })));
 }
 
 const ALL_BUT_AGENT = KINDS.filter((kind) => kind !== "agent");
@@ -99,8 +104,8 @@ test("an agent decides and withdraws nothing, whatever the rule and whoever it c
   fc.assert(
     fc.property(rules, principals, fc.array(names), (approvers, who, requesters) => {
       const agent = { ...who, kind: "agent" as const };
-      expect(mayDecide({ approvers, requesters }, agent)).toBe(false);
-      expect(mayWithdraw({ approvers, requesters }, agent)).toBe(false);
+      expect(mayDecide(ruled(approvers, requesters), agent)).toBe(false);
+      expect(mayWithdraw(ruled(approvers, requesters), agent)).toBe(false);
     }),
   );
 });
@@ -108,7 +113,7 @@ test("an agent decides and withdraws nothing, whatever the rule and whoever it c
 test("nobody who counts as the requester decides under notRequester", () => {
   fc.assert(
     fc.property(rules, principals, fc.array(names), (approvers, who, requesters) => {
-      const rule = { approvers, requesters };
+      const rule = ruled(approvers, requesters);
       const apart = approvers !== "requester" && approvers.notRequester === true;
       expect(apart && isRequester(rule, who) && mayDecide(rule, who)).toBe(false);
     }),
@@ -118,7 +123,7 @@ test("nobody who counts as the requester decides under notRequester", () => {
 test("scopes and being on behalf of somebody else never add a right", () => {
   fc.assert(
     fc.property(rules, principals, (approvers, { onBehalfOf: _, ...who }) => {
-      const rule = { approvers, requesters: [ANA] };
+      const rule = ruled(approvers);
       const more = { ...who, onBehalfOf: "max", scopes: ["decide", "admin"] };
       expect(mayDecide(rule, more)).toBe(mayDecide(rule, { ...who, scopes: [] }));
     }),
@@ -126,7 +131,7 @@ test("scopes and being on behalf of somebody else never add a right", () => {
 });
 
 test("a question is withdrawn by the requester or somebody who could decide it, and by no one else", () => {
-  const rule = { approvers: { roles: ["manager"], notRequester: true }, requesters: [ANA] };
+  const rule = ruled({ roles: ["manager"], notRequester: true });
   expect(mayWithdraw(rule, principal({ id: ANA }))).toBe(true);
   expect(mayWithdraw(rule, principal({ onBehalfOf: ANA }))).toBe(true);
   expect(mayWithdraw(rule, principal({ roles: ["manager"] }))).toBe(true);
@@ -142,21 +147,19 @@ const NAMING: readonly Approvers[] = [
 
 test("without a login, whoever it is decides for the requester and nothing else, whatever a rule names", () => {
   const anybody = { ...ANYBODY, roles: ["manager"], scopes: ["decide", "admin"] };
-  expect(mayDecide({ approvers: "requester", requesters: [ANA] }, anybody)).toBe(true);
+  expect(mayDecide(ruled("requester"), anybody)).toBe(true);
   for (const approvers of NAMING) {
-    expect(mayDecide({ approvers, requesters: [ANA] }, anybody), JSON.stringify(approvers)).toBe(false);
-    expect(mayWithdraw({ approvers, requesters: [ANA] }, anybody), JSON.stringify(approvers)).toBe(false);
+    expect(mayDecide(ruled(approvers), anybody), JSON.stringify(approvers)).toBe(false);
+    expect(mayWithdraw(ruled(approvers), anybody), JSON.stringify(approvers)).toBe(false);
   }
 });
 
 test("whom a host names decides as the rule says, and so does a person called local who logged in", () => {
-  expect(mayDecide({ approvers: { users: ["boss"] }, requesters: [ANA] }, toPrincipal({ id: "boss" }))).toBe(
-    true,
-  );
+  expect(mayDecide(ruled({ users: ["boss"] }), toPrincipal({ id: "boss" }))).toBe(true);
   const host = toPrincipal({ id: "boss", roles: ["manager"] });
-  expect(mayDecide({ approvers: { roles: ["manager"] }, requesters: [ANA] }, host)).toBe(true);
+  expect(mayDecide(ruled({ roles: ["manager"] }), host)).toBe(true);
   const known = principal({ id: "local" });
-  expect(mayDecide({ approvers: { users: ["local"] }, requesters: [ANA] }, known)).toBe(true);
+  expect(mayDecide(ruled({ users: ["local"] }), known)).toBe(true);
 });
 
 describe("before any rule is asked", () => {

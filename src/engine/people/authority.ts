@@ -1,8 +1,9 @@
 import { type Approvers, isAnybody, type Principal, type PrincipalKind } from "./principal.ts";
+import type { Requirement } from "./requirement.ts";
 
 /** The question whose rule is asked. */
 export interface Ruled {
-  readonly approvers: Approvers;
+  readonly requirements: readonly Requirement[];
   readonly requesters: readonly string[];
 }
 
@@ -40,10 +41,12 @@ export function isVouched({ kind }: Pick<Principal, "kind">): boolean {
  */
 export function mayDecide(rule: Ruled, principal: Principal): boolean {
   if (principal.kind === "agent") return false;
-  if (rule.approvers === "requester") {
-    return isVouched(principal) || isRequester(rule, principal);
-  }
-  return !isAnybody(principal) && admits(rule.approvers, principal, isRequester(rule, principal));
+  const asked = isRequester(rule, principal);
+  return rule.requirements.some(({ from }) =>
+    from === "requester"
+      ? isVouched(principal) || asked
+      : !isAnybody(principal) && admits(from, principal, asked),
+  );
 }
 
 function admits(

@@ -25,4 +25,5 @@ export {
   type PrincipalKind,
   toPrincipal,
 } from "./principal.ts";
+export { oneApproval, type Requirement } from "./requirement.ts";
 export { looksAsRequester, viewersOf, viewsAs } from "./viewers.ts";

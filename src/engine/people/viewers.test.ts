@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isRequester, mayDecide } from "./authority.ts";
 import { ANYBODY, type Approvers, type Principal } from "./principal.ts";
+import { oneApproval } from "./requirement.ts";
 import { looksAsRequester, viewersOf, viewsAs } from "./viewers.ts";
 
 const LONG = "x".repeat(5_000);
@@ -19,12 +20,17 @@ const name = fc.constantFrom(
 );
 const names = fc.uniqueArray(name, { maxLength: 3 });
 const rule = fc.record({
-  approvers: fc.oneof(
-    fc.constant<Approvers>("requester"),
-    fc.record(
-      { roles: names, users: names, notRequester: fc.boolean() },
-      { requiredKeys: [] },
-    ) as fc.Arbitrary<Approvers>,
+  requirements: fc.array(
+    fc
+      .oneof(
+        fc.constant<Approvers>("requester"),
+        fc.record(
+          { roles: names, users: names, notRequester: fc.boolean() },
+          { requiredKeys: [] },
+        ) as fc.Arbitrary<Approvers>,
+      )
+      .map((from) => ({ from, count: 1 })),
+    { maxLength: 3 },
   ),
   requesters: names,
 });
@@ -62,7 +68,7 @@ test("somebody looks as a viewer of a question exactly if they may decide it or 
 
 test("every word fits an index of any store", () => {
   for (const word of viewersOf({
-    approvers: { users: [LONG, "a\0"], roles: ["\ud800"] },
+    requirements: oneApproval({ users: [LONG, "a\0"], roles: ["\ud800"] }),
     requesters: [LONG],
   })) {
     expect(word.length).toBeLessThan(210);

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { isVouched, type Ruled } from "./authority.ts";
-import { isAnybody, type Principal } from "./principal.ts";
+import { type Approvers, isAnybody, type Principal } from "./principal.ts";
 
 const LONGEST = 200;
 
@@ -8,13 +8,15 @@ const LONGEST = 200;
  * Labels for everyone who may see a question, for the store's index. A reader may see it exactly if one of the reader's
  * labels is among them.
  */
-export function viewersOf({ approvers, requesters }: Ruled): readonly string[] {
-  const words = requesters.map(asked);
-  if (approvers === "requester") return distinct([...words, HOST]);
-  const { roles = [], users = [], notRequester = false } = approvers;
-  words.push(...users.map(named), ...roles.map(inRole));
-  if (notRequester && roles.length === 0 && users.length === 0) words.push(KNOWN);
-  return distinct(words);
+export function viewersOf({ requirements, requesters }: Ruled): readonly string[] {
+  return distinct([...requesters.map(asked), ...requirements.flatMap(({ from }) => votersIn(from))]);
+}
+
+function votersIn(from: Approvers): readonly string[] {
+  if (from === "requester") return [HOST];
+  const { roles = [], users = [], notRequester = false } = from;
+  const open = notRequester && roles.length === 0 && users.length === 0;
+  return [...users.map(named), ...roles.map(inRole), ...(open ? [KNOWN] : [])];
 }
 
 /** The labels of a reader's own requests. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { createDatabaseFile } from "../../../test/attack/support/database.ts";
 import { ANA, BOB, openEngineFixture } from "../../../test/attack/support/engine-fixture.ts";
 import type { LiveTool } from "../host.ts";
+import { oneApproval } from "../people/index.ts";
 import { tryApprove, tryDeny } from "../testing/try-decide.ts";
 
 const CHANGED: Partial<LiveTool> = {
@@ -12,7 +13,7 @@ const CHANGED: Partial<LiveTool> = {
       hint: "Pay? (its description changed)",
       why: ["requireConfirmation", "definition changed"],
     },
-    approvers: { users: ["ana"] },
+    requirements: oneApproval({ users: ["ana"] }),
   }),
 };
 
@@ -39,7 +40,7 @@ describe("the tool is not the one that was shown", () => {
     expect(next?.confirmation).toMatchObject({
       call: call.id,
       requesters: ["ana"],
-      approvers: { users: ["ana"] },
+      requirements: oneApproval({ users: ["ana"] }),
       argsDigest: call.argsDigest,
       expiresAt: fixture.clock.now() + 1000,
     });

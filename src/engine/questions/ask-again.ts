@@ -86,7 +86,7 @@ function writeSuccessor(
     frame,
     question: {
       shown: again.shown,
-      approvers: again.approvers,
+      requirements: again.requirements,
       requesters: before.requesters,
       ...(expiresInMs === undefined ? {} : { expiresInMs }),
     },

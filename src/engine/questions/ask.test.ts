@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { ANA, openEngineFixture } from "../../../test/attack/support/engine-fixture.ts";
 import { REDACTED } from "../common/redact.ts";
 import { Engine } from "../engine.ts";
+import { oneApproval } from "../people/index.ts";
 import { tryApprove } from "../testing/try-decide.ts";
 
 describe("a turn that needs people", () => {
@@ -36,7 +37,11 @@ describe("a turn that needs people", () => {
 
   test("puts on record who asked, what was shown, why, and who may decide", async () => {
     const fixture = await openEngineFixture();
-    const question = { approvers: { roles: ["manager"] }, expiresInMs: 1000, requesters: ["ana", "bot"] };
+    const question = {
+      requirements: oneApproval({ roles: ["manager"] }),
+      expiresInMs: 1000,
+      requesters: ["ana", "bot"],
+    };
     const { confirmation, call } = await fixture.ask({ tool: "pay", args: { amount: 5 }, question });
     expect(await fixture.journal()).toEqual([
       {
@@ -55,7 +60,7 @@ describe("a turn that needs people", () => {
           args: { amount: 5 },
           hint: "Approve execution of tool pay?",
           why: ["requireConfirmation"],
-          approvers: { roles: ["manager"] },
+          requirements: oneApproval({ roles: ["manager"] }),
           definitionDigest: call.definitionDigest,
           expiresAt: fixture.clock.now() + 1000,
         },

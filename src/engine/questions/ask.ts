@@ -10,13 +10,13 @@ import type {
   Shown,
 } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
-import type { Approvers } from "../people/index.ts";
+import type { Requirement } from "../people/index.ts";
 import { subjectOf } from "./close-question.ts";
 
 /** A question about a call, before it has an id and a time. */
 export interface Question {
   readonly shown: Shown;
-  readonly approvers: Approvers;
+  readonly requirements: readonly Requirement[];
   readonly requesters: readonly string[];
   readonly expiresInMs?: number;
 }
@@ -54,7 +54,7 @@ export function newConfirmation(
     user: session.user,
     tool: call.tool,
     requesters: question.requesters,
-    approvers: question.approvers,
+    requirements: question.requirements,
     invocation: frame?.invocation ?? call.wireId,
     argsDigest: call.argsDigest,
     shown: question.shown,
@@ -108,7 +108,7 @@ function requestBody(call: CallRecord, confirmation: ConfirmationRecord): BodyOf
     args: redact(call.args, call.secrets),
     hint: confirmation.shown.hint,
     why: confirmation.shown.why,
-    approvers: confirmation.approvers,
+    requirements: confirmation.requirements,
     definitionDigest: call.definitionDigest,
     ...(confirmation.expiresAt === undefined ? {} : { expiresAt: confirmation.expiresAt }),
   };

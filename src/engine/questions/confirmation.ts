@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from "../../protocol/index.ts";
 import { redact } from "../common/index.ts";
 import type { CallRecord, CardLayout, ConfirmationRecord, Vote } from "../ledger/index.ts";
 import { nextCall, nextConfirmation, type ShownStatus, shownStatus } from "../lifecycle/index.ts";
-import { type Approvers, mayDecide, mayWithdraw, type Principal } from "../people/index.ts";
+import { mayDecide, mayWithdraw, type Principal, type Requirement } from "../people/index.ts";
 
 /** A confirmation, as the public API shows it: the question, the decision and the outcome of the call. */
 export interface Confirmation {
@@ -46,7 +46,8 @@ export interface Confirmation {
   readonly question?: string;
   /** What made the call need a person. */
   readonly why: readonly string[];
-  readonly approvers: Approvers;
+  /** Who must approve. */
+  readonly requirements: readonly Requirement[];
   /** Times are ISO 8601. */
   readonly requestedAt: string;
   readonly expiresAt?: string;
@@ -110,7 +111,7 @@ export function toConfirmation(subject: ConfirmationSubject, viewer?: Principal)
     round: confirmation.round,
     ...(shown.question === undefined ? {} : { question: shown.question }),
     why: shown.why,
-    approvers: confirmation.approvers,
+    requirements: confirmation.requirements,
     requestedAt: iso(confirmation.requestedAt),
     ...(confirmation.expiresAt === undefined ? {} : { expiresAt: iso(confirmation.expiresAt) }),
     ...(vote === undefined ? {} : { decision: toDecision(vote, call) }),

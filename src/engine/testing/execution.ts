@@ -7,6 +7,7 @@ import type { Host, LiveTool } from "../host.ts";
 import type { EventDraft } from "../ledger/draft.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { FrameRecord } from "../ledger/records.ts";
+import { oneApproval } from "../people/index.ts";
 import type { CallPlan, MessageInput, PlannedCall } from "../sessions/turns.ts";
 
 /** The name of every method of a ledger. */
@@ -141,7 +142,12 @@ export function planned(
 export function ask(hint = "Sure?", more: { readonly expiresInMs?: number } = {}): CallPlan {
   return {
     kind: "ask",
-    question: { shown: { hint, why: ["test"] }, approvers: "requester", requesters: ["ana"], ...more },
+    question: {
+      shown: { hint, why: ["test"] },
+      requirements: oneApproval("requester"),
+      requesters: ["ana"],
+      ...more,
+    },
   };
 }
 

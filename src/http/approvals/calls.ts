@@ -3,6 +3,7 @@ import {
   type CallRecord,
   isVouched,
   type Ledger,
+  oneApproval,
   type Page,
   type Principal,
   type Ruled,
@@ -26,7 +27,7 @@ export interface CallView extends Call {
 
 /** Who may settle a call without a confirmation: the requester. */
 export function ruleOf(call: Pick<CallRecord, "requesters">, user: string): Ruled {
-  return { approvers: "requester", requesters: call.requesters ?? [user] };
+  return { requirements: oneApproval("requester"), requesters: call.requesters ?? [user] };
 }
 
 /** Unknown calls without a confirmation that the principal may see, oldest first. */

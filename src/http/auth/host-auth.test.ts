@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mayDecide, type PrincipalInput } from "../../engine/index.ts";
+import { mayDecide, oneApproval, type PrincipalInput } from "../../engine/index.ts";
 import { authOf } from "./host-auth.ts";
 import { noAuth } from "./no-auth.ts";
 
@@ -20,8 +20,8 @@ test("whom the host names is authenticated, with the usual scopes and no roles",
 test("somebody who logged in to the host is not taken for the local user", async () => {
   const bob = await authOf({ authenticate: async () => ({ id: "bob" }) }).authenticate(REQUEST);
   if (bob === undefined) throw new Error("nobody");
-  expect(mayDecide({ approvers: "requester", requesters: ["ana"] }, bob)).toBe(false);
-  expect(mayDecide({ approvers: "requester", requesters: ["bob"] }, bob)).toBe(true);
+  expect(mayDecide({ requirements: oneApproval("requester"), requesters: ["ana"] }, bob)).toBe(false);
+  expect(mayDecide({ requirements: oneApproval("requester"), requesters: ["bob"] }, bob)).toBe(true);
 });
 
 test("what the host says beside the id counts", async () => {

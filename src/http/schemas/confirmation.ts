@@ -27,6 +27,12 @@ const approvers = z.union([
   }),
 ]);
 
+const requirement = z.object({
+  from: approvers,
+  count: z.int().openapi({ description: "How many different persons must approve." }),
+  group: z.string().optional(),
+});
+
 const decision = z.object({
   confirmed: z.boolean(),
   by: z.object({
@@ -72,7 +78,7 @@ export const confirmationSchema: z.ZodType = z
     round: z.int(),
     question: z.string().optional(),
     why: z.array(z.string()),
-    approvers,
+    requirements: z.array(requirement),
     requestedAt: time,
     expiresAt: time.optional(),
     decision: decision.optional(),

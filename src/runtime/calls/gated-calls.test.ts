@@ -259,7 +259,10 @@ describe("when an approved call is about to start", () => {
     await expect(runner.approve(id, byBoss)).rejects.toMatchObject({ code: "definition-changed" });
     expect(paid).toEqual([]);
     const [again] = await runner.pending();
-    expect(again).toMatchObject({ args: { amount: 5 }, approvers: { users: ["boss"] } });
+    expect(again).toMatchObject({
+      args: { amount: 5 },
+      requirements: [{ from: { users: ["boss"] }, count: 1 }],
+    });
     expect(again?.why).toContain(
       'the tool changed after the question was asked: its description changed from "Pays." to "Pays twice."',
     );

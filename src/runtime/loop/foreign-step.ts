@@ -187,7 +187,7 @@ async function planDeed(
   return planned(planner, call, ruling.outcome === "confirm" && !mayAsk ? NOT_ASKED : ruling);
 }
 
-const NOT_ASKED: Ruling = { outcome: "allow", why: [], authorOnly: false };
+const NOT_ASKED: Ruling = { outcome: "allow", why: [], requirements: [], authorOnly: false };
 
 async function planQuestion(planner: Planner, asked: ForeignQuestion): Promise<PlannedCall> {
   const tool = foreignTool(planner.agent, { ...asked, name: asked.tool, gates: ["remote"] });

@@ -11,6 +11,7 @@ import {
   type Ledger,
   type LiveTool,
   ManualClock,
+  oneApproval,
   type PlannedCall,
   type Principal,
   partsOf,
@@ -179,7 +180,7 @@ function planned({ tool, args = {}, question = {}, ...rest }: AskInput, wireId: 
     plan: {
       kind: "ask",
       question: {
-        approvers: "requester",
+        requirements: oneApproval("requester"),
         requesters: [user],
         ...asked,
         shown: { hint, why: ["requireConfirmation"], ...shown },

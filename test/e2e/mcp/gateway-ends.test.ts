@@ -91,7 +91,7 @@ test("who may approve, and until when, is what the command line says", async () 
   const calling = client.callTool({ name: "write", arguments: {} }, { signal: stop.signal });
   const [open] = await waiting(folder);
   expect(open).toMatchObject({
-    approvers: { roles: ["ops"], users: ["ana@corp.com"] },
+    requirements: [{ from: { roles: ["ops"], users: ["ana@corp.com"] }, count: 1 }],
     expiresAt: expect.any(Number) as number,
   });
   expect(folder.run(["approve", open?.id ?? "", "--db", folder.ledger])).toMatchObject({ code: 5 });

@@ -294,5 +294,7 @@ test("who may approve, and until when, is what the toolset says", async () => {
   const approvers = { roles: ["ops"], notRequester: true } as const;
   const { set } = await peer([{ name: "pay" }], { confirmation: "all", approvers, expiresInMs: 60_000 });
   const { pending } = await runnerWith(set, play([call("pay")])).send("go", ana);
-  expect(pending).toMatchObject([{ approvers, expiresAt: expect.any(String) as string }]);
+  expect(pending).toMatchObject([
+    { requirements: [{ from: approvers, count: 1 }], expiresAt: expect.any(String) as string },
+  ]);
 });

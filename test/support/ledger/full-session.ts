@@ -8,6 +8,7 @@ import {
   type FrameRecord,
   type FrameStatus,
   type LogRow,
+  oneApproval,
   searchableWords,
   valueDigest,
 } from "../../../src/engine/index.ts";
@@ -164,11 +165,11 @@ function logRowOf(
   { call, confirmation }: { readonly call: CallRecord; readonly confirmation: ConfirmationRecord },
 ): LogRow {
   const { id, session, round, tool, argsDigest, app, agent, path, user, requesters } = confirmation;
-  const { approvers, expiresAt, shown } = confirmation;
+  const { requirements, expiresAt, shown } = confirmation;
   const { args, definitionDigest } = call;
   const { hint, why } = shown;
   const about = { confirmation: id, call: call.id, tool, round, argsDigest, app, agent, path, user };
-  const record = { ...about, requesters, args, hint, why, approvers, definitionDigest, expiresAt };
+  const record = { ...about, requesters, args, hint, why, requirements, definitionDigest, expiresAt };
   const texts = eventsOf(n, now).map((event) => JSON.stringify(event));
   const body = rowBody([JSON.stringify(record)], texts);
   const row = {
@@ -269,7 +270,7 @@ function recordsOf(
       path: [shared.agent],
       user: ids.user,
       requesters: [ids.user],
-      approvers: "requester",
+      requirements: oneApproval("requester"),
       invocation: INVOCATION,
       argsDigest,
       shown: { hint: "Approve execution of the tool?", why: ["the tool requires confirmation"] },

@@ -1,5 +1,6 @@
 import type { JsonValue, StoredEvent } from "../../../protocol/index.ts";
 import { rowBody } from "../../journal/index.ts";
+import { oneApproval } from "../../people/index.ts";
 import type { Commit, CommitOutcome, Ledger, Memo, SessionName, Write } from "../ledger.ts";
 import type { CallRecord, ConfirmationRecord, FrameRecord } from "../records.ts";
 
@@ -196,7 +197,7 @@ export function buildConfirmation(
     user: "ana",
     tool: call.tool,
     requesters: ["ana"],
-    approvers: "requester",
+    requirements: oneApproval("requester"),
     invocation: "i1",
     argsDigest: call.argsDigest,
     shown: { hint: "Pay out $2500?", why: ["tool"] },

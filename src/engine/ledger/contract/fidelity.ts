@@ -1,4 +1,5 @@
 import type { JsonObject, StoredEvent } from "../../../protocol/index.ts";
+import { oneApproval } from "../../people/index.ts";
 import type { Ledger } from "../ledger.ts";
 import type { CallRecord, ConfirmationRecord, FrameRecord, Shown, Vote } from "../records.ts";
 import { buildMemo, questionId, SessionWriter } from "./build.ts";
@@ -124,7 +125,7 @@ const confirmation: Required<ConfirmationRecord> = {
   user: "Ana Ž. 🐎",
   tool: "transfer",
   requesters: ["ana", "bot"],
-  approvers: { roles: ["boss"], users: [], notRequester: true },
+  requirements: oneApproval({ roles: ["boss"], users: [], notRequester: true }),
   invocation: "i",
   argsDigest: "ad",
   shown,

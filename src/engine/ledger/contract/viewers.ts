@@ -1,3 +1,4 @@
+import { oneApproval } from "../../people/index.ts";
 import type { Approvers, Principal } from "../../people/principal.ts";
 import { toPrincipal } from "../../people/principal.ts";
 import { viewsAs } from "../../people/viewers.ts";
@@ -54,7 +55,8 @@ async function fill(ledger: Ledger, status: ConfirmationStatus): Promise<Session
   const writes = RULES.flatMap(([id, requesters, approvers], i) => {
     // The deadlines run the other way, so that the order of a page is not that of the ids.
     const expiresAt = 2_000_000_000_000 - i;
-    const confirmation = { requesters, approvers, status, expiresAt, tool: i % 2 === 0 ? "even" : "odd" };
+    const requirements = oneApproval(approvers);
+    const confirmation = { requesters, requirements, status, expiresAt, tool: i % 2 === 0 ? "even" : "odd" };
     return buildQuestion(writer.key, status === "requested" ? id : id.replace("c", "d"), {
       call: { args: { memo: "alpha" } },
       confirmation,

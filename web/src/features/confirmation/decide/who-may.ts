@@ -1,7 +1,14 @@
 import type { Confirmation } from "../../../api/types.ts";
 
 /** Who may decide it, in words. */
-export function whoMay({ approvers, requesters }: Confirmation): string {
+export function whoMay({ requirements, requesters }: Confirmation): string {
+  return requirements.map(({ from }) => whoIn(from, requesters)).join("; and ");
+}
+
+function whoIn(
+  approvers: Confirmation["requirements"][number]["from"],
+  requesters: readonly string[],
+): string {
   if (approvers === "requester") return `the person it is done for (${requesters.join(", ")})`;
   const { roles = [], users = [], notRequester = false } = approvers;
   const named = [...users, ...roles.map((role) => `anyone with the role ${role}`)];
