@@ -333,7 +333,7 @@ export class Engine {
   work(options?: WorkOptions): Worker;
   work({ once, ...options }: WorkOptions & { readonly once?: boolean } = {}): Promise<void> | Worker {
     const worker = this.#worker(options);
-    if (once === true) return worker.round().then(() => this.#executions.idle());
+    if (once === true) return worker.once().then(() => this.#executions.idle());
     this.#workers.add(worker);
     worker.start();
     return worker;

@@ -101,14 +101,15 @@ export class Executions {
     this.#forbidden.add(`${callId} ${attempt}`);
   }
 
-  /** Claims an approved call and runs it, if it is free and this process can. */
-  async resume(callId: string): Promise<void> {
+  /** Claims an approved call and runs it, if it is free and this process can. Tells whether it is still free. */
+  async resume(callId: string): Promise<{ left: boolean }> {
     const attributes = { "countersign.call": callId };
     const taken = await this.#parts.trace({ name: "claim", attributes }, () =>
       claimReady(this.#parts, callId),
     );
     if (taken.claimed !== undefined) this.start(taken.claimed);
     if (taken.stepping !== undefined) this.step(taken.stepping);
+    return { left: taken.call?.status === "ready" };
   }
 
   /**
@@ -117,7 +118,10 @@ export class Executions {
   pursue(callId: string): void {
     this.#remember(
       callId,
-      this.resume(callId).catch(() => {}),
+      this.resume(callId).then(
+        () => {},
+        () => {},
+      ),
     );
   }
 

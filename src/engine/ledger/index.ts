@@ -27,6 +27,7 @@ export type {
   ConfirmationChange,
   ConfirmationFilter,
   ConfirmationWithCall,
+  DuePlace,
   DueWork,
   EventRange,
   FrameChange,

@@ -272,7 +272,18 @@ export interface DueWork {
   readonly lostFrames: readonly string[];
   /** The nearest deadline still ahead, by the ledger's clock. */
   readonly nextDeadline?: number;
+  /** Where to go on, if some of these lists had more than fits; the others are complete. */
+  readonly next?: DuePlace;
   readonly now: number;
+}
+
+/** The last of each list that goes on behind it. */
+export interface DuePlace {
+  readonly expired?: readonly [deadline: number, id: string];
+  readonly readyCalls?: string;
+  readonly readyFrames?: string;
+  readonly lostCalls?: readonly [owner: string, attempt: number, id: string];
+  readonly lostFrames?: readonly [owner: string, turn: number, id: string];
 }
 
 /** One process's lease on everything it has claimed. */
@@ -366,8 +377,11 @@ export interface Ledger extends KeyValueStore, Outbox {
   owner(id: string): Promise<OwnerState | undefined>;
   /** What this owner holds, in no particular order. Asked with each heartbeat. */
   held(owner: string): Promise<HeldWork>;
-  /** What waits for a process that hosts these. An owner whose lease ran out is fenced by this look. */
-  due(hosted: readonly HostedApp[], limit: number): Promise<DueWork>;
+  /**
+   * What waits for a process that hosts these, at most `limit` in each list. With `after`, only the lists that it names,
+   * from there on. An owner whose lease ran out is fenced by this look.
+   */
+  due(hosted: readonly HostedApp[], limit: number, after?: DuePlace): Promise<DueWork>;
 
   /** Frames of one session that are not over, in no particular order. */
   liveFrames(session: string): Promise<readonly FrameRecord[]>;

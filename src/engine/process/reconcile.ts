@@ -123,7 +123,7 @@ export class Reconciler {
   async #takeBack(owner: string, { kind, id, turn }: Held): Promise<void> {
     const own = { owner, turn, isIdle: () => this.#isIdle(id) };
     if (kind === "frame") {
-      const frame = await recoverFrame(this.#parts, id, own);
+      const { stepping: frame } = await recoverFrame(this.#parts, id, own);
       if (frame !== undefined) this.#executions.step(frame);
       return;
     }

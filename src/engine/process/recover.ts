@@ -44,22 +44,29 @@ export async function recoverCall(parts: EngineParts, callId: string, own?: Idle
   });
 }
 
+/** The result of trying to take a frame. */
+export interface TakenFrame {
+  readonly stepping?: FrameRecord;
+  /** It is free, but it cannot be stepped here now. */
+  readonly left?: true;
+}
+
 /** Takes over a frame whose process died during a model step. Its event was not written, so it steps again. */
 export async function recoverFrame(
   parts: EngineParts,
   frameId: string,
   own?: IdleOwner,
-): Promise<FrameRecord | undefined> {
-  return transact<FrameRecord | undefined>(parts, { frame: frameId }, async (snapshot, last) => {
+): Promise<TakenFrame> {
+  return transact<TakenFrame>(parts, { frame: frameId }, async (snapshot, last) => {
     const { frame } = snapshot ?? {};
     if (snapshot === undefined || frame === undefined || !(await isFree(parts, frame, own)))
-      return { value: undefined };
+      return { value: {} };
     const draft = new Draft(parts, snapshot.now, snapshot.session);
     const deleted = snapshot.session.deletedAt !== undefined;
     const loss = stepLossOf(frame, own);
     if (deleted) {
       draft.moveFrame(frame, "cancel", { owner: null, ...loss });
-      return { draft, value: undefined };
+      return { draft, value: {} };
     }
     if (last === "busy" || hostOf(parts.hosts, frame)?.step === undefined) return leave(draft, frame, loss);
     const owner = await parts.lease.hold();
@@ -67,15 +74,15 @@ export async function recoverFrame(
     const exclusive = frame.status === "ready";
     const command = exclusive ? "step" : "take-over";
     const stepping = draft.claimedBy(owner).moveFrame(frame, command, { owner, ...loss, exclusive });
-    return { draft, value: draft.willStep(stepping) };
+    return { draft, value: { stepping: draft.willStep(stepping) } };
   });
 }
 
 /** Releases a frame for any process that can step it. */
-function leave(draft: Draft, frame: FrameRecord, loss: { readonly lost?: number }): Plan<undefined> {
-  if (frame.status === "ready") return { value: undefined };
+function leave(draft: Draft, frame: FrameRecord, loss: { readonly lost?: number }): Plan<TakenFrame> {
+  if (frame.status === "ready") return { value: { left: true } };
   draft.moveFrame(frame, "yield", { owner: null, ...loss });
-  return { draft, value: undefined };
+  return { draft, value: { left: true } };
 }
 
 async function isFree(parts: EngineParts, frame: FrameRecord, own?: IdleOwner): Promise<boolean> {

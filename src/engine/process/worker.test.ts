@@ -3,6 +3,7 @@ import { createLedger } from "../../stores/index.ts";
 import { ManualClock } from "../common/manual-clock.ts";
 import { Engine } from "../engine.ts";
 import type { GatedFunction } from "../gate/gate.ts";
+import type { Host } from "../host.ts";
 import { partsOf, receiveMessage, recordTurn } from "../index.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import {
@@ -66,6 +67,28 @@ async function open(key: string): Promise<string> {
   const outcome = await pay({}, { key, by: ana });
   if (outcome.status !== "pending") throw new Error(outcome.status);
   return outcome.confirmation.id;
+}
+
+/** Calls whose app this process does not host yet, decided where nobody can run them. */
+async function approveElsewhere(
+  app: string,
+  count: number,
+  decide: "approve" | "deny" = "approve",
+): Promise<void> {
+  const elsewhere = new Engine({ ledger, clock });
+  elsewhere.host(hostOf(app, {}, async () => {}));
+  for (let n = 0; n < count; n++) {
+    const outcome = await receiveMessage(
+      partsOf(elsewhere),
+      message({ app, user: "ana", id: `s${n}` }, "pay"),
+    );
+    if (!outcome.ok) throw new Error(outcome.message);
+    const turn = await recordTurn(partsOf(elsewhere), outcome.frame, {
+      event: modelSays("ok"),
+      calls: [planned("c1", "pay", ask())],
+    });
+    await new Engine({ ledger, clock })[decide](turn?.asked[0]?.confirmation.id ?? "", { by: ana });
+  }
 }
 
 describe("a worker", () => {
@@ -156,23 +179,73 @@ describe("a worker", () => {
   });
 
   test("does not run in circles over a batch that it cannot do", async () => {
-    const elsewhere = new Engine({ ledger, clock });
-    elsewhere.host(hostOf("bank", {}, async () => {}));
-    for (let n = 0; n < 100; n++) {
-      const name = { app: "bank", user: "ana", id: `s${n}` };
-      const outcome = await receiveMessage(partsOf(elsewhere), message(name, "pay"));
-      if (!outcome.ok) throw new Error(outcome.message);
-      const turn = await recordTurn(partsOf(elsewhere), outcome.frame, {
-        event: modelSays("ok"),
-        calls: [planned("c1", "pay", ask())],
-      });
-      await new Engine({ ledger, clock }).deny(turn?.asked[0]?.confirmation.id ?? "", { by: ana });
-    }
+    await approveElsewhere("bank", 100, "deny");
     // This process has the app's tools, and nothing to step its frames with.
     own.engine.host(hostOf("bank", {}));
     own.watched.intercept("due", (pass) => (looks() > 50 ? new Promise(() => {}) : pass()));
     await work();
     expect(looks()).toBeLessThan(10);
+  });
+
+  test("reaches a call behind more than a batch that cannot run now, and does not try those at each change", async () => {
+    const down = new Error("the server is down");
+    let looked = 0;
+    const broken: Host = { app: "broken", tool: () => Promise.reject((looked++, down)) };
+    await approveElsewhere("broken", 120);
+    own.engine.host(broken);
+    await work();
+    expect(looked).toBe(120);
+    const id = await open("late");
+    await new Engine({ ledger, clock }).approve(id, { by: ana });
+    await quiet();
+    expect([runs, looked]).toEqual([1, 120]);
+    await clock.advance(SWEEP_MS);
+    await quiet();
+    expect(looked).toBe(240);
+  });
+
+  test("does not wait for tools that are looked for at length", async () => {
+    await approveElsewhere("silent", 120);
+    const { promise, reject } = Promise.withResolvers<undefined>();
+    own.engine.host({ app: "silent", tool: () => promise });
+    await work();
+    const id = await open("late");
+    await new Engine({ ledger, clock }).approve(id, { by: ana });
+    for (let second = 0; second < 4; second++) {
+      await clock.advance(1_000);
+      await quiet();
+    }
+    reject(new Error("no answer"));
+    expect(runs).toBe(1);
+  });
+
+  test("reaches frames behind more than a batch that cannot be stepped here", async () => {
+    await approveElsewhere("bank", 120, "deny");
+    await approveElsewhere("shop", 30, "deny");
+    own.engine.host(hostOf("bank", {}));
+    const stepped: string[] = [];
+    own.engine.host(hostOf("shop", {}, async ({ app }) => void stepped.push(app)));
+    await work();
+    expect(stepped).toHaveLength(30);
+  });
+
+  test("reaches an expiry behind more than a batch that fails", async () => {
+    for (let n = 0; n < 120; n++) await open(`k${n}`);
+    const broken = new Set(
+      (await ledger.confirmations({ state: "open" }, { limit: 200 })).items.map(
+        ({ confirmation }) => confirmation.id,
+      ),
+    );
+    await clock.advance(1);
+    const last = await open("last");
+    await clock.advance(60_000);
+    own.watched.intercept("load", (pass, [target]) =>
+      broken.has((target as { confirmation?: string }).confirmation ?? "")
+        ? Promise.reject(new Error("unreadable"))
+        : pass(),
+    );
+    await work({ sweepMs: 1_000_000 });
+    expect((await ledger.load({ confirmation: last }))?.confirmation?.status).toBe("expired");
   });
 
   test("continues after an error, and reports it", async () => {

@@ -1,9 +1,10 @@
 import { type AuditParts, seal } from "../audit/index.ts";
 import type { Executions } from "../calls/index.ts";
-import type { DueWork } from "../ledger/index.ts";
+import type { DuePlace, DueWork } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { expire } from "../questions/index.ts";
 import { recoverCall, recoverFrame } from "./recover.ts";
+import { Tries } from "./tries.ts";
 
 /** How often a worker polls if no change is reported. */
 export interface WorkOptions {
@@ -29,6 +30,7 @@ export class Worker {
   readonly #executions: Executions;
   readonly #audit: AuditParts;
   readonly #options: WorkOptions;
+  readonly #tries: Tries;
   #stopped: Promise<void> | undefined;
   #stop = new AbortController();
   #sealedAt = Number.NEGATIVE_INFINITY;
@@ -44,6 +46,10 @@ export class Worker {
     this.#executions = input.executions;
     this.#audit = input.audit;
     this.#options = input.options;
+    this.#tries = new Tries(
+      this.#parts.clock,
+      Math.min(this.#options.sweepMs ?? DEFAULT_SWEEP_MS, DEFAULT_SWEEP_MS),
+    );
     this.#tidiedAt = this.#parts.clock.monotonic();
   }
 
@@ -57,59 +63,76 @@ export class Worker {
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#stopped;
+    await this.#tries.idle();
   }
 
-  /** One round: finds what is due and does it. Resolves to the next deadline, if there is one. */
-  async round(): Promise<DueWork> {
+  /** Does all that is due now, once. */
+  async once(): Promise<void> {
+    for (let due = await this.round(); due.next !== undefined; ) due = await this.round(due.next);
+    await this.#tries.idle();
+  }
+
+  /**
+   * One round: finds what is due and tries it, so many of each kind. What cannot be done here must not hide what can, so
+   * the next round goes on behind this one until it has seen everything.
+   */
+  async round(after?: DuePlace): Promise<DueWork> {
     const { ledger, hosts } = this.#parts;
-    const due = await ledger.due([...hosts.values()], BATCH);
-    for (const id of due.expired) await this.#attempt(() => this.#expire(id));
-    for (const id of due.lostCalls) await this.#attempt(() => this.#recover(id));
-    for (const id of due.readyCalls) await this.#attempt(() => this.#executions.resume(id));
-    await this.takeUpFrames([...due.lostFrames, ...due.readyFrames]);
-    for (const host of hosts.values()) await this.#attempt(async () => host.sweep?.());
+    const due = await ledger.due([...hosts.values()], BATCH, after);
+    await this.#tryEach(due.expired, (id) => this.#expire(id));
+    await this.#tryEach(due.lostCalls, (id) => this.#recover(id));
+    await this.#tryEach(due.readyCalls, (id) => this.#executions.resume(id));
+    await this.#tryEach([...due.lostFrames, ...due.readyFrames], (id) => this.#takeUp(id));
+    if (after === undefined)
+      for (const host of hosts.values()) await this.#attempt(async () => host.sweep?.());
     await this.#attempt(() => this.#sealIfDue());
     await this.#attempt(() => this.#tidyIfDue());
     return due;
   }
 
   async takeUpFrames(ids: readonly string[]): Promise<void> {
-    for (const id of ids) {
-      await this.#attempt(async () => {
-        const frame = await recoverFrame(this.#parts, id);
-        if (frame !== undefined) this.#executions.step(frame);
-      });
-    }
+    for (const id of ids) await this.#attempt(() => this.#takeUp(id));
   }
 
   async #loop(): Promise<void> {
     const { clock, ledger } = this.#parts;
-    let before: DueWork | undefined;
     while (!this.#stop.signal.aborted) {
       const wake = new AbortController();
       const unsubscribe = ledger.onChange(() => wake.abort());
-      const due = await this.#attempt(() => this.round());
-      // After a full batch there may be more, unless it is the same batch that failed the last time.
-      const more = due !== undefined && isFull(due) && !isSameWork(due, before);
-      before = due;
+      let due = await this.#attempt(() => this.round());
+      for (let place = due?.next; place !== undefined && !this.#stop.signal.aborted; place = due?.next)
+        due = await this.#attempt(() => this.round(place));
       const sweepMs = this.#options.sweepMs ?? DEFAULT_SWEEP_MS;
       const untilDeadline = due?.nextDeadline === undefined ? sweepMs : due.nextDeadline - due.now;
       const signal = AbortSignal.any([wake.signal, this.#stop.signal]);
-      if (!more) await clock.sleep(Math.min(sweepMs, untilDeadline), signal);
+      await clock.sleep(Math.min(sweepMs, untilDeadline), signal);
       unsubscribe();
       if (wake.signal.aborted) await clock.sleep(BREATH_MS, this.#stop.signal);
     }
   }
 
-  async #expire(id: string): Promise<void> {
+  /** `work` tells whether it left what it was to do: for another process, or for later. */
+  async #tryEach(ids: readonly string[], work: (id: string) => Promise<{ left: boolean }>): Promise<void> {
+    await this.#tries.each(ids, async (id) => (await this.#attempt(() => work(id)))?.left ?? true);
+  }
+
+  async #takeUp(id: string): Promise<{ left: boolean }> {
+    const { stepping, left = false } = await recoverFrame(this.#parts, id);
+    if (stepping !== undefined) this.#executions.step(stepping);
+    return { left };
+  }
+
+  async #expire(id: string): Promise<{ left: boolean }> {
     const closed = await expire(this.#parts, id);
     if (closed?.stepping !== undefined) this.#executions.step(closed.stepping);
     if (closed?.call.status === "ready") await this.#executions.resume(closed.call.id);
+    return { left: false };
   }
 
-  async #recover(id: string): Promise<void> {
+  async #recover(id: string): Promise<{ left: boolean }> {
     const taken = await recoverCall(this.#parts, id);
     if (taken.claimed !== undefined) this.#executions.start(taken.claimed);
+    return { left: false };
   }
 
   async #sealIfDue(): Promise<void> {
@@ -134,16 +157,4 @@ export class Worker {
       return undefined;
     }
   }
-}
-
-function isFull(due: DueWork): boolean {
-  return listsOf(due).some((list) => list.length >= BATCH);
-}
-
-function isSameWork(due: DueWork, before: DueWork | undefined): boolean {
-  return before !== undefined && JSON.stringify(listsOf(due)) === JSON.stringify(listsOf(before));
-}
-
-function listsOf(due: DueWork): readonly (readonly string[])[] {
-  return [due.expired, due.lostCalls, due.readyCalls, due.lostFrames, due.readyFrames];
 }

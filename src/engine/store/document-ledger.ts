@@ -9,6 +9,7 @@ import type {
   CommitOutcome,
   ConfirmationFilter,
   ConfirmationWithCall,
+  DuePlace,
   DueWork,
   EventRange,
   FrameRecord,
@@ -232,8 +233,8 @@ export class DocumentLedger implements Ledger {
     return readHeld(this.#store, owner);
   }
 
-  due(hosted: readonly HostedApp[], limit: number): Promise<DueWork> {
-    return readDue(this.#store, hosted, limit);
+  due(hosted: readonly HostedApp[], limit: number, after?: DuePlace): Promise<DueWork> {
+    return readDue(this.#store, hosted, { limit, after });
   }
 
   async liveFrames(session: string): Promise<readonly FrameRecord[]> {

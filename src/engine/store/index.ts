@@ -16,6 +16,7 @@ export type {
   ItemChange,
   LoadedDocument,
   LogRange,
+  LostQuery,
   Store,
   StoreChange,
   StoreCommit,

@@ -48,6 +48,13 @@ export interface EntryQuery {
   readonly notes?: readonly string[];
 }
 
+/** What is held and lost, in the order of `value`, `sort`, `id`. */
+export interface LostQuery {
+  readonly facet: string;
+  /** Begins behind this place. */
+  readonly after?: readonly [value: string, sort: number, id: string];
+}
+
 /** A small thing outside of sessions, under a kind and an id. */
 export interface ItemChange {
   readonly kind: string;
@@ -144,8 +151,11 @@ export interface Store {
   sessionLog(session: string, range: LogRange): Promise<readonly LogRow[]>;
   /** One page for each query, all of the same moment. */
   entries(queries: readonly EntryQuery[]): Promise<readonly (readonly Entry[])[]>;
-  /** Entries of what is held by an owner whose lease is not running. Owners whose lease ran out are fenced by this look. */
-  lost(facets: readonly string[], limit: number): Promise<readonly Entry[]>;
+  /**
+   * Entries of what is held by an owner whose lease is not running, by owner; `limit` of each facet. Owners whose lease ran
+   * out are fenced by this look.
+   */
+  lost(queries: readonly LostQuery[], limit: number): Promise<readonly Entry[]>;
 
   /** What is kept under these and has not expired; missing ones are left out. */
   items(keys: readonly { readonly kind: string; readonly id: string }[]): Promise<readonly StoredItem[]>;

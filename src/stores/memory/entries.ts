@@ -1,4 +1,4 @@
-import type { Entry, EntryQuery } from "../../engine/index.ts";
+import type { Entry, EntryQuery, LostQuery } from "../../engine/index.ts";
 import type { Cold, ColdRow } from "./cold.ts";
 import { compareText } from "./compare-text.ts";
 import { Hot } from "./hot.ts";
@@ -9,7 +9,7 @@ const UPWARDS = `${ENTRIES} and value = ? and (sort, id) > (?, ?) and sort <= ?`
 const DOWNWARDS = `${ENTRIES} and value = ? and (sort, id) < (?, ?) and sort <= ?`;
 const PREFIXED = `${ENTRIES} and value >= ? and value < ? and sort <= ?`;
 const NOTED = "and note in (select value from json_each(?))";
-const HELD = `${ENTRIES} and value not in (select value from json_each(?)) limit ?`;
+const HELD = `${ENTRIES} and (value, sort, id) > (?, ?, ?) and value not in (select value from json_each(?)) order by value, sort, id limit ?`;
 const IS_HELD = "select 1 from entries where facet = ? and value = ? limit 1";
 const IS_NOTED = "select 1 from entries where facet = ? and note = ? limit 1";
 const PUT = "insert into entries (facet, value, sort, id, note) values (?, ?, ?, ?, ?)";
@@ -61,17 +61,25 @@ export class Entries {
     return [...hot, ...cold].sort((a, b) => sign * compare(a, b)).slice(0, query.limit);
   }
 
-  /** Entries of a facet whose value is none of these. */
-  except(facet: string, values: readonly string[], limit: number): readonly Entry[] {
+  /** Entries of a facet whose value is none of these, in the order of values. */
+  except(
+    { facet, after = ["", ...FIRST] }: LostQuery,
+    values: readonly string[],
+    limit: number,
+  ): readonly Entry[] {
     const found: Entry[] = [];
-    for (const [value, entries] of this.#facets.get(facet) ?? []) {
-      if (values.includes(value)) continue;
-      found.push(...entries.page({ limit: limit - found.length }));
-      if (found.length >= limit) return found;
+    const [start, ...place] = after;
+    const isAsked = (value: string): boolean => compareText(value, start) >= 0 && !values.includes(value);
+    const held = [...(this.#facets.get(facet) ?? [])].filter(([value]) => isAsked(value));
+    held.sort(([a], [b]) => compareText(a, b));
+    for (const [value, entries] of held) {
+      const left = { limit: limit - found.length, ...(value === start ? { after: place } : {}) };
+      found.push(...entries.page(left));
+      if (found.length >= limit) break;
     }
     if (!this.#someAreCold) return found;
-    const cold = this.#cold.all(HELD, facet, JSON.stringify(values), limit - found.length);
-    return [...found, ...cold.map(toEntry)];
+    const cold = this.#cold.all(HELD, facet, ...after, JSON.stringify(values), limit);
+    return [...found, ...cold.map(toEntry)].sort(compareValues).slice(0, limit);
   }
 
   has(facet: string, value: string): boolean {

@@ -12,6 +12,7 @@ import type {
   LoadedDocument,
   LogRange,
   LogRow,
+  LostQuery,
   Owner,
   OwnerState,
   SealedUpon,
@@ -119,11 +120,11 @@ export class MemoryStore implements Store {
     return queries.map((query) => this.#entries.page(query));
   }
 
-  async lost(facets: readonly string[], limit: number): Promise<readonly Entry[]> {
+  async lost(queries: readonly LostQuery[], limit: number): Promise<readonly Entry[]> {
     this.#check();
     this.#owners.fenceOverdue(this.now);
     const { unfenced } = this.#owners;
-    return facets.flatMap((facet) => this.#entries.except(facet, unfenced, limit));
+    return queries.flatMap((query) => this.#entries.except(query, unfenced, limit));
   }
 
   async items(

@@ -1,4 +1,4 @@
-import type { Entry, EntryQuery } from "../../engine/index.ts";
+import type { Entry, EntryQuery, LostQuery } from "../../engine/index.ts";
 import { type Columns, given, toArrays, toArrayText } from "./commits/index.ts";
 import { type Database, hasNul, type Row } from "./connection/index.ts";
 import { NOW } from "./now.ts";
@@ -20,15 +20,23 @@ const PAGES =
   `select ${NOW}, q.place, ${COLUMNS} from ${given(QUERY_COLUMNS, 1, "q")} left join lateral countersign.entries_page(` +
   "q.facet, q.value, q.sort, q.id, q.until, q.notes::text[], q.newest, q.prefix, q.most) e on true";
 
+const LOST_COLUMNS: Columns = [
+  ["facet", "text"],
+  ["value", "text"],
+  ["sort", "bigint"],
+  ["id", "text"],
+];
+const MOST_LOST = `$${LOST_COLUMNS.length + 1}`;
+
 /** The first answer is of the clock and of owners, the others are entries. However much others hold, it is skipped. */
 const LOST = `
 select ${NOW}, exists (select 1 from countersign.owners o where o.fenced = 0 and (o.lease_until <= ${NOW} or o.last_beat_at > ${NOW})),
   null, null, null, null, null
 union all
-select null, null, found.* from unnest($1::text[]) f (facet) cross join lateral (
+select null, null, found.* from ${given(LOST_COLUMNS, 1, "f")} cross join lateral (
   select ${COLUMNS} from (
     with recursive holder as (
-      (select e.value from countersign.entries e where e.facet = f.facet order by e.value limit 1)
+      (select e.value from countersign.entries e where e.facet = f.facet and e.value >= f.value order by e.value limit 1)
       union all
       select (select e.value from countersign.entries e where e.facet = f.facet and e.value > h.value order by e.value limit 1)
       from holder h where h.value is not null
@@ -37,8 +45,8 @@ select null, null, found.* from unnest($1::text[]) f (facet) cross join lateral 
       and not exists (select 1 from countersign.owners o where o.id = h.value and o.fenced = 0)
   ) lost cross join lateral (
     select ${COLUMNS} from countersign.entries e where e.facet = f.facet and e.value = lost.value
-    order by e.sort, e.id limit $2
-  ) e limit $2
+    and (lost.value > f.value or (e.sort, e.id) > (f.sort, f.id)) order by e.sort, e.id limit ${MOST_LOST}
+  ) e order by e.value, e.sort, e.id limit ${MOST_LOST}
 ) found`;
 
 const FIRST = [Number.MIN_SAFE_INTEGER, ""] as const;
@@ -62,10 +70,16 @@ export async function readEntries(
 /** What is held by owners that are fenced or unknown, the time, and whether there are owners to fence first. */
 export async function readLost(
   database: Database,
-  facets: readonly string[],
+  queries: readonly LostQuery[],
   limit: number,
 ): Promise<{ readonly now: number; readonly isOverdue: boolean; readonly lost: readonly Entry[] }> {
-  const [[now, isOverdue] = [], ...rows] = await database.all(LOST, [facets, limit]);
+  const [[now, isOverdue] = [], ...rows] = await database.all(LOST, [
+    ...toArrays(
+      LOST_COLUMNS,
+      queries.map(({ facet, after = ["", ...FIRST] }) => [facet, ...after]),
+    ),
+    limit,
+  ]);
   return {
     now: now as number,
     isOverdue: isOverdue === true,

@@ -10,6 +10,7 @@ import type {
   LoadedDocument,
   LogRange,
   LogRow,
+  LostQuery,
   Owner,
   OwnerState,
   SessionName,
@@ -109,12 +110,12 @@ export class PostgresStore implements Store {
     return pages;
   }
 
-  async lost(facets: readonly string[], limit: number): Promise<readonly Entry[]> {
+  async lost(queries: readonly LostQuery[], limit: number): Promise<readonly Entry[]> {
     await this.#schema.lookIfDue();
-    let found = await readLost(this.#database, facets, limit);
+    let found = await readLost(this.#database, queries, limit);
     if (found.isOverdue) {
       await fenceOverdueOwners(this.#database);
-      found = await readLost(this.#database, facets, limit);
+      found = await readLost(this.#database, queries, limit);
     }
     this.#time.observe(found.now);
     return found.lost;

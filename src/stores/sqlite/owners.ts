@@ -1,4 +1,4 @@
-import type { Entry, Owner, OwnerState } from "../../engine/index.ts";
+import type { Entry, LostQuery, Owner, OwnerState } from "../../engine/index.ts";
 import type { Database } from "./connection/database.ts";
 import type { Row } from "./connection/driver.ts";
 import { toEntry } from "./entries.ts";
@@ -17,8 +17,10 @@ const REBASE =
 const FENCE = "update owners set fenced = 1 where fenced = 0 and lease_until <= ?";
 // What has no owner whose lease runs is lost; an owner that is not even known is no exception.
 const LOST =
-  "select facet, value, sort, id, note from entries where facet = ? " +
-  "and not exists (select 1 from owners where owners.id = entries.value and fenced = 0) limit ?";
+  "select facet, value, sort, id, note from entries where facet = ? and (value, sort, id) > (?, ?, ?) " +
+  "and not exists (select 1 from owners where owners.id = entries.value and fenced = 0) " +
+  "order by value, sort, id limit ?";
+const FIRST = ["", Number.MIN_SAFE_INTEGER, ""] as const;
 
 // A fenced owner that came back must still be told so, and whoever settles an unknown call asks who held it.
 const KEPT_MS = 24 * 60 * 60 * 1_000;
@@ -59,8 +61,10 @@ export function fenceOverdueOwners(database: Database, now: number): void {
 }
 
 /** No more than `limit` of each facet. Overdue owners must have been fenced before. */
-export function readLost(database: Database, facets: readonly string[], limit: number): readonly Entry[] {
-  return facets.flatMap((facet) => database.all(LOST, [facet, limit]).map(toEntry));
+export function readLost(database: Database, queries: readonly LostQuery[], limit: number): readonly Entry[] {
+  return queries.flatMap(({ facet, after = FIRST }) =>
+    database.all(LOST, [facet, ...after, limit]).map(toEntry),
+  );
 }
 
 export function dropIdleOwners(database: Database, now: number): void {

@@ -146,6 +146,7 @@ describe("erasing", () => {
 
 describe("what is lost", () => {
   const facets = ["held call", "held frame"];
+  const queries = facets.map((facet) => ({ facet }));
 
   test("is what is held by nobody who lives, so many of each facet; looking fences who is overdue", async () => {
     await store.beat({ ...OWNER, id: "dead" }, LEASE_MS);
@@ -155,7 +156,7 @@ describe("what is lost", () => {
       ...["dead", "alive", "unheard"].flatMap((id) => facets.map((facet) => entry(facet, id))),
       entry("held call", "dead", 2),
     );
-    const lost = await store.lost(facets, 10);
+    const lost = await store.lost(queries, 10);
     expect(lost.map(({ facet, id }) => `${facet} ${id}`)).toEqual([
       "held call dead-1",
       "held call dead-2",
@@ -163,7 +164,7 @@ describe("what is lost", () => {
       "held frame dead-1",
       "held frame unheard-1",
     ]);
-    expect(await store.lost(facets, 1)).toHaveLength(2);
+    expect(await store.lost(queries, 1)).toHaveLength(2);
     expect(await store.owner("dead")).toMatchObject({ fenced: true, alive: false });
     expect(await store.beat({ ...OWNER, id: "dead" }, LEASE_MS)).toBe(false);
     expect(await store.beat({ ...OWNER, id: "alive" }, LEASE_MS)).toBe(true);

@@ -11,6 +11,7 @@ import type {
   LoadedDocument,
   LogRange,
   LogRow,
+  LostQuery,
   Owner,
   OwnerState,
   SessionName,
@@ -111,11 +112,11 @@ export class SqliteStore implements Store {
     );
   }
 
-  async lost(facets: readonly string[], limit: number): Promise<readonly Entry[]> {
+  async lost(queries: readonly LostQuery[], limit: number): Promise<readonly Entry[]> {
     if (await this.#read((database) => hasOverdueOwner(database, this.now))) {
       await this.#database.write(false, () => fenceOverdueOwners(this.#database, this.now));
     }
-    return this.#readTogether(facets.length, (database) => readLost(database, facets, limit));
+    return this.#readTogether(queries.length, (database) => readLost(database, queries, limit));
   }
 
   items(keys: readonly { readonly kind: string; readonly id: string }[]): Promise<readonly StoredItem[]> {

@@ -162,4 +162,42 @@ export const dueCases: readonly LedgerCase[] = [
       checkEqual([due.lostCalls, due.lostFrames], [["s1.a"], ["s1.f"]], "lost");
     },
   },
+  {
+    name: "what is due goes on behind the last of each list that was full",
+    async run({ open, clock }) {
+      const ledger = await open();
+      const writer = new SessionWriter(ledger, "s1");
+      const numbers = ["1", "2", "3"];
+      const expiresAt = clock.now();
+      await writer.commit([
+        ...numbers.flatMap((id) => [
+          readyCall(`c${id}`, id === "2" ? "shop" : "bank"),
+          readyFrame(`f${id}`, id === "2" ? "shop" : "bank"),
+          heldCall(`h${id}`, id === "1" ? "a" : "b"),
+          ...buildQuestion("s1", `q${id}`, { confirmation: { expiresAt } }),
+        ]),
+        heldFrame("g1", "a"),
+      ]);
+      const hosted = [{ app: "bank" }, { app: "shop" }];
+      const seen: Record<string, string[]> = {};
+      let due = await ledger.due(hosted, 2);
+      checkEqual(due.lostFrames, ["s1.g1"], "a list that is complete");
+      for (let page = 1; ; page++) {
+        const { expired, readyCalls, readyFrames, lostCalls, next } = due;
+        for (const [list, ids] of Object.entries({ expired, readyCalls, readyFrames, lostCalls }))
+          (seen[list] ??= []).push(...ids.map(nameIn));
+        if (next === undefined) break;
+        checkEqual(page < 3 && next.lostFrames === undefined, true, "pages");
+        due = await ledger.due(hosted, 2, next);
+        checkEqual(due.lostFrames, [], "a list that was complete");
+      }
+      const all = {
+        expired: ["q1", "q2", "q3"],
+        readyCalls: ["c1", "c2", "c3"],
+        readyFrames: ["f1", "f2", "f3"],
+        lostCalls: ["h1", "h2", "h3"],
+      };
+      checkEqual(seen, all, "all of them, once");
+    },
+  },
 ];
