@@ -104,7 +104,7 @@ export class ChannelDeliveries {
     const { channel, ledger, settings, clock, onError } = this.#input;
     const limit = this.#free();
     if (clock.monotonic() < this.#pausedUntil || limit <= 0) return;
-    const taken = await ledger.takeDeliveries(channel.name, { limit, holdMs: settings.holdMs });
+    const taken = await ledger.outbox.takeDeliveries(channel.name, { limit, holdMs: settings.holdMs });
     for (const delivery of taken) {
       const sending = this.#send(delivery)
         .catch(onError)
@@ -128,7 +128,7 @@ export class ChannelDeliveries {
     if (pauseMs > 0) return Math.min(pauseMs, SWEEP_MS);
     // Whatever ends wakes the loop.
     if (this.#free() <= 0) return SWEEP_MS;
-    const next = await ledger.nextDeliveryAt(channel.name);
+    const next = await ledger.outbox.nextDeliveryAt(channel.name);
     return next === undefined ? SWEEP_MS : Math.min(Math.max(next - ledger.now, 1), SWEEP_MS);
   }
 
@@ -140,7 +140,7 @@ export class ChannelDeliveries {
       !told.ok && this.#hurry.signal.aborted
         ? { as: "postponed", forMs: 0, error: told.reason }
         : toEnd(told, delivery, { settings, now: ledger.now });
-    await ledger.endDelivery(delivery, end);
+    await ledger.outbox.endDelivery(delivery, end);
     this.#pace(told);
     if (told.ok) return;
     const { seq: sequence, attempt } = delivery;

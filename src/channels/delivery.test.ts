@@ -103,7 +103,7 @@ async function stopped(deliveries: Deliveries, clock: ManualClock): Promise<void
 
 /** A channel that stands where the journal ends now. */
 async function openChannel(scene: Scene, channel: Channel): Promise<void> {
-  await scene.ledger.channelPlace(channel.name);
+  await scene.ledger.outbox.channelPlace(channel.name);
 }
 
 describe("what is told", () => {
@@ -197,7 +197,7 @@ describe("what is told", () => {
       await tryDeny(scene.engine, id, { by: { id: "bot", kind: "agent" } });
       for (let step = 0; step < 5; step++) await scene.clock.advance(STEP_MS);
     }
-    const [refused] = await scene.ledger.journal({ after: channel.told[0]?.sequence ?? 0, limit: 1 });
+    const [refused] = await scene.ledger.journal.records({ after: channel.told[0]?.sequence ?? 0, limit: 1 });
     expect(refused?.kind).toBe("decision-refused");
     await scene.pay("eve");
     await scene.until(() => channel.told.length === 2);
@@ -225,7 +225,7 @@ describe("what is told", () => {
     if (session === undefined) throw new Error("There is no session.");
     await scene.engine.deleteSession(session, { id: "ana" });
     scene.deliver({ channels: [channel] });
-    await scene.until(async () => (await scene.ledger.nextDeliveryAt(channel.name)) === undefined);
+    await scene.until(async () => (await scene.ledger.outbox.nextDeliveryAt(channel.name)) === undefined);
     await scene.until(() => channel.told.length > 0);
     expect(channel.types).toEqual(["confirmation.cancelled"]);
     expect(channel.told[0]).toMatchObject({ about: { id, status: "cancelled", args: {} } });
@@ -260,7 +260,7 @@ describe("what does not arrive", () => {
         dead: false,
       },
     ]);
-    await scene.until(async () => (await scene.ledger.nextDeliveryAt(channel.name)) === undefined);
+    await scene.until(async () => (await scene.ledger.outbox.nextDeliveryAt(channel.name)) === undefined);
   });
 
   test("is not sent again before the recipient's Retry-After", async () => {
@@ -271,7 +271,7 @@ describe("what does not arrive", () => {
     await scene.pay("bob");
     scene.deliver({ channels: [channel], firstRetryMs: 1 });
     await scene.until(() => scene.failures.length === 1);
-    const dueAt = await scene.ledger.nextDeliveryAt(channel.name);
+    const dueAt = await scene.ledger.outbox.nextDeliveryAt(channel.name);
     expect((dueAt ?? 0) - scene.clock.now()).toBeGreaterThan(2 * HOUR_MS - 60_000);
   });
 
@@ -288,10 +288,10 @@ describe("what does not arrive", () => {
       [2, false],
       [3, true],
     ]);
-    const [dead] = (await scene.ledger.deadDeliveries()).items;
+    const [dead] = (await scene.ledger.outbox.deadDeliveries()).items;
     expect(dead).toMatchObject({ attempt: 3, error: DOWN.reason });
     channel.answer = async () => ({ ok: true });
-    expect(await scene.ledger.reviveDelivery(channel.name, dead?.seq ?? 0)).toBe(true);
+    expect(await scene.ledger.outbox.reviveDelivery(channel.name, dead?.seq ?? 0)).toBe(true);
     await scene.until(() => channel.told.length === 4);
     expect(new Set(channel.told.map(({ id }) => id)).size).toBe(1);
   });
@@ -336,7 +336,7 @@ describe("what does not arrive", () => {
     channel.answer = async () => ({ ok: true });
     await scene.until(async () => {
       await scene.clock.advance(10_000);
-      return (await scene.ledger.nextDeliveryAt(channel.name)) === undefined;
+      return (await scene.ledger.outbox.nextDeliveryAt(channel.name)) === undefined;
     });
     expect(new Set(channel.told.map(({ id }) => id)).size).toBe(40);
   });
@@ -369,10 +369,10 @@ describe("who tells", () => {
     const channel = new Recorder();
     await openChannel(scene, channel);
     const id = await scene.pay("bob");
-    const [record] = await scene.ledger.journal({ after: 0, limit: 1 });
+    const [record] = await scene.ledger.journal.records({ after: 0, limit: 1 });
     const seqs = [record?.seq ?? 0];
-    await scene.ledger.enqueue({ channel: channel.name, from: 0, to: seqs[0] ?? 0, seqs });
-    await scene.ledger.takeDeliveries(channel.name, { limit: 1, holdMs: HOUR_MS });
+    await scene.ledger.outbox.enqueue({ channel: channel.name, from: 0, to: seqs[0] ?? 0, seqs });
+    await scene.ledger.outbox.takeDeliveries(channel.name, { limit: 1, holdMs: HOUR_MS });
     scene.deliver({ channels: [channel] });
     await scene.clock.advance(HOUR_MS - 60_000);
     expect(channel.told).toEqual([]);
@@ -388,9 +388,9 @@ describe("who tells", () => {
     const channel = new Recorder();
     await openChannel(scene, channel);
     await scene.pay("bob");
-    await scene.ledger.enqueue({ channel: channel.name, from: 0, to: 1, seqs: [1] });
+    await scene.ledger.outbox.enqueue({ channel: channel.name, from: 0, to: 1, seqs: [1] });
     const takenAt = scene.clock.now();
-    expect(await scene.ledger.takeDeliveries(channel.name, { limit: 1, holdMs })).toHaveLength(1);
+    expect(await scene.ledger.outbox.takeDeliveries(channel.name, { limit: 1, holdMs })).toHaveLength(1);
     scene.deliver({ channels: [channel] });
     await scene.until(() => channel.told.length === 1);
     expect(scene.clock.now() - takenAt).toBeLessThanOrEqual(30_000);

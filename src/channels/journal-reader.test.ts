@@ -13,7 +13,7 @@ const NEWS = "confirmation-requested";
 async function open(): Promise<Ledger> {
   const ledger = await createLedger("memory:");
   resources.add(() => ledger.close());
-  await ledger.channelPlace(CHANNEL);
+  await ledger.outbox.channelPlace(CHANNEL);
   return ledger;
 }
 
@@ -24,8 +24,8 @@ async function write(ledger: Ledger, session: string, ...kinds: readonly string[
 
 /** The sessions whose news are due. */
 async function dueIn(ledger: Ledger): Promise<readonly string[]> {
-  const due = await ledger.takeDeliveries(CHANNEL, { limit: 100, holdMs: 60_000 });
-  const records = await ledger.journal({ after: 0, limit: 100 });
+  const due = await ledger.outbox.takeDeliveries(CHANNEL, { limit: 100, holdMs: 60_000 });
+  const records = await ledger.journal.records({ after: 0, limit: 100 });
   return due.map((delivery) => {
     const record = records.find(({ seq }) => seq === delivery.seq);
     return `${record?.kind} of ${record?.stream}`;
@@ -50,13 +50,17 @@ test("looks again with one statement where nothing is new", async () => {
   await write(ledger, "s1", NEWS, "one");
   const asked: string[] = [];
   const watched = wrapLedger(ledger, {
-    channelPlace: (channel) => {
-      asked.push("place");
-      return ledger.channelPlace(channel);
+    outbox: {
+      channelPlace: (channel) => {
+        asked.push("place");
+        return ledger.outbox.channelPlace(channel);
+      },
     },
-    journal: (range) => {
-      asked.push("journal");
-      return ledger.journal(range);
+    journal: {
+      records: (range) => {
+        asked.push("journal");
+        return ledger.journal.records(range);
+      },
     },
   });
   const reader = new JournalReader(watched, CHANNEL);
@@ -74,9 +78,11 @@ test("a database that lost its last records and gave their numbers to others is 
   let ledger = before;
   const reader = new JournalReader(
     wrapLedger(before, {
-      channelPlace: (channel) => ledger.channelPlace(channel),
-      journal: (range) => ledger.journal(range),
-      enqueue: (batch) => ledger.enqueue(batch),
+      journal: { records: (range) => ledger.journal.records(range) },
+      outbox: {
+        channelPlace: (channel) => ledger.outbox.channelPlace(channel),
+        enqueue: (batch) => ledger.outbox.enqueue(batch),
+      },
     }),
     CHANNEL,
   );

@@ -34,7 +34,7 @@ export class JournalReader {
 
   /** True: there may be more. */
   async #enqueuePage(): Promise<boolean> {
-    this.#place ??= await this.#ledger.channelPlace(this.#channel);
+    this.#place ??= await this.#ledger.outbox.channelPlace(this.#channel);
     const from = this.#place;
     const records = await this.#readAfter(from);
     if (records === undefined) return this.#forget();
@@ -44,7 +44,7 @@ export class JournalReader {
     if (seqs.length > 0 || commitsBetween(from, last.seq) >= FAR) {
       const batch = { channel: this.#channel, from, to: last.seq, seqs };
       // Refused: another process was first; the next turn starts where it stopped.
-      if (!(await this.#ledger.enqueue(batch))) return this.#forget();
+      if (!(await this.#ledger.outbox.enqueue(batch))) return this.#forget();
       this.#place = last.seq;
     }
     this.#last = last;

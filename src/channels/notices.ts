@@ -59,7 +59,7 @@ export async function readNotice(
   { channel, seq }: { readonly channel: string; readonly seq: number },
   link: ((confirmationId: string) => string) | undefined,
 ): Promise<Notice | undefined> {
-  const [record] = await ledger.journal({ after: seq - 1, until: seq, limit: 1 });
+  const [record] = await ledger.journal.records({ after: seq - 1, until: seq, limit: 1 });
   const type = record && noticeTypeOf(record);
   if (record === undefined || type === undefined) return undefined;
   const found = await readSubject(ledger, record);

@@ -47,6 +47,6 @@ export async function actingHere(
 /** How people log in to this ledger, according to its last server or the environment; undefined if they do not. */
 export async function loginOf({ ledger }: Engine, { env }: Invocation): Promise<string | undefined> {
   const wanted = env["COUNTERSIGN_AUTH"] || "none";
-  const mode = wanted === "none" ? await loginModeOf(ledger) : wanted;
+  const mode = wanted === "none" ? await loginModeOf(ledger.items) : wanted;
   return mode === "none" ? undefined : `--auth ${mode}`;
 }

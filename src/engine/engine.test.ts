@@ -144,11 +144,11 @@ describe("close", () => {
     const owner = (await ledger.calls([callId]))[0]?.owner ?? "";
     const closed = engine.close();
     await clock.advance(0);
-    expect(await ledger.owner(owner)).toMatchObject({ alive: true });
+    expect(await ledger.owners.get(owner)).toMatchObject({ alive: true });
     resolve("done");
     await closed;
     expect(await ledger.calls([callId])).toMatchObject([{ status: "succeeded", result: "done" }]);
-    expect(await ledger.owner(owner)).toMatchObject({ alive: false });
+    expect(await ledger.owners.get(owner)).toMatchObject({ alive: false });
     await expect(engine.ledger.calls([callId])).rejects.toMatchObject({ code: "closed" });
   });
 

@@ -136,7 +136,7 @@ export class Engine {
     this.#reconciler = new Reconciler(this.#parts, this.#executions, {
       notify: options.onNotice ?? warnOf,
       keeper: new NoticeKeeper({
-        store: ledger,
+        store: ledger.items,
         now: () => clock.now(),
         newId: () => newId(clock.now()),
         host: options.hostName ?? "",

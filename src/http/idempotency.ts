@@ -42,8 +42,8 @@ export async function bindKey(
   const id = idempotencyId(principal, route, key);
   const digest = valueDigest(ledger.digestKey, said);
   const item = { kind: KIND, id, value: { digest, note }, expiresAt: keyExpiresAt() };
-  if (await ledger.putItem(item, 0)) return note;
-  const value = (await ledger.item(KIND, id))?.value;
+  if (await ledger.items.put(item, 0)) return note;
+  const value = (await ledger.items.get(KIND, id))?.value;
   const kept: JsonObject = isJsonObject(value) ? value : {};
   if (member(kept, "digest") !== digest) {
     throw new CountersignError(

@@ -27,14 +27,14 @@ export class StoredRefusals {
     const key = idempotencyKey(this.#context);
     if (key === undefined) return judge();
     const id = idempotencyId(this.#context.get("principal"), this.#route, key, String(place));
-    const kept = await this.#ledger.item(KIND, id);
+    const kept = await this.#ledger.items.get(KIND, id);
     if (kept !== undefined) throw errorIn(kept.value);
     try {
       return await judge();
     } catch (error) {
       if (CountersignError.isInstance(error) && isRefusal(error)) {
         const { code, message, details } = error;
-        await this.#ledger.putItem(
+        await this.#ledger.items.put(
           { kind: KIND, id, value: { code, message, details }, expiresAt: keyExpiresAt() },
           0,
         );

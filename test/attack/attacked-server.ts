@@ -109,7 +109,7 @@ export async function startAttackedServer(): Promise<AttackedServer> {
     return (sent) => app.fetch(toRequest(sent));
   };
   const send = appWith({});
-  const tokens = new Tokens(engine.ledger, now);
+  const tokens = new Tokens(engine.ledger.items, now);
   const secrets = await makeTokens(tokens, clock);
   // Their first use of the day is on record already, so nothing of that moves later.
   for (const secret of Object.values(secrets)) await tokens.read(secret);
@@ -130,7 +130,7 @@ export async function startAttackedServer(): Promise<AttackedServer> {
     page,
     ids,
     runs: () => runs,
-    journal: async () => (await engine.ledger.journal({ after: 0, limit: 10_000 })).map(toLine),
+    journal: async () => (await engine.ledger.journal.records({ after: 0, limit: 10_000 })).map(toLine),
     dump: () => file.dump({ withoutVersions: true }),
     with: (options) => appWith(options),
   };
@@ -195,7 +195,7 @@ async function askQuestions(runner: Runner, engine: Engine, now: () => number): 
   const stray = items.find((call: CallRecord) => call.tool === "stray")?.id ?? "";
   const [unsent = 0] = await requestsIn(engine.ledger);
   await giveUp(engine.ledger, { channel: "pager", seqs: [unsent] });
-  const notice = await storeNotice(engine.ledger, { now });
+  const notice = await storeNotice(engine.ledger.items, { now });
   return { pay, wire, named, bobs, denied, lost, stray, unsent, notice };
 }
 

@@ -14,7 +14,7 @@ async function follow(server: ApprovalsServer, person: string, lastEventId?: str
 test("the ids of messages do not tell how much others do, and are good for nobody else", async () => {
   const server = await startApprovalsServer(resources);
   for (let i = 0; i < 7; i += 1) await server.say("ana", `pay ${i}`);
-  const [newest] = (await server.engine.ledger.journal({ after: 0, limit: 100 })).slice(-1);
+  const [newest] = (await server.engine.ledger.journal.records({ after: 0, limit: 100 })).slice(-1);
   const reader = await follow(server, "bob");
   const id = (await reader.next())?.id ?? "";
   expect(id).not.toBe("");

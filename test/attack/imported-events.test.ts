@@ -132,7 +132,7 @@ describe("imported events", () => {
     const { as, runner } = openScene();
     await imported(as("ana"), [said("bob", PERSUASION), said("cashier", "Noted.")]);
     const { ledger } = await runner.engine();
-    const records = await ledger.journal({ after: 0, limit: 10 });
+    const records = await ledger.journal.records({ after: 0, limit: 10 });
     expect(records).toMatchObject([{ kind: "session-imported", body: { by: "ana", events: 2 } }]);
   });
 

@@ -118,10 +118,10 @@ test("only administrators see failed deliveries, and can send them again", async
   await items.first().getByRole("button", { name: "Send again" }).click();
   await page.getByRole("link", { name: "1 notification was not delivered" }).waitFor();
   expect(await items.allInnerTexts()).toEqual([expect.stringContaining("tag")]);
-  expect((await ledger.takeDeliveries("webhook", { limit: 9, holdMs: 60_000 })).length).toBe(1);
+  expect((await ledger.outbox.takeDeliveries("webhook", { limit: 9, holdMs: 60_000 })).length).toBe(1);
   // Meanwhile somebody else has it sent again.
-  const [left] = (await ledger.deadDeliveries()).items;
-  await ledger.reviveDelivery("webhook", left?.seq ?? 0);
+  const [left] = (await ledger.outbox.deadDeliveries()).items;
+  await ledger.outbox.reviveDelivery("webhook", left?.seq ?? 0);
   await items.first().getByRole("button", { name: "Send again" }).click();
   await page.getByText("No undelivered notifications").waitFor();
   expect(await page.locator(".failed-delivery-notice").count()).toBe(0);

@@ -47,7 +47,7 @@ test("people who may decide see a loss without a reload, and an administrator hi
   await ana.rows.first().waitFor();
   await root.page.getByText("Live").waitFor();
   expect(await ana.page.getByRole("alert").count()).toBe(0);
-  const id = await storeNotice(server.engine.ledger, { details: DETAILS });
+  const id = await storeNotice(server.engine.ledger.items, { details: DETAILS });
   const told = ana.page.getByRole("alert");
   await ana.page.clock.fastForward(NEXT_LOOK_MS);
   await told.waitFor();
@@ -66,8 +66,8 @@ test("people who may decide see a loss without a reload, and an administrator hi
   await shown.waitFor({ state: "detached" });
   await ana.page.clock.fastForward(NEXT_LOOK_MS);
   await told.waitFor({ state: "detached" });
-  expect(await openNotices(server.engine.ledger)).toEqual([]);
-  expect(await server.engine.ledger.item("ledger-notice", id)).toMatchObject({
+  expect(await openNotices(server.engine.ledger.items)).toEqual([]);
+  expect(await server.engine.ledger.items.get("ledger-notice", id)).toMatchObject({
     value: { acknowledged: { by: "root" } },
   });
   expect(await watcher.page.getByRole("alert").count()).toBe(0);

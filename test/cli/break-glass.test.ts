@@ -29,7 +29,7 @@ async function ask(folder: Folder, { guarded = true } = {}): Promise<Asked> {
     });
     const decided = await tryApprove(engine, lost, { by });
     if (decided.ok) await decided.finished;
-    if (guarded) await setLoginMode(engine.ledger, "tokens");
+    if (guarded) await setLoginMode(engine.ledger.items, "tokens");
     return { open, named, lost };
   });
 }
@@ -42,7 +42,9 @@ const COMMANDS: readonly [string, (asked: Asked) => readonly string[]][] = [
 ];
 
 async function journal(folder: Folder): Promise<readonly { readonly kind: string; readonly body: string }[]> {
-  const records = await folder.withEngine((engine) => engine.ledger.journal({ after: 0, limit: 1_000 }));
+  const records = await folder.withEngine((engine) =>
+    engine.ledger.journal.records({ after: 0, limit: 1_000 }),
+  );
   return records.map(({ kind, body }) => ({ kind, body: JSON.stringify(body) }));
 }
 

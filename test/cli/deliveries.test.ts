@@ -54,7 +54,7 @@ test("sends one again, once, and all of them", async () => {
     /^countersign: There is no undelivered message \d+ for the channel "webhook".*\[unknown-delivery\]\n$/,
   );
   await folder.withEngine(async ({ ledger }) => {
-    const due = await ledger.takeDeliveries("webhook", { limit: 10, holdMs: 1 });
+    const due = await ledger.outbox.takeDeliveries("webhook", { limit: 10, holdMs: 1 });
     expect(due).toMatchObject([{ seq: first, attempt: 1 }]);
   });
   expect(folder.json(["deliveries", "retry", "--all"])).toEqual({ revived: 2 });

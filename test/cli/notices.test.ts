@@ -8,7 +8,7 @@ import { askToPay, untilWritten, writePayer } from "./payer.ts";
 const DETAILS = { session: "s1", calls: ["c1"], tool: "wipe\u001b[2J" };
 
 async function record(folder: Folder): Promise<string> {
-  return folder.withEngine(async ({ ledger }) => storeNotice(ledger, { details: DETAILS }));
+  return folder.withEngine(async ({ ledger }) => storeNotice(ledger.items, { details: DETAILS }));
 }
 
 function found(folder: Folder): readonly { readonly about: string }[] {

@@ -35,7 +35,7 @@ test("a token is printed once, counts as its user, and is listed without its sec
     label: "laptop",
   });
   await folder.withEngine(async ({ ledger }) => {
-    expect(await new Tokens(ledger).read(made.token)).toMatchObject({
+    expect(await new Tokens(ledger.items).read(made.token)).toMatchObject({
       principal: { id: "ana", kind: "token", roles: ["finance", "audit"], scopes: ["run", "read"] },
     });
   });
@@ -63,7 +63,7 @@ test("a token for an agent may run and read by default, and is shown as an agent
   const made = folder.json(["tokens", "create", "--user", "planner", "--kind", "agent"]) as Made;
   expect(made).toMatchObject({ kind: "agent", scopes: ["run", "read"] });
   await folder.withEngine(async ({ ledger }) => {
-    expect(await new Tokens(ledger).read(made.token)).toMatchObject({
+    expect(await new Tokens(ledger.items).read(made.token)).toMatchObject({
       principal: { id: "planner", kind: "agent", authenticated: true },
     });
   });
@@ -79,7 +79,8 @@ test("a revoked token is worth nothing, by its id or by itself", async () => {
   expect(folder.run(["tokens", "revoke", one?.id ?? ""])).toMatchObject({ code: 0 });
   expect(folder.run(["tokens", "revoke", two?.token ?? ""]).stdout).toContain("revoked");
   await folder.withEngine(async ({ ledger }) => {
-    for (const made of [one, two]) expect(await new Tokens(ledger).read(made?.token ?? "")).toBeUndefined();
+    for (const made of [one, two])
+      expect(await new Tokens(ledger.items).read(made?.token ?? "")).toBeUndefined();
   });
   expect(folder.run(["tokens", "list"]).stdout.match(/revoked/g)).toHaveLength(2);
 });

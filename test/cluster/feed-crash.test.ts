@@ -69,7 +69,7 @@ test("an inbox that stays open through a crash of the database gets everything t
   });
   const messages = await watch(approvals);
   const newest = async (): Promise<number> =>
-    (await approvals.engine.ledger.journal({ after: 0, limit: 1_000 })).at(-1)?.seq ?? 0;
+    (await approvals.engine.ledger.journal.records({ after: 0, limit: 1_000 })).at(-1)?.seq ?? 0;
   // A server may sync at any time, by itself. Then nothing is lost, and it is crashed again.
   for (let tries = 1, reused = false; !reused; tries += 1) {
     expect(tries).toBeLessThanOrEqual(TRIES);

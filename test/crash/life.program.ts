@@ -158,23 +158,27 @@ function deadly(inner: Ledger, killer: Killer): Ledger {
     after: (commit) => pointsOf(commit).forEach((point) => killer.reach(`${point}:after`)),
   });
   return wrapLedger(watched, {
-    async beat(owner, leaseMs) {
-      killer.reach("beat:before");
-      const sentAt = Date.now();
-      const alive = await inner.beat(owner, leaseMs);
-      if (alive) tell({ type: "beat", owner: owner.id, sentAt, leaseMs });
-      killer.reach("beat:after");
-      return alive;
+    owners: {
+      async beat(owner, leaseMs) {
+        killer.reach("beat:before");
+        const sentAt = Date.now();
+        const alive = await inner.owners.beat(owner, leaseMs);
+        if (alive) tell({ type: "beat", owner: owner.id, sentAt, leaseMs });
+        killer.reach("beat:after");
+        return alive;
+      },
+      async retire(owner) {
+        tell({ type: "retiring", owner, at: Date.now() });
+        await inner.owners.retire(owner);
+      },
     },
-    async retire(owner) {
-      tell({ type: "retiring", owner, at: Date.now() });
-      await inner.retire(owner);
-    },
-    async seal(checkpoint, upon) {
-      killer.reach("seal:before");
-      const sealed = await inner.seal(checkpoint, upon);
-      killer.reach("seal:after");
-      return sealed;
+    journal: {
+      async seal(checkpoint, upon) {
+        killer.reach("seal:before");
+        const sealed = await inner.journal.seal(checkpoint, upon);
+        killer.reach("seal:after");
+        return sealed;
+      },
     },
   });
 }

@@ -75,7 +75,7 @@ async function lookAround({
     await ledger.unknownCalls({ limit: 5 }),
     await ledger.sessions({ app: "bank", user: "ana" }, { limit: 10 }),
   ];
-  const unsent = (await ledger.deadDeliveries({ limit: 10 })).items.map(({ seq }) => String(seq));
+  const unsent = (await ledger.outbox.deadDeliveries({ limit: 10 })).items.map(({ seq }) => String(seq));
   const confirmations = [...open.items, ...closed.items].map(({ confirmation }) => confirmation.id);
   const session = [...sessions.items.map(({ id }) => id), "s-new"];
   const user = ["ana", "ana", "ana", "bob"];

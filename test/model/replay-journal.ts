@@ -54,7 +54,7 @@ export async function replayJournal(
   const erased = new Set<string>();
   const page = 50;
   for (let after = 0; ; ) {
-    const records: readonly JournalRecord[] = await ledger.journal({ after, limit: page });
+    const records: readonly JournalRecord[] = await ledger.journal.records({ after, limit: page });
     for (const record of records) tell(told, erased, record);
     const last = records.at(-1);
     if (last === undefined || records.length < page) return { ...told, erased };

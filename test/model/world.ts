@@ -52,7 +52,7 @@ export class World {
 
   /** It no longer beats; but what it was doing may still end. */
   stop(): void {
-    this.#current.watched.intercept("beat", () => new Promise(() => {}));
+    this.#current.watched.intercept("owners.beat", () => new Promise(() => {}));
     this.#current = this.#start();
   }
 

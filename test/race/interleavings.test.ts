@@ -56,9 +56,11 @@ test("a ledger that fails after a call was given back leaves it ready, and does 
     leaseMs: 0.001,
     ledger: wrapLedger(ledger, {
       // Granted for the claim with time to spare; lost when it is renewed.
-      beat(owner) {
-        beats += 1;
-        return beats === 1 ? ledger.beat(owner, 60_000) : Promise.resolve(false);
+      owners: {
+        beat(owner) {
+          beats += 1;
+          return beats === 1 ? ledger.owners.beat(owner, 60_000) : Promise.resolve(false);
+        },
       },
       async commit(commit) {
         const outcome = await ledger.commit(commit);

@@ -146,7 +146,7 @@ class Racer {
   async #awaitRecord({ kind }: Extract<Task, { do: "await-record" }>): Promise<Replies["await-record"]> {
     for (let after = 0; ; ) {
       const changed = nextChange(this.#engine.ledger);
-      const records = await this.#engine.ledger.journal({ after, limit: 100 });
+      const records = await this.#engine.ledger.journal.records({ after, limit: 100 });
       const found = records.find((record) => record.kind === kind);
       if (found !== undefined) return { seq: found.seq };
       after = records.at(-1)?.seq ?? after;

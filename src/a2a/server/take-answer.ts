@@ -42,13 +42,13 @@ export async function takeAnswer(
     throw refused(closed.code, closed.message);
   }
   const id = keyOf(view, principal, messageId);
-  const known = await ledger.item(KIND, id);
+  const known = await ledger.items.get(KIND, id);
   if (known !== undefined) return commit(engine, rememberedIn(known, digest), principal);
   const decisions = readAnswer(answer, { open: view.open, shown: await shownIn(ledger, view.ref) });
   await check(engine, view, { decisions, principal });
   const value = { digest, decisions: decisions.map((decision) => ({ ...decision })) };
   const expiresAt = view.now + KEY_KNOWN_MS;
-  const isFirst = await ledger.putItem({ kind: KIND, id, value, expiresAt }, 0);
+  const isFirst = await ledger.items.put({ kind: KIND, id, value, expiresAt }, 0);
   return commit(engine, isFirst ? decisions : await remembered(ledger, id, digest), principal);
 }
 
@@ -81,7 +81,7 @@ function keyOf({ ref }: TaskView, { kind, id }: Principal, messageId: string): s
 }
 
 async function remembered(ledger: Ledger, id: string, digest: string): Promise<readonly DecisionInput[]> {
-  const item = await ledger.item(KIND, id);
+  const item = await ledger.items.get(KIND, id);
   return item === undefined ? [] : rememberedIn(item, digest);
 }
 

@@ -15,10 +15,10 @@ export async function rememberShown(ledger: Ledger, { ref, open, now }: TaskView
   const ids = open.map(({ confirmation }) => shownAs(confirmation));
   const id = taskIdOf(ref);
   for (;;) {
-    const kept = await ledger.item(KIND, id);
+    const kept = await ledger.items.get(KIND, id);
     if (kept !== undefined && isSame(textsIn(kept.value), ids)) return;
     const expiresAt = now + REMEMBERED_MS;
-    if (await ledger.putItem({ kind: KIND, id, value: ids, expiresAt }, kept?.version ?? 0)) return;
+    if (await ledger.items.put({ kind: KIND, id, value: ids, expiresAt }, kept?.version ?? 0)) return;
   }
 }
 
@@ -29,7 +29,7 @@ export function shownAs({ id, shownVersion }: ConfirmationRecord): string {
 
 /** The names of the questions, as they were last shown of a task in the older form. */
 export async function shownIn(ledger: Ledger, ref: TaskRef): Promise<readonly string[]> {
-  return textsIn((await ledger.item(KIND, taskIdOf(ref)))?.value);
+  return textsIn((await ledger.items.get(KIND, taskIdOf(ref)))?.value);
 }
 
 function textsIn(value: unknown): readonly string[] {

@@ -20,12 +20,12 @@ export async function webhookSecrets(ledger: Ledger, configured?: string): Promi
   const known = await keptSecret(ledger);
   if (known !== undefined) return { secrets: [known], made: false };
   const secret = newWebhookSecret();
-  if (await ledger.putItem({ ...KEY, value: secret }, 0)) return { secrets: [secret], made: true };
+  if (await ledger.items.put({ ...KEY, value: secret }, 0)) return { secrets: [secret], made: true };
   // Another process made one in the meantime.
   return webhookSecrets(ledger);
 }
 
 async function keptSecret(ledger: Ledger): Promise<string | undefined> {
-  const kept = await ledger.item(KEY.kind, KEY.id);
+  const kept = await ledger.items.get(KEY.kind, KEY.id);
   return typeof kept?.value === "string" ? kept.value : undefined;
 }

@@ -107,7 +107,7 @@ function pageOf(limit: number, cursor: string | undefined): PageRequest {
 }
 
 async function reviveOne(ledger: Ledger, named: Named): Promise<number> {
-  if (!(await ledger.reviveDelivery(named.channel, named.sequence))) throw noFailedDelivery(named);
+  if (!(await ledger.outbox.reviveDelivery(named.channel, named.sequence))) throw noFailedDelivery(named);
   return 1;
 }
 
@@ -115,8 +115,9 @@ async function reviveOne(ledger: Ledger, named: Named): Promise<number> {
 async function reviveAll(ledger: Ledger): Promise<number> {
   let revived = 0;
   for (let cursor: string | undefined; ; ) {
-    const page = await ledger.deadDeliveries(pageOf(PAGE, cursor));
-    for (const { channel, seq } of page.items) if (await ledger.reviveDelivery(channel, seq)) revived += 1;
+    const page = await ledger.outbox.deadDeliveries(pageOf(PAGE, cursor));
+    for (const { channel, seq } of page.items)
+      if (await ledger.outbox.reviveDelivery(channel, seq)) revived += 1;
     if (page.next === undefined) return revived;
     cursor = page.next;
   }

@@ -40,7 +40,7 @@ export const loginsRevoke: Command = {
     const [id = ""] = invocation.words;
     const { flags, output } = invocation;
     return withEngine(invocation, async ({ ledger }) => {
-      const login = await new Logins(ledger).revoke(id);
+      const login = await new Logins(ledger.items).revoke(id);
       if (login === undefined) {
         const message = `There is no login "${id}". \`countersign logins list\` lists them.`;
         throw new CountersignError("malformed-request", message, { details: { field: "id" } });
@@ -53,7 +53,7 @@ export const loginsRevoke: Command = {
 };
 
 async function allOf(ledger: Ledger): Promise<readonly Login[]> {
-  const logins = new Logins(ledger);
+  const logins = new Logins(ledger.items);
   const found: Login[] = [];
   for (let cursor: string | undefined; ; ) {
     const page = await logins.list(cursor === undefined ? {} : { cursor });

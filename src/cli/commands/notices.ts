@@ -23,7 +23,7 @@ export const noticesList: Command = {
   run(invocation) {
     const { output, flags } = invocation;
     return withEngine(invocation, async ({ ledger }) => {
-      const items = flags.has("all") ? await listNotices(ledger) : await openNotices(ledger);
+      const items = flags.has("all") ? await listNotices(ledger.items) : await openNotices(ledger.items);
       if (flags.has("json")) output.json({ items: items.map((notice) => ({ ...notice })) });
       else printAll(output, items);
       return EXIT.ok;
@@ -45,7 +45,7 @@ export const noticesAcknowledge: Command = {
     const [id = ""] = invocation.words;
     const { output, flags } = invocation;
     return withEngine(invocation, async ({ ledger }) => {
-      const done = await acknowledgeNotice(ledger, id, { by: localPrincipal().id, at: Date.now() });
+      const done = await acknowledgeNotice(ledger.items, id, { by: localPrincipal().id, at: Date.now() });
       if (flags.has("json")) output.json({ ...done });
       else output.line(`Acknowledged: ${inert(done.id)}, by ${inert(done.acknowledged?.by ?? "")}.`);
       return EXIT.ok;

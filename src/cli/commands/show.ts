@@ -34,7 +34,7 @@ export const show: Command = {
         output.json(toJson(found));
         return EXIT.ok;
       }
-      const owner = found.call.owner === undefined ? undefined : await ledger.owner(found.call.owner);
+      const owner = found.call.owner === undefined ? undefined : await ledger.owners.get(found.call.owner);
       printCard(output, found, owner);
       await printHistory(output, ledger, found);
       printWhatToDo(output, found, {
@@ -51,7 +51,7 @@ async function printHistory(output: Output, ledger: Ledger, { call, session }: F
   output.line();
   output.line(output.style("bold", "history"));
   for (let after = 0; ; ) {
-    const page = await ledger.chain(session.key, { after, limit: PAGE });
+    const page = await ledger.journal.sessionRecords(session.key, { after, limit: PAGE });
     for (const record of page)
       if (isAbout(record, call.id) || record.kind === IMPORTED) printRecord(output, record, [call.tool]);
     const last = page.at(-1);

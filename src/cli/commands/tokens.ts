@@ -57,7 +57,7 @@ export const tokensCreate: Command = {
       ...(expiresAt === undefined ? {} : { expiresAt }),
     };
     return withEngine(invocation, async ({ ledger }) => {
-      const { token, secret } = await new Tokens(ledger).create(wanted);
+      const { token, secret } = await new Tokens(ledger.items).create(wanted);
       if (flags.has("json")) {
         output.json({ ...toJson(token), token: secret });
         return EXIT.ok;
@@ -103,7 +103,7 @@ export const tokensRevoke: Command = {
     const [, id = given] = /^cst_([0-9a-f]{16})/.exec(given) ?? [];
     const { flags, output } = invocation;
     return withEngine(invocation, async ({ ledger }) => {
-      const token = await new Tokens(ledger).revoke(id, localPrincipal().id);
+      const token = await new Tokens(ledger.items).revoke(id, localPrincipal().id);
       if (token === undefined)
         throw malformed("id", `There is no token "${id}". \`countersign tokens list\` lists them.`);
       if (flags.has("json")) output.json(toJson(token));
@@ -114,7 +114,7 @@ export const tokensRevoke: Command = {
 };
 
 async function allOf(ledger: Ledger): Promise<readonly Token[]> {
-  const tokens = new Tokens(ledger);
+  const tokens = new Tokens(ledger.items);
   const found: Token[] = [];
   for (let cursor: string | undefined; ; ) {
     const page = await tokens.list(cursor === undefined ? {} : { cursor });

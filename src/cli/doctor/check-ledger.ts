@@ -133,7 +133,7 @@ async function checkInside(url: string): Promise<readonly Finding[]> {
 async function checkClock({ ledger }: Engine): Promise<Finding> {
   const now = systemClock.now();
   const { now: theirs } = await ledger.due([], 1);
-  const newest = (await ledger.lastCheckpoint())?.at ?? 0;
+  const newest = (await ledger.journal.lastCheckpoint())?.at ?? 0;
   const skew = Math.max(Math.abs(theirs - now), newest - now);
   if (skew <= MOST_SKEW_MS) return ok("clock", "matches the ledger");
   const what = newest > now ? "The newest record is from the future" : "The ledger's clock differs";
@@ -146,7 +146,7 @@ async function checkClock({ ledger }: Engine): Promise<Finding> {
 
 async function checkSecretFits(engine: Engine): Promise<readonly Finding[]> {
   // A new ledger accepts any secret, and checking would bind it to this one.
-  const written = await engine.ledger.journal({ after: 0, limit: 1 });
+  const written = await engine.ledger.journal.records({ after: 0, limit: 1 });
   if (written.length === 0) return [];
   try {
     await engine.ready();
@@ -170,7 +170,7 @@ async function checkUnknown({ ledger }: Engine): Promise<Finding> {
 }
 
 async function checkDeliveries({ ledger }: Engine): Promise<Finding> {
-  const { items, next } = await ledger.deadDeliveries({ limit: 100 });
+  const { items, next } = await ledger.outbox.deadDeliveries({ limit: 100 });
   if (items.length === 0) return ok("deliveries", "no undelivered messages");
   const count = next === undefined ? String(items.length) : `${items.length}+`;
   return warn(
@@ -181,7 +181,7 @@ async function checkDeliveries({ ledger }: Engine): Promise<Finding> {
 }
 
 async function checkNotices({ ledger }: Engine): Promise<readonly Finding[]> {
-  const notices = await openNotices(ledger);
+  const notices = await openNotices(ledger.items);
   if (notices.length === 0) return [ok("notices", "no lost commits were reported")];
   const advice =
     "List them with `countersign notices list`. Hide one with `countersign notices acknowledge` after you have checked it.";

@@ -22,7 +22,7 @@ export async function openAuth({ ledger }: Engine, options: ServeOptions): Promi
     ...(publicUrl === undefined ? {} : { publicUrl }),
     ...(oidc === undefined ? {} : { oidc }),
   });
-  await setLoginMode(ledger, mode, { breakGlass });
+  await setLoginMode(ledger.items, mode, { breakGlass });
   if (mode !== "local") return { appOptions: { auth } };
   const user = localPrincipal().id;
   return {

@@ -89,7 +89,9 @@ describe("verify", () => {
     const engine = await busyLedger();
     const verification = await engine.verify({ head: await engine.head() });
     expect(verification).toMatchObject({ ok: true, faults: [], streams: 6, checkpoints: 3 });
-    expect(verification.records).toBe((await engine.ledger.journal({ after: 0, limit: PAGE })).length);
+    expect(verification.records).toBe(
+      (await engine.ledger.journal.records({ after: 0, limit: PAGE })).length,
+    );
   });
 
   test("finds nothing in an empty ledger, whose head is also a head", async () => {
@@ -102,7 +104,7 @@ describe("verify", () => {
     const writer = await busyLedger();
     const { engine, watched } = killableEngine(writer.ledger, clock);
     const [open] = (await writer.ledger.confirmations({ state: "closed" })).items;
-    watched.intercept("sessionLog", async (pass) => {
+    watched.intercept("journal.sessionRows", async (pass) => {
       await tryDeny(writer, open?.confirmation.id ?? "", { by: { id: "eve", kind: "agent" } });
       return pass();
     });
@@ -189,7 +191,7 @@ describe("verify", () => {
 
   test("finds that the end was cut off, if it is given a head that was kept elsewhere", async () => {
     const engine = await busyLedger();
-    const [before] = await engine.ledger.checkpoints(1, 1);
+    const [before] = await engine.ledger.journal.checkpoints(1, 1);
     const head = await engine.head();
     tamper(
       `delete from log where seq > ${before?.lastSeq}`,
@@ -333,15 +335,15 @@ describe("memory", () => {
     await engine.head();
     expect(await engine.verify()).toMatchObject({ ok: true, records: 1_201, checkpoints: 1 });
     const limitOf: Partial<Record<LedgerMethod, (args: readonly unknown[]) => number>> = {
-      streams: ([, limit]) => limit as number,
-      checkpoints: ([, limit]) => limit as number,
-      log: ([range]) => (range as { limit: number }).limit,
-      sessionLog: ([, range]) => (range as { limit: number }).limit,
+      "journal.streams": ([, limit]) => limit as number,
+      "journal.checkpoints": ([, limit]) => limit as number,
+      "journal.rows": ([range]) => (range as { limit: number }).limit,
+      "journal.sessionRows": ([, range]) => (range as { limit: number }).limit,
     };
     const pages = watched.calls.flatMap(({ method, args }) => limitOf[method]?.(args) ?? []);
     expect(Math.max(...pages)).toBe(PAGE);
-    expect(watched.count("sessionLog")).toBe(4);
-    expect(watched.count("log")).toBe(8);
+    expect(watched.count("journal.sessionRows")).toBe(4);
+    expect(watched.count("journal.rows")).toBe(8);
   });
 });
 
@@ -350,8 +352,8 @@ describe("sealing", () => {
     const engine = await busyLedger();
     const first = await engine.head();
     expect(await engine.head()).toBe(first);
-    const { length } = await engine.ledger.log({ after: 0, limit: PAGE });
-    expect(await engine.ledger.lastCheckpoint()).toMatchObject({ k: 3, count: length });
+    const { length } = await engine.ledger.journal.rows({ after: 0, limit: PAGE });
+    expect(await engine.ledger.journal.lastCheckpoint()).toMatchObject({ k: 3, count: length });
   });
 
   test("by two processes at once leaves one checkpoint, and both know it", async () => {

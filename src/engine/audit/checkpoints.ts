@@ -42,7 +42,7 @@ export async function seal(parts: AuditParts): Promise<CheckpointRecord | undefi
 
 async function sealWhatIsNew(parts: AuditParts): Promise<CheckpointRecord | undefined> {
   const { ledger, clock, hasher, ready } = parts;
-  const last = await ledger.lastCheckpoint();
+  const last = await ledger.journal.lastCheckpoint();
   const from = last ?? NOTHING_SEALED;
   const fold = { root: from.root, lastSeq: from.lastSeq, count: from.count };
   let newest = "";
@@ -62,7 +62,7 @@ async function sealWhatIsNew(parts: AuditParts): Promise<CheckpointRecord | unde
   const lost = named > from.k && (await parts.wasReplaced()) ? named : 0;
   const checkpoint = { ...unhashed, hash: checkpointHash(hasher, from.hash, unhashed, lost) };
   const upon = { row: newest, ...(last === undefined ? {} : { previous: last.hash }) };
-  return (await ledger.seal(checkpoint, upon)) ? checkpoint : ledger.lastCheckpoint();
+  return (await ledger.journal.seal(checkpoint, upon)) ? checkpoint : ledger.journal.lastCheckpoint();
 }
 
 /** A head to keep elsewhere: with it, `verify` also finds that the end of the journal was cut off. */

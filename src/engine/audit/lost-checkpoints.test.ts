@@ -20,7 +20,7 @@ beforeEach(async () => {
   ledger = await createLedger("memory:", { clock });
   ({ engine, watched } = killableEngine(ledger, clock, { secret: "a secret", onNotice: () => {} }));
   history = "1";
-  watched.intercept("history", () => Promise.resolve({ id: history, claimsInMs: 0 }));
+  watched.intercept("owners.history", () => Promise.resolve({ id: history, claimsInMs: 0 }));
   engine.gate("pay", { requireConfirmation: true }, async () => "paid");
 });
 
@@ -35,9 +35,9 @@ async function ask(key: string): Promise<void> {
 
 /** Seals, and the ledger loses the checkpoint. */
 async function sealInVain(): Promise<void> {
-  watched.intercept("seal", () => Promise.resolve(true));
+  watched.intercept("journal.seal", () => Promise.resolve(true));
   await engine.head();
-  watched.intercept("seal", (go) => go());
+  watched.intercept("journal.seal", (go) => go());
 }
 
 async function verified(): Promise<Pick<Verification, "faults" | "cannotDetect">> {
@@ -91,8 +91,8 @@ test("what a checkpoint says of lost ones is part of its hash", async () => {
   await loseCheckpoint();
   history = "2";
   await engine.head();
-  watched.intercept("checkpoints", async (go) => {
-    const read = (await go()) as Awaited<ReturnType<Ledger["checkpoints"]>>;
+  watched.intercept("journal.checkpoints", async (go) => {
+    const read = (await go()) as Awaited<ReturnType<Ledger["journal"]["checkpoints"]>>;
     return read.map((one) => ({ ...one, hash: one.hash.replace(/^2\./, "3.") }));
   });
   expect((await verified()).faults).toContainEqual({

@@ -51,8 +51,8 @@ test("works through any number, tells how far it is, and leaves chains that veri
   expect(await engine.prune(DAY_MS, (count) => told.push(count))).toBe(250);
   expect(told).toEqual([100, 200, 250]);
   expect(await alive()).toEqual([]);
-  const [first] = await ledger.streams("", 1);
-  expect(await ledger.chain(first?.key ?? "", { after: 0, limit: 10 })).toMatchObject([
+  const [first] = await ledger.journal.streams("", 1);
+  expect(await ledger.journal.sessionRecords(first?.key ?? "", { after: 0, limit: 10 })).toMatchObject([
     { kind: "session-pruned", body: { before: expect.any(Number) as number } },
   ]);
   expect(await engine.verify()).toMatchObject({ ok: true, streams: 250 });

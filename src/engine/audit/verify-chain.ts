@@ -34,7 +34,11 @@ export async function verifyChain(parts: AuditParts, stream: Stream, report: Rep
   let inJournal = 0;
   let metHead = chain.n === 0;
   for (let isPast = false; ; isPast = last.n >= chain.n) {
-    const page = await parts.ledger.sessionLog(key, { after: last.n, limit: PAGE, bytes: MOST_BYTES });
+    const page = await parts.ledger.journal.sessionRows(key, {
+      after: last.n,
+      limit: PAGE,
+      bytes: MOST_BYTES,
+    });
     for (const row of page) {
       bodies.take(row, verifyRow(parts, { row, previous: last }, report));
       last = row;

@@ -88,7 +88,7 @@ interface JournalCount {
 async function verifyJournal(parts: AuditParts, report: Report): Promise<JournalCount> {
   const { ledger } = parts;
   // What is sealed meanwhile may cover what has not been read.
-  const newest = await ledger.lastCheckpoint();
+  const newest = await ledger.journal.lastCheckpoint();
   const seals = new SealWalk(parts, report, newest);
   await seals.begin();
   let count = 0;
@@ -150,7 +150,7 @@ class SealWalk {
   /** Resolves to how many records no checkpoint covers. */
   async end(): Promise<number> {
     while (this.#next !== undefined) await this.#pass(this.#next);
-    const latest = (await this.#parts.ledger.lastCheckpoint())?.k ?? 0;
+    const latest = (await this.#parts.ledger.journal.lastCheckpoint())?.k ?? 0;
     if (this.#named > latest) this.#report(`checkpoint ${this.#named}`, GONE);
     return this.#since;
   }
@@ -205,7 +205,7 @@ const GONE = "that checkpoint is missing, or covers later commits";
 
 async function* checkpointsUpTo(ledger: Ledger, newest: number): AsyncGenerator<CheckpointRecord, undefined> {
   for (let after = 0; ; ) {
-    const page = await ledger.checkpoints(after, PAGE);
+    const page = await ledger.journal.checkpoints(after, PAGE);
     for (const checkpoint of page) {
       if (checkpoint.k > newest) return undefined;
       yield checkpoint;
@@ -229,7 +229,7 @@ async function verifyChains(
 ): Promise<ChainsCount> {
   const total = { records: 0, erased: 0, inJournal: 0, streams: 0 };
   for (let after = ""; ; ) {
-    const page = await parts.ledger.streams(after, PAGE);
+    const page = await parts.ledger.journal.streams(after, PAGE);
     for (const { key, chain } of page) {
       const verified = await verifyChain(parts, { key, chain, lastSeq }, report);
       total.records += verified.records;
@@ -252,7 +252,7 @@ async function verifyHead(ledger: Ledger, head: string, report: Report): Promise
     return;
   }
   if (number === 0) return;
-  const [checkpoint] = await ledger.checkpoints(number - 1, 1);
+  const [checkpoint] = await ledger.journal.checkpoints(number - 1, 1);
   if (checkpoint?.k !== number || checkpoint.hash !== hash) {
     report(`head ${head}`, "the journal does not contain it: the journal was truncated or rewritten");
   }

@@ -298,7 +298,7 @@ describe("between the claim and the body", () => {
     const { engine: own, watched } = killableEngine(ledger, clock);
     const call = tool(async () => "done", {}, own);
     await call({}, use);
-    expect(watched.count("beat")).toBe(1);
+    expect(watched.count("owners.beat")).toBe(1);
     expect(watched.count("commit")).toBe(2);
   });
 
@@ -313,7 +313,7 @@ describe("between the claim and the body", () => {
       return outcome;
     });
     expect(await call({}, use)).toEqual({ status: "succeeded", result: "done" });
-    expect(watched.count("beat")).toBe(2);
+    expect(watched.count("owners.beat")).toBe(2);
     expect((await stored()).attempt).toBe(1);
   });
 
@@ -538,7 +538,7 @@ describe("the outcome of a body", () => {
     const outcome = await pumped(clock, call({}, use));
     expect(outcome.status).toBe("unknown");
     expect(runs).toBe(1);
-    expect(JSON.stringify((await ledger.journal({ after: 0, limit: 99 })).at(-1)?.body)).toContain(
+    expect(JSON.stringify((await ledger.journal.records({ after: 0, limit: 99 })).at(-1)?.body)).toContain(
       "could not be stored",
     );
   });

@@ -3,7 +3,8 @@ import { createLedger } from "../../stores/index.ts";
 import { ManualClock } from "../common/manual-clock.ts";
 import { Engine } from "../engine.ts";
 import { finishFrame, partsOf, receiveMessage, recordTurn } from "../index.ts";
-import type { Commit, Ledger } from "../ledger/ledger.ts";
+import type { Commit } from "../ledger/commit.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import type { FrameRecord } from "../ledger/records.ts";
 import {
   hostOf,
@@ -84,7 +85,9 @@ test("calls of one turn that end together are stored in one commit, without a lo
     { status: "failed", result: { error: "broken" }, owner: undefined },
     { status: "succeeded", result: "c", owner: undefined },
   ]);
-  const kinds = (await ledger.chain(frame.session, { after: 0, limit: 10 })).map(({ kind }) => kind);
+  const kinds = (await ledger.journal.sessionRecords(frame.session, { after: 0, limit: 10 })).map(
+    ({ kind }) => kind,
+  );
   expect(kinds).toEqual(["calls-started", "call-succeeded", "call-failed", "call-succeeded"]);
   const events = await ledger.events(frame.session);
   expect(
@@ -129,7 +132,7 @@ test("one that was lost meanwhile does not keep the others from being stored", a
   const snapshot = await ledger.load({ sessionKey: frame.session });
   if (snapshot === undefined || lost === undefined) throw new Error("The turn is not there.");
   const { version, nextSeq, open, ready, bytes, chain } = snapshot.session;
-  const [row] = await ledger.sessionLog(frame.session, { after: version - 1, limit: 1 });
+  const [row] = await ledger.journal.sessionRows(frame.session, { after: version - 1, limit: 1 });
   if (row === undefined) throw new Error("The log has no such line.");
   await ledger.commit({
     session: { key: frame.session, version },

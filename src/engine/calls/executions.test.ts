@@ -43,16 +43,16 @@ test("heartbeats go on for exactly as long as something runs", async () => {
   });
   const outcomes = ["a", "b", "c"].map((key) => slow({}, { key, by: ana }));
   await until(clock, () => entered === 3);
-  const before = watched.count("beat");
+  const before = watched.count("owners.beat");
   for (let beats = 0; beats < 10; beats++) {
     await clock.advance(LEASE_MS / 3);
     await clock.advance(0);
   }
-  expect(watched.count("beat")).toBe(before + 10);
+  expect(watched.count("owners.beat")).toBe(before + 10);
   resolve("done");
   await Promise.all(outcomes);
   await clock.advance(10 * LEASE_MS);
-  expect(watched.count("beat")).toBe(before + 10);
+  expect(watched.count("owners.beat")).toBe(before + 10);
 });
 
 test("a turn after which the agent still has to speak is not the end, even if nothing more happens here", async () => {

@@ -33,7 +33,7 @@ async function stored(): Promise<CallRecord> {
 }
 
 async function records(kind: string): Promise<readonly JournalRecord[]> {
-  return (await ledger.journal({ after: 0, limit: 500 })).filter((record) => record.kind === kind);
+  return (await ledger.journal.records({ after: 0, limit: 500 })).filter((record) => record.kind === kind);
 }
 
 async function openQuestion(): Promise<string> {
@@ -86,7 +86,7 @@ describe("a result of a call that has not begun, by the ledger's word", () => {
     await approved(async () => done.promise);
     const other = new Engine({ ledger, clock });
     // It stands still for longer than its lease.
-    watched.intercept("beat", () => new Promise(() => {}));
+    watched.intercept("owners.beat", () => new Promise(() => {}));
     await clock.advance(15_000);
     await other.work({ once: true });
     expect((await stored()).status).toBe("unknown");

@@ -53,7 +53,7 @@ async function stored(): Promise<CallRecord> {
 }
 
 async function kinds(): Promise<readonly string[]> {
-  return (await ledger.journal({ after: 0, limit: 500 })).map(({ kind }) => kind);
+  return (await ledger.journal.records({ after: 0, limit: 500 })).map(({ kind }) => kind);
 }
 
 describe("ctx.step", () => {
@@ -325,7 +325,7 @@ describe("after a crash", () => {
     await engine.work({ once: true });
     expect(await stored()).toMatchObject({ status: "unknown", attempt: 2 });
     expect([began, after]).toEqual([1, 0]);
-    const last = (await ledger.journal({ after: 0, limit: 500 })).at(-1);
+    const last = (await ledger.journal.records({ after: 0, limit: 500 })).at(-1);
     expect(last?.kind).toBe("call-unknown");
     expect(JSON.stringify(last?.body)).toContain("charge");
   });

@@ -19,12 +19,12 @@ export function answerAgain<Stored extends object>(
 
 /** Is there such a record in the session's journal? Erased and unreadable records do not count. */
 export async function wasRecorded(
-  ledger: Pick<Ledger, "chain">,
+  ledger: Pick<Ledger, "journal">,
   session: string,
   isSame: (entry: JournalEntry) => boolean,
 ): Promise<boolean> {
   for (let after = 0; ; ) {
-    const page = await ledger.chain(session, { after, limit: PAGE });
+    const page = await ledger.journal.sessionRecords(session, { after, limit: PAGE });
     const found = page.map(parseEntry).some((entry) => entry.state === "readable" && isSame(entry));
     const last = page.at(-1);
     if (found || last === undefined || page.length < PAGE) return found;

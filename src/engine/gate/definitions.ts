@@ -23,14 +23,14 @@ export class Definitions {
     const id = definitionDigest(definition);
     if (this.#kept.has(id)) return;
     // Another process may have stored it first; the same digest means the same definition.
-    if ((await this.#ledger.item(KIND, id)) === undefined)
-      await this.#ledger.putItem({ kind: KIND, id, value: toJson(definition) }, 0);
+    if ((await this.#ledger.items.get(KIND, id)) === undefined)
+      await this.#ledger.items.put({ kind: KIND, id, value: toJson(definition) }, 0);
     this.#kept.add(id);
   }
 
   /** What changed since the definition with this digest; undefined if that one is not stored. */
   async differenceSince(digest: string, now: ToolDefinition): Promise<readonly string[] | undefined> {
-    const kept = (await this.#ledger.item(KIND, digest))?.value;
+    const kept = (await this.#ledger.items.get(KIND, digest))?.value;
     return isJsonObject(kept) ? differenceOf(kept as JsonObject & ToolDefinition, now) : undefined;
   }
 }

@@ -290,7 +290,7 @@ describe("what a person is shown", () => {
     for (const value of [1, "x", [1], null, { at: new Date() }, { big: 1n }]) {
       await expect(any(value, { key: "k", by: ana })).rejects.toMatchObject({ code: "arguments-mismatch" });
     }
-    expect(await ledger.streams("", 10)).toEqual([]);
+    expect(await ledger.journal.streams("", 10)).toEqual([]);
     // The key is still free.
     expect(await typed({ n: 1 }, { key: "k", by: ana })).toEqual({ status: "succeeded", result: 1 });
   });

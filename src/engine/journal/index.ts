@@ -27,6 +27,7 @@ export {
   rowHash,
   sealedBefore,
 } from "./chain.ts";
+export type { Journal, JournalRange, SealedUpon } from "./journal.ts";
 export { commitsBetween, eventsOf, MOST_RECORDS, positionOf, recordsOf, rowAt, rowBody } from "./log-row.ts";
 export { logRows } from "./log-rows.ts";
 export type { Delivery, DeliveryEnd, Outbox } from "./outbox.ts";

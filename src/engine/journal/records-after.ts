@@ -17,9 +17,11 @@ export async function recordsAfter(
   { seq, hash }: JournalPlace,
   range: { readonly limit: number; readonly until?: number; readonly bytes?: number },
 ): Promise<readonly JournalRecord[] | undefined> {
-  if (hash === undefined) return ledger.journal({ ...range, after: seq });
-  const [known, ...news] = await ledger.journal({ ...range, after: seq - 1, limit: range.limit + 1 });
+  if (hash === undefined) return ledger.journal.records({ ...range, after: seq });
+  const [known, ...news] = await ledger.journal.records({ ...range, after: seq - 1, limit: range.limit + 1 });
   if (known?.seq !== seq || known.hash !== hash) return undefined;
   // The known one may have been all that there was room for.
-  return news.length === 0 && range.bytes !== undefined ? ledger.journal({ ...range, after: seq }) : news;
+  return news.length === 0 && range.bytes !== undefined
+    ? ledger.journal.records({ ...range, after: seq })
+    : news;
 }

@@ -24,14 +24,14 @@ export interface FailedDelivery {
   readonly reason: string;
 }
 
-type Outboxed = Pick<Ledger, "deadDeliveries" | "deadDelivery" | "reviveDelivery" | "journal">;
+type Outboxed = Pick<Ledger, "outbox" | "journal">;
 
 /** What was given up, of every channel that ever was, also of those that no process has any more. */
 export async function listFailedDeliveries(
   ledger: Outboxed,
   request?: PageRequest,
 ): Promise<Page<FailedDelivery>> {
-  const page = await ledger.deadDeliveries(request);
+  const page = await ledger.outbox.deadDeliveries(request);
   const items = await Promise.all(page.items.map((delivery) => describe(ledger, delivery)));
   return page.next === undefined ? { items } : { items, next: page.next };
 }
@@ -41,7 +41,7 @@ export async function findFailedDelivery(
   ledger: Outboxed,
   { channel, sequence }: Pick<FailedDelivery, "channel" | "sequence">,
 ): Promise<FailedDelivery | undefined> {
-  const delivery = await ledger.deadDelivery(channel, sequence);
+  const delivery = await ledger.outbox.deadDelivery(channel, sequence);
   return delivery === undefined ? undefined : describe(ledger, delivery);
 }
 
@@ -61,7 +61,7 @@ async function describe(
   ledger: Pick<Ledger, "journal">,
   { channel, seq, attempt, since, deadAt = since, error = "" }: Delivery,
 ): Promise<FailedDelivery> {
-  const [record] = await ledger.journal({ after: seq - 1, until: seq, limit: 1 });
+  const [record] = await ledger.journal.records({ after: seq - 1, until: seq, limit: 1 });
   const entry = record && parseEntry(record);
   return {
     channel,

@@ -1,6 +1,6 @@
 import type { EngineParts } from "../parts.ts";
+import type { Snapshot } from "./commit.ts";
 import type { Draft } from "./draft.ts";
-import type { Snapshot } from "./ledger.ts";
 
 /** A record as a commit of this process left it. */
 export interface Committed<T> {

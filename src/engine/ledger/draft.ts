@@ -18,7 +18,7 @@ import {
   frameAfter,
 } from "../lifecycle/index.ts";
 import type { EngineParts } from "../parts.ts";
-import type { CallChange, Commit, ConfirmationChange, FrameChange, SessionName, Write } from "./ledger.ts";
+import type { CallChange, Commit, ConfirmationChange, FrameChange, SessionName, Write } from "./commit.ts";
 import type { CallRecord, ConfirmationRecord, FrameRecord, SessionRecord } from "./records.ts";
 
 /** An event before the ledger's clock and order are on it. */

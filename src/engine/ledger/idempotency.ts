@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonValue, member } from "../../protocol/index.ts";
 import type { Refusal } from "../decisions/index.ts";
-import type { Ledger, Memo, Write } from "./ledger.ts";
+import type { Memo, Write } from "./commit.ts";
+import type { Ledger } from "./ledger.ts";
 
 /** A request under a key of its sender: sent again, it has the outcome that it had. */
 export type IdempotentRequest = Pick<Memo, "principal" | "route" | "key" | "requestDigest">;

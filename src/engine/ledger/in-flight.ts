@@ -1,4 +1,4 @@
-import type { Commit } from "./ledger.ts";
+import type { Commit } from "./commit.ts";
 
 /**
  * Claims that were sent to the ledger and not answered yet. Until they are, it cannot be told from the ledger whether

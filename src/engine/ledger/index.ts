@@ -6,6 +6,19 @@
  * what begins from memory instead of a read. Contracts that every store must pass are in `contract/`.
  */
 
+export type {
+  CallChange,
+  Commit,
+  CommitOutcome,
+  ConfirmationChange,
+  FrameChange,
+  Memo,
+  SessionChange,
+  SessionName,
+  Snapshot,
+  Target,
+  Write,
+} from "./commit.ts";
 export { afterCommit, type Committed } from "./committed.ts";
 export { Draft, type EventDraft } from "./draft.ts";
 export {
@@ -20,36 +33,18 @@ export {
 } from "./idempotency.ts";
 export { InFlight } from "./in-flight.ts";
 export type { KeyValueStore, StoredItem } from "./key-value-store.ts";
+export type { DuePlace, DueWork, Ledger } from "./ledger.ts";
+export type { LedgerStats } from "./ledger-stats.ts";
 export type {
-  CallChange,
-  Commit,
-  CommitOutcome,
-  ConfirmationChange,
   ConfirmationFilter,
   ConfirmationWithCall,
-  DuePlace,
-  DueWork,
   EventRange,
-  FrameChange,
-  HeldWork,
-  JournalRange,
-  Ledger,
-  LedgerHistory,
   ListRequest,
-  Memo,
-  Owner,
-  OwnerState,
   Page,
   PageRequest,
-  SealedUpon,
-  SessionChange,
-  SessionName,
-  Snapshot,
-  Target,
   UnknownCallsRequest,
-  Write,
-} from "./ledger.ts";
-export type { LedgerStats } from "./ledger-stats.ts";
+} from "./lists.ts";
+export type { HeldWork, LedgerHistory, Owner, OwnerState, Owners } from "./owners.ts";
 export { cutShown, cutSubject, cutValue, cutVotes } from "./preview.ts";
 export type {
   Asker,

@@ -41,7 +41,7 @@ test("a process with another secret cannot seal the journal either, so that it s
     await expect(stranger.head()).rejects.toThrow("created with a different secret");
     await stranger.work({ once: true });
   }
-  expect(await ledger.lastCheckpoint()).toBeUndefined();
+  expect(await ledger.journal.lastCheckpoint()).toBeUndefined();
   const own = new Engine({ ledger, secret: "s1" });
   const head = await own.head();
   expect(await own.verify({ head })).toMatchObject({ ok: true, checkpoints: 1 });

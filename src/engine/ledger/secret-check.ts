@@ -11,7 +11,7 @@ const NO_SECRET = "none";
  */
 export async function checkSecret(ledger: Ledger, secret: string | undefined): Promise<void> {
   const mine = secret === undefined ? NO_SECRET : hmac(secret, "countersign secret check");
-  const pinned = await ledger.pin(PIN, mine);
+  const pinned = await ledger.items.pin(PIN, mine);
   if (pinned === mine) return;
   const had = pinned === NO_SECRET ? "without a secret" : "with a different secret";
   const have =

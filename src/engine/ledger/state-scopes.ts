@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../protocol/index.ts";
 import { checkStateKey } from "../common/index.ts";
-import type { Write } from "./ledger.ts";
+import type { Write } from "./commit.ts";
 
 type StateWrite = Extract<Write, { kind: "state" }>;
 

@@ -1,8 +1,8 @@
 import { CountersignError } from "../../protocol/index.ts";
 import { jitter } from "../common/index.ts";
 import type { EngineParts } from "../parts.ts";
+import type { Commit, CommitOutcome, Snapshot, Target } from "./commit.ts";
 import type { Draft } from "./draft.ts";
-import type { Commit, CommitOutcome, Snapshot, Target } from "./ledger.ts";
 
 /** What a command concluded from a snapshot: a value, and what must be committed for it to be true. */
 export interface Plan<T> {

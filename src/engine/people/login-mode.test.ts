@@ -11,34 +11,34 @@ async function open(): Promise<Ledger> {
 
 test("a ledger that nobody served has no login, and remembers the one it was served with", async () => {
   const ledger = await open();
-  expect(await loginModeOf(ledger)).toBe("none");
-  await setLoginMode(ledger, "none");
-  await setLoginMode(ledger, "tokens");
-  await setLoginMode(ledger, "oidc");
-  expect(await loginModeOf(ledger)).toBe("oidc");
+  expect(await loginModeOf(ledger.items)).toBe("none");
+  await setLoginMode(ledger.items, "none");
+  await setLoginMode(ledger.items, "tokens");
+  await setLoginMode(ledger.items, "oidc");
+  expect(await loginModeOf(ledger.items)).toBe("oidc");
 });
 
 test("a login is not removed by accident", async () => {
   const ledger = await open();
-  await setLoginMode(ledger, "tokens");
-  await expect(setLoginMode(ledger, "none")).rejects.toMatchObject({ code: "forbidden" });
-  expect(await loginModeOf(ledger)).toBe("tokens");
-  await setLoginMode(ledger, "none", { breakGlass: true });
-  expect(await loginModeOf(ledger)).toBe("none");
+  await setLoginMode(ledger.items, "tokens");
+  await expect(setLoginMode(ledger.items, "none")).rejects.toMatchObject({ code: "forbidden" });
+  expect(await loginModeOf(ledger.items)).toBe("tokens");
+  await setLoginMode(ledger.items, "none", { breakGlass: true });
+  expect(await loginModeOf(ledger.items)).toBe("none");
 });
 
 test("two servers that start at once agree on one of their modes", async () => {
   const ledger = await open();
   await Promise.all([
-    setLoginMode(ledger, "tokens"),
-    setLoginMode(ledger, "oidc"),
-    setLoginMode(ledger, "local"),
+    setLoginMode(ledger.items, "tokens"),
+    setLoginMode(ledger.items, "oidc"),
+    setLoginMode(ledger.items, "local"),
   ]);
-  expect(await loginModeOf(ledger)).not.toBe("none");
+  expect(await loginModeOf(ledger.items)).not.toBe("none");
 });
 
 test("a mode that cannot be read is not taken for none", async () => {
   const ledger = await open();
-  await ledger.putItem({ kind: "settings", id: "auth", value: { mode: "magic" } }, 0);
-  await expect(loginModeOf(ledger)).rejects.toMatchObject({ code: "internal" });
+  await ledger.items.put({ kind: "settings", id: "auth", value: { mode: "magic" } }, 0);
+  await expect(loginModeOf(ledger.items)).rejects.toMatchObject({ code: "internal" });
 });

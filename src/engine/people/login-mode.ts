@@ -12,8 +12,8 @@ const KEY = { kind: "settings", id: "auth" } as const;
  * How people log in to the servers of this ledger; `none` if there was no server yet. Throws if the stored value cannot
  * be read.
  */
-export async function loginModeOf(store: Pick<KeyValueStore, "item">): Promise<LoginMode> {
-  return modeIn(await store.item(KEY.kind, KEY.id));
+export async function loginModeOf(store: Pick<KeyValueStore, "get">): Promise<LoginMode> {
+  return modeIn(await store.get(KEY.kind, KEY.id));
 }
 
 /**
@@ -21,12 +21,12 @@ export async function loginModeOf(store: Pick<KeyValueStore, "item">): Promise<L
  * `breakGlass` is set, so that a login is not lost by accident. On disk when it resolves.
  */
 export async function setLoginMode(
-  store: Pick<KeyValueStore, "item" | "putItem">,
+  store: Pick<KeyValueStore, "get" | "put">,
   mode: LoginMode,
   { breakGlass = false }: { readonly breakGlass?: boolean } = {},
 ): Promise<void> {
   for (;;) {
-    const item = await store.item(KEY.kind, KEY.id);
+    const item = await store.get(KEY.kind, KEY.id);
     const current = modeIn(item);
     if (current === mode) return;
     if (mode === "none" && !breakGlass) {
@@ -35,7 +35,7 @@ export async function setLoginMode(
         `This ledger requires a login (--auth ${current}). Use --auth ${current}, or --break-glass to remove the requirement.`,
       );
     }
-    if (await store.putItem({ ...KEY, value: { mode } }, item?.version ?? 0)) return;
+    if (await store.put({ ...KEY, value: { mode } }, item?.version ?? 0)) return;
   }
 }
 

@@ -90,5 +90,5 @@ async function lostIn(
 }
 
 async function hashAt(ledger: Ledger, session: string, n: number): Promise<string | undefined> {
-  return (await ledger.sessionLog(session, { after: n - 1, limit: 1 }))[0]?.hash;
+  return (await ledger.journal.sessionRows(session, { after: n - 1, limit: 1 }))[0]?.hash;
 }

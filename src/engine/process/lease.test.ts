@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createLedger } from "../../stores/index.ts";
 import { createIds } from "../common/ids.ts";
 import { ManualClock } from "../common/manual-clock.ts";
-import type { Ledger, Owner } from "../ledger/ledger.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Owner } from "../ledger/owners.ts";
 import { settle, type WatchedLedger, watch } from "../testing/execution.ts";
 import { Lease } from "./lease.ts";
 
@@ -42,7 +43,7 @@ async function othersLook(): Promise<void> {
 describe("holding a lease", () => {
   test("registers an owner that a person can find: host, process, last heartbeat", async () => {
     const owner = await lease.hold();
-    expect(await ledger.owner(owner)).toEqual({
+    expect(await ledger.owners.get(owner)).toEqual({
       id: owner,
       host: "machine-7",
       pid: 42,
@@ -57,10 +58,10 @@ describe("holding a lease", () => {
     const owner = await lease.hold();
     await clock.advance(LEASE_MS / 3 - 1);
     expect(await lease.hold()).toBe(owner);
-    expect(watched.count("beat")).toBe(1);
+    expect(watched.count("owners.beat")).toBe(1);
     await clock.advance(1);
     expect(await lease.hold()).toBe(owner);
-    expect(watched.count("beat")).toBe(2);
+    expect(watched.count("owners.beat")).toBe(2);
   });
 
   test("that was lost is never used again: the next lease has another owner", async () => {
@@ -69,15 +70,15 @@ describe("holding a lease", () => {
     await othersLook();
     const next = await lease.hold();
     expect(next).not.toBe(owner);
-    expect(await ledger.owner(owner)).toMatchObject({ alive: false });
-    expect(await ledger.owner(next)).toMatchObject({ alive: true });
+    expect(await ledger.owners.get(owner)).toMatchObject({ alive: false });
+    expect(await ledger.owners.get(next)).toMatchObject({ alive: true });
   });
 
   test("that expired and that nobody fenced is renewed", async () => {
     const owner = await lease.hold();
     await clock.advance(2 * LEASE_MS);
     expect(await lease.hold()).toBe(owner);
-    expect(await ledger.owner(owner)).toMatchObject({ alive: true });
+    expect(await ledger.owners.get(owner)).toMatchObject({ alive: true });
   });
 
   test("that the ledger refused is not used again", async () => {
@@ -102,7 +103,7 @@ describe("holding a lease", () => {
     // The second to ask learns of the loss long after the first has begun work under a new owner.
     const { promise: slow, resolve: answer } = Promise.withResolvers<void>();
     let beats = 0;
-    watched.intercept("beat", async (pass) => {
+    watched.intercept("owners.beat", async (pass) => {
       beats += 1;
       if (beats === 2) await slow;
       return pass();
@@ -123,7 +124,7 @@ describe("a lease is fresh", () => {
     clock.shiftWall(LEASE_MS);
     expect(lease.isFresh(owner)).toBe(false);
     expect(await lease.hold()).toBe(owner);
-    expect(watched.count("beat")).toBe(2);
+    expect(watched.count("owners.beat")).toBe(2);
   });
 
   test("not after the wall clock was set back: it no longer tells how long it has been", async () => {
@@ -159,7 +160,7 @@ describe("renewing", () => {
   });
 
   test("measures from before the statement, so that a slow answer shortens the lease", async () => {
-    watched.intercept("beat", async (pass) => {
+    watched.intercept("owners.beat", async (pass) => {
       const alive = await pass();
       await clock.advance(LEASE_MS / 3);
       return alive;
@@ -176,13 +177,13 @@ describe("heartbeats", () => {
     for (let beats = 1; beats <= 4; beats++) {
       await clock.advance(HEARTBEAT_MS);
       await settle(clock, 2);
-      expect(watched.count("beat")).toBe(1 + beats);
+      expect(watched.count("owners.beat")).toBe(1 + beats);
     }
-    expect(await ledger.owner(owner)).toMatchObject({ alive: true, lastBeatAt: clock.now() });
+    expect(await ledger.owners.get(owner)).toMatchObject({ alive: true, lastBeatAt: clock.now() });
     for (const release of releases) release();
     await clock.advance(10 * HEARTBEAT_MS);
     await settle(clock, 2);
-    expect(watched.count("beat")).toBe(5);
+    expect(watched.count("owners.beat")).toBe(5);
   });
 
   test("go on until the last one lets go, and letting go twice counts once", async () => {
@@ -193,28 +194,28 @@ describe("heartbeats", () => {
     first();
     await clock.advance(HEARTBEAT_MS);
     await settle(clock, 2);
-    expect(watched.count("beat")).toBe(2);
+    expect(watched.count("owners.beat")).toBe(2);
     second();
     await clock.advance(HEARTBEAT_MS);
     await settle(clock, 2);
-    expect(watched.count("beat")).toBe(2);
+    expect(watched.count("owners.beat")).toBe(2);
     lease.keep()();
     lease.keep();
     await clock.advance(HEARTBEAT_MS);
     await settle(clock, 2);
-    expect(watched.count("beat")).toBe(3);
+    expect(watched.count("owners.beat")).toBe(3);
   });
 
   test("that the ledger does not take are tried again at the next interval", async () => {
     const owner = await lease.hold();
     lease.keep();
-    watched.intercept("beat", () => Promise.reject(new Error("the disk is away")));
+    watched.intercept("owners.beat", () => Promise.reject(new Error("the disk is away")));
     await clock.advance(HEARTBEAT_MS);
     await settle(clock, 2);
-    watched.lift("beat");
+    watched.lift("owners.beat");
     await clock.advance(HEARTBEAT_MS);
     await settle(clock, 2);
-    expect(await ledger.owner(owner)).toMatchObject({ lastBeatAt: clock.now() });
+    expect(await ledger.owners.get(owner)).toMatchObject({ lastBeatAt: clock.now() });
   });
 
   test("are sent by the owner of the day", async () => {
@@ -224,7 +225,7 @@ describe("heartbeats", () => {
     const owner = await lease.hold();
     await clock.advance(HEARTBEAT_MS);
     await settle(clock, 2);
-    const beats = watched.calls.filter(({ method }) => method === "beat");
+    const beats = watched.calls.filter(({ method }) => method === "owners.beat");
     expect(beats.map(({ args: [by] }) => (by as Owner).id)).toEqual([lost, owner, owner]);
   });
 });
@@ -234,10 +235,10 @@ describe("retiring", () => {
     const owner = await lease.hold();
     lease.keep();
     await lease.retire();
-    expect(await ledger.owner(owner)).toMatchObject({ alive: false, leaseUntil: clock.now() });
+    expect(await ledger.owners.get(owner)).toMatchObject({ alive: false, leaseUntil: clock.now() });
     await clock.advance(HEARTBEAT_MS);
     await settle(clock, 2);
-    expect(watched.count("beat")).toBe(1);
+    expect(watched.count("owners.beat")).toBe(1);
     expect(await lease.renew(owner)).toBe(false);
   });
 
@@ -246,7 +247,7 @@ describe("retiring", () => {
     lease.keep();
     // Even before the ledger has heard of it.
     const { promise: slow, resolve: answer } = Promise.withResolvers<void>();
-    watched.intercept("retire", async (pass) => {
+    watched.intercept("owners.retire", async (pass) => {
       await slow;
       return pass();
     });
@@ -255,7 +256,7 @@ describe("retiring", () => {
     expect(await lease.renew(owner)).toBe(false);
     answer();
     await abandoned;
-    expect(await ledger.owner(owner)).toMatchObject({ alive: false, fenced: true });
+    expect(await ledger.owners.get(owner)).toMatchObject({ alive: false, fenced: true });
     let next: unknown;
     const held = (id: unknown): void => {
       next = id;
@@ -263,7 +264,7 @@ describe("retiring", () => {
     lease.hold().then(held, held);
     await clock.advance(LEASE_MS);
     await settle(clock, 2);
-    expect([next, watched.count("beat")]).toEqual([undefined, 1]);
+    expect([next, watched.count("owners.beat")]).toEqual([undefined, 1]);
   });
 
   test("writes nothing where no lease was ever taken", async () => {

@@ -120,7 +120,7 @@ export class Lease {
     const wasHeld = this.#beatAt !== NEVER;
     // First stop using it in this process; then tell the ledger.
     this.lost(id);
-    if (wasHeld) await this.#options.ledger.retire(id);
+    if (wasHeld) await this.#options.ledger.owners.retire(id);
   }
 
   /**
@@ -174,7 +174,7 @@ export class Lease {
     const { ledger, leaseMs } = this.#options;
     await this.#history.look();
     const { confirmed } = this.#history;
-    return ledger.beat(confirmed === undefined ? owner : { ...owner, history: confirmed }, leaseMs);
+    return ledger.owners.beat(confirmed === undefined ? owner : { ...owner, history: confirmed }, leaseMs);
   }
 
   // Calls are much shorter than heartbeat intervals, so heartbeats continue for up to one interval after the last call.

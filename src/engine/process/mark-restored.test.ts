@@ -52,7 +52,7 @@ test("what was approved and had not begun becomes unknown, and is not run by who
   expect(entered).toBe(0);
   expect(await callOf(approved)).toMatchObject({ status: "unknown", attempt: 0 });
   expect(await callOf(waits)).toMatchObject({ status: "waiting" });
-  const journal = await ledger.journal({ after: 0, limit: 99 });
+  const journal = await ledger.journal.records({ after: 0, limit: 99 });
   const record = journal.find(({ kind }) => kind === "call-unknown");
   expect(record?.body).toMatchObject({
     by: { id: "local:ops", kind: "local" },
@@ -71,7 +71,7 @@ test("a question that was open says that it may have been decided since, once, a
   expect(
     confirmation?.shown.why.filter((reason) => reason.startsWith("restored from a backup")),
   ).toHaveLength(1);
-  const kinds = (await ledger.journal({ after: 0, limit: 99 })).map(({ kind }) => kind);
+  const kinds = (await ledger.journal.records({ after: 0, limit: 99 })).map(({ kind }) => kind);
   expect(kinds.filter((kind) => kind === "confirmation-doubted")).toHaveLength(1);
   const host = new Engine({ ledger, clock });
   hostIn(host);

@@ -34,7 +34,7 @@ export async function markRestored(
 ): Promise<RestoreReport> {
   const total = { sessions: 0, calls: 0, waiting: 0 };
   for (let after = ""; ; ) {
-    const streams = await parts.ledger.streams(after, BATCH);
+    const streams = await parts.ledger.journal.streams(after, BATCH);
     const keys = streams.map(({ key }) => key);
     const [last] = keys.slice(-1);
     if (last === undefined) return total;

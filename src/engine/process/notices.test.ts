@@ -24,7 +24,7 @@ afterEach(() => ledger.close());
 
 function keeper(host = "one"): NoticeKeeper {
   const newId = createIds();
-  const options = { store: watched.ledger, now: () => clock.now(), newId: () => newId(clock.now()) };
+  const options = { store: watched.ledger.items, now: () => clock.now(), newId: () => newId(clock.now()) };
   return new NoticeKeeper({ ...options, host, pid: 7 });
 }
 
@@ -40,7 +40,7 @@ describe("a notice", () => {
     keeping.add(lost("s1"));
     keeping.add(lost("s2"));
     await keeping.store();
-    expect(await listNotices(ledger)).toEqual([
+    expect(await listNotices(ledger.items)).toEqual([
       {
         id: expect.any(String) as string,
         kind: "lost-commits",
@@ -60,14 +60,14 @@ describe("a notice", () => {
       keeping.add(moved);
       await keeping.store();
     }
-    expect(await listNotices(ledger)).toMatchObject([{ kind: "new-history", host: "one", count: 1 }]);
+    expect(await listNotices(ledger.items)).toMatchObject([{ kind: "new-history", host: "one", count: 1 }]);
   });
 
   test("is bounded, however many things were lost and however long their names are", async () => {
     const keeping = keeper();
     for (let n = 0; n < 5_000; n += 1) keeping.add(lost(`${n}-${"é".repeat(n === 0 ? 100_000 : 300)}`));
     await keeping.store();
-    const [notice] = await listNotices(ledger);
+    const [notice] = await listNotices(ledger.items);
     expect(notice?.count).toBe(5_000);
     expect(bytesOf(notice)).toBeLessThan(12_000);
   });
@@ -77,34 +77,36 @@ describe("a notice", () => {
     keeping.add(moved);
     await keeping.store();
     await clock.advance(30 * DAY_MS - 1);
-    expect(await listNotices(ledger)).toHaveLength(1);
+    expect(await listNotices(ledger.items)).toHaveLength(1);
     await clock.advance(1);
-    expect(await listNotices(ledger)).toEqual([]);
+    expect(await listNotices(ledger.items)).toEqual([]);
   });
 
   test("that could not be stored is stored the next time, once", async () => {
     const keeping = keeper();
     keeping.add(lost("s1"));
-    watched.intercept("putItem", () => Promise.reject(new Error("away")));
+    watched.intercept("items.put", () => Promise.reject(new Error("away")));
     await expect(keeping.store()).rejects.toThrow("away");
     // Stored, and the answer is lost.
-    watched.intercept("putItem", async (go) => {
+    watched.intercept("items.put", async (go) => {
       await go();
       throw new Error("cut");
     });
     await expect(keeping.store()).rejects.toThrow("cut");
-    watched.lift("putItem");
+    watched.lift("items.put");
     keeping.add(lost("s2"));
     await Promise.all([keeping.store(), keeping.store()]);
     await keeping.store();
-    const told = (await listNotices(ledger)).flatMap(({ details }) => details.map((one) => one["session"]));
+    const told = (await listNotices(ledger.items)).flatMap(({ details }) =>
+      details.map((one) => one["session"]),
+    );
     expect(told).toHaveLength(2);
     expect(new Set(told)).toEqual(new Set(["s1", "s2"]));
   });
 });
 
 async function sessions(): Promise<unknown[]> {
-  return (await listNotices(ledger)).map(({ details }) => details[0]?.["session"]);
+  return (await listNotices(ledger.items)).map(({ details }) => details[0]?.["session"]);
 }
 
 test("the newest 50 are kept, and those that nobody has acknowledged before the others", async () => {
@@ -114,8 +116,8 @@ test("the newest 50 are kept, and those that nobody has acknowledged before the 
     await keeping.store();
     await clock.advance(1_000);
     if (n !== 20) continue;
-    const [newest] = await listNotices(ledger);
-    await acknowledgeNotice(ledger, newest?.id ?? "", { by: "root", at: clock.now() });
+    const [newest] = await listNotices(ledger.items);
+    await acknowledgeNotice(ledger.items, newest?.id ?? "", { by: "root", at: clock.now() });
   }
   expect(await sessions()).toHaveLength(50);
   expect(await sessions()).not.toContain("20");
@@ -131,24 +133,24 @@ describe("acknowledging", () => {
     const keeping = keeper();
     keeping.add(moved);
     await keeping.store();
-    const [{ id } = { id: "" }] = await openNotices(ledger);
+    const [{ id } = { id: "" }] = await openNotices(ledger.items);
     const results = await Promise.all(
-      ["root", "max"].map((by) => acknowledgeNotice(ledger, id, { by, at: clock.now() })),
+      ["root", "max"].map((by) => acknowledgeNotice(ledger.items, id, { by, at: clock.now() })),
     );
     const by = results[0]?.acknowledged?.by;
     expect(results.map(({ acknowledged }) => acknowledged?.by)).toEqual([by, by]);
-    expect(await openNotices(ledger)).toEqual([]);
+    expect(await openNotices(ledger.items)).toEqual([]);
     const at = new Date(clock.now()).toISOString();
-    expect(await listNotices(ledger)).toMatchObject([{ id, acknowledged: { by, at } }]);
+    expect(await listNotices(ledger.items)).toMatchObject([{ id, acknowledged: { by, at } }]);
     // Noticed again by a process that was away: it is the same notice.
     const late = keeper("late");
     late.add(moved);
     await late.store();
-    expect(await openNotices(ledger)).toEqual([]);
+    expect(await openNotices(ledger.items)).toEqual([]);
   });
 
   test("what is not there is refused", async () => {
-    const tried = acknowledgeNotice(ledger, "no", { by: "root", at: 0 });
+    const tried = acknowledgeNotice(ledger.items, "no", { by: "root", at: 0 });
     await expect(tried).rejects.toMatchObject({ code: "unknown-notice" });
   });
 });

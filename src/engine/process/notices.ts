@@ -27,7 +27,7 @@ const KEPT_MS = 30 * 24 * 60 * 60_000;
 const MOST_DETAIL_BYTES = 8_192;
 const ID_LETTERS = 16;
 
-type Place = Pick<KeyValueStore, "item" | "items" | "putItem" | "removeItem">;
+type Place = Pick<KeyValueStore, "get" | "list" | "put" | "remove">;
 
 export interface NoticeKeeperOptions {
   readonly store: Place;
@@ -81,7 +81,7 @@ export class NoticeKeeper {
     for (const notice of this.#unstored) {
       const value = notice as unknown as JsonObject;
       // If it is already there, an earlier try whose answer was lost, or another process, stored it.
-      await store.putItem({ kind: KIND, id: notice.id, value, expiresAt: now() + KEPT_MS }, 0);
+      await store.put({ kind: KIND, id: notice.id, value, expiresAt: now() + KEPT_MS }, 0);
       this.#unstored = this.#unstored.filter((other) => other !== notice);
     }
     await dropOldest(store);
@@ -96,12 +96,12 @@ export class NoticeKeeper {
 }
 
 /** All stored notices, newest first. */
-export async function listNotices(store: Pick<KeyValueStore, "items">): Promise<readonly KeptNotice[]> {
+export async function listNotices(store: Pick<KeyValueStore, "list">): Promise<readonly KeptNotice[]> {
   return newestFirst(await allOf(store)).map(({ notice }) => notice);
 }
 
 /** The notices that nobody has acknowledged, newest first. */
-export async function openNotices(store: Pick<KeyValueStore, "items">): Promise<readonly KeptNotice[]> {
+export async function openNotices(store: Pick<KeyValueStore, "list">): Promise<readonly KeptNotice[]> {
   return (await listNotices(store)).filter(({ acknowledged }) => acknowledged === undefined);
 }
 
@@ -109,12 +109,12 @@ export async function openNotices(store: Pick<KeyValueStore, "items">): Promise<
  * Hides a notice from everybody and records who did it. The first acknowledgement is final. Throws `unknown-notice`.
  */
 export async function acknowledgeNotice(
-  store: Pick<KeyValueStore, "item" | "putItem">,
+  store: Pick<KeyValueStore, "get" | "put">,
   id: string,
   { by, at }: { readonly by: string; readonly at: number },
 ): Promise<KeptNotice> {
   for (;;) {
-    const item = await store.item(KIND, id);
+    const item = await store.get(KIND, id);
     const notice = item && readNotice(item.value);
     if (item === undefined || notice === undefined) {
       throw new CountersignError(
@@ -124,7 +124,7 @@ export async function acknowledgeNotice(
     }
     if (notice.acknowledged !== undefined) return notice;
     const done = { ...notice, acknowledged: { by, at: new Date(at).toISOString() } };
-    if (await store.putItem({ ...item, value: done }, item.version)) return done;
+    if (await store.put({ ...item, value: done }, item.version)) return done;
   }
 }
 
@@ -133,10 +133,10 @@ interface Stored {
   readonly notice: KeptNotice;
 }
 
-async function allOf(store: Pick<KeyValueStore, "items">): Promise<readonly Stored[]> {
+async function allOf(store: Pick<KeyValueStore, "list">): Promise<readonly Stored[]> {
   const found: Stored[] = [];
   for (let cursor: string | undefined; ; ) {
-    const { items, next } = await store.items(KIND, cursor === undefined ? {} : { cursor });
+    const { items, next } = await store.list(KIND, cursor === undefined ? {} : { cursor });
     for (const item of items) {
       const notice = readNotice(item.value);
       if (notice !== undefined) found.push({ item, notice });
@@ -150,7 +150,7 @@ async function allOf(store: Pick<KeyValueStore, "items">): Promise<readonly Stor
 async function dropOldest(store: Place): Promise<void> {
   const all = newestFirst(await allOf(store));
   const ranked = [...all.filter(isOpen), ...all.filter((stored) => !isOpen(stored))];
-  for (const { item } of ranked.slice(MOST_KEPT)) await store.removeItem(item);
+  for (const { item } of ranked.slice(MOST_KEPT)) await store.remove(item);
 }
 
 function isOpen({ notice }: Stored): boolean {

@@ -4,7 +4,8 @@ import { createLedger } from "../../stores/index.ts";
 import { ManualClock } from "../common/manual-clock.ts";
 import type { Engine } from "../engine.ts";
 import { finishFrame, partsOf, receiveMessage } from "../index.ts";
-import type { Commit, Ledger } from "../ledger/ledger.ts";
+import type { Commit } from "../ledger/commit.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import type { CallRecord, FrameRecord, JournalRecord } from "../ledger/records.ts";
 import {
   hostOf,
@@ -76,7 +77,7 @@ async function stored(tool: string): Promise<CallRecord> {
 }
 
 async function records(kind: string): Promise<readonly JournalRecord[]> {
-  return (await ledger.journal({ after: 0, limit: 500 })).filter((record) => record.kind === kind);
+  return (await ledger.journal.records({ after: 0, limit: 500 })).filter((record) => record.kind === kind);
 }
 
 describe("a call whose end the ledger lost, while its process continues with other work", () => {
@@ -147,7 +148,7 @@ describe("a claim that this process does not know of", () => {
     const long = await ledger.load({ session: { app: "gate:long", user: "gate", id: "long" } });
     const [running] = await ledger.calls([`${long?.session.key}.long`]);
     expect(running).toMatchObject({ status: "executing", attempt: 1 });
-    expect((await ledger.owner(running?.owner ?? ""))?.leaseUntil).toBeGreaterThan(clock.now());
+    expect((await ledger.owners.get(running?.owner ?? ""))?.leaseUntil).toBeGreaterThan(clock.now());
   });
 
   test("is claimed and run again if that may be repeated", async () => {
@@ -231,12 +232,12 @@ test("a ledger that does not answer the look keeps no beat waiting, and the next
   await until(clock, () => watched.count("commit") >= 3);
   const { promise: away, reject } = Promise.withResolvers<never>();
   away.catch(() => {});
-  watched.intercept("held", () => away);
-  const before = watched.count("beat");
+  watched.intercept("owners.held", () => away);
+  const before = watched.count("owners.beat");
   await beats(3);
-  expect(watched.count("beat")).toBe(before + 3);
+  expect(watched.count("owners.beat")).toBe(before + 3);
   reject(new Error("away"));
-  watched.lift("held");
+  watched.lift("owners.held");
   await beats(3);
   expect(await stored("pay")).toMatchObject({ status: "succeeded" });
 });

@@ -63,7 +63,7 @@ export class Reconciler {
     this.#mayHaveLostAny = true;
     try {
       // Every record names the newest checkpoint that is known here.
-      this.#parts.knownSeal.k = (await this.#parts.ledger.lastCheckpoint())?.k ?? 0;
+      this.#parts.knownSeal.k = (await this.#parts.ledger.journal.lastCheckpoint())?.k ?? 0;
       await assertClaims(this.#parts, this.#executions, this.#notify);
     } finally {
       // Claims do not wait for this; what is not stored now is stored at a later check.
@@ -109,7 +109,7 @@ export class Reconciler {
   async #longIdle(owner: string): Promise<readonly Held[]> {
     const { clock, ledger, settings } = this.#parts;
     const askedAt = clock.monotonic();
-    const idle = listed(await ledger.held(owner)).filter(({ id }) => this.#isIdle(id));
+    const idle = listed(await ledger.owners.held(owner)).filter(({ id }) => this.#isIdle(id));
     const before = this.#idle;
     const now = clock.monotonic();
     this.#idle = new Map(idle.map((held) => [keyOf(held), before.get(keyOf(held)) ?? now]));

@@ -53,7 +53,7 @@ async function stored(): Promise<CallRecord> {
 }
 
 async function records(kind: string): Promise<readonly JournalRecord[]> {
-  return (await ledger.journal({ after: 0, limit: 500 })).filter((record) => record.kind === kind);
+  return (await ledger.journal.records({ after: 0, limit: 500 })).filter((record) => record.kind === kind);
 }
 
 /** Starts the tool in a process that dies inside its body. Resolves once the body was entered. */
@@ -112,7 +112,7 @@ describe("a call whose process is gone", () => {
     const call = await stored();
     expect(call).toMatchObject({ status: "unknown", attempt: 1 });
     expect((await ledger.unknownCalls()).items).toEqual([call]);
-    expect(await ledger.owner(call.owner ?? "")).toMatchObject({ alive: false, pid: process.pid });
+    expect(await ledger.owners.get(call.owner ?? "")).toMatchObject({ alive: false, pid: process.pid });
     const [record] = await records("call-unknown");
     expect(record?.body).toMatchObject({ call: call.id, attempt: 1, owner: call.owner });
     // However often anyone looks, and however long it takes.
@@ -258,7 +258,7 @@ describe("a call whose process is gone", () => {
   test("is handed over at once when its process retires instead of dying", async () => {
     const retiring = new Engine({ ledger, clock });
     const owner = await claimAndLeave(retiring);
-    await ledger.retire(owner);
+    await ledger.owners.retire(owner);
     survivor.gate("tool", { idempotent: true }, async (_args, { attempt }) => attempt);
     await survivor.work({ once: true });
     expect(await stored()).toMatchObject({ status: "succeeded", result: 2 });

@@ -92,7 +92,7 @@ async function isFree(parts: EngineParts, frame: FrameRecord, own?: IdleOwner): 
 
 // Only a fenced owner has lost its work for good; an owner that is merely late may still renew its lease.
 async function isHeld(parts: EngineParts, { owner: id }: { readonly owner?: string }): Promise<boolean> {
-  const owner = id === undefined ? undefined : await parts.ledger.owner(id);
+  const owner = id === undefined ? undefined : await parts.ledger.owners.get(id);
   return owner?.fenced === false;
 }
 

@@ -3,7 +3,8 @@ import { createLedger } from "../../stores/index.ts";
 import { ManualClock } from "../common/manual-clock.ts";
 import { Engine } from "../engine.ts";
 import { finishFrame, partsOf, receiveMessage, recordTurn } from "../index.ts";
-import type { Commit, CommitOutcome, Ledger } from "../ledger/ledger.ts";
+import type { Commit, CommitOutcome } from "../ledger/commit.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import type { CallRecord, FrameRecord } from "../ledger/records.ts";
 import {
   hostOf,
@@ -48,10 +49,10 @@ afterEach(async () => {
 /** Judges claims as PostgreSQL does: by what the owner has confirmed, and when. */
 function onServer(isLost: (commit: Commit) => boolean = () => false): void {
   let confirmed: string | undefined;
-  watched.intercept("history", () =>
+  watched.intercept("owners.history", () =>
     Promise.resolve({ id: server.history, claimsInMs: Math.max(0, server.claimsFrom - clock.now()) }),
   );
-  watched.intercept("beat", (go, [owner]) => {
+  watched.intercept("owners.beat", (go, [owner]) => {
     ({ history: confirmed } = owner as { history?: string });
     return go();
   });
@@ -149,7 +150,7 @@ describe("after a failover", () => {
     promote();
     await pass(HEARTBEAT_MS + 100);
     expect(await stored()).toMatchObject({ status: "unknown", attempt: 1 });
-    const journal = await ledger.journal({ after: 0, limit: 500 });
+    const journal = await ledger.journal.records({ after: 0, limit: 500 });
     const unknown = journal.find(({ kind }) => kind === "call-unknown");
     expect(unknown?.body).toMatchObject({
       outcome: "succeeded",
@@ -243,7 +244,7 @@ describe("after a failover", () => {
 
   test("claims are asserted before it is told what was lost: nobody waits longer than a lease for them", async () => {
     await loseClaim(() => new Promise(() => {}));
-    watched.intercept("chain", () => new Promise(() => {}));
+    watched.intercept("journal.sessionRecords", () => new Promise(() => {}));
     promote();
     await pass(HEARTBEAT_MS + 100);
     expect(await stored()).toMatchObject({ status: "unknown", attempt: 1 });
@@ -252,7 +253,7 @@ describe("after a failover", () => {
   test("many claims that the ledger has are compared in a few statements", async () => {
     const pay = engine.gate("pay", {}, async () => "paid");
     for (let place = 0; place < 40; place += 1) await pay({}, { key: `k${place}`, by: ana });
-    watched.intercept("sessionLog", () => new Promise(() => {}));
+    watched.intercept("journal.sessionRows", () => new Promise(() => {}));
     promote();
     const before = watched.count("load") + watched.count("calls");
     await pass(HEARTBEAT_MS + 100);
@@ -323,7 +324,7 @@ describe("after a failover", () => {
     const onNotice = ({ kind }: LedgerNotice): unknown => told.push(kind);
     const { engine: idle, watched: eyes } = killableEngine(ledger, clock, { onNotice });
     let history = "1";
-    eyes.intercept("history", () => Promise.resolve({ id: history, claimsInMs: 0 }));
+    eyes.intercept("owners.history", () => Promise.resolve({ id: history, claimsInMs: 0 }));
     const pay = idle.gate("pay", { requireConfirmation: true }, async () => "paid");
     pay({}, { key: "k", by: ana }).catch(() => {});
     await until(clock, async () => (await openQuestion()) !== "");
@@ -372,15 +373,15 @@ test("commits that the ledger lost are reported: which session, and what they we
 });
 
 test("notices are stored too, also if the ledger is unreachable at first", async () => {
-  watched.intercept("putItem", () => Promise.reject(new Error("away")));
+  watched.intercept("items.put", () => Promise.reject(new Error("away")));
   await loseClaim(() => new Promise(() => {}));
   promote();
   await pass(HEARTBEAT_MS + 100);
   expect(notices.map(({ kind }) => kind)).toContain("lost-claim");
-  expect(await listNotices(ledger)).toEqual([]);
-  watched.lift("putItem");
+  expect(await listNotices(ledger.items)).toEqual([]);
+  watched.lift("items.put");
   await pass(2 * HEARTBEAT_MS);
-  const kept = await listNotices(ledger);
+  const kept = await listNotices(ledger.items);
   expect(new Set(kept.map(({ kind }) => kind))).toEqual(new Set(notices.map(({ kind }) => kind)));
   expect(kept.find(({ kind }) => kind === "lost-claim")?.details).toMatchObject([{ tool: "pay" }]);
   expect(kept.every(({ pid }) => pid === process.pid)).toBe(true);

@@ -51,7 +51,7 @@ export class History {
   /** Asks the ledger which history it is on. A new one is compared in the background. */
   async look(): Promise<void> {
     const { ledger, clock, leaseMs } = this.#options;
-    const { id, claimsInMs }: LedgerHistory = await ledger.history(leaseMs);
+    const { id, claimsInMs }: LedgerHistory = await ledger.owners.history(leaseMs);
     this.#claimsAt = claimsInMs <= 0 ? Number.NEGATIVE_INFINITY : clock.monotonic() + claimsInMs;
     this.#current = id;
     // A process that has just started knows nothing that could have been lost.

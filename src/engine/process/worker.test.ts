@@ -284,13 +284,13 @@ describe("a worker", () => {
   test("seals the journal now and then, and not at every look", async () => {
     await open("a");
     await work({ sealMs: 5_000 });
-    expect(await ledger.lastCheckpoint()).toMatchObject({ k: 1, count: 1 });
+    expect(await ledger.journal.lastCheckpoint()).toMatchObject({ k: 1, count: 1 });
     await open("b");
     await quiet();
-    expect(await ledger.lastCheckpoint()).toMatchObject({ k: 1 });
+    expect(await ledger.journal.lastCheckpoint()).toMatchObject({ k: 1 });
     await clock.advance(5_000);
     await quiet();
-    expect(await ledger.lastCheckpoint()).toMatchObject({ k: 2, count: 2 });
+    expect(await ledger.journal.lastCheckpoint()).toMatchObject({ k: 2, count: 2 });
   });
 
   test("that is stopped takes no new work, and lets running calls continue", async () => {

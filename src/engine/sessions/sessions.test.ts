@@ -185,7 +185,7 @@ describe("deleting a session", () => {
     expect(closed.find(({ status }) => status === "denied")?.votes).toMatchObject([
       { confirmed: false, by: ana },
     ]);
-    const last = (await ledger.chain(key, { after: 0, limit: 100 })).at(-1);
+    const last = (await ledger.journal.sessionRecords(key, { after: 0, limit: 100 })).at(-1);
     expect(last).toMatchObject({ kind: "session-deleted", body: { by: "bob", erased: 9 } });
   });
 

@@ -1,10 +1,9 @@
 import type { JsonObject, StoredEvent } from "../../protocol/index.ts";
 import { sessionOf } from "../common/index.ts";
 import type { HostedApp } from "../host.ts";
+import type { Journal, Outbox } from "../journal/index.ts";
 import type {
   CallRecord,
-  ChainHead,
-  CheckpointRecord,
   Commit,
   CommitOutcome,
   ConfirmationFilter,
@@ -13,23 +12,16 @@ import type {
   DueWork,
   EventRange,
   FrameRecord,
-  HeldWork,
-  JournalRange,
-  JournalRecord,
+  KeyValueStore,
   Ledger,
-  LedgerHistory,
   ListRequest,
-  LogRow,
   Memo,
-  Owner,
-  OwnerState,
+  Owners,
   Page,
   PageRequest,
-  SealedUpon,
   SessionRecord,
   Snapshot,
   StepRecord,
-  StoredItem,
   Target,
   UnknownCallsRequest,
 } from "../ledger/index.ts";
@@ -37,17 +29,19 @@ import { isAnswered, isFrameOver } from "../lifecycle/index.ts";
 import { applyCommit, type Changed } from "./apply-commit.ts";
 import type { SessionDocument } from "./document.ts";
 import { DocumentCache } from "./document-cache.ts";
+import { StoredItems } from "./items.ts";
+import { StoredJournal } from "./journal.ts";
 import { listConfirmations } from "./list-confirmations.ts";
 import { StoredOutbox } from "./outbox.ts";
+import { StoredOwners } from "./owners.ts";
 import { afterOf, limitOf, toPage } from "./pages.ts";
-import { readLastRecord, readRecords, readSessionRecords } from "./records.ts";
 import { SessionRows } from "./rows.ts";
 import { readEvents, readFirstEvents } from "./session-events.ts";
 import { snapshotOf, toSession, toSnapshot } from "./snapshot.ts";
 import type { LoadedDocument, Store, StoreCommit } from "./store.ts";
 import { listUnknownCalls } from "./unknown-calls.ts";
 import { WordIndex } from "./word-index.ts";
-import { readDue, readHeld } from "./work.ts";
+import { readDue } from "./work.ts";
 
 /** What the documents may take that are kept in this process. */
 const CACHED_BYTES = 2_000_000;
@@ -57,12 +51,18 @@ const PAGE = 200;
 export class DocumentLedger implements Ledger {
   readonly #store: Store;
   readonly #cache = new DocumentCache(CACHED_BYTES);
-  readonly #outbox: StoredOutbox;
+  readonly items: KeyValueStore;
+  readonly owners: Owners;
+  readonly journal: Journal;
+  readonly outbox: Outbox;
   readonly #words: WordIndex;
 
   constructor(store: Store) {
     this.#store = store;
-    this.#outbox = new StoredOutbox(store);
+    this.items = new StoredItems(store);
+    this.owners = new StoredOwners(store);
+    this.journal = new StoredJournal(store);
+    this.outbox = new StoredOutbox(store, this.journal);
     this.#words = new WordIndex(store);
   }
 
@@ -213,26 +213,6 @@ export class DocumentLedger implements Ledger {
     return { principal, route, key, requestDigest, response, expiresAt: item.expiresAt ?? 0 };
   }
 
-  beat(owner: Owner, leaseMs: number): Promise<boolean> {
-    return this.#store.beat(owner, leaseMs);
-  }
-
-  history(leaseMs: number): Promise<LedgerHistory> {
-    return this.#store.history(leaseMs);
-  }
-
-  retire(owner: string): Promise<void> {
-    return this.#store.retire(owner);
-  }
-
-  owner(id: string): Promise<OwnerState | undefined> {
-    return this.#store.owner(id);
-  }
-
-  held(owner: string): Promise<HeldWork> {
-    return readHeld(this.#store, owner);
-  }
-
   due(hosted: readonly HostedApp[], limit: number, after?: DuePlace): Promise<DueWork> {
     return readDue(this.#store, hosted, { limit, after });
   }
@@ -253,46 +233,6 @@ export class DocumentLedger implements Ledger {
       .sort();
   }
 
-  log(range: JournalRange): Promise<readonly LogRow[]> {
-    return this.#store.log(range);
-  }
-
-  sessionLog(session: string, range: JournalRange): Promise<readonly LogRow[]> {
-    return this.#store.sessionLog(session, range);
-  }
-
-  journal(range: JournalRange & { readonly until?: number }): Promise<readonly JournalRecord[]> {
-    return readRecords(this.#store, range);
-  }
-
-  lastRecord(): Promise<JournalRecord | undefined> {
-    return readLastRecord(this.#store);
-  }
-
-  chain(stream: string, range: JournalRange): Promise<readonly JournalRecord[]> {
-    return readSessionRecords(this.#store, stream, range);
-  }
-
-  async streams(
-    after: string,
-    limit: number,
-  ): Promise<readonly { readonly key: string; readonly chain: ChainHead }[]> {
-    const found = await this.#store.documents({ afterKey: after, limit });
-    return found.map(({ key, document }) => ({ key, chain: document.head.chain }));
-  }
-
-  checkpoints(after: number, limit: number): Promise<readonly CheckpointRecord[]> {
-    return this.#store.checkpoints({ after, limit });
-  }
-
-  async lastCheckpoint(): Promise<CheckpointRecord | undefined> {
-    return (await this.#store.checkpoints("last"))[0];
-  }
-
-  seal(checkpoint: CheckpointRecord, upon?: SealedUpon): Promise<boolean> {
-    return this.#store.seal(checkpoint, upon);
-  }
-
   async idleSessions(before: number, limit: number): Promise<readonly string[]> {
     const found: string[] = [];
     for (let after = ""; ; ) {
@@ -303,43 +243,6 @@ export class DocumentLedger implements Ledger {
       after = last.key;
     }
   }
-
-  async pin(name: string, value: string): Promise<string> {
-    await this.#store.change({ items: [{ kind: "pin", id: name, value, read: 0 }] });
-    return (await this.#store.items([{ kind: "pin", id: name }]))[0]?.value as string;
-  }
-
-  async item(kind: string, id: string): Promise<StoredItem | undefined> {
-    return (await this.#store.items([{ kind, id }]))[0];
-  }
-
-  async items(kind: string, page?: PageRequest): Promise<Page<StoredItem>> {
-    const limit = limitOf(page);
-    const [after = ""] = afterOf(page, [""]);
-    const found = await this.#store.itemsOf(kind, { after, limit: limit + 1 });
-    return toPage(found, limit, ({ id }) => [id]);
-  }
-
-  putItem({ kind, id, value, expiresAt }: Omit<StoredItem, "version">, read: number): Promise<boolean> {
-    return this.#store.change({
-      items: [{ kind, id, value, read, ...(expiresAt === undefined ? {} : { expiresAt }) }],
-    });
-  }
-
-  removeItem({ kind, id, version }: Pick<StoredItem, "kind" | "id" | "version">): Promise<boolean> {
-    return this.#store.change({ items: [{ kind, id, read: version }] });
-  }
-
-  readonly channelPlace: Ledger["channelPlace"] = (channel) => this.#outbox.channelPlace(channel);
-  readonly enqueue: Ledger["enqueue"] = (batch) => this.#outbox.enqueue(batch);
-  readonly takeDeliveries: Ledger["takeDeliveries"] = (channel, take) =>
-    this.#outbox.takeDeliveries(channel, take);
-  readonly endDelivery: Ledger["endDelivery"] = (attempt, end) => this.#outbox.endDelivery(attempt, end);
-  readonly nextDeliveryAt: Ledger["nextDeliveryAt"] = (channel) => this.#outbox.nextDeliveryAt(channel);
-  readonly deadDeliveries: Ledger["deadDeliveries"] = (page) => this.#outbox.deadDeliveries(page);
-  readonly deadDelivery: Ledger["deadDelivery"] = (channel, seq) => this.#outbox.deadDelivery(channel, seq);
-  readonly reviveDelivery: Ledger["reviveDelivery"] = (channel, seq) =>
-    this.#outbox.reviveDelivery(channel, seq);
 
   async tidy(): Promise<void> {
     await this.#store.tidy();

@@ -1,7 +1,6 @@
-import type { Delivery, DeliveryEnd, Outbox } from "../journal/index.ts";
+import type { Delivery, DeliveryEnd, Journal, Outbox } from "../journal/index.ts";
 import type { Page, PageRequest, StoredItem } from "../ledger/index.ts";
 import { afterOf, limitOf, toPage } from "./pages.ts";
-import { readLastRecord } from "./records.ts";
 import type { Entry, Store, StoreChange } from "./store.ts";
 
 const CHANNEL = "channel";
@@ -21,16 +20,18 @@ interface Kept {
 /** The outbox, on what a store keeps outside of sessions. */
 export class StoredOutbox implements Outbox {
   readonly #store: Store;
+  readonly #journal: Journal;
 
-  constructor(store: Store) {
+  constructor(store: Store, journal: Journal) {
     this.#store = store;
+    this.#journal = journal;
   }
 
   async channelPlace(channel: string): Promise<number> {
     const known = await this.#channel(channel);
     if (known !== undefined) return known.value as number;
     // It begins at the end of the journal.
-    const value = (await readLastRecord(this.#store))?.seq ?? 0;
+    const value = (await this.#journal.lastRecord())?.seq ?? 0;
     await this.#store.change({ items: [{ kind: CHANNEL, id: channel, value, read: 0 }] });
     return (await this.#channel(channel))?.value as number;
   }

@@ -1,4 +1,5 @@
-import type { JournalRange, JournalRecord } from "../ledger/index.ts";
+import type { JournalRange } from "../journal/index.ts";
+import type { JournalRecord } from "../ledger/index.ts";
 
 /** Records up to a number of them and of bytes, and one at least. */
 export class RecordPage {

@@ -1,4 +1,5 @@
 import type { JsonValue } from "../../protocol/index.ts";
+import type { SealedUpon } from "../journal/index.ts";
 import type {
   CheckpointRecord,
   CommitOutcome,
@@ -6,7 +7,6 @@ import type {
   LogRow,
   Owner,
   OwnerState,
-  SealedUpon,
   SessionName,
   StoredItem,
 } from "../ledger/index.ts";

@@ -1,5 +1,5 @@
 import type { HostedApp } from "../host.ts";
-import type { DuePlace, DueWork, HeldWork } from "../ledger/index.ts";
+import type { DuePlace, DueWork } from "../ledger/index.ts";
 import { NO_DEADLINE } from "./entries.ts";
 import type { Entry, EntryQuery, LostQuery, Store } from "./store.ts";
 
@@ -99,19 +99,6 @@ function placeBehind(
 
 function byId(a: Entry, b: Entry): number {
   return a.id < b.id ? -1 : 1;
-}
-
-/** What an owner holds. */
-export async function readHeld(store: Store, owner: string): Promise<HeldWork> {
-  const page = { value: owner, limit: Number.MAX_SAFE_INTEGER };
-  const [calls = [], frames = []] = await store.entries([
-    { facet: "held call", ...page },
-    { facet: "held frame", ...page },
-  ]);
-  return {
-    calls: calls.map(({ id, sort }) => ({ id, attempt: sort })),
-    frames: frames.map(({ id, sort }) => ({ id, turn: sort })),
-  };
 }
 
 function idsOf(entries: readonly Entry[]): readonly string[] {

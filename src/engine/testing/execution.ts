@@ -10,8 +10,12 @@ import type { FrameRecord } from "../ledger/records.ts";
 import { oneApproval } from "../people/index.ts";
 import type { CallPlan, MessageInput, PlannedCall } from "../sessions/turns.ts";
 
-/** The name of every method of a ledger. */
-export type LedgerMethod = Exclude<keyof Ledger, "digestKey" | "now">;
+type LedgerPart = "items" | "owners" | "journal" | "outbox";
+
+/** The name of every method of a ledger; `owners.beat` for those of its parts. */
+export type LedgerMethod =
+  | Exclude<keyof Ledger, LedgerPart | "digestKey" | "now" | "gapless" | "volatile">
+  | { [P in LedgerPart]: `${P}.${keyof Ledger[P] & string}` }[LedgerPart];
 
 /** A ledger that is watched: how often each method was called, with what, and a way to stand in between. */
 export interface WatchedLedger {
@@ -28,26 +32,31 @@ export interface WatchedLedger {
   readonly cut: () => void;
 }
 
+const PARTS: ReadonlySet<string> = new Set<LedgerPart>(["items", "owners", "journal", "outbox"]);
+
 /** Wraps a real ledger so that a test can watch its calls and make them fail. */
 export function watch(real: Ledger): WatchedLedger {
   const calls: { method: LedgerMethod; args: readonly unknown[] }[] = [];
   const stands = new Map<LedgerMethod, (pass: () => Promise<unknown>, args: readonly unknown[]) => unknown>();
   let isCut = false;
-  const ledger = new Proxy(real, {
-    get(target, property) {
-      // It may be made to lose what it has, whatever is below it.
-      if (property === "volatile") return false;
-      const value: unknown = Reflect.get(target, property, target);
-      if (typeof value !== "function") return value;
-      const method = property as LedgerMethod;
-      return (...args: readonly unknown[]): unknown => {
-        if (isCut) return method === "onChange" ? () => {} : new Promise(() => {});
-        calls.push({ method, args });
-        const pass = (): Promise<unknown> => Reflect.apply(value, target, args) as Promise<unknown>;
-        return (stands.get(method) ?? ((go) => go()))(pass, args);
-      };
-    },
-  });
+  const through = <T extends object>(part: T, prefix: string): T =>
+    new Proxy(part, {
+      get(target, property) {
+        // It may be made to lose what it has, whatever is below it.
+        if (property === "volatile") return false;
+        const value: unknown = Reflect.get(target, property, target);
+        const method = `${prefix}${String(property)}` as LedgerMethod;
+        if (typeof value !== "function")
+          return PARTS.has(method) ? through(value as object, `${method}.`) : value;
+        return (...args: readonly unknown[]): unknown => {
+          if (isCut) return method === "onChange" ? () => {} : new Promise(() => {});
+          calls.push({ method, args });
+          const pass = (): Promise<unknown> => Reflect.apply(value, target, args) as Promise<unknown>;
+          return (stands.get(method) ?? ((go) => go()))(pass, args);
+        };
+      },
+    });
+  const ledger = through(real, "");
   return {
     ledger,
     calls,

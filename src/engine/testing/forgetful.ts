@@ -1,4 +1,4 @@
-import type { Commit } from "../ledger/ledger.ts";
+import type { Commit } from "../ledger/commit.ts";
 import type { WatchedLedger } from "./execution.ts";
 
 /** The next commit that this is said of is acknowledged, and then gone: the database lost it before it was safe. */

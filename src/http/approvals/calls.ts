@@ -69,10 +69,10 @@ export async function showCall(
 
 /** The process that holds the claim on the call, for the person who must find out what it did. */
 export async function ownerOf(
-  ledger: Pick<Ledger, "owner">,
+  ledger: Pick<Ledger, "owners">,
   { owner }: Pick<CallRecord, "owner">,
 ): Promise<{ readonly owner?: CallOwner }> {
-  const state = owner === undefined ? undefined : await ledger.owner(owner);
+  const state = owner === undefined ? undefined : await ledger.owners.get(owner);
   if (state === undefined) return {};
   const { host, pid, lastBeatAt, alive } = state;
   return { owner: { host, pid, lastBeatAt: iso(lastBeatAt), alive } };

@@ -49,8 +49,8 @@ export async function listAudit(
   for (let reads = 0; reads < scope.mostReads && !page.isFull; reads += 1) {
     const records =
       scope.stream === undefined
-        ? await ledger.journal({ after: page.after, ...READ })
-        : await ledger.chain(scope.stream, { after: n, ...READ });
+        ? await ledger.journal.records({ after: page.after, ...READ })
+        : await ledger.journal.sessionRecords(scope.stream, { after: n, ...READ });
     const last = records.at(-1);
     if (last === undefined) return { items: page.items };
     n = last.n;

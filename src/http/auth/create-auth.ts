@@ -1,4 +1,4 @@
-import { type KeyValueStore, type LoginMode, setLoginMode } from "../../engine/index.ts";
+import { type Ledger, type LoginMode, setLoginMode } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import { type Scope, USUAL_SCOPES } from "../scopes.ts";
 import type { Auth } from "./auth.ts";
@@ -40,7 +40,7 @@ export interface OidcOptions extends ClaimNames {
 export interface AuthOptions {
   readonly mode: LoginMode;
   /** Stores tokens, logins and links, so that every server of this ledger knows them. */
-  readonly ledger: KeyValueStore;
+  readonly ledger: Pick<Ledger, "items">;
   /** The public URL of this server, including its base path. */
   readonly publicUrl?: string;
   /** For the mode `oidc`. */
@@ -63,9 +63,9 @@ export async function createAuth({
 }: AuthOptions): Promise<Auth> {
   if (mode === "none") return noAuth;
   // Stored, so that the command line and other servers of this ledger do not bypass the login.
-  await setLoginMode(ledger, mode);
-  const tokens = new Tokens(ledger, now);
-  const logins = new Logins(ledger, now);
+  await setLoginMode(ledger.items, mode);
+  const tokens = new Tokens(ledger.items, now);
+  const logins = new Logins(ledger.items, now);
   const readers: BearerReader[] = [(credential) => tokens.read(credential)];
   let browserLogin: OidcLogin | undefined;
   if (mode === "oidc") {
@@ -115,7 +115,11 @@ function loginAt(
     ledger,
     publicUrl,
     now,
-  }: { readonly ledger: KeyValueStore; readonly publicUrl: string | undefined; readonly now: () => number },
+  }: {
+    readonly ledger: Pick<Ledger, "items">;
+    readonly publicUrl: string | undefined;
+    readonly now: () => number;
+  },
 ): OidcLogin | undefined {
   if (client === undefined) return undefined;
   if (publicUrl === undefined) throw invalid("publicUrl", "Browser login with OIDC needs `publicUrl`.");
@@ -125,7 +129,7 @@ function loginAt(
   }
   const maxAgeMs = loginMaxAgeMs ?? HOUR_MS;
   const returnTo = `${publicUrl.replace(/\/+$/, "")}/auth/callback`;
-  return new OidcLogin({ store: ledger, issuer, client, returnTo, claims, scopes, maxAgeMs, now });
+  return new OidcLogin({ store: ledger.items, issuer, client, returnTo, claims, scopes, maxAgeMs, now });
 }
 
 function invalid(field: string, message: string): CountersignError {

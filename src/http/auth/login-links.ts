@@ -1,4 +1,4 @@
-import type { KeyValueStore, Principal } from "../../engine/index.ts";
+import type { Ledger, Principal } from "../../engine/index.ts";
 import { SCOPES } from "../scopes.ts";
 import { hashSecret, newSecret } from "./secrets.ts";
 
@@ -7,7 +7,7 @@ const GOOD_FOR_MS = 60 * 60 * 1000;
 
 /** Options of {@link createLoginLink}. */
 export interface LoginLinkOptions {
-  readonly ledger: KeyValueStore;
+  readonly ledger: Pick<Ledger, "items">;
   /** The public URL of this server, including its base path. */
   readonly publicUrl: string;
   /** The person that the link logs in, as `local:<os user>`. */
@@ -26,14 +26,20 @@ export async function createLoginLink({
   now = Date.now,
 }: LoginLinkOptions): Promise<string> {
   const secret = newSecret();
-  await ledger.putItem({ kind: KIND, id: idOf(secret), value: { user }, expiresAt: now() + GOOD_FOR_MS }, 0);
+  await ledger.items.put(
+    { kind: KIND, id: idOf(secret), value: { user }, expiresAt: now() + GOOD_FOR_MS },
+    0,
+  );
   return `${publicUrl.replace(/\/+$/, "")}/auth/login#${secret}`;
 }
 
 /** Uses up a link. If several requests race, only one succeeds. */
-export async function takeLoginLink(ledger: KeyValueStore, secret: string): Promise<Principal | undefined> {
-  const item = await ledger.item(KIND, idOf(secret));
-  if (item === undefined || !(await ledger.removeItem(item))) return undefined;
+export async function takeLoginLink(
+  ledger: Pick<Ledger, "items">,
+  secret: string,
+): Promise<Principal | undefined> {
+  const item = await ledger.items.get(KIND, idOf(secret));
+  if (item === undefined || !(await ledger.items.remove(item))) return undefined;
   const { user } = item.value as { readonly user: string };
   return { id: user, kind: "local", roles: [], scopes: SCOPES, authenticated: true };
 }

@@ -18,8 +18,8 @@ async function open(): Promise<{
   const clock = new ManualClock();
   const ledger = await createLedger("memory:", { clock });
   onTestFinished(() => ledger.close());
-  const tokens = new Tokens(ledger, () => clock.now());
-  return { logins: new Logins(ledger, () => clock.now()), tokens, clock, ledger };
+  const tokens = new Tokens(ledger.items, () => clock.now());
+  return { logins: new Logins(ledger.items, () => clock.now()), tokens, clock, ledger };
 }
 
 test("a login is known by its cookie and its proof, which are nowhere on the ledger", async () => {
@@ -28,7 +28,7 @@ test("a login is known by its cookie and its proof, which are nowhere on the led
   const { cookie, proof } = secrets;
   for (const secret of [cookie, proof]) {
     expect(Buffer.from(secret, "base64url")).toHaveLength(32);
-    expect(JSON.stringify(await ledger.items("login"))).not.toContain(secret);
+    expect(JSON.stringify(await ledger.items.list("login"))).not.toContain(secret);
   }
   expect(await logins.find(secrets)).toEqual(ANA);
   for (const other of ["", `${cookie}x`, "x".repeat(43), proof])
@@ -67,7 +67,7 @@ test("a busy page costs a write an hour", async () => {
     await clock.advance(60_000);
     await logins.find(cookie);
   }
-  expect((await ledger.items("login")).items[0]?.version).toBe(3);
+  expect((await ledger.items.list("login")).items[0]?.version).toBe(3);
 });
 
 test("a login lasts no longer than what proved it", async () => {
@@ -95,7 +95,7 @@ test("a login that is listed can be ended, while it is used too", async () => {
   await Promise.all([logins.find(one), logins.revoke(id ?? ""), logins.find(one)]);
   expect(await logins.find(one)).toBeUndefined();
   expect(await logins.find(other)).toEqual(ANA);
-  expect((await ledger.items("login")).items).toHaveLength(1);
+  expect((await ledger.items.list("login")).items).toHaveLength(1);
   expect(await logins.revoke(id ?? "")).toBeUndefined();
 });
 

@@ -78,7 +78,7 @@ export class Logins {
       ...(token === undefined ? {} : { token }),
     };
     const expiresAt = Math.min(now + IDLE_MS, until);
-    await this.#store.putItem(
+    await this.#store.put(
       { kind: KIND, id: idOf(cookie), value: value as unknown as JsonObject, expiresAt },
       0,
     );
@@ -96,7 +96,7 @@ export class Logins {
     const expiresAt = Math.min(this.#now() + IDLE_MS, login.until);
     // Another request may have extended it at the same time; that is fine.
     if (expiresAt - (item.expiresAt ?? 0) >= STEP_MS)
-      await this.#store.putItem({ ...item, expiresAt }, item.version);
+      await this.#store.put({ ...item, expiresAt }, item.version);
     return known.principal;
   }
 
@@ -104,19 +104,19 @@ export class Logins {
   async end(secrets: LoginSecrets): Promise<void> {
     for (;;) {
       const { item } = (await this.#read(secrets)) ?? {};
-      if (item === undefined || (await this.#store.removeItem(item))) return;
+      if (item === undefined || (await this.#store.remove(item))) return;
     }
   }
 
   async list(page?: PageRequest): Promise<Page<Login>> {
-    const { items, next } = await this.#store.items(KIND, page);
+    const { items, next } = await this.#store.list(KIND, page);
     return { items: items.flatMap(toLogin), ...(next === undefined ? {} : { next }) };
   }
 
   /** Ends the login that is listed under this id, on every server; undefined if there is none. */
   async revoke(id: string): Promise<Login | undefined> {
     for (let cursor: string | undefined; ; ) {
-      const { items, next } = await this.#store.items(KIND, cursor === undefined ? {} : { cursor });
+      const { items, next } = await this.#store.list(KIND, cursor === undefined ? {} : { cursor });
       for (const item of items) {
         const [login] = toLogin(item);
         if (login?.id === id && (await this.#discard(item))) return login;
@@ -127,7 +127,7 @@ export class Logins {
   }
 
   async #read({ cookie, proof }: LoginSecrets): Promise<Found | undefined> {
-    const item = await this.#store.item(KIND, idOf(cookie));
+    const item = await this.#store.get(KIND, idOf(cookie));
     const login = STORED.safeParse(item?.value);
     if (item === undefined || !login.success) return undefined;
     if (!isSameSecret(login.data.proof, hashSecret(PROOF, proof))) return undefined;
@@ -137,8 +137,8 @@ export class Logins {
   // It may be in use and be extended meanwhile.
   async #discard(listed: StoredItem): Promise<boolean> {
     for (let item: StoredItem | undefined = listed; item !== undefined; ) {
-      if (await this.#store.removeItem(item)) return true;
-      item = await this.#store.item(KIND, listed.id);
+      if (await this.#store.remove(item)) return true;
+      item = await this.#store.get(KIND, listed.id);
     }
     return false;
   }

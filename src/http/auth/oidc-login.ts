@@ -50,7 +50,7 @@ export class OidcLogin {
     const { calculatePKCECodeChallenge } = await loadOAuth();
     const [state, nonce, verifier, browser] = [newSecret(), newSecret(), newSecret(), newSecret()];
     const value = { nonce, verifier, browser: hashSecret(KIND, browser) };
-    await store.putItem({ kind: KIND, id: hashSecret(KIND, state), value, expiresAt: now() + AWAY_MS }, 0);
+    await store.put({ kind: KIND, id: hashSecret(KIND, state), value, expiresAt: now() + AWAY_MS }, 0);
     const location = new URL(address);
     const query = {
       response_type: "code",
@@ -83,11 +83,11 @@ export class OidcLogin {
   // Once, and only by the same browser: for any other it is not consumed.
   async #take(state: string, browser: string): Promise<Left | undefined> {
     const { store } = this.#options;
-    const item = await store.item(KIND, hashSecret(KIND, state));
+    const item = await store.get(KIND, hashSecret(KIND, state));
     const left = STORED.safeParse(item?.value);
     if (item === undefined || !left.success) return undefined;
     if (!isSameSecret(left.data.browser, hashSecret(KIND, browser))) return undefined;
-    return (await store.removeItem(item)) ? left.data : undefined;
+    return (await store.remove(item)) ? left.data : undefined;
   }
 
   // Undefined for a refusal, and for what the protocol does not allow. The signature is checked later, by the issuer's keys.

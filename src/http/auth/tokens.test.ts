@@ -14,7 +14,7 @@ async function open(): Promise<{
   const clock = new ManualClock();
   const ledger = await createLedger("memory:", { clock });
   onTestFinished(() => ledger.close());
-  return { tokens: new Tokens(ledger, () => clock.now()), clock, ledger };
+  return { tokens: new Tokens(ledger.items, () => clock.now()), clock, ledger };
 }
 
 test("a token is its user, with its roles and scopes and no others", async () => {
@@ -36,7 +36,7 @@ test("a token is its user, with its roles and scopes and no others", async () =>
 test("the secret is nowhere on the ledger", async () => {
   const { tokens, ledger } = await open();
   const { token, secret } = await tokens.create(ANA);
-  const kept = JSON.stringify((await ledger.items("token")).items);
+  const kept = JSON.stringify((await ledger.items.list("token")).items);
   expect(kept).toContain(token.id);
   expect(kept).not.toContain(secret.slice(-43));
   expect(JSON.stringify((await tokens.list()).items)).not.toContain("hash");
@@ -75,7 +75,8 @@ test("revoking again changes nothing, and what is not there is said not to be", 
 test("the day of the last use is on record, and costs one write a day", async () => {
   const { tokens, clock, ledger } = await open();
   const { token, secret } = await tokens.create(ANA);
-  const versionNow = async (): Promise<number | undefined> => (await ledger.item("token", token.id))?.version;
+  const versionNow = async (): Promise<number | undefined> =>
+    (await ledger.items.get("token", token.id))?.version;
   for (let uses = 0; uses < 5; uses += 1) await tokens.read(secret);
   expect(await versionNow()).toBe(2);
   expect((await tokens.list()).items).toMatchObject([{ lastUsedDay: clock.now() }]);

@@ -72,14 +72,14 @@ export class Tokens {
   }
 
   async list(page?: PageRequest): Promise<Page<Token>> {
-    const { items, next } = await this.#store.items(KIND, page);
+    const { items, next } = await this.#store.list(KIND, page);
     return { items: items.map((item) => fromItem(item).token), ...(next === undefined ? {} : { next }) };
   }
 
   /** Ends a token, and every login made with it, at once. Revoking twice is harmless; undefined if there is none. */
   async revoke(id: string, by: string): Promise<Token | undefined> {
     for (;;) {
-      const item = await this.#store.item(KIND, id);
+      const item = await this.#store.get(KIND, id);
       if (item === undefined) return undefined;
       const stored = fromItem(item);
       if (stored.token.revokedAt !== undefined) return stored.token;
@@ -92,7 +92,7 @@ export class Tokens {
   async read(credential: string): Promise<Known | undefined> {
     const [, id, secret] = FORM.exec(credential) ?? [];
     if (id === undefined || secret === undefined) return undefined;
-    const item = await this.#store.item(KIND, id);
+    const item = await this.#store.get(KIND, id);
     if (item === undefined) return undefined;
     const stored = fromItem(item);
     if (!isSameSecret(stored.hash, hashSecret(id, secret)) || stored.token.revokedAt !== undefined)
@@ -103,7 +103,7 @@ export class Tokens {
 
   /** The owner of a token now, by its id; undefined if it is expired or revoked. */
   async holder(id: string): Promise<Known | undefined> {
-    const item = await this.#store.item(KIND, id);
+    const item = await this.#store.get(KIND, id);
     if (item === undefined) return undefined;
     const { token } = fromItem(item);
     return token.revokedAt === undefined ? toKnown(token) : undefined;
@@ -120,7 +120,7 @@ export class Tokens {
   #keep({ token, hash }: Stored, read: number): Promise<boolean> {
     const { id, expiresAt, ...rest } = token;
     const value = { ...rest, hash } as unknown as JsonObject;
-    return this.#store.putItem(
+    return this.#store.put(
       { kind: KIND, id, value, ...(expiresAt === undefined ? {} : { expiresAt }) },
       read,
     );

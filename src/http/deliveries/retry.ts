@@ -27,7 +27,7 @@ export async function retryOne(
   const before = member(bound, "delivery");
   const delivery = isJsonObject(before) ? (before as unknown as FailedDelivery) : found;
   if (delivery === undefined) throw noFailedDelivery(named);
-  await ledger.reviveDelivery(channel, sequence);
+  await ledger.outbox.reviveDelivery(channel, sequence);
   return delivery;
 }
 

@@ -43,7 +43,7 @@ export class Tail {
     this.#unlisten = this.ledger.onChange(() => this.#wake(this.#options.batchMs));
     this.#reading = true;
     try {
-      this.#last = await this.ledger.lastRecord();
+      this.#last = await this.ledger.journal.lastRecord();
     } catch (error) {
       this.stop();
       throw error;
@@ -109,7 +109,7 @@ export class Tail {
   async #lookForLast(): Promise<void> {
     const last = this.#last;
     if (last === undefined) return;
-    const [found] = await this.ledger.chain(last.stream, { after: last.n - 1, limit: 1 });
+    const [found] = await this.ledger.journal.sessionRecords(last.stream, { after: last.n - 1, limit: 1 });
     if ((found?.seq === last.seq && found.hash === last.hash) || this.#stopped) return;
     this.stop();
     this.#options.onLost();

@@ -31,7 +31,7 @@ async function server(): Promise<Server> {
   const auth = await createAuth({ mode: "tokens", ledger: engine.ledger });
   const limits = { requestsPerMinute: 10, failedLoginsPerMinute: 3 };
   const app = createApp({ apps: { shop: runner }, auth, limits });
-  const tokens = new Tokens(engine.ledger);
+  const tokens = new Tokens(engine.ledger.items);
   const { secret } = await tokens.create({ user: "ana", roles: [], scopes: ["read"], createdBy: "test" });
   const send = async (path: string, { from, bearer, body }: Sent = {}): Promise<number> => {
     const request = new Request(`http://localhost${path}`, {

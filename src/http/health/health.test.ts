@@ -27,7 +27,7 @@ test("a process that can serve is alive and ready", async () => {
 });
 
 test("a process whose database does not answer is alive but not ready", async () => {
-  const silent = { lastCheckpoint: () => new Promise<never>(() => {}) };
+  const silent = { journal: { lastCheckpoint: () => new Promise<never>(() => {}) } };
   const app = await serveOn(wrapLedger(await createLedger("memory:"), silent));
   expect(await ask(app, "/readyz")).toMatchObject([503, { code: "ledger-unreachable" }]);
   expect(await ask(app, "/healthz")).toEqual([200, { status: "ok" }]);
@@ -86,12 +86,15 @@ test("a process whose lease the ledger does not take is alive but not ready unti
   const ledger = await createLedger("memory:");
   let full = false;
   let beats = 0;
-  const beat: Ledger["beat"] = async (...args) => {
+  const beat: Ledger["owners"]["beat"] = async (...args) => {
     beats += 1;
     if (full) throw new CountersignError("ledger-unreachable", "The disk is full.");
-    return ledger.beat(...args);
+    return ledger.owners.beat(...args);
   };
-  const runner = new Runner({ agent: new Agent({ name: "shop" }), ledger: wrapLedger(ledger, { beat }) });
+  const runner = new Runner({
+    agent: new Agent({ name: "shop" }),
+    ledger: wrapLedger(ledger, { owners: { beat } }),
+  });
   releases.push(() => runner.close());
   const app = createApp({ apps: { shop: runner } });
   expect(await ask(app, "/readyz")).toEqual([200, { status: "ok" }]);

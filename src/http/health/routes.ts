@@ -48,6 +48,6 @@ async function checkReady(site: Site): Promise<void> {
 
 async function answers(site: Site): Promise<void> {
   const engine = await site.engine();
-  await engine.ledger.lastCheckpoint();
+  await engine.ledger.journal.lastCheckpoint();
   await engine.ready();
 }

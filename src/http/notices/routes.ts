@@ -26,7 +26,7 @@ export function serveNotices(routes: OpenAPIHono<HttpEnv>, site: Site): void {
     async (context) => {
       requireScope(context, "decide", "admin");
       const isAdmin = hasScope(context.get("principal"), "admin");
-      const notices = await openNotices(await site.ledger());
+      const notices = await openNotices((await site.ledger()).items);
       const items = isAdmin ? notices : notices.map(withoutDetails);
       return Response.json({ items }, { headers: NO_STORE });
     },
@@ -47,7 +47,7 @@ export function serveNotices(routes: OpenAPIHono<HttpEnv>, site: Site): void {
       requireScope(context, "admin");
       const { id: by, kind } = context.get("principal");
       if (kind === "agent") throw new CountersignError("forbidden", "An agent may not hide a notice.");
-      const notice = await acknowledgeNotice(await site.ledger(), id, { by, at: Date.now() });
+      const notice = await acknowledgeNotice((await site.ledger()).items, id, { by, at: Date.now() });
       site.log.info({ notice: id, by: notice.acknowledged?.by }, "a notice was acknowledged");
       return Response.json(notice, { headers: NO_STORE });
     },

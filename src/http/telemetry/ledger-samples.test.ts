@@ -118,7 +118,7 @@ test("failed deliveries are counted by channel, also of channels that no process
   await giveUp(ledger, { channel: "webhook", seqs: [1, 2] });
   await giveUp(ledger, { channel: "pager", seqs: [1] });
   expect(await look(ledger, "failedDeliveries")).toEqual({ pager: 1, webhook: 2 });
-  await ledger.reviveDelivery("pager", 1);
+  await ledger.outbox.reviveDelivery("pager", 1);
   expect(await look(ledger, "failedDeliveries")).toEqual({ webhook: 2 });
 });
 

@@ -15,7 +15,7 @@ export async function readLedgerSamples(ledger: Ledger): Promise<(metric: Metric
   const pending = await countUp((page) => ledger.confirmations({ state: "open" }, page));
   const unknown = await countUp((page) => ledger.unknownCalls(page));
   const unrunnable = await countUnrunnable(ledger, totals.apps);
-  const dead = (await ledger.deadDeliveries({ limit: MOST_COUNTED })).items;
+  const dead = (await ledger.outbox.deadDeliveries({ limit: MOST_COUNTED })).items;
   const failedDeliveries = Map.groupBy(dead, ({ channel }) => channel);
   const read: { readonly [metric in MetricName]?: readonly Sample[] } = {
     pending: [{ labels: {}, value: pending }],

@@ -47,12 +47,12 @@ const NOTHING: Totals = { seq: 0, counts: {}, times: {}, apps: [] };
 export async function readTotals(ledger: Ledger): Promise<JournalTotals> {
   let totals = NOTHING;
   for (let tries = 0; tries < TRIES; tries++) {
-    const kept = await ledger.item(KIND, ID);
+    const kept = await ledger.items.get(KIND, ID);
     const before = kept === undefined ? NOTHING : (kept.value as unknown as Totals);
     totals = await caughtUp(ledger, before);
     if (totals === before) break;
     const value = totals as unknown as JsonObject;
-    if (await ledger.putItem({ kind: KIND, id: ID, value }, kept?.version ?? 0)) break;
+    if (await ledger.items.put({ kind: KIND, id: ID, value }, kept?.version ?? 0)) break;
   }
   return { apps: totals.apps, samples: (metric) => samplesOf(totals, metric) };
 }
@@ -61,7 +61,7 @@ async function caughtUp(ledger: Ledger, before: Totals): Promise<Totals> {
   let totals = before;
   const until = performance.now() + LONGEST_LOOK_MS;
   while (performance.now() < until) {
-    const records = await ledger.journal({ after: totals.seq, limit: PAGE });
+    const records = await ledger.journal.records({ after: totals.seq, limit: PAGE });
     for (const record of records) totals = await counted(ledger, totals, record);
     if (records.length < PAGE) break;
   }

@@ -27,7 +27,7 @@ export class CallKeys {
 
   async open(tool: string, args: JsonObject): Promise<CallKey> {
     const id = valueDigest(this.#ledger.digestKey, [this.#app, tool, args]);
-    const kept = await this.#ledger.item(KIND, id);
+    const kept = await this.#ledger.items.get(KIND, id);
     const told = isJsonObject(kept?.value) ? member(kept.value, "told") : undefined;
     const round = typeof told === "number" ? told + 1 : 1;
     return { text: `${tool}-${id}-${round}`, id, round, version: kept?.version ?? 0 };
@@ -35,6 +35,6 @@ export class CallKeys {
 
   /** The outcome was delivered. If several clients got the same one, the first moves the key on. */
   async done({ id, round, version }: CallKey): Promise<void> {
-    await this.#ledger.putItem({ kind: KIND, id, value: { told: round } }, version);
+    await this.#ledger.items.put({ kind: KIND, id, value: { told: round } }, version);
   }
 }

@@ -71,23 +71,23 @@ const REMEMBERED_MS = 30 * 24 * 60 * 60 * 1000;
 // If the agent is called as a tool, each call is a new conversation.
 async function recall({ engine }: RunContext, frame: FrameRecord): Promise<JsonValue | undefined> {
   if (frame.parentCall !== undefined) return undefined;
-  return (await engine.ledger.item(REMEMBERED, memoryOf(frame)))?.value;
+  return (await engine.ledger.items.get(REMEMBERED, memoryOf(frame)))?.value;
 }
 
 async function remember(run: RunContext, frame: FrameRecord, value: JsonValue): Promise<void> {
   if (frame.parentCall !== undefined) return;
   const { ledger } = run.engine;
   const id = memoryOf(frame);
-  const known = await ledger.item(REMEMBERED, id);
+  const known = await ledger.items.get(REMEMBERED, id);
   // If two end at once, either note will do.
   const item = { kind: REMEMBERED, id, value, expiresAt: run.now() + REMEMBERED_MS };
-  await ledger.putItem(item, known?.version ?? 0);
+  await ledger.items.put(item, known?.version ?? 0);
 }
 
 // Its note may be the cause of the failure.
 async function forget({ engine }: RunContext, frame: FrameRecord): Promise<void> {
-  const known = await engine.ledger.item(REMEMBERED, memoryOf(frame));
-  if (known !== undefined) await engine.ledger.removeItem(known);
+  const known = await engine.ledger.items.get(REMEMBERED, memoryOf(frame));
+  if (known !== undefined) await engine.ledger.items.remove(known);
 }
 
 function memoryOf({ session, agent, branch = "" }: FrameRecord): string {

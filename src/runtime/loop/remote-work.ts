@@ -27,14 +27,14 @@ export async function storeRemoteWork(
   const value = { agent: call.agent, note };
   // Only the call that its frame waits for writes here, and that runs in one process at a time.
   for (let kept = false; !kept; ) {
-    kept = await ledger.putItem({ kind, id, value }, (await ledger.item(kind, id))?.version ?? 0);
+    kept = await ledger.items.put({ kind, id, value }, (await ledger.items.get(kind, id))?.version ?? 0);
   }
 }
 
 /** A frame that is over has no remote work. */
 export async function deleteRemoteWork({ app, engine }: RunContext, { id }: FrameRecord): Promise<void> {
-  const kept = await engine.ledger.item(kindOf(app), id);
-  if (kept !== undefined) await engine.ledger.removeItem(kept);
+  const kept = await engine.ledger.items.get(kindOf(app), id);
+  if (kept !== undefined) await engine.ledger.items.remove(kept);
 }
 
 /**
@@ -62,7 +62,7 @@ export class RemoteWork {
     this.#sweptAt = now;
     const seen = new Set<string>();
     for (let cursor: string | undefined; ; ) {
-      const page = await engine.ledger.items(kindOf(app), cursor === undefined ? {} : { cursor });
+      const page = await engine.ledger.items.list(kindOf(app), cursor === undefined ? {} : { cursor });
       for (const item of page.items) {
         seen.add(item.id);
         if (this.#isTime(item)) background.addAside(this.#look(item));
@@ -105,9 +105,9 @@ export class RemoteWork {
     if (frame === undefined || session?.deletedAt !== undefined || frame.status === "cancelled") {
       const last = await this.#lastly(item);
       await agent.callOff?.(note, closing);
-      if (last !== undefined) await engine.ledger.removeItem(last);
+      if (last !== undefined) await engine.ledger.items.remove(last);
     } else if (frame.status === "done" || frame.status === "failed") {
-      await engine.ledger.removeItem(item);
+      await engine.ledger.items.remove(item);
     } else if (frame.status === "waiting") {
       await this.#takeBack(agent, frame);
     }
@@ -117,8 +117,8 @@ export class RemoteWork {
   async #lastly(item: StoredItem): Promise<StoredItem | undefined> {
     if (item.expiresAt !== undefined) return item;
     const { ledger } = this.#run.engine;
-    await ledger.putItem({ ...item, expiresAt: ledger.now + TOLD_WITHIN_MS }, item.version);
-    return ledger.item(item.kind, item.id);
+    await ledger.items.put({ ...item, expiresAt: ledger.now + TOLD_WITHIN_MS }, item.version);
+    return ledger.items.get(item.kind, item.id);
   }
 
   // Read after the frame: a note is written before the questions that it is about, so it is theirs or of later ones.
@@ -126,7 +126,7 @@ export class RemoteWork {
     const { app, engine, closing } = this.#run;
     const calls = await engine.ledger.calls(frame.calls);
     if (!calls.some(({ status }) => status === "waiting")) return;
-    const kept = await engine.ledger.item(kindOf(app), frame.id);
+    const kept = await engine.ledger.items.get(kindOf(app), frame.id);
     if (kept === undefined) return;
     const reason = await agent.decidedElsewhere?.(readKept(kept.value).note, closing);
     if (reason === undefined) return;

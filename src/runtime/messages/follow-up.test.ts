@@ -78,7 +78,7 @@ describe("words beside an answer", () => {
     await next.work({ once: true });
     expect(asked(after)).toEqual([["thanks"]]);
     const { ledger: opened } = await next.engine();
-    expect((await opened.items("follow-up:a")).items).toEqual([]);
+    expect((await opened.items.list("follow-up:a")).items).toEqual([]);
   });
 
   test("wait while the session is busy with another message", async () => {
@@ -107,11 +107,11 @@ describe("words beside an answer", () => {
     letGo();
     const message = await approvalWithThanks(runner);
     await expect(runner.send(message, ana)).rejects.toMatchObject({ code: "ledger-busy" });
-    expect((await ledger.items("follow-up:a")).items).toHaveLength(1);
+    expect((await ledger.items.list("follow-up:a")).items).toHaveLength(1);
     fails = false;
     await runner.work({ once: true });
     expect(asked(model)).toEqual([["pay"], ["pay"], ["thanks"]]);
-    expect((await ledger.items("follow-up:a")).items).toEqual([]);
+    expect((await ledger.items.list("follow-up:a")).items).toEqual([]);
   });
 
   test("of a session that is busy do not hold up the round of work that finds them", async () => {
@@ -126,10 +126,10 @@ describe("words beside an answer", () => {
     await expect.poll(() => model.requests.length).toBe(2);
     const engine = await runner.engine();
     const { ledger } = engine;
-    const [item] = (await ledger.items("follow-up:a")).items;
+    const [item] = (await ledger.items.list("follow-up:a")).items;
     if (item === undefined || !isJsonObject(item.value)) throw new Error("nothing is kept");
     // As if what was answered were over, while the session answers something else.
-    await ledger.putItem({ ...item, id: "left", value: { ...item.value, invocation: "e-over" } }, 0);
+    await ledger.items.put({ ...item, id: "left", value: { ...item.value, invocation: "e-over" } }, 0);
     const worker = engine.work({ sweepMs: 5 });
     await worker.stop();
     answering.resolve("Yes.");

@@ -42,8 +42,8 @@ export async function storeFollowUp(
   // A repetition with its own key is the same item.
   const id = once === undefined ? run.newId() : valueDigest(engine.ledger.digestKey, { ...once });
   const value = JSON.parse(JSON.stringify(words)) as JsonObject;
-  await engine.ledger.putItem({ kind: kindOf(app), id, value }, 0);
-  return (await engine.ledger.item(kindOf(app), id)) ?? { kind: kindOf(app), id, value, version: 1 };
+  await engine.ledger.items.put({ kind: kindOf(app), id, value }, 0);
+  return (await engine.ledger.items.get(kindOf(app), id)) ?? { kind: kindOf(app), id, value, version: 1 };
 }
 
 /** Sends stored text as soon as the session is free. If another process sends it too, both get the same run. */
@@ -73,7 +73,7 @@ export async function sendWaitingFollowUps(run: RunContext, say: SendFollowUp): 
   const { ledger } = run.engine;
   const failures: unknown[] = [];
   for (let cursor: string | undefined; ; ) {
-    const page = await ledger.items(kindOf(run.app), cursor === undefined ? {} : { cursor });
+    const page = await ledger.items.list(kindOf(run.app), cursor === undefined ? {} : { cursor });
     for (const item of page.items) {
       const { sessionKey, invocation } = wordsOf(item.value);
       const { state } = await activityOf(ledger, sessionKey, invocation);
@@ -94,12 +94,12 @@ async function sayNow(run: RunContext, item: StoredItem, say: SendFollowUp): Pro
   const once = { principal: "follow-up", route: app, key: item.id, requestDigest: item.id };
   try {
     const said = await say(wordsOf(item.value), once);
-    await engine.ledger.removeItem(item);
+    await engine.ledger.items.remove(item);
     return said;
   } catch (error) {
     const code = CountersignError.isInstance(error) ? error.code : undefined;
     if (code === "session-busy") return undefined;
-    if (code === "session-deleted") await engine.ledger.removeItem(item);
+    if (code === "session-deleted") await engine.ledger.items.remove(item);
     throw error;
   }
 }

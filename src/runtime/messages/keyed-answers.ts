@@ -36,11 +36,11 @@ export async function takeAnswersOnce(
     (await useKey(run.parts, input.name, { once, meaning: toMeaning(await findTargets(run, input)) }));
   if (!bound.ok) throw new CountersignError(bound.code, bound.message);
   const id = valueDigest(engine.ledger.digestKey, { ...once });
-  const kept = await engine.ledger.item(KIND, id);
+  const kept = await engine.ledger.items.get(KIND, id);
   if (kept !== undefined) return toOutcome(kept.value);
   const outcome = await takeAnswers(run, input, targetsIn(bound.response));
   const value = JSON.parse(JSON.stringify(outcome)) as JsonObject;
-  await engine.ledger.putItem({ kind: KIND, id, value, expiresAt: run.now() + KEY_KNOWN_MS }, 0);
+  await engine.ledger.items.put({ kind: KIND, id, value, expiresAt: run.now() + KEY_KNOWN_MS }, 0);
   return outcome;
 }
 

@@ -35,50 +35,50 @@ async function promote(name: string): Promise<void> {
 }
 
 test("a ledger is on its server's time line, and the first one lets everybody claim at once", async () => {
-  const { id, claimsInMs } = await ledger.history(LEASE_MS);
+  const { id, claimsInMs } = await ledger.owners.history(LEASE_MS);
   expect(id).toMatch(/^\d+\/[0-9A-F]{8}\/[0-9a-f-]{36}$/);
   expect(claimsInMs).toBe(0);
-  await ledger.beat({ ...OWNER, history: id }, LEASE_MS);
+  await ledger.owners.beat({ ...OWNER, history: id }, LEASE_MS);
   expect(await writer.commit([], { owner: "o1" })).toEqual({ ok: true });
 });
 
 test("after a promotion nobody claims for one lease, and then only who has confirmed the new history", async () => {
-  const before = await ledger.history(LEASE_MS);
-  await ledger.beat({ ...OWNER, history: before.id }, LEASE_MS);
+  const before = await ledger.owners.history(LEASE_MS);
+  await ledger.owners.beat({ ...OWNER, history: before.id }, LEASE_MS);
   await promote("2");
   expect(await writer.commit([], { owner: "o1" }), "before anybody has noticed").toEqual(REFUSED);
-  const after = await ledger.history(LEASE_MS);
+  const after = await ledger.owners.history(LEASE_MS);
   expect(after).toEqual({ id: expect.stringMatching(/^2\/[0-9a-f-]{36}$/) as string, claimsInMs: LEASE_MS });
-  await ledger.beat({ ...OWNER, history: after.id }, LEASE_MS);
+  await ledger.owners.beat({ ...OWNER, history: after.id }, LEASE_MS);
   expect(await writer.commit([], { owner: "o1" }), "confirmed, within the lease").toEqual(REFUSED);
   expect(await writer.commit(), "what claims nothing").toEqual({ ok: true });
   await clock.advance(LEASE_MS);
-  await ledger.beat({ ...OWNER, history: before.id }, LEASE_MS);
+  await ledger.owners.beat({ ...OWNER, history: before.id }, LEASE_MS);
   expect(await writer.commit([], { owner: "o1" }), "a lease later, not confirmed").toEqual(REFUSED);
-  await ledger.beat({ ...OWNER, history: after.id }, LEASE_MS);
+  await ledger.owners.beat({ ...OWNER, history: after.id }, LEASE_MS);
   expect(await writer.commit([], { owner: "o1" }), "a lease later, confirmed").toEqual({ ok: true });
 });
 
 test("within that time nobody is fenced: whoever lives can still say so", async () => {
   const call = buildCall("s1", "c", { status: "executing", attempt: 1, owner: "o1" });
-  await ledger.beat(OWNER, LEASE_MS);
+  await ledger.owners.beat(OWNER, LEASE_MS);
   await writer.commit([{ kind: "call-insert", call }], { owner: "o1" });
   // The outage takes longer than a lease.
   await clock.advance(2 * LEASE_MS);
   await promote("2");
   expect((await ledger.due([], 10)).lostCalls, "before anybody has noticed").toEqual([]);
-  await ledger.history(LEASE_MS);
+  await ledger.owners.history(LEASE_MS);
   expect((await ledger.due([], 10)).lostCalls).toEqual([]);
   await clock.advance(LEASE_MS);
   expect((await ledger.due([], 10)).lostCalls, "it was away for good").toEqual(["s1.c"]);
 });
 
 test("a clock that is set back keeps nobody waiting for longer than a lease", async () => {
-  await ledger.history(LEASE_MS);
+  await ledger.owners.history(LEASE_MS);
   await promote("2");
-  await ledger.history(LEASE_MS);
+  await ledger.owners.history(LEASE_MS);
   await clock.advance(-3_600_000);
-  expect((await ledger.history(LEASE_MS)).claimsInMs).toBe(LEASE_MS);
+  expect((await ledger.owners.history(LEASE_MS)).claimsInMs).toBe(LEASE_MS);
   await clock.advance(LEASE_MS);
-  expect((await ledger.history(LEASE_MS)).claimsInMs).toBe(0);
+  expect((await ledger.owners.history(LEASE_MS)).claimsInMs).toBe(0);
 });

@@ -58,7 +58,7 @@ test("a pool is as large as the URL says, and says how it is used", async () => 
   const url = await createDatabase(resources);
   const ledger = await openPostgresLedger({ url: `${url}?pool=3` });
   resources.add(() => ledger.close());
-  const pages = Promise.all(Array.from({ length: 12 }, () => ledger.journal({ after: 0, limit: 9 })));
+  const pages = Promise.all(Array.from({ length: 12 }, () => ledger.journal.records({ after: 0, limit: 9 })));
   expect(ledger.stats().pool).toMatchObject({ size: 3, waiting: expect.any(Number) as unknown });
   await pages;
   const { pool, retries, reconnects } = ledger.stats();
@@ -81,7 +81,7 @@ test("a role that may not create anything can serve, and one that lacks a right 
   resources.add(() => ledger.close());
   const writer = new SessionWriter(ledger, "s1");
   expect(await writer.commit([writer.journal("noted")], { sync: true })).toEqual({ ok: true });
-  expect(await ledger.journal({ after: 0, limit: 9 })).toHaveLength(1);
+  expect(await ledger.journal.records({ after: 0, limit: 9 })).toHaveLength(1);
   const client = await connect(resources, served);
   await expect(client.query("create table countersign.x (y integer)")).rejects.toMatchObject({
     code: "42501",

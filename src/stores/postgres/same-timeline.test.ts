@@ -25,7 +25,7 @@ test("a second standby that is promoted in the place of the first is another his
   const first = await openPostgresLedger({ url: a.url("ledger"), migrate: true });
   const writer = new SessionWriter(first, "s1");
   const call = buildCall("s1", "c", { status: "ready", attempt: 0 });
-  await first.history(LEASE_MS);
+  await first.owners.history(LEASE_MS);
   await writer.commit([{ kind: "call-insert", call }]);
   await execute(a.url("ledger"), "checkpoint");
   await b.follow(a, a.port);
@@ -44,7 +44,7 @@ test("a second standby that is promoted in the place of the first is another his
   const onB = history.confirmed ?? "";
   await new Promise((resolve) => setTimeout(resolve, 2 * LEASE_MS));
   const owner = { id: "o1", host: "alpha", pid: 1, history: onB };
-  expect(await ledger.beat(owner, 60_000)).toBe(true);
+  expect(await ledger.owners.beat(owner, 60_000)).toBe(true);
   const claim = (by: string) =>
     Object.assign(new SessionWriter(ledger, "s1"), { version: 1 }).commit(
       [
@@ -66,10 +66,10 @@ test("a second standby that is promoted in the place of the first is another his
   await c.promote();
   expect((await ledger.calls(["s1.c"]))[0]?.status, "C lacks the claim").toBe("ready");
   await history.look();
-  const onC = (await ledger.history(LEASE_MS)).id;
+  const onC = (await ledger.owners.history(LEASE_MS)).id;
   await new Promise((resolve) => setTimeout(resolve, 2 * LEASE_MS));
   // What a process that compared nothing sends: what it confirmed on B.
-  expect(await ledger.beat({ ...owner, id: "o2", history: onB }, 60_000)).toBe(true);
+  expect(await ledger.owners.beat({ ...owner, id: "o2", history: onB }, 60_000)).toBe(true);
   const again = await claim("o2");
   expect
     .soft(again, "claimed again on C by who confirmed B only")

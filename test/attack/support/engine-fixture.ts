@@ -193,7 +193,7 @@ function readingOf(
   ledger: Ledger,
 ): Pick<EngineFixture, "confirmation" | "call" | "events" | "journal" | "kinds"> {
   const journal: EngineFixture["journal"] = async () => {
-    const records = await ledger.journal({ after: 0, limit: 10_000 });
+    const records = await ledger.journal.records({ after: 0, limit: 10_000 });
     return records.map(({ kind, body }) => ({ kind, body: (body ?? {}) as JsonObject }));
   };
   return {

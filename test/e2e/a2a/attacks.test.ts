@@ -23,7 +23,7 @@ const WRITE = { id: "call-2", name: "write_file", args: { path: "b" } };
 
 /** What the audit trail has of refusals: who, and with which code. */
 async function refusals({ engine }: A2aServer): Promise<readonly unknown[]> {
-  const records = await engine.ledger.journal({ after: 0, limit: 1000 });
+  const records = await engine.ledger.journal.records({ after: 0, limit: 1000 });
   return records
     .filter(({ kind }) => kind === "decision-refused")
     .map(({ body }) => (body ?? {}) as unknown as { by: { id: string }; code: string; via: string })

@@ -1,9 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import type { ListPage } from "../../../src/client/index.ts";
-import type { Ledger } from "../../../src/engine/index.ts";
 import type { Confirmation } from "../../../src/index.ts";
-import { wrapLedger } from "../../support/ledger/ledger-proxy.ts";
+import { type LedgerOverrides, wrapLedger } from "../../support/ledger/ledger-proxy.ts";
 import { useResources } from "../../support/resources.ts";
 import { type ApprovalsServer, startApprovalsServer } from "./approvals-server.ts";
 import { confirmationIn, type FeedMessage, FeedReader } from "./feed-reader.ts";
@@ -21,7 +20,7 @@ interface Loss {
   lose(): void;
 }
 
-async function openLoss(overrides: Partial<Ledger> = {}): Promise<Loss> {
+async function openLoss(overrides: LedgerOverrides = {}): Promise<Loss> {
   const folder = await resources.folder();
   const before = await startApprovalsServer(resources, { ledger: `sqlite:${folder}/before.db` });
   await before.say("ana", "pay 1");
@@ -135,18 +134,20 @@ test("a client whose last record is still there continues from it, and gets noth
 test("records that a store withholds for a moment are not a loss, and are not left out", async () => {
   const held = { at: Number.POSITIVE_INFINITY, reads: 0 };
   const loss = await openLoss({
-    journal: async (range) => {
-      const records = await loss.before.engine.ledger.journal(range);
-      const shown = records.filter(({ seq }) => seq < held.at);
-      if (shown.length < records.length) held.reads += 1;
-      return shown;
+    journal: {
+      records: async (range) => {
+        const records = await loss.before.engine.ledger.journal.records(range);
+        const shown = records.filter(({ seq }) => seq < held.at);
+        if (shown.length < records.length) held.reads += 1;
+        return shown;
+      },
     },
   });
   const reader = await follow(loss);
   const firstId = (await reader.next())?.id ?? "";
   for (const amount of [2, 3]) await loss.before.say("ana", `pay ${amount}`);
   await reader.take(2);
-  const newest = (await loss.before.engine.ledger.journal({ after: 0, limit: 100 })).at(-1)?.seq ?? 0;
+  const newest = (await loss.before.engine.ledger.journal.records({ after: 0, limit: 100 })).at(-1)?.seq ?? 0;
   // The newest that was told is held back, and whoever catches up sees nothing beyond its own place.
   held.at = newest - 1;
   await loss.before.say("ana", "pay 4");

@@ -19,7 +19,7 @@ async function follow(
 
 /** The places of the journal's records. */
 async function journalPlaces(server: ApprovalsServer): Promise<readonly JournalPlace[]> {
-  const records = await server.engine.ledger.journal({ after: 0, limit: 10_000 });
+  const records = await server.engine.ledger.journal.records({ after: 0, limit: 10_000 });
   return records.map(({ seq, hash }) => ({ seq, hash }));
 }
 

@@ -10,7 +10,7 @@ const DETAILS = { session: "s-secret", call: "c-secret", tool: "transfer" };
 
 async function openScene(): Promise<{ readonly server: ApprovalsServer; readonly id: string }> {
   const server = await startApprovalsServer(resources);
-  const id = await storeNotice(server.engine.ledger, {
+  const id = await storeNotice(server.engine.ledger.items, {
     message: "the ledger lost a commit",
     details: DETAILS,
   });
@@ -60,7 +60,7 @@ test("an agent hides it from nobody, whatever its scopes are", async () => {
   const server = await startApprovalsServer(resources, {
     app: { authenticate: () => ({ id: "robot", kind: "agent", scopes: ["admin", "decide"] }) },
   });
-  const id = await storeNotice(server.engine.ledger);
+  const id = await storeNotice(server.engine.ledger.items);
   expect(await server.ask("robot", "POST", acknowledgement(id), {})).toMatchObject({ status: 403 });
   expect((await server.ask("robot", "GET", "/v1/notices")).json).toMatchObject({ items: [{ id }] });
 });

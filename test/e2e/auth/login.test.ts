@@ -39,9 +39,9 @@ describe("with tokens", () => {
     const ledger = await createLedger("memory:");
     resources.add(() => ledger.close());
     await createAuth({ mode: "none", ledger });
-    expect(await loginModeOf(ledger)).toBe("none");
+    expect(await loginModeOf(ledger.items)).toBe("none");
     await createAuth({ mode: "tokens", ledger });
-    expect(await loginModeOf(ledger)).toBe("tokens");
+    expect(await loginModeOf(ledger.items)).toBe("tokens");
   });
 
   test("a bearer is the token's user on every route", async () => {
@@ -371,7 +371,7 @@ describe("through an issuer", () => {
     const answer = await served.send("/auth/login", { body: { token } });
     const [, maxAge] = /Max-Age=(\d+)/.exec(answer.headers.getSetCookie()[0] ?? "") ?? [];
     expect(Number(maxAge)).toBeLessThanOrEqual(90);
-    const { items } = await served.ledger.items("login");
+    const { items } = await served.ledger.items.list("login");
     expect(items[0]?.expiresAt).toBeLessThanOrEqual(Date.now() + 90_000);
     // It is good for a minute longer as a bearer, for clocks that are off; a login is not made of that minute.
     const late = await served.send("/auth/login", {

@@ -63,7 +63,7 @@ test("nobody else does, nor sends anything again", async () => {
     expect(await server.ask(person, "GET", "/v1/deliveries")).toMatchObject({ status: 403 });
     expect(await server.ask(person, "POST", retryPath(seqs[0] ?? 0), {})).toMatchObject({ status: 403 });
   }
-  expect((await ledger.deadDeliveries()).items).toHaveLength(2);
+  expect((await ledger.outbox.deadDeliveries()).items).toHaveLength(2);
 });
 
 test("a retried delivery is sent like a new one and is no longer listed as failed", async () => {
@@ -71,9 +71,9 @@ test("a retried delivery is sent like a new one and is no longer listed as faile
   const [seq = 0, other] = seqs;
   const answer = await server.ask("root", "POST", retryPath(seq), {});
   expect(answer).toMatchObject({ status: 200, json: { sequence: seq, attempts: 1 } });
-  const due = await ledger.takeDeliveries("pager/eu", { limit: 10, holdMs: 1_000 });
+  const due = await ledger.outbox.takeDeliveries("pager/eu", { limit: 10, holdMs: 1_000 });
   expect(due).toMatchObject([{ seq, attempt: 1 }]);
-  expect((await ledger.deadDeliveries()).items.map((dead) => dead.seq)).toEqual([other]);
+  expect((await ledger.outbox.deadDeliveries()).items.map((dead) => dead.seq)).toEqual([other]);
   for (const path of [retryPath(seq), retryPath(seq, "webhook"), retryPath(99_999)]) {
     const refused = await server.ask("root", "POST", path, {});
     expect(refused).toMatchObject({ status: 404, json: { code: "unknown-delivery" } });
@@ -86,14 +86,14 @@ test("under one key it is one request: answered the same again, also once it has
   const key = { "idempotency-key": "again-1" };
   const answers = await Promise.all([1, 2, 3].map(() => server.ask("root", "POST", retryPath(seq), {}, key)));
   for (const answer of answers) expect([answer.status, answer.json["sequence"]]).toEqual([200, seq]);
-  const due = await ledger.takeDeliveries("pager/eu", { limit: 10, holdMs: 1_000 });
+  const due = await ledger.outbox.takeDeliveries("pager/eu", { limit: 10, holdMs: 1_000 });
   expect(due.map((delivery) => delivery.seq)).toEqual([seq]);
-  for (const delivery of due) await ledger.endDelivery(delivery, { as: "delivered" });
+  for (const delivery of due) await ledger.outbox.endDelivery(delivery, { as: "delivered" });
   expect(await server.ask("root", "POST", retryPath(seq), {}, key)).toMatchObject({
     status: 200,
     json: answers[0]?.json ?? {},
   });
-  expect(await ledger.nextDeliveryAt("pager/eu")).toBeUndefined();
+  expect(await ledger.outbox.nextDeliveryAt("pager/eu")).toBeUndefined();
   // Sent about another message it is another request.
   expect((await server.ask("root", "POST", retryPath(other), {}, key)).json["sequence"]).toBe(other);
 });

@@ -55,5 +55,5 @@ listen((message) => {
   });
 });
 // Where it begins is settled before anything is asked.
-await engine.ledger.channelPlace("webhook");
+await engine.ledger.outbox.channelPlace("webhook");
 say({ type: "ready" });

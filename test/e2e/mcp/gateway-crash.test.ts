@@ -20,7 +20,7 @@ async function endLease(folder: Folder, confirmation: string): Promise<void> {
   await folder.withEngine(async ({ ledger }) => {
     const { call } = (await ledger.load({ confirmation })) ?? {};
     expect(call).toMatchObject({ status: "executing", owner: expect.any(String) as string });
-    await ledger.retire(call?.owner ?? "");
+    await ledger.owners.retire(call?.owner ?? "");
   });
 }
 

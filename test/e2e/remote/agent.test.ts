@@ -262,7 +262,7 @@ describe("a remote agent in trouble", () => {
     await changed(server.engine.ledger, async () => server.ran.length > 0);
     stop.abort();
     expect((await stopped).status).toBe("failed");
-    const left = async () => (await caller.engine.ledger.items("work-elsewhere:office")).items.length;
+    const left = async () => (await caller.engine.ledger.items.list("work-elsewhere:office")).items.length;
     // It runs a call, so that it cannot be canceled yet.
     await expect
       .poll(() => server.asked.filter((method) => method === "CancelTask").length, { timeout: 20_000 })

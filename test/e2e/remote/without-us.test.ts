@@ -78,7 +78,7 @@ async function deskTask(): Promise<string> {
 async function decisionsThere(): Promise<readonly string[]> {
   const engine = await createEngine({ ledger: `sqlite:${deskFile}` });
   try {
-    const records = await engine.ledger.journal({ after: 0, limit: 1_000 });
+    const records = await engine.ledger.journal.records({ after: 0, limit: 1_000 });
     return records.map(({ kind }) => kind).filter((kind) => /^confirmation-(?!requested)|refused/.test(kind));
   } finally {
     await engine.close();

@@ -101,7 +101,7 @@ export async function startInboxServer(
     ...(oidc === undefined ? {} : { oidc }),
   });
   app = createApp({ ...options.app, apps: { office: runner }, auth, publicUrl: url });
-  const tokens = new Tokens(engine.ledger);
+  const tokens = new Tokens(engine.ledger.items);
   return {
     url,
     engine,

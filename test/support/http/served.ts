@@ -51,7 +51,7 @@ export async function startServed(resources: Resources, options: ServedOptions):
   const address = publicUrl ?? server.url;
   const auth = await createAuth({ ...authOptions, ledger: engine.ledger, publicUrl: address });
   ready.resolve(createApp({ ...appOptions, apps: { desk: runner }, auth, publicUrl: address }));
-  const tokens = new Tokens(engine.ledger);
+  const tokens = new Tokens(engine.ledger.items);
   return {
     url: server.url,
     ledger: engine.ledger,

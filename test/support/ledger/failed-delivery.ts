@@ -7,10 +7,10 @@ export async function giveUp(
   ledger: Ledger,
   { channel = "webhook", seqs, reason = "HTTP 500" }: FailedDeliveryInput,
 ): Promise<void> {
-  const from = await ledger.channelPlace(channel);
-  await ledger.enqueue({ channel, from, to: Math.max(from, ...seqs), seqs });
-  for (const delivery of await ledger.takeDeliveries(channel, { limit: seqs.length, holdMs: HOLD_MS }))
-    await ledger.endDelivery(delivery, { as: "dead", error: reason });
+  const from = await ledger.outbox.channelPlace(channel);
+  await ledger.outbox.enqueue({ channel, from, to: Math.max(from, ...seqs), seqs });
+  for (const delivery of await ledger.outbox.takeDeliveries(channel, { limit: seqs.length, holdMs: HOLD_MS }))
+    await ledger.outbox.endDelivery(delivery, { as: "dead", error: reason });
 }
 
 export interface FailedDeliveryInput {
@@ -21,6 +21,6 @@ export interface FailedDeliveryInput {
 
 /** The records that ask somebody something. */
 export async function requestsIn(ledger: Ledger): Promise<readonly number[]> {
-  const records = await ledger.journal({ after: 0, limit: 1_000 });
+  const records = await ledger.journal.records({ after: 0, limit: 1_000 });
   return records.filter(({ kind }) => kind === "confirmation-requested").map(({ seq }) => seq);
 }

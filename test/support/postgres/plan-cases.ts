@@ -154,10 +154,10 @@ export const PLAN_CASES: readonly PlanCase[] = [
     read: async (ledger, { pending, answered = 0 }) => {
       const last = (pending + answered) * PER_LINE;
       for (const after of [0, last / 2, last - 10 * PER_LINE, last])
-        await ledger.journal({ after, limit: BATCH });
-      await ledger.journal({ after: 10 * PER_LINE, until: 20 * PER_LINE, limit: BATCH });
-      await ledger.chain(some.key, { after: 0, limit: BATCH });
-      await ledger.streams(some.key, BATCH);
+        await ledger.journal.records({ after, limit: BATCH });
+      await ledger.journal.records({ after: 10 * PER_LINE, until: 20 * PER_LINE, limit: BATCH });
+      await ledger.journal.sessionRecords(some.key, { after: 0, limit: BATCH });
+      await ledger.journal.streams(some.key, BATCH);
     },
   },
   {
@@ -173,12 +173,12 @@ export const PLAN_CASES: readonly PlanCase[] = [
     rows: ONE_PAGE,
     read: async (ledger) => {
       const [channel] = FULL.channels;
-      await ledger.nextDeliveryAt(channel);
-      const [taken] = await ledger.takeDeliveries(channel, { limit: PAGE, holdMs: 1_000 });
-      if (taken !== undefined) await ledger.endDelivery(taken, { as: "delivered" });
-      const from = await ledger.channelPlace(channel);
-      await ledger.enqueue({ channel, from, to: from + 1, seqs: [from + 1] });
-      await twoPages((page) => ledger.deadDeliveries(page));
+      await ledger.outbox.nextDeliveryAt(channel);
+      const [taken] = await ledger.outbox.takeDeliveries(channel, { limit: PAGE, holdMs: 1_000 });
+      if (taken !== undefined) await ledger.outbox.endDelivery(taken, { as: "delivered" });
+      const from = await ledger.outbox.channelPlace(channel);
+      await ledger.outbox.enqueue({ channel, from, to: from + 1, seqs: [from + 1] });
+      await twoPages((page) => ledger.outbox.deadDeliveries(page));
     },
   },
   {
@@ -186,10 +186,10 @@ export const PLAN_CASES: readonly PlanCase[] = [
     // All processes there are: so few rows are not worth an index.
     rows: 30,
     read: async (ledger) => {
-      await ledger.beat({ id: "owner-new", host: "here", pid: 1 }, 1_000);
-      await ledger.beat({ id: "owner-new", host: "here", pid: 1 }, 1_000);
-      await ledger.owner("owner-new");
-      await ledger.retire("owner-new");
+      await ledger.owners.beat({ id: "owner-new", host: "here", pid: 1 }, 1_000);
+      await ledger.owners.beat({ id: "owner-new", host: "here", pid: 1 }, 1_000);
+      await ledger.owners.get("owner-new");
+      await ledger.owners.retire("owner-new");
     },
   },
   {

@@ -50,8 +50,8 @@ async function* recordsOf(ledger: Ledger, { flags }: Invocation): AsyncGenerator
   for (;;) {
     const page =
       stream === undefined
-        ? await ledger.journal({ after: last, limit: PAGE })
-        : await ledger.chain(stream, { after: last, limit: PAGE });
+        ? await ledger.journal.records({ after: last, limit: PAGE })
+        : await ledger.journal.sessionRecords(stream, { after: last, limit: PAGE });
     yield* page.filter(({ seq }) => seq > after);
     const newest = page.at(-1);
     if (newest === undefined || page.length < PAGE) return;

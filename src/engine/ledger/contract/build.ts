@@ -1,7 +1,8 @@
 import type { JsonValue, StoredEvent } from "../../../protocol/index.ts";
 import { rowBody } from "../../journal/index.ts";
 import { oneApproval } from "../../people/index.ts";
-import type { Commit, CommitOutcome, Ledger, Memo, SessionName, Write } from "../ledger.ts";
+import type { Commit, CommitOutcome, Memo, SessionName, Write } from "../commit.ts";
+import type { Ledger } from "../ledger.ts";
 import type { CallRecord, ConfirmationRecord, FrameRecord } from "../records.ts";
 
 const APP = "bank";

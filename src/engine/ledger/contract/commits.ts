@@ -124,7 +124,7 @@ export const commitCases: readonly LedgerCase[] = [
       checkEqual((await ledger.confirmations({ state: "open" })).items, [], "open confirmations");
       checkEqual(await ledger.readyFrames("s1"), [], "ready frames");
       checkEqual(await ledger.state("s1"), {}, "state");
-      checkEqual(await ledger.journal({ after: 0, limit: 9 }), [], "the journal");
+      checkEqual(await ledger.journal.records({ after: 0, limit: 9 }), [], "the journal");
     },
   },
   {

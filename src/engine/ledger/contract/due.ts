@@ -1,4 +1,4 @@
-import type { Write } from "../ledger.ts";
+import type { Write } from "../commit.ts";
 import { buildCall, buildFrame, buildQuestion, nameIn, questionId, SessionWriter } from "./build.ts";
 import { checkEqual } from "./check.ts";
 import type { LedgerCase } from "./subject.ts";
@@ -126,8 +126,8 @@ export const dueCases: readonly LedgerCase[] = [
     async run({ open, clock }) {
       const ledger = await open();
       const writer = new SessionWriter(ledger, "s1");
-      await ledger.beat({ id: "gone", host: "h", pid: 1 }, LEASE_MS);
-      await ledger.beat({ id: "alive", host: "h", pid: 2 }, LEASE_MS * 2);
+      await ledger.owners.beat({ id: "gone", host: "h", pid: 1 }, LEASE_MS);
+      await ledger.owners.beat({ id: "alive", host: "h", pid: 2 }, LEASE_MS * 2);
       await writer.commit([
         heldCall("a", "gone"),
         heldCall("b", "gone"),

@@ -40,7 +40,7 @@ export const erasingCases: readonly LedgerCase[] = [
       const outcome = await writer.commit([{ kind: "erase" }, writer.journal("erased")], { deletedAt: 9 });
       checkEqual(outcome, { ok: true }, "erasing");
       const snapshot = await ledger.load({ confirmation: questionId("s1", "c") });
-      const chain = await ledger.chain("s1", { after: 0, limit: 9 });
+      const chain = await ledger.journal.sessionRecords("s1", { after: 0, limit: 9 });
       const left = JSON.stringify([
         snapshot,
         chain,
@@ -93,7 +93,7 @@ export const erasingCases: readonly LedgerCase[] = [
         await ledger.events(key),
         await ledger.steps(`${key}.call-${key}`),
         await ledger.state(key),
-        await ledger.chain(key, { after: 0, limit: 9 }),
+        await ledger.journal.sessionRecords(key, { after: 0, limit: 9 }),
       ];
       const before = await Promise.all(others.map(read));
       const erased = new SessionWriter(ledger, "s1");

@@ -185,7 +185,7 @@ async function readAll(ledger: Ledger): Promise<unknown[]> {
     await ledger.steps("s1.w"),
     await ledger.state("s1"),
     await ledger.recall(buildMemo("k")),
-    await ledger.journal({ after: 0, limit: 9 }),
+    await ledger.journal.records({ after: 0, limit: 9 }),
   ];
 }
 
@@ -205,7 +205,7 @@ export const fidelityCases: readonly LedgerCase[] = [
       checkEqual((await ledger.recall(buildMemo("k")))?.response, difficultValues(), "the memo");
       checkEqual((await ledger.steps("s1.w"))[0]?.value, difficultValues(), "the step's value");
       checkEqual(
-        (await ledger.chain("s1", { after: 0, limit: 1 }))[0]?.body,
+        (await ledger.journal.sessionRecords("s1", { after: 0, limit: 1 }))[0]?.body,
         { text: "ž 🐎 \u0000" },
         "the body",
       );

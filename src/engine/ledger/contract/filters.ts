@@ -4,7 +4,9 @@ import {
   type ShownStatus,
   shownStatus,
 } from "../../lifecycle/lifecycle.ts";
-import type { ConfirmationFilter, Ledger, Write } from "../ledger.ts";
+import type { Write } from "../commit.ts";
+import type { Ledger } from "../ledger.ts";
+import type { ConfirmationFilter } from "../lists.ts";
 import type { CallStatus, ConfirmationStatus } from "../records.ts";
 import { buildFrame, buildQuestion, nameIn, questionId, SessionWriter } from "./build.ts";
 import { checkEqual } from "./check.ts";

@@ -44,7 +44,7 @@ export const historyCases: readonly LedgerCase[] = [
       await a.commit([a.journal("a1"), a.journal("a2")]);
       await b.commit([b.journal("b1")]);
       await a.commit([a.journal("a3")]);
-      const all = await ledger.journal({ after: 0, limit: 10 });
+      const all = await ledger.journal.records({ after: 0, limit: 10 });
       checkEqual(
         all.map(({ kind }) => kind),
         ["a1", "a2", "b1", "a3"],
@@ -58,19 +58,19 @@ export const historyCases: readonly LedgerCase[] = [
       );
       const [first, second, third] = seqs;
       checkEqual((seqs[0] ?? 0) > 0, true, "a first position after 0");
-      const after = await ledger.journal({ after: first ?? 0, limit: 2 });
+      const after = await ledger.journal.records({ after: first ?? 0, limit: 2 });
       checkEqual(
         after.map(({ kind }) => kind),
         ["a2", "b1"],
         "after the first, two",
       );
-      const until = await ledger.journal({ after: first ?? 0, limit: 9, until: third ?? 0 });
+      const until = await ledger.journal.records({ after: first ?? 0, limit: 9, until: third ?? 0 });
       checkEqual(
         until.map(({ seq }) => seq),
         [second, third],
         "until the third",
       );
-      const chain = await ledger.chain("a", { after: 0, limit: 10 });
+      const chain = await ledger.journal.sessionRecords("a", { after: 0, limit: 10 });
       checkEqual(
         chain.map(({ n, kind }) => [n, kind]),
         [
@@ -81,7 +81,7 @@ export const historyCases: readonly LedgerCase[] = [
         "chain",
       );
       checkEqual(
-        (await ledger.chain("a", { after: positionOf(1, 0), limit: 1 })).map(({ n }) => n),
+        (await ledger.journal.sessionRecords("a", { after: positionOf(1, 0), limit: 1 })).map(({ n }) => n),
         [positionOf(1, 1)],
         "part of a chain",
       );
@@ -99,7 +99,7 @@ export const historyCases: readonly LedgerCase[] = [
       await a.commit([a.journal("a1"), a.journal("a2")]);
       await b.commit([b.journal("b1")]);
       await a.commit([a.journal("a3")]);
-      const log = await ledger.log({ after: 0, limit: 10 });
+      const log = await ledger.journal.rows({ after: 0, limit: 10 });
       checkEqual(
         log.map(({ session, n, kinds }) => [session, n, kinds]),
         [
@@ -109,7 +109,7 @@ export const historyCases: readonly LedgerCase[] = [
         ],
         "the log",
       );
-      const own = await ledger.sessionLog("a", { after: 1, limit: 10 });
+      const own = await ledger.journal.sessionRows("a", { after: 1, limit: 10 });
       checkEqual(own, log.slice(2), "one session's log");
       checkEqual(own[0]?.body, '{"records":[{"kind":"a3"}],"events":[]}', "the body, letter by letter");
     },
@@ -124,7 +124,7 @@ export const historyCases: readonly LedgerCase[] = [
       const commits = [writer.toCommit([record], {}), writer.toCommit([record], {})];
       const outcomes = await Promise.all(commits.map((commit) => ledger.commit(commit)));
       checkEqual(outcomes.filter(({ ok }) => ok).length, 1, "how many took it");
-      checkEqual((await ledger.chain("a", { after: 0, limit: 9 })).length, 1, "records");
+      checkEqual((await ledger.journal.sessionRecords("a", { after: 0, limit: 9 })).length, 1, "records");
     },
   },
   {
@@ -142,23 +142,23 @@ export const historyCases: readonly LedgerCase[] = [
         { key: "b", chain },
         { key: "c", chain: { n: 2, hash: "hash-2" } },
       ];
-      checkEqual(await ledger.streams("", 10), all, "all");
-      checkEqual(await ledger.streams("a", 1), [{ key: "b", chain }], "one after the first");
-      checkEqual(await ledger.streams("c", 10), [], "after the last");
+      checkEqual(await ledger.journal.streams("", 10), all, "all");
+      checkEqual(await ledger.journal.streams("a", 1), [{ key: "b", chain }], "one after the first");
+      checkEqual(await ledger.journal.streams("c", 10), [], "after the last");
     },
   },
   {
     name: "of two seals with one number the first stands",
     async run({ open }) {
       const ledger = await open();
-      checkEqual(await ledger.lastCheckpoint(), undefined, "before any");
-      checkEqual(await ledger.seal(seal(1, "one")), true, "the first");
-      checkEqual(await ledger.seal(seal(1, "other")), false, "the same number again");
-      checkEqual(await ledger.seal(seal(2, "two")), true, "the next");
-      checkEqual(await ledger.checkpoints(0, 10), [seal(1, "one"), seal(2, "two")], "all");
-      checkEqual(await ledger.checkpoints(1, 10), [seal(2, "two")], "after the first");
-      checkEqual(await ledger.checkpoints(0, 1), [seal(1, "one")], "limited");
-      checkEqual(await ledger.lastCheckpoint(), seal(2, "two"), "the last");
+      checkEqual(await ledger.journal.lastCheckpoint(), undefined, "before any");
+      checkEqual(await ledger.journal.seal(seal(1, "one")), true, "the first");
+      checkEqual(await ledger.journal.seal(seal(1, "other")), false, "the same number again");
+      checkEqual(await ledger.journal.seal(seal(2, "two")), true, "the next");
+      checkEqual(await ledger.journal.checkpoints(0, 10), [seal(1, "one"), seal(2, "two")], "all");
+      checkEqual(await ledger.journal.checkpoints(1, 10), [seal(2, "two")], "after the first");
+      checkEqual(await ledger.journal.checkpoints(0, 1), [seal(1, "one")], "limited");
+      checkEqual(await ledger.journal.lastCheckpoint(), seal(2, "two"), "the last");
     },
   },
   {
@@ -167,17 +167,25 @@ export const historyCases: readonly LedgerCase[] = [
       const ledger = await open();
       const writer = new SessionWriter(ledger, "s1");
       await writer.commit([writer.journal("noted")]);
-      const [row] = await ledger.log({ after: 0, limit: 1 });
+      const [row] = await ledger.journal.rows({ after: 0, limit: 1 });
       const first = { ...seal(1, "one"), lastSeq: row?.seq ?? 0 };
-      checkEqual(await ledger.seal(first, { row: "another" }), false, "another line of the number");
+      checkEqual(await ledger.journal.seal(first, { row: "another" }), false, "another line of the number");
       const later = { ...first, lastSeq: first.lastSeq * 2 };
-      checkEqual(await ledger.seal(later, { row: row?.hash ?? "" }), false, "a number that none has");
-      checkEqual(await ledger.seal(first, { row: row?.hash ?? "" }), true, "the line that was read");
+      checkEqual(await ledger.journal.seal(later, { row: row?.hash ?? "" }), false, "a number that none has");
+      checkEqual(await ledger.journal.seal(first, { row: row?.hash ?? "" }), true, "the line that was read");
       const next = { ...seal(2, "two"), lastSeq: first.lastSeq, count: 1 };
       const upon = { row: row?.hash ?? "" };
-      checkEqual(await ledger.seal(next, { ...upon, previous: "another" }), false, "another checkpoint");
-      checkEqual(await ledger.seal({ ...next, k: 3 }, { ...upon, previous: first.hash }), false, "a gap");
-      checkEqual(await ledger.seal(next, { ...upon, previous: first.hash }), true, "the one before");
+      checkEqual(
+        await ledger.journal.seal(next, { ...upon, previous: "another" }),
+        false,
+        "another checkpoint",
+      );
+      checkEqual(
+        await ledger.journal.seal({ ...next, k: 3 }, { ...upon, previous: first.hash }),
+        false,
+        "a gap",
+      );
+      checkEqual(await ledger.journal.seal(next, { ...upon, previous: first.hash }), true, "the one before");
     },
   },
   {
@@ -185,7 +193,7 @@ export const historyCases: readonly LedgerCase[] = [
     needs: "reopen",
     async run({ open, reopen }) {
       const handles = [await open(), await reopen()];
-      const sealed = await Promise.all(handles.map((ledger, i) => ledger.seal(seal(1, `r${i}`))));
+      const sealed = await Promise.all(handles.map((ledger, i) => ledger.journal.seal(seal(1, `r${i}`))));
       checkEqual(sealed.filter(Boolean).length, 1, "how many stand");
     },
   },

@@ -9,24 +9,24 @@ export const keyValueStoreCases: readonly LedgerCase[] = [
     needs: "reopen",
     async run({ open, reopen }) {
       const ledger = await open();
-      checkEqual(await ledger.putItem(TOKEN, 0), true, "kept");
+      checkEqual(await ledger.items.put(TOKEN, 0), true, "kept");
       const other = await reopen();
-      checkEqual(await other.item("token", "t1"), { ...TOKEN, version: 1 }, "as first kept");
-      checkEqual(await other.putItem({ ...TOKEN, value: null }, 1), true, "changed");
-      checkEqual(await ledger.item("token", "t1"), { ...TOKEN, value: null, version: 2 }, "as changed");
-      checkEqual(await ledger.item("token", "t2"), undefined, "of another id");
-      checkEqual(await ledger.item("login", "t1"), undefined, "of another kind");
+      checkEqual(await other.items.get("token", "t1"), { ...TOKEN, version: 1 }, "as first kept");
+      checkEqual(await other.items.put({ ...TOKEN, value: null }, 1), true, "changed");
+      checkEqual(await ledger.items.get("token", "t1"), { ...TOKEN, value: null, version: 2 }, "as changed");
+      checkEqual(await ledger.items.get("token", "t2"), undefined, "of another id");
+      checkEqual(await ledger.items.get("login", "t1"), undefined, "of another kind");
     },
   },
   {
     name: "a change that read another version writes nothing",
     async run({ open }) {
       const ledger = await open();
-      checkEqual(await ledger.putItem(TOKEN, 1), false, "changed before there was one");
-      checkEqual(await ledger.putItem(TOKEN, 0), true, "kept");
-      checkEqual(await ledger.putItem({ ...TOKEN, value: 2 }, 0), false, "kept again");
-      checkEqual(await ledger.putItem({ ...TOKEN, value: 2 }, 2), false, "changed from a version to come");
-      checkEqual(await ledger.item("token", "t1"), { ...TOKEN, version: 1 }, "left as it was");
+      checkEqual(await ledger.items.put(TOKEN, 1), false, "changed before there was one");
+      checkEqual(await ledger.items.put(TOKEN, 0), true, "kept");
+      checkEqual(await ledger.items.put({ ...TOKEN, value: 2 }, 0), false, "kept again");
+      checkEqual(await ledger.items.put({ ...TOKEN, value: 2 }, 2), false, "changed from a version to come");
+      checkEqual(await ledger.items.get("token", "t1"), { ...TOKEN, version: 1 }, "left as it was");
     },
   },
   {
@@ -34,15 +34,15 @@ export const keyValueStoreCases: readonly LedgerCase[] = [
     needs: "reopen",
     async run({ open, reopen }) {
       const ledger = await open();
-      await ledger.putItem(TOKEN, 0);
+      await ledger.items.put(TOKEN, 0);
       const other = await reopen();
       const taken = await Promise.all(
         Array.from({ length: 10 }, (_, i) =>
-          (i % 2 === 0 ? ledger : other).removeItem({ ...TOKEN, version: 1 }),
+          (i % 2 === 0 ? ledger : other).items.remove({ ...TOKEN, version: 1 }),
         ),
       );
       checkEqual(taken.filter(Boolean).length, 1, "winners");
-      checkEqual(await ledger.item("token", "t1"), undefined, "afterwards");
+      checkEqual(await ledger.items.get("token", "t1"), undefined, "afterwards");
     },
   },
   {
@@ -50,31 +50,31 @@ export const keyValueStoreCases: readonly LedgerCase[] = [
     async run({ open, clock }) {
       const ledger = await open();
       const item = { ...TOKEN, expiresAt: clock.now() + 1_000 };
-      await ledger.putItem(item, 0);
-      checkEqual(await ledger.item("token", "t1"), { ...item, version: 1 }, "before");
+      await ledger.items.put(item, 0);
+      checkEqual(await ledger.items.get("token", "t1"), { ...item, version: 1 }, "before");
       await clock.advance(1_000);
-      checkEqual(await ledger.item("token", "t1"), undefined, "at its time");
-      checkEqual((await ledger.items("token")).items, [], "in the list");
-      checkEqual(await ledger.removeItem({ ...TOKEN, version: 1 }), false, "discarded");
-      checkEqual(await ledger.putItem(TOKEN, 1), false, "changed");
-      checkEqual(await ledger.putItem(TOKEN, 0), true, "kept anew");
+      checkEqual(await ledger.items.get("token", "t1"), undefined, "at its time");
+      checkEqual((await ledger.items.list("token")).items, [], "in the list");
+      checkEqual(await ledger.items.remove({ ...TOKEN, version: 1 }), false, "discarded");
+      checkEqual(await ledger.items.put(TOKEN, 1), false, "changed");
+      checkEqual(await ledger.items.put(TOKEN, 0), true, "kept anew");
       await ledger.tidy();
-      checkEqual(await ledger.item("token", "t1"), { ...TOKEN, version: 1 }, "after tidying");
+      checkEqual(await ledger.items.get("token", "t1"), { ...TOKEN, version: 1 }, "after tidying");
     },
   },
   {
     name: "a list holds one kind, by id, in pages",
     async run({ open }) {
       const ledger = await open();
-      for (const id of ["c", "a", "b"]) await ledger.putItem({ ...TOKEN, id }, 0);
-      await ledger.putItem({ ...TOKEN, kind: "login", id: "z" }, 0);
-      const first = await ledger.items("token", { limit: 2 });
+      for (const id of ["c", "a", "b"]) await ledger.items.put({ ...TOKEN, id }, 0);
+      await ledger.items.put({ ...TOKEN, kind: "login", id: "z" }, 0);
+      const first = await ledger.items.list("token", { limit: 2 });
       checkEqual(
         first.items.map(({ id }) => id),
         ["a", "b"],
         "first page",
       );
-      const rest = await ledger.items("token", { limit: 2, cursor: first.next ?? "" });
+      const rest = await ledger.items.list("token", { limit: 2, cursor: first.next ?? "" });
       checkEqual(
         rest.items.map(({ id }) => id),
         ["c"],

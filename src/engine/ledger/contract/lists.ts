@@ -1,4 +1,4 @@
-import type { ConfirmationFilter, Page, PageRequest } from "../ledger.ts";
+import type { ConfirmationFilter, Page, PageRequest } from "../lists.ts";
 import { buildCall, buildQuestion, nameIn, questionId, SessionWriter } from "./build.ts";
 import { checkEqual, checkRejected } from "./check.ts";
 import type { LedgerCase } from "./subject.ts";

@@ -64,10 +64,10 @@ export const memoryCases: readonly LedgerCase[] = [
     needs: "reopen",
     async run({ open, reopen }) {
       const ledger = await open();
-      checkEqual(await ledger.pin("check", "first"), "first", "pinned");
-      checkEqual(await ledger.pin("check", "second"), "first", "pinned again");
-      checkEqual(await (await reopen()).pin("check", "third"), "first", "through another handle");
-      checkEqual(await ledger.pin("other", "second"), "second", "under another name");
+      checkEqual(await ledger.items.pin("check", "first"), "first", "pinned");
+      checkEqual(await ledger.items.pin("check", "second"), "first", "pinned again");
+      checkEqual(await (await reopen()).items.pin("check", "third"), "first", "through another handle");
+      checkEqual(await ledger.items.pin("other", "second"), "second", "under another name");
     },
   },
   {

@@ -9,12 +9,12 @@ const HOLD_MS = 1_000;
 
 /** A ledger whose channel has deliveries for these records. */
 async function fill(ledger: Ledger, seqs: readonly number[], channel = CHANNEL): Promise<void> {
-  const from = await ledger.channelPlace(channel);
-  await ledger.enqueue({ channel, from, to: Math.max(from, ...seqs), seqs });
+  const from = await ledger.outbox.channelPlace(channel);
+  await ledger.outbox.enqueue({ channel, from, to: Math.max(from, ...seqs), seqs });
 }
 
 function take(ledger: Ledger, limit = 10): Promise<readonly Delivery[]> {
-  return ledger.takeDeliveries(CHANNEL, { limit, holdMs: HOLD_MS });
+  return ledger.outbox.takeDeliveries(CHANNEL, { limit, holdMs: HOLD_MS });
 }
 
 function seqsOf(deliveries: readonly Delivery[]): readonly number[] {
@@ -27,12 +27,16 @@ export const outboxCases: readonly LedgerCase[] = [
     async run({ open }) {
       const ledger = await open();
       const writer = new SessionWriter(ledger, "s1");
-      checkEqual(await ledger.channelPlace("early"), 0, "in an empty journal");
+      checkEqual(await ledger.outbox.channelPlace("early"), 0, "in an empty journal");
       await writer.commit([writer.journal("one"), writer.journal("two")]);
-      const last = (await ledger.journal({ after: 0, limit: 10 })).at(-1)?.seq;
-      checkEqual(await ledger.channelPlace("late"), last, "in one with records");
+      const last = (await ledger.journal.records({ after: 0, limit: 10 })).at(-1)?.seq;
+      checkEqual(await ledger.outbox.channelPlace("late"), last, "in one with records");
       await writer.commit([writer.journal("three")]);
-      checkEqual([await ledger.channelPlace("early"), await ledger.channelPlace("late")], [0, last], "later");
+      checkEqual(
+        [await ledger.outbox.channelPlace("early"), await ledger.outbox.channelPlace("late")],
+        [0, last],
+        "later",
+      );
     },
   },
   {
@@ -41,17 +45,22 @@ export const outboxCases: readonly LedgerCase[] = [
     async run({ open, reopen }) {
       const ledger = await open();
       const other = await reopen();
-      const from = await ledger.channelPlace(CHANNEL);
+      const from = await ledger.outbox.channelPlace(CHANNEL);
       const moved = await Promise.all(
         Array.from({ length: 10 }, (_, i) =>
-          (i % 2 === 0 ? ledger : other).enqueue({ channel: CHANNEL, from, to: from + 3, seqs: [1, 3] }),
+          (i % 2 === 0 ? ledger : other).outbox.enqueue({
+            channel: CHANNEL,
+            from,
+            to: from + 3,
+            seqs: [1, 3],
+          }),
         ),
       );
       checkEqual(moved.filter(Boolean).length, 1, "winners");
-      checkEqual(await other.channelPlace(CHANNEL), from + 3, "the place");
+      checkEqual(await other.outbox.channelPlace(CHANNEL), from + 3, "the place");
       checkEqual(seqsOf(await take(other)), [1, 3], "deliveries");
       const again = { channel: CHANNEL, from, to: from + 9, seqs: [9] };
-      checkEqual(await ledger.enqueue(again), false, "from where it no longer is");
+      checkEqual(await ledger.outbox.enqueue(again), false, "from where it no longer is");
       checkEqual(await take(ledger), [], "of the one that was refused");
     },
   },
@@ -63,7 +72,7 @@ export const outboxCases: readonly LedgerCase[] = [
       const other = await reopen();
       await fill(ledger, [1, 2, 3, 4]);
       const since = clock.now();
-      checkEqual(await ledger.nextDeliveryAt(CHANNEL), since, "due at once");
+      checkEqual(await ledger.outbox.nextDeliveryAt(CHANNEL), since, "due at once");
       const taken = await Promise.all([take(ledger, 2), take(other, 2), take(ledger, 2), take(other, 2)]);
       checkEqual(
         seqsOf(taken.flat()).toSorted((a, b) => a - b),
@@ -74,7 +83,7 @@ export const outboxCases: readonly LedgerCase[] = [
       checkEqual(first, { channel: CHANNEL, seq: 1, attempt: 1, since }, "one of them");
       await clock.advance(HOLD_MS - 1);
       checkEqual(await take(other), [], "while they are held");
-      checkEqual(await ledger.nextDeliveryAt(CHANNEL), since + HOLD_MS, "due again");
+      checkEqual(await ledger.outbox.nextDeliveryAt(CHANNEL), since + HOLD_MS, "due again");
       await clock.advance(1);
       const again = await take(other);
       checkEqual(
@@ -88,7 +97,7 @@ export const outboxCases: readonly LedgerCase[] = [
         "after the hold",
       );
       const late = { channel: CHANNEL, seq: 1, attempt: 1 };
-      checkEqual(await ledger.endDelivery(late, { as: "delivered" }), false, "the first taker's word");
+      checkEqual(await ledger.outbox.endDelivery(late, { as: "delivered" }), false, "the first taker's word");
     },
   },
   {
@@ -98,16 +107,20 @@ export const outboxCases: readonly LedgerCase[] = [
       await fill(ledger, [1, 2]);
       const [first, second] = await take(ledger);
       if (first === undefined || second === undefined) throw new Error("Two deliveries are due.");
-      checkEqual(await ledger.endDelivery(first, { as: "delivered" }), true, "delivered");
-      checkEqual(await ledger.endDelivery(first, { as: "delivered" }), false, "delivered again");
+      checkEqual(await ledger.outbox.endDelivery(first, { as: "delivered" }), true, "delivered");
+      checkEqual(await ledger.outbox.endDelivery(first, { as: "delivered" }), false, "delivered again");
       const postponed = { as: "postponed", forMs: 5_000, error: "HTTP 500" } as const;
-      checkEqual(await ledger.endDelivery(second, postponed), true, "postponed");
+      checkEqual(await ledger.outbox.endDelivery(second, postponed), true, "postponed");
       await clock.advance(4_999);
       checkEqual(await take(ledger), [], "before its time");
       await clock.advance(1);
       checkEqual(await take(ledger), [{ ...second, attempt: 2, error: "HTTP 500" }], "at its time");
-      checkEqual(await ledger.endDelivery({ ...second, attempt: 2 }, { as: "delivered" }), true, "delivered");
-      checkEqual(await ledger.nextDeliveryAt(CHANNEL), undefined, "afterwards");
+      checkEqual(
+        await ledger.outbox.endDelivery({ ...second, attempt: 2 }, { as: "delivered" }),
+        true,
+        "delivered",
+      );
+      checkEqual(await ledger.outbox.nextDeliveryAt(CHANNEL), undefined, "afterwards");
     },
   },
   {
@@ -116,25 +129,25 @@ export const outboxCases: readonly LedgerCase[] = [
       const ledger = await open();
       await fill(ledger, [1, 2, 3]);
       for (const delivery of await take(ledger))
-        await ledger.endDelivery(delivery, { as: "dead", error: "gone" });
+        await ledger.outbox.endDelivery(delivery, { as: "dead", error: "gone" });
       const deadAt = clock.now();
       await clock.advance(100_000);
-      checkEqual([await take(ledger), await ledger.nextDeliveryAt(CHANNEL)], [[], undefined], "due");
-      const first = await ledger.deadDeliveries({ limit: 2 });
+      checkEqual([await take(ledger), await ledger.outbox.nextDeliveryAt(CHANNEL)], [[], undefined], "due");
+      const first = await ledger.outbox.deadDeliveries({ limit: 2 });
       checkEqual(seqsOf(first.items), [1, 2], "first page");
       const dead = { channel: CHANNEL, seq: 1, attempt: 1, since: deadAt, deadAt, error: "gone" };
       checkEqual(first.items[0], dead, "one of them");
-      const rest = await ledger.deadDeliveries({ limit: 2, cursor: first.next ?? "" });
+      const rest = await ledger.outbox.deadDeliveries({ limit: 2, cursor: first.next ?? "" });
       checkEqual([seqsOf(rest.items), rest.next], [[3], undefined], "second page");
-      checkEqual(await ledger.deadDelivery(CHANNEL, 1), dead, "by its name");
-      checkEqual(await ledger.reviveDelivery(CHANNEL, 2), true, "revived");
-      checkEqual(await ledger.reviveDelivery(CHANNEL, 2), false, "revived again");
-      checkEqual(await ledger.reviveDelivery(CHANNEL, 9), false, "one that is not there");
-      checkEqual(await ledger.deadDelivery(CHANNEL, 2), undefined, "one that was revived");
+      checkEqual(await ledger.outbox.deadDelivery(CHANNEL, 1), dead, "by its name");
+      checkEqual(await ledger.outbox.reviveDelivery(CHANNEL, 2), true, "revived");
+      checkEqual(await ledger.outbox.reviveDelivery(CHANNEL, 2), false, "revived again");
+      checkEqual(await ledger.outbox.reviveDelivery(CHANNEL, 9), false, "one that is not there");
+      checkEqual(await ledger.outbox.deadDelivery(CHANNEL, 2), undefined, "one that was revived");
       const since = clock.now();
       const revived = { channel: CHANNEL, seq: 2, attempt: 1, since, error: "gone" };
       checkEqual(await take(ledger), [revived], "taken");
-      checkEqual(seqsOf((await ledger.deadDeliveries()).items), [1, 3], "left");
+      checkEqual(seqsOf((await ledger.outbox.deadDeliveries()).items), [1, 3], "left");
     },
   },
   {
@@ -144,12 +157,12 @@ export const outboxCases: readonly LedgerCase[] = [
       await fill(ledger, [1, 2]);
       await fill(ledger, [1], "slack");
       checkEqual(seqsOf(await take(ledger)), [1, 2], "of the one");
-      const others = await ledger.takeDeliveries("slack", { limit: 10, holdMs: HOLD_MS });
+      const others = await ledger.outbox.takeDeliveries("slack", { limit: 10, holdMs: HOLD_MS });
       checkEqual(seqsOf(others), [1], "of the other");
       const [first] = others;
-      if (first !== undefined) await ledger.endDelivery(first, { as: "dead", error: "x" });
-      checkEqual(await ledger.deadDelivery(CHANNEL, 1), undefined, "dead of the one");
-      checkEqual(await ledger.reviveDelivery(CHANNEL, 1), false, "revived in the one");
+      if (first !== undefined) await ledger.outbox.endDelivery(first, { as: "dead", error: "x" });
+      checkEqual(await ledger.outbox.deadDelivery(CHANNEL, 1), undefined, "dead of the one");
+      checkEqual(await ledger.outbox.reviveDelivery(CHANNEL, 1), false, "revived in the one");
     },
   },
   {
@@ -158,12 +171,14 @@ export const outboxCases: readonly LedgerCase[] = [
       const ledger = await open();
       for (const channel of ["webhook", "pager", "slack"]) {
         await fill(ledger, [1, 2], channel);
-        for (const delivery of await ledger.takeDeliveries(channel, { limit: 10, holdMs: HOLD_MS }))
-          await ledger.endDelivery(delivery, { as: "dead", error: "gone" });
+        for (const delivery of await ledger.outbox.takeDeliveries(channel, { limit: 10, holdMs: HOLD_MS }))
+          await ledger.outbox.endDelivery(delivery, { as: "dead", error: "gone" });
       }
       const found: string[] = [];
       for (let cursor: string | undefined; ; ) {
-        const page = await ledger.deadDeliveries(cursor === undefined ? { limit: 3 } : { limit: 3, cursor });
+        const page = await ledger.outbox.deadDeliveries(
+          cursor === undefined ? { limit: 3 } : { limit: 3, cursor },
+        );
         found.push(...page.items.map(({ channel, seq }) => `${channel} ${seq}`));
         if (page.next === undefined) break;
         cursor = page.next;

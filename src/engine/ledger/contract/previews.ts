@@ -2,7 +2,8 @@ import type { JsonObject } from "../../../protocol/index.ts";
 import { positionOf } from "../../journal/index.ts";
 import { toPrincipal } from "../../people/principal.ts";
 import { viewsAs } from "../../people/viewers.ts";
-import type { ConfirmationWithCall, Ledger, ListRequest } from "../ledger.ts";
+import type { Ledger } from "../ledger.ts";
+import type { ConfirmationWithCall, ListRequest } from "../lists.ts";
 import type { Vote } from "../records.ts";
 import { buildCall, buildQuestion, nameIn, questionId, SessionWriter } from "./build.ts";
 import { checkEqual } from "./check.ts";
@@ -164,25 +165,31 @@ export const previewCases: readonly LedgerCase[] = [
       const counts = async (bytes: number): Promise<readonly number[]> => [
         (await ledger.events("s1", { bytes })).length,
         (await ledger.events("s1", { last: 4, bytes })).length,
-        (await ledger.journal({ after: 0, limit: 4, bytes })).length,
-        (await ledger.chain("s1", { after: 0, limit: 4, bytes })).length,
+        (await ledger.journal.records({ after: 0, limit: 4, bytes })).length,
+        (await ledger.journal.sessionRecords("s1", { after: 0, limit: 4, bytes })).length,
       ];
       checkEqual(await counts(1), [1, 1, 1, 1], "at least one");
       checkEqual(await counts(3_500), [3, 3, 3, 3], "a few");
       checkEqual(await counts(1_000_000), [5, 4, 4, 4], "all");
       checkEqual(await ledger.events("s1", { last: 4, bytes: 3_500 }), events.slice(-3), "the newest");
       checkEqual(await ledger.events("s1", { after: 1, bytes: 3_500 }), events.slice(1, 4), "from a place");
-      const seqs = (await ledger.journal({ after: 0, limit: 5 })).map(({ seq }) => seq);
-      const [third] = await ledger.journal({ after: seqs[1] ?? 0, limit: 4, bytes: 1 });
+      const seqs = (await ledger.journal.records({ after: 0, limit: 5 })).map(({ seq }) => seq);
+      const [third] = await ledger.journal.records({ after: seqs[1] ?? 0, limit: 4, bytes: 1 });
       checkEqual(third?.n, positionOf(3, 0), "a record from a place");
       checkEqual(
-        (await ledger.chain("s1", { after: positionOf(3, 0), limit: 4, bytes: 1 })).map(({ n }) => n),
+        (await ledger.journal.sessionRecords("s1", { after: positionOf(3, 0), limit: 4, bytes: 1 })).map(
+          ({ n }) => n,
+        ),
         [positionOf(4, 0)],
         "of a chain",
       );
-      checkEqual(await ledger.journal({ after: seqs[4] ?? 0, limit: 4, bytes: 1 }), [], "none at the end");
       checkEqual(
-        await ledger.chain("s1", { after: positionOf(5, 0), limit: 4, bytes: 1 }),
+        await ledger.journal.records({ after: seqs[4] ?? 0, limit: 4, bytes: 1 }),
+        [],
+        "none at the end",
+      );
+      checkEqual(
+        await ledger.journal.sessionRecords("s1", { after: positionOf(5, 0), limit: 4, bytes: 1 }),
         [],
         "none at a chain's end",
       );

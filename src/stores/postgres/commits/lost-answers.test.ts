@@ -30,7 +30,7 @@ test("a commit whose answer was lost is sent again, was done once, and is told s
   await lost;
   expect(outcome).toEqual({ ok: true });
   expect((await direct.load({ sessionKey: "s1" }))?.session.version).toBe(2);
-  expect(await direct.chain("s1", { after: 0, limit: 9 })).toHaveLength(2);
+  expect(await direct.journal.sessionRecords("s1", { after: 0, limit: 9 })).toHaveLength(2);
 });
 
 test("it is told so also when others have gone on with the session since, and also of a session that it made", async () => {
@@ -65,7 +65,7 @@ test("a claim whose answer was lost, and in whose session others went on since, 
   const { ledger, direct, proxy } = await open();
   const writer = new SessionWriter(ledger, "s1");
   await writer.commit([writer.journal("made")]);
-  await ledger.beat({ id: "o", host: "h", pid: 1 }, 60_000);
+  await ledger.owners.beat({ id: "o", host: "h", pid: 1 }, 60_000);
   const lost = proxy.loseAnswerTo("lost-event").then(() => proxy.freeze());
   const frame = buildFrame("s1", "f", { status: "stepping", owner: "o" });
   const claim = writer.toCommit(

@@ -83,7 +83,7 @@ test("of commits on one connection that is cut each is done once, and told so", 
     expect(await Promise.all(commits)).toEqual(writers.map(() => ({ ok: true })));
   }
   for (const key of SESSIONS) {
-    const kinds = (await ledger.chain(key, { after: 0, limit: 99 })).map(({ kind }) => kind);
+    const kinds = (await ledger.journal.sessionRecords(key, { after: 0, limit: 99 })).map(({ kind }) => kind);
     expect(kinds).toEqual(["made", ...Array.from({ length: 5 }, (_, round) => `round-${round}`)]);
   }
 });

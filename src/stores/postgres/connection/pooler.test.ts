@@ -23,21 +23,21 @@ test("behind a pooler that keeps no statements, no process runs what another one
   const pooler = await PgBouncer.start(resources, url);
   const one = await pooler.on(0, async () => {
     const ledger = await openElsewhere(pooler.url);
-    await ledger.beat({ id: "live", host: "here", pid: 1 }, 60_000);
-    expect(await ledger.owner("live")).toMatchObject({ fenced: false });
+    await ledger.owners.beat({ id: "live", host: "here", pid: 1 }, 60_000);
+    expect(await ledger.owners.get("live")).toMatchObject({ fenced: false });
     return ledger;
   });
   await pooler.on(1, async () => {
     const other = await openElsewhere(pooler.url);
     // The third statement of each: here it fences, there it reads.
-    await other.owner("nobody");
-    await other.retire("nobody");
+    await other.owners.get("nobody");
+    await other.owners.retire("nobody");
     await other.close();
   });
-  const seen = await pooler.on(1, () => one.owner("live").catch((error: unknown) => error));
+  const seen = await pooler.on(1, () => one.owners.get("live").catch((error: unknown) => error));
   expect(seen).toMatchObject(seen instanceof Error ? ADVICE : { fenced: false });
   const direct = await openElsewhere(url);
-  expect(await direct.owner("live")).toMatchObject({ fenced: false });
+  expect(await direct.owners.get("live")).toMatchObject({ fenced: false });
 });
 
 test("a statement that the pooler's connection has already, of another process, is refused at once, with advice", async () => {
@@ -57,7 +57,7 @@ test("with prepare=false two share a server connection, and migrating leaves no 
     for (const id of ["one", "two"]) {
       const ledger = await openPostgresLedger({ url: `${pooler.url}?prepare=false&pool=1` });
       resources.add(() => ledger.close());
-      expect(await ledger.beat({ id, host: "here", pid: 1 }, 1_000)).toBe(true);
+      expect(await ledger.owners.beat({ id, host: "here", pid: 1 }, 1_000)).toBe(true);
     }
   });
   const shown = await pooler.on(0, () => execute(pooler.url, "show statement_timeout"));

@@ -143,8 +143,8 @@ test("a process that runs while a breaking migration is made stops, and says why
   const newer = { code: "ledger-newer", details: { found: NEWEST + 1 } };
   await expect(writer.commit([writer.journal("next")])).rejects.toMatchObject(newer);
   // Also what would still work is refused: nothing is claimed, and the process is not ready.
-  await expect(ledger.beat({ id: "o", host: "h", pid: 1 }, 1_000)).rejects.toMatchObject(newer);
-  await expect(ledger.lastCheckpoint()).rejects.toMatchObject(newer);
+  await expect(ledger.owners.beat({ id: "o", host: "h", pid: 1 }, 1_000)).rejects.toMatchObject(newer);
+  await expect(ledger.journal.lastCheckpoint()).rejects.toMatchObject(newer);
 });
 
 test("it is noticed also where no statement fails, at a heartbeat", async () => {
@@ -153,9 +153,9 @@ test("it is noticed also where no statement fails, at a heartbeat", async () => 
   const ledger = await open(url);
   await migrate(await openDatabase(url), [...MIGRATIONS, next(1, true)]);
   const owner = { id: "o", host: "h", pid: 1 };
-  expect(await ledger.beat(owner, 1_000)).toBe(true);
+  expect(await ledger.owners.beat(owner, 1_000)).toBe(true);
   vi.spyOn(performance, "now").mockReturnValue(performance.now() + 11_000);
   resources.add(() => vi.restoreAllMocks());
-  await expect(ledger.beat(owner, 1_000)).rejects.toMatchObject({ code: "ledger-newer" });
+  await expect(ledger.owners.beat(owner, 1_000)).rejects.toMatchObject({ code: "ledger-newer" });
   await expect(ledger.due([], 1)).rejects.toMatchObject({ code: "ledger-newer" });
 });

@@ -35,7 +35,7 @@ function modes(file = path): readonly string[] {
 
 async function touch(file = path): Promise<readonly string[]> {
   const ledger = await createLedger(`sqlite:${file}`);
-  await ledger.pin("name", "value");
+  await ledger.items.pin("name", "value");
   const found = modes(realpathSync(file));
   await ledger.close();
   return found;
@@ -52,7 +52,7 @@ test.each([0o000, 0o022, 0o777])(
 test("one that others could read is theirs no more once it was opened", async () => {
   process.umask(0);
   const first = await createLedger(`sqlite:${path}`);
-  await first.pin("name", "value");
+  await first.items.pin("name", "value");
   for (const suffix of ["", "-wal", "-shm"]) chmodSync(`${path}${suffix}`, 0o664);
   expect(openToOthers(path).map(({ mode }) => mode)).toEqual(["664", "664", "664"]);
   expect(await touch()).toEqual(["600", "600", "600"]);

@@ -113,11 +113,11 @@ test("a process that runs while a newer one migrates the file loses its lease", 
   const ledger = await openSqliteLedger({ path });
   resources.add(() => ledger.close());
   const owner = { id: "o", host: "h", pid: 1 };
-  expect(await ledger.beat(owner, 1_000)).toBe(true);
+  expect(await ledger.owners.beat(owner, 1_000)).toBe(true);
   const raw = new DatabaseSync(path);
   raw.exec(`pragma user_version = ${newest + 1}`);
   raw.close();
-  await expect(ledger.beat(owner, 1_000)).rejects.toMatchObject({ code: "ledger-newer" });
+  await expect(ledger.owners.beat(owner, 1_000)).rejects.toMatchObject({ code: "ledger-newer" });
 });
 
 test("another program's database is refused and left as it is", async () => {

@@ -1,0 +1,43 @@
+import type { ChainHead, CheckpointRecord, JournalRecord, LogRow } from "../ledger/index.ts";
+
+/** Which records or lines, by their position in the whole journal or in a session's. */
+export interface JournalRange {
+  readonly after: number;
+  readonly limit: number;
+  /** Their bodies are no more than this together; one is given at least, so that only the end gives none. */
+  readonly bytes?: number;
+}
+
+/** What a checkpoint was made of. */
+export interface SealedUpon {
+  /** The hash of the checkpoint before it; absent for the first. */
+  readonly previous?: string;
+  /** The hash of the last line of the log that it covers. */
+  readonly row: string;
+}
+
+/** What happened, as the ledger keeps it, and the seals over it. Rows are written by commits only. */
+export interface Journal {
+  /** The log in the order of commits, for sealing and verification. */
+  rows(range: JournalRange): Promise<readonly LogRow[]>;
+  /** One session's lines of the log; `after` is an `n`. */
+  sessionRows(session: string, range: JournalRange): Promise<readonly LogRow[]>;
+  /** Journal records in the order of commits, for the feed and the outbox. */
+  records(range: JournalRange & { readonly until?: number }): Promise<readonly JournalRecord[]>;
+  /** One session's records, in order; `after` is an `n`. */
+  sessionRecords(session: string, range: JournalRange): Promise<readonly JournalRecord[]>;
+  /** The newest record; undefined where there is none. */
+  lastRecord(): Promise<JournalRecord | undefined>;
+  /** Every session's key and the end of its log, deleted ones included, in key order. */
+  streams(
+    after: string,
+    limit: number,
+  ): Promise<readonly { readonly key: string; readonly chain: ChainHead }[]>;
+  checkpoints(after: number, limit: number): Promise<readonly CheckpointRecord[]>;
+  lastCheckpoint(): Promise<CheckpointRecord | undefined>;
+  /**
+   * False when another process sealed first, or when what it was made of is not there any more: a database that crashed
+   * or failed over since may have lost it, and made other records of the same numbers.
+   */
+  seal(checkpoint: CheckpointRecord, upon?: SealedUpon): Promise<boolean>;
+}

@@ -1,0 +1,69 @@
+import type { ShownStatus } from "../lifecycle/index.ts";
+import type { CallRecord, ConfirmationRecord, SessionRecord } from "./records.ts";
+
+/** A page of a list; `next` is absent on the last one. */
+export interface Page<T> {
+  readonly items: readonly T[];
+  readonly next?: string;
+}
+
+export interface PageRequest {
+  readonly cursor?: string;
+  readonly limit?: number;
+}
+
+/** What is listed for people to look through, where nobody acts on what the list alone says. */
+export interface ListRequest extends PageRequest {
+  /**
+   * Long arguments, results and texts are cut to their beginning, and never read whole; what was cut says so. The page
+   * ends early where it would hold more than a megabyte.
+   */
+  readonly preview?: true;
+}
+
+/** Which calls of unknown outcome. */
+export interface UnknownCallsRequest extends ListRequest {
+  /** Only those about which nobody was asked. */
+  readonly unasked?: true;
+  /** Only those that one of these asked for. */
+  readonly askedBy?: readonly string[];
+}
+
+/** `open` lists what waits for a person, nearest deadline first; `closed` the rest, newest first. */
+export interface ConfirmationFilter {
+  readonly state: "open" | "closed";
+  readonly app?: string;
+  readonly agent?: string;
+  readonly tool?: string;
+  readonly user?: string;
+  readonly session?: string;
+  /** Only those that are shown to one of these: what somebody `viewsAs`. How many others there are costs nothing. */
+  readonly viewers?: readonly string[];
+  /** Only those that show one of these. */
+  readonly status?: readonly ShownStatus[];
+  /** Only those of one turn: what `Confirmation.turn` says. Reads the session's calls, so not for hot paths. */
+  readonly turn?: string;
+  /**
+   * Only those in whose tool, agent or arguments every one of these words is, or begins a word; see
+   * `searchableWords`. Declared secrets are not found. Finds whatever was committed before it was asked, as long
+   * as each commit that touches an open confirmation or its call has a journal record. Only for `open`.
+   */
+  readonly words?: string;
+}
+
+/** A confirmation with the call it is about, and the session's name for itself. */
+export interface ConfirmationWithCall {
+  readonly confirmation: ConfirmationRecord;
+  readonly call: CallRecord;
+  readonly session: Pick<SessionRecord, "id">;
+  /** Something of it was cut; see {@link ListRequest.preview}. */
+  readonly truncated?: true;
+}
+
+/** Which of a session's events. */
+export interface EventRange {
+  readonly after?: number;
+  readonly limit?: number;
+  readonly last?: number;
+  readonly bytes?: number;
+}

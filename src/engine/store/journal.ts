@@ -1,0 +1,87 @@
+import { type Journal, type JournalRange, recordsOf, rowAt, type SealedUpon } from "../journal/index.ts";
+import type { ChainHead, CheckpointRecord, JournalRecord, LogRow } from "../ledger/index.ts";
+import { RecordPage } from "./record-page.ts";
+import type { LogRange, Store } from "./store.ts";
+
+const MOST_ROWS = 200;
+const MOST_BYTES = 4_000_000;
+
+/** What happened, as a store keeps it. */
+export class StoredJournal implements Journal {
+  readonly #store: Store;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  rows(range: JournalRange): Promise<readonly LogRow[]> {
+    return this.#store.log(range);
+  }
+
+  sessionRows(session: string, range: JournalRange): Promise<readonly LogRow[]> {
+    return this.#store.sessionLog(session, range);
+  }
+
+  async records(range: JournalRange & { readonly until?: number }): Promise<readonly JournalRecord[]> {
+    const { after, until = Number.MAX_SAFE_INTEGER } = range;
+    const found = new RecordPage(range);
+    for (let row = lineBefore(after); ; ) {
+      const rows = await this.#store.log({ after: row, until: rowAt(until), ...pageOf(range) });
+      for (const record of rows.flatMap(recordsOf))
+        if (record.seq > after && record.seq <= until) found.add(record);
+      const last = rows.at(-1);
+      if (last === undefined || found.isFull) return found.records;
+      row = last.seq;
+    }
+  }
+
+  async sessionRecords(session: string, range: JournalRange): Promise<readonly JournalRecord[]> {
+    const found = new RecordPage(range);
+    for (let n = lineBefore(range.after); ; ) {
+      const rows = await this.#store.sessionLog(session, { after: n, ...pageOf(range) });
+      for (const record of rows.flatMap(recordsOf)) if (record.n > range.after) found.add(record);
+      const last = rows.at(-1);
+      if (last === undefined || found.isFull) return found.records;
+      n = last.n;
+    }
+  }
+
+  async lastRecord(): Promise<JournalRecord | undefined> {
+    for (let until = Number.MAX_SAFE_INTEGER, limit = 1; ; limit = MOST_ROWS) {
+      const rows = await this.#store.log({ after: 0, until, limit, last: true });
+      const told = rows.findLast(({ kinds }) => kinds.length > 0);
+      if (told !== undefined) return recordsOf(told).at(-1);
+      const [first] = rows;
+      if (first === undefined || first.seq <= 1) return undefined;
+      until = first.seq - 1;
+    }
+  }
+
+  async streams(
+    after: string,
+    limit: number,
+  ): Promise<readonly { readonly key: string; readonly chain: ChainHead }[]> {
+    const found = await this.#store.documents({ afterKey: after, limit });
+    return found.map(({ key, document }) => ({ key, chain: document.head.chain }));
+  }
+
+  checkpoints(after: number, limit: number): Promise<readonly CheckpointRecord[]> {
+    return this.#store.checkpoints({ after, limit });
+  }
+
+  async lastCheckpoint(): Promise<CheckpointRecord | undefined> {
+    return (await this.#store.checkpoints("last"))[0];
+  }
+
+  seal(checkpoint: CheckpointRecord, upon?: SealedUpon): Promise<boolean> {
+    return this.#store.seal(checkpoint, upon);
+  }
+}
+
+function lineBefore(position: number): number {
+  return Math.max(0, rowAt(position) - 1);
+}
+
+function pageOf({ limit, bytes = MOST_BYTES }: JournalRange): Omit<LogRange, "after"> {
+  return { limit: Math.min(limit + 1, MOST_ROWS), bytes };
+}
