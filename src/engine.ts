@@ -10,6 +10,7 @@ export {
   type Confirmation,
   type ConfirmationDecision,
   ConfirmationRejected,
+  type ConfirmationSettlement,
   type DecisionInput,
   type DecisionRefusal,
   type DecisionResult,

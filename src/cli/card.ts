@@ -2,10 +2,12 @@ import {
   type Approvers,
   type CallRecord,
   type ConfirmationRecord,
+  changedMembers,
   mayDecide,
   type OwnerState,
   type Principal,
   redact,
+  type SettlementRecord,
   shownStatus,
   type Vote,
 } from "../engine/index.ts";
@@ -50,7 +52,7 @@ export function printCard(output: Output, found: FoundCall, owner?: OwnerState):
     output.quote(confirmation.shown.hint, INDENT);
   }
   output.line();
-  printValue(output, "arguments", redact(call.args, call.secrets));
+  printArguments(output, call);
   if (confirmation !== undefined) printQuestion(output, confirmation, now);
   printField(output, "in", describePlace(found));
   printField(output, "id", confirmation?.id ?? call.id);
@@ -58,6 +60,16 @@ export function printCard(output: Output, found: FoundCall, owner?: OwnerState):
   if (vote !== undefined) printVote(output, vote, now);
   if (confirmation?.withdrawal !== undefined) printField(output, "withdrawn", inert(confirmation.withdrawal));
   printRun(output, call, { now, ...(owner === undefined ? {} : { owner }) });
+}
+
+function printArguments(output: Output, { args, originalArgs, secrets }: CallRecord): void {
+  const shown = redact(args, secrets);
+  if (originalArgs === undefined) return printValue(output, "arguments", shown);
+  const asked = redact(originalArgs, secrets);
+  printValue(output, "asked for", asked);
+  printValue(output, "changed to", shown);
+  const changed = changedMembers(originalArgs, args);
+  printField(output, "changed", changed.map((name) => inert(name)).join(", "));
 }
 
 /** How to decide an open confirmation, or settle an unknown call, for people who may. */
@@ -119,7 +131,8 @@ function printQuestion(output: Output, confirmation: ConfirmationRecord, now: nu
 function printVote(output: Output, vote: Vote, now: number): void {
   const known = vote.by.authenticated ? "" : ", unauthenticated";
   const verdict = vote.confirmed ? "approved" : "denied";
-  printField(output, verdict, `by ${inert(vote.by.id)} (${inert(vote.via)}${known})`);
+  const amended = vote.args === undefined ? "" : ", with changed arguments";
+  printField(output, verdict, `by ${inert(vote.by.id)} (${inert(vote.via)}${known})${amended}`);
   printField(output, "", describeTime(vote.at, now));
   if (vote.reason !== undefined) printField(output, "reason", inert(vote.reason));
   if (vote.payload !== undefined) printValue(output, "payload", vote.payload);
@@ -141,7 +154,20 @@ function printRun(
     printField(output, "last seen", describeTime(owner.lastBeatAt, now));
   }
   if (call.endedAt !== undefined) printField(output, "ended", describeTime(call.endedAt, now));
+  if (call.settled !== undefined) printSettlement(output, call.settled, now);
   if (call.result !== undefined) printValue(output, "result", call.result);
+}
+
+const SETTLED = {
+  succeeded: "as succeeded",
+  failed: "as failed",
+  retry: "as not run, and run again",
+} as const;
+
+function printSettlement(output: Output, { as, by, via, at }: SettlementRecord, now: number): void {
+  const known = by.authenticated ? "" : ", unauthenticated";
+  printField(output, "settled", `${SETTLED[as]}, by ${inert(by.id)} (${inert(via)}${known})`);
+  printField(output, "", describeTime(at, now));
 }
 
 /** A complete value from others, on one line if it fits. */

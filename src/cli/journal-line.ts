@@ -80,7 +80,11 @@ const whoAndWhy = ({
 
 const LINES: EntryTable<Line> = {
   "confirmation-requested": nothing,
-  "confirmation-approved": whoAndWhy,
+  "confirmation-approved": ({ by, reason, amended }) => ({
+    who: by.id,
+    reason,
+    ...(amended === undefined ? {} : { as: `with changed ${amended.fields.join(", ")}` }),
+  }),
   "confirmation-denied": whoAndWhy,
   "confirmation-expired": nothing,
   "confirmation-cancelled": whoAndWhy,

@@ -2,6 +2,7 @@ export type {
   Approvers,
   Confirmation,
   ConfirmationDecision,
+  ConfirmationSettlement,
   FailedDelivery,
   Settlement,
   SettlementInput,

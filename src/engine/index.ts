@@ -17,6 +17,7 @@ export {
 export {
   bytesOf,
   type Clock,
+  changedMembers,
   checkSessionName,
   checkStateKey,
   createIds,
@@ -179,6 +180,7 @@ export {
   type SessionChange,
   type SessionName,
   type SessionRecord,
+  type SettlementRecord,
   type Shown,
   type Snapshot,
   type StepKind,
@@ -243,6 +245,7 @@ export {
   type Closed,
   type Confirmation,
   type ConfirmationDecision,
+  type ConfirmationSettlement,
   type ConfirmationSubject,
   checkedAsk,
   firstQuestion,

@@ -155,6 +155,34 @@ describe("approve", () => {
   });
 });
 
+test("show and the audit log tell what an approver changed, and what was asked for", async () => {
+  const folder = makeFolder();
+  const id = await folder.withEngine(async (engine) => {
+    const pay = engine.gate(
+      "pay",
+      { requireConfirmation: true, amendable: ["amount"] },
+      async ({ amount }: { amount: number }) => ({ paid: amount }),
+    );
+    const asked = await pay({ amount: 2500 }, { key: "one", by });
+    if (asked.status !== "pending") throw new Error(asked.status);
+    const { id: asking } = asked.confirmation;
+    const approved = await tryApprove(engine, asking, { by, args: { amount: 2000 } });
+    if (!approved.ok) throw new Error(approved.message);
+    await approved.finished;
+    return asking;
+  });
+  const { stdout } = folder.run(["show", id]);
+  expect(stdout).toContain(`asked for   │ {"amount":2500}`);
+  expect(stdout).toContain(`changed to  │ {"amount":2000}`);
+  expect(stdout).toMatch(/approved +by ana \(host, unauthenticated\), with changed arguments/);
+  expect(stdout).toMatch(/confirmation-approved +\S+ by ana with changed amount/);
+  expect(folder.json(["show", id])).toMatchObject({
+    args: { amount: 2000 },
+    originalArgs: { amount: 2500 },
+    decision: { by: { id: "ana" }, args: { amount: 2000 } },
+  });
+});
+
 describe("deny", () => {
   test("denies the call with a reason, and a later approval learns who decided", async () => {
     const folder = makeFolder();
@@ -215,6 +243,8 @@ describe("settle", () => {
     expect(stdout).toContain("--succeeded JSON");
     const settled = folder.json(["settle", id.slice(-8), "--succeeded", `{"paid":1}`]) as Shown;
     expect(settled).toMatchObject({ status: "succeeded", result: { paid: 1 } });
+    expect(folder.run(["show", id]).stdout).toMatch(/settled +as succeeded, by local:\S+ \(cli/);
+    expect(folder.json(["show", id])).toMatchObject({ settlement: { as: "succeeded", via: "cli" } });
     const again = folder.run(["settle", id, "--failed", "no"]);
     expect(again.code).toBe(4);
     expect(again.stderr).toMatch(/\[not-settleable\]\n$/);

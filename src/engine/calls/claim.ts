@@ -147,6 +147,7 @@ export function writeClaim(
     startedAt: draft.now,
     ...(call.refused === stored.refused ? {} : { refused: call.refused }),
     ...(call.lost === stored.lost ? {} : { lost: call.lost ?? 0 }),
+    ...(call.settled === stored.settled || call.settled === undefined ? {} : { settled: call.settled }),
     ...argumentsChange(stored, call),
   };
   const commands = first === undefined ? (["claim"] as const) : ([first, "claim"] as const);

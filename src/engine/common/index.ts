@@ -17,7 +17,7 @@ export { ManualClock } from "./manual-clock.ts";
 export { checkSessionName, checkStateKey, flawOfName, storableText } from "./names.ts";
 export { redact, unredact } from "./redact.ts";
 export { confirmationId, confirmationPrefix, sessionOf } from "./row-ids.ts";
-export { sameJson } from "./same-json.ts";
+export { changedMembers, sameJson } from "./same-json.ts";
 export {
   type Form,
   isStandardSchema,

@@ -12,6 +12,7 @@ import type { JsonObject } from "../../protocol/index.ts";
 import { readShape } from "../common/schema.ts";
 import type { LiveTool } from "../host.ts";
 import { oneApproval } from "../people/index.ts";
+import { toConfirmation } from "../questions/index.ts";
 import { tryApprove } from "../testing/try-decide.ts";
 
 const PAYMENT = z.object({
@@ -63,6 +64,13 @@ describe("arguments that an approver changed", () => {
     expect(decided.votes).toMatchObject([{ confirmed: true, args }]);
     expect(decided.argsDigest).toBe(ended.argsDigest);
     expect(decided.argsDigest).not.toBe(call.argsDigest);
+    const told = (await fixture.journal()).find(({ kind }) => kind === "confirmation-approved");
+    expect(told?.body).toMatchObject({ amended: { fields: ["amount"], args } });
+    expect(toConfirmation({ confirmation: decided, call: ended, session: { id: "s" } })).toMatchObject({
+      args,
+      originalArgs: ARGS,
+      decision: { by: { id: "ana" }, args },
+    });
     expect(
       (await fixture.journal()).find(({ kind }) => kind === "confirmation-approved")?.body,
     ).toMatchObject({

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, member } from "../../protocol/index.ts";
-import { sameJson, unredact, valueDigest } from "../common/index.ts";
+import { isJsonObject, type JsonObject } from "../../protocol/index.ts";
+import { changedMembers, sameJson, unredact, valueDigest } from "../common/index.ts";
 import { type Amendment, findTool, type StoredCall } from "../host.ts";
 import type { ConfirmationRecord } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
@@ -89,8 +89,5 @@ function firstFixedField(
   if (!isJsonObject(after)) return "(all)";
   if (amendable === true) return undefined;
   const allowed = new Set(amendable ?? []);
-  const fields = new Set([...Object.keys(before), ...Object.keys(after)]);
-  return [...fields].find(
-    (field) => !allowed.has(field) && !sameJson(member(before, field), member(after, field)),
-  );
+  return changedMembers(before, after).find((field) => !allowed.has(field));
 }

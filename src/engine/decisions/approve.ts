@@ -1,6 +1,6 @@
-import type { ErrorCode } from "../../protocol/index.ts";
+import type { ErrorCode, JsonObject } from "../../protocol/index.ts";
 import { argumentsChange, type Clearance, clear, isAbout, writeClaim } from "../calls/index.ts";
-import { valueDigest } from "../common/index.ts";
+import { changedMembers, redact, valueDigest } from "../common/index.ts";
 import type { BodyOf } from "../journal/index.ts";
 import { type CallRecord, type ConfirmationRecord, Draft, type Plan, type Vote } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
@@ -112,5 +112,14 @@ function approvalBody(
     ...subjectOf(confirmation, call),
     ...voteBody(vote),
     ...(status === "executing" && owner !== undefined ? { started: { attempt, owner } } : {}),
+    ...(vote.args === undefined ? {} : { amended: amendmentOf(call, vote.args) }),
   };
+}
+
+/** What the approver changed, without secrets. */
+function amendmentOf(
+  { originalArgs = {}, secrets }: CallRecord,
+  args: JsonObject,
+): NonNullable<BodyOf<"confirmation-approved">["amended"]> {
+  return { fields: changedMembers(originalArgs, args), args: redact(args, secrets) };
 }

@@ -13,6 +13,7 @@ import { OutcomeUnknown } from "../calls/call-context.ts";
 import type { LiveTool } from "../host.ts";
 import { oneApproval } from "../people/index.ts";
 import type { AskedCall } from "../questions/ask.ts";
+import { type Confirmation, toConfirmation } from "../questions/index.ts";
 import { tryApprove } from "../testing/try-decide.ts";
 
 const LOST: Partial<LiveTool> = {
@@ -33,6 +34,13 @@ async function loseTrack(fixture: EngineFixture, input: Partial<AskInput> = {}):
   return asked;
 }
 
+/** As the API shows it. */
+async function shown(fixture: EngineFixture, id: string): Promise<Confirmation> {
+  const call = await fixture.call(id);
+  const confirmation = await fixture.confirmation(call.confirmation ?? "");
+  return toConfirmation({ confirmation, call, session: { id: "s" } });
+}
+
 describe("an unknown outcome is settled", () => {
   test("as having happened: the result is the person's, the model gets it, and nothing runs", async () => {
     const fixture = await openEngineFixture();
@@ -47,6 +55,16 @@ describe("an unknown outcome is settled", () => {
       status: "succeeded",
       result: { receipt: 7 },
       attempt: 1,
+    });
+    const settledBy = { id: "ana", kind: "oidc", authenticated: true };
+    expect((await fixture.call(call.id)).settled).toMatchObject({
+      as: "succeeded",
+      by: settledBy,
+      via: "cli",
+    });
+    expect(await shown(fixture, call.id)).toMatchObject({
+      status: "succeeded",
+      settlement: { as: "succeeded", by: settledBy, via: "cli" },
     });
     expect((await fixture.journal()).at(-1)).toMatchObject({
       kind: "call-settled",

@@ -8,6 +8,7 @@ import {
   Draft,
   type Plan,
   type SessionRecord,
+  type SettlementRecord,
   type Snapshot,
   transact,
 } from "../ledger/index.ts";
@@ -155,6 +156,7 @@ async function planEnd(
     // A denied call stays denied: only its own answer to the denial is unknown.
     command: call.refused ? wordingOf(confirmation) : happened ? "settle-succeeded" : "settle-failed",
     result: happened ? settlement.result : { error: settlement.error },
+    settled: settlementOf(settlement.as, about.decider, now),
     owner,
     last,
   });
@@ -176,19 +178,26 @@ async function planRetry(
   }
   const draft = new Draft(parts, held.now, held.session).sync();
   draft.journal("call-settled", settlementBody(stored, "retry", decider));
+  const settled = settlementOf("retry", decider, held.now);
   // "It did not happen" also applies to the step with the unknown outcome: it runs again.
   for (const step of await parts.ledger.steps(stored.id)) {
     if (step.status === "started")
       draft.write({ kind: "step", step: { ...step, status: "undone" }, from: "started" });
   }
-  const plan = await planClaim(parts, held, { stored, first: "settle-retry", last, draft });
+  const retried = { ...held, call: { ...stored, settled } };
+  const plan = await planClaim(parts, retried, { stored, first: "settle-retry", last, draft });
   if (plan.draft !== undefined)
     return {
       draft: plan.draft,
       value: { ok: true, repeated: false, session, ...plan.value, call: plan.value.call ?? stored },
     };
-  const call = draft.moveCall(stored, "settle-retry", { owner: null });
+  const call = draft.moveCall(stored, "settle-retry", { owner: null, settled });
   return { draft, value: { ok: true, repeated: false, session, call } };
+}
+
+function settlementOf(as: Settlement["as"], { by, via }: Decider, at: number): SettlementRecord {
+  const { id, kind, authenticated } = by;
+  return { as, by: { id, kind, authenticated }, via, at };
 }
 
 function settlementBody(

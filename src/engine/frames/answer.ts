@@ -8,6 +8,7 @@ import {
   type Conflict,
   type Draft,
   type FrameRecord,
+  type SettlementRecord,
   stateWrites,
   withoutTemporary,
 } from "../ledger/index.ts";
@@ -51,6 +52,8 @@ export interface AnswerInput {
   readonly result: JsonValue;
   /** What the function set besides its result. */
   readonly stateDelta?: JsonObject;
+  /** If a person said what the result is. */
+  readonly settled?: SettlementRecord;
   readonly cursor?: JsonObject;
   /** Claim the frame's next step under this owner, if this was its last open call. */
   readonly owner: string | undefined;
@@ -77,11 +80,15 @@ export function writeAnswer(parts: EngineParts, draft: Draft, input: AnswerInput
 export function writeResult(
   parts: EngineParts,
   draft: Draft,
-  input: Pick<AnswerInput, "call" | "frame" | "command" | "result" | "stateDelta">,
+  input: Pick<AnswerInput, "call" | "frame" | "command" | "result" | "stateDelta" | "settled">,
 ): CallRecord {
-  const { call, frame, result } = input;
-  const answered = draft.moveCall(call, input.command, { result, endedAt: draft.now, owner: null });
-  const { stateDelta } = input;
+  const { call, frame, result, stateDelta, settled } = input;
+  const answered = draft.moveCall(call, input.command, {
+    result,
+    endedAt: draft.now,
+    owner: null,
+    ...(settled === undefined ? {} : { settled }),
+  });
   for (const write of stateWrites(stateDelta)) draft.write(write);
   if (frame === undefined) return answered;
   const response = fittingResponse(parts, draft, {

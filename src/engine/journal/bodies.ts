@@ -57,6 +57,12 @@ export interface VoteCast extends SaidBy {
   readonly mac?: string;
 }
 
+/** What an approver changed: the names, and the arguments that run instead, without secrets. */
+export interface Amended {
+  readonly fields: readonly string[];
+  readonly args: JsonObject;
+}
+
 export interface QuestionWithdrawn extends AboutQuestion, Partial<SaidBy> {
   readonly reason: string;
   /** Its call ran already, and is now `unknown`. */
@@ -122,7 +128,10 @@ interface Erasure {
 export interface JournalBodies {
   readonly "confirmation-requested": QuestionAsked;
   readonly "confirmation-approved": AboutQuestion &
-    VoteCast & { readonly started?: { readonly attempt: number; readonly owner: string } };
+    VoteCast & {
+      readonly started?: { readonly attempt: number; readonly owner: string };
+      readonly amended?: Amended;
+    };
   readonly "confirmation-denied": AboutQuestion & VoteCast;
   readonly "confirmation-expired": AboutQuestion;
   readonly "confirmation-cancelled": QuestionWithdrawn;

@@ -6,6 +6,7 @@ import type {
   AboutAttempt,
   AboutCall,
   AboutQuestion,
+  Amended,
   CallEnded,
   JournalBodies,
   JournalEntry,
@@ -128,6 +129,7 @@ const CHECKS: { readonly [kind in JournalKind]: Checks<JournalBodies[kind]> } = 
     started: optional(
       shaped<{ readonly attempt: number; readonly owner: string }>({ attempt: count, owner: text }),
     ),
+    amended: optional(shaped<Amended>({ fields: texts, args: object })),
   },
   "confirmation-denied": { ...aboutQuestion, ...vote },
   "confirmation-expired": aboutQuestion,

@@ -58,6 +58,7 @@ export type CallChange = Partial<
     | "confirmation"
     | "rounds"
     | "refused"
+    | "settled"
     | "result"
     | "args"
     | "originalArgs"

@@ -61,6 +61,7 @@ export type {
   JournalRecord,
   LogRow,
   SessionRecord,
+  SettlementRecord,
   Shown,
   StepKind,
   StepRecord,

@@ -120,7 +120,17 @@ export interface CallRecord {
   readonly rounds: number;
   /** Denied, and the tool may still word the answer. */
   readonly refused: boolean;
+  /** The last time a person said what had become of it. */
+  readonly settled?: SettlementRecord;
   readonly result?: JsonValue;
+}
+
+/** Who settled an unknown call, how, and when. */
+export interface SettlementRecord {
+  readonly as: "succeeded" | "failed" | "retry";
+  readonly by: Pick<Principal, "id" | "kind" | "authenticated">;
+  readonly via: string;
+  readonly at: number;
 }
 
 export type ConfirmationStatus = "requested" | "approved" | "denied" | "expired" | "cancelled";

@@ -23,8 +23,10 @@ export interface Confirmation {
   readonly tool: string;
   /** MCP server or remote agent. */
   readonly source?: string;
-  /** With declared secrets redacted. */
+  /** What runs. With declared secrets redacted. */
   readonly args: JsonObject;
+  /** What the model asked for, if an approver changed it. With declared secrets redacted. */
+  readonly originalArgs?: JsonObject;
   readonly digest: string;
   readonly hint: string;
   readonly payload?: JsonValue;
@@ -53,6 +55,8 @@ export interface Confirmation {
   readonly expiresAt?: string;
   readonly decision?: ConfirmationDecision;
   readonly execution?: { readonly startedAt: string; readonly endedAt?: string; readonly attempt: number };
+  /** The last time a person said what had become of the call. */
+  readonly settlement?: ConfirmationSettlement;
   readonly result?: JsonValue;
   /** Long values were truncated. Read the confirmation by its id before you decide. */
   readonly truncated?: true;
@@ -72,6 +76,14 @@ export interface ConfirmationDecision {
   readonly reason?: string;
   readonly payload?: JsonValue;
   readonly args?: JsonObject;
+}
+
+/** Who said what had become of an unknown call, when, and by which way in. `retry`: it was run again. */
+export interface ConfirmationSettlement {
+  readonly as: "succeeded" | "failed" | "retry";
+  readonly by: Pick<Principal, "id" | "kind" | "authenticated">;
+  readonly via: string;
+  readonly at: string;
 }
 
 export interface ConfirmationSubject {
@@ -102,6 +114,7 @@ export function toConfirmation(subject: ConfirmationSubject, viewer?: Principal)
     tool: confirmation.tool,
     ...(shown.source === undefined ? {} : { source: shown.source }),
     args: redact(call.args, call.secrets),
+    ...(call.originalArgs === undefined ? {} : { originalArgs: redact(call.originalArgs, call.secrets) }),
     digest: confirmation.argsDigest,
     hint: shown.hint,
     ...(shown.payload === undefined ? {} : { payload: shown.payload }),
@@ -158,7 +171,7 @@ function toDecision(vote: Vote, { secrets }: CallRecord): ConfirmationDecision {
 function executionOf(
   confirmation: ConfirmationRecord,
   call: CallRecord,
-): Pick<Confirmation, "execution" | "result"> {
+): Pick<Confirmation, "execution" | "settlement" | "result"> {
   if (confirmation.status !== "approved" || call.confirmation !== confirmation.id) return {};
   return {
     ...(call.startedAt === undefined
@@ -170,6 +183,7 @@ function executionOf(
             attempt: call.attempt,
           },
         }),
+    ...(call.settled === undefined ? {} : { settlement: { ...call.settled, at: iso(call.settled.at) } }),
     ...(call.result === undefined ? {} : { result: call.result }),
   };
 }

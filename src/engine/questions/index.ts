@@ -12,6 +12,7 @@ export { type Closed, subjectOf, voteBody, writeClosing, writeClosingEvent } fro
 export {
   type Confirmation,
   type ConfirmationDecision,
+  type ConfirmationSettlement,
   type ConfirmationSubject,
   rightsOf,
   toConfirmation,

@@ -243,7 +243,7 @@ async function readAll(
 
 function preview(
   { long: ofConfirmation, ...confirmation }: Packed<ConfirmationRecord>,
-  { long: ofCall, originalArgs: _unlisted, ...call }: Packed<CallRecord>,
+  { long: ofCall, ...call }: Packed<CallRecord>,
   session: { readonly id: string },
 ): ConfirmationWithCall {
   const cut = ofConfirmation !== undefined || ofCall !== undefined;

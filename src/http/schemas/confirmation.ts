@@ -48,6 +48,17 @@ const decision = z.object({
   args: jsonObject.optional(),
 });
 
+const settlement = z
+  .object({
+    as: z.enum(["succeeded", "failed", "retry"]),
+    by: z.object({ id: z.string(), kind: z.string(), authenticated: z.boolean() }),
+    via: z.string(),
+    at: time,
+  })
+  .openapi({
+    description: "The last time a person said what had become of a call whose outcome was unknown.",
+  });
+
 /** A confirmation as its reader sees it. */
 export const confirmationSchema: z.ZodType = z
   .object({
@@ -64,7 +75,10 @@ export const confirmationSchema: z.ZodType = z
     invocation: z.string(),
     tool: z.string(),
     source: z.string().optional(),
-    args: jsonObject.openapi({ description: "With declared secrets redacted." }),
+    args: jsonObject.openapi({ description: "What runs. With declared secrets redacted." }),
+    originalArgs: jsonObject.optional().openapi({
+      description: "What the model asked for, if an approver changed it. With declared secrets redacted.",
+    }),
     digest: z.string(),
     hint: z.string(),
     payload: json.optional(),
@@ -83,6 +97,7 @@ export const confirmationSchema: z.ZodType = z
     expiresAt: time.optional(),
     decision: decision.optional(),
     execution: z.object({ startedAt: time, endedAt: time.optional(), attempt: z.int() }).optional(),
+    settlement: settlement.optional(),
     result: json.optional(),
     truncated: z.literal(true).optional().openapi({
       description:

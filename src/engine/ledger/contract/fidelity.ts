@@ -73,6 +73,12 @@ const call: Required<CallRecord> = {
   confirmation: questionId("s1", "c"),
   rounds: 4,
   refused: true,
+  settled: {
+    as: "retry",
+    by: { id: "boss", kind: "oidc", authenticated: true },
+    via: "cli",
+    at: 13,
+  },
   result: difficultValues(),
   lost: 3,
 };
