@@ -8,7 +8,7 @@ const resources = useResources();
 const newPage = useBrowser();
 
 const LUNCH = { name: "reimburse", args: { amount: 2500, purpose: "lunch" } };
-const MAIL = { name: "send_email", args: { to: "finance@corp.example", body: "many words ".repeat(200) } };
+const MAIL = { name: "send_email", args: { to: "finance@corp.example", body: "many words ".repeat(400) } };
 
 test("everything is done by keys alone: find, read, approve, reject with a reason, undo", async () => {
   const server = await startInboxServer(resources);

@@ -218,8 +218,8 @@ test("a card decided elsewhere changes at once, and a late click says who decide
     .toContain("Rejected by boss");
   await page.clock.runFor(5_000);
   await page.clock.resume();
-  // The click that was held is answered by the truth, and changes nothing.
-  await page.getByText("Your decision came too late. Rejected by boss").waitFor();
+  // The click that was held is not sent any more.
+  await page.getByText("Your answer was not sent. Rejected by boss").waitFor();
   expect(server.ran).toEqual([]);
   await open(second);
   await server.runner.approve(second, { by: { id: "boss" } });
@@ -286,10 +286,10 @@ test("amended arguments are shown as what will run instead, and that runs", asyn
   expect(await page.getByLabel("item").count()).toBe(0);
   await page.getByLabel("quantity").fill("4");
   const changes = await card.getByRole("group", { name: "What will run instead" }).innerText();
-  expect(changes).toMatch(/quantity\s*40 4/);
+  expect(changes).toMatch(/quantity\s*40 → 4/);
   await button("Approve as changed").click();
   await sendNow();
-  await card.getByText("Ran with changed arguments").waitFor();
+  await card.getByText("Changed by local").waitFor();
   expect(server.ran).toEqual([{ name: "order", args: { item: "laptop", quantity: 4 } }]);
 });
 

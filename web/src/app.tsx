@@ -1,6 +1,6 @@
 import "./app.css";
 import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
-import { HeldBar } from "./features/confirmation/decide/held-bar.tsx";
+import { undoLast } from "./features/confirmation/decide/held.ts";
 import { board } from "./features/inbox/board.ts";
 import { useNotifications } from "./features/inbox/notifications.ts";
 import { useWaiting } from "./features/inbox/use-waiting.ts";
@@ -12,9 +12,9 @@ import { KeysDialog } from "./keys-dialog.tsx";
 import { type Route, useRoute } from "./router.ts";
 import { InboxPage } from "./routes/inbox.tsx";
 import { LoginPage } from "./routes/login.tsx";
+import { Strip } from "./strip.tsx";
 import { FaultWall } from "./ui/fault-wall.tsx";
 import { useKeys } from "./ui/keys.ts";
-import { Toasts } from "./ui/toasts.tsx";
 
 const ChatPage = lazy(() => import("./routes/chat.tsx").then(({ ChatPage: page }) => ({ default: page })));
 const DeliveriesPage = lazy(() =>
@@ -39,7 +39,7 @@ export function App(): ReactNode {
     document.title = waiting === 0 ? "Countersign" : `(${waiting > 999 ? "999+" : waiting}) Countersign`;
   }, [waiting]);
   useNotifications();
-  useKeys({ "?": () => setHelping(true) });
+  useKeys({ "?": () => setHelping(true), u: undoLast });
   return (
     <div className="app">
       <Header route={route} waiting={waiting} onHelp={() => setHelping(true)} />
@@ -51,8 +51,7 @@ export function App(): ReactNode {
           <Page route={route} />
         </Suspense>
       </FaultWall>
-      <HeldBar />
-      <Toasts />
+      <Strip />
       <LoginDialog />
       {isHelping ? <KeysDialog onClose={() => setHelping(false)} /> : null}
     </div>

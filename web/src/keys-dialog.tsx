@@ -6,6 +6,7 @@ const KEYS = [
   ["j / k", "next or previous request"],
   ["a", "approve the opened request"],
   ["r", "reject the opened request, with an optional reason"],
+  ["u", "undo the last answer, while it is not sent"],
   ["/", "search"],
   ["Esc", "back to the list"],
   ["?", "this help"],

@@ -12,8 +12,8 @@ import { board } from "../features/inbox/board.ts";
 import { go, to, toChat } from "../router.ts";
 import { Button } from "../ui/button.tsx";
 import { Empty } from "../ui/empty.tsx";
+import { tell } from "../ui/messages.ts";
 import { useStore } from "../ui/store.ts";
-import { tell } from "../ui/toasts.tsx";
 import { Words } from "../ui/words.tsx";
 
 export interface ChatPageProps {

@@ -9,8 +9,8 @@ import { HistoryTable } from "../features/history/history-table.tsx";
 import { useListing } from "../features/history/use-listing.ts";
 import { board } from "../features/inbox/board.ts";
 import { Button } from "../ui/button.tsx";
+import { tell } from "../ui/messages.ts";
 import { useStore } from "../ui/store.ts";
-import { tell } from "../ui/toasts.tsx";
 
 const CLOSED: readonly Status[] = [
   "approved",

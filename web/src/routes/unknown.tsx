@@ -9,9 +9,9 @@ import { SettleForm } from "../features/confirmation/forms/settle-form.tsx";
 import { board } from "../features/inbox/board.ts";
 import { to } from "../router.ts";
 import { Empty } from "../ui/empty.tsx";
+import { tell } from "../ui/messages.ts";
 import { useStore } from "../ui/store.ts";
 import { Ago } from "../ui/time.tsx";
-import { tell } from "../ui/toasts.tsx";
 import { Words } from "../ui/words.tsx";
 
 /** Calls that were started and whose end nobody knows; a person has to say. */
@@ -53,6 +53,8 @@ export function UnknownPage(): ReactNode {
               </p>
             ) : null}
             <SettleForm
+              id={call.id}
+              what={`${call.tool} · ${call.user}`}
               owner={call.owner}
               startedAt={call.startedAt}
               attempt={call.attempt}

@@ -8,6 +8,8 @@ export interface ButtonProps {
   readonly small?: boolean;
   /** Why it cannot be pressed now. It stays focusable, so that everyone can find out. */
   readonly off?: string | undefined;
+  /** Where pressing it while it is off leads to what is missing. */
+  readonly onOff?: (() => void) | undefined;
   readonly label?: string;
   readonly pressed?: boolean;
   readonly expanded?: boolean;
@@ -15,7 +17,7 @@ export interface ButtonProps {
 
 /** A button. One that is off is not removed from the page: it says why. */
 export function Button(props: ButtonProps): ReactNode {
-  const { children, onClick, look = "plain", small = false, off, label, pressed, expanded } = props;
+  const { children, onClick, look = "plain", small = false, off, onOff, label, pressed, expanded } = props;
   return (
     <button
       type="button"
@@ -25,14 +27,14 @@ export function Button(props: ButtonProps): ReactNode {
       aria-pressed={pressed}
       aria-expanded={expanded}
       title={off}
-      onClick={(event) => press(event, off, onClick)}
+      onClick={(event) => press(event, off === undefined ? onClick : onOff)}
     >
       {children}
     </button>
   );
 }
 
-function press(event: MouseEvent, off: string | undefined, act: () => unknown): void {
+function press(event: MouseEvent, act: (() => unknown) | undefined): void {
   event.stopPropagation();
-  if (off === undefined) act();
+  act?.();
 }

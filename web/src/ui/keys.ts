@@ -21,8 +21,10 @@ export function useKeys(keys: Keys): void {
   }, []);
 }
 
+/** Buttons and boxes to tick take no letters. */
+const PRESSED = new Set(["radio", "checkbox", "button", "submit"]);
+
 function isTyping(target: EventTarget | null): boolean {
-  return (
-    target instanceof HTMLElement && target.closest("input, textarea, select, [contenteditable]") !== null
-  );
+  if (target instanceof HTMLInputElement) return !PRESSED.has(target.type);
+  return target instanceof HTMLElement && target.closest("textarea, select, [contenteditable]") !== null;
 }

@@ -4,7 +4,7 @@ import { to } from "../../router.ts";
 import { ImportedBy } from "../../ui/imported-by.tsx";
 import { plainWords, Words } from "../../ui/words.tsx";
 import { ArgumentsView, Value } from "../confirmation/card/arguments-view.tsx";
-import { Hint } from "../confirmation/card/card-question.tsx";
+import { AskedArguments, Hint } from "../confirmation/card/card-question.tsx";
 import { SeenScope, type Unseen, useUnseen } from "../confirmation/card/seen.tsx";
 import { Voice } from "../confirmation/card/voice.tsx";
 import { DecisionBar } from "../confirmation/decide/decision-bar.tsx";
@@ -98,9 +98,7 @@ function Asked({ confirmation }: { readonly confirmation: Confirmation }): React
       {isForm || !isOpen ? null : <Hint confirmation={confirmation} />}
       {isForm ? null : (
         <SeenScope seen={seen}>
-          <Voice of="model">
-            <ArgumentsView args={confirmation.args} />
-          </Voice>
+          <AskedArguments confirmation={confirmation} />
         </SeenScope>
       )}
       {isOpen ? <OpenQuestion confirmation={confirmation} unseen={unseen} /> : null}

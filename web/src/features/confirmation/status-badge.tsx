@@ -1,8 +1,15 @@
 import type { ReactNode } from "react";
-import type { Status } from "../../api/types.ts";
+import type { Confirmation, Status } from "../../api/types.ts";
 import { statusWord } from "./status-words.ts";
 
-export function StatusBadge({ status }: { readonly status: Status }): ReactNode {
+export interface StatusBadgeProps {
+  readonly status: Status;
+  /** A person said so; nobody saw it. */
+  readonly settlement?: Confirmation["settlement"];
+}
+
+export function StatusBadge({ status, settlement }: StatusBadgeProps): ReactNode {
   const { word, tone } = statusWord(status);
-  return <span className={`badge badge-${tone}`}>{word}</span>;
+  const isSettled = settlement !== undefined && settlement.as !== "retry";
+  return <span className={`badge badge-${tone}`}>{isSettled ? `${word}, settled` : word}</span>;
 }

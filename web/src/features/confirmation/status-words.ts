@@ -27,10 +27,21 @@ export function decisionSentence({ status, decision, withdrawal }: Confirmation)
     const { by, confirmed, via } = decision;
     const known = by.authenticated ? "" : ", unauthenticated";
     const forWhom = by.onBehalfOf === undefined ? "" : ` for ${by.onBehalfOf}`;
-    return `${confirmed ? "Approved" : "Rejected"} by ${by.id}${forWhom} (${via}${known})`;
+    return `${confirmed ? "Approved" : "Rejected"} by ${by.id}${forWhom} (${via}${known}).`;
   }
   if (status === "expired") return "Nobody decided in time. It did not run.";
   if (status === "cancelled")
     return `Withdrawn${withdrawal === undefined ? "" : `: ${withdrawal}`}. It did not run.`;
   return undefined;
+}
+
+const SETTLED = {
+  succeeded: "it happened",
+  failed: "it did not happen, or only in part",
+  retry: "it did not happen; it was run again",
+} as const;
+
+/** Who said what had become of a call whose outcome was unknown. */
+export function settlementSentence({ as, by, via }: NonNullable<Confirmation["settlement"]>): string {
+  return `Settled by ${by.id} (${via}${by.authenticated ? "" : ", unauthenticated"}): ${SETTLED[as]}.`;
 }

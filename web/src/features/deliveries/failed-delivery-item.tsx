@@ -3,8 +3,8 @@ import { useKeyFor } from "../../api/new-key.ts";
 import type { FailedDelivery } from "../../api/types.ts";
 import { to } from "../../router.ts";
 import { Button } from "../../ui/button.tsx";
+import { tell } from "../../ui/messages.ts";
 import { Ago } from "../../ui/time.tsx";
-import { tell } from "../../ui/toasts.tsx";
 import { Words } from "../../ui/words.tsx";
 import { sendAgain } from "./failed-delivery.ts";
 

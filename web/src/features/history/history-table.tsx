@@ -5,10 +5,12 @@ import { Button } from "../../ui/button.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { At } from "../../ui/time.tsx";
 import { Words } from "../../ui/words.tsx";
+import { changesInShort } from "../confirmation/card/changes.tsx";
 import { headline } from "../confirmation/card/headline.ts";
 import { whoMay } from "../confirmation/decide/who-may.ts";
 import { WithdrawButton } from "../confirmation/decide/withdraw-button.tsx";
 import { StatusBadge } from "../confirmation/status-badge.tsx";
+import { settlementSentence } from "../confirmation/status-words.ts";
 import type { Listing } from "./use-listing.ts";
 
 export interface HistoryTableProps {
@@ -54,7 +56,7 @@ export function HistoryTable({ listing, items, empty, of }: HistoryTableProps): 
 
 function TableRow({ item, of }: { readonly item: Confirmation; readonly of: "mine" | "history" }): ReactNode {
   const { id, tool, args, status, user, requestedAt } = item;
-  const { amount, target } = headline(args);
+  const { amount, target } = headline(item.originalArgs ?? args);
   return (
     <tr>
       <td>
@@ -62,12 +64,18 @@ function TableRow({ item, of }: { readonly item: Confirmation; readonly of: "min
           <Words text={tool} maxLength={60} />
         </a>{" "}
         <span className="muted">
-          <Words text={[amount?.text, target?.text].filter(Boolean).join(" · ")} maxLength={90} />
+          <Words text={[amount?.text, target?.text].filter(Boolean).join(" · ")} />
         </span>
+        {item.originalArgs === undefined ? null : (
+          <p className="small">
+            Changed by <Words text={item.decision?.by.id ?? "an approver"} maxLength={60} />:{" "}
+            <Words text={changesInShort({ before: item.originalArgs, after: args })} maxLength={200} />
+          </p>
+        )}
       </td>
       <td>{of === "mine" ? <At at={requestedAt} /> : <Words text={user} maxLength={60} />}</td>
       <td>
-        <StatusBadge status={status} />
+        <StatusBadge status={status} settlement={item.settlement} />
       </td>
       <td>
         {of === "mine" && status === "requested" ? (
@@ -102,13 +110,22 @@ function Decided({ item: { decision, withdrawal } }: { readonly item: Confirmati
   );
 }
 
-function CameBack({ item: { result, decision } }: { readonly item: Confirmation }): ReactNode {
+function CameBack({ item: { result, decision, settlement } }: { readonly item: Confirmation }): ReactNode {
   if (result === undefined) {
-    return decision?.reason === undefined ? null : <Words text={`“${decision.reason}”`} maxLength={120} />;
+    return decision?.reason === undefined ? null : (
+      <Words text={`“${decision.reason}”`} block maxLength={300} />
+    );
   }
   return (
-    <code>
-      <Words text={typeof result === "string" ? result : JSON.stringify(result)} maxLength={120} />
-    </code>
+    <>
+      <code>
+        <Words text={typeof result === "string" ? result : JSON.stringify(result)} maxLength={120} />
+      </code>
+      {settlement === undefined ? null : (
+        <p className="small muted">
+          <Words text={settlementSentence(settlement)} maxLength={200} /> <At at={settlement.at} />
+        </p>
+      )}
+    </>
   );
 }

@@ -1,5 +1,7 @@
 import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { Confirmation } from "../../api/types.ts";
+import { useStore } from "../../ui/store.ts";
+import { held, heldFor } from "../confirmation/decide/held.ts";
 import { InboxRow, ROW_HEIGHT } from "./inbox-row.tsx";
 
 const OVERSCAN = 6;
@@ -15,6 +17,7 @@ export interface InboxListProps {
 
 /** The list, of which only what is in view is on the page. */
 export function InboxList({ rows, openId, picked, onPick, onBusy }: InboxListProps): ReactNode {
+  const acts = useStore(held);
   const scroller = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: 800 });
   const inside = useRef({ pointer: false, focus: false });
@@ -57,6 +60,7 @@ export function InboxList({ rows, openId, picked, onPick, onBusy }: InboxListPro
             count={rows.length}
             isOpen={confirmation.id === openId}
             isPicked={picked.has(confirmation.id)}
+            verb={heldFor(acts, confirmation.id)?.verb}
             onPick={onPick}
           />
         ))}

@@ -13,18 +13,20 @@ export interface InboxRowProps {
   readonly count: number;
   readonly isOpen: boolean;
   readonly isPicked: boolean;
+  /** An answer to it is about to be sent: "Approving". */
+  readonly verb: string | undefined;
   readonly onPick: (id: string) => void;
 }
 
 /** One line of the inbox: what, how much, on what; from whom; how long there is. */
 export const InboxRow = memo(function InboxRow(props: InboxRowProps): ReactNode {
-  const { confirmation, position, count, isOpen, isPicked, onPick } = props;
+  const { confirmation, position, count, isOpen, isPicked, verb, onPick } = props;
   const { id, tool, agent, user, args, status, can, truncated } = confirmation;
   const { amount, target } = headline(args);
   const isWaiting = status === "requested";
   return (
     <li
-      className={`row-item${isOpen ? " row-open" : ""}${isWaiting ? "" : " row-done"}`}
+      className={`row-item${isOpen ? " row-open" : ""}${isWaiting ? "" : " row-done"}${verb === undefined ? "" : " row-held"}`}
       aria-setsize={count}
       aria-posinset={position + 1}
       style={{ transform: `translateY(${position * ROW_HEIGHT}px)` }}
@@ -34,7 +36,7 @@ export const InboxRow = memo(function InboxRow(props: InboxRowProps): ReactNode 
           type="checkbox"
           aria-label={`Select ${plainWords(tool)} for ${plainWords(user)}`}
           checked={isPicked}
-          disabled={!isWaiting || !can.decide}
+          disabled={!isWaiting || !can.decide || verb !== undefined}
           onChange={() => onPick(id)}
         />
       </label>
@@ -46,27 +48,31 @@ export const InboxRow = memo(function InboxRow(props: InboxRowProps): ReactNode 
       >
         <span className="row-first">
           <span className="row-tool">
-            <Words text={tool} maxLength={60} />
+            <Words text={tool} maxLength={200} />
           </span>
           {amount === undefined ? null : (
             <span className="row-amount">
-              <Words text={amount.text} maxLength={40} />
+              <Words text={amount.text} />
             </span>
           )}
         </span>
         <span className="row-second">
           {target === undefined ? null : (
             <span className="row-target">
-              <Words text={target.text} maxLength={80} />
+              <Words text={target.text} />
             </span>
           )}
           <span className="row-from">
-            <Words text={user} maxLength={40} /> · <Words text={agent} maxLength={40} />
+            <Words text={user} maxLength={120} /> · <Words text={agent} maxLength={120} />
             {truncated === true ? " · long" : null}
           </span>
         </span>
         <span className="row-side">
-          <RowSide confirmation={confirmation} />
+          {verb === undefined ? (
+            <RowSide confirmation={confirmation} />
+          ) : (
+            <span className="badge badge-busy">{verb}</span>
+          )}
         </span>
       </a>
     </li>
@@ -75,7 +81,7 @@ export const InboxRow = memo(function InboxRow(props: InboxRowProps): ReactNode 
 
 function RowSide({ confirmation }: { readonly confirmation: Confirmation }): ReactNode {
   const { status, expiresAt, requestedAt } = confirmation;
-  if (status !== "requested") return <StatusBadge status={status} />;
+  if (status !== "requested") return <StatusBadge status={status} settlement={confirmation.settlement} />;
   return expiresAt === undefined ? <Ago at={requestedAt} /> : <Deadline at={expiresAt} />;
 }
 

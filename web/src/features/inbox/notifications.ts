@@ -1,6 +1,7 @@
 import { displayText } from "countersign/protocol";
 import { useEffect, useRef } from "react";
 import { to } from "../../router.ts";
+import { tell } from "../../ui/messages.ts";
 import { Store, useStore } from "../../ui/store.ts";
 import { board } from "./board.ts";
 
@@ -16,6 +17,10 @@ export async function setNotifying(on: boolean): Promise<void> {
   if (on && "Notification" in window && Notification.permission === "default")
     await Notification.requestPermission();
   const may = on && isAllowed();
+  if (on && !may)
+    tell(
+      "The browser does not allow this page to notify you. Allow it in the browser’s settings for this site.",
+    );
   window.localStorage.setItem(PLACE, may ? "on" : "off");
   notifying.set(may);
 }

@@ -3,8 +3,8 @@ import { type ReactNode, useState } from "react";
 import type { Notice } from "../../api/types.ts";
 import { to } from "../../router.ts";
 import { Button } from "../../ui/button.tsx";
+import { tell } from "../../ui/messages.ts";
 import { At } from "../../ui/time.tsx";
-import { tell } from "../../ui/toasts.tsx";
 import { Words } from "../../ui/words.tsx";
 import { acknowledge, useNotices } from "./notices.ts";
 

@@ -4,8 +4,9 @@ import { Button } from "../../../ui/button.tsx";
 import { Words } from "../../../ui/words.tsx";
 import { EndMark, useFold } from "./seen.tsx";
 
-const LONG_TEXT = 700;
-const LONG_LINES = 14;
+/** About forty lines: what fits a screen or two is shown whole. */
+const LONG_TEXT = 3200;
+const LONG_LINES = 40;
 const LONG_LIST = 20;
 /** From here on it is folded. */
 const DEEP = 3;
@@ -126,9 +127,9 @@ function Text({ text }: { readonly text: string }): ReactNode {
 function LongText({ text }: { readonly text: string }): ReactNode {
   const { isOpen, toggle } = useFold();
   const start = text
-    .split("\n", 6)
+    .split("\n", 12)
     .join("\n")
-    .slice(0, LONG_TEXT / 2);
+    .slice(0, LONG_TEXT / 4);
   const size = text.length.toLocaleString();
   return (
     <div className={isOpen ? "long" : "long long-folded"}>

@@ -73,7 +73,7 @@ function MiniList({ items }: { readonly items: readonly Confirmation[] }): React
               <Words text={tool} maxLength={60} />
               <span className="muted">
                 {" "}
-                <Words text={[amount?.text, target?.text].filter(Boolean).join(" · ")} maxLength={80} />
+                <Words text={[amount?.text, target?.text].filter(Boolean).join(" · ")} />
               </span>
             </a>
             <span className="small muted">

@@ -13,7 +13,7 @@ export function CardHead({ confirmation }: { readonly confirmation: Confirmation
   return (
     <header className="card-head">
       <div className="spread">
-        <StatusBadge status={status} />
+        <StatusBadge status={status} settlement={confirmation.settlement} />
         {status === "requested" && expiresAt !== undefined ? <Deadline at={expiresAt} /> : null}
       </div>
       <h1 className="card-title" tabIndex={-1}>
@@ -29,7 +29,7 @@ export function CardHead({ confirmation }: { readonly confirmation: Confirmation
           {amount === undefined ? null : (
             <span className="card-amount">
               <span className="sr-only">{amount.name}: </span>
-              <Words text={amount.text} maxLength={90} />
+              <Words text={amount.text} />
             </span>
           )}
           {target === undefined ? null : (
@@ -37,7 +37,7 @@ export function CardHead({ confirmation }: { readonly confirmation: Confirmation
               <span className="card-fact-name">
                 <Words text={target.name} maxLength={40} />
               </span>{" "}
-              <Words text={target.text} maxLength={90} />
+              <Words text={target.text} />
             </span>
           )}
         </p>

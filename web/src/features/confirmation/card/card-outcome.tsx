@@ -3,14 +3,14 @@ import type { Confirmation, JsonValue } from "../../../api/types.ts";
 import { Ago, At } from "../../../ui/time.tsx";
 import { Words } from "../../../ui/words.tsx";
 import { questionsIn } from "../forms/questions.ts";
-import { decisionSentence } from "../status-words.ts";
+import { decisionSentence, settlementSentence } from "../status-words.ts";
 import { Value } from "./arguments-view.tsx";
 import { RawJson } from "./raw-json.tsx";
 import { Voice } from "./voice.tsx";
 
 /** Who decided, what ran, and the result. */
 export function CardOutcome({ confirmation }: { readonly confirmation: Confirmation }): ReactNode {
-  const { decision, execution, result, source } = confirmation;
+  const { decision, execution, settlement, result, source } = confirmation;
   const told = decisionSentence(confirmation);
   // Questions stand with their answers, which is all that came back.
   const isAnswered = questionsIn(confirmation) !== undefined;
@@ -27,18 +27,42 @@ export function CardOutcome({ confirmation }: { readonly confirmation: Confirmat
         )}
       </p>
       {decision === undefined ? null : <Said decision={decision} isAnswered={isAnswered} />}
-      {execution === undefined ? null : <Ran execution={execution} />}
-      {result === undefined || isAnswered ? null : <CameBack source={source} value={result} />}
+      {execution === undefined ? null : <Ran execution={execution} settlement={settlement} />}
+      {settlement === undefined ? null : (
+        <p className="card-verdict">
+          <Words text={settlementSentence(settlement)} maxLength={400} />
+          <span className="muted">
+            {" "}
+            · <At at={settlement.at} />
+          </span>
+        </p>
+      )}
+      {result === undefined || isAnswered ? null : settlement === undefined || settlement.as === "retry" ? (
+        <CameBack source={source} value={result} />
+      ) : (
+        <Voice of="person">
+          <Labelled name={`Result, as ${settlement.by.id} reported it`} value={result} />
+        </Voice>
+      )}
     </section>
   );
 }
 
-function Ran({ execution }: { readonly execution: NonNullable<Confirmation["execution"]> }): ReactNode {
-  const { startedAt, endedAt, attempt } = execution;
+interface RanProps {
+  readonly execution: NonNullable<Confirmation["execution"]>;
+  readonly settlement: Confirmation["settlement"];
+}
+
+function Ran({ execution: { startedAt, endedAt, attempt }, settlement }: RanProps): ReactNode {
+  const isSettled = settlement !== undefined && settlement.as !== "retry";
   return (
     <p className="small muted">
       Started <Ago at={startedAt} />
-      {endedAt === undefined ? ", not finished" : `, took ${duration(startedAt, endedAt)}`}
+      {isSettled
+        ? "; nobody saw it end"
+        : endedAt === undefined
+          ? ", not finished"
+          : `, took ${duration(startedAt, endedAt)}`}
       {attempt > 1 ? `, attempt ${attempt}` : ""}
     </p>
   );
@@ -46,7 +70,7 @@ function Ran({ execution }: { readonly execution: NonNullable<Confirmation["exec
 
 /** What somebody said with their decision. */
 function Said({
-  decision: { reason, args, payload },
+  decision: { reason, payload },
   isAnswered,
 }: {
   readonly decision: NonNullable<Confirmation["decision"]>;
@@ -59,7 +83,6 @@ function Said({
           <Words text={reason} block maxLength={4000} />
         </blockquote>
       )}
-      {args === undefined ? null : <Labelled name="Ran with changed arguments" value={args} />}
       {payload === undefined || isAnswered ? null : <Labelled name="Answered with" value={payload} />}
     </>
   );
@@ -88,7 +111,9 @@ function Labelled({ name, value }: { readonly name: string; readonly value: Json
   return (
     <div className="labelled">
       <div className="spread">
-        <h2>{name}</h2>
+        <h2>
+          <Words text={name} maxLength={160} />
+        </h2>
         <RawJson value={value} />
       </div>
       <Value value={value} />

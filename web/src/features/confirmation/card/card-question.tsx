@@ -1,10 +1,12 @@
 import type { ReactNode } from "react";
-import type { Confirmation } from "../../../api/types.ts";
+import type { Confirmation, JsonObject } from "../../../api/types.ts";
 import { mixedWords } from "../../../ui/scripts.ts";
+import { At } from "../../../ui/time.tsx";
 import { Words } from "../../../ui/words.tsx";
 import { questionsIn } from "../forms/questions.ts";
 import { QuestionsView } from "../forms/questions-view.tsx";
 import { ArgumentsView } from "./arguments-view.tsx";
+import { Changes } from "./changes.tsx";
 import { DiffView } from "./diff-view.tsx";
 import { RawJson } from "./raw-json.tsx";
 import { Voice } from "./voice.tsx";
@@ -29,17 +31,66 @@ export function CardQuestion({ confirmation }: { readonly confirmation: Confirma
           {mixed.slice(0, 3).map(quoted)} mixes letters from different scripts. They may be look-alikes.
         </p>
       )}
-      {questions !== undefined ? null : (
-        <Voice of="model">
-          <div className="spread">
-            <h2 className="voice-name">Arguments, written by the model</h2>
-            <RawJson value={args} />
-          </div>
-          <ArgumentsView args={args} />
-        </Voice>
-      )}
+      {questions !== undefined ? null : <AskedArguments confirmation={confirmation} />}
       <DeclaredDiff confirmation={confirmation} />
     </section>
+  );
+}
+
+/** The arguments, and apart from them what an approver has changed: each under the name of who wrote it. */
+export function AskedArguments({ confirmation }: { readonly confirmation: Confirmation }): ReactNode {
+  const { args, originalArgs, status } = confirmation;
+  if (originalArgs === undefined)
+    return <ModelArguments args={args} name="Arguments, written by the model" />;
+  // As long as there is something to decide, all that will run is shown.
+  return status === "requested" ? (
+    <>
+      <ModelArguments args={args} name="Arguments, written by the model and changed by an approver" />
+      <ChangedBy confirmation={confirmation} before={originalArgs} />
+    </>
+  ) : (
+    <>
+      <ModelArguments args={originalArgs} name="Arguments, written by the model" />
+      <ChangedBy confirmation={confirmation} before={originalArgs} />
+    </>
+  );
+}
+
+function ModelArguments({ args, name }: { readonly args: JsonObject; readonly name: string }): ReactNode {
+  return (
+    <Voice of="model">
+      <div className="spread">
+        <h2 className="voice-name">{name}</h2>
+        <RawJson value={args} />
+      </div>
+      <ArgumentsView args={args} />
+    </Voice>
+  );
+}
+
+function ChangedBy({
+  confirmation: { args, decision },
+  before,
+}: {
+  readonly confirmation: Confirmation;
+  readonly before: JsonObject;
+}): ReactNode {
+  return (
+    <Voice of="person">
+      <div className="spread">
+        <h2 className="voice-name">
+          {decision?.args === undefined ? (
+            "Changed by an approver"
+          ) : (
+            <>
+              Changed by <Words text={decision.by.id} maxLength={120} /> · <At at={decision.at} />
+            </>
+          )}
+        </h2>
+        <RawJson value={args} label="Raw JSON of what runs" />
+      </div>
+      <Changes before={before} after={args} />
+    </Voice>
   );
 }
 
@@ -63,7 +114,7 @@ export function Hint({ confirmation }: { readonly confirmation: Confirmation }):
         )}
       </span>
       <p className="card-hint">
-        <Words text={hint} maxLength={400} />
+        <Words text={hint} block maxLength={2000} />
       </p>
     </Voice>
   );

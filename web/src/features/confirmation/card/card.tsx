@@ -1,13 +1,14 @@
 import "./card.css";
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import { ask, client, type Outcome } from "../../../api/client.ts";
-import type { Confirmation, ConfirmationContext, SettlementInput } from "../../../api/types.ts";
+import type { Confirmation, ConfirmationContext } from "../../../api/types.ts";
 import { Button } from "../../../ui/button.tsx";
 import { useStore } from "../../../ui/store.ts";
 import { plainWords } from "../../../ui/words.tsx";
 import { board } from "../../inbox/board.ts";
 import { DecisionBar } from "../decide/decision-bar.tsx";
+import { held, heldFor } from "../decide/held.ts";
 import { ReviewDialog } from "../decide/review-dialog.tsx";
+import { settleConfirmation } from "../decide/send-settlement.ts";
 import { useAnswer } from "../decide/use-answer.ts";
 import { WithdrawButton } from "../decide/withdraw-button.tsx";
 import { AnswerForms } from "../forms/answer-forms.tsx";
@@ -18,6 +19,7 @@ import { CardFacts } from "./card-facts.tsx";
 import { CardHead } from "./card-head.tsx";
 import { CardOutcome } from "./card-outcome.tsx";
 import { CardQuestion } from "./card-question.tsx";
+import { shortSubject } from "./headline.ts";
 import { SeenScope, useUnseen } from "./seen.tsx";
 
 export interface CardProps {
@@ -28,6 +30,7 @@ export interface CardProps {
 export function Card({ confirmation }: CardProps): ReactNode {
   const { status, id, can } = confirmation;
   const { unseen, seen } = useUnseen();
+  const isLocked = heldFor(useStore(held), id) !== undefined;
   const answer = useAnswer(confirmation);
   const context = useContextOf(confirmation);
   const scroller = useRef<HTMLDivElement>(null);
@@ -40,21 +43,13 @@ export function Card({ confirmation }: CardProps): ReactNode {
       <div className="card-scroll" ref={scroller}>
         <CardHead confirmation={confirmation} />
         <CardOutcome confirmation={confirmation} />
-        {status === "unknown" ? (
-          <SettleForm
-            owner={contextValue(context)?.owner}
-            startedAt={confirmation.execution?.startedAt}
-            attempt={confirmation.execution?.attempt}
-            send={(settlement, key) => settle(id, settlement, key)}
-            onSettled={() => undefined}
-          />
-        ) : null}
+        <Settle confirmation={confirmation} owner={contextValue(context)?.owner} />
         <SeenScope seen={seen}>
           <CardQuestion confirmation={confirmation} />
         </SeenScope>
         {status === "requested" ? (
           <>
-            <AnswerForms confirmation={confirmation} answer={answer} />
+            <AnswerForms confirmation={confirmation} answer={answer} isLocked={isLocked} />
             <CardConsequences confirmation={confirmation} isAmended={answer.amended !== undefined} />
           </>
         ) : null}
@@ -74,11 +69,25 @@ export function Card({ confirmation }: CardProps): ReactNode {
   );
 }
 
-async function settle(id: string, settlement: SettlementInput, key: string): Promise<Outcome<Confirmation>> {
-  const mark = board.mark();
-  const outcome = await ask(client.confirmations.settle(id, settlement, { idempotencyKey: key }));
-  if (outcome.ok) board.put(outcome.value, mark);
-  return outcome;
+/** The form for an outcome that nobody knows. */
+function Settle({
+  confirmation,
+  owner,
+}: CardProps & { readonly owner: ConfirmationContext["owner"] }): ReactNode {
+  const { id, status, execution, layout } = confirmation;
+  if (status !== "unknown") return null;
+  return (
+    <SettleForm
+      id={id}
+      what={shortSubject(confirmation)}
+      isHold={layout?.hold === true}
+      owner={owner}
+      startedAt={execution?.startedAt}
+      attempt={execution?.attempt}
+      send={(settlement, key) => settleConfirmation(id, settlement, key)}
+      onSettled={() => undefined}
+    />
+  );
 }
 
 function contextValue(context: ReturnType<typeof useContextOf>): ConfirmationContext | undefined {

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../api/types.ts";
+import type { Confirmation, JsonObject } from "../../../api/types.ts";
 import { asObject } from "../forms/form-fields.ts";
 
 /** An argument that tells at a glance what a call is about. */
@@ -73,6 +73,13 @@ export function headline(args: JsonObject): { readonly target?: Fact; readonly a
     ...(target === undefined ? {} : { target }),
     ...(amount === undefined ? {} : { amount: { ...amount, text: told(amount, unit?.text ?? "") } }),
   };
+}
+
+/** What it is about in a few words, for one line: `reimburse 2,500 EUR · ana`. */
+export function shortSubject({ tool, args, user }: Pick<Confirmation, "tool" | "args" | "user">): string {
+  const { amount, target } = headline(args);
+  const [first = target?.text] = [amount?.text];
+  return `${first === undefined ? tool : `${tool} ${first}`} · ${user}`;
 }
 
 /** What is asked first, where questions are all there is. */

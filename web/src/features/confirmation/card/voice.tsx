@@ -5,7 +5,7 @@ export function Voice({
   of,
   children,
 }: {
-  readonly of: "author" | "model" | "server";
+  readonly of: "author" | "model" | "server" | "person";
   readonly children: ReactNode;
 }): ReactNode {
   return <div className={`voice voice-${of}`}>{children}</div>;

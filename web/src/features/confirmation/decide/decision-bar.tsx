@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { Confirmation } from "../../../api/types.ts";
 import { go } from "../../../router.ts";
 import { Button } from "../../../ui/button.tsx";
@@ -11,8 +11,8 @@ import { snooze, snoozed, wake } from "../../inbox/snoozed.ts";
 import type { Unseen } from "../card/seen.tsx";
 import { RejectForm } from "../forms/reject-form.tsx";
 import { approveOff, decideOff } from "./approve-off.ts";
-import { held, heldFor, hold } from "./held.ts";
-import { HeldInPlace } from "./held-notice.tsx";
+import { type Held, held, heldFor } from "./held.ts";
+import { decide } from "./send-decisions.ts";
 import type { Answer } from "./use-answer.ts";
 import { useSettled } from "./use-settled.ts";
 
@@ -38,23 +38,30 @@ export function DecisionBar({ confirmation, answer, unseen, inChat = false }: De
   const readiness = { confirmation, unseen, settled, online, now: useNow(), fault: answer.fault };
   const off = approveOff(readiness);
   const rejectOff = decideOff(readiness);
-  const approve = (): void => hold([{ id, ...answer.approval() }]);
+  const approve = (): void => decide([{ id, ...answer.approval() }]);
+  // Where only the form keeps it from being sent, what is wrong is marked in it.
+  const showFaults = off !== undefined && off === answer.fault ? () => markFaults(answer) : undefined;
   const verbs = verbsOf(answer);
   const listens = !inChat && waiting === undefined;
   useKeys({
-    a: () => listens && off === undefined && layout?.hold !== true && approve(),
+    a: () => {
+      if (!listens || layout?.hold === true) return;
+      if (off === undefined) approve();
+      else showFaults?.();
+    },
     // Opening the form decides nothing, so it need not wait for the card to settle.
     r: () => listens && confirmation.can.decide && setRejecting(true),
   });
-  if (waiting !== undefined) return <HeldInPlace held={waiting} />;
+  if (waiting !== undefined) return <HeldHere held={waiting} />;
   if (isRejecting) {
     return (
       <RejectForm
+        id={id}
         off={rejectOff}
         verb={verbs.no}
         onReject={(reason) => {
           setRejecting(false);
-          hold([{ id, confirmed: false, version, ...(reason === "" ? {} : { reason }) }]);
+          decide([{ id, confirmed: false, version, ...(reason === "" ? {} : { reason }) }]);
         }}
         onCancel={() => setRejecting(false)}
       />
@@ -65,6 +72,7 @@ export function DecisionBar({ confirmation, answer, unseen, inChat = false }: De
       <div className="decision-buttons">
         <ApproveButton
           off={off}
+          onOff={showFaults}
           isHold={layout?.hold === true}
           word={verbs.yes}
           hasKey={!inChat}
@@ -80,6 +88,27 @@ export function DecisionBar({ confirmation, answer, unseen, inChat = false }: De
       </p>
     </>
   );
+}
+
+/** An answer that is about to be sent. The strip below has the button that undoes it. */
+function HeldHere({ held: { verb, about } }: { readonly held: Held }): ReactNode {
+  const place = useRef<HTMLParagraphElement>(null);
+  useEffect(() => {
+    // The pressed button is gone, so the keyboard focus moves here.
+    if (document.activeElement === document.body) place.current?.focus();
+  }, []);
+  return (
+    <p className="held-here" ref={place} tabIndex={-1}>
+      {verb} it{about.length > 1 ? `, together with ${about.length - 1} more` : ""}. Until it is sent,{" "}
+      <kbd>u</kbd> undoes it.
+    </p>
+  );
+}
+
+/** Marks what is wrong in the form, and goes to the first of it. */
+function markFaults(answer: Answer): void {
+  answer.check();
+  window.setTimeout(() => document.querySelector<HTMLElement>(".form [aria-invalid=true]")?.focus(), 0);
 }
 
 /** Hides it for this person in this browser; decides nothing. */
@@ -107,6 +136,7 @@ function NotNow({ id }: { readonly id: string }): ReactNode {
 
 interface ApproveButtonProps {
   readonly off: string | undefined;
+  readonly onOff: (() => void) | undefined;
   readonly isHold: boolean;
   readonly word: string;
   readonly hasKey: boolean;
@@ -120,7 +150,7 @@ function verbsOf({ questions, amended }: Answer): { readonly yes: string; readon
   return { yes: amended === undefined ? "Approve" : "Approve as changed", no: "Reject" };
 }
 
-function ApproveButton({ off, isHold, word, hasKey, onApprove }: ApproveButtonProps): ReactNode {
+function ApproveButton({ off, onOff, isHold, word, hasKey, onApprove }: ApproveButtonProps): ReactNode {
   if (isHold) {
     return (
       <HoldButton off={off} onHeld={onApprove}>
@@ -129,7 +159,7 @@ function ApproveButton({ off, isHold, word, hasKey, onApprove }: ApproveButtonPr
     );
   }
   return (
-    <Button look="approve" off={off} onClick={onApprove}>
+    <Button look="approve" off={off} onOff={onOff} onClick={onApprove}>
       {word} {hasKey ? <kbd aria-hidden="true">a</kbd> : null}
     </Button>
   );

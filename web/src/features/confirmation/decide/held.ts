@@ -1,50 +1,68 @@
-import type { Decision, DecisionEntry } from "countersign/client";
-import { ask, client, type Problem } from "../../../api/client.ts";
 import { newKey } from "../../../api/new-key.ts";
+import { serverNow } from "../../../ui/clock.ts";
+import { tell } from "../../../ui/messages.ts";
 import { Store } from "../../../ui/store.ts";
-import { tell } from "../../../ui/toasts.tsx";
 import { board } from "../../inbox/board.ts";
+import { forgetDrafts } from "../forms/drafts.ts";
 import { decisionSentence } from "../status-words.ts";
 
-export type OneDecision = Decision & { readonly id: string };
+/** What a person wants to have done. */
+export interface Act {
+  /** Ids of what it is about. */
+  readonly about: readonly string[];
+  /** As in "Approving…". */
+  readonly verb: string;
+  /** What it is done to, in a few words: "reimburse 2,233 EUR · user9". */
+  readonly what: string;
+  /** Does it, for what is still open of it. False where the server was not reached. */
+  readonly send: (key: string, about: readonly string[]) => Promise<boolean>;
+}
 
-/** A decision that has not been sent yet, or has no answer yet. */
-export interface Held {
+/** An act that has not been sent yet, or has no answer yet. */
+export interface Held extends Act {
   /** Also its Idempotency-Key: however often it is sent, it counts once. */
   readonly key: string;
-  readonly decisions: readonly OneDecision[];
   readonly state: "held" | "sending" | "unsent";
   /** When it will be sent, by this machine's clock. */
   readonly sendsAt: number;
 }
 
-/** How long a decision can be undone. */
+/** How long an act can be undone. */
 const HOLD_MS = 4000;
-const MOST_AT_ONCE = 100;
+/** With less time left than this, nothing is held: it would expire on the way. */
+const NEAR_MS = 10_000;
 
 export const held: Store<readonly Held[]> = new Store<readonly Held[]>([]);
-/** Keys of decisions that are shown on their card, so that they are not shown twice. */
-export const toldInPlace: Store<ReadonlySet<string>> = new Store<ReadonlySet<string>>(new Set());
 const timers = new Map<string, number>();
 
-/** Holds a decision for a moment, then sends it. A second one for the same card is ignored. */
-export function hold(decisions: readonly OneDecision[]): void {
-  const open = decisions.filter(({ id }) => heldFor(held.value, id) === undefined);
-  for (let start = 0; start < open.length; start += MOST_AT_ONCE) {
-    const key = newKey();
-    const some = open.slice(start, start + MOST_AT_ONCE);
-    held.set([...held.value, { key, decisions: some, state: "held", sendsAt: Date.now() + HOLD_MS }]);
-    timers.set(
-      key,
-      window.setTimeout(() => sendNow(key), HOLD_MS),
-    );
-  }
+/** Holds an act for a moment, then sends it; near a deadline at once. A second one about the same is ignored. */
+export function hold(act: Act): void {
+  const about = act.about.filter((id) => heldFor(held.value, id) === undefined);
+  if (about.length === 0) return;
+  const key = newKey();
+  held.set([...held.value, { ...act, about, key, state: "held", sendsAt: Date.now() + HOLD_MS }]);
+  if (about.some(isNearDeadline)) return sendNow(key);
+  timers.set(
+    key,
+    window.setTimeout(() => sendNow(key), HOLD_MS),
+  );
 }
 
-/** Undoes a decision; no effect once it is being sent. */
+function isNearDeadline(id: string): boolean {
+  const expiresAt = board.value.confirmations.get(id)?.expiresAt;
+  return expiresAt !== undefined && Date.parse(expiresAt) - serverNow() < NEAR_MS;
+}
+
+/** Undoes an act; no effect once it is being sent. */
 export function undo(key: string): void {
   if (held.value.find((one) => one.key === key)?.state === "sending") return;
   drop(key);
+}
+
+/** Undoes the last act that can still be undone. */
+export function undoLast(): void {
+  const last = held.value.findLast(({ state }) => state !== "sending");
+  if (last !== undefined) undo(last.key);
 }
 
 /** Sends at once what is held, or again what did not arrive. */
@@ -53,64 +71,24 @@ export function sendNow(key: string): void {
   if (one === undefined || one.state === "sending") return;
   window.clearTimeout(timers.get(key));
   replace({ ...one, state: "sending" });
-  deliver(one).catch(() => replace({ ...one, state: "unsent" }));
-}
-
-export function heldFor(all: readonly Held[], id: string): Held | undefined {
-  return all.find(({ decisions }) => decisions.some((decision) => decision.id === id));
-}
-
-async function deliver(one: Held): Promise<void> {
-  const [first] = one.decisions;
-  if (first === undefined) return drop(one.key);
-  const sent = one.decisions.length === 1 ? await deliverOne(first, one.key) : await deliverMany(one);
-  if (sent) drop(one.key);
-  else replace({ ...one, state: "unsent" });
-}
-
-async function deliverOne({ id, ...body }: OneDecision, key: string): Promise<boolean> {
-  const mark = board.mark();
-  const outcome = await ask(client.confirmations.decide(id, body, { idempotencyKey: key }));
-  if (outcome.ok) board.put(outcome.value, mark);
-  else if (outcome.problem.status === 0) return false;
-  else await explain(id, outcome.problem);
-  return true;
-}
-
-async function deliverMany({ decisions, key }: Held): Promise<boolean> {
-  const mark = board.mark();
-  const outcome = await ask(client.decideMany(decisions, { idempotencyKey: key }));
-  if (!outcome.ok) {
-    if (outcome.problem.status === 0) return false;
-    tell(`Nothing was decided. ${outcome.problem.detail}`);
-    return true;
-  }
-  for (const result of outcome.value) await takeResult(result, mark);
-  return true;
-}
-
-async function takeResult(result: DecisionEntry, mark: number): Promise<void> {
-  const { id, status, confirmation, problem } = result;
-  if (confirmation !== undefined && problem === undefined) board.put(confirmation, mark);
-  else await explain(id, { status, detail: problem?.detail ?? "It was refused." });
-}
-
-/** Shows why a decision was refused: most often, somebody else was faster. */
-async function explain(id: string, problem: Problem): Promise<void> {
-  const mark = board.mark();
-  const now = await ask(client.confirmations.get(id));
-  if (now.ok) board.put(now.value, mark);
-  const told = now.ok && now.value.status !== "requested" ? decisionSentence(now.value) : undefined;
-  tell(
-    told === undefined
-      ? `Your decision was not saved. ${problem.detail}`
-      : `Your decision came too late. ${told}.`,
+  one.send(key, one.about).then(
+    (isAnswered) => (isAnswered ? finish(one) : replace({ ...one, state: "unsent" })),
+    () => replace({ ...one, state: "unsent" }),
   );
 }
 
-/** Undoes every unanswered decision: after a change of login it would be sent as another person. */
+export function heldFor(all: readonly Held[], id: string): Held | undefined {
+  return all.find(({ about }) => about.includes(id));
+}
+
+/** Undoes every unanswered act: after a change of login it would be sent as another person. */
 export function dropAll(): void {
   for (const { key } of held.value) drop(key);
+}
+
+function finish({ key, about }: Held): void {
+  forgetDrafts(about);
+  drop(key);
 }
 
 function drop(key: string): void {
@@ -122,6 +100,32 @@ function drop(key: string): void {
 function replace(one: Held): void {
   held.set(held.value.map((each) => (each.key === one.key ? one : each)));
 }
+
+/** Somebody else was faster: there is nothing to wait for any more. */
+function endOvertaken(): void {
+  for (const one of held.value) {
+    if (one.state !== "held") continue;
+    const gone = one.about.filter((id) => isDecided(id));
+    if (gone.length === 0) continue;
+    for (const id of gone) tellOvertaken(id);
+    const about = one.about.filter((id) => !gone.includes(id));
+    if (about.length === 0) drop(one.key);
+    else replace({ ...one, about });
+  }
+}
+
+function isDecided(id: string): boolean {
+  const status = board.value.confirmations.get(id)?.status;
+  return status !== undefined && status !== "requested" && status !== "unknown";
+}
+
+function tellOvertaken(id: string): void {
+  const now = board.value.confirmations.get(id);
+  const told = now === undefined ? undefined : decisionSentence(now);
+  tell(`Your answer was not sent. ${told ?? "It has been decided."}`);
+}
+
+board.subscribe(endOvertaken);
 
 // Leaving now would lose the click; nothing has been decided yet, and the browser says so.
 window.addEventListener("beforeunload", (event) => {

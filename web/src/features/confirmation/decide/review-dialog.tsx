@@ -6,7 +6,7 @@ import { Words } from "../../../ui/words.tsx";
 import { ArgumentsView } from "../card/arguments-view.tsx";
 import { SeenScope, type Unseen, unseenSentence, useUnseen } from "../card/seen.tsx";
 import { RejectForm } from "../forms/reject-form.tsx";
-import { hold } from "./held.ts";
+import { decide } from "./send-decisions.ts";
 import { useSettled } from "./use-settled.ts";
 
 export interface ReviewDialogProps {
@@ -23,12 +23,12 @@ export function ReviewDialog({ confirmations, onClose }: ReviewDialogProps): Rea
   const plain = reviewed.filter((one) => ownCard(one) === undefined);
   const [isRejecting, setRejecting] = useState(false);
   const approve = (): void => {
-    hold(plain.map(({ id, version }) => ({ id, version, confirmed: true })));
+    decide(plain.map(({ id, version }) => ({ id, version, confirmed: true })));
     onClose();
   };
   const reject = (reason: string): void => {
     const why = reason === "" ? {} : { reason };
-    hold(reviewed.map(({ id, version }) => ({ id, version, confirmed: false, ...why })));
+    decide(reviewed.map(({ id, version }) => ({ id, version, confirmed: false, ...why })));
     onClose();
   };
   const off = reviewOff(unseen, plain.length, settled);
@@ -43,6 +43,7 @@ export function ReviewDialog({ confirmations, onClose }: ReviewDialogProps): Rea
       </SeenScope>
       {isRejecting ? (
         <RejectForm
+          id="several"
           off={settled ? undefined : "Look first."}
           verb={`Reject all ${reviewed.length}`}
           onReject={reject}
@@ -79,7 +80,7 @@ function ReviewItem({ confirmation }: { readonly confirmation: Confirmation }): 
         <Words text={tool} maxLength={120} />
       </h3>
       <p className="small muted">
-        <Words text={hint} maxLength={300} />
+        <Words text={hint} block maxLength={300} />
       </p>
       <ArgumentsView args={args} />
       {apart === undefined ? null : <p className="small muted">Left out: {apart}</p>}

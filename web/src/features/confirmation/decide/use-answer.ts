@@ -1,6 +1,7 @@
 import type { UserQuestion } from "countersign/protocol";
 import { useMemo, useState } from "react";
 import type { Confirmation, Decision, JsonObject, JsonValue } from "../../../api/types.ts";
+import { useDraft } from "../forms/drafts.ts";
 import {
   asObject,
   type Form,
@@ -36,14 +37,19 @@ export interface Answer {
   readonly amended?: JsonObject;
   /** What keeps an approval from being sent. */
   readonly fault?: string;
+  /** Every fault is marked at its field, also where nothing was typed. */
+  readonly isChecked: boolean;
+  /** Marks every fault. */
+  readonly check: () => void;
   approval(): Decision;
 }
 
 export function useAnswer(confirmation: Confirmation): Answer {
-  const { schema, payload, args, argsSchema, amendable, version } = confirmation;
-  const [typedPayload, setPayload] = useState<Typed>({});
-  const [typedArgs, setArgs] = useState<Typed>({});
-  const [isAmending, setAmending] = useState(false);
+  const { id, digest, schema, payload, args, argsSchema, amendable, version } = confirmation;
+  const [typedPayload, setPayload] = useDraft<Typed>(id, `${digest} payload`, {});
+  const [typedArgs, setArgs] = useDraft<Typed>(id, `${digest} arguments`, {});
+  const [isAmending, setAmending] = useDraft(id, `${digest} amending`, false);
+  const [isChecked, setChecked] = useState(false);
   const payloadForm = useMemo(() => payloadFormOf(schema, payload), [schema, payload]);
   const argsForm = useMemo(() => argsFormOf(args, argsSchema, amendable), [args, argsSchema, amendable]);
   const questions = useMemo(() => questionsIn(confirmation), [confirmation]);
@@ -67,6 +73,8 @@ export function useAnswer(confirmation: Confirmation): Answer {
       : {}),
     ...(amended === undefined ? {} : { amended }),
     ...(fault === undefined ? {} : { fault }),
+    isChecked,
+    check: () => setChecked(true),
     approval: () => ({
       confirmed: true,
       version,

@@ -4,7 +4,7 @@ import { useKeyFor } from "../../../api/new-key.ts";
 import type { Confirmation } from "../../../api/types.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
-import { tell } from "../../../ui/toasts.tsx";
+import { tell } from "../../../ui/messages.ts";
 import { board } from "../../inbox/board.ts";
 
 /** Withdraws a request: it will not run, and the model is told. */

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "../../../api/types.ts";
+import { flawOf } from "./bounds.ts";
 
 export type FieldKind = "text" | "number" | "integer" | "boolean" | "choice" | "json";
 
@@ -11,6 +12,8 @@ export interface Field {
   readonly note?: string;
   readonly choices?: readonly JsonValue[];
   readonly initial: string;
+  /** What a value must fit. */
+  readonly schema: JsonObject;
 }
 
 /** What is typed so far, by field. */
@@ -72,6 +75,7 @@ function fieldOf(name: string, schema: JsonObject, start: JsonValue | undefined,
     ...(note === undefined ? {} : { note }),
     ...(choices === undefined ? {} : { choices }),
     initial: toText(kind, start ?? schema["default"]),
+    schema,
   };
 }
 
@@ -135,7 +139,13 @@ interface ReadField {
   readonly fault?: string;
 }
 
-function readField({ kind, required }: Field, text: string): ReadField {
+function readField(field: Field, text: string): ReadField {
+  const read = readText(field, text);
+  const fault = read.value === undefined ? undefined : flawOf(field.schema, read.value);
+  return fault === undefined ? read : { fault };
+}
+
+function readText({ kind, required }: Field, text: string): ReadField {
   if (text === "" && kind !== "text") return required ? { fault: "This field is required." } : {};
   switch (kind) {
     case "text":

@@ -1,7 +1,10 @@
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 import { Button } from "../../../ui/button.tsx";
+import { useDraft } from "./drafts.ts";
 
 export interface RejectFormProps {
+  /** What it is about: what was typed is kept with it. */
+  readonly id: string;
   readonly off: string | undefined;
   /** What its button says. */
   readonly verb: string;
@@ -10,8 +13,8 @@ export interface RejectFormProps {
 }
 
 /** A "no", with a reason if one likes. Ctrl+Enter sends, Escape goes back. */
-export function RejectForm({ off, verb, onReject, onCancel }: RejectFormProps): ReactNode {
-  const [reason, setReason] = useState("");
+export function RejectForm({ id, off, verb, onReject, onCancel }: RejectFormProps): ReactNode {
+  const [reason, setReason] = useDraft(id, "reason", "");
   const field = useRef<HTMLTextAreaElement>(null);
   useEffect(() => field.current?.focus(), []);
   return (

@@ -43,7 +43,7 @@ function FormField({ field, text, fault, onType }: FormFieldProps): ReactNode {
   );
   const input = <Input id={id} field={field} text={text} fault={fault} onType={onType} />;
   return (
-    <div className="field">
+    <div className={`field field-${field.kind}`}>
       {field.kind === "boolean" ? (
         <label className="check">
           {input}
@@ -104,6 +104,7 @@ function Input({ id, field, text, fault, onType }: FormFieldProps & { readonly i
           className={field.kind === "json" ? "input input-code" : "input"}
           dir={field.kind === "json" ? "ltr" : "auto"}
           spellCheck={field.kind === "text"}
+          rows={rowsOf(text)}
           value={text}
           onChange={(event) => onType(event.target.value)}
         />
@@ -121,4 +122,15 @@ function Input({ id, field, text, fault, onType }: FormFieldProps & { readonly i
         />
       );
   }
+}
+
+const LINE = 80;
+const MOST_ROWS = 24;
+
+/** High enough for what is in it. */
+function rowsOf(text: string): number {
+  const lines = text
+    .split("\n")
+    .reduce((count, line) => count + Math.max(1, Math.ceil(line.length / LINE)), 0);
+  return Math.min(MOST_ROWS, lines);
 }

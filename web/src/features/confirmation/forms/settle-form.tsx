@@ -1,12 +1,20 @@
 import { type ReactNode, useState } from "react";
 import type { Outcome } from "../../../api/client.ts";
-import { useKeyFor } from "../../../api/new-key.ts";
 import type { CallOwner, JsonValue, SettlementInput } from "../../../api/types.ts";
 import { Button } from "../../../ui/button.tsx";
+import { HoldButton } from "../../../ui/hold-button.tsx";
+import { useStore } from "../../../ui/store.ts";
 import { Ago } from "../../../ui/time.tsx";
 import { Words } from "../../../ui/words.tsx";
+import { held, heldFor, hold } from "../decide/held.ts";
+import { useDraft } from "./drafts.ts";
 
 export interface SettleFormProps {
+  /** What it is about, and in a few words. */
+  readonly id: string;
+  readonly what: string;
+  /** Running it again takes a deliberate act, as approving it did. */
+  readonly isHold?: boolean;
   readonly owner: CallOwner | undefined;
   readonly startedAt: string | undefined;
   /** The attempt whose end is not known; none if it never began. */
@@ -21,22 +29,17 @@ const CHOICES = {
   retry: "It did not happen: run it again",
 } as const;
 type Choice = keyof typeof CHOICES;
+const VERBS: Readonly<Record<Choice, string>> = {
+  succeeded: "Settling as succeeded:",
+  failed: "Settling as failed:",
+  retry: "Running again:",
+};
 
 /** The form for settling an unknown call, with what is known about it. */
-export function SettleForm({ owner, startedAt, attempt = 0, send, onSettled }: SettleFormProps): ReactNode {
-  const [choice, setChoice] = useState<Choice>();
-  const [text, setText] = useState("");
-  const key = useKeyFor(`${choice} ${text}`);
-  const [isSending, setSending] = useState(false);
-  const [fault, setFault] = useState<string>();
-  const submit = async (): Promise<void> => {
-    if (choice === undefined || isSending) return;
-    setSending(true);
-    const outcome = await send({ ...toSettlement(choice, text), attempt }, key);
-    setSending(false);
-    if (outcome.ok) onSettled(outcome.value);
-    else setFault(outcome.problem.detail);
-  };
+export function SettleForm(props: SettleFormProps): ReactNode {
+  const { owner, startedAt, attempt = 0 } = props;
+  const settling = useSettling(props);
+  const { choice, text } = settling;
   return (
     <section className="card-section notice notice-plain" aria-label="Settle the outcome">
       <h2>{startedAt === undefined ? "It may have run" : "It was started"}, but its outcome is unknown</h2>
@@ -49,23 +52,85 @@ export function SettleForm({ owner, startedAt, attempt = 0, send, onSettled }: S
         )}
         <OwnerFacts owner={owner} /> Check the system that it changes, then record what you found.
       </p>
-      <Choices chosen={choice} onChoose={setChoice} />
-      <Told choice={choice} text={text} onType={setText} />
-      <div className="row">
-        <Button
-          look="ink"
-          off={settleOff(choice, text, isSending)}
-          onClick={() => submit().catch(() => undefined)}
-        >
-          Settle
-        </Button>
-        {fault === undefined ? null : (
-          <span className="field-fault" role="alert">
-            <Words text={fault} />
-          </span>
-        )}
-      </div>
+      <fieldset className="lockable" role="presentation" disabled={settling.isLocked}>
+        <Choices chosen={choice} onChoose={settling.choose} />
+        <Told choice={choice} text={text} onType={settling.type} />
+        {choice === "retry" ? (
+          <p className="notice notice-doubt" role="note">
+            If it did happen, it happens a second time. Run it again only if you have seen that it did not.
+          </p>
+        ) : null}
+        <div className="row">
+          <SettleButton settling={settling} isHold={props.isHold === true} />
+          {settling.fault === undefined ? null : (
+            <span className="field-fault" role="alert">
+              <Words text={settling.fault} />
+            </span>
+          )}
+        </div>
+      </fieldset>
     </section>
+  );
+}
+
+interface Settling {
+  readonly choice: Choice | undefined;
+  readonly text: string;
+  readonly fault: string | undefined;
+  readonly isLocked: boolean;
+  readonly choose: (choice: Choice) => void;
+  readonly type: (text: string) => void;
+  readonly submit: () => void;
+}
+
+/** What is said is held for a moment, and can be undone, as a decision can. */
+function useSettling({ id, what, attempt = 0, send, onSettled }: SettleFormProps): Settling {
+  const [choice, choose] = useDraft<Choice | undefined>(id, "settlement", undefined);
+  const [text, type] = useDraft(id, "settled as", "");
+  const [fault, setFault] = useState<string>();
+  const isLocked = heldFor(useStore(held), id) !== undefined;
+  const submit = (): void => {
+    if (choice === undefined) return;
+    setFault(undefined);
+    hold({
+      about: [id],
+      verb: VERBS[choice],
+      what,
+      send: async (key) => {
+        const outcome = await send({ ...toSettlement(choice, text), attempt }, key);
+        if (outcome.ok) onSettled(outcome.value);
+        else if (outcome.problem.status === 0) return false;
+        else setFault(outcome.problem.detail);
+        return true;
+      },
+    });
+  };
+  return { choice, text, fault, isLocked, choose, type, submit };
+}
+
+function SettleButton({
+  settling: { choice, text, submit },
+  isHold,
+}: {
+  readonly settling: Settling;
+  readonly isHold: boolean;
+}): ReactNode {
+  const off = settleOff(choice, text);
+  if (choice !== "retry") {
+    return (
+      <Button look="ink" off={off} onClick={submit}>
+        Settle
+      </Button>
+    );
+  }
+  return isHold ? (
+    <HoldButton off={off} onHeld={submit}>
+      Hold to run it again
+    </HoldButton>
+  ) : (
+    <Button look="reject" off={off} onClick={submit}>
+      Run it again
+    </Button>
   );
 }
 
@@ -123,10 +188,9 @@ function OwnerFacts({ owner }: { readonly owner: CallOwner | undefined }): React
   );
 }
 
-function settleOff(choice: Choice | undefined, text: string, isSending: boolean): string | undefined {
+function settleOff(choice: Choice | undefined, text: string): string | undefined {
   if (choice === undefined) return "Say first what happened.";
-  if (choice === "failed" && text.trim() === "") return "Say what went wrong.";
-  return isSending ? "Sending…" : undefined;
+  return choice === "failed" && text.trim() === "" ? "Say what went wrong." : undefined;
 }
 
 function toSettlement(choice: Choice, text: string): SettlementInput {
