@@ -11,9 +11,9 @@ import type {
   StepRecord,
   Write,
 } from "../ledger/index.ts";
-import { type Archive, archiveOver, eraseCall, eraseConfirmation, eraseFrame, eraseStep } from "./archive.ts";
-import type { Packed, SessionDocument } from "./document.ts";
-import { difference, entriesOfCall, entriesOfConfirmation, entriesOfFrame, NO_DEADLINE } from "./entries.ts";
+import { archiveOver, eraseCall, eraseConfirmation, eraseFrame, eraseStep } from "./archive.ts";
+import { type Packed, type SessionDocument, stepName } from "./document.ts";
+import { entriesOfCall, entriesOfConfirmation, entriesOfFrame, NO_DEADLINE } from "./entries.ts";
 import { type LongValues, pack } from "./long-values.ts";
 import type { Entry, ItemChange, StoreCommit } from "./store.ts";
 
@@ -21,10 +21,8 @@ type Refused = Extract<CommitOutcome, { ok: false }>;
 /** What a commit changes in the store. */
 export type Changed = Pick<
   StoreCommit,
-  "document" | "add" | "remove" | "items" | "before" | "from" | "erase"
-> & {
-  readonly archived?: Archive;
-};
+  "document" | "add" | "remove" | "items" | "before" | "from" | "erase" | "archived"
+>;
 type WriteOf<Kind extends Write["kind"]> = Extract<Write, { kind: Kind }>;
 
 const ROW: Refused = { ok: false, conflict: "row" };
@@ -49,18 +47,98 @@ export function applyCommit(document: SessionDocument | undefined, commit: Commi
   return work.result({ app, user, id, createdAt, ...deleted, ...change });
 }
 
+/** How rows of one kind are told apart, and what finds them. */
+interface RowKind<Row> {
+  readonly nameOf: (row: Row) => string;
+  readonly entriesOf: (row: Row) => readonly Entry[];
+}
+
+/** The rows of one kind in a document, while a commit changes them. They keep their order. */
+class RowsInWork<Row extends object> {
+  readonly #kind: RowKind<Row>;
+  readonly #before: readonly Packed<Row>[];
+  /** Made when something changes. */
+  #rows: Map<string, Packed<Row>> | undefined;
+  /** What changed, by name, as it was before. */
+  readonly #changed = new Map<string, Packed<Row> | undefined>();
+
+  constructor(kind: RowKind<Row>, before: readonly Packed<Row>[] = []) {
+    this.#kind = kind;
+    this.#before = before;
+  }
+
+  get all(): readonly Packed<Row>[] {
+    return this.#rows === undefined ? this.#before : [...this.#rows.values()];
+  }
+
+  get(name: string): Packed<Row> | undefined {
+    return this.#byName().get(name);
+  }
+
+  insert(name: string, row: Packed<Row>): void {
+    if (this.get(name) !== undefined)
+      throw new CountersignError("internal", `The session already has a row with the id "${name}".`);
+    this.set(name, row);
+  }
+
+  set(name: string, row: Packed<Row>): void {
+    const rows = this.#byName();
+    if (!this.#changed.has(name)) this.#changed.set(name, rows.get(name));
+    rows.set(name, row);
+  }
+
+  replaceAll(change: (row: Packed<Row>) => Packed<Row>): void {
+    for (const row of this.all) this.set(this.#kind.nameOf(row), change(row));
+  }
+
+  /** What the changes mean for the index. */
+  index(add: Entry[], remove: Entry[]): void {
+    const { entriesOf } = this.#kind;
+    for (const [name, before] of this.#changed) {
+      const old = before === undefined ? NONE : entriesOf(before);
+      const now = entriesOf(this.get(name) as Packed<Row>);
+      for (const entry of now) if (!has(old, entry)) add.push(entry);
+      for (const entry of old) if (!has(now, entry)) remove.push(entry);
+    }
+  }
+
+  #byName(): Map<string, Packed<Row>> {
+    if (this.#rows !== undefined) return this.#rows;
+    this.#rows = new Map();
+    for (const row of this.#before) this.#rows.set(this.#kind.nameOf(row), row);
+    return this.#rows;
+  }
+}
+
+const NONE: readonly Entry[] = [];
+
+function has(all: readonly Entry[], { facet, value, sort, id, note }: Entry): boolean {
+  for (const each of all) {
+    if (each.facet !== facet || each.id !== id || each.sort !== sort) continue;
+    if (each.value === value && each.note === note) return true;
+  }
+  return false;
+}
+
+const FRAMES: RowKind<FrameRecord> = { nameOf: ({ id }) => id, entriesOf: entriesOfFrame };
+const CALLS: RowKind<CallRecord> = { nameOf: ({ id }) => id, entriesOf: entriesOfCall };
+const CONFIRMATIONS: RowKind<ConfirmationRecord> = {
+  nameOf: ({ id }) => id,
+  entriesOf: entriesOfConfirmation,
+};
+const STEPS: RowKind<StepRecord> = { nameOf: stepName, entriesOf: () => [] };
+
 /** One commit's changes to one document. */
 class Work {
   readonly #n: number;
   readonly #key: string;
   readonly #name: SessionName;
-  readonly #before: SessionDocument | undefined;
-  readonly #long: LongValues = {};
   readonly #items: ItemChange[] = [];
-  #frames: readonly Packed<FrameRecord>[];
-  #calls: readonly Packed<CallRecord>[];
-  #confirmations: readonly Packed<ConfirmationRecord>[];
-  #steps: readonly Packed<StepRecord>[];
+  readonly #frames: RowsInWork<FrameRecord>;
+  readonly #calls: RowsInWork<CallRecord>;
+  readonly #confirmations: RowsInWork<ConfirmationRecord>;
+  readonly #steps: RowsInWork<StepRecord>;
+  #long: LongValues = {};
   #beforeTime: number | undefined;
   #fromTime: number | undefined;
   #erase = false;
@@ -69,14 +147,13 @@ class Work {
     document: SessionDocument | undefined,
     { key, name, n }: { readonly key: string; readonly name: SessionName; readonly n: number },
   ) {
-    this.#before = document;
     this.#key = key;
     this.#name = name;
     this.#n = n;
-    this.#frames = document?.frames ?? [];
-    this.#calls = document?.calls ?? [];
-    this.#confirmations = document?.confirmations ?? [];
-    this.#steps = document?.steps ?? [];
+    this.#frames = new RowsInWork(FRAMES, document?.frames);
+    this.#calls = new RowsInWork(CALLS, document?.calls);
+    this.#confirmations = new RowsInWork(CONFIRMATIONS, document?.confirmations);
+    this.#steps = new RowsInWork(STEPS, document?.steps);
   }
 
   apply(write: Write): Refused | undefined {
@@ -86,15 +163,12 @@ class Work {
       case "frame-update":
         return this.#updateFrame(write);
       case "call-insert":
-        this.#calls = withNew(this.#calls, this.#packed<CallRecord>(undefined, write.call, write.call.id));
+        this.#insert(this.#calls, write.call.id, write.call);
         return undefined;
       case "call-update":
         return this.#updateCall(write);
       case "confirmation-insert":
-        this.#confirmations = withNew(
-          this.#confirmations,
-          this.#packed<ConfirmationRecord>(undefined, write.confirmation, write.confirmation.id),
-        );
+        this.#insert(this.#confirmations, write.confirmation.id, write.confirmation);
         return undefined;
       case "confirmation-update":
         return this.#updateConfirmation(write);
@@ -108,78 +182,64 @@ class Work {
   result(head: SessionDocument["head"]): Changed {
     const whole = {
       head,
-      frames: this.#frames,
-      calls: this.#calls,
-      confirmations: this.#confirmations,
-      steps: this.#steps,
+      frames: this.#frames.all,
+      calls: this.#calls.all,
+      confirmations: this.#confirmations.all,
+      steps: this.#steps.all,
     };
     const { document, rows, entries } = archiveOver(whole, this.#n);
-    const index = this.#index();
-    const archived = { ...rows, ...(Object.keys(this.#long).length > 0 ? { long: this.#long } : {}) };
+    const add: Entry[] = [];
+    const remove: Entry[] = [];
+    for (const kind of [this.#confirmations, this.#calls, this.#frames]) kind.index(add, remove);
+    add.push(...entries);
+    const archived = hasMembers(this.#long) ? { ...rows, long: this.#long } : rows;
     return {
       document,
-      add: [...index.add, ...entries],
-      remove: index.remove,
+      add,
+      remove,
       items: this.#items,
-      ...(this.#beforeTime === undefined ? {} : { before: this.#beforeTime }),
-      ...(this.#fromTime === undefined ? {} : { from: this.#fromTime }),
-      ...(this.#erase ? { erase: true as const } : {}),
-      ...(Object.keys(archived).length > 0 ? { archived } : {}),
+      before: this.#beforeTime,
+      from: this.#fromTime,
+      erase: this.#erase,
+      archived: hasMembers(archived) ? archived : undefined,
     };
   }
 
   #insertFrame({ frame, exclusive }: WriteOf<"frame-insert">): Refused | undefined {
     if (exclusive && this.#isStepping(frame.branch)) return BUSY;
-    this.#frames = withNew(this.#frames, this.#packed<FrameRecord>(undefined, frame, frame.id));
+    this.#insert(this.#frames, frame.id, frame);
     return undefined;
   }
 
   #updateFrame({ id, from, exclusive, set }: WriteOf<"frame-update">): Refused | undefined {
-    const found = this.#frames.find((frame) => frame.id === id);
+    const found = this.#frames.get(id);
     if (found?.status !== from) return ROW;
     if (exclusive && this.#isStepping(found.branch, id)) return BUSY;
-    this.#frames = replace(
-      this.#frames,
-      found,
-      this.#packed<FrameRecord>(found, set as Partial<FrameRecord>, id),
-    );
+    this.#frames.set(id, this.#packed<FrameRecord>(found, set as Partial<FrameRecord>, id));
     return undefined;
   }
 
   #updateCall({ id, from, attempt, set }: WriteOf<"call-update">): Refused | undefined {
-    const found = this.#calls.find((call) => call.id === id);
+    const found = this.#calls.get(id);
     if (found?.status !== from || found.attempt !== attempt) return ROW;
-    this.#calls = replace(
-      this.#calls,
-      found,
-      this.#packed<CallRecord>(found, set as Partial<CallRecord>, id),
-    );
+    this.#calls.set(id, this.#packed<CallRecord>(found, set as Partial<CallRecord>, id));
     return undefined;
   }
 
   #updateConfirmation({ id, from, deadline, set }: WriteOf<"confirmation-update">): Refused | undefined {
-    const found = this.#confirmations.find((confirmation) => confirmation.id === id);
+    const found = this.#confirmations.get(id);
     if (found?.status !== from) return ROW;
     const { expiresAt = NO_DEADLINE } = found;
     if (deadline === "ahead") this.#beforeTime = Math.min(this.#beforeTime ?? NO_DEADLINE, expiresAt);
     if (deadline === "passed") this.#fromTime = Math.max(this.#fromTime ?? 0, expiresAt);
-    this.#confirmations = replace(
-      this.#confirmations,
-      found,
-      this.#packed<ConfirmationRecord>(found, set, id),
-    );
+    this.#confirmations.set(id, this.#packed<ConfirmationRecord>(found, set, id));
     return undefined;
   }
 
   #writeStep({ step, from }: WriteOf<"step">): Refused | undefined {
-    const { call, kind, name, occurrence } = step;
-    const found = this.#steps.find(
-      (each) =>
-        each.call === call && each.kind === kind && each.name === name && each.occurrence === occurrence,
-    );
-    if (found?.status !== from) return ROW;
-    const row = this.#packed<StepRecord>(undefined, step, `${call} ${kind} ${name} ${occurrence}`);
-    this.#steps = found === undefined ? [...this.#steps, row] : replace(this.#steps, found, row);
+    const name = stepName(step);
+    if (this.#steps.get(name)?.status !== from) return ROW;
+    this.#steps.set(name, this.#packed<StepRecord>(undefined, step, name));
     return undefined;
   }
 
@@ -198,11 +258,11 @@ class Work {
   /** What is written behind it in the same commit stays. */
   #eraseRows(): void {
     this.#erase = true;
-    this.#frames = this.#frames.map(eraseFrame);
-    this.#calls = this.#calls.map(eraseCall);
-    this.#confirmations = this.#confirmations.map(eraseConfirmation);
-    this.#steps = this.#steps.map(eraseStep);
-    for (const name of Object.keys(this.#long)) delete this.#long[name];
+    this.#frames.replaceAll(eraseFrame);
+    this.#calls.replaceAll(eraseCall);
+    this.#confirmations.replaceAll(eraseConfirmation);
+    this.#steps.replaceAll(eraseStep);
+    this.#long = {};
   }
 
   #stateId(scope: "app" | "user" | "session"): string {
@@ -211,47 +271,23 @@ class Work {
     return JSON.stringify(scope === "app" ? [app] : [app, user]);
   }
 
+  #insert<Row extends object>(rows: RowsInWork<Row>, name: string, row: Row): void {
+    rows.insert(name, this.#packed<Row>(undefined, row, name));
+  }
+
   #packed<Row extends object>(row: Packed<Row> | undefined, change: Partial<Row>, name: string): Packed<Row> {
     return pack(row, change, { name, n: this.#n, values: this.#long });
   }
 
   #isStepping(branch: string | undefined, but?: string): boolean {
-    return this.#frames.some(
+    return this.#frames.all.some(
       (frame) => frame.status === "stepping" && frame.branch === branch && frame.id !== but,
     );
   }
-
-  #index(): { readonly add: readonly Entry[]; readonly remove: readonly Entry[] } {
-    const before = this.#before;
-    const all = [
-      ...changes(before?.confirmations, this.#confirmations, entriesOfConfirmation),
-      ...changes(before?.calls, this.#calls, entriesOfCall),
-      ...changes(before?.frames, this.#frames, entriesOfFrame),
-    ];
-    return { add: all.flatMap(({ add }) => add), remove: all.flatMap(({ remove }) => remove) };
-  }
 }
 
-function withNew<Row extends { readonly id: string }>(rows: readonly Row[], row: Row): readonly Row[] {
-  if (rows.some(({ id }) => id === row.id))
-    throw new CountersignError("internal", `The session already has a row with the id "${row.id}".`);
-  return [...rows, row];
-}
-
-function replace<Row>(rows: readonly Row[], found: Row, row: Row): readonly Row[] {
-  return rows.map((each) => (each === found ? row : each));
-}
-
-/** Rows that did not change are the same objects as before. */
-function changes<Row extends { readonly id: string }>(
-  before: readonly Row[] = [],
-  after: readonly Row[],
-  entries: (row: Row) => readonly Entry[],
-): readonly ReturnType<typeof difference>[] {
-  return after.flatMap((row) => {
-    const old = before.find(({ id }) => id === row.id);
-    return old === row ? [] : [difference(entries, old, row)];
-  });
+function hasMembers(object: object): boolean {
+  return Object.keys(object).length > 0;
 }
 
 /** A remembered answer to a request. Its key must be free. */

@@ -35,6 +35,7 @@ export function archiveOver(
   readonly rows: ArchivedRows;
   readonly entries: readonly Entry[];
 } {
+  if (whole.calls.length <= KEPT && whole.frames.length <= KEPT) return { document: whole, ...NOTHING_OVER };
   // What a call comes to is told in its frame's turn, also where that is over.
   const needed = new Set(whole.calls.flatMap(({ status, frame }) => (isAnswered(status) ? [] : [frame])));
   const frames = withoutOldest(whole.frames, ({ id, status }) => isFrameOver(status) && !needed.has(id));
@@ -45,7 +46,7 @@ export function archiveOver(
   const isCurrent = ({ id, frame = "", turn }: CallRecord): boolean =>
     current.has(id) || turn + 1 >= (remote.get(frame) ?? Number.POSITIVE_INFINITY);
   const calls = withoutOldest(whole.calls, (call) => isAnswered(call.status) && !isCurrent(call));
-  if (calls === whole.calls) return { document: { ...whole, frames }, rows: {}, entries: [] };
+  if (calls === whole.calls) return { document: { ...whole, frames }, ...NOTHING_OVER };
   const stay = new Set(calls.map(({ id }) => id));
   const goes = ({ call }: { readonly call: string }): boolean => !stay.has(call);
   const gone = whole.calls.filter(({ id }) => !stay.has(id));
@@ -67,6 +68,8 @@ export function archiveOver(
     entries: [...gone, ...asked].map(({ id }) => ({ facet: "over", value: id, sort: n, id: "" })),
   };
 }
+
+const NOTHING_OVER = { rows: {}, entries: [] };
 
 function withoutOldest<Row>(rows: readonly Row[], isOver: (row: Row) => boolean): readonly Row[] {
   let surplus = -KEPT;

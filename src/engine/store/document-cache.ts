@@ -26,6 +26,12 @@ export class DocumentCache {
     return this.#known.get(key);
   }
 
+  /** The document in this version, if that is what is known. */
+  at(key: string, version: number): KnownDocument | undefined {
+    const known = this.#known.get(key);
+    return known?.version === version ? known : undefined;
+  }
+
   set(key: string, known: KnownDocument): void {
     const before = this.#known.get(key);
     if (before !== undefined && before.version > known.version) return;

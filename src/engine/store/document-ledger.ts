@@ -26,7 +26,7 @@ import type {
   UnknownCallsRequest,
 } from "../ledger/index.ts";
 import { isAnswered, isFrameOver } from "../lifecycle/index.ts";
-import { applyCommit, type Changed } from "./apply-commit.ts";
+import { applyCommit } from "./apply-commit.ts";
 import type { SessionDocument } from "./document.ts";
 import { DocumentCache } from "./document-cache.ts";
 import { StoredItems } from "./items.ts";
@@ -38,7 +38,7 @@ import { afterOf, limitOf, toPage } from "./pages.ts";
 import { SessionRows } from "./rows.ts";
 import { readEvents, readFirstEvents } from "./session-events.ts";
 import { snapshotOf, toSession, toSnapshot } from "./snapshot.ts";
-import type { LoadedDocument, Store, StoreCommit } from "./store.ts";
+import type { LoadedDocument, Store } from "./store.ts";
 import { listUnknownCalls } from "./unknown-calls.ts";
 import { WordIndex } from "./word-index.ts";
 import { readDue } from "./work.ts";
@@ -106,24 +106,19 @@ export class DocumentLedger implements Ledger {
   }
 
   async commit(commit: Commit): Promise<CommitOutcome> {
-    const { key, version } = commit.session;
-    const document = version === 0 ? undefined : await this.#documentAt(key, version);
-    if (version > 0 && document === undefined) return { ok: false, conflict: "version" };
-    const changed = applyCommit(document, commit);
+    const { session, log, owner, sync } = commit;
+    const { key, version } = session;
+    const known =
+      version === 0 ? undefined : (this.#cache.at(key, version) ?? (await this.#document({ key })));
+    if (version > 0 && known?.version !== version) return { ok: false, conflict: "version" };
+    const changed = applyCommit(known?.document, commit);
     if ("ok" in changed) return this.#refused(commit, changed);
-    const outcome = await this.#store.commit(toStoreCommit(commit, changed));
+    const outcome = await this.#store.commit({ ...changed, ...session, log, owner, sync });
     if (outcome.ok) this.#cache.set(key, { version: version + 1, document: changed.document });
     else this.#cache.drop(key);
     // What was erased must not be found by its words. If this fails, tidying does it.
     if (outcome.ok && changed.erase === true) await this.#words.update().catch(() => {});
     return outcome;
-  }
-
-  async #documentAt(key: string, version: number): Promise<SessionDocument | undefined> {
-    const known = this.#cache.get(key);
-    if (known?.version === version) return known.document;
-    const loaded = await this.#document({ key });
-    return loaded?.version === version ? loaded.document : undefined;
   }
 
   /** A guard means something only for the session as it is: what this process knows of it may be behind. */
@@ -269,22 +264,6 @@ function whereOf(target: Target): Parameters<Store["load"]>[0] {
   if ("sessionKey" in target) return { key: target.sessionKey };
   if ("frame" in target) return { key: sessionOf(target.frame) };
   return { key: sessionOf("call" in target ? target.call : target.confirmation) };
-}
-
-function toStoreCommit(
-  { session: { key, version, head, create }, log, owner, sync }: Commit,
-  changed: Changed,
-): StoreCommit {
-  return {
-    key,
-    version,
-    ...(head === undefined ? {} : { head }),
-    ...(create === undefined ? {} : { create }),
-    ...changed,
-    log,
-    ...(owner === undefined ? {} : { owner }),
-    sync,
-  };
 }
 
 function isIdle({ head, frames, calls }: SessionDocument): boolean {

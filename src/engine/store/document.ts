@@ -7,11 +7,13 @@ import type {
   StepRecord,
 } from "../ledger/index.ts";
 
-/**
- * A row as its document has it. A long value is cut to its beginning there; `long` says which log row of the session has
- * the whole of it.
- */
-export type Packed<Row> = Row & { readonly long?: { readonly [member: string]: number } };
+/** Members whose values are too long for a document: which log row of the session has the whole of each. */
+export interface LongMembers {
+  readonly [member: string]: number;
+}
+
+/** A row as its document has it. A long value is cut to its beginning there. */
+export type Packed<Row> = Row & { readonly long?: LongMembers };
 
 /** How a session stands, beside its rows. */
 export interface SessionHead extends SessionName {
@@ -35,4 +37,9 @@ export interface SessionDocument {
   readonly calls: readonly Packed<CallRecord>[];
   readonly confirmations: readonly Packed<ConfirmationRecord>[];
   readonly steps: readonly Packed<StepRecord>[];
+}
+
+/** Tells a step from all others of its session. */
+export function stepName({ call, kind, name, occurrence }: StepRecord): string {
+  return `${call} ${kind} ${name} ${occurrence}`;
 }

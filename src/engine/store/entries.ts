@@ -7,6 +7,7 @@ export const NO_DEADLINE: number = Number.MAX_SAFE_INTEGER;
 
 /** The facets by which open questions can be listed, besides who may see them. */
 export const OPEN_FACETS = ["session", "user", "tool", "agent", "app"] as const;
+const OPEN_ENTRIES = OPEN_FACETS.map((member) => ({ member, facet: `open ${member}` }));
 
 /** What finds a question: while it is open by its deadline, afterwards by when it was asked. */
 export function entriesOfConfirmation(confirmation: ConfirmationRecord): readonly Entry[] {
@@ -21,9 +22,9 @@ export function entriesOfConfirmation(confirmation: ConfirmationRecord): readonl
   }
   return [
     { facet: "open", value: "", sort: expiresAt, id },
-    ...OPEN_FACETS.map((facet) => ({
-      facet: `open ${facet}`,
-      value: confirmation[facet],
+    ...OPEN_ENTRIES.map(({ member, facet }) => ({
+      facet,
+      value: confirmation[member],
       sort: expiresAt,
       id,
     })),
@@ -49,26 +50,4 @@ export function entriesOfFrame({ id, status, owner, turn, app, agent }: FrameRec
   if (status === "stepping" && owner !== undefined)
     return [{ facet: "held frame", value: owner, sort: turn, id }];
   return [];
-}
-
-/** What changes in the index when a row changes. */
-export function difference<Row>(
-  entries: (row: Row) => readonly Entry[],
-  before: Row | undefined,
-  after: Row | undefined,
-): { readonly add: readonly Entry[]; readonly remove: readonly Entry[] } {
-  const old = before === undefined ? [] : entries(before);
-  const now = after === undefined ? [] : entries(after);
-  return { add: now.filter((each) => !has(old, each)), remove: old.filter((each) => !has(now, each)) };
-}
-
-function has(all: readonly Entry[], { facet, value, sort, id, note }: Entry): boolean {
-  return all.some(
-    (each) =>
-      each.facet === facet &&
-      each.value === value &&
-      each.sort === sort &&
-      each.id === id &&
-      each.note === note,
-  );
 }

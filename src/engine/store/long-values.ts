@@ -2,7 +2,7 @@ import type { JsonValue } from "../../protocol/index.ts";
 import { copyJson } from "../common/index.ts";
 import type { Shown, Vote } from "../ledger/index.ts";
 import { cutShown, cutValue, cutVotes } from "../ledger/index.ts";
-import type { Packed } from "./document.ts";
+import type { LongMembers, Packed } from "./document.ts";
 
 /** Members that can be long, by what cuts them to what a list shows. */
 const CUTTERS: { readonly [member: string]: (value: never) => unknown } = {
@@ -16,52 +16,55 @@ const CUTTERS: { readonly [member: string]: (value: never) => unknown } = {
   value: (value: JsonValue) => cutValue(value),
 };
 
-const LONG_MEMBERS = Object.entries(CUTTERS);
-
 /** Long values of one commit, by the row's name and the member. They are written to its log row. */
 export type LongValues = { [row: string]: { [member: string]: JsonValue } };
 
 /** A row that its reader may change without changing ours. */
 export function copyRow<Row extends object>(row: Row): Row {
-  return copyJson(row as unknown as JsonValue) as unknown as Row;
+  const copy = { ...row } as Record<string, unknown>;
+  for (const member in copy) {
+    const value = copy[member];
+    if (typeof value === "object") copy[member] = copyJson(value as JsonValue);
+  }
+  return copy as Row;
 }
 
-/** Lays a change over a row; what is long of it goes to the log row `n`. */
+/**
+ * Lays a change over a row; what is long of it goes to the log row `n`. Nothing is shared with the change: a tool, a model
+ * or a principal may go on to change what they gave.
+ */
 export function pack<Row extends object>(
   row: Packed<Row> | undefined,
   change: Partial<Row>,
   { name, n, values }: { readonly name: string; readonly n: number; readonly values: LongValues },
 ): Packed<Row> {
-  const given = ownMembers(change);
-  const { long: before, ...rest }: Packed<object> = row ?? {};
-  const packed: Record<string, unknown> = { ...rest, ...given };
-  const long: Record<string, number> = { ...before };
-  for (const [member, cutter] of LONG_MEMBERS) {
-    const value = given[member];
-    if (value === undefined) continue;
-    const cut = cutter(value as never);
-    // A tool or a model may go on to change what it gave.
-    packed[member] = cut ?? copyJson(value as JsonValue);
-    delete long[member];
-    if (cut === undefined) continue;
-    long[member] = n;
-    (values[name] ??= {})[member] = value as JsonValue;
+  const packed: Record<string, unknown> = row === undefined ? { ...change } : { ...row, ...change };
+  const before = row?.long;
+  let long = before;
+  for (const member in change) {
+    const value: unknown = change[member];
+    const cut = CUTTERS[member]?.(value as never);
+    if (cut !== undefined) {
+      packed[member] = cut;
+      (values[name] ??= {})[member] = value as JsonValue;
+      long = { ...long, [member]: n };
+      continue;
+    }
+    if (typeof value === "object") packed[member] = copyJson(value as JsonValue);
+    if (long?.[member] !== undefined) long = without(long, member);
   }
-  if (Object.keys(long).length > 0) packed["long"] = long;
-  return (packed["owner"] === null ? withoutOwner(packed) : packed) as Packed<Row>;
+  const whole = long === before ? packed : { ...without(packed, "long"), ...toldLong(long) };
+  return (whole["owner"] === null ? without(whole, "owner") : whole) as Packed<Row>;
 }
 
-/** A tool's options or a principal are others' to change. Long members are copied when they are packed. */
-function ownMembers(change: object): { readonly [member: string]: unknown } {
-  const own: { [member: string]: unknown } = { ...change };
-  for (const [member, value] of Object.entries(own))
-    if (typeof value === "object" && value !== null && !(member in CUTTERS)) own[member] = copyRow(value);
-  return own;
+function toldLong(long: LongMembers = {}): { readonly long?: LongMembers } {
+  return Object.keys(long).length === 0 ? {} : { long };
 }
 
 // Not by `delete`: that would make an object slow and large that lives on.
-function withoutOwner({ owner: _owner, ...packed }: Record<string, unknown>): Record<string, unknown> {
-  return packed;
+function without<T>(all: { readonly [name: string]: T }, name: string): { readonly [name: string]: T } {
+  const { [name]: _gone, ...rest } = all;
+  return rest;
 }
 
 /** Puts the whole values back. `archived` gives what a log row of the session has under the row's name. */

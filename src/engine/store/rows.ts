@@ -2,7 +2,7 @@ import type { JsonValue } from "../../protocol/index.ts";
 import { sessionOf } from "../common/index.ts";
 import type { CallRecord, ConfirmationRecord, FrameRecord, StepRecord } from "../ledger/index.ts";
 import type { Archive } from "./archive.ts";
-import type { Packed, SessionDocument } from "./document.ts";
+import { type Packed, type SessionDocument, stepName } from "./document.ts";
 import { copyRow, unpack } from "./long-values.ts";
 import type { Store } from "./store.ts";
 
@@ -49,9 +49,7 @@ export class SessionRows {
     let steps = this.#document.steps.filter((step) => step.call === call);
     if (steps.length === 0 && !this.#document.calls.some(({ id }) => id === call))
       steps = ((await this.#archived(call))?.steps ?? []).filter((step) => step.call === call);
-    return Promise.all(
-      steps.map((step) => this.whole(step, `${step.call} ${step.kind} ${step.name} ${step.occurrence}`)),
-    );
+    return Promise.all(steps.map((step) => this.whole(step, stepName(step))));
   }
 
   async whole<Row extends object>(packed: Packed<Row>, name: string): Promise<Row> {

@@ -80,23 +80,23 @@ export interface StoreCommit extends StoreChange {
   readonly key: string;
   /** That was read; 0 creates the session, which must not exist under its key or its name. */
   readonly version: number;
-  readonly create?: SessionName;
+  readonly create?: SessionName | undefined;
   /** The hash at the chain's head as it was read. A server that crashed may have made another commit of the same version. */
-  readonly head?: string;
+  readonly head?: string | undefined;
   readonly document: SessionDocument;
   readonly log: Omit<LogRow, "seq">;
   /** Kept beside its line of the log: rows that left the document with this commit, and values too long for it. */
-  readonly archived?: Archive;
+  readonly archived?: Archive | undefined;
   readonly add: readonly Entry[];
   readonly remove: readonly Entry[];
   /** Refuse unless the clock is before this. */
-  readonly before?: number;
+  readonly before?: number | undefined;
   /** Refuse unless the clock is at or after this. */
-  readonly from?: number;
+  readonly from?: number | undefined;
   /** Refuse unless this owner's lease is running. */
-  readonly owner?: string;
+  readonly owner?: string | undefined;
   /** Take away what was said in this session: bodies and archived content of its log rows. */
-  readonly erase?: true;
+  readonly erase?: boolean;
   /** On disk before the promise resolves. */
   readonly sync: boolean;
 }
