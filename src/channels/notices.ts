@@ -18,7 +18,7 @@ const TYPES: { readonly [kind in JournalKind]: NoticeType | "late" | undefined }
   "confirmation-denied": "confirmation.decided",
   "confirmation-expired": "confirmation.expired",
   "confirmation-cancelled": "confirmation.cancelled",
-  "confirmation-doubted": undefined,
+  "confirmation-restored": undefined,
   "decision-refused": undefined,
   "calls-started": undefined,
   "calls-answered": undefined,

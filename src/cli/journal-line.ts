@@ -88,7 +88,7 @@ const LINES: EntryTable<Line> = {
   "confirmation-denied": whoAndWhy,
   "confirmation-expired": nothing,
   "confirmation-cancelled": whoAndWhy,
-  "confirmation-doubted": whoAndWhy,
+  "confirmation-restored": whoAndWhy,
   "decision-refused": ({ by }) => ({ who: by.id }),
   "calls-started": toolsIn,
   "calls-answered": toolsIn,

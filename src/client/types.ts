@@ -1,9 +1,9 @@
 import type {
   Confirmation,
   Call as EngineCall,
-  KeptNotice,
   Principal,
   ShownStatus,
+  StoredNotice,
 } from "../engine/index.ts";
 import type { Content, Event, JsonObject, JsonValue, Problem } from "../protocol/index.ts";
 
@@ -14,8 +14,8 @@ export interface ListPage<T> {
 }
 
 /** A loss that was detected in the ledger. Details are for administrators. */
-export type Notice = Omit<KeptNotice, "host" | "pid" | "details"> &
-  Partial<Pick<KeptNotice, "host" | "pid" | "details">>;
+export type Notice = Omit<StoredNotice, "host" | "pid" | "details"> &
+  Partial<Pick<StoredNotice, "host" | "pid" | "details">>;
 
 /** Which confirmations to list. Default: the open ones. */
 export interface ListOptions {

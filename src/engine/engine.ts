@@ -1,7 +1,8 @@
 import { CountersignError, type JsonObject, type JsonValue } from "../protocol/index.ts";
 import { headText, prune, seal, type Verification, type VerifyOptions, verify } from "./audit/index.ts";
-import { type Call, Executions, toCall } from "./calls/index.ts";
-import { createIds, systemClock, type Trace, untraced } from "./common/index.ts";
+import { type Call, type Executions, toCall, untilEnded } from "./calls/index.ts";
+import type { Trace } from "./common/index.ts";
+import { createParts } from "./create-parts.ts";
 import {
   type DecisionRefusal,
   type DecisionResult,
@@ -19,39 +20,13 @@ import {
   type SettlementInput,
   toDecider,
 } from "./decisions/index.ts";
-import { type EngineOptions, onceDone, settingsOf, warn, warnOf } from "./engine-options.ts";
-import {
-  createGate,
-  Definitions,
-  type GateBody,
-  type GatedFunction,
-  GateHost,
-  type GateOptions,
-} from "./gate/index.ts";
+import type { EngineOptions } from "./engine-options.ts";
+import { createGate, type GateBody, type GatedFunction, GateHost, type GateOptions } from "./gate/index.ts";
 import type { Host } from "./host.ts";
-import { chainHasher } from "./journal/index.ts";
-import {
-  checkSecret,
-  type IdempotentRequest,
-  InFlight,
-  type Ledger,
-  type SessionName,
-  SessionQueue,
-} from "./ledger/index.ts";
-import { isAnswered } from "./lifecycle/index.ts";
+import type { IdempotentRequest, Ledger, SessionName } from "./ledger/index.ts";
 import type { EngineParts, EngineSettings } from "./parts.ts";
 import { type PrincipalInput, toPrincipal } from "./people/index.ts";
-import {
-  AcknowledgedCommits,
-  Lease,
-  markRestored,
-  NoticeKeeper,
-  Reconciler,
-  type RestoreReport,
-  Unstored,
-  Worker,
-  type WorkOptions,
-} from "./process/index.ts";
+import { markRestored, type RestoreReport, Worker, type WorkOptions } from "./process/index.ts";
 import { type Confirmation, readConfirmation, readPending, toConfirmation } from "./questions/index.ts";
 import {
   cancelRun,
@@ -83,66 +58,23 @@ export class Engine {
   readonly #parts: EngineParts;
   readonly #hosts = new Map<string, Host>();
   readonly #executions: Executions;
-  readonly #reconciler: Reconciler;
   readonly #keyed: boolean;
   readonly #workers = new Set<Worker>();
   readonly #gaveUp = new AbortController();
   readonly #closed = new AbortController();
 
   constructor(options: EngineOptions) {
-    const { ledger, clock = systemClock, newId = createIds(), secret } = options;
+    const { secret } = options;
     if (secret === "")
       throw new CountersignError("invalid-option", "`secret` is empty. Set a value or omit it.");
-    const settings = settingsOf(options);
-    const lease = new Lease({
-      ledger,
-      clock,
-      leaseMs: settings.leaseMs,
-      heartbeatMs: settings.heartbeatMs,
-      host: options.hostName ?? "",
-      pid: process.pid,
-      newOwnerId: () => newId(clock.now()),
-      onBeat: (owner) => void this.#reconciler.look(owner),
-      onNewHistory: (history) => this.#reconciler.newHistory(history),
-    });
     this.#keyed = secret !== undefined;
-    this.#parts = {
-      ledger,
-      clock,
-      newId,
-      hasher: chainHasher(secret),
-      knownSeal: { k: 0 },
-      ...(secret === undefined ? {} : { secret }),
-      ...(options.policy === undefined ? {} : { policy: options.policy }),
-      definitions: new Definitions(ledger),
-      lease,
+    this.#parts = createParts(options, {
       hosts: this.#hosts,
-      queue: new SessionQueue(),
-      inFlight: new InFlight(),
-      acknowledged: new AcknowledgedCommits(clock, ledger.volatile ? 0 : undefined),
-      settings,
-      trace: options.trace ?? untraced,
-      unstored: new Unstored(options.onError ?? warn),
       gaveUp: this.#gaveUp.signal,
       closed: this.#closed.signal,
-      ready: onceDone(() => checkSecret(ledger, secret)),
-      get executions() {
-        return executions;
-      },
       takeUp: (frames) => this.#worker().takeUpFrames(frames),
-    };
-    const executions = new Executions(this.#parts);
-    this.#executions = executions;
-    this.#reconciler = new Reconciler(this.#parts, this.#executions, {
-      notify: options.onNotice ?? warnOf,
-      keeper: new NoticeKeeper({
-        store: ledger.items,
-        now: () => clock.now(),
-        newId: () => newId(clock.now()),
-        host: options.hostName ?? "",
-        pid: process.pid,
-      }),
     });
+    this.#executions = this.#parts.executions;
     this.decisions = new Decisions(this.#parts, this.#executions);
   }
 
@@ -248,26 +180,7 @@ export class Engine {
 
   /** Resolves when the call has ended or its outcome is unknown, wherever it runs. */
   async finished(callId: string): Promise<Call> {
-    // Keeps the process alive while somebody waits for this.
-    const release = this.#parts.clock.hold();
-    return this.#untilEnded(callId).finally(release);
-  }
-
-  async #untilEnded(callId: string): Promise<Call> {
-    for (;;) {
-      await this.#executions.settled(callId);
-      const change = this.#nextChange();
-      const { call, session } = (await this.ledger.load({ call: callId })) ?? {};
-      if (call === undefined || session === undefined) {
-        change.forget();
-        throw new CountersignError("unknown-call", `There is no call ${callId}.`);
-      }
-      if (isAnswered(call.status) || call.status === "unknown") {
-        change.forget();
-        return toCall(call, session);
-      }
-      await change.happened;
-    }
+    return untilEnded(this.#parts, callId);
   }
 
   /** @internal Creates a session, with initial state and events if given. */
@@ -407,14 +320,5 @@ export class Engine {
     const { ledger, clock, hasher, knownSeal, ready, lease } = this.#parts;
     const wasReplaced = (): Promise<boolean> => lease.wasReplaced();
     return { ledger, clock, hasher, knownSeal, ready, wasReplaced, keyed: this.#keyed };
-  }
-
-  #nextChange(): { readonly happened: Promise<void>; readonly forget: () => void } {
-    const { promise: happened, resolve } = Promise.withResolvers<void>();
-    const forget = this.ledger.onChange(() => {
-      forget();
-      resolve();
-    });
-    return { happened, forget };
   }
 }

@@ -230,12 +230,12 @@ export {
 } from "./people/index.ts";
 export {
   acknowledgeNotice,
-  type KeptNotice,
   type LedgerNotice,
   listNotices,
   NOTICE_KINDS,
   openNotices,
   type RestoreReport,
+  type StoredNotice,
   type Worker,
   type WorkOptions,
 } from "./process/index.ts";

@@ -37,29 +37,29 @@ async function paused(): Promise<{ runner: Runner; engine: Engine; asked: Confir
   return { runner, engine, asked };
 }
 
-type Desk = Pick<
+type Api = Pick<
   Runner,
   "approve" | "deny" | "cancel" | "settle" | "settleCall" | "confirmation" | "decide" | "pending"
 >;
-type Act = (desk: Desk, id: string) => Promise<unknown>;
+type Act = (api: Api, id: string) => Promise<unknown>;
 
 const REFUSED: readonly (readonly [string, string, Act])[] = [
-  ["approve", "not-an-approver", (desk, id) => desk.approve(id, EVE)],
-  ["approve what changed", "stale-version", (desk, id) => desk.approve(id, { ...ANA, version: 9 })],
-  ["deny", "unknown-confirmation", (desk) => desk.deny("adk-nobody", ANA)],
-  ["cancel", "forbidden", (desk, id) => desk.cancel(id, { ...EVE, reason: "off" })],
-  ["settle", "not-settleable", (desk, id) => desk.settle(id, { as: "retry" }, ANA)],
-  ["settle nothing", "unknown-confirmation", (desk) => desk.settle("adk-nobody", { as: "retry" }, ANA)],
-  ["settleCall", "unknown-call", (desk) => desk.settleCall("nobody", { as: "retry" }, ANA)],
-  ["confirmation", "unknown-confirmation", (desk) => desk.confirmation("adk-nobody")],
+  ["approve", "not-an-approver", (api, id) => api.approve(id, EVE)],
+  ["approve what changed", "stale-version", (api, id) => api.approve(id, { ...ANA, version: 9 })],
+  ["deny", "unknown-confirmation", (api) => api.deny("adk-nobody", ANA)],
+  ["cancel", "forbidden", (api, id) => api.cancel(id, { ...EVE, reason: "off" })],
+  ["settle", "not-settleable", (api, id) => api.settle(id, { as: "retry" }, ANA)],
+  ["settle nothing", "unknown-confirmation", (api) => api.settle("adk-nobody", { as: "retry" }, ANA)],
+  ["settleCall", "unknown-call", (api) => api.settleCall("nobody", { as: "retry" }, ANA)],
+  ["confirmation", "unknown-confirmation", (api) => api.confirmation("adk-nobody")],
 ];
 
 describe("Runner and Engine", () => {
   test.each(REFUSED)("refuse alike: %s, %s", async (_verb, code, act) => {
     const { runner, engine, asked } = await paused();
     const said = await Promise.all(
-      [engine as unknown as Desk, runner].map((desk) =>
-        act(desk, asked.id).then(
+      [engine as unknown as Api, runner].map((api) =>
+        act(api, asked.id).then(
           () => "taken",
           (error: unknown) => (CountersignError.isInstance(error) ? [error.code, error.message] : error),
         ),

@@ -2,8 +2,6 @@ import {
   type Acting,
   type Call,
   type Confirmation,
-  type ConfirmationWithCall,
-  type Decided,
   type DecisionInput,
   type DecisionRefusal,
   type DecisionResult,
@@ -13,9 +11,7 @@ import {
   type PrincipalInput,
   refusalError,
   refuseUnknown,
-  type SessionRecord,
   type SettlementInput,
-  toConfirmation,
   toDecisionRefusal,
   toPrincipal,
   type Verdict,
@@ -31,18 +27,16 @@ import {
 } from "../protocol/index.ts";
 import { type AnyAgent, readAgentTree } from "./agents/index.ts";
 import { createRunContext } from "./create-run-context.ts";
-import { Sessions, type Turn, toTurn } from "./history/index.ts";
-import { limitRun, type RunLimits } from "./loop/index.ts";
+import { Sessions, type Turn } from "./history/index.ts";
 import {
   decisionResult,
+  eventsAfter,
   type HeaderSource,
   NO_HEADERS,
   ReadMessage,
-  type RefusedAnswer,
-  refusedError,
-  type Submission,
   type SubmitInput,
   submit,
+  turnAfter,
 } from "./messages/index.ts";
 import type { RunContext } from "./run-context.ts";
 import {
@@ -55,14 +49,7 @@ import {
   type RunnerOptions,
   type SendOptions,
 } from "./runner-options.ts";
-import {
-  type Collected,
-  collectRun,
-  type RunEvent,
-  type StreamEvent,
-  toStream,
-  watchRun,
-} from "./streaming/index.ts";
+import { type RunEvent, type StreamEvent, toStream, watchRun } from "./streaming/index.ts";
 
 /** A run in progress, and how many of its session's events are known. */
 export interface StartedRun {
@@ -99,7 +86,7 @@ export class Runner {
     // Keeps the process alive while somebody waits for an answer.
     const release = run.hold();
     try {
-      return await this.#toTurn(run, await submit(run, input), options);
+      return await turnAfter(run, await submit(run, input), options);
     } finally {
       release();
     }
@@ -173,7 +160,7 @@ export class Runner {
     const run = await this.#open();
     const outcomes = await run.engine.decisions.decideAll(decisions, acting);
     return outcomes.map((outcome) =>
-      outcome.ok ? this.#result(run, outcome) : toDecisionRefusal(outcome, acting),
+      outcome.ok ? decisionResult(run, outcome) : toDecisionRefusal(outcome, acting),
     );
   }
 
@@ -262,29 +249,7 @@ export class Runner {
     const session = { app: this.app, user: input.userId, id: input.sessionId };
     const submitted = this.#submitInput({ ...input, session, user: input.userId });
     const submission = await submit(run, submitted);
-    yield* this.#follow(run, submission, input);
-  }
-
-  async *#follow(
-    run: RunContext,
-    submission: Submission,
-    options: RunLimits & { readonly streaming?: boolean },
-  ): AsyncGenerator<RunEvent> {
-    if (submission.run === undefined) {
-      if (submission.refused.length > 0) throw refusedError(submission.refused);
-      return;
-    }
-    const { sessionKey: session } = submission;
-    const { invocation } = submission.run;
-    for (const refused of submission.refused) yield refusedEvent(run, invocation, refused);
-    const release = limitRun(run, { session, invocation }, options);
-    try {
-      yield* watchRun(run, { session, ...submission.run, pieces: options.streaming ?? false });
-    } finally {
-      release();
-    }
-    if (submission.afterwards === undefined) return;
-    yield* this.#follow(run, await submission.afterwards, options);
+    yield* eventsAfter(run, submission, input);
   }
 
   #submitInput(input: {
@@ -316,91 +281,11 @@ export class Runner {
     const run = await this.#open();
     const decided = await run.engine.decisions.decide(decision, acting);
     if (!decided.ok) throw refusalError(decided);
-    return this.#result(run, decided);
-  }
-
-  #result(run: RunContext, decided: Decided): DecisionResult<Turn> {
-    return decisionResult(run, decided, (where, collected) => this.#turnOf(run, where, collected));
-  }
-
-  async #toTurn(run: RunContext, submission: Submission, limits: RunLimits): Promise<Turn> {
-    const { sessionKey: session, refused, warnings, afterwards } = submission;
-    const told = {
-      ...(refused.length === 0 ? {} : { refused }),
-      ...(warnings.length === 0 ? {} : { warnings }),
-    };
-    if (submission.run === undefined) {
-      if (refused.length > 0) throw refusedError(refused);
-      return {
-        ...(await this.#turnOf(run, { session, invocation: "" }, { events: [], unknown: [] })),
-        ...told,
-      };
-    }
-    const { invocation } = submission.run;
-    const release = limitRun(run, { session, invocation }, limits);
-    const collected = await collectRun(run, { session, ...submission.run }).finally(release);
-    if (afterwards === undefined)
-      return { ...(await this.#turnOf(run, { session, invocation }, collected)), ...told };
-    const next = await this.#toTurn(run, await afterwards, limits);
-    return { ...next, ...told };
-  }
-
-  async #turnOf(
-    run: RunContext,
-    { session: key, invocation }: { readonly session: string; readonly invocation: string },
-    collected: Collected,
-  ): Promise<Turn> {
-    const { session, open } = await restOf(run, key, collected);
-    const by = toPrincipal({ id: session.user });
-    const pending = open.toSorted(byAsking).map((item) => toConfirmation(item, by));
-    return toTurn(session, invocation, { ...collected, pending });
+    return decisionResult(run, decided);
   }
 }
 
 function read(message: RunInput["message"]): ReadMessage {
   if (message instanceof ReadMessage) return message;
   return new ReadMessage(typeof message === "string" ? { parts: [{ text: message }] } : message);
-}
-
-type OpenQuestion = Pick<ConfirmationWithCall, "confirmation" | "call" | "session">;
-
-/** The session and its open questions: as the run left them, if known, else as they are now. */
-async function restOf(
-  { engine: { ledger } }: RunContext,
-  key: string,
-  { rest }: Collected,
-): Promise<{
-  readonly session: Pick<SessionRecord, "id" | "user">;
-  readonly open: readonly OpenQuestion[];
-}> {
-  if (rest !== undefined) {
-    const { session, asked } = rest;
-    return { session, open: asked.map((one) => ({ ...one, session })) };
-  }
-  const session = (await ledger.load({ sessionKey: key }))?.session ?? { id: "", user: "", open: 0 };
-  if (session.open === 0) return { session, open: [] };
-  const { items } = await ledger.confirmations({ state: "open", session: key }, { limit: session.open });
-  return { session, open: items };
-}
-
-// Questions of one turn have the same time; they are listed in the order of its calls.
-function byAsking(one: OpenQuestion, other: OpenQuestion): number {
-  return one.confirmation.requestedAt - other.confirmation.requestedAt || one.call.ord - other.call.ord;
-}
-
-function refusedEvent(
-  run: RunContext,
-  invocationId: string,
-  { code, message, confirmation }: RefusedAnswer,
-): RunEvent {
-  const author = run.agents.root.name;
-  const error = {
-    errorCode: code,
-    errorMessage: message,
-    ...(confirmation === undefined ? {} : { customMetadata: { confirmation } }),
-  };
-  return {
-    kind: "refused",
-    event: { id: run.newId(), timestamp: run.now(), author, invocationId, ...error },
-  };
 }

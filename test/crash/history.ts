@@ -72,9 +72,9 @@ function follow(place: Place, { kind, body }: CallRecordLine): Place | undefined
       return place;
     case "confirmation-cancelled":
       // Taken back because its call ran, which then is `unknown`.
-      return body["doubted"] === true ? place : move(place, "cancel");
+      return body["callMayHaveRun"] === true ? place : move(place, "cancel");
     case "call-unknown":
-      return body["standing"] === undefined ? inAttempt(place, "lose", attempt) : doubt(place, attempt);
+      return body["statusThen"] === undefined ? inAttempt(place, "lose", attempt) : toUnknown(place, attempt);
     case "step-started":
     case "step-done":
     case "step-failed":
@@ -121,11 +121,11 @@ function inAttempt(place: Place, given: CallCommand, attempt: JsonValue | undefi
 }
 
 // By a process that knows of an attempt that the ledger may have lost.
-function doubt(place: Place, attempt: JsonValue | undefined): Place | undefined {
-  const doubted = move(place, "doubt");
-  return doubted === undefined || typeof attempt !== "number" || attempt < place.attempt
+function toUnknown(place: Place, attempt: JsonValue | undefined): Place | undefined {
+  const unknown = move(place, "mark-unknown");
+  return unknown === undefined || typeof attempt !== "number" || attempt < place.attempt
     ? undefined
-    : { ...doubted, attempt };
+    : { ...unknown, attempt };
 }
 
 function claim(place: Place, attempt: JsonValue | undefined): Place | undefined {

@@ -24,7 +24,7 @@ export function isTolerated(world: World, finding: Finding, notices: readonly No
 
 /**
  * A standby that is behind lacks claims and decisions that were acknowledged. Whoever made them lives, and so has said
- * of each: the call is doubted, or it is gone; the decision's session has lost commits.
+ * of each: the call is unknown, or it is gone; the decision's session has lost commits.
  */
 function isLossOwnedUpTo({ code, message, about = "" }: Finding, notices: readonly Notice[]): boolean {
   switch (code) {

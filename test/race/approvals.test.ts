@@ -39,7 +39,7 @@ test("one approval from 50 callers in 4 processes runs once and is answered 50 t
     expect(answers).toHaveLength(50);
     expect(answers.filter(({ ok }) => !ok)).toEqual([]);
     expect(answers.filter(({ repeated }) => repeated === false)).toHaveLength(1);
-    expect(new Set(answers.map(({ standing }) => standing)).size, "one decision").toBe(1);
+    expect(new Set(answers.map(({ decision }) => decision)).size, "one decision").toBe(1);
     expect(new Set(answers.map(({ final }) => JSON.stringify(final))).size, "one result").toBe(1);
     expect(answers[0]?.final?.status).toBe("succeeded");
     expect(race.runsOf(call)).toHaveLength(1);
@@ -58,9 +58,9 @@ test("of an approval and a denial at the same moment one wins everywhere, and lo
       confirmed: (index + Math.floor(round / PROCESSES)) % 2 === 0,
       times: 3,
     }));
-    const standing = new Set(answers.map((answer) => answer.standing));
-    expect(standing.size, "one decision").toBe(1);
-    const [confirmed, by] = JSON.parse([...standing][0] ?? "[]") as [boolean, string];
+    const decision = new Set(answers.map((answer) => answer.decision));
+    expect(decision.size, "one decision").toBe(1);
+    const [confirmed, by] = JSON.parse([...decision][0] ?? "[]") as [boolean, string];
     expect(answers.filter(({ repeated }) => repeated === false)).toHaveLength(1);
     for (const { ok, code, message, final } of answers) {
       if (ok) expect(final?.status).toBe(confirmed ? "succeeded" : "denied");

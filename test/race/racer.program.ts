@@ -172,11 +172,11 @@ function prepared(inner: Ledger, { stopsAfterClaim, releasesBlindly }: RacerOpti
 
 async function toAnswer(engine: Engine, receipt: Decided | RefusedDecision): Promise<Answer> {
   const vote = receipt.confirmation?.votes.at(-1);
-  const standing =
-    vote === undefined ? {} : { standing: JSON.stringify([vote.confirmed, vote.by.id, vote.at]) };
-  if (!receipt.ok) return { ok: false, code: receipt.code, message: receipt.message, ...standing };
+  const decision =
+    vote === undefined ? {} : { decision: JSON.stringify([vote.confirmed, vote.by.id, vote.at]) };
+  if (!receipt.ok) return { ok: false, code: receipt.code, message: receipt.message, ...decision };
   const { status, result = null } = await engine.finished(receipt.call.id);
-  return { ok: true, repeated: receipt.repeated, final: { status, result }, ...standing };
+  return { ok: true, repeated: receipt.repeated, final: { status, result }, ...decision };
 }
 
 // Blocks, so that nothing else of this process comes between the moment and what is done then.

@@ -47,7 +47,7 @@ export interface Answer {
   readonly code?: string;
   readonly message?: string;
   /** The decision that stands: who, what and when. */
-  readonly standing?: string;
+  readonly decision?: string;
   /** What the call came to, as this caller was told. */
   readonly final?: { readonly status: CallStatus; readonly result: JsonValue };
 }

@@ -41,7 +41,7 @@ test("one approval sent 20 times from 3 Runners runs the tool once, and all get 
     expect(answers).toHaveLength(20);
     expect(answers.filter(({ ok }) => !ok)).toEqual([]);
     expect(answers.filter(({ repeated }) => repeated === false)).toHaveLength(1);
-    expect(new Set(answers.map(({ standing }) => standing)).size, "one decision").toBe(1);
+    expect(new Set(answers.map(({ decision }) => decision)).size, "one decision").toBe(1);
     expect(new Set(answers.map(({ finished }) => finished))).toEqual(
       new Set([JSON.stringify(["completed", 'pay {"did":"pay"}'])]),
     );
@@ -63,9 +63,9 @@ test("of an approval and a denial at the same moment one wins, and the model get
     }));
     const taken = answers.filter(({ ok }) => ok);
     expect(taken.filter(({ repeated }) => repeated === false)).toHaveLength(1);
-    expect(new Set(taken.map(({ standing }) => standing)).size, "one decision").toBe(1);
+    expect(new Set(taken.map(({ decision }) => decision)).size, "one decision").toBe(1);
     expect(new Set(taken.map(({ finished }) => finished)).size, "one outcome").toBe(1);
-    const [approved, by] = JSON.parse(String(taken[0]?.standing)) as [boolean, string];
+    const [approved, by] = JSON.parse(String(taken[0]?.decision)) as [boolean, string];
     for (const refused of answers.filter(({ ok }) => !ok)) {
       expect(refused).toMatchObject({
         code: "already-decided",

@@ -61,7 +61,7 @@ test("a result that comes after a person retried the call changes nothing and is
   expect(await race.calls()).toMatchObject([{ status: "executing", attempt: 2 }]);
   expect((await race.journal()).at(-1)).toMatchObject({
     kind: "late-result",
-    body: { attempt: 1, outcome: "succeeded", standing: "executing" },
+    body: { attempt: 1, outcome: "succeeded", statusThen: "executing" },
   });
   other.child.send({ type: "leave-body" });
   await other.ask({ do: "await-call", call, status: "succeeded" });

@@ -76,24 +76,24 @@ async function withoutSecrets(ledger: Ledger, session: string, told: RunEvent): 
 /** The status message of a running task. */
 class RunUpdates {
   readonly #place: MessagePlace;
-  readonly #teller: RunHistory;
+  readonly #history: RunHistory;
   #pieces = 0;
 
   constructor(view: TaskView, optedIn: boolean) {
     this.#place = placeOf(view);
-    this.#teller = new RunHistory({ place: this.#place, optedIn });
-    this.#teller.learn(view.events);
+    this.#history = new RunHistory({ place: this.#place, optedIn });
+    this.#history.learn(view.events);
   }
 
   updates(told: RunEvent): readonly StreamResponse[] {
     if (told.kind === "partial") return this.#piece(told.event);
     if (told.kind !== "stored") return [];
     const { event } = told;
-    this.#teller.learn([event]);
+    this.#history.learn([event]);
     // Questions are sent when the run stops, all together.
     const asked = new Set((event.asks ?? []).map(({ id }) => id));
     const timestamp = new Date(event.timestamp).toISOString();
-    return this.#teller
+    return this.#history
       .messages(event, asked)
       .map((message) =>
         statusUpdate(this.#place, { state: TaskState.TASK_STATE_WORKING, message, timestamp }),

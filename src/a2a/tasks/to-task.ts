@@ -36,10 +36,10 @@ export interface TaskForm extends Pick<HistoryForm, "optedIn"> {
 /** A task as this client gets it. */
 export function toTask(view: TaskView, form: TaskForm): Task {
   const place = placeOf(view);
-  const teller = new RunHistory({ place, optedIn: form.optedIn });
-  teller.learn(view.events);
+  const runHistory = new RunHistory({ place, optedIn: form.optedIn });
+  runHistory.learn(view.events);
   const open = new Set(view.phase === "waiting" ? view.open.map(({ confirmation }) => confirmation.id) : []);
-  const history = view.events.flatMap((event) => teller.messages(event, open));
+  const history = view.events.flatMap((event) => runHistory.messages(event, open));
   return {
     id: place.taskId,
     contextId: place.contextId,

@@ -1,4 +1,4 @@
-import { acknowledgeNotice, type KeptNotice, listNotices, openNotices } from "../../engine/index.ts";
+import { acknowledgeNotice, listNotices, openNotices, type StoredNotice } from "../../engine/index.ts";
 import { type Command, LEDGER_FLAG } from "../command.ts";
 import { absoluteTime } from "../duration.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -53,14 +53,14 @@ export const noticesAcknowledge: Command = {
   },
 };
 
-function printAll(output: Output, notices: readonly KeptNotice[]): void {
+function printAll(output: Output, notices: readonly StoredNotice[]): void {
   if (notices.length === 0) return output.line("There are no notices.");
   for (const notice of notices) printOne(output, notice);
   output.line();
   output.prose("`countersign notices acknowledge <id>` hides one after you have checked it.");
 }
 
-function printOne(output: Output, notice: KeptNotice): void {
+function printOne(output: Output, notice: StoredNotice): void {
   const { id, kind, at, host, pid, message, count, details, acknowledged } = notice;
   const times = count === 1 ? [] : [`${count} times`];
   output.line([output.style("yellow", inert(id)), output.style("bold", kind), ...times].join("  "));

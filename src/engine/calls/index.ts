@@ -31,3 +31,4 @@ export { Executions } from "./executions.ts";
 export { isClaimLost, markClaimLost } from "./lost-claim.ts";
 export { writeUnknown } from "./mark-unknown.ts";
 export { permitFor } from "./permit.ts";
+export { untilEnded } from "./until-ended.ts";

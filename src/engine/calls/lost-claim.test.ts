@@ -61,7 +61,7 @@ describe("a result of a call that has not begun, by the ledger's word", () => {
       attempt: 1,
       outcome: "succeeded",
       result: { result: "paid" },
-      standing: "waiting",
+      statusThen: "waiting",
     });
   });
 
@@ -97,7 +97,7 @@ describe("a result of a call that has not begun, by the ledger's word", () => {
     await until(clock, async () => (await stored()).status !== "ready");
     expect(await stored()).toMatchObject({ status: "unknown", attempt: 1 });
     const [, record] = await records("call-unknown");
-    expect(record?.body).toMatchObject({ outcome: "succeeded", standing: "ready" });
+    expect(record?.body).toMatchObject({ outcome: "succeeded", statusThen: "ready" });
   });
 });
 

@@ -38,7 +38,7 @@ export function markClaimLost(
   const call = writeUnknown(draft, held, {
     reason: outcome === undefined ? WAS_STARTED : HAS_RUN,
     attempt,
-    more: { standing: held.call.status, ...(outcome === undefined ? {} : endOf(outcome)) },
+    more: { statusThen: held.call.status, ...(outcome === undefined ? {} : endOf(outcome)) },
   });
   return { draft, value: { call } };
 }

@@ -1,4 +1,4 @@
-import type { LateEnd, SaidBy } from "../journal/index.ts";
+import type { ActedBy, LateEnd } from "../journal/index.ts";
 import type { CallRecord, ConfirmationRecord, Draft, FrameRecord, Snapshot } from "../ledger/index.ts";
 import { subjectOf, writeClosingEvent } from "../questions/index.ts";
 
@@ -7,7 +7,7 @@ export interface UnknownReason {
   /** The last known attempt; the next one must have a higher number. */
   readonly attempt: number;
   /** More information for the person who settles it. */
-  readonly more?: LateEnd & Partial<SaidBy>;
+  readonly more?: LateEnd & Partial<ActedBy>;
 }
 
 /**
@@ -24,7 +24,7 @@ export function writeUnknown(
   draft.journal("call-unknown", { call: call.id, tool: call.tool, attempt, reason, ...more });
   // No owner: a late result is only journalled, and the person who settles the call decides.
   const owner = call.owner === undefined ? {} : { owner: null };
-  return draft.moveCall(call, "doubt", { attempt, ...owner });
+  return draft.moveCall(call, "mark-unknown", { attempt, ...owner });
 }
 
 function closeQuestion(
@@ -39,5 +39,5 @@ function closeQuestion(
   const { call, confirmation } = question;
   draft.moveConfirmation(confirmation, "withdraw", { withdrawal: reason });
   writeClosingEvent(draft, { ...question, closing: { how: "withdraw", reason } });
-  draft.journal("confirmation-cancelled", { ...subjectOf(confirmation, call), reason, doubted: true });
+  draft.journal("confirmation-cancelled", { ...subjectOf(confirmation, call), reason, callMayHaveRun: true });
 }

@@ -328,6 +328,6 @@ function recordTooLate(
   if (outcome.kind !== "succeeded" && outcome.kind !== "failed") return { value: {} };
   const { call, session, now } = held;
   const draft = new Draft(parts, now, session);
-  const late = { call: call.id, tool: call.tool, attempt, ...endOf(outcome), standing: call.status };
+  const late = { call: call.id, tool: call.tool, attempt, ...endOf(outcome), statusThen: call.status };
   return { draft: draft.journal("late-result", late), value: {} };
 }

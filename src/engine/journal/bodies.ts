@@ -10,8 +10,8 @@ export interface JournalPerson {
   readonly onBehalfOf?: string;
 }
 
-/** Who said it, and through which door. */
-export interface SaidBy {
+/** Who did it, and through which entry point. */
+export interface ActedBy {
   readonly by: JournalPerson;
   readonly via: string;
 }
@@ -51,7 +51,7 @@ export interface QuestionAsked extends AboutQuestion {
 }
 
 /** A vote as the journal keeps it. The payload may hold anything a person typed, so it stays with the vote. */
-export interface VoteCast extends SaidBy {
+export interface VoteCast extends ActedBy {
   readonly confirmed: boolean;
   readonly reason?: string;
   readonly mac?: string;
@@ -63,14 +63,14 @@ export interface Amended {
   readonly args: JsonObject;
 }
 
-export interface QuestionWithdrawn extends AboutQuestion, Partial<SaidBy> {
+export interface QuestionWithdrawn extends AboutQuestion, Partial<ActedBy> {
   readonly reason: string;
   /** Its call ran already, and is now `unknown`. */
-  readonly doubted?: true;
+  readonly callMayHaveRun?: true;
 }
 
 /** Somebody tried what is not theirs to do. */
-export interface DecisionRefused extends AboutCall, Partial<Omit<AboutQuestion, keyof AboutCall>>, SaidBy {
+export interface DecisionRefused extends AboutCall, Partial<Omit<AboutQuestion, keyof AboutCall>>, ActedBy {
   readonly code: string;
   readonly what?: "decide" | "settle" | "cancel";
   readonly confirmed?: boolean;
@@ -96,10 +96,10 @@ export interface LateEnd {
   readonly outcome?: string;
   readonly result?: JsonValue;
   /** The call's status when this was found. */
-  readonly standing?: CallStatus;
+  readonly statusThen?: CallStatus;
 }
 
-export interface CallUnknown extends AboutAttempt, LateEnd, Partial<SaidBy> {
+export interface CallUnknown extends AboutAttempt, LateEnd, Partial<ActedBy> {
   readonly reason: string;
   readonly owner?: string;
 }
@@ -109,7 +109,7 @@ export interface CallReleased extends AboutAttempt {
   readonly owner?: string;
 }
 
-export interface CallSettled extends AboutAttempt, SaidBy {
+export interface CallSettled extends AboutAttempt, ActedBy {
   readonly as: "succeeded" | "failed" | "retry";
   /** What the call is now; not for a retry. */
   readonly status?: CallStatus;
@@ -135,7 +135,7 @@ export interface JournalBodies {
   readonly "confirmation-denied": AboutQuestion & VoteCast;
   readonly "confirmation-expired": AboutQuestion;
   readonly "confirmation-cancelled": QuestionWithdrawn;
-  readonly "confirmation-doubted": AboutQuestion & SaidBy & { readonly reason: string };
+  readonly "confirmation-restored": AboutQuestion & ActedBy & { readonly reason: string };
   readonly "decision-refused": DecisionRefused;
   readonly "calls-started": {
     readonly owner: string;

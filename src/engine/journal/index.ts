@@ -9,12 +9,12 @@
 export type {
   AboutCall,
   AboutQuestion,
+  ActedBy,
   BodyOf,
   JournalBodies,
   JournalEntry,
   JournalKind,
   LateEnd,
-  SaidBy,
   VoteCast,
 } from "./bodies.ts";
 export {

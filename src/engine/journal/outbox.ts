@@ -1,6 +1,6 @@
 import type { Page, PageRequest } from "../ledger/index.ts";
 
-/** What a channel still has to tell of one journal record, or was given up on. */
+/** One message that a channel still has to send about one journal record, or that failed for good. */
 export interface Delivery {
   readonly channel: string;
   /** The journal record: its place in the order of everything. */
@@ -9,13 +9,13 @@ export interface Delivery {
   readonly attempt: number;
   /** When it entered the outbox, or was put back into it. */
   readonly since: number;
-  /** When it was given up. */
+  /** When it failed for good. */
   readonly deadAt?: number;
   /** Why it could not be sent the last time. */
   readonly error?: string;
 }
 
-/** How an attempt ended: sent, to be tried again after so long, or given up. */
+/** How an attempt ended: sent, to be tried again after so long, or failed for good. */
 export type DeliveryEnd =
   | { readonly as: "delivered" }
   | { readonly as: "postponed"; readonly forMs: number; readonly error: string }
@@ -54,10 +54,10 @@ export interface Outbox {
   endDelivery(attempt: Pick<Delivery, "channel" | "seq" | "attempt">, end: DeliveryEnd): Promise<boolean>;
   /** When the next one is due; undefined while there is none. */
   nextDeliveryAt(channel: string): Promise<number | undefined>;
-  /** Those that were given up, of every channel that ever was, by channel and then by record. */
+  /** Deliveries that failed for good, of every channel there ever was, by channel and then by record. */
   deadDeliveries(page?: PageRequest): Promise<Page<Delivery>>;
-  /** One that was given up. */
+  /** One delivery that failed for good. */
   deadDelivery(channel: string, seq: number): Promise<Delivery | undefined>;
-  /** Makes one that was given up due again, as if it were new. False: it is not among those. */
+  /** Makes a failed delivery due again, as if it were new. False: there is no such failed delivery. */
   reviveDelivery(channel: string, seq: number): Promise<boolean>;
 }

@@ -6,6 +6,7 @@ import type {
   AboutAttempt,
   AboutCall,
   AboutQuestion,
+  ActedBy,
   Amended,
   CallEnded,
   JournalBodies,
@@ -13,7 +14,6 @@ import type {
   JournalKind,
   JournalPerson,
   LateEnd,
-  SaidBy,
   StepNoted,
   VoteCast,
 } from "./bodies.ts";
@@ -84,8 +84,8 @@ const person: Check<JournalPerson> = shaped<JournalPerson>({
   authenticated: flag,
   onBehalfOf: optional(text),
 });
-const saidBy: Checks<SaidBy> = { by: person, via: text };
-const maybeSaidBy: Checks<Partial<SaidBy>> = { by: optional(person), via: optional(text) };
+const actedBy: Checks<ActedBy> = { by: person, via: text };
+const maybeActedBy: Checks<Partial<ActedBy>> = { by: optional(person), via: optional(text) };
 const aboutCall: Checks<AboutCall> = { call: text, tool: text };
 const aboutAttempt: Checks<AboutAttempt> = { ...aboutCall, attempt: count };
 const aboutQuestion: Checks<AboutQuestion> = {
@@ -94,7 +94,7 @@ const aboutQuestion: Checks<AboutQuestion> = {
   round: count,
   argsDigest: text,
 };
-const vote: Checks<VoteCast> = { ...saidBy, confirmed: flag, reason: optional(text), mac: optional(text) };
+const vote: Checks<VoteCast> = { ...actedBy, confirmed: flag, reason: optional(text), mac: optional(text) };
 const callEnded: Checks<CallEnded> = {
   ...aboutAttempt,
   resultDigest: optional(text),
@@ -104,7 +104,7 @@ const callEnded: Checks<CallEnded> = {
 const lateEnd: Checks<LateEnd> = {
   outcome: optional(text),
   result: optional(json),
-  standing: optional(callStatus),
+  statusThen: optional(callStatus),
 };
 const step: Checks<StepNoted> = { ...aboutAttempt, step: text };
 
@@ -133,11 +133,16 @@ const CHECKS: { readonly [kind in JournalKind]: Checks<JournalBodies[kind]> } = 
   },
   "confirmation-denied": { ...aboutQuestion, ...vote },
   "confirmation-expired": aboutQuestion,
-  "confirmation-cancelled": { ...aboutQuestion, ...maybeSaidBy, reason: text, doubted: optional(yes) },
-  "confirmation-doubted": { ...aboutQuestion, ...saidBy, reason: text },
+  "confirmation-cancelled": {
+    ...aboutQuestion,
+    ...maybeActedBy,
+    reason: text,
+    callMayHaveRun: optional(yes),
+  },
+  "confirmation-restored": { ...aboutQuestion, ...actedBy, reason: text },
   "decision-refused": {
     ...aboutCall,
-    ...saidBy,
+    ...actedBy,
     code: text,
     what: optional(oneOf("decide", "settle", "cancel")),
     confirmed: optional(flag),
@@ -166,14 +171,14 @@ const CHECKS: { readonly [kind in JournalKind]: Checks<JournalBodies[kind]> } = 
   "call-denied": callEnded,
   "call-expired": callEnded,
   "call-cancelled": { ...aboutCall, reason: text },
-  "call-unknown": { ...aboutAttempt, ...lateEnd, ...maybeSaidBy, reason: text, owner: optional(text) },
+  "call-unknown": { ...aboutAttempt, ...lateEnd, ...maybeActedBy, reason: text, owner: optional(text) },
   "call-released": { ...aboutAttempt, reason: optional(text), owner: optional(text) },
   "call-delegated": { ...aboutCall, agent: text },
   "call-returned": { ...aboutCall, status: oneOf("done", "failed", "cancelled") },
   "call-result": { ...aboutAttempt, resultDigest: text },
   "call-settled": {
     ...aboutAttempt,
-    ...saidBy,
+    ...actedBy,
     as: oneOf("succeeded", "failed", "retry"),
     status: optional(callStatus),
   },

@@ -39,7 +39,7 @@ const SUBJECTS: EntryTable<EntrySubject> = {
   "confirmation-denied": ofQuestion,
   "confirmation-expired": ofQuestion,
   "confirmation-cancelled": ofQuestion,
-  "confirmation-doubted": ofQuestion,
+  "confirmation-restored": ofQuestion,
   "decision-refused": ofRefusal,
   "calls-started": nothing,
   "calls-answered": nothing,

@@ -4,7 +4,7 @@ import type { Delivery } from "./outbox.ts";
 import { parseEntry } from "./parse-entry.ts";
 import { entrySubject } from "./read-entry.ts";
 
-/** A message to a channel that was given up, and what it was to tell. */
+/** A message that could not be delivered, and what it was about. */
 export interface FailedDelivery {
   readonly channel: string;
   /** The journal record that it tells of; with the channel it names the message. */
@@ -26,7 +26,7 @@ export interface FailedDelivery {
 
 type Outboxed = Pick<Ledger, "outbox" | "journal">;
 
-/** What was given up, of every channel that ever was, also of those that no process has any more. */
+/** The failed deliveries of every channel there ever was, also of those that no process has any more. */
 export async function listFailedDeliveries(
   ledger: Outboxed,
   request?: PageRequest,
@@ -45,7 +45,7 @@ export async function findFailedDelivery(
   return delivery === undefined ? undefined : describe(ledger, delivery);
 }
 
-/** What to throw for a message that is not among those that were given up. */
+/** The error for a delivery that is not among the failed ones. */
 export function noFailedDelivery({
   channel,
   sequence,

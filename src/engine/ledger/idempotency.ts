@@ -6,7 +6,7 @@ import type { Ledger } from "./ledger.ts";
 /** A request under a key of its sender: sent again, it has the outcome that it had. */
 export type IdempotentRequest = Pick<Memo, "principal" | "route" | "key" | "requestDigest">;
 
-/** How long a key is known, through whichever door it came. */
+/** How long a key is remembered, whichever entry point it came through. */
 export const KEY_KNOWN_MS: number = 24 * 60 * 60 * 1000;
 
 /** What a key stands for already: the outcome of this request, or a refusal if it was another one. */

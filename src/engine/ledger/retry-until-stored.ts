@@ -15,7 +15,7 @@ export interface Storing<T> {
   readonly whenLate?: () => Promise<unknown>;
   /** After so many the ledger was there, and seems to refuse it for what it is. No limit if nothing is said. */
   readonly mostRefusals?: number;
-  /** After so long it is given up: somebody waits for it who can do something else. No limit if nothing is said. */
+  /** Stop trying after this long, where a caller waits who can do something else. Without it there is no limit. */
   readonly limitMs?: number;
 }
 

@@ -25,7 +25,7 @@ cancelled   -         -       -        -
 `;
 
 const CALLS_BEFORE = `
-            approve  reask    refuse  deny    expire   cancel     claim      doubt
+            approve  reask    refuse  deny    expire   cancel     claim      mark-unknown
 waiting     ready    waiting  -       denied  expired  cancelled  -          unknown
 ready       -        waiting  -       -       -        cancelled  executing  unknown
 executing   -        -        -       -       -        -          -          unknown

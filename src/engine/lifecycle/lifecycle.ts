@@ -22,7 +22,7 @@ export type CallCommand =
   | "return"
   | "return-failed"
   | "lose"
-  | "doubt"
+  | "mark-unknown"
   | "release"
   | "settle-succeeded"
   | "settle-failed"
@@ -54,7 +54,7 @@ export const CONFIRMATION_TRANSITIONS: Table<ConfirmationStatus, ConfirmationCom
 };
 
 export const CALL_TRANSITIONS: Table<CallStatus, CallCommand> = {
-  // `reask`: the tool is not the one that was shown; people are asked again. `doubt`: the ledger was restored or lost
+  // `reask`: the tool is not the one that was shown; people are asked again. `mark-unknown`: the ledger was restored or lost
   // commits, and the call may have run, or did.
   waiting: {
     approve: "ready",
@@ -62,9 +62,9 @@ export const CALL_TRANSITIONS: Table<CallStatus, CallCommand> = {
     deny: "denied",
     expire: "expired",
     cancel: "cancelled",
-    doubt: "unknown",
+    "mark-unknown": "unknown",
   },
-  ready: { claim: "executing", reask: "waiting", cancel: "cancelled", doubt: "unknown" },
+  ready: { claim: "executing", reask: "waiting", cancel: "cancelled", "mark-unknown": "unknown" },
   executing: {
     succeed: "succeeded",
     fail: "failed",
@@ -75,7 +75,7 @@ export const CALL_TRANSITIONS: Table<CallStatus, CallCommand> = {
     delegate: "suspended",
     lose: "unknown",
     // At an earlier attempt than the one that ran.
-    doubt: "unknown",
+    "mark-unknown": "unknown",
     release: "ready",
   },
   // `refuse`: denied, but the tool runs once more to word the answer.
@@ -88,7 +88,7 @@ export const CALL_TRANSITIONS: Table<CallStatus, CallCommand> = {
     deny: "denied",
     expire: "expired",
     cancel: "cancelled",
-    doubt: "unknown",
+    "mark-unknown": "unknown",
   },
   unknown: {
     // A late result of the last attempt, while nobody has settled.

@@ -9,7 +9,7 @@ export { AcknowledgedCommits } from "./acknowledged-commits.ts";
 export { Lease } from "./lease.ts";
 export { markRestored, type RestoreReport } from "./mark-restored.ts";
 export { type LedgerNotice, NOTICE_KINDS } from "./notice.ts";
-export { acknowledgeNotice, type KeptNotice, listNotices, NoticeKeeper, openNotices } from "./notices.ts";
+export { acknowledgeNotice, listNotices, NoticeWriter, openNotices, type StoredNotice } from "./notices.ts";
 export { Reconciler } from "./reconcile.ts";
 export { Unstored } from "./unstored.ts";
 export { Worker, type WorkOptions } from "./worker.ts";

@@ -13,13 +13,13 @@ const operator = { by: { id: "local:ops", kind: "local" }, via: "cli" } as const
 let clock: ManualClock;
 let ledger: Ledger;
 /** Decides, and hosts nothing. */
-let desk: Engine;
+let engine: Engine;
 let entered: number;
 
 beforeEach(async () => {
   clock = new ManualClock();
   ledger = await createLedger("memory:", { clock });
-  desk = new Engine({ ledger, clock });
+  engine = new Engine({ ledger, clock });
   entered = 0;
 });
 
@@ -27,8 +27,8 @@ afterEach(async () => {
   await ledger.close();
 });
 
-function hostIn(engine: Engine, options: GateOptions<object> = {}): GatedFunction<object, number> {
-  return engine.gate("pay", { requireConfirmation: true, ...options }, async () => ++entered);
+function hostIn(host: Engine, options: GateOptions<object> = {}): GatedFunction<object, number> {
+  return host.gate("pay", { requireConfirmation: true, ...options }, async () => ++entered);
 }
 
 /** A call that waits, and the id of its question. */
@@ -44,8 +44,8 @@ async function callOf(confirmation: string): Promise<CallRecord | undefined> {
 
 test("what was approved and had not begun becomes unknown, and is not run by whoever hosts it", async () => {
   const [approved, waits] = [await ask("approved"), await ask("waits")];
-  await desk.approve(approved, { by: ana });
-  expect(await desk.markRestored(operator)).toEqual({ sessions: 2, calls: 1, waiting: 1 });
+  await engine.approve(approved, { by: ana });
+  expect(await engine.markRestored(operator)).toEqual({ sessions: 2, calls: 1, waiting: 1 });
   const host = new Engine({ ledger, clock });
   hostIn(host);
   await host.work({ once: true });
@@ -59,20 +59,20 @@ test("what was approved and had not begun becomes unknown, and is not run by who
     via: "cli",
     reason: expect.stringContaining("restored") as unknown,
   });
-  expect(await desk.verify()).toMatchObject({ ok: true });
+  expect(await engine.verify()).toMatchObject({ ok: true });
 });
 
 test("a question that was open says that it may have been decided since, once, and what was seen before is stale", async () => {
   const waits = await ask("waits");
   for (let times = 0; times < 2; times++)
-    expect(await desk.markRestored(operator)).toEqual({ sessions: 1, calls: 0, waiting: 1 });
+    expect(await engine.markRestored(operator)).toEqual({ sessions: 1, calls: 0, waiting: 1 });
   const { confirmation } = (await ledger.load({ confirmation: waits })) ?? {};
   expect(confirmation).toMatchObject({ status: "requested", shownVersion: 2 });
   expect(
     confirmation?.shown.why.filter((reason) => reason.startsWith("restored from a backup")),
   ).toHaveLength(1);
   const kinds = (await ledger.journal.records({ after: 0, limit: 99 })).map(({ kind }) => kind);
-  expect(kinds.filter((kind) => kind === "confirmation-doubted")).toHaveLength(1);
+  expect(kinds.filter((kind) => kind === "confirmation-restored")).toHaveLength(1);
   const host = new Engine({ ledger, clock });
   hostIn(host);
   const stale = await tryApprove(host, waits, { by: ana, version: 1 });
@@ -80,7 +80,7 @@ test("a question that was open says that it may have been decided since, once, a
   const decided = await tryApprove(host, waits, { by: ana, version: 2 });
   if (!decided.ok) throw new Error(decided.message);
   expect(await decided.finished).toMatchObject({ status: "succeeded", result: 1 });
-  expect(await desk.verify()).toMatchObject({ ok: true });
+  expect(await engine.verify()).toMatchObject({ ok: true });
 });
 
 test.each([
@@ -89,9 +89,9 @@ test.each([
   ["give up", { as: "failed", error: "gone" }, { status: "failed", attempt: 0 }, 0],
 ] as const)("a person settles it: %s", async (_, settlement, call, runs) => {
   const approved = await ask("k");
-  await desk.approve(approved, { by: ana });
-  await desk.markRestored(operator);
-  expect(await desk.decisions.settle({ confirmation: approved }, settlement, { by: ana })).toMatchObject({
+  await engine.approve(approved, { by: ana });
+  await engine.markRestored(operator);
+  expect(await engine.decisions.settle({ confirmation: approved }, settlement, { by: ana })).toMatchObject({
     ok: true,
   });
   const host = new Engine({ ledger, clock });
@@ -103,8 +103,8 @@ test.each([
 
 test("what may be repeated is left to run, with its key", async () => {
   const approved = await ask("k", { idempotent: true });
-  await desk.approve(approved, { by: ana });
-  expect(await desk.markRestored(operator)).toMatchObject({ calls: 0 });
+  await engine.approve(approved, { by: ana });
+  expect(await engine.markRestored(operator)).toMatchObject({ calls: 0 });
   const host = new Engine({ ledger, clock });
   hostIn(host, { idempotent: true });
   await host.work({ once: true });
@@ -112,13 +112,13 @@ test("what may be repeated is left to run, with its key", async () => {
 });
 
 test("said twice, or after a crash halfway, it does what is left and nothing else", async () => {
-  for (let n = 0; n < 103; n++) await desk.approve(await ask(`k${n}`), { by: ana });
+  for (let n = 0; n < 103; n++) await engine.approve(await ask(`k${n}`), { by: ana });
   const told: number[] = [];
-  expect(await desk.markRestored(operator, ({ sessions }) => told.push(sessions))).toMatchObject({
+  expect(await engine.markRestored(operator, ({ sessions }) => told.push(sessions))).toMatchObject({
     calls: 103,
   });
   expect(told).toEqual([100, 103]);
-  expect(await desk.markRestored(operator)).toEqual({ sessions: 103, calls: 0, waiting: 0 });
+  expect(await engine.markRestored(operator)).toEqual({ sessions: 103, calls: 0, waiting: 0 });
 });
 
 test("a call that somebody began meanwhile is theirs", async () => {
@@ -127,7 +127,7 @@ test("a call that somebody began meanwhile is theirs", async () => {
   const { promise, resolve } = Promise.withResolvers<string>();
   host.gate("pay", { requireConfirmation: true }, () => promise);
   await host.approve(approved, { by: ana });
-  expect(await desk.markRestored(operator)).toMatchObject({ calls: 0 });
+  expect(await engine.markRestored(operator)).toMatchObject({ calls: 0 });
   resolve("paid");
   await host.finished((await callOf(approved))?.id ?? "");
   expect(await callOf(approved)).toMatchObject({ status: "succeeded", result: "paid" });

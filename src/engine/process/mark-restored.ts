@@ -1,6 +1,6 @@
 import { writeUnknown } from "../calls/index.ts";
 import type { Decider } from "../decisions/index.ts";
-import type { SaidBy } from "../journal/index.ts";
+import type { ActedBy } from "../journal/index.ts";
 import { type CallRecord, type ConfirmationRecord, Draft, transact } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { subjectOf } from "../questions/index.ts";
@@ -96,13 +96,13 @@ function warnQuestion(
     // A decision on the version from before the restore is refused.
     shownVersion: shownVersion + 1,
   });
-  return draft.journal("confirmation-doubted", {
+  return draft.journal("confirmation-restored", {
     ...subjectOf(confirmation, call),
     ...told(MAY_BE_DECIDED, decider),
   });
 }
 
-function told(reason: string, { by, via }: Decider): SaidBy & { readonly reason: string } {
+function told(reason: string, { by, via }: Decider): ActedBy & { readonly reason: string } {
   const { id, kind, authenticated } = by;
   return { reason, by: { id, kind, authenticated }, via };
 }

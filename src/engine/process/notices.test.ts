@@ -6,7 +6,7 @@ import { bytesOf } from "../common/sizes.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { type WatchedLedger, watch } from "../testing/execution.ts";
 import type { LedgerNotice } from "./notice.ts";
-import { acknowledgeNotice, listNotices, NoticeKeeper, openNotices } from "./notices.ts";
+import { acknowledgeNotice, listNotices, NoticeWriter, openNotices } from "./notices.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -22,10 +22,10 @@ beforeEach(async () => {
 
 afterEach(() => ledger.close());
 
-function keeper(host = "one"): NoticeKeeper {
+function newWriter(host = "one"): NoticeWriter {
   const newId = createIds();
   const options = { store: watched.ledger.items, now: () => clock.now(), newId: () => newId(clock.now()) };
-  return new NoticeKeeper({ ...options, host, pid: 7 });
+  return new NoticeWriter({ ...options, host, pid: 7 });
 }
 
 function lost(session: string, message = "lost"): LedgerNotice {
@@ -36,10 +36,10 @@ const moved: LedgerNotice = { kind: "new-history", message: "moved", details: { 
 
 describe("a notice", () => {
   test("is stored with who noticed it, when and about what", async () => {
-    const keeping = keeper();
-    keeping.add(lost("s1"));
-    keeping.add(lost("s2"));
-    await keeping.store();
+    const writer = newWriter();
+    writer.add(lost("s1"));
+    writer.add(lost("s2"));
+    await writer.store();
     expect(await listNotices(ledger.items)).toEqual([
       {
         id: expect.any(String) as string,
@@ -56,26 +56,26 @@ describe("a notice", () => {
 
   test("of a new server is one, whichever processes notice it", async () => {
     for (const host of ["one", "two"]) {
-      const keeping = keeper(host);
-      keeping.add(moved);
-      await keeping.store();
+      const writer = newWriter(host);
+      writer.add(moved);
+      await writer.store();
     }
     expect(await listNotices(ledger.items)).toMatchObject([{ kind: "new-history", host: "one", count: 1 }]);
   });
 
   test("is bounded, however many things were lost and however long their names are", async () => {
-    const keeping = keeper();
-    for (let n = 0; n < 5_000; n += 1) keeping.add(lost(`${n}-${"é".repeat(n === 0 ? 100_000 : 300)}`));
-    await keeping.store();
+    const writer = newWriter();
+    for (let n = 0; n < 5_000; n += 1) writer.add(lost(`${n}-${"é".repeat(n === 0 ? 100_000 : 300)}`));
+    await writer.store();
     const [notice] = await listNotices(ledger.items);
     expect(notice?.count).toBe(5_000);
     expect(bytesOf(notice)).toBeLessThan(12_000);
   });
 
   test("goes after 30 days", async () => {
-    const keeping = keeper();
-    keeping.add(moved);
-    await keeping.store();
+    const writer = newWriter();
+    writer.add(moved);
+    await writer.store();
     await clock.advance(30 * DAY_MS - 1);
     expect(await listNotices(ledger.items)).toHaveLength(1);
     await clock.advance(1);
@@ -83,20 +83,20 @@ describe("a notice", () => {
   });
 
   test("that could not be stored is stored the next time, once", async () => {
-    const keeping = keeper();
-    keeping.add(lost("s1"));
+    const writer = newWriter();
+    writer.add(lost("s1"));
     watched.intercept("items.put", () => Promise.reject(new Error("away")));
-    await expect(keeping.store()).rejects.toThrow("away");
+    await expect(writer.store()).rejects.toThrow("away");
     // Stored, and the answer is lost.
     watched.intercept("items.put", async (go) => {
       await go();
       throw new Error("cut");
     });
-    await expect(keeping.store()).rejects.toThrow("cut");
+    await expect(writer.store()).rejects.toThrow("cut");
     watched.lift("items.put");
-    keeping.add(lost("s2"));
-    await Promise.all([keeping.store(), keeping.store()]);
-    await keeping.store();
+    writer.add(lost("s2"));
+    await Promise.all([writer.store(), writer.store()]);
+    await writer.store();
     const told = (await listNotices(ledger.items)).flatMap(({ details }) =>
       details.map((one) => one["session"]),
     );
@@ -110,10 +110,10 @@ async function sessions(): Promise<unknown[]> {
 }
 
 test("the newest 50 are kept, and those that nobody has acknowledged before the others", async () => {
-  const keeping = keeper();
+  const writer = newWriter();
   for (let n = 0; n < 51; n += 1) {
-    keeping.add(lost(String(n)));
-    await keeping.store();
+    writer.add(lost(String(n)));
+    await writer.store();
     await clock.advance(1_000);
     if (n !== 20) continue;
     const [newest] = await listNotices(ledger.items);
@@ -122,17 +122,17 @@ test("the newest 50 are kept, and those that nobody has acknowledged before the 
   expect(await sessions()).toHaveLength(50);
   expect(await sessions()).not.toContain("20");
   expect((await sessions())[0]).toBe("50");
-  keeping.add(lost("51"));
-  await keeping.store();
+  writer.add(lost("51"));
+  await writer.store();
   expect(await sessions()).toHaveLength(50);
   expect(await sessions()).not.toContain("0");
 });
 
 describe("acknowledging", () => {
   test("hides it, and keeps who did so first and when", async () => {
-    const keeping = keeper();
-    keeping.add(moved);
-    await keeping.store();
+    const writer = newWriter();
+    writer.add(moved);
+    await writer.store();
     const [{ id } = { id: "" }] = await openNotices(ledger.items);
     const results = await Promise.all(
       ["root", "max"].map((by) => acknowledgeNotice(ledger.items, id, { by, at: clock.now() })),
@@ -143,7 +143,7 @@ describe("acknowledging", () => {
     const at = new Date(clock.now()).toISOString();
     expect(await listNotices(ledger.items)).toMatchObject([{ id, acknowledged: { by, at } }]);
     // Noticed again by a process that was away: it is the same notice.
-    const late = keeper("late");
+    const late = newWriter("late");
     late.add(moved);
     await late.store();
     expect(await openNotices(ledger.items)).toEqual([]);

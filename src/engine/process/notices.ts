@@ -5,7 +5,7 @@ import { cutValue, type KeyValueStore, type StoredItem } from "../ledger/index.t
 import type { LedgerNotice } from "./notice.ts";
 
 /** A notice as it is stored in the ledger. */
-export interface KeptNotice {
+export interface StoredNotice {
   readonly id: string;
   readonly kind: LedgerNotice["kind"];
   /** ISO 8601. */
@@ -29,7 +29,7 @@ const ID_LETTERS = 16;
 
 type Place = Pick<KeyValueStore, "get" | "list" | "put" | "remove">;
 
-export interface NoticeKeeperOptions {
+export interface NoticeWriterOptions {
   readonly store: Place;
   readonly now: () => number;
   readonly newId: () => string;
@@ -38,13 +38,13 @@ export interface NoticeKeeperOptions {
 }
 
 /** Stores in the ledger what this process has detected. Similar losses that come together are one notice. */
-export class NoticeKeeper {
-  readonly #options: NoticeKeeperOptions;
-  readonly #open = new Map<string, KeptNotice>();
-  #unstored: KeptNotice[] = [];
+export class NoticeWriter {
+  readonly #options: NoticeWriterOptions;
+  readonly #open = new Map<string, StoredNotice>();
+  #unstored: StoredNotice[] = [];
   #storing: Promise<void> | undefined;
 
-  constructor(options: NoticeKeeperOptions) {
+  constructor(options: NoticeWriterOptions) {
     this.#options = options;
   }
 
@@ -96,12 +96,12 @@ export class NoticeKeeper {
 }
 
 /** All stored notices, newest first. */
-export async function listNotices(store: Pick<KeyValueStore, "list">): Promise<readonly KeptNotice[]> {
+export async function listNotices(store: Pick<KeyValueStore, "list">): Promise<readonly StoredNotice[]> {
   return newestFirst(await allOf(store)).map(({ notice }) => notice);
 }
 
 /** The notices that nobody has acknowledged, newest first. */
-export async function openNotices(store: Pick<KeyValueStore, "list">): Promise<readonly KeptNotice[]> {
+export async function openNotices(store: Pick<KeyValueStore, "list">): Promise<readonly StoredNotice[]> {
   return (await listNotices(store)).filter(({ acknowledged }) => acknowledged === undefined);
 }
 
@@ -112,7 +112,7 @@ export async function acknowledgeNotice(
   store: Pick<KeyValueStore, "get" | "put">,
   id: string,
   { by, at }: { readonly by: string; readonly at: number },
-): Promise<KeptNotice> {
+): Promise<StoredNotice> {
   for (;;) {
     const item = await store.get(KIND, id);
     const notice = item && readNotice(item.value);
@@ -130,7 +130,7 @@ export async function acknowledgeNotice(
 
 interface Stored {
   readonly item: StoredItem;
-  readonly notice: KeptNotice;
+  readonly notice: StoredNotice;
 }
 
 async function allOf(store: Pick<KeyValueStore, "list">): Promise<readonly Stored[]> {
@@ -161,8 +161,8 @@ function newestFirst(all: readonly Stored[]): readonly Stored[] {
   return all.toSorted((a, b) => Date.parse(b.notice.at) - Date.parse(a.notice.at));
 }
 
-function readNotice(value: JsonValue): KeptNotice | undefined {
+function readNotice(value: JsonValue): StoredNotice | undefined {
   return isJsonObject(value) && typeof value["message"] === "string"
-    ? (value as unknown as KeptNotice)
+    ? (value as unknown as StoredNotice)
     : undefined;
 }

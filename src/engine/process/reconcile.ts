@@ -3,7 +3,7 @@ import type { HeldWork } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { assertClaims } from "./assert-claims.ts";
 import type { Notify } from "./notice.ts";
-import type { NoticeKeeper } from "./notices.ts";
+import type { NoticeWriter } from "./notices.ts";
 import { recoverCall, recoverFrame } from "./recover.ts";
 
 const NEW_HISTORY =
@@ -28,7 +28,7 @@ export class Reconciler {
   readonly #parts: EngineParts;
   readonly #executions: Executions;
   readonly #notify: Notify;
-  readonly #keeper: NoticeKeeper;
+  readonly #writer: NoticeWriter;
   #toldOf = "";
   /** After a replacement or crash of the server, more than the newest commits may be lost. */
   #mayHaveLostAny = false;
@@ -41,13 +41,13 @@ export class Reconciler {
   constructor(
     parts: EngineParts,
     executions: Executions,
-    { notify, keeper }: { readonly notify: Notify; readonly keeper: NoticeKeeper },
+    { notify, writer }: { readonly notify: Notify; readonly writer: NoticeWriter },
   ) {
     this.#parts = parts;
     this.#executions = executions;
-    this.#keeper = keeper;
+    this.#writer = writer;
     this.#notify = (notice) => {
-      keeper.add(notice);
+      writer.add(notice);
       notify(notice);
     };
   }
@@ -67,7 +67,7 @@ export class Reconciler {
       await assertClaims(this.#parts, this.#executions, this.#notify);
     } finally {
       // Claims do not wait for this; what is not stored now is stored at a later check.
-      this.#keeper.store().catch(() => {});
+      this.#writer.store().catch(() => {});
       // An idle process would not check by itself.
       this.look(this.#owner).catch(() => {});
     }
@@ -85,7 +85,7 @@ export class Reconciler {
     } catch {
       // The ledger is unreachable; idle work stays as it is.
     } finally {
-      await this.#keeper.store().catch(() => {});
+      await this.#writer.store().catch(() => {});
       this.#looking = false;
     }
   }

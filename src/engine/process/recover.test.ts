@@ -302,7 +302,7 @@ describe("a late result", () => {
       attempt: 1,
       outcome: "succeeded",
       result: { result: "too late" },
-      standing: "failed",
+      statusThen: "failed",
     });
   });
 

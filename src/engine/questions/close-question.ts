@@ -2,7 +2,7 @@ import type { ConfirmationClosing } from "../../protocol/index.ts";
 import { storableText } from "../common/index.ts";
 import type { Decider } from "../decisions/index.ts";
 import { cancelledAnswer, deniedAnswer, EXPIRED_ANSWER, writeAnswer } from "../frames/index.ts";
-import type { AboutQuestion, SaidBy, VoteCast } from "../journal/index.ts";
+import type { AboutQuestion, ActedBy, VoteCast } from "../journal/index.ts";
 import type { CallRecord, ConfirmationRecord, Conflict, Draft, FrameRecord, Vote } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 
@@ -119,7 +119,7 @@ function journalClosing(draft: Draft, { confirmation, call, closing }: CloseInpu
   }
 }
 
-function deciderBody(decider: Decider | undefined): Partial<SaidBy> {
+function deciderBody(decider: Decider | undefined): Partial<ActedBy> {
   if (decider === undefined) return {};
   const { id, kind, authenticated } = decider.by;
   return { by: { id, kind, authenticated }, via: decider.via };

@@ -1,5 +1,5 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import { acknowledgeNotice, type KeptNotice, openNotices } from "../../engine/index.ts";
+import { acknowledgeNotice, openNotices, type StoredNotice } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import type { HttpEnv } from "../env.ts";
 import { serve } from "../operation.ts";
@@ -55,6 +55,6 @@ export function serveNotices(routes: OpenAPIHono<HttpEnv>, site: Site): void {
 }
 
 /** Only administrators may see which sessions and calls were lost. */
-function withoutDetails({ id, kind, at, message, count }: KeptNotice): Partial<KeptNotice> {
+function withoutDetails({ id, kind, at, message, count }: StoredNotice): Partial<StoredNotice> {
   return { id, kind, at, message, count };
 }

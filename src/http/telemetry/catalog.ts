@@ -85,7 +85,7 @@ export const METRICS: Readonly<Record<MetricName, MetricDefinition>> = {
   confirmations: {
     name: "countersign_confirmations_total",
     kind: "counter",
-    help: "Confirmations by event: requested, approved, denied, expired, cancelled, doubted.",
+    help: "Confirmations by event: requested, approved, denied, expired, cancelled, restored.",
     labels: ["event"],
     readFrom: "ledger",
   },

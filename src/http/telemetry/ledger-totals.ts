@@ -122,7 +122,7 @@ const COUNTS: { readonly [kind in JournalKind]: Count<kind> } = {
   "confirmation-denied": decided("denied"),
   "confirmation-expired": closed("expired"),
   "confirmation-cancelled": closed("cancelled"),
-  "confirmation-doubted": closed("doubted"),
+  "confirmation-restored": closed("restored"),
   "decision-refused": (totals, { body }) => plus(totals, "decisions", ["refused", body?.via || NO_VIA]),
   "calls-started": nothing,
   "calls-answered": (totals, { body }) =>

@@ -1,22 +1,17 @@
 import { type Decided, type DecisionResult, toConfirmation } from "../../engine/index.ts";
 import type { Turn } from "../history/index.ts";
 import type { RunContext } from "../run-context.ts";
-import { type Collected, collectRun } from "../streaming/index.ts";
+import { collectRun } from "../streaming/index.ts";
+import { turnOf } from "./after-submission.ts";
 import { closedAt } from "./answers.ts";
 
-/** Makes the turn of what was stored in a run. */
-export type TurnOf = (
-  where: { readonly session: string; readonly invocation: string },
-  collected: Collected,
-) => Promise<Turn>;
-
 /** The result of a decision for the host program. The turn after it is watched only if `finished` is read. */
-export function decisionResult(run: RunContext, decided: Decided, turnOf: TurnOf): DecisionResult<Turn> {
+export function decisionResult(run: RunContext, decided: Decided): DecisionResult<Turn> {
   const { ok, call, confirmation, session, repeated } = decided;
   const where = { session: call.session, invocation: confirmation.invocation };
   const finish = async (): Promise<Turn> => {
     const after = repeated ? await closedAt(run, call.session, confirmation.id) : session.nextSeq - 1;
-    return turnOf(where, await collectRun(run, { ...where, after }));
+    return turnOf(run, where, await collectRun(run, { ...where, after }));
   };
   const finishAlive = (): Promise<Turn> => {
     // Keeps the process alive while somebody waits for this.

@@ -4,10 +4,11 @@
  * its sender. Decisions themselves are in `engine/decisions`.
  */
 
+export { eventsAfter, turnAfter } from "./after-submission.ts";
 export { answerInProcess } from "./answer-in-process.ts";
-export { type RefusedAnswer, refusedError } from "./answers.ts";
+export type { RefusedAnswer } from "./answers.ts";
 export { decisionResult } from "./decision-result.ts";
 export { sendWaitingFollowUps } from "./follow-up.ts";
 export { ReadMessage } from "./read-message.ts";
 export { type HeaderSource, NO_HEADERS, RequestHeaders } from "./request-headers.ts";
-export { type Submission, type SubmitInput, sayer, submit } from "./submit.ts";
+export { type SubmitInput, sayer, submit } from "./submit.ts";

@@ -137,7 +137,7 @@ async function toAnswer({ confirmation, repeated, finished }: DecisionResult<Tur
   return {
     ok: true,
     repeated,
-    standing: JSON.stringify([confirmed, by?.id, at]),
+    decision: JSON.stringify([confirmed, by?.id, at]),
     finished: JSON.stringify([turn.status, turn.text]),
   };
 }

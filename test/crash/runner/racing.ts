@@ -37,7 +37,7 @@ export interface RunnerAnswer {
   readonly code?: string;
   readonly message?: string;
   /** The decision that stands, as this caller was told: the verdict and who gave it. */
-  readonly standing?: string;
+  readonly decision?: string;
   /** What the run came to, as this caller was told. */
   readonly finished?: string;
 }

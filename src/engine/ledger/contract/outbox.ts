@@ -124,7 +124,7 @@ export const outboxCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: "what was given up is listed by pages, never due, and due as new once it is revived",
+    name: "failed deliveries are listed by pages, never due, and due as new once it is revived",
     async run({ open, clock }) {
       const ledger = await open();
       await fill(ledger, [1, 2, 3]);
@@ -166,7 +166,7 @@ export const outboxCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: "what was given up is listed of every channel, one after the other, across pages",
+    name: "failed deliveries are listed of every channel, one after the other, across pages",
     async run({ open }) {
       const ledger = await open();
       for (const channel of ["webhook", "pager", "slack"]) {

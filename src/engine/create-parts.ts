@@ -1,0 +1,61 @@
+import { Executions } from "./calls/index.ts";
+import { createIds, systemClock, untraced } from "./common/index.ts";
+import { type EngineOptions, onceDone, settingsOf, warn, warnOf } from "./engine-options.ts";
+import { Definitions } from "./gate/index.ts";
+import { chainHasher } from "./journal/index.ts";
+import { checkSecret, InFlight, SessionQueue } from "./ledger/index.ts";
+import type { EngineParts } from "./parts.ts";
+import { AcknowledgedCommits, Lease, NoticeWriter, Reconciler, Unstored } from "./process/index.ts";
+
+/** Makes what every command of an engine works with. */
+export function createParts(
+  options: EngineOptions,
+  own: Pick<EngineParts, "hosts" | "gaveUp" | "closed" | "takeUp">,
+): EngineParts {
+  const { ledger, clock = systemClock, newId = createIds(), secret } = options;
+  const settings = settingsOf(options);
+  const identity = { host: options.hostName ?? "", pid: process.pid };
+  const lease = new Lease({
+    ledger,
+    clock,
+    leaseMs: settings.leaseMs,
+    heartbeatMs: settings.heartbeatMs,
+    ...identity,
+    newOwnerId: () => newId(clock.now()),
+    onBeat: (owner) => void reconciler.look(owner),
+    onNewHistory: (history) => reconciler.newHistory(history),
+  });
+  const parts: EngineParts = {
+    ...own,
+    ledger,
+    clock,
+    newId,
+    hasher: chainHasher(secret),
+    knownSeal: { k: 0 },
+    ...(secret === undefined ? {} : { secret }),
+    ...(options.policy === undefined ? {} : { policy: options.policy }),
+    definitions: new Definitions(ledger),
+    lease,
+    queue: new SessionQueue(),
+    inFlight: new InFlight(),
+    acknowledged: new AcknowledgedCommits(clock, ledger.volatile ? 0 : undefined),
+    settings,
+    trace: options.trace ?? untraced,
+    unstored: new Unstored(options.onError ?? warn),
+    ready: onceDone(() => checkSecret(ledger, secret)),
+    get executions() {
+      return executions;
+    },
+  };
+  const executions = new Executions(parts);
+  const reconciler = new Reconciler(parts, executions, {
+    notify: options.onNotice ?? warnOf,
+    writer: new NoticeWriter({
+      store: ledger.items,
+      now: () => clock.now(),
+      newId: () => newId(clock.now()),
+      ...identity,
+    }),
+  });
+  return parts;
+}
