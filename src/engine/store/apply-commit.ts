@@ -11,7 +11,7 @@ import type {
   StepRecord,
   Write,
 } from "../ledger/index.ts";
-import { archiveOver, eraseCall, eraseConfirmation, eraseFrame, eraseStep } from "./archive.ts";
+import { archiveOver, eraseCall, eraseConfirmation, eraseFrame } from "./archive.ts";
 import { type Packed, type SessionDocument, stepName } from "./document.ts";
 import { entriesOfCall, entriesOfConfirmation, entriesOfFrame, NO_DEADLINE } from "./entries.ts";
 import { type LongValues, pack } from "./long-values.ts";
@@ -89,6 +89,10 @@ class RowsInWork<Row extends object> {
 
   replaceAll(change: (row: Packed<Row>) => Packed<Row>): void {
     for (const row of this.all) this.set(this.#kind.nameOf(row), change(row));
+  }
+
+  clear(): void {
+    this.#byName().clear();
   }
 
   /** What the changes mean for the index. */
@@ -261,7 +265,7 @@ class Work {
     this.#frames.replaceAll(eraseFrame);
     this.#calls.replaceAll(eraseCall);
     this.#confirmations.replaceAll(eraseConfirmation);
-    this.#steps.replaceAll(eraseStep);
+    this.#steps.clear();
     this.#long = {};
   }
 

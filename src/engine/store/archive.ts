@@ -13,6 +13,10 @@ import type { Entry } from "./store.ts";
 
 /** Of what is over, so many stay in the document: those that are asked for next. */
 const KEPT = 4;
+/** Of calls of a turn that goes on. */
+const KEPT_OF_A_TURN = 16;
+/** So many steps that ended make half of them leave. */
+const MOST_STEPS = 32;
 
 /** What left a document, as a log row has it. */
 export interface ArchivedRows {
@@ -26,27 +30,28 @@ export interface Archive extends ArchivedRows {
   readonly long?: LongValues;
 }
 
-/** Takes out of the document what is over, but for the newest. An entry says in which log row of the session it is. */
-export function archiveOver(
-  whole: SessionDocument,
-  n: number,
-): {
+/** What leaves a document with a commit, and what finds it from then on. */
+interface Leaving {
   readonly document: SessionDocument;
   readonly rows: ArchivedRows;
   readonly entries: readonly Entry[];
-} {
-  if (whole.calls.length <= KEPT && whole.frames.length <= KEPT) return { document: whole, ...NOTHING_OVER };
+}
+
+/** Takes out of the document what is over, but for the newest. An entry says in which log row of the session it is. */
+export function archiveOver(whole: SessionDocument, n: number): Leaving {
+  if (whole.calls.length <= KEPT && whole.frames.length <= KEPT) return archiveSteps(whole, n);
   // What a call comes to is told in its frame's turn, also where that is over.
   const needed = new Set(whole.calls.flatMap(({ status, frame }) => (isAnswered(status) ? [] : [frame])));
-  const frames = withoutOldest(whole.frames, ({ id, status }) => isFrameOver(status) && !needed.has(id));
-  const live = frames.filter(({ status }) => !isFrameOver(status));
-  const current = new Set(live.flatMap(({ calls }) => calls));
-  // What a remote agent asked in one turn gets its results in the next.
-  const remote = new Map(live.flatMap(({ id, kind, turn }) => (kind === "remote" ? [[id, turn]] : [])));
-  const isCurrent = ({ id, frame = "", turn }: CallRecord): boolean =>
-    current.has(id) || turn + 1 >= (remote.get(frame) ?? Number.POSITIVE_INFINITY);
-  const calls = withoutOldest(whole.calls, (call) => isAnswered(call.status) && !isCurrent(call));
-  if (calls === whole.calls) return { document: { ...whole, frames }, ...NOTHING_OVER };
+  const frames = withoutOldest(
+    whole.frames,
+    ({ id, status }) => isFrameOver(status) && !needed.has(id),
+    KEPT,
+  );
+  const isCurrent = currentIn(frames);
+  const past = withoutOldest(whole.calls, (call) => isAnswered(call.status) && !isCurrent(call), KEPT);
+  // A turn of very many calls would be written again with each of them.
+  const calls = withoutOldest(past, ({ status }) => isAnswered(status), KEPT_OF_A_TURN);
+  if (calls === whole.calls) return archiveSteps({ ...whole, frames }, n);
   const stay = new Set(calls.map(({ id }) => id));
   const goes = ({ call }: { readonly call: string }): boolean => !stay.has(call);
   const gone = whole.calls.filter(({ id }) => !stay.has(id));
@@ -71,8 +76,42 @@ export function archiveOver(
 
 const NOTHING_OVER = { rows: {}, entries: [] };
 
-function withoutOldest<Row>(rows: readonly Row[], isOver: (row: Row) => boolean): readonly Row[] {
-  let surplus = -KEPT;
+/** Does a call belong to a turn that goes on? */
+function currentIn(frames: readonly FrameRecord[]): (call: CallRecord) => boolean {
+  const live = frames.filter(({ status }) => !isFrameOver(status));
+  const current = new Set(live.flatMap(({ calls }) => calls));
+  // What a remote agent asked in one turn gets its results in the next.
+  const remote = new Map(live.flatMap(({ id, kind, turn }) => (kind === "remote" ? [[id, turn]] : [])));
+  return ({ id, frame = "", turn }) =>
+    current.has(id) || turn + 1 >= (remote.get(frame) ?? Number.POSITIVE_INFINITY);
+}
+
+/** Of steps that ended the oldest go, many at once, while their call runs on. */
+function archiveSteps(whole: SessionDocument, n: number): Leaving {
+  const hasEnded = ({ status }: StepRecord): boolean => status === "done" || status === "failed";
+  if (whole.steps.length < MOST_STEPS || whole.steps.filter(hasEnded).length < MOST_STEPS)
+    return { document: whole, ...NOTHING_OVER };
+  const steps = withoutOldest(whole.steps, hasEnded, MOST_STEPS / 2);
+  const stay = new Set(steps);
+  const gone = whole.steps.filter((step) => !stay.has(step));
+  return {
+    document: { ...whole, steps },
+    rows: { steps: gone },
+    entries: [...new Set(gone.map(({ call }) => call))].map((value) => ({
+      facet: "steps",
+      value,
+      sort: n,
+      id: "",
+    })),
+  };
+}
+
+function withoutOldest<Row>(
+  rows: readonly Row[],
+  isOver: (row: Row) => boolean,
+  kept: number,
+): readonly Row[] {
+  let surplus = -kept;
   for (const row of rows) if (isOver(row)) surplus += 1;
   if (surplus <= 0) return rows;
   return rows.filter((row) => {
@@ -82,12 +121,14 @@ function withoutOldest<Row>(rows: readonly Row[], isOver: (row: Row) => boolean)
   });
 }
 
-/** Removes what was said and done, and keeps that it was: ids, statuses, digests, who decided and when. */
-export function eraseArchive({ calls, confirmations, steps }: Archive): Archive {
+/**
+ * Removes what was said and done, and keeps that it was: ids, statuses, digests, who decided and when. Of steps, which have
+ * names that a tool made up, nothing is kept.
+ */
+export function eraseArchive({ calls, confirmations }: Archive): Archive {
   return {
     ...(calls === undefined ? {} : { calls: calls.map(eraseCall) }),
     ...(confirmations === undefined ? {} : { confirmations: confirmations.map(eraseConfirmation) }),
-    ...(steps === undefined ? {} : { steps: steps.map(eraseStep) }),
   };
 }
 
@@ -126,8 +167,4 @@ export function eraseConfirmation({
 
 function eraseVote({ reason: _reason, payload: _payload, args: _args, ...kept }: Vote): Vote {
   return kept;
-}
-
-export function eraseStep({ value: _value, long: _long, ...step }: Packed<StepRecord>): StepRecord {
-  return step;
 }

@@ -6,6 +6,8 @@ import { type Packed, type SessionDocument, stepName } from "./document.ts";
 import { copyRow, unpack } from "./long-values.ts";
 import type { Store } from "./store.ts";
 
+const PAGE = 200;
+
 /** The rows of one session, from its document or, where they have left it, from its log. */
 export class SessionRows {
   readonly #store: Store;
@@ -46,10 +48,24 @@ export class SessionRows {
   }
 
   async steps(call: string): Promise<readonly StepRecord[]> {
-    let steps = this.#document.steps.filter((step) => step.call === call);
-    if (steps.length === 0 && !this.#document.calls.some(({ id }) => id === call))
-      steps = ((await this.#archived(call))?.steps ?? []).filter((step) => step.call === call);
+    const isIts = (step: StepRecord): boolean => step.call === call;
+    const steps = [...(await this.#earlySteps(call)), ...this.#document.steps.filter(isIts)];
+    if (!this.#document.calls.some(({ id }) => id === call))
+      steps.push(...((await this.#archived(call))?.steps ?? []).filter(isIts));
     return Promise.all(steps.map((step) => this.whole(step, stepName(step))));
+  }
+
+  /** Those that left the document before their call. */
+  async #earlySteps(call: string): Promise<Packed<StepRecord>[]> {
+    const found: Packed<StepRecord>[] = [];
+    for (let n = 0; ; ) {
+      const page = { facet: "steps", value: call, limit: PAGE, after: [n, ""] as const };
+      const [entries = []] = await this.#store.entries([page]);
+      for (const { sort } of entries) found.push(...((await this.#row(sort)).steps ?? []));
+      const last = entries.at(-1);
+      if (last === undefined || entries.length < PAGE) return found.filter((step) => step.call === call);
+      n = last.sort;
+    }
   }
 
   async whole<Row extends object>(packed: Packed<Row>, name: string): Promise<Row> {

@@ -32,7 +32,14 @@ export const erasingCases: readonly LedgerCase[] = [
         }),
         {
           kind: "step",
-          step: { call: "s1.call-c", kind: "step", name: "n", occurrence: 0, status: "done", value: SECRET },
+          step: {
+            call: "s1.call-c",
+            kind: "step",
+            name: SECRET,
+            occurrence: 0,
+            status: "done",
+            value: SECRET,
+          },
         },
         { kind: "state", scope: "session", delta: { SECRET } },
         writer.journal("noted", SECRET),

@@ -1,4 +1,4 @@
-import { buildMemo, SessionWriter } from "./build.ts";
+import { buildCall, buildFrame, buildMemo, SessionWriter } from "./build.ts";
 import { checkEqual } from "./check.ts";
 import type { LedgerCase } from "./subject.ts";
 
@@ -115,6 +115,78 @@ export const memoryCases: readonly LedgerCase[] = [
       );
       checkEqual(await writer.commit([{ kind: "step", step: done, from: "started" }]), { ok: true }, "done");
       checkEqual(await ledger.steps("s1.c"), [done], "steps");
+    },
+  },
+  {
+    name: "all steps of a call are found, however many there are, and nothing of them when they are erased",
+    async run({ open }) {
+      const ledger = await open();
+      const writer = new SessionWriter(ledger, "s1");
+      const SECRET = "name-or-value";
+      const long = SECRET.repeat(1_000);
+      const steps = Array.from({ length: 150 }, (_, i) => ({
+        call: i % 10 === 0 ? "s1.other" : "s1.c",
+        kind: "step" as const,
+        name: `${SECRET}-${i}`,
+        occurrence: 0,
+        status: i === 7 ? ("started" as const) : ("done" as const),
+        value: i === 3 ? long : i,
+      }));
+      await writer.commit([
+        { kind: "call-insert", call: buildCall("s1", "c", { status: "executing", owner: "o" }) },
+        { kind: "call-insert", call: buildCall("s1", "other", { status: "executing", owner: "o" }) },
+      ]);
+      for (let at = 0; at < steps.length; at += 15)
+        await writer.commit(steps.slice(at, at + 15).map((step) => ({ kind: "step", step })));
+      for (const call of ["s1.c", "s1.other"]) {
+        const expected = steps.filter((step) => step.call === call);
+        const found = await ledger.steps(call);
+        const place = ({ name }: { readonly name: string }): number => Number(name.split("-").at(-1));
+        checkEqual(
+          found.toSorted((a, b) => place(a) - place(b)),
+          expected,
+          `steps of ${call}`,
+        );
+      }
+      await writer.commit([{ kind: "erase" }]);
+      checkEqual([await ledger.steps("s1.c"), await ledger.steps("s1.other")], [[], []], "erased");
+    },
+  },
+  {
+    name: "all calls of a turn are found while it goes on, however many have ended",
+    async run({ open }) {
+      const ledger = await open();
+      const writer = new SessionWriter(ledger, "s1");
+      const calls = Array.from({ length: 60 }, (_, i) =>
+        buildCall("s1", `c${i}`, { status: "executing", owner: "o", frame: "s1.f" }),
+      );
+      const ids = calls.map(({ id }) => id);
+      await writer.commit([
+        { kind: "frame-insert", frame: buildFrame("s1", "f", { status: "waiting", calls: ids, open: 60 }) },
+        ...calls.map((call) => ({ kind: "call-insert" as const, call })),
+      ]);
+      for (const [i, { id, attempt }] of calls.slice(0, 50).entries())
+        await writer.commit([
+          {
+            kind: "call-update",
+            id,
+            from: "executing",
+            attempt,
+            set: { status: "succeeded", result: i, owner: null },
+          },
+        ]);
+      const found = await ledger.calls(ids);
+      checkEqual(
+        found.map(({ id, result }) => [id, result]),
+        ids.map((id, i) => [id, i < 50 ? i : undefined]),
+        "calls",
+      );
+      const open50 = (await ledger.unanswered("s1")).map(({ id }) => id);
+      checkEqual(open50.toSorted(), ids.slice(50).toSorted(), "those that are open");
+      const again = await writer.commit([
+        { kind: "call-update", id: ids[0] ?? "", from: "executing", attempt: 0, set: { status: "failed" } },
+      ]);
+      checkEqual(again, ROW, "one that has ended ends again");
     },
   },
   {
