@@ -43,13 +43,20 @@ export class Outcomes {
 
   keep(end: KnownEnd): void {
     if (this.#volatile) return;
-    const { call } = end.claimed;
+    // Its draft has all that was committed with the claim.
+    const { draft: _draft, ...claimed } = end.claimed;
+    const { call } = claimed;
     const size = CALL_SIZE + sizeOf(call.args) + sizeOf(resultOf(end.outcome));
     const key = keyOf(call);
     this.#drop(key);
-    this.#kept.set(key, { ...end, at: this.#clock.monotonic(), size });
+    this.#kept.set(key, { ...end, claimed, at: this.#clock.monotonic(), size });
     this.#size += size;
     this.#forget();
+  }
+
+  /** Of a session that was erased. */
+  erase(session: string): void {
+    for (const [key, { claimed }] of this.#kept) if (claimed.session.key === session) this.#drop(key);
   }
 
   get all(): readonly KnownEnd[] {

@@ -3,6 +3,7 @@ import { CountersignError } from "../../protocol/index.ts";
 import { createLedger } from "../../stores/index.ts";
 import { ManualClock } from "../common/manual-clock.ts";
 import { Engine } from "../engine.ts";
+import type { SessionCache } from "../frames/index.ts";
 import { finishFrame, partsOf, receiveMessage, recordTurn } from "../index.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import {
@@ -150,4 +151,34 @@ test("what this process runs is waited for by whoever uses the same key here", a
     { status: "succeeded", result: "done" },
     { status: "succeeded", result: "done" },
   ]);
+});
+
+test("how a call ended is not remembered of a session that was erased, nor what was committed with its claim", async () => {
+  const { engine } = killableEngine(ledger, clock);
+  const pay = engine.gate("pay", {}, async () => "a secret");
+  for (const key of ["kept", "erased"]) await pay({}, { key, by: ana });
+  const known = () => partsOf(engine).executions.recentClaims();
+  expect(known().map(({ claimed }) => claimed.session.id)).toEqual(["kept", "erased"]);
+  expect(known().filter(({ claimed }) => claimed.draft !== undefined)).toEqual([]);
+  await engine.deleteSession({ app: "gate:pay", user: "gate", id: "erased" }, ana);
+  expect(known().map(({ claimed }) => claimed.session.id)).toEqual(["kept"]);
+});
+
+test("events of a session that was erased are not kept for its next step", async () => {
+  const { engine, watched } = killableEngine(ledger, clock);
+  const name = { app: "bank", user: "ana", id: "s1" };
+  const caches: (SessionCache | undefined)[] = [];
+  engine.host(
+    hostOf("bank", {}, async (frame) => {
+      caches.push(partsOf(engine).executions.cacheOf(frame.invocation));
+      await finishFrame(partsOf(engine), frame, { status: "done", event: modelSays("a secret") });
+      await engine.deleteSession(name, ana);
+    }),
+  );
+  const received = await receiveMessage(partsOf(engine), message(name, "hello"));
+  if (!received.ok) throw new Error(received.message);
+  partsOf(engine).executions.step(received.frame);
+  await partsOf(engine).executions.idle();
+  expect(caches.map((cache) => cache?.mayRest)).toEqual([false]);
+  expect(watched.count("commit")).toBe(3);
 });

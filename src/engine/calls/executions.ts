@@ -87,8 +87,8 @@ export class Executions {
   /** What runs in this process, and what ended here in the last minutes. */
   recentClaims(): readonly KnownClaim[] {
     const running = [...this.#claimed].map((claimed) => ({ claimed }));
-    const isRunning = ({ claimed }: KnownClaim): boolean => this.#claimed.has(claimed);
-    return [...this.#outcomes.all.filter((end) => !isRunning(end)), ...running];
+    const calls = new Set(running.map(({ claimed }) => claimed.call));
+    return [...this.#outcomes.all.filter(({ claimed }) => !calls.has(claimed.call)), ...running];
   }
 
   /** Is this process at work on the call, or on the frame's step? */
@@ -99,6 +99,8 @@ export class Executions {
   /** An attempt that was withdrawn must not start. */
   forbid(callId: string, attempt: number): void {
     this.#forbidden.add(`${callId} ${attempt}`);
+    const [oldest = ""] = this.#forbidden;
+    if (this.#forbidden.size > MOST_FORBIDDEN) this.#forbidden.delete(oldest);
   }
 
   /** Claims an approved call and runs it, if it is free and this process can. Tells whether it is still free. */
@@ -158,6 +160,10 @@ export class Executions {
   committed(draft: Draft): void {
     for (const record of draft.steps) this.#steps.set(record.id, { record, draft });
     for (const { cache } of this.#sessions.get(draft.sessionKey) ?? []) cache.add(draft);
+    if (!draft.isErased) return;
+    // What was erased must not be found in memory either.
+    this.#resting.delete(draft.sessionKey);
+    this.#outcomes.erase(draft.sessionKey);
   }
 
   /** Returns the commit that last changed a frame, for one command that starts from it. */
@@ -260,7 +266,7 @@ export class Executions {
     others?.delete(run);
     if (others?.size !== 0) return;
     this.#sessions.delete(session);
-    if (run.cache.isSmall) this.#rest(session, run.cache);
+    if (run.cache.mayRest) this.#rest(session, run.cache);
   }
 
   #rest(session: string, cache: SessionCache): void {
@@ -269,6 +275,9 @@ export class Executions {
     if (this.#resting.size > MOST_RESTING) this.#resting.delete(oldest);
   }
 }
+
+/** A claim starts within moments or never, so the newest are enough. */
+const MOST_FORBIDDEN = 10_000;
 
 /** How many sessions that wait keep their events in this process. */
 const MOST_RESTING = 256;

@@ -34,9 +34,10 @@ export class SessionCache {
     for (const text of draft.eventTexts) this.#events.push(text);
   }
 
-  /** Is it small enough to be kept while nothing runs? */
-  get isSmall(): boolean {
-    return this.#last !== undefined && this.#last.sessionAfter.bytes <= MOST_BYTES;
+  /** Is it small enough to be kept while nothing runs, and not of an erased session? */
+  get mayRest(): boolean {
+    const last = this.#last;
+    return last !== undefined && !last.isErased && last.sessionAfter.bytes <= MOST_BYTES;
   }
 
   /** With this draft the run stopped; exactly these questions are open in its session. */

@@ -45,7 +45,7 @@ export class Draft {
   readonly firstSeq: number;
   readonly #parts: EngineParts;
   readonly #session: Commit["session"];
-  readonly #before: Pick<SessionRecord, "app" | "user" | "id" | "createdAt">;
+  readonly #before: Pick<SessionRecord, "app" | "user" | "id" | "createdAt" | "deletedAt">;
   readonly #steps: FrameRecord[] = [];
   readonly #writes: Write[] = [];
   readonly #events: StoredEvent[] = [];
@@ -113,6 +113,11 @@ export class Draft {
   /** How many bytes of events the session still has room for once this is committed; negative beyond its limit. */
   get room(): number {
     return this.#parts.settings.maxSessionBytes - this.#bytes;
+  }
+
+  /** Is the session erased once this is committed? */
+  get isErased(): boolean {
+    return this.#deletedAt !== undefined || this.#before.deletedAt !== undefined;
   }
 
   /** The events of this draft, as they will be stored. */

@@ -86,9 +86,12 @@ function currentIn(frames: readonly FrameRecord[]): (call: CallRecord) => boolea
     current.has(id) || turn + 1 >= (remote.get(frame) ?? Number.POSITIVE_INFINITY);
 }
 
+function hasEnded({ status }: StepRecord): boolean {
+  return status === "done" || status === "failed";
+}
+
 /** Of steps that ended the oldest go, many at once, while their call runs on. */
 function archiveSteps(whole: SessionDocument, n: number): Leaving {
-  const hasEnded = ({ status }: StepRecord): boolean => status === "done" || status === "failed";
   if (whole.steps.length < MOST_STEPS || whole.steps.filter(hasEnded).length < MOST_STEPS)
     return { document: whole, ...NOTHING_OVER };
   const steps = withoutOldest(whole.steps, hasEnded, MOST_STEPS / 2);

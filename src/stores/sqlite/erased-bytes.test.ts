@@ -92,4 +92,15 @@ describe("what was erased", () => {
     await engine.close();
     await other.close();
   });
+
+  test("is gone when the ledger is closed right after, also while another process has it open", async () => {
+    const other = await createLedger(`sqlite:${path}`);
+    const engine = new Engine({ ledger: await createLedger(`sqlite:${path}`) });
+    await fill(engine, 3);
+    for (const id of ["0000", "0001", "0002"])
+      await engine.deleteSession({ app: "gate:pay", user: "gate", id }, ana);
+    await engine.close();
+    expect(leftOf(/MARK\d{4}/g).size).toBe(0);
+    await other.close();
+  });
 });

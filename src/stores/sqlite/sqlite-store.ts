@@ -187,7 +187,11 @@ export class SqliteStore implements Store {
   }
 
   async close(): Promise<void> {
-    clearTimeout(this.#truncation);
+    if (this.#truncation !== undefined) {
+      clearTimeout(this.#truncation);
+      // A ledger that others have open is not emptied by closing it.
+      await this.#truncateLog().catch(() => {});
+    }
     this.#database.close();
     this.#changes.close();
   }

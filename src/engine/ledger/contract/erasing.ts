@@ -4,6 +4,15 @@ import type { LedgerCase } from "./subject.ts";
 
 const SECRET = "swordfish";
 
+const STEP = {
+  call: "s1.call-c",
+  kind: "step",
+  name: SECRET,
+  occurrence: 0,
+  status: "done",
+  value: SECRET,
+} as const;
+
 export const erasingCases: readonly LedgerCase[] = [
   {
     name: "erasing removes what was said and keeps ids, statuses, digests and who decided",
@@ -30,17 +39,7 @@ export const erasingCases: readonly LedgerCase[] = [
             votes: [{ ...vote, reason: SECRET, payload: SECRET, args: { SECRET } }],
           },
         }),
-        {
-          kind: "step",
-          step: {
-            call: "s1.call-c",
-            kind: "step",
-            name: SECRET,
-            occurrence: 0,
-            status: "done",
-            value: SECRET,
-          },
-        },
+        { kind: "step", step: STEP },
         { kind: "state", scope: "session", delta: { SECRET } },
         writer.journal("noted", SECRET),
       ]);

@@ -17,6 +17,10 @@ function longName(seed: number): string {
   return digits.map((digit) => digit.toString(36)).join("");
 }
 
+function placeOf({ name }: { readonly name: string }): number {
+  return Number(name.split("-").at(-1));
+}
+
 export const memoryCases: readonly LedgerCase[] = [
   {
     name: "session state is the session's, user state the user's in one app, app state everybody's there",
@@ -141,9 +145,8 @@ export const memoryCases: readonly LedgerCase[] = [
       for (const call of ["s1.c", "s1.other"]) {
         const expected = steps.filter((step) => step.call === call);
         const found = await ledger.steps(call);
-        const place = ({ name }: { readonly name: string }): number => Number(name.split("-").at(-1));
         checkEqual(
-          found.toSorted((a, b) => place(a) - place(b)),
+          found.toSorted((a, b) => placeOf(a) - placeOf(b)),
           expected,
           `steps of ${call}`,
         );
