@@ -53,7 +53,7 @@ export class ChannelDeliveries {
 
   constructor(input: ChannelDeliveriesInput) {
     this.#input = input;
-    this.#reader = new JournalReader(input.ledger, input.channel.name);
+    this.#reader = new JournalReader(input.ledger, input.channel);
     this.#stopped = this.#loop();
   }
 

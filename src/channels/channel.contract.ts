@@ -10,6 +10,8 @@ export type RecipientPlay =
   | { readonly kind: "busy"; readonly waitMs: number }
   /** Takes it and never answers. */
   | { readonly kind: "silence" }
+  /** Takes it and breaks the connection: the sender cannot know. */
+  | { readonly kind: "hang up" }
   /** Answers, and then never stops. */
   | { readonly kind: "flood" }
   /** Is not there. */
@@ -22,6 +24,10 @@ export interface ChannelSubject {
   readonly play: (play: RecipientPlay) => Promise<void> | void;
   /** Everything that has arrived, each as all the text that the recipient got, with the id it can know it by. */
   readonly arrived: () => readonly { readonly id: string; readonly text: string }[];
+  /** How many different messages a person finds there; what has the same id is one. */
+  readonly found: () => number;
+  /** It reads what the recipient answers, so an answer that it cannot read is a failure. */
+  readonly readsAnswers?: true;
   /** What must not appear in any message to the operator: keys, tokens, the secret part of an address. */
   readonly secrets: readonly string[];
 }
@@ -38,6 +44,7 @@ const TYPES: readonly NoticeType[] = [
   "confirmation.decided",
   "confirmation.expired",
   "confirmation.cancelled",
+  "call.ended",
   "call.unknown",
   "call.settled",
 ];
@@ -54,6 +61,7 @@ export function buildNotice(over: Partial<Notice> = {}): Notice {
     id: "msg_1",
     type: "confirmation.requested",
     sequence: 7,
+    revision: 7,
     at: AT,
     link: "https://approvals.example/#/confirmations/adk-1",
     about: {
@@ -154,6 +162,18 @@ export const channelContract: readonly ChannelCase[] = [
     },
   },
   {
+    name: "a message of which nobody knows whether it arrived is found once, however often it is told again",
+    async run({ channel, play, found }) {
+      await play({ kind: "hang up" });
+      strictEqual((await channel.tell(buildNotice(), never())).ok, false);
+      strictEqual((await channel.tell(buildNotice(), never())).ok, false);
+      await play({ kind: "accept" });
+      deepStrictEqual(await channel.tell(buildNotice(), never()), { ok: true });
+      deepStrictEqual(await channel.tell(buildNotice(), never()), { ok: true });
+      strictEqual(found(), 1);
+    },
+  },
+  {
     name: "a recipient that never answers is left when the signal says so",
     async run({ channel, play, arrived }) {
       await play({ kind: "silence" });
@@ -166,9 +186,9 @@ export const channelContract: readonly ChannelCase[] = [
   },
   {
     name: "an answer that never ends is not waited for",
-    async run({ channel, play }) {
+    async run({ channel, play, readsAnswers = false }) {
       await play({ kind: "flood" });
-      deepStrictEqual(await channel.tell(buildNotice(), never()), { ok: true });
+      strictEqual((await channel.tell(buildNotice(), never())).ok, !readsAnswers);
     },
   },
 ];

@@ -1,11 +1,16 @@
 import type { Confirmation } from "../engine/index.ts";
+import type { Receive } from "./inbound.ts";
 
-/** The type of a notice. `settled`: an unknown call now has an outcome, from a person or from a late result. */
+/**
+ * The type of a notice. `settled`: an unknown call now has an outcome, from a person or from a late result. `ended`: a
+ * call that ran has ended; only for channels that ask for it.
+ */
 export type NoticeType =
   | "confirmation.requested"
   | "confirmation.decided"
   | "confirmation.expired"
   | "confirmation.cancelled"
+  | "call.ended"
   | "call.unknown"
   | "call.settled";
 
@@ -22,6 +27,8 @@ export interface Notice {
   readonly type: NoticeType;
   /** Grows in the order in which things happened; notices may arrive in another. */
   readonly sequence: number;
+  /** Grows with every change of what `about` shows: what has a lower one is older. */
+  readonly revision: number;
   /** When it happened, in milliseconds since the epoch. */
   readonly at: number;
   /** With declared secrets redacted. Its texts are a model's or a stranger's: show them as data, never as markup. */
@@ -30,7 +37,7 @@ export interface Notice {
   readonly link?: string;
 }
 
-/** Whether the recipient got it. A failure is retried, not before `retryAfterMs`, unless it is `final`. */
+/** Whether the recipients got it. A failure is retried, not before `retryAfterMs`, unless it is `final`. */
 export type Told =
   | { readonly ok: true }
   | {
@@ -42,15 +49,23 @@ export type Told =
     };
 
 /**
- * A way to notify people who do not have the inbox open. It announces confirmations, updates what it announced, and
- * reports unknown outcomes. It carries no decisions.
+ * A way to reach people who do not have the inbox open. It announces confirmations, updates what it announced, and
+ * reports unknown outcomes. What people answer there comes in through its entries.
  */
 export interface Channel {
   /** Identifies the channel's queue in the ledger; a new name starts at the journal's end. */
   readonly name: string;
+  /** It shows how calls ended, so it gets `call.ended` too. */
+  readonly showsEnds?: boolean;
   /**
    * Sends one notice; it may have been sent before. Must end soon after the signal aborts. An unreachable or unwilling
    * recipient is an outcome, not an error.
    */
   tell(notice: Notice, signal: AbortSignal): Promise<Told>;
+  /** Where the medium calls back, by the name in `/channels/<channel>/<entry>`. */
+  readonly entries?: { readonly [entry: string]: Receive };
+  /** What is wrong with its configuration, found without sending anything to a person; empty if nothing is. */
+  check?(signal: AbortSignal): Promise<readonly string[]>;
+  /** Sends a harmless message that asks for nothing, to everyone who would get a real one. */
+  sendTest?(signal: AbortSignal): Promise<Told>;
 }

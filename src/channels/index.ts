@@ -6,3 +6,13 @@ export {
   startDeliveries,
 } from "./delivery.ts";
 export { DEFAULT_DELIVERY_SETTINGS, type DeliverySettings } from "./delivery-settings.ts";
+export {
+  type ChannelDecision,
+  createInbound,
+  type Desk,
+  type Inbound,
+  type InboundAnswer,
+  type InboundRequest,
+  type Receive,
+} from "./inbound.ts";
+export { askedAmong, type ChannelPerson } from "./people.ts";

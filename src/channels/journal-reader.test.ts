@@ -34,7 +34,7 @@ async function dueIn(ledger: Ledger): Promise<readonly string[]> {
 
 test("puts what is to be told into the outbox, once, however many read", async () => {
   const ledger = await open();
-  const readers = [1, 2, 3].map(() => new JournalReader(ledger, CHANNEL));
+  const readers = [1, 2, 3].map(() => new JournalReader(ledger, { name: CHANNEL }));
   await write(ledger, "s1", "one", NEWS, "two");
   await Promise.all(readers.map((reader) => reader.enqueueNew()));
   expect(await dueIn(ledger)).toEqual([`${NEWS} of s1`]);
@@ -63,7 +63,7 @@ test("looks again with one statement where nothing is new", async () => {
       },
     },
   });
-  const reader = new JournalReader(watched, CHANNEL);
+  const reader = new JournalReader(watched, { name: CHANNEL });
   await reader.enqueueNew();
   expect(asked).toEqual(["place", "journal"]);
   await reader.enqueueNew();
@@ -84,7 +84,7 @@ test("a database that lost its last records and gave their numbers to others is 
         enqueue: (batch) => ledger.outbox.enqueue(batch),
       },
     }),
-    CHANNEL,
+    { name: CHANNEL },
   );
   await reader.enqueueNew();
   ledger = after;

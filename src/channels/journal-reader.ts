@@ -5,7 +5,8 @@ import {
   type Ledger,
   recordsAfter,
 } from "../engine/index.ts";
-import { noticeTypeOf } from "./notices.ts";
+import type { Channel } from "./channel.ts";
+import { isWanted, noticeTypeOf } from "./notices.ts";
 
 // A record may have a megabyte of arguments.
 const PAGE = 50;
@@ -16,13 +17,13 @@ const FAR = 10_000;
 /** Queues a channel's notices from the journal in the outbox. Its memory only saves reads. */
 export class JournalReader {
   readonly #ledger: Ledger;
-  readonly #channel: string;
+  readonly #channel: Pick<Channel, "name" | "showsEnds">;
   /** As it was last known; wrong if another process has moved it since, which `enqueue` notices. */
   #place: number | undefined;
   /** The newest record that was read; between the stored position and it there was nothing to send. */
   #last: JournalPlace | undefined;
 
-  constructor(ledger: Ledger, channel: string) {
+  constructor(ledger: Ledger, channel: Pick<Channel, "name" | "showsEnds">) {
     this.#ledger = ledger;
     this.#channel = channel;
   }
@@ -34,15 +35,17 @@ export class JournalReader {
 
   /** True: there may be more. */
   async #enqueuePage(): Promise<boolean> {
-    this.#place ??= await this.#ledger.outbox.channelPlace(this.#channel);
+    this.#place ??= await this.#ledger.outbox.channelPlace(this.#channel.name);
     const from = this.#place;
     const records = await this.#readAfter(from);
     if (records === undefined) return this.#forget();
     const last = records.at(-1);
     if (last === undefined) return false;
-    const seqs = records.filter((record) => noticeTypeOf(record) !== undefined).map(({ seq }) => seq);
+    const seqs = records
+      .filter((record) => isWanted(noticeTypeOf(record), this.#channel))
+      .map(({ seq }) => seq);
     if (seqs.length > 0 || commitsBetween(from, last.seq) >= FAR) {
-      const batch = { channel: this.#channel, from, to: last.seq, seqs };
+      const batch = { channel: this.#channel.name, from, to: last.seq, seqs };
       // Refused: another process was first; the next turn starts where it stopped.
       if (!(await this.#ledger.outbox.enqueue(batch))) return this.#forget();
       this.#place = last.seq;

@@ -9,10 +9,10 @@ import {
   redact,
   toConfirmation,
 } from "../engine/index.ts";
-import type { NotedCall, Notice, NoticeType } from "./channel.ts";
+import type { Channel, NotedCall, Notice, NoticeType } from "./channel.ts";
 
-/** `late`: only if the result came after the outcome had become unknown. */
-const TYPES: { readonly [kind in JournalKind]: NoticeType | "late" | undefined } = {
+/** `late`: only if the result came after the outcome had become unknown. `ended`: then too, and as an end otherwise. */
+const TYPES: { readonly [kind in JournalKind]: NoticeType | "late" | "ended" | undefined } = {
   "confirmation-requested": "confirmation.requested",
   "confirmation-approved": "confirmation.decided",
   "confirmation-denied": "confirmation.decided",
@@ -23,8 +23,8 @@ const TYPES: { readonly [kind in JournalKind]: NoticeType | "late" | undefined }
   "calls-started": undefined,
   "calls-answered": undefined,
   "call-started": undefined,
-  "call-succeeded": "late",
-  "call-failed": "late",
+  "call-succeeded": "ended",
+  "call-failed": "ended",
   "call-denied": "late",
   "call-expired": "late",
   "call-cancelled": undefined,
@@ -48,9 +48,18 @@ const ID_LENGTH = 32;
 /** The notice type of a journal record; undefined for most records. */
 export function noticeTypeOf(record: Pick<JournalRecord, "kind" | "body">): NoticeType | undefined {
   const type = isJournalKind(record.kind) ? TYPES[record.kind] : undefined;
-  if (type !== "late") return type;
+  if (type !== "late" && type !== "ended") return type;
   const entry = parseEntry(record);
-  return entry.state === "readable" && "late" in entry.body && entry.body.late ? "call.settled" : undefined;
+  if (entry.state === "readable" && "late" in entry.body && entry.body.late) return "call.settled";
+  return type === "ended" ? "call.ended" : undefined;
+}
+
+/** Does the channel get notices of this type? */
+export function isWanted(
+  type: NoticeType | undefined,
+  { showsEnds = false }: Pick<Channel, "showsEnds">,
+): boolean {
+  return type !== undefined && (type !== "call.ended" || showsEnds);
 }
 
 /** The notice of a record, with the current state; undefined if nothing is left to send, as after an erasure. */
@@ -68,16 +77,16 @@ export async function readNotice(
     id: noticeId(channel, record),
     type,
     sequence: seq,
+    revision: found.revision,
     at: record.at,
     about: found.about,
     ...(link === undefined || found.confirmation === undefined ? {} : { link: link(found.confirmation) }),
   };
 }
 
-async function readSubject(
-  ledger: Ledger,
-  record: JournalRecord,
-): Promise<{ readonly about: Notice["about"]; readonly confirmation?: string } | undefined> {
+type Subject = Pick<Notice, "about" | "revision"> & { readonly confirmation?: string };
+
+async function readSubject(ledger: Ledger, record: JournalRecord): Promise<Subject | undefined> {
   const entry = parseEntry(record);
   if (entry.state !== "readable") return undefined;
   const named = entrySubject(entry);
@@ -89,8 +98,13 @@ async function readSubject(
         : undefined;
   const { call, confirmation, session } = snapshot ?? {};
   if (call === undefined || session === undefined) return undefined;
+  const { version: revision } = session;
   if (confirmation !== undefined) {
-    return { about: toConfirmation({ confirmation, call, session }), confirmation: confirmation.id };
+    return {
+      about: toConfirmation({ confirmation, call, session }),
+      revision,
+      confirmation: confirmation.id,
+    };
   }
   const about: NotedCall = {
     callId: call.wireId,
@@ -103,7 +117,7 @@ async function readSubject(
     tool: call.tool,
     args: redact(call.args, call.secrets),
   };
-  return { about };
+  return { about, revision };
 }
 
 // The record's hash is unique per ledger, so two ledgers can share a recipient.

@@ -24,6 +24,11 @@ export interface Mount {
   ): Promise<Response>;
   /** Is a path (without the base path) open without a login? Default: no path is. */
   isOpen?(path: string): boolean;
+  /**
+   * Does a path (without the base path) take any content type, as exact bytes? Its requests must prove themselves, by a
+   * signature for example: a page of another site can send such a body too. Default: every body is JSON.
+   */
+  takesRaw?(path: string): boolean;
 }
 
 /** Options of {@link createApp}. */

@@ -27,6 +27,7 @@ const ANSWERS: { readonly [kind in RecipientPlay["kind"]]?: (play: RecipientPlay
   fail: () => status(500),
   busy: (play) => status(429, { "retry-after": play.kind === "busy" ? String(play.waitMs / 1_000) : "" }),
   silence: () => () => {},
+  "hang up": () => (response) => response.destroy(),
   flood: () => (response) => {
     response.writeHead(200);
     const more = (): void => {
@@ -44,6 +45,7 @@ async function createSubject(): Promise<ChannelSubject> {
     channel: createWebhookChannel({ url, secrets: [SECRET] }),
     secrets: [SECRET, SECRET.slice(6), "t0ken", "hidden"],
     arrived: () => receiver.received.map(({ id, body }) => ({ id, text: body })),
+    found: () => new Set(receiver.received.map(({ id }) => id)).size,
     async play(play) {
       if (play.kind === "absent") return receiver.close();
       await receiver.listen();
@@ -110,6 +112,14 @@ test("the body says what happened as data, without results, payloads and rights"
   expect(body.data).not.toHaveProperty("can");
   expect(body.data).not.toHaveProperty("result");
   expect(body.data).not.toHaveProperty("decision.payload");
+});
+
+test("a test message is signed, and says nothing of anything", async () => {
+  const receiver = await receive();
+  const channel = createWebhookChannel({ url: receiver.url, secrets: [SECRET] });
+  expect(await channel.sendTest?.(signal)).toEqual({ ok: true });
+  expect(JSON.parse(receiver.received[0]?.body ?? "")).toMatchObject({ type: "channel.test", data: {} });
+  expect(receiver.received[0]?.headers["webhook-signature"]).toMatch(/^v1,/);
 });
 
 test("a redirect is not followed", async () => {

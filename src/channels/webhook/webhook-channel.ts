@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from "../../engine/index.ts";
-import { CountersignError } from "../../protocol/index.ts";
-import type { Channel, Notice, Told } from "../channel.ts";
+import { CountersignError, type JsonObject } from "../../protocol/index.ts";
+import type { Channel, Told } from "../channel.ts";
 import { toMessage } from "./message.ts";
 import { parseRetryAfter } from "./retry-after.ts";
 import { parseWebhookSecret, signWebhook } from "./signature.ts";
@@ -34,7 +34,8 @@ export function createWebhookChannel(options: WebhookOptions): Channel {
   }
   return {
     name,
-    tell: (notice, signal) => post({ url, keys, clock, notice }, signal),
+    tell: (notice, signal) => post({ url, keys, clock }, { id: notice.id, ...toMessage(notice) }, signal),
+    sendTest: (signal) => post({ url, keys, clock }, testMessage(clock.now()), signal),
   };
 }
 
@@ -42,11 +43,19 @@ interface Posting {
   readonly url: URL;
   readonly keys: readonly Uint8Array[];
   readonly clock: Clock;
-  readonly notice: Notice;
 }
 
-async function post({ url, keys, clock, notice }: Posting, signal: AbortSignal): Promise<Told> {
-  const body = JSON.stringify(toMessage(notice));
+/** A message that says nothing of anything, for trying out a recipient. */
+function testMessage(now: number): { readonly id: string } & JsonObject {
+  return { id: `msg_test_${now}`, type: "channel.test", timestamp: new Date(now).toISOString(), data: {} };
+}
+
+async function post(
+  { url, keys, clock }: Posting,
+  { id, ...message }: { readonly id: string },
+  signal: AbortSignal,
+): Promise<Told> {
+  const body = JSON.stringify(message);
   const timestamp = Math.floor(clock.now() / 1_000);
   let response: Response;
   try {
@@ -56,9 +65,9 @@ async function post({ url, keys, clock, notice }: Posting, signal: AbortSignal):
       headers: {
         "content-type": "application/json",
         "user-agent": "countersign",
-        "webhook-id": notice.id,
+        "webhook-id": id,
         "webhook-timestamp": String(timestamp),
-        "webhook-signature": signWebhook({ id: notice.id, timestamp, body }, keys),
+        "webhook-signature": signWebhook({ id, timestamp, body }, keys),
       },
       body,
       signal,

@@ -1,5 +1,7 @@
+import { CHANNELS_FLAG } from "../channels/channel-settings.ts";
 import { type Command, LEDGER_FLAG } from "../command.ts";
 import { checkAgents } from "../doctor/check-agents.ts";
+import { checkChannels } from "../doctor/check-channels.ts";
 import { checkLedger } from "../doctor/check-ledger.ts";
 import { checkAuth, checkNode, checkPackages, checkSecret } from "../doctor/check-setting.ts";
 import type { Finding } from "../doctor/finding.ts";
@@ -18,12 +20,13 @@ export const doctor: Command = {
   usage: "[FOLDER|FILE…] [--db URL] [--host HOST] [--auth MODE]",
   about:
     "Checks Node.js, the ledger (exists, writable, schema, intact, clock), the secret, auth and address as `serve` " +
-    "would use them, and optional packages. If you name agents, it also checks their tools: which ones run without " +
+    "would use them, the channels (tokens, people) and optional packages. If you name agents, it also checks their tools: which ones run without " +
     "approval, and which ones could bypass it. It changes nothing. The exit code is 1 if a check fails.",
   words: { names: ["FOLDER"], optional: true, many: true },
   flags: {
     host: { ...SERVE_FLAGS["host"], type: "string", help: "the value that `serve` would use" },
     auth: { ...SERVE_FLAGS["auth"], type: "string", help: "the value that `serve` would use" },
+    ...CHANNELS_FLAG,
     ...LEDGER_FLAG,
   },
   examples: [
@@ -39,6 +42,7 @@ export const doctor: Command = {
       checkSecret(invocation),
       checkAuth(invocation),
       ...checkPackages(invocation),
+      ...(await checkChannels(invocation)),
       ...(words.length === 0 ? [] : await checkAgents(words, hasAuth)),
     ];
     const failed = findings.some(({ status }) => status === "fail");

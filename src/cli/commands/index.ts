@@ -4,6 +4,7 @@ import { auditHead } from "./audit/head.ts";
 import { auditLog } from "./audit/log.ts";
 import { auditVerify } from "./audit/verify.ts";
 import { cancel } from "./cancel.ts";
+import { channelsTest } from "./channels.ts";
 import { deliveries, deliveriesRetry } from "./deliveries.ts";
 import { demo } from "./demo.ts";
 import { deny } from "./deny.ts";
@@ -39,6 +40,7 @@ export const COMMANDS: readonly Command[] = [
   auditLog,
   deliveries,
   deliveriesRetry,
+  channelsTest,
   noticesList,
   noticesAcknowledge,
   tokensCreate,

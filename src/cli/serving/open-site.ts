@@ -1,5 +1,6 @@
+import { type Channel, createInbound } from "../../channels/index.ts";
 import { type Engine, NOTICE_KINDS } from "../../engine/index.ts";
-import { createApp, type Logger, Metrics, openTelemetry } from "../../http/index.ts";
+import { createApp, type Logger, Metrics, type Mount, openTelemetry } from "../../http/index.ts";
 import { type CloseOptions, serve } from "../../http/node/index.ts";
 import { createEngine, createLedger, Runner } from "../../index.ts";
 import { CountersignError } from "../../protocol/index.ts";
@@ -11,6 +12,7 @@ import {
   type LoadedAgent,
   type LoadedAgents,
 } from "../agents/load-agents.ts";
+import { createChannels } from "../channels/create-channels.ts";
 import { openA2a } from "./open-a2a.ts";
 import { openAuth } from "./open-auth.ts";
 import { openChannels } from "./open-channels.ts";
@@ -88,27 +90,29 @@ async function openOn(
   const apps = Object.fromEntries(runners);
   const { publicUrl, allowOrigins } = options;
   const auth = await openAuth(engine, options);
+  const { channels, newSecret: webhookSecret } = await createChannels(engine.ledger, options);
   const app = createApp({
     apps,
     engine,
     logger: log,
     metrics,
-    mounts: served.length === 0 ? [] : await openA2a(apps, options, log),
+    mounts: [
+      ...(served.length === 0 ? [] : await openA2a(apps, options, log)),
+      ...entriesOf(engine, channels),
+    ],
     ...(publicUrl === undefined ? {} : { publicUrl }),
     ...(allowOrigins.length === 0 ? {} : { allowOrigins }),
     ...auth.appOptions,
   });
   const server = await listen(options, app, log);
-  const channels = await openChannels(engine, {
-    webhook: options.webhook,
-    webhookSecret: options.webhookSecret,
+  const deliveries = openChannels(engine, {
+    channels,
     publicUrl: publicUrl ?? server.url,
     log,
     metrics,
   });
   const worker = engine.work({ onError: (err) => log.error({ err }, "background work failed") });
   const loginLink = await auth.loginLink?.(publicUrl ?? server.url);
-  const { newSecret: webhookSecret } = channels;
   return {
     url: server.url,
     port: server.port,
@@ -118,13 +122,18 @@ async function openOn(
     ...(webhookSecret === undefined ? {} : { webhookSecret }),
     runner: (name) => runners.get(name),
     close: async (how) => {
-      await Promise.all([worker.stop(), channels.stop(), server.close(how)]);
+      await Promise.all([worker.stop(), deliveries.stop(), server.close(how)]);
       for (const runner of runners.values()) await runner.close();
       await engine.close();
       await closeAgents(loaded.agents);
     },
     abandon: () => engine.abandon(),
   };
+}
+
+/** Where the media of the channels call back, if they do. */
+function entriesOf(engine: Engine, channels: readonly Channel[]): readonly Mount[] {
+  return channels.some(({ entries }) => entries !== undefined) ? [createInbound(engine, channels)] : [];
 }
 
 interface Hosted {

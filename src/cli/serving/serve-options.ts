@@ -1,6 +1,7 @@
 import { LOGIN_MODES, type LoginMode } from "../../engine/index.ts";
 import { assertSafeBind, isScope, type OidcOptions, SCOPES, type Scope } from "../../http/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
+import { CHANNELS_FLAG, type ChannelSettings, readChannelSettings } from "../channels/channel-settings.ts";
 import type { Flags, Invocation } from "../command.ts";
 import { parseDuration } from "../duration.ts";
 import { ledgerUrl } from "../wiring.ts";
@@ -28,6 +29,7 @@ export interface ServeOptions {
   readonly publicUrl?: string;
   /** How many proxies are in front; each adds an entry to X-Forwarded-For. */
   readonly trustProxy: number;
+  readonly channels: ChannelSettings;
   readonly webhook?: string;
   readonly webhookSecret?: string;
   readonly allowOrigins: readonly string[];
@@ -67,6 +69,7 @@ export const SERVE_FLAGS: Flags = {
     value: "URL",
     help: "send a message here when a call waits (signed with COUNTERSIGN_WEBHOOK_SECRET, or with a generated secret)",
   },
+  ...CHANNELS_FLAG,
   "allow-origin": {
     type: "string",
     value: "ORIGIN",
@@ -131,6 +134,7 @@ export function readServeOptions(invocation: Invocation, usualLedger?: string): 
     breakGlass: invocation.flags.has("break-glass"),
     ...(auth === "oidc" ? { oidc: oidcOf(invocation) } : {}),
     ...(publicUrl === undefined ? {} : { publicUrl }),
+    channels: readChannelSettings(invocation),
     ...(webhook === undefined ? {} : { webhook }),
     ...(webhookSecret ? { webhookSecret } : {}),
     trustProxy: numberOf("trust-proxy", settingOf(invocation, "trust-proxy"), MOST_PROXIES) ?? 0,

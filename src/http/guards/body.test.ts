@@ -14,7 +14,7 @@ async function send(
   { headers = JSON_TYPE, limits = LIMITS }: { headers?: Record<string, string>; limits?: typeof LIMITS } = {},
 ): Promise<{ readonly status: number; readonly answer: unknown }> {
   const app = new Hono<HttpEnv>().onError(onError(SILENT));
-  app.use(needJson);
+  app.use(needJson(() => false));
   app.use(readBody(limits));
   app.post("*", async (context) => context.json({ read: await context.req.text() }));
   const init = { method: "POST", headers, ...(body === null ? {} : { body, duplex: "half" as const }) };

@@ -11,16 +11,20 @@ export interface BodyLimits {
 
 /**
  * Reads the whole body once, before any route does. Limits its size and time, and accepts only JSON that can be stored
- * and read back. Never holds more than the limit.
+ * and read back, except for raw paths. Never holds more than the limit.
  */
-export function readBody({ maxBytes, timeoutMs }: BodyLimits): MiddlewareHandler<HttpEnv> {
+export function readBody(
+  { maxBytes, timeoutMs }: BodyLimits,
+  isRaw: (path: string) => boolean = () => false,
+): MiddlewareHandler<HttpEnv> {
   return async (context, next) => {
     const { raw } = context.req;
     if (raw.body === null) return next();
     if (Number(raw.headers.get("content-length") ?? 0) > maxBytes) throw tooLarge(maxBytes);
     const bytes = await inTime(raw.body.getReader(), { maxBytes, timeoutMs });
-    if (bytes.length > 0 && !raw.headers.has("content-type")) throw notJson(null);
-    if (bytes.length > 0) checkJson(bytes, maxBytes);
+    const needsJson = bytes.length > 0 && !isRaw(context.req.path);
+    if (needsJson && !raw.headers.has("content-type")) throw notJson(null);
+    if (needsJson) checkJson(bytes, maxBytes);
     context.req.raw = new Request(raw, { method: raw.method, body: bytes });
     return next();
   };

@@ -29,12 +29,13 @@ export function installGuards(app: OpenAPIHono<HttpEnv>, site: Site, options: Ap
       test(path.slice(base) || "/", ...more);
   const isOpenHere = (path: string): boolean =>
     isOpen(path) || mounts.some((mount) => mount.isOpen?.(path) === true);
+  const isRaw = within((path: string) => mounts.some((mount) => mount.takesRaw?.(path) === true));
   const origins = { publicUrl, allowOrigins };
   app.use(nameRequest);
   app.use(secureAnswers(publicUrl));
   app.use(checkHost({ auth, publicUrl, allowedHosts, exempt: within(isProbe) }));
   app.use(checkOrigin(origins));
-  app.use(needJson);
+  app.use(needJson(isRaw));
   const { failedLoginsPerMinute, requestsPerMinute } = limits;
   const failures = {
     addresses: newBuckets(failedLoginsPerMinute),
@@ -46,7 +47,7 @@ export function installGuards(app: OpenAPIHono<HttpEnv>, site: Site, options: Ap
   const [open, unlimited] = [within(isOpenHere), within(isUnlimited)];
   app.use(authenticate({ ...origins, auth, log: site.log, isOpen: open, isUnlimited: unlimited }));
   if (Number.isFinite(requestsPerMinute)) app.use(throttleCallers(callers, unlimited));
-  app.use(readBody({ maxBytes: limits.bodyBytes, timeoutMs: limits.bodyTimeoutMs }));
+  app.use(readBody({ maxBytes: limits.bodyBytes, timeoutMs: limits.bodyTimeoutMs }, isRaw));
 }
 
 function newBuckets(perMinute: number): TokenBuckets {

@@ -1,0 +1,102 @@
+import type { Confirmation, DecisionInput, Engine, RefusedDecision } from "../engine/index.ts";
+import { toConfirmation } from "../engine/index.ts";
+import { CountersignError, type JsonValue } from "../protocol/index.ts";
+import type { Channel } from "./channel.ts";
+import { type ChannelPerson, toChannelPrincipal } from "./people.ts";
+
+/** A request of the medium, with its exact bytes: the medium signs those. */
+export interface InboundRequest {
+  readonly method: string;
+  readonly headers: Headers;
+  readonly body: Uint8Array;
+}
+
+/** What the medium is answered. */
+export interface InboundAnswer {
+  readonly status: number;
+  readonly json?: JsonValue;
+}
+
+/**
+ * Takes a request of the medium. Nobody has checked it: it must prove where it comes from before anything is looked up.
+ * What is wrong with it is an answer, not an error.
+ */
+export type Receive = (request: InboundRequest, desk: Desk) => Promise<InboundAnswer>;
+
+/** How a decision from a channel ended. */
+export type ChannelDecision =
+  | { readonly ok: true; readonly confirmation: Confirmation }
+  | Pick<RefusedDecision, "ok" | "code" | "message" | "field">;
+
+/** All that a channel can do with the ledger for the people who answer there: what they could do themselves. */
+export interface Desk {
+  /** The confirmation as this person sees it; undefined if there is none. `can` says what they may do. */
+  read(id: string, person: ChannelPerson): Promise<Confirmation | undefined>;
+  /** Decides as this person. Resolves once committed. The version is the one that they saw. */
+  decide(
+    input: DecisionInput & { readonly version: number },
+    person: ChannelPerson,
+  ): Promise<ChannelDecision>;
+  /** Journals that somebody whom the configuration does not know tried to decide. */
+  refuse(id: string, stranger: string): Promise<void>;
+}
+
+/** The entries of channels as one server, to be mounted: `createApp({ mounts: [inbound] })`. */
+export interface Inbound {
+  readonly path: string;
+  fetch(request: Request): Promise<Response>;
+  isOpen(path: string): boolean;
+  takesRaw(path: string): boolean;
+}
+
+const PATH = "/channels";
+const ENTRY = /\/channels\/([^/]+)\/([^/]+)$/;
+
+/** Lets the media of these channels call back. Decisions are made with this engine, by the people who answer. */
+export function createInbound(engine: Engine, channels: readonly Channel[]): Inbound {
+  const entries = new Map<string, { readonly receive: Receive; readonly desk: Desk }>();
+  for (const { name, entries: own = {} } of channels) {
+    const desk = createDesk(engine, name);
+    for (const [entry, receive] of Object.entries(own))
+      entries.set(`${PATH}/${name}/${entry}`, { receive, desk });
+  }
+  const isEntry = (path: string): boolean => entries.has(path);
+  return {
+    path: PATH,
+    isOpen: isEntry,
+    takesRaw: isEntry,
+    async fetch(request) {
+      // The server may be mounted below a path of its host.
+      const [path = ""] = ENTRY.exec(new URL(request.url).pathname) ?? [];
+      const found = entries.get(path);
+      if (found === undefined) throw new CountersignError("unknown-route", "No channel has this entry.");
+      const { method, headers } = request;
+      const body = new Uint8Array(await request.arrayBuffer());
+      const { status, json } = await found.receive({ method, headers, body }, found.desk);
+      return json === undefined ? new Response(null, { status }) : Response.json(json, { status });
+    },
+  };
+}
+
+/** Every decision of a channel passes here: as a known person of kind `channel`, by the one `decide`. */
+function createDesk(engine: Engine, via: string): Desk {
+  return {
+    async read(id, person) {
+      const { confirmation, call, session } = (await engine.ledger.load({ confirmation: id })) ?? {};
+      if (confirmation === undefined || call === undefined || session === undefined) return undefined;
+      return toConfirmation({ confirmation, call, session }, toChannelPrincipal(person));
+    },
+    async decide(input, person) {
+      const by = toChannelPrincipal(person);
+      const outcome = await engine.decisions.decide(input, { by, via });
+      if (outcome.ok) return { ok: true, confirmation: toConfirmation(outcome, by) };
+      const { code, message, field } = outcome;
+      return { ok: false, code, message, ...(field === undefined ? {} : { field }) };
+    },
+    async refuse(id, stranger) {
+      const by = { ...toChannelPrincipal({ id: stranger }), scopes: [], authenticated: false };
+      const tried = { code: "not-an-approver", what: "decide" } as const;
+      await engine.decisions.noteRefusal({ confirmation: id }, tried, { by, via });
+    },
+  };
+}

@@ -1,0 +1,2 @@
+export { createSlackChannel, type SlackOptions } from "./slack-channel.ts";
+export type { SlackPerson, SlackSettings } from "./slack-options.ts";

@@ -1,0 +1,150 @@
+import { describe, expect, test } from "vitest";
+import { useResources } from "../../../test/support/resources.ts";
+import { SlackStandIn, WORKSPACE } from "../../../test/support/slack/slack-stand-in.ts";
+import { createLedger } from "../../stores/index.ts";
+import { buildNotice, type ChannelSubject, channelContract } from "../channel.contract.ts";
+import type { Channel } from "../channel.ts";
+import { isFromSlack, signSlack } from "./signature.ts";
+import { createSlackChannel, type SlackOptions } from "./slack-channel.ts";
+
+const signal = new AbortController().signal;
+const resources = useResources();
+
+async function startSlack(
+  over: Partial<SlackOptions> = { room: WORKSPACE.room },
+): Promise<{ readonly slack: SlackStandIn; readonly channel: Channel }> {
+  const slack = await new SlackStandIn().listen();
+  resources.add(() => slack.close());
+  const ledger = await createLedger("memory:");
+  resources.add(() => ledger.close());
+  const { token, signingSecret, team, app } = WORKSPACE;
+  const settings = { token, signingSecret, team, app, people: [], apiUrl: slack.url, ledger };
+  return { slack, channel: createSlackChannel({ ...settings, ...over }) };
+}
+
+async function createSubject(): Promise<ChannelSubject> {
+  const { slack, channel } = await startSlack();
+  return {
+    channel,
+    readsAnswers: true,
+    secrets: [WORKSPACE.token, WORKSPACE.signingSecret],
+    arrived: () =>
+      slack.calls
+        .filter(({ method, args }) => method.startsWith("chat.") && args["thread_ts"] === undefined)
+        .map(({ args }) => ({ id: noticeOf(args["metadata"]), text: JSON.stringify(args) })),
+    found: () => slack.in(WORKSPACE.room).length,
+    async play(play) {
+      if (play.kind === "absent") return slack.close();
+      await slack.listen();
+      slack.play = play;
+    },
+  };
+}
+
+function noticeOf(metadata: unknown): string {
+  return (metadata as { event_payload: { notice: string } }).event_payload.notice;
+}
+
+describe("Slack keeps the channel's contract", () => {
+  test.each(channelContract)("$name", async ({ run }) => {
+    await expect(run(await createSubject())).resolves.toBeUndefined();
+  });
+});
+
+test("a signature is the one in Slack's documentation", () => {
+  const body = new TextEncoder().encode(
+    "token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow&channel_id=G8PSS9T3V" +
+      "&channel_name=foobar&user_id=U2CERLKJA&user_name=roadrunner&command=%2Fwebhook-collect&text=" +
+      "&response_url=https%3A%2F%2Fhooks.slack.com%2Fcommands%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN" +
+      "&trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c",
+  );
+  const secret = "8f742231b10e8888abcd99yyyzzz85a5";
+  const signature = "v0=a2114d57b48eac39b9ad189dd8316235a7b4a8d21a10bd27519666489c69b503";
+  expect(signSlack(secret, "1531420618", body)).toBe(signature);
+  const headers = new Headers({ "x-slack-request-timestamp": "1531420618", "x-slack-signature": signature });
+  const now = 1_531_420_618_000;
+  for (const skew of [0, 300_000, -300_000])
+    expect(isFromSlack({ headers, body }, secret, now + skew)).toBe(true);
+  for (const skew of [301_000, -301_000])
+    expect(isFromSlack({ headers, body }, secret, now + skew)).toBe(false);
+  expect(isFromSlack({ headers, body: body.slice(1) }, secret, now)).toBe(false);
+  expect(isFromSlack({ headers, body }, "another secret", now)).toBe(false);
+});
+
+test("exactly the people whom the rule asks are asked, each in a conversation of their own", async () => {
+  const people = [
+    { id: "ana", slack: "U0ANA" },
+    { id: "bob", slack: "U0BOB", roles: ["manager"] },
+    { id: "meg", slack: "U0MEG", roles: ["manager"] },
+  ];
+  const { slack, channel } = await startSlack({ people });
+  const { about } = buildNotice();
+  const asks = {
+    ...about,
+    requesters: ["bob"],
+    requirements: [{ from: { roles: ["manager"], notRequester: true }, count: 1 }],
+  };
+  expect(await channel.tell(buildNotice({ about: asks }), signal)).toEqual({ ok: true });
+  expect(slack.messages.map(({ channel: place }) => place)).toEqual(["D0MEG"]);
+});
+
+test("one person who cannot be reached does not keep the others from being told, and is named", async () => {
+  const people = ["U0GONE", "U0ANA"].map((slack) => ({ id: "ana", slack }));
+  const { slack, channel } = await startSlack({ people });
+  const told = await channel.tell(buildNotice(), signal);
+  expect(told).toEqual({
+    ok: false,
+    final: true,
+    reason: "Slack answered conversations.open with user_not_found.",
+  });
+  expect(slack.messages.map(({ channel: place }) => place)).toEqual(["D0ANA"]);
+});
+
+test("a dead token is retried, and found by the check", async () => {
+  const { slack, channel } = await startSlack();
+  expect(await channel.check?.(signal)).toEqual([]);
+  slack.tokens = new Set();
+  expect(await channel.tell(buildNotice(), signal)).toEqual({
+    ok: false,
+    reason: "Slack answered chat.postMessage with invalid_auth.",
+  });
+  expect(await channel.check?.(signal)).toEqual([
+    "Slack answered auth.test with invalid_auth. The token is revoked, expired or wrong: install the app again.",
+  ]);
+});
+
+test("the check names another workspace, missing scopes and people who are not there", async () => {
+  const people = [{ id: "ana", slack: "U0GONE" }];
+  const { slack, channel } = await startSlack({ people, team: "T0002" });
+  slack.scopes = "chat:write";
+  expect(await channel.check?.(signal)).toEqual([
+    "The token is of another workspace than T0002.",
+    "The token lacks the scopes im:write, im:history: install the app again.",
+    "ana cannot be reached as U0GONE: Slack answered conversations.open with user_not_found.",
+  ]);
+});
+
+test("a test card asks for nothing", async () => {
+  const { slack, channel } = await startSlack({
+    room: WORKSPACE.room,
+    people: [{ id: "ana", slack: "U0ANA" }],
+  });
+  expect(await channel.sendTest?.(signal)).toEqual({ ok: true });
+  expect(slack.messages.map(({ channel: place }) => place)).toEqual([WORKSPACE.room, "D0ANA"]);
+  expect(JSON.stringify(slack.messages)).not.toContain("button");
+});
+
+test.each([
+  ["token", { token: "secret" }],
+  ["signingSecret", { signingSecret: "" }],
+  ["team", { team: "example" }],
+  ["app", { app: "" }],
+  ["room", { room: "#general" }],
+  ["people", { people: [{ id: "ana", slack: "ana" }] }],
+  ["people", { people: [1, 2].map(() => ({ id: "ana", slack: "U0ANA" })) }],
+  ["apiUrl", { apiUrl: "http://169.254.169.254/" }],
+])("a wrong %s is refused and not repeated", async (field, over) => {
+  const refused = startSlack(over);
+  await expect(refused).rejects.toMatchObject({ code: "invalid-option", details: { field } });
+  await expect(refused).rejects.not.toThrow(/secret-|169/);
+});

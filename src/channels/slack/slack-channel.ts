@@ -1,0 +1,49 @@
+import { type Clock, type Ledger, systemClock } from "../../engine/index.ts";
+import type { Channel } from "../channel.ts";
+import { MessageBook } from "../sent-messages.ts";
+import { createSlackApi } from "./api.ts";
+import { buttonKey } from "./button.ts";
+import { checkSlack } from "./check.ts";
+import { sendTestCards, tellSlack } from "./delivery.ts";
+import { receiveInteraction } from "./interactions.ts";
+import type { SlackParts } from "./messages.ts";
+import { checkSettings, type SlackSettings } from "./slack-options.ts";
+
+/** Options of {@link createSlackChannel}. */
+export interface SlackOptions extends SlackSettings {
+  /** Where it is noted which messages were sent: the ledger. */
+  readonly ledger: Pick<Ledger, "items" | "now">;
+  /** Distinguishes several Slack apps; it is part of their addresses. */
+  readonly name?: string;
+  readonly clock?: Clock;
+}
+
+/**
+ * Asks the people whom a rule names by a card in Slack, updates the card in place, and takes their decisions at
+ * `POST /channels/slack/interactions`. Throws `invalid-option`.
+ */
+export function createSlackChannel(options: SlackOptions): Channel {
+  const { ledger, name = "slack", clock = systemClock, ...given } = options;
+  const settings = checkSettings(given);
+  let key: Promise<Uint8Array> | undefined;
+  const parts: SlackParts = {
+    settings,
+    api: createSlackApi(settings.apiUrl, settings.token),
+    book: new MessageBook(ledger.items, name, () => ledger.now),
+    buttonKey: () => {
+      key ??= buttonKey(ledger.items).catch((error: unknown) => {
+        key = undefined;
+        throw error;
+      });
+      return key;
+    },
+  };
+  return {
+    name,
+    showsEnds: true,
+    tell: (notice, signal) => tellSlack(parts, notice, signal),
+    entries: { interactions: (request, desk) => receiveInteraction(parts, request, { desk, clock }) },
+    check: (signal) => checkSlack(parts, signal),
+    sendTest: (signal) => sendTestCards(parts, signal),
+  };
+}

@@ -1,0 +1,66 @@
+import { CountersignError } from "../../protocol/index.ts";
+import type { ChannelPerson } from "../people.ts";
+
+const API = "https://slack.com/api/";
+const USER = /^[UW][A-Z0-9]{2,20}$/;
+const ROOM = /^[CG][A-Z0-9]{2,20}$/;
+const TEAM = /^T[A-Z0-9]{2,20}$/;
+const APP = /^A[A-Z0-9]{2,20}$/;
+
+/** A person in Slack. */
+export interface SlackPerson extends ChannelPerson {
+  /** Their member id, as in `U0123ABCD`. */
+  readonly slack: string;
+}
+
+/** What identifies the Slack app, and whom it reaches. */
+export interface SlackSettings {
+  /** The bot token, `xoxb-…`. */
+  readonly token: string;
+  /** Proves that requests come from Slack. */
+  readonly signingSecret: string;
+  /** The workspace, `T…`; requests of other workspaces are refused. */
+  readonly team: string;
+  /** The app, `A…`; requests of other apps are refused. */
+  readonly app: string;
+  /** Who is who. Nobody else can decide, whatever they can see. */
+  readonly people: readonly SlackPerson[];
+  /** A conversation, `C…` or `G…`, that gets every card too. Everyone in it can read them. */
+  readonly room?: string;
+  /** Where Slack's API is; another address for GovSlack. */
+  readonly apiUrl?: string;
+}
+
+/** The settings, checked, with the API's address. Throws `invalid-option`, and repeats no secret. */
+export function checkSettings(settings: SlackSettings): SlackSettings & { readonly apiUrl: string } {
+  const { token, signingSecret, team, app, people, room } = settings;
+  if (!/^xox[a-z]-\S+$/.test(token)) throw invalid("token", "The Slack token must be a bot token, xoxb-….");
+  if (signingSecret.length < 16)
+    throw invalid("signingSecret", "The Slack signing secret is missing or too short.");
+  if (!TEAM.test(team)) throw invalid("team", "`team` must be the workspace's id, as in T0123ABCD.");
+  if (!APP.test(app)) throw invalid("app", "`app` must be the Slack app's id, as in A0123ABCD.");
+  if (room !== undefined && !ROOM.test(room))
+    throw invalid("room", "`room` must be a conversation's id, as in C0123ABCD.");
+  const ids = people.map(({ slack }) => slack);
+  const odd = people.find(({ slack, id }) => !USER.test(slack) || id === "");
+  if (odd !== undefined)
+    throw invalid("people", `${odd.id || "A person"} needs an id and a Slack member id, as in U0123ABCD.`);
+  if (new Set(ids).size < ids.length) throw invalid("people", "Two people have the same Slack member id.");
+  return { ...settings, apiUrl: checkApi(settings.apiUrl ?? API) };
+}
+
+// The token is sent there: only encrypted, or to this machine.
+function checkApi(text: string): string {
+  const url = URL.parse(text.endsWith("/") ? text : `${text}/`);
+  if (url !== null && isSafe(url) && url.username === "" && url.search === "") return url.href;
+  throw invalid("apiUrl", "The address of Slack's API must be an https URL without a user name or a query.");
+}
+
+function isSafe({ protocol, hostname }: URL): boolean {
+  const isHere = hostname === "127.0.0.1" || hostname === "localhost";
+  return protocol === "https:" || (protocol === "http:" && isHere);
+}
+
+function invalid(field: string, message: string): CountersignError {
+  return new CountersignError("invalid-option", message, { details: { field } });
+}

@@ -1,0 +1,30 @@
+import type { Channel } from "../../channels/index.ts";
+import { createSlackChannel } from "../../channels/slack/index.ts";
+import { createWebhookChannel, webhookSecrets } from "../../channels/webhook/index.ts";
+import type { Ledger } from "../../engine/index.ts";
+import type { ChannelSettings } from "./channel-settings.ts";
+
+/** Which channels there are. */
+export interface ChannelChoice {
+  readonly channels: ChannelSettings;
+  readonly webhook?: string;
+  /** Signs the webhook's messages; if not given, the ledger's own secret is used. */
+  readonly webhookSecret?: string;
+}
+
+/** The channels, and a webhook secret that is new, to be shown once. */
+export interface CreatedChannels {
+  readonly channels: readonly Channel[];
+  readonly newSecret?: string;
+}
+
+/** The configured channels, on a ledger. Throws `invalid-option`. */
+export async function createChannels(ledger: Ledger, choice: ChannelChoice): Promise<CreatedChannels> {
+  const { slack } = choice.channels;
+  const own = slack === undefined ? [] : [createSlackChannel({ ...slack, ledger })];
+  if (choice.webhook === undefined) return { channels: own };
+  const { secrets, made } = await webhookSecrets(ledger, choice.webhookSecret);
+  const webhook = createWebhookChannel({ url: choice.webhook, secrets });
+  const [newSecret] = made ? secrets : [];
+  return { channels: [webhook, ...own], ...(newSecret === undefined ? {} : { newSecret }) };
+}

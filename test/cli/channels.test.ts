@@ -1,0 +1,97 @@
+import { expect, test } from "vitest";
+import { makeFolder } from "../support/processes/command-line.ts";
+import { useResources } from "../support/resources.ts";
+import { pressPayload, SlackStandIn, signedRequest, WORKSPACE } from "../support/slack/slack-stand-in.ts";
+
+const resources = useResources();
+const ENV = {
+  COUNTERSIGN_SLACK_TOKEN: WORKSPACE.token,
+  COUNTERSIGN_SLACK_SIGNING_SECRET: WORKSPACE.signingSecret,
+};
+
+async function startSlack(): Promise<{ readonly slack: SlackStandIn; readonly file: string }> {
+  const slack = await new SlackStandIn().listen();
+  resources.add(() => slack.close());
+  const { team, app } = WORKSPACE;
+  const people = [{ id: "ana", slack: "U0ANA" }, { id: "nobody" }];
+  return { slack, file: JSON.stringify({ people, slack: { team, app, api: slack.url } }) };
+}
+
+test("channels test sends a harmless card, and says what is wrong", async () => {
+  const { slack, file } = await startSlack();
+  const folder = makeFolder();
+  folder.write("channels.json", file);
+  const args = ["channels", "test", "--channels", "channels.json"];
+  const sent = await folder.start(args, ENV).ended();
+  expect(sent).toMatchObject({ code: 0, printed: "ok  slack\n" });
+  expect(slack.messages).toMatchObject([{ channel: "D0ANA", text: "This is a test." }]);
+  slack.tokens = new Set();
+  const refused = await folder.start(args, ENV).ended();
+  expect(refused.code).toBe(1);
+  expect(refused.printed).toContain("invalid_auth");
+  expect(refused.printed).not.toContain(WORKSPACE.token);
+  const doctor = await folder.start(["doctor", "--channels", "channels.json"], ENV).ended();
+  expect(doctor.printed).toMatch(/^fail +slack .*invalid_auth/m);
+});
+
+test("a served question is approved in Slack", async () => {
+  const { slack, file } = await startSlack();
+  const folder = makeFolder();
+  folder.write("channels.json", file);
+  const id = await folder.withEngine(async (engine) => {
+    await engine.ledger.outbox.channelPlace("slack");
+    const wipe = engine.gate("wipe", { requireConfirmation: true }, async () => "wiped");
+    const asked = await wipe({ disk: 1 }, { key: "disk-1", by: { id: "ana" } });
+    return asked.status === "pending" ? asked.confirmation.id : "";
+  });
+  const options = ["--inbox-only", "--port", "0", "--channels", "channels.json", "--json"];
+  const server = folder.start(["serve", ...options], ENV);
+  resources.add(() => server.signal("SIGKILL"));
+  const [, url = ""] = /"url":"([^"]+)"/.exec(await server.until(/"url":"[^"]+"/)) ?? [];
+  while (!slack.calls.some(({ method }) => method === "chat.postMessage"))
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  const [card] = slack.messages;
+  if (card === undefined) throw new Error("There is no card.");
+  const { headers, body } = await readRequest(
+    signedRequest(pressPayload(card, { user: "U0ANA", action: "approve" })),
+  );
+  const press = async (): Promise<number> =>
+    (await fetch(`${url}/channels/slack/interactions`, { method: "POST", headers, body })).status;
+  expect(await press()).toBe(200);
+  await folder.withEngine(async (engine) => {
+    // The card may be pressed before the server knows that it arrived.
+    while ((await engine.confirmation(id)).status === "requested") await press();
+    expect((await engine.confirmation(id)).decision).toMatchObject({
+      by: { id: "ana", kind: "channel" },
+      via: "slack",
+    });
+  });
+  server.signal("SIGTERM");
+  await server.ended();
+});
+
+async function readRequest(request: Request): Promise<{ readonly headers: Headers; readonly body: string }> {
+  return { headers: request.headers, body: await request.text() };
+}
+
+test.each([
+  ["no JSON", "{", /is not JSON/],
+  ["no channel", "{}", /names no channel/],
+  ["a word that is spelled wrong", '{"slack":{},"peoples":[]}', /Unknown member "peoples"/],
+  ["a person without an id", '{"slack":{},"people":[{"slack":"U0ANA"}]}', /needs an `id`/],
+  ["no workspace", '{"slack":{"app":"A0001"}}', /`team` must be the workspace's id/],
+])("a channels file with %s is refused", (_what, text, message) => {
+  const folder = makeFolder();
+  folder.write("channels.json", text);
+  const { code, stderr } = folder.run(["channels", "test", "--channels", "channels.json"], ENV);
+  expect(code).not.toBe(0);
+  expect(stderr.replace(/\s+/g, " ")).toMatch(message);
+});
+
+test("secrets come from the environment only", async () => {
+  const { file } = await startSlack();
+  const folder = makeFolder();
+  folder.write("channels.json", file);
+  const { stderr } = folder.run(["channels", "test", "--channels", "channels.json"]);
+  expect(stderr).toContain("COUNTERSIGN_SLACK_TOKEN");
+});

@@ -1,0 +1,80 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { useResources } from "../support/resources.ts";
+import { startSlackScene } from "../support/slack/slack-scene.ts";
+import { type Json, pressPayload, signedRequest, submitPayload } from "../support/slack/slack-stand-in.ts";
+
+const resources = useResources();
+const REQUESTS = 10_000;
+const AT_ONCE = 50;
+const SEED = 17;
+
+/** Where in a payload something is put, or what is taken away. */
+interface Mutation {
+  readonly path: number;
+  readonly value: unknown;
+  readonly drop: boolean;
+}
+
+function pathsOf(value: unknown, path: readonly string[] = []): readonly (readonly string[])[] {
+  if (typeof value !== "object" || value === null) return [path];
+  return [path, ...Object.entries(value).flatMap(([name, inner]) => pathsOf(inner, [...path, name]))];
+}
+
+function mutated(payload: Json, { path, value, drop }: Mutation): Json {
+  const paths = pathsOf(payload).filter(({ length }) => length > 0);
+  const chosen = paths[path % paths.length] ?? [];
+  const copy = structuredClone(payload) as Record<string, unknown>;
+  let place: Record<string, unknown> = copy;
+  for (const name of chosen.slice(0, -1)) place = place[name] as Record<string, unknown>;
+  const last = chosen.at(-1) ?? "";
+  if (drop) delete place[last];
+  else place[last] = value;
+  return copy;
+}
+
+test(`${REQUESTS} requests with odd contents decide nothing, and none is answered with a 5xx`, async () => {
+  const scene = await startSlackScene(resources, { ledger: "memory:" });
+  const id = await scene.ask({ approvers: { users: ["bob"] } });
+  const card = await scene.card("U0BOB", id);
+  await scene.press(card, { user: "U0BOB", action: "reject" });
+  const [view = {}] = scene.slack.views;
+  // By people whom the rule does not ask, so that an unharmed request decides nothing either.
+  const bases = [
+    pressPayload(card, { user: "U0ANA", action: "approve" }),
+    pressPayload(card, { user: "U0NOBODY", action: "reject" }),
+    submitPayload(view, "U0ANA", { reason: "x" }),
+  ];
+  // Slack is away, so that no answer waits for it.
+  await scene.slack.close();
+  const odd = fc.oneof(
+    fc.jsonValue(),
+    fc.string({ unit: "binary" }),
+    fc.constantFrom("__proto__", "U0ANA", "approve"),
+  );
+  const mutation = fc.record({ path: fc.nat(), value: odd, drop: fc.boolean() });
+  const request = fc.oneof(
+    {
+      weight: 8,
+      arbitrary: fc.tuple(fc.constantFrom(...bases), fc.array(mutation, { minLength: 1, maxLength: 3 })),
+    },
+    { weight: 1, arbitrary: fc.string({ unit: "binary" }) },
+    {
+      weight: 1,
+      arbitrary: fc.jsonValue().map((value) => `payload=${encodeURIComponent(JSON.stringify(value))}`),
+    },
+  );
+  const requests = fc.sample(request, { numRuns: REQUESTS, seed: SEED });
+  const statuses = new Set<number>();
+  for (let from = 0; from < requests.length; from += AT_ONCE) {
+    const sending = requests.slice(from, from + AT_ONCE).map(async (each) => {
+      const body = typeof each === "string" ? each : each[1].reduce(mutated, each[0]);
+      const { status } = await scene.app.fetch(signedRequest(body));
+      statuses.add(status);
+    });
+    await Promise.all(sending);
+  }
+  expect([...statuses].toSorted((a, b) => a - b)).toEqual([200, 400]);
+  const { status, decision } = await scene.engine.confirmation(id);
+  expect([status, decision]).toEqual(["requested", undefined]);
+}, 120_000);
