@@ -1,5 +1,5 @@
-import { isMap, type Node } from "yaml";
 import type { McpServer } from "../mcp/index.ts";
+import { isMap, type Node, type YamlSource } from "../yaml/index.ts";
 import { readAsking } from "./asking.ts";
 import {
   type AgentDescription,
@@ -9,7 +9,6 @@ import {
   type ServerUse,
 } from "./kagent.ts";
 import { connectionIn } from "./remote-agents.ts";
-import type { ManifestSource } from "./source.ts";
 
 const CONFIG = [
   "name",
@@ -28,7 +27,7 @@ const PARAMS = ["url", "headers", "timeout", "sse_read_timeout", "terminate_on_c
 
 /** Reads the JSON configuration that kagent's controller passes to its runtime. */
 export function readAgentConfig(
-  source: ManifestSource,
+  source: YamlSource,
   node: Node,
   fileName: string,
 ): AgentDescription | undefined {
@@ -60,7 +59,7 @@ export function readAgentConfig(
   };
 }
 
-function readRemoteAgents(source: ManifestSource, node: Node | undefined): readonly AgentUse[] {
+function readRemoteAgents(source: YamlSource, node: Node | undefined): readonly AgentUse[] {
   if (node === undefined) return [];
   return source.list(node, "remote_agents", (entry) => {
     const what = "an entry of remote_agents";
@@ -72,7 +71,7 @@ function readRemoteAgents(source: ManifestSource, node: Node | undefined): reado
   });
 }
 
-function modelOf(source: ManifestSource, node: Node | undefined): string | undefined {
+function modelOf(source: YamlSource, node: Node | undefined): string | undefined {
   if (node === undefined) return undefined;
   if (!isMap(node)) return source.text(node, "model");
   const known = ["type", "model", "base_url", "headers", "api_key_passthrough"];
@@ -82,7 +81,7 @@ function modelOf(source: ManifestSource, node: Node | undefined): string | undef
 }
 
 function readServer(
-  source: ManifestSource,
+  source: YamlSource,
   entry: Node,
   { list, transport }: { readonly list: string; readonly transport: "http" | "sse" },
 ): ServerUse | undefined {
@@ -102,7 +101,7 @@ function readServer(
 type Remote = Extract<McpServer, { url: string }>;
 
 function readParams(
-  source: ManifestSource,
+  source: YamlSource,
   node: Node | undefined,
   transport: "http" | "sse",
 ): Remote | undefined {

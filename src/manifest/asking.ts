@@ -1,6 +1,5 @@
-import { isMap, isScalar, type Node } from "yaml";
 import type { Approvers } from "../engine/index.ts";
-import type { ManifestSource } from "./source.ts";
+import { isMap, isScalar, type Node, type YamlSource } from "../yaml/index.ts";
 
 /** Who may decide the confirmations of `requireApproval`, and how long they stay open. */
 export interface Asking {
@@ -8,27 +7,19 @@ export interface Asking {
   readonly expiresInMs?: number;
 }
 
-const UNITS_MS: { readonly [unit: string]: number } = {
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-  w: 604_800_000,
-};
-
 /** Reads `countersign: { approvers, expiresIn }`. */
-export function readAsking(source: ManifestSource, node: Node | undefined, what: string): Asking {
+export function readAsking(source: YamlSource, node: Node | undefined, what: string): Asking {
   const members = node && source.map(node, what, ["approvers", "expiresIn"]);
   if (members === undefined) return {};
   const approvers = readApprovers(source, members.get("approvers"), `${what}.approvers`);
-  const expiresInMs = readDuration(source, members.get("expiresIn"), `${what}.expiresIn`);
+  const expiresInMs = members.duration("expiresIn");
   return {
     ...(approvers === undefined ? {} : { approvers }),
     ...(expiresInMs === undefined ? {} : { expiresInMs }),
   };
 }
 
-function readApprovers(source: ManifestSource, node: Node | undefined, what: string): Approvers | undefined {
+function readApprovers(source: YamlSource, node: Node | undefined, what: string): Approvers | undefined {
   if (node === undefined) return undefined;
   if (isScalar(node) && node.value === "requester") return "requester";
   if (!isMap(node))
@@ -36,7 +27,7 @@ function readApprovers(source: ManifestSource, node: Node | undefined, what: str
   return readAdmitted(source, node, what);
 }
 
-function readAdmitted(source: ManifestSource, node: Node, what: string): Approvers | undefined {
+function readAdmitted(source: YamlSource, node: Node, what: string): Approvers | undefined {
   const members = source.map(node, what, ["roles", "users", "notRequester"]);
   const { length: known } = source.problems;
   const roles = members?.texts("roles") ?? [];
@@ -51,13 +42,4 @@ function readAdmitted(source: ManifestSource, node: Node, what: string): Approve
     ...(users.length === 0 ? {} : { users }),
     ...(notRequester ? { notRequester } : {}),
   };
-}
-
-function readDuration(source: ManifestSource, node: Node | undefined, what: string): number | undefined {
-  const text = node && source.text(node, what);
-  if (node === undefined || text === undefined) return undefined;
-  const [, count, unit = ""] = /^([1-9]\d{0,5})([smhdw])$/.exec(text) ?? [];
-  const unitMs = UNITS_MS[unit];
-  if (count !== undefined && unitMs !== undefined) return Number(count) * unitMs;
-  return source.problem(node, `${what} is "${text}"; use a number and a unit, for example 90s, 12h or 30d`);
 }

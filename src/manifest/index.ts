@@ -1,10 +1,9 @@
+export { problemText, type YamlProblem as ManifestProblem } from "../yaml/index.ts";
 export {
   checkManifest,
   loadManifest,
   type ManifestAgent,
   type ManifestOptions,
   type ManifestReport,
-  problemText,
 } from "./load.ts";
 export type { RemoteAgentDescription } from "./remote-agents.ts";
-export type { ManifestProblem } from "./source.ts";

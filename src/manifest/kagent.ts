@@ -1,9 +1,8 @@
-import type { Node } from "yaml";
 import { type McpServer, whyNotPassed } from "../mcp/index.ts";
+import type { Members, Node, YamlSource } from "../yaml/index.ts";
 import { type Asking, readAsking } from "./asking.ts";
 import { readConnection } from "./mcp-servers.ts";
 import { type AgentConnection, readAgentConnection } from "./remote-agents.ts";
-import type { ManifestSource, Members } from "./source.ts";
 
 /** An agent as a manifest describes it, before anything is looked up. */
 export interface AgentDescription {
@@ -17,7 +16,7 @@ export interface AgentDescription {
   readonly subAgents: readonly AgentUse[];
   /** Who may decide the confirmations of all its servers, and how long. */
   readonly asking: Asking;
-  readonly source: ManifestSource;
+  readonly source: YamlSource;
   readonly node: Node;
 }
 
@@ -68,7 +67,7 @@ const METADATA = [
 const NAME = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/;
 
 /** Reads one resource of a file into what the file describes. */
-export function readResource(source: ManifestSource, node: Node, into: Descriptions): void {
+export function readResource(source: YamlSource, node: Node, into: Descriptions): void {
   const resource = source.map(node, "the resource", RESOURCE);
   if (resource === undefined) return;
   const version = resource.needText("apiVersion");
@@ -87,7 +86,7 @@ export function readResource(source: ManifestSource, node: Node, into: Descripti
   }
 }
 
-function readName(source: ManifestSource, node: Node | undefined): string | undefined {
+function readName(source: YamlSource, node: Node | undefined): string | undefined {
   const metadata = node && source.map(node, "metadata", METADATA);
   const name = metadata?.needText("name");
   if (metadata === undefined || name === undefined || NAME.test(name)) return name;
@@ -104,7 +103,7 @@ interface Resource {
 }
 
 const KINDS: {
-  readonly [kind: string]: (source: ManifestSource, resource: Resource, into: Descriptions) => void;
+  readonly [kind: string]: (source: YamlSource, resource: Resource, into: Descriptions) => void;
 } = {
   Agent: (source, resource, { agents }) => {
     const agent = readAgent(source, resource);
@@ -145,7 +144,7 @@ const FOR_THE_CLUSTER = [
 const SPEC = ["type", "description", "declarative", "countersign", "skills"] as const;
 const DECLARATIVE = ["systemMessage", "model", "modelConfig", "tools", ...FOR_THE_CLUSTER] as const;
 
-function readAgent(source: ManifestSource, { name, spec, node }: Resource): AgentDescription | undefined {
+function readAgent(source: YamlSource, { name, spec, node }: Resource): AgentDescription | undefined {
   const members = source.map(spec, "spec", SPEC);
   if (members === undefined) return undefined;
   const type = members.text("type") ?? "Declarative";
@@ -176,7 +175,7 @@ function readAgent(source: ManifestSource, { name, spec, node }: Resource): Agen
 
 type Tools = Pick<AgentDescription, "mcpServers" | "subAgents">;
 
-function readTools(source: ManifestSource, node: Node | undefined): Tools {
+function readTools(source: YamlSource, node: Node | undefined): Tools {
   const mcpServers: ServerUse[] = [];
   const subAgents: AgentUse[] = [];
   const readTool = (entry: Node): void => {
@@ -195,7 +194,7 @@ function readTools(source: ManifestSource, node: Node | undefined): Tools {
   return { mcpServers, subAgents };
 }
 
-function readAgentUse(source: ManifestSource, node: Node | undefined): readonly AgentUse[] {
+function readAgentUse(source: YamlSource, node: Node | undefined): readonly AgentUse[] {
   const known = ["name", "namespace", "kind", "apiGroup", "countersign"];
   const members = node && source.map(node, "agent", known);
   const name = members?.needText("name");
@@ -216,7 +215,7 @@ const SERVER_USE = [
   "countersign",
 ] as const;
 
-function readServerUse(source: ManifestSource, node: Node | undefined): readonly ServerUse[] {
+function readServerUse(source: YamlSource, node: Node | undefined): readonly ServerUse[] {
   const members = node && source.map(node, "mcpServer", SERVER_USE);
   const name = members?.needText("name");
   if (node === undefined || members === undefined || name === undefined) return [];
@@ -231,7 +230,7 @@ function readServerUse(source: ManifestSource, node: Node | undefined): readonly
 
 /** Names of headers that may be passed on; one that may not is a problem. */
 export function readAllowedHeaders(
-  source: ManifestSource,
+  source: YamlSource,
   members: Members,
   name: "allowedHeaders" | "allowed_headers",
 ): readonly string[] | undefined {
@@ -244,7 +243,7 @@ export function readAllowedHeaders(
 
 /** The same rule and message as kagent's own validation. */
 export function checkSubset(
-  source: ManifestSource,
+  source: YamlSource,
   members: Members,
   given: Pick<ServerUse, "toolNames" | "requireApproval">,
 ): void {

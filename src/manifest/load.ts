@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
-import { isMap, type Node } from "yaml";
 import { CountersignError } from "../protocol/index.ts";
 import type { Agent, AnyAgent, Model } from "../runtime/index.ts";
+import { isMap, type Node, problemsError, type YamlProblem, YamlSource } from "../yaml/index.ts";
 import { readAgentConfig } from "./agent-config.ts";
 import { buildAgents } from "./build-agents.ts";
 import { type AgentDescription, type Descriptions, readResource } from "./kagent.ts";
@@ -13,7 +13,6 @@ import {
   type RemoteAgentDescription,
   readAgentsFile,
 } from "./remote-agents.ts";
-import { type ManifestProblem, ManifestSource } from "./source.ts";
 
 /** An agent made from a manifest, with the manifest's name. */
 export interface ManifestAgent {
@@ -36,8 +35,8 @@ export interface ManifestReport {
   readonly agents: readonly string[];
   /** The remote agents that its agents use. */
   readonly remoteAgents: readonly string[];
-  readonly problems: readonly ManifestProblem[];
-  readonly warnings: readonly ManifestProblem[];
+  readonly problems: readonly YamlProblem[];
+  readonly warnings: readonly YamlProblem[];
 }
 
 // Files beside a manifest that may define its MCP servers.
@@ -55,7 +54,7 @@ const AGENT_FILES = ["remote-agents.yaml", "remote-agents.yml", "remote-agents.j
 /** Creates the agents of a manifest. Throws `invalid-option` with file, line and column of each problem. */
 export function loadManifest(file: string, options: ManifestOptions = {}): readonly ManifestAgent[] {
   const read = readManifest(file);
-  if (read.problems.length > 0) throw manifestError(read.problems);
+  if (read.problems.length > 0) throw problemsError(read.problems);
   return buildAgents(read, options);
 }
 
@@ -73,29 +72,16 @@ export function checkManifest(file: string): ManifestReport {
   };
 }
 
-/** All problems, one line each. */
-export function manifestError(problems: readonly ManifestProblem[]): CountersignError {
-  const lines = problems.map(problemText);
-  return new CountersignError("invalid-option", lines.join("\n"), {
-    details: { problems: problems.map((problem) => ({ ...problem })) },
-  });
-}
-
-/** A problem as one line: file:line:column: message. */
-export function problemText({ file, line, column, message }: ManifestProblem): string {
-  return `${file}:${line}:${column}: ${message}`;
-}
-
 /** A manifest as it was read, with the servers that its agents use. */
 export interface ReadManifest extends Descriptions {
   /** Agents elsewhere, by the names that they are used by. */
   readonly remoteAgents: ReadonlyMap<string, AgentConnection>;
-  readonly problems: readonly ManifestProblem[];
-  readonly warnings: readonly ManifestProblem[];
+  readonly problems: readonly YamlProblem[];
+  readonly warnings: readonly YamlProblem[];
 }
 
 function readManifest(file: string): ReadManifest {
-  const source = new ManifestSource(file, textOf(file));
+  const source = new YamlSource(file, textOf(file));
   const found: Descriptions = { agents: [], servers: new Map(), models: new Map() };
   for (const node of source.documents) readDocument(source, node, found);
   const beside = readBeside(file, SERVER_FILES, readServersFile);
@@ -111,7 +97,7 @@ function readManifest(file: string): ReadManifest {
   return { ...manifest, problems, warnings: source.warnings };
 }
 
-function readDocument(source: ManifestSource, node: Node, found: Descriptions): void {
+function readDocument(source: YamlSource, node: Node, found: Descriptions): void {
   if (!isMap(node) || node.has("apiVersion") || node.has("kind")) return readResource(source, node, found);
   const { file } = source;
   const agent = readAgentConfig(source, node, basename(file, extname(file)));
@@ -120,18 +106,18 @@ function readDocument(source: ManifestSource, node: Node, found: Descriptions): 
 
 interface Beside<T> {
   readonly found: ReadonlyMap<string, T>;
-  readonly problems: readonly ManifestProblem[];
+  readonly problems: readonly YamlProblem[];
 }
 
 /** The content of the first of these files in the manifest's folder. */
 function readBeside<T>(
   file: string,
   names: readonly string[],
-  read: (source: ManifestSource) => ReadonlyMap<string, T>,
+  read: (source: YamlSource) => ReadonlyMap<string, T>,
 ): Beside<T> {
   const path = names.map((name) => join(dirname(file), name)).find((candidate) => existsSync(candidate));
   if (path === undefined) return { found: new Map(), problems: [] };
-  const source = new ManifestSource(path, textOf(path));
+  const source = new YamlSource(path, textOf(path));
   return { found: read(source), problems: source.problems };
 }
 

@@ -1,12 +1,11 @@
 import { dirname, resolve } from "node:path";
-import type { Node } from "yaml";
 import type { McpServer } from "../mcp/index.ts";
-import type { ManifestSource, Members } from "./source.ts";
+import type { Members, Node, YamlSource } from "../yaml/index.ts";
 
 const CONNECTION = ["command", "args", "env", "cwd", "url", "transport", "headers", "type"] as const;
 
 /** A connection in a manifest or in an `mcpServers` file: a command, or a URL. */
-export function readConnection(source: ManifestSource, node: Node, what: string): McpServer | undefined {
+export function readConnection(source: YamlSource, node: Node, what: string): McpServer | undefined {
   const members = source.map(node, what, CONNECTION);
   if (members === undefined) return undefined;
   const command = members.text("command");
@@ -30,7 +29,7 @@ function commandOf(command: string, members: Members, folder: string): McpServer
   };
 }
 
-function urlOf(source: ManifestSource, url: string, members: Members): McpServer | undefined {
+function urlOf(source: YamlSource, url: string, members: Members): McpServer | undefined {
   const headers = members.textMap("headers");
   const given = members.text("transport") ?? members.text("type");
   const transport = given === undefined ? undefined : TRANSPORTS[given.toLowerCase()];
@@ -52,7 +51,7 @@ const TRANSPORTS: { readonly [name: string]: "http" | "sse" } = {
 };
 
 /** The servers in a file of desktop clients: `mcpServers: { name: connection }`. */
-export function readServersFile(source: ManifestSource): ReadonlyMap<string, McpServer> {
+export function readServersFile(source: YamlSource): ReadonlyMap<string, McpServer> {
   const servers = new Map<string, McpServer>();
   for (const document of source.documents) {
     const root = source.map(document, "the file", ["mcpServers"]);
@@ -66,7 +65,7 @@ export function readServersFile(source: ManifestSource): ReadonlyMap<string, Mcp
   return servers;
 }
 
-function entriesOf(source: ManifestSource, node: Node): readonly (readonly [string, Node])[] {
+function entriesOf(source: YamlSource, node: Node): readonly (readonly [string, Node])[] {
   const entries: (readonly [string, Node])[] = [];
   const items = "items" in node ? (node.items as readonly { key?: unknown; value?: unknown }[]) : [];
   if (items.length === 0) source.problem(node, "mcpServers must be a map of names to connections");

@@ -1,6 +1,5 @@
-import { isMap, type Node } from "yaml";
 import type { Approvers } from "../engine/index.ts";
-import type { ManifestSource, Members } from "./source.ts";
+import { isMap, type Members, type Node, type YamlSource } from "../yaml/index.ts";
 
 /** The connection of a remote agent. */
 export interface AgentConnection {
@@ -24,7 +23,7 @@ const CONNECTION = ["url", "headers", "description"] as const;
 
 /** A connection as it stands in a manifest or in the file beside it: the agent's address, or that of its card. */
 export function readAgentConnection(
-  source: ManifestSource,
+  source: YamlSource,
   node: Node,
   what: string,
 ): AgentConnection | undefined {
@@ -34,7 +33,7 @@ export function readAgentConnection(
 
 /** The same, of a map that says more. */
 export function connectionIn(
-  source: ManifestSource,
+  source: YamlSource,
   members: Members,
   what: string,
 ): AgentConnection | undefined {
@@ -56,7 +55,7 @@ function cardAt(url: string): URL {
 }
 
 /** The agents of a file that names them: `agents: { name: connection }`. */
-export function readAgentsFile(source: ManifestSource): ReadonlyMap<string, AgentConnection> {
+export function readAgentsFile(source: YamlSource): ReadonlyMap<string, AgentConnection> {
   const agents = new Map<string, AgentConnection>();
   for (const document of source.documents) {
     const node = source.map(document, "the file", ["agents"])?.need("agents");

@@ -35,8 +35,10 @@ export const LAYERS: { readonly [name: string]: Layer } = {
   adapters: { imports: ["protocol", "engine"], node: "any" },
   http: { imports: ["protocol", "engine", "runtime"], node: "any" },
   client: { imports: [], types: ["protocol", "engine"], node: {} },
+  yaml: { imports: ["protocol"], node: {} },
+  policy: { imports: ["protocol", "yaml"], types: ["engine"], node: { "node:crypto": "the digest of a policy" } },
   manifest: {
-    imports: ["protocol", "engine", "runtime", "models", "mcp"],
+    imports: ["protocol", "engine", "runtime", "models", "mcp", "yaml"],
     node: "any",
     computedImports: true,
   },
@@ -52,6 +54,7 @@ export const LAYERS: { readonly [name: string]: Layer } = {
       "channels",
       "http",
       "manifest",
+      "policy",
       "src/index.ts",
     ],
     node: "any",
@@ -117,6 +120,7 @@ export const PACKAGES: { readonly [name: string]: string } = {
   "@cfworker/json-schema": "engine",
   "@google/genai": "models/gemini",
   "@hono/zod-openapi": "http",
+  "@marcbachmann/cel-js": "policy",
   "@modelcontextprotocol/client": "mcp",
   "@opentelemetry/api": "http",
   hono: "http",
@@ -124,8 +128,9 @@ export const PACKAGES: { readonly [name: string]: string } = {
   oauth4webapi: "http",
   pg: "stores/postgres",
   pino: "cli",
+  re2js: "policy",
   "string-width": "cli",
-  yaml: "manifest",
+  yaml: "yaml",
   zod: "http",
 };
 

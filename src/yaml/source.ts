@@ -1,25 +1,24 @@
-import { isMap, isScalar, isSeq, LineCounter, type Node, parseAllDocuments } from "yaml";
+import { isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseAllDocuments } from "yaml";
+import type { JsonValue } from "../protocol/index.ts";
+import type { YamlProblem } from "./problem.ts";
+import { placeInText } from "./text-place.ts";
 
-/** A problem in a manifest: where it is, and how to fix it. */
-export interface ManifestProblem {
+/** A file in YAML, and its problems so far. JSON is parsed as YAML. */
+export class YamlSource {
   readonly file: string;
-  /** Both count from one. */
-  readonly line: number;
-  readonly column: number;
-  readonly message: string;
-}
-
-/** A manifest's text, and its problems so far. JSON is parsed as YAML. */
-export class ManifestSource {
-  readonly file: string;
-  readonly problems: ManifestProblem[] = [];
+  readonly problems: YamlProblem[] = [];
   /** Fields that are known but have no effect here. */
-  readonly warnings: ManifestProblem[] = [];
+  readonly warnings: YamlProblem[] = [];
   readonly documents: readonly Node[];
   readonly #lines = new LineCounter();
+  readonly #text: string;
+  readonly #refuseNulls: boolean;
 
-  constructor(file: string, text: string) {
+  /** With `refuseNulls`, a member without a value is a problem. By default it counts as left out. */
+  constructor(file: string, text: string, { refuseNulls = false }: { readonly refuseNulls?: boolean } = {}) {
     this.file = file;
+    this.#text = text;
+    this.#refuseNulls = refuseNulls;
     const parsed = parseAllDocuments(text, { lineCounter: this.#lines, prettyErrors: false });
     const documents = Array.isArray(parsed) ? parsed : [];
     for (const { errors } of documents) {
@@ -36,6 +35,16 @@ export class ManifestSource {
     this.#add(this.problems, node.range?.[0] ?? 0, message);
   }
 
+  /** A problem at a node, which is not added. */
+  at(node: Node, message: string): YamlProblem {
+    return this.#problem(node.range?.[0] ?? 0, message);
+  }
+
+  /** Adds a problem in the text of a node, this many characters after its beginning. */
+  problemIn(node: Node, offset: number, message: string): undefined {
+    this.#add(this.problems, placeInText(this.#text, node, offset), message);
+  }
+
   warning(node: Node, message: string): void {
     this.#add(this.warnings, node.range?.[0] ?? 0, message);
   }
@@ -46,7 +55,10 @@ export class ManifestSource {
     const members = new Map<string, Node>();
     for (const { key, value } of node.items) {
       const name = (isScalar(key) ? scalarText(key.value) : undefined) ?? "";
-      if (isScalar(value) && value.value === null) continue;
+      if (value === null || (isScalar(value) && value.value === null)) {
+        if (this.#refuseNulls) this.problem(key as Node, `${what}.${name} has no value`);
+        continue;
+      }
       if (known.includes(name)) members.set(name, value as Node);
       else this.problem(key as Node, unknownMember(what, name, known));
     }
@@ -58,6 +70,50 @@ export class ManifestSource {
     return this.problem(node, `${what} must be a string`);
   }
 
+  /** A number that is whole and at least 1. */
+  count(node: Node, what: string): number | undefined {
+    const value = isScalar(node) ? node.value : undefined;
+    if (typeof value === "number" && Number.isSafeInteger(value) && value >= 1) return value;
+    return this.problem(node, `${what} must be a whole number, 1 or more`);
+  }
+
+  /** The members of a map whose names are free. */
+  entries(node: Node, what: string): readonly (readonly [string, Node])[] {
+    if (!isMap(node)) {
+      this.problem(node, `${what} must be a map`);
+      return [];
+    }
+    return node.items.flatMap(({ key, value }) => {
+      if (isScalar(key) && typeof key.value === "string" && key.value !== "" && isNode(value))
+        return [[key.value, value] as const];
+      this.problem(isNode(key) ? key : node, `${what} must have texts as names, each with a value`);
+      return [];
+    });
+  }
+
+  /** A node as JSON. Aliases, and names or numbers that JSON does not have, are problems. */
+  json(node: Node, what: string): JsonValue | undefined {
+    if (isSeq(node)) return node.items.map((item) => this.json(item as Node, what) ?? null);
+    if (isMap(node))
+      return Object.fromEntries(
+        this.entries(node, what).map(([name, value]) => [name, this.json(value, `${what}.${name}`) ?? null]),
+      );
+    const value: unknown = isScalar(node) ? node.value : undefined;
+    if (value === null || typeof value === "string" || typeof value === "boolean") return value;
+    if (typeof value === "number" && Number.isFinite(value)) return value;
+    return this.problem(node, `${what} is not JSON; aliases and special numbers are not allowed`);
+  }
+
+  /** A time such as `90s`, `12h` or `30d`, in milliseconds. */
+  duration(node: Node, what: string): number | undefined {
+    const text = this.text(node, what);
+    if (text === undefined) return undefined;
+    const [, count, unit = ""] = /^([1-9]\d{0,5})([smhdw])$/.exec(text) ?? [];
+    const unitMs = UNITS_MS[unit];
+    if (count !== undefined && unitMs !== undefined) return Number(count) * unitMs;
+    return this.problem(node, `${what} is "${text}"; use a number and a unit, for example 90s, 12h or 30d`);
+  }
+
   /** A list with its entries parsed; invalid entries are left out and reported. */
   list<T>(node: Node, what: string, read: (entry: Node) => T | undefined): readonly T[] {
     if (!isSeq(node)) {
@@ -67,21 +123,33 @@ export class ManifestSource {
     return node.items.flatMap((entry) => read(entry as Node) ?? []);
   }
 
-  #add(list: ManifestProblem[], offset: number, message: string): void {
+  #add(list: YamlProblem[], offset: number, message: string): void {
+    list.push(this.#problem(offset, message));
+  }
+
+  #problem(offset: number, message: string): YamlProblem {
     const { line, col } = this.#lines.linePos(offset);
-    list.push({ file: this.file, line: Math.max(line, 1), column: Math.max(col, 1), message });
+    return { file: this.file, line: Math.max(line, 1), column: Math.max(col, 1), message };
   }
 }
 
-/** The members of one map of a manifest. */
+const UNITS_MS: { readonly [unit: string]: number } = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+};
+
+/** The members of one map of a file. */
 export class Members {
   readonly node: Node;
-  readonly #source: ManifestSource;
+  readonly #source: YamlSource;
   readonly #what: string;
   readonly #members: ReadonlyMap<string, Node>;
 
   constructor(
-    source: ManifestSource,
+    source: YamlSource,
     node: Node,
     { what, members }: { readonly what: string; readonly members: ReadonlyMap<string, Node> },
   ) {
@@ -114,6 +182,16 @@ export class Members {
     const node = this.get(name);
     const what = `${this.#what}.${name}`;
     return node && this.#source.list(node, what, (entry) => this.#source.text(entry, `an entry of ${what}`));
+  }
+
+  duration(name: string): number | undefined {
+    const node = this.get(name);
+    return node && this.#source.duration(node, `${this.#what}.${name}`);
+  }
+
+  count(name: string): number | undefined {
+    const node = this.get(name);
+    return node && this.#source.count(node, `${this.#what}.${name}`);
   }
 
   flag(name: string): boolean | undefined {

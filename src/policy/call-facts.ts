@@ -1,0 +1,64 @@
+import type { PolicyCall } from "../engine/index.ts";
+import type { JsonObject, JsonValue } from "../protocol/index.ts";
+import type { LocalTime, TimeZone } from "./local-time.ts";
+
+/** A call as conditions see it. */
+export interface CallFacts {
+  readonly args: JsonObject;
+  readonly state: JsonObject;
+  readonly agent: string;
+  readonly app: string;
+  readonly tool: { readonly name: string; readonly server: string; readonly annotations: JsonObject };
+  readonly user: { readonly id: string; readonly roles: readonly string[]; readonly authenticated: boolean };
+  readonly time: LocalTime;
+}
+
+export function factsOf(call: PolicyCall, zone: TimeZone): CallFacts {
+  let time: LocalTime | undefined;
+  return {
+    args: call.args,
+    state: call.state,
+    agent: call.agent,
+    app: call.app,
+    tool: { name: call.tool, server: call.source ?? "", annotations: call.annotations ?? {} },
+    user: { id: call.user, roles: call.roles, authenticated: call.authenticated },
+    get time() {
+      time ??= zone.at(call.at);
+      return time;
+    },
+  };
+}
+
+const LONGEST_FACT = 500;
+
+/** What conditions have read, for the record: without secrets, and the beginning of what is long. */
+export function readFacts(
+  call: PolicyCall,
+  facts: CallFacts,
+  paths: Iterable<readonly string[]>,
+): JsonObject {
+  const seen: Record<string, JsonValue> = {};
+  for (const path of paths) {
+    const [variable = "", ...members] = path;
+    const from: unknown = variable === "args" ? call.shown : facts[variable as keyof CallFacts];
+    const value = valueAt(from, members);
+    if (value !== undefined) seen[path.join(".")] = short(value);
+  }
+  return seen;
+}
+
+/** The value under these members, if there is one. */
+export function valueAt(from: unknown, members: readonly string[]): unknown {
+  let value = from;
+  for (const name of members) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
+    value = (value as { readonly [name: string]: unknown })[name];
+  }
+  return value;
+}
+
+function short(value: unknown): JsonValue {
+  const text = JSON.stringify(value, (_, part: unknown) => (typeof part === "bigint" ? Number(part) : part));
+  if (text.length <= LONGEST_FACT) return JSON.parse(text) as JsonValue;
+  return `${text.slice(0, LONGEST_FACT).toWellFormed()}…`;
+}

@@ -1,0 +1,105 @@
+import { isScalar, type Members, type Node, type YamlSource } from "../yaml/index.ts";
+import { readNamed } from "./groups.ts";
+import { flawOfHint } from "./hint.ts";
+import type { NamedPeople, RuleAsking } from "./policy-rule.ts";
+import type { RuleScope } from "./read-rule.ts";
+
+type AskingScope = RuleScope & { readonly what: string; readonly outcome: string | undefined };
+
+const ASKING_MEMBERS = [
+  "hint",
+  "require",
+  "notRequester",
+  "denials",
+  "expires",
+  "remind",
+  "escalate",
+  "amendable",
+] as const;
+
+/** Reads how a rule of `confirm` asks. Other rules ask nobody, so there these members are problems. */
+export function readAsking(source: YamlSource, members: Members, scope: AskingScope): RuleAsking {
+  const { what, outcome } = scope;
+  if (outcome !== undefined && outcome !== "confirm") {
+    for (const name of ASKING_MEMBERS) {
+      const node = members.get(name);
+      if (node !== undefined) source.problem(node, `${what}: ${name} is only for rules with then: confirm`);
+    }
+    return { require: [] };
+  }
+  const require = readRequire(source, members.get("require"), scope);
+  const escalate = readEscalate(source, members.get("escalate"), scope);
+  const remind = readTimes(source, members.get("remind"), `${what}: remind`);
+  return {
+    require,
+    ...defined("notRequester", members.flag("notRequester")),
+    ...defined("denials", members.count("denials")),
+    ...defined("expiresInMs", members.duration("expires")),
+    ...defined("remindAfterMs", remind),
+    ...defined("escalate", escalate),
+    ...defined("amendable", members.texts("amendable")),
+    ...defined("hint", readHint(source, members.get("hint"), `${what}: hint`)),
+  };
+}
+
+function defined<Name extends string, Value>(
+  name: Name,
+  value: Value | undefined,
+): { readonly [name in Name]?: Value } {
+  return (value === undefined ? {} : { [name]: value }) as { readonly [name in Name]?: Value };
+}
+
+function readHint(source: YamlSource, node: Node | undefined, what: string): string | undefined {
+  const hint = node && source.text(node, what);
+  if (node === undefined || hint === undefined) return undefined;
+  const flaw = flawOfHint(hint);
+  return flaw === undefined ? hint : source.problemIn(node, flaw.offset, `${what}: ${flaw.message}`);
+}
+
+function readRequire(source: YamlSource, node: Node | undefined, scope: AskingScope): RuleAsking["require"] {
+  if (node === undefined) return [];
+  const what = `${scope.what}: require`;
+  return source.list(node, what, (entry) => {
+    const members = source.map(entry, `an entry of ${what}`, ["from", "count"]);
+    const named =
+      members && readNamed(source, members.need("from"), { what: `${what}.from`, groups: scope.groups });
+    if (members === undefined || named === undefined) return undefined;
+    const count = members.count("count") ?? 1;
+    return isEnough(named, count, scope)
+      ? { ...named, count }
+      : source.problem(entry, `${what} asks for ${count} people, but "${named.group ?? "from"}" has fewer`);
+  });
+}
+
+// Of a role it is not known how many people have it.
+function isEnough({ from }: NamedPeople, count: number, { persons }: AskingScope): boolean {
+  if (from === "requester") return count === 1;
+  if (from.roles !== undefined && from.roles.length > 0) return true;
+  return new Set(from.users?.map((login) => persons.get(login) ?? login)).size >= count;
+}
+
+function readEscalate(
+  source: YamlSource,
+  node: Node | undefined,
+  scope: AskingScope,
+): RuleAsking["escalate"] | undefined {
+  if (node === undefined) return undefined;
+  const what = `${scope.what}: escalate`;
+  return source.list(node, what, (entry) => {
+    const members = source.map(entry, `an entry of ${what}`, ["after", "to"]);
+    const named =
+      members && readNamed(source, members.need("to"), { what: `${what}.to`, groups: scope.groups });
+    const after = members?.need("after");
+    const afterMs = after && source.duration(after, `${what}.after`);
+    return named === undefined || afterMs === undefined ? undefined : { ...named, afterMs };
+  });
+}
+
+function readTimes(source: YamlSource, node: Node | undefined, what: string): readonly number[] | undefined {
+  if (node === undefined) return undefined;
+  if (isScalar(node)) {
+    const one = source.duration(node, what);
+    return one === undefined ? undefined : [one];
+  }
+  return source.list(node, what, (entry) => source.duration(entry, `an entry of ${what}`));
+}

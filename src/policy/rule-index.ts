@@ -1,0 +1,97 @@
+import type { PolicyCall } from "../engine/index.ts";
+import { globOf } from "./glob.ts";
+import type { PolicyRule } from "./policy-rule.ts";
+import { ANNOTATIONS } from "./read-rule.ts";
+
+type NameMatch = (name: string) => boolean;
+
+interface IndexedRule {
+  readonly rule: PolicyRule;
+  readonly app: NameMatch;
+  readonly agent: NameMatch;
+  readonly tool: NameMatch;
+  readonly server: NameMatch;
+  readonly user: NameMatch;
+}
+
+const MOST_KEPT = 1_000;
+
+/**
+ * Finds the rules that are about a call. Which rules fit a tool of an app is found once, and remembered; only what can
+ * differ from call to call is compared each time.
+ */
+export class RuleIndex {
+  readonly #rules: readonly IndexedRule[];
+  readonly #kept = new Map<string, readonly IndexedRule[]>();
+
+  constructor(rules: readonly PolicyRule[]) {
+    this.#rules = rules.map(toIndexed);
+  }
+
+  /** The rules that are about this call, in the file's order. */
+  about(call: PolicyCall): readonly PolicyRule[] {
+    return this.#places(call).flatMap(({ rule, user }) =>
+      isAboutUser(rule, user, call) && isAnnotated(rule, call) ? [rule] : [],
+    );
+  }
+
+  #places(call: PolicyCall): readonly IndexedRule[] {
+    const { tool, app, agent } = call;
+    const server = serverOf(call);
+    const key = JSON.stringify([tool, app, agent, server]);
+    const kept = this.#kept.get(key);
+    if (kept !== undefined) return kept;
+    const found = this.#rules.filter(
+      (one) => one.tool(tool) && one.app(app) && one.agent(agent) && one.server(server),
+    );
+    // A stranger can make up names, so what is kept is limited.
+    if (this.#kept.size >= MOST_KEPT) this.#kept.clear();
+    this.#kept.set(key, found);
+    return found;
+  }
+}
+
+// No server has an empty name.
+function serverOf({ source = "", entryPoint }: PolicyCall): string {
+  return entryPoint === "remote" ? "" : source;
+}
+
+function toIndexed(rule: PolicyRule): IndexedRule {
+  const { match } = rule;
+  return {
+    rule,
+    tool: anyOf(match.tool),
+    app: anyOf(match.app),
+    agent: anyOf(match.agent),
+    user: anyOf(match.user),
+    server: match.mcpServer === undefined ? () => true : ofServer(anyOf(match.mcpServer)),
+  };
+}
+
+function ofServer(match: NameMatch): NameMatch {
+  return (name) => name !== "" && match(name);
+}
+
+function anyOf(patterns: readonly string[] | undefined): NameMatch {
+  if (patterns === undefined) return () => true;
+  const globs = patterns.map(globOf);
+  return (name) => globs.some((matches) => matches(name));
+}
+
+// Several people may count as the one who asks. A rule that restricts is about any of them, one that allows about all.
+function isAboutUser({ match, outcome }: PolicyRule, user: NameMatch, call: PolicyCall): boolean {
+  if (match.user === undefined) return true;
+  const people = [call.user, ...call.requesters];
+  return outcome === "allow" ? people.every(user) : people.some(user);
+}
+
+// A tool of a server that is silent, or says nonsense, is what MCP says it then is. Other tools have no annotations.
+function isAnnotated({ match }: PolicyRule, call: PolicyCall): boolean {
+  const { annotations: wanted } = match;
+  if (wanted === undefined) return true;
+  if (call.annotations === undefined && serverOf(call) === "") return false;
+  return Object.entries(wanted).every(([name, value]) => {
+    const said: unknown = Object.hasOwn(call.annotations ?? {}, name) ? call.annotations?.[name] : undefined;
+    return (typeof said === "boolean" ? said : ANNOTATIONS[name as keyof typeof ANNOTATIONS]) === value;
+  });
+}
