@@ -26,6 +26,7 @@ export {
   OutcomeUnknown,
   type Policy,
   type PolicyCall,
+  type PolicySource,
   type PolicyVerdict,
   type Principal,
   type PrincipalInput,

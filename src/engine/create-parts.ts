@@ -1,7 +1,7 @@
 import { Executions } from "./calls/index.ts";
 import { createIds, systemClock, untraced } from "./common/index.ts";
 import { type EngineOptions, onceDone, settingsOf, warn, warnOf } from "./engine-options.ts";
-import { Definitions } from "./gate/index.ts";
+import { Definitions, PolicyTexts } from "./gate/index.ts";
 import { chainHasher } from "./journal/index.ts";
 import { checkSecret, InFlight, SessionQueue } from "./ledger/index.ts";
 import type { EngineParts } from "./parts.ts";
@@ -35,6 +35,7 @@ export function createParts(
     ...(secret === undefined ? {} : { secret }),
     ...(options.policy === undefined ? {} : { policy: options.policy }),
     definitions: new Definitions(ledger),
+    policyTexts: new PolicyTexts(ledger),
     lease,
     queue: new SessionQueue(),
     inFlight: new InFlight(),

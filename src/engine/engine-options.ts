@@ -1,5 +1,5 @@
 import type { Clock, NewId, Trace } from "./common/index.ts";
-import type { Policy } from "./gate/index.ts";
+import type { Policy, PolicySource } from "./gate/index.ts";
 import type { Ledger } from "./ledger/index.ts";
 import { DEFAULT_SETTINGS, type EngineSettings } from "./parts.ts";
 import type { LedgerNotice } from "./process/index.ts";
@@ -20,7 +20,7 @@ export interface EngineOptions extends Partial<EngineSettings> {
   /** Called when the ledger has lost something that it had acknowledged. Default: a process warning. */
   readonly onNotice?: (notice: LedgerNotice) => void;
   /** Rules over all calls of this engine, from every entry point. */
-  readonly policy?: Policy;
+  readonly policy?: Policy | PolicySource;
   /** Called around decisions, claims, tools and models, for tracing. */
   readonly trace?: Trace;
 }

@@ -1,7 +1,14 @@
 import type { JsonObject, JsonValue } from "../protocol/index.ts";
 import type { CallContext, CallEnd } from "./calls/index.ts";
 import type { PayloadReading } from "./common/index.ts";
-import type { CallRecord, ConfirmationRecord, FrameRecord, SessionRecord, Shown } from "./ledger/index.ts";
+import type {
+  CallRecord,
+  ConfirmationRecord,
+  FrameRecord,
+  PolicyNote,
+  SessionRecord,
+  Shown,
+} from "./ledger/index.ts";
 import type { Approvers, Requirement } from "./people/index.ts";
 import type { AskedCall } from "./questions/index.ts";
 
@@ -40,6 +47,10 @@ export interface StoredCall {
 export interface ShownAgain {
   readonly shown: Shown;
   readonly requirements: readonly Requirement[];
+  /** How long the question stays open; default: as the tool's author says. */
+  readonly expiresInMs?: number;
+  /** Which rules spoke. */
+  readonly policy?: readonly PolicyNote[];
 }
 
 /** The arguments that would run and who must approve them, or why they are refused. */

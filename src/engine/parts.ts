@@ -1,7 +1,7 @@
 import type { KnownSeal } from "./audit/index.ts";
 import type { Executions } from "./calls/index.ts";
 import type { Clock, NewId, Trace } from "./common/index.ts";
-import type { Definitions, Policy } from "./gate/index.ts";
+import type { Definitions, Policy, PolicySource, PolicyTexts } from "./gate/index.ts";
 import type { Host } from "./host.ts";
 import type { ChainHasher } from "./journal/index.ts";
 import type { InFlight, Ledger, SessionQueue } from "./ledger/index.ts";
@@ -55,8 +55,9 @@ export interface EngineParts {
   readonly knownSeal: KnownSeal;
   readonly secret?: string;
   /** Rules over all calls, from every entry point. */
-  readonly policy?: Policy;
+  readonly policy?: Policy | PolicySource;
   readonly definitions: Definitions;
+  readonly policyTexts: PolicyTexts;
   readonly lease: Lease;
   readonly hosts: ReadonlyMap<string, Host>;
   readonly queue: SessionQueue;

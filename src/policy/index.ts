@@ -6,4 +6,5 @@
  */
 
 export { policySchema } from "./json-schema.ts";
+export { LivePolicy } from "./live-policy.ts";
 export { checkPolicy, type PolicyReport, parsePolicy } from "./load.ts";

@@ -35,7 +35,7 @@ const people = (description: string): JsonObject =>
 
 function object<Name extends string>(
   members: Named<Name>,
-  required: readonly Name[],
+  required: readonly NoInfer<Name>[],
   more: JsonObject = {},
 ): JsonObject {
   return {

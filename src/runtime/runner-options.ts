@@ -4,6 +4,7 @@ import type {
   IdempotentRequest,
   Ledger,
   Policy,
+  PolicySource,
   PrincipalInput,
 } from "../engine/index.ts";
 import type { Content, JsonObject, Wire } from "../protocol/index.ts";
@@ -26,7 +27,7 @@ export interface RunnerOptions extends Hooks, Partial<RunSettings>, Omit<Partial
   readonly engine?: Engine;
   readonly models: ModelResolver;
   /** Rules over the calls of this app, in addition to those of the given engine. */
-  readonly policy?: Policy;
+  readonly policy?: Policy | PolicySource;
   /** What happens to open questions when the user sends a new message. */
   readonly whilePending?: "converse" | "cancel";
   readonly wire?: Wire;

@@ -24,6 +24,7 @@ const EXPORTS = {
   "./http/node": { types: "./dist/http/node/index.d.ts", default: "./dist/http/node/index.js" },
   "./manifest": { types: "./dist/manifest/index.d.ts", default: "./dist/manifest/index.js" },
   "./mcp": { types: "./dist/mcp/index.d.ts", default: "./dist/mcp/index.js" },
+  "./policy": { types: "./dist/policy/index.d.ts", default: "./dist/policy/index.js" },
   "./stores/postgres": {
     types: "./dist/stores/postgres/index.d.ts",
     default: "./dist/stores/postgres/index.js",
@@ -81,6 +82,7 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
     "ParallelAgent",
     "Policy",
     "PolicyCall",
+    "PolicySource",
     "PolicyVerdict",
     "Principal",
     "PrincipalInput",
@@ -409,6 +411,7 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
     "StdioClient",
     "whyNotPassed",
   ],
+  "./policy": ["LivePolicy", "PolicyReport", "checkPolicy", "parsePolicy", "policySchema"],
   "./stores/postgres": [
     "LedgerStats",
     "Migrated",

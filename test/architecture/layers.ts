@@ -36,7 +36,11 @@ export const LAYERS: { readonly [name: string]: Layer } = {
   http: { imports: ["protocol", "engine", "runtime"], node: "any" },
   client: { imports: [], types: ["protocol", "engine"], node: {} },
   yaml: { imports: ["protocol"], node: {} },
-  policy: { imports: ["protocol", "yaml"], types: ["engine"], node: { "node:crypto": "the digest of a policy" } },
+  policy: {
+    imports: ["protocol", "yaml"],
+    types: ["engine"],
+    node: { "node:crypto": "the digest of a policy" },
+  },
   manifest: {
     imports: ["protocol", "engine", "runtime", "models", "mcp", "yaml"],
     node: "any",

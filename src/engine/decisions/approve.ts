@@ -23,7 +23,7 @@ export async function planApproval(
   const clearance: Clearance =
     owner === undefined
       ? { ok: false, elsewhere: true }
-      : await clear(parts, { session: whole.session, ...bound }, { digested: true });
+      : await clear(parts, { session: whole.session, frame: whole.frame, ...bound }, { digested: true });
   if (!clearance.ok && !clearance.elsewhere) {
     const { draft, message, ...taken } = await takeBack(parts, whole, { blocked: clearance, owner, last });
     return { draft, value: { ...refusal(clearance.code, message), ...taken } };

@@ -14,9 +14,12 @@ export function cardFor(
   tool: GatedTool,
   args: unknown,
   notes: CardNotes & Pick<Shown, "why" | "authorOnly">,
+  ruled: Pick<Ruling, "hint" | "amendable"> = {},
 ): Shown {
-  const { amendable, payloadSchema, layout } = tool.confirmation;
-  const { hint: given, schema: noted, authorOnly, ...more } = notes;
+  const { payloadSchema, layout } = tool.confirmation;
+  const { schema: noted, authorOnly, hint: told, ...more } = notes;
+  const given = told ?? ruled.hint;
+  const amendable = narrowed(tool.confirmation.amendable, ruled.amendable);
   const { hint, failure } = given === undefined ? hintOf(tool, args) : { hint: given };
   // The payload goes to the tool, whoever asks.
   const schema = payloadSchema ?? noted;
@@ -39,14 +42,34 @@ export function questionFor(
   ruling: Ruling,
   notes: CardNotes,
 ): Question {
-  const { why, authorOnly } = ruling;
+  const { why, authorOnly, policy } = ruling;
   const { expiresInMs, approvers } = tool.confirmation;
   return {
-    shown: cardFor(tool, parsed.value, { ...notes, why, authorOnly }),
+    shown: cardFor(tool, parsed.value, { ...notes, why, authorOnly }, ruling),
     requirements: requirementsFor(approvers, ruling),
     requesters: subject.requesters,
-    ...(expiresInMs === undefined ? {} : { expiresInMs }),
+    ...(policy === undefined ? {} : { policy }),
+    ...expiryOf(expiresInMs, ruling),
   };
+}
+
+/** How long the question stays open: the shorter time of the tool's author and the rules. */
+export function expiryOf(
+  author: number | undefined,
+  { expiresInMs: ruled }: Ruling,
+): Pick<Question, "expiresInMs"> {
+  const times = [author, ruled].filter((time) => time !== undefined);
+  return times.length === 0 ? {} : { expiresInMs: Math.min(...times) };
+}
+
+// A rule may only take away what the author lets approvers change.
+function narrowed(
+  author: true | readonly string[] | undefined,
+  ruled: readonly string[] | undefined,
+): true | readonly string[] | undefined {
+  if (author === undefined || ruled === undefined) return author;
+  const names = author === true ? ruled : author.filter((name) => ruled.includes(name));
+  return names.length === 0 ? undefined : names;
 }
 
 /** The answer to a call that a policy forbids. */

@@ -1,10 +1,10 @@
 import { CountersignError, type JsonObject } from "../../protocol/index.ts";
 import { type Claimed, permitFor } from "../calls/index.ts";
 import { valueDigest } from "../common/index.ts";
-import type { LiveTool } from "../host.ts";
+import type { BodyOf } from "../journal/index.ts";
 import { type CallRecord, Draft, type Plan, type SessionName, transact } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
-import type { Principal } from "../people/index.ts";
+import { askerOf, type Principal } from "../people/index.ts";
 import { newConfirmation, type Question, writeQuestions } from "../questions/index.ts";
 import type { CallPlan } from "../sessions/index.ts";
 import type { GatedTool } from "./gated-tool.ts";
@@ -61,24 +61,39 @@ async function planNew(
   if (plan.kind === "answer") return planAnswer(draft, call, plan);
   if (plan.kind === "ask") return planQuestion(parts, draft, { call, question: plan.question });
   const permitted = { ...call, permit: permitFor(parts, call) };
-  return planRun(draft, { call: permitted, input, live: plan.tool, owner: await parts.lease.hold() });
+  return planRun(draft, { call: permitted, input, plan, owner: await parts.lease.hold() });
 }
 
 interface NewRun {
   readonly call: CallRecord;
   readonly input: GateCallInput;
-  readonly live: LiveTool;
+  readonly plan: Extract<CallPlan, { kind: "run" }>;
   readonly owner: string;
 }
 
-function planRun(draft: Draft, { call, input, live, owner }: NewRun): Plan<OpenedGateCall> {
+function planRun(draft: Draft, { call, input, plan, owner }: NewRun): Plan<OpenedGateCall> {
   const running: CallRecord = { ...call, status: "executing", attempt: 1, owner, startedAt: draft.now };
   draft.claimedBy(owner).insertCall(running);
   if (!running.repeatable) draft.sync();
   const { id, tool, attempt, argsDigest } = running;
-  draft.journal("call-started", { call: id, tool, attempt, owner, argsDigest, by: input.by.id });
+  draft.journal("call-started", {
+    call: id,
+    tool,
+    attempt,
+    owner,
+    argsDigest,
+    by: input.by.id,
+    ...notedIn(plan),
+  });
   const session = { key: draft.sessionKey, ...input.session };
-  const claimed = { session, call: running, confirmation: undefined, frame: undefined, tool: live, owner };
+  const claimed = {
+    session,
+    call: running,
+    confirmation: undefined,
+    frame: undefined,
+    tool: plan.tool,
+    owner,
+  };
   return { draft, value: { callId: id, claimed } };
 }
 
@@ -103,12 +118,17 @@ function planQuestion(
 function planAnswer(
   draft: Draft,
   call: CallRecord,
-  { status, result }: Extract<CallPlan, { kind: "answer" }>,
+  plan: Extract<CallPlan, { kind: "answer" }>,
 ): Plan<OpenedGateCall> {
+  const { status, result } = plan;
   draft.insertCall({ ...call, status, result, endedAt: draft.now });
   const { id, tool, argsDigest } = call;
-  draft.journal("calls-answered", { calls: [{ call: id, tool, status, argsDigest }] });
+  draft.journal("calls-answered", { calls: [{ call: id, tool, status, argsDigest, ...notedIn(plan) }] });
   return { draft, value: { callId: id } };
+}
+
+function notedIn({ policy }: Exclude<CallPlan, { kind: "ask" }>): Pick<BodyOf<"call-started">, "policy"> {
+  return policy === undefined ? {} : { policy };
 }
 
 function newCall(session: string, input: GateCallInput, argsDigest: string): CallRecord {
@@ -126,6 +146,7 @@ function newCall(session: string, input: GateCallInput, argsDigest: string): Cal
     argsDigest,
     definitionDigest: input.definitionDigest,
     requesters: input.requesters,
+    asker: askerOf(input.by),
     secrets: input.tool.secrets,
     repeatable: input.tool.repeatable,
     status: "waiting",

@@ -4,7 +4,13 @@ import { flawOfName, type Parameters, readForm, readShape, refuseUnknown } from 
 import type { Host, LiveTool } from "../host.ts";
 import type { CallRecord } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
-import { type Approvers, type Principal, type PrincipalInput, toPrincipal } from "../people/index.ts";
+import {
+  type Approvers,
+  askerOf,
+  type Principal,
+  type PrincipalInput,
+  toPrincipal,
+} from "../people/index.ts";
 import { parseArguments, restoreArguments } from "./arguments.ts";
 import { checkAsking } from "./asking-options.ts";
 import { openGateCall } from "./gate-call.ts";
@@ -180,9 +186,11 @@ function toGatedTool<Args>(name: string, options: GateOptions<Args>): GatedTool 
   };
 }
 
-function subjectFor(app: string, key: string, { id, onBehalfOf }: Principal): CallSubject {
+function subjectFor(app: string, key: string, by: Principal): CallSubject {
+  const { id, onBehalfOf } = by;
   const requesters = onBehalfOf === undefined ? [id] : [id, onBehalfOf];
-  return { app, agent: app, user: onBehalfOf ?? id, requesters, session: { id: key } };
+  const user = onBehalfOf ?? id;
+  return { app, agent: app, user, requesters, asker: askerOf(by), session: { id: key } };
 }
 
 /** The gated functions of one app, as the engine finds them. */

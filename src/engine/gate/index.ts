@@ -31,5 +31,6 @@ export { type CallSubject, type GatedCall, type GateRules, judge, rulesAt } from
 export type { HookAnswer } from "./judge-again.ts";
 export { toLiveTool } from "./live-tool.ts";
 export { planUnder } from "./plan.ts";
-export type { EntryPoint, Policy, PolicyCall, PolicyVerdict } from "./policy.ts";
+export type { AskingTerms, EntryPoint, Policy, PolicyCall, PolicySource, PolicyVerdict } from "./policy.ts";
+export { PolicyTexts, policyText } from "./policy-texts.ts";
 export type { Ruling, Verdict } from "./verdict.ts";

@@ -4,11 +4,15 @@ import { Definitions } from "./definitions.ts";
 import type { GatedTool } from "./gated-tool.ts";
 import { type GatedCall, type GateRules, judge } from "./judge.ts";
 import type { Policy, PolicyCall, PolicyVerdict } from "./policy.ts";
+import { PolicyTexts } from "./policy-texts.ts";
 
 let definitions: Definitions;
+let policyTexts: PolicyTexts;
 
 beforeEach(async () => {
-  definitions = new Definitions(await createLedger("memory:"));
+  const ledger = await createLedger("memory:");
+  definitions = new Definitions(ledger);
+  policyTexts = new PolicyTexts(ledger);
 });
 
 const PAY: GatedTool = {
@@ -22,19 +26,28 @@ const PAY: GatedTool = {
   gates: async () => [],
 };
 
+const ROBOT = { id: "robot", kind: "token", authenticated: true, roles: ["finance"] } as const;
+
 function callOf(
   tool: Partial<GatedTool> = {},
   session: GatedCall["subject"]["session"] = { id: "s" },
 ): GatedCall {
   const args = { amount: 5 };
-  const subject = { app: "shop", agent: "clerk", user: "ana", requesters: ["robot", "ana"], session };
+  const subject = {
+    app: "shop",
+    agent: "clerk",
+    user: "ana",
+    requesters: ["robot", "ana"],
+    asker: ROBOT,
+    session,
+  };
   return { tool: { ...PAY, ...tool }, parsed: { args, value: args }, subject };
 }
 
 const state: GateRules["state"] = async (key) => ({ of: key });
 
 function rulesOf(...policies: readonly Policy[]): GateRules {
-  return { entryPoint: "mcp", policies, definitions, state, now: () => 1000 };
+  return { entryPoint: "mcp", policies, definitions, policyTexts, state, now: () => 1000 };
 }
 
 const says =
@@ -54,10 +67,13 @@ test("a policy is told all that is known of a call, and the state of its session
       agent: "clerk",
       tool: "pay",
       args: { amount: 5 },
+      shown: { amount: 5 },
       annotations: { destructiveHint: true },
       source: "bank",
       user: "ana",
       requesters: ["robot", "ana"],
+      roles: ["finance"],
+      authenticated: true,
       session: "s",
       state: { of: "k" },
       at: 1000,

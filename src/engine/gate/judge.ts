@@ -1,18 +1,21 @@
 import type { JsonObject } from "../../protocol/index.ts";
-import type { ParseOutcome } from "../common/index.ts";
+import { type ParseOutcome, redact } from "../common/index.ts";
 import type { StoredCall } from "../host.ts";
+import type { Asker, PolicyNote } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
-import { oneApproval } from "../people/index.ts";
 import type { Definitions } from "./definitions.ts";
 import type { AuthorGate, GatedTool } from "./gated-tool.ts";
-import { type EntryPoint, type Policy, type PolicyCall, type PolicyVerdict, verdictOf } from "./policy.ts";
+import type { EntryPoint, Policy, PolicyCall, PolicySource } from "./policy.ts";
+import type { PolicyTexts } from "./policy-texts.ts";
+import { opinionOf } from "./policy-verdicts.ts";
 import { type Ruling, rule, type Verdict } from "./verdict.ts";
 
 /** What the calls of one entry point are judged with. */
 export interface GateRules {
   readonly entryPoint: EntryPoint;
-  readonly policies: readonly Policy[];
+  readonly policies: readonly (Policy | PolicySource)[];
   readonly definitions: Definitions;
+  readonly policyTexts: PolicyTexts;
   /** The state that a session sees, by its key. */
   state(session: string): Promise<JsonObject>;
   now(): number;
@@ -20,14 +23,15 @@ export interface GateRules {
 
 /** What the calls of this entry point are judged with: the engine's policy and the app's own. */
 export function rulesAt(
-  { ledger, clock, definitions, policy }: EngineParts,
+  { ledger, clock, definitions, policyTexts, policy }: EngineParts,
   entryPoint: EntryPoint,
-  own?: Policy,
+  own?: Policy | PolicySource,
 ): GateRules {
   return {
     entryPoint,
     policies: [policy, own].filter((one) => one !== undefined),
     definitions,
+    policyTexts,
     state: (session) => ledger.state(session),
     now: () => clock.now(),
   };
@@ -39,6 +43,8 @@ export interface CallSubject {
   readonly agent: string;
   readonly user: string;
   readonly requesters: readonly string[];
+  /** Who sent the message or made the call, as they were known then. */
+  readonly asker?: Asker | undefined;
   /** No key if the session does not exist yet. */
   readonly session: { readonly id: string; readonly key?: string };
 }
@@ -63,8 +69,12 @@ export async function judge(
   const authors = (await gatesOf(call)).map(
     (source): Verdict => ({ source, outcome: "confirm", why: REASONS[source](tool) }),
   );
-  const ruled = await verdictsOf(rules, { tool, args: parsed.args, subject }, "confirm");
-  return rule([...authors, ...ruled, ...hooks]);
+  const ruled = await opinionsOf(rules, { tool, args: parsed.args, subject }, "confirm");
+  const { notes } = ruled;
+  return {
+    ...rule([...authors, ...ruled.verdicts, ...hooks]),
+    ...(notes.length === 0 ? {} : { policy: notes }),
+  };
 }
 
 /** The reason of a policy that now denies this stored call, if any. A policy that throws denies. */
@@ -74,16 +84,17 @@ export async function denialOf(
   about: StoredCall,
 ): Promise<string | undefined> {
   const { args } = about.call;
-  const verdicts = await verdictsOf(rules, { tool, args, subject: storedSubject(about) }, "deny");
+  const { verdicts } = await opinionsOf(rules, { tool, args, subject: storedSubject(about) }, "deny");
   return verdicts.find(({ outcome }) => outcome === "deny")?.why;
 }
 
 /** Which call a stored one is. */
-export function storedSubject({ call, session }: StoredCall): CallSubject {
+export function storedSubject({ call, session, frame }: StoredCall): CallSubject {
   const { app, agent, requesters = [session.user] } = call;
   // A gated function's session has no user of its own: the user is the caller.
   const user = call.frame === undefined ? (requesters.at(-1) ?? session.user) : session.user;
-  return { app, agent, user, requesters, session: { id: session.id, key: call.session } };
+  const asker = frame?.asker ?? call.asker;
+  return { app, agent, user, requesters, asker, session: { id: session.id, key: call.session } };
 }
 
 const REASONS: { readonly [source in AuthorGate]: (tool: GatedTool) => string } = {
@@ -109,22 +120,34 @@ interface RuledCall {
   readonly subject: CallSubject;
 }
 
-async function verdictsOf(
+interface Opinions {
+  readonly verdicts: readonly Verdict[];
+  readonly notes: readonly PolicyNote[];
+}
+
+async function opinionsOf(
   rules: GateRules,
   call: RuledCall,
   otherwise: "confirm" | "deny",
-): Promise<readonly Verdict[]> {
+): Promise<Opinions> {
   const { policies } = rules;
-  if (policies.length === 0) return [];
+  if (policies.length === 0) return { verdicts: [], notes: [] };
   const described = await describe(rules, call);
-  const verdicts = policies.flatMap((policy) => verdictOf(policy, described, otherwise) ?? []);
-  // One policy's `allow` does not cancel another's `confirm`.
+  const opinions = policies.map((policy) => opinionOf(policy, described, otherwise));
+  for (const { note, text } of opinions) {
+    if (note?.version !== undefined && text !== undefined) await rules.policyTexts.keep(note.version, text);
+  }
+  const verdicts = opinions.flatMap((opinion) => opinion.verdicts);
+  // One rule's `allow` does not cancel another's `confirm`.
   const asked = verdicts.some(({ outcome }) => outcome !== "allow");
-  return verdicts.filter(({ outcome }) => !asked || outcome !== "allow").map(toVerdict);
+  return {
+    verdicts: verdicts.filter(({ outcome }) => !asked || outcome !== "allow"),
+    notes: opinions.flatMap(({ note }) => note ?? []),
+  };
 }
 
 async function describe(rules: GateRules, { tool, args, subject }: RuledCall): Promise<PolicyCall> {
-  const { app, agent, user, requesters, session } = subject;
+  const { app, agent, user, requesters, asker, session } = subject;
   const { annotations } = tool.definition;
   return {
     entryPoint: rules.entryPoint,
@@ -132,17 +155,15 @@ async function describe(rules: GateRules, { tool, args, subject }: RuledCall): P
     agent,
     tool: tool.name,
     args,
+    shown: tool.secrets.length === 0 ? args : redact(args, tool.secrets),
     ...(annotations === undefined ? {} : { annotations }),
     ...(tool.source === undefined ? {} : { source: tool.source }),
     user,
     requesters,
+    roles: asker?.roles ?? [],
+    authenticated: asker?.authenticated ?? false,
     session: session.id,
     state: session.key === undefined ? {} : await rules.state(session.key),
     at: rules.now(),
   };
-}
-
-function toVerdict({ outcome, reason: why, approvers }: PolicyVerdict): Verdict {
-  const requirements = approvers === undefined ? {} : { requirements: oneApproval(approvers) };
-  return { source: "policy", outcome, why, ...requirements };
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../protocol/index.ts";
 import { definitionDigest, sameJson } from "../common/index.ts";
 import type { Amendment, LiveTool, ShownAgain, StoredCall } from "../host.ts";
-import { cardFor } from "./card.ts";
+import { cardFor, expiryOf } from "./card.ts";
 import { denialOf } from "./judge.ts";
 import { type JudgedTool, judgeAgain } from "./judge-again.ts";
 import { requirementsFor } from "./verdict.ts";
@@ -39,8 +39,10 @@ async function showAgain(judged: JudgedTool, about: StoredCall): Promise<ShownAg
   await rules.definitions.keep(tool.definition);
   const why = [toldChange(changes), ...ruling.why];
   return {
-    shown: cardFor(tool, value, { ...card, why }),
+    shown: cardFor(tool, value, { ...card, why }, ruling),
     requirements: requirementsFor(tool.confirmation.approvers, ruling),
+    ...expiryOf(tool.confirmation.expiresInMs, ruling),
+    ...(ruling.policy === undefined ? {} : { policy: ruling.policy }),
   };
 }
 

@@ -10,11 +10,12 @@ export async function planUnder(
   { rules, call }: { readonly rules: GateRules; readonly call: GatedCall },
   { live, notes = {} }: { readonly live: LiveTool; readonly notes?: CardNotes },
 ): Promise<CallPlan> {
+  const noted = ruling.policy === undefined ? {} : { policy: ruling.policy };
   switch (ruling.outcome) {
     case "deny":
-      return { kind: "answer", status: "denied", result: forbiddenAnswer(ruling.why) };
+      return { kind: "answer", status: "denied", result: forbiddenAnswer(ruling.why), ...noted };
     case "allow":
-      return { kind: "run", tool: live };
+      return { kind: "run", tool: live, ...noted };
     case "confirm":
       await rules.definitions.keep(call.tool.definition);
       return { kind: "ask", question: questionFor(call, ruling, notes) };

@@ -1,7 +1,5 @@
 import type { JsonObject } from "../../protocol/index.ts";
-import { errorText } from "../common/index.ts";
-import type { Approvers } from "../people/index.ts";
-import { checkAsking } from "./asking-options.ts";
+import type { Approvers, Requirement } from "../people/index.ts";
 
 /** How a call came here: from a Runner's agent, a gated function, an MCP gateway's client, or a remote agent. */
 export type EntryPoint = "runner" | "gate" | "mcp" | "remote";
@@ -14,6 +12,8 @@ export interface PolicyCall {
   readonly tool: string;
   /** After hooks and parsing: what would run. */
   readonly args: JsonObject;
+  /** The arguments without the tool's secrets: what people are shown, and what may be recorded. */
+  readonly shown: JsonObject;
   /** The MCP server's annotations of its tool. */
   readonly annotations?: JsonObject;
   /** MCP server or remote agent. */
@@ -22,6 +22,10 @@ export interface PolicyCall {
   readonly user: string;
   /** Everyone who counts as the requester. */
   readonly requesters: readonly string[];
+  /** The roles of whoever sent the message or made the call, as they were known then. */
+  readonly roles: readonly string[];
+  /** Whether whoever asked had proved who they are. */
+  readonly authenticated: boolean;
   /** The session's id; of a gated function, the key of the call. */
   readonly session: string;
   /** The session's state as stored. */
@@ -31,53 +35,61 @@ export interface PolicyCall {
 }
 
 /** A rule's verdict on a call. */
-export interface PolicyVerdict {
+export interface PolicyVerdict extends AskingTerms {
   readonly outcome: "allow" | "confirm" | "deny";
   readonly reason: string;
+  /** The rule's id. */
+  readonly rule?: string;
+  /** Short for one requirement with count 1. */
   readonly approvers?: Approvers;
+  readonly requirements?: readonly Requirement[];
+  /** What the rule has seen, for the record. Without secrets. */
+  readonly facts?: JsonObject;
+  /** The rule only notes what it would have said. */
+  readonly observe?: boolean;
+}
+
+/** How a rule of `confirm` wants people to be asked. */
+export interface AskingTerms {
+  /** Nobody who asked may approve, whichever requirement they would meet. */
+  readonly notRequester?: boolean;
+  /** How many denials deny. Default: 1. The smallest of all rules counts. */
+  readonly denials?: number;
+  /** The earliest of all rules and the tool's own counts. */
+  readonly expiresInMs?: number;
+  readonly remindAfterMs?: readonly number[];
+  readonly escalate?: readonly {
+    readonly afterMs: number;
+    readonly to: Approvers;
+    /** The policy's name of the group, if it is one. */
+    readonly group?: string;
+  }[];
+  /** Narrows which arguments an approver may change; never widens it. */
+  readonly amendable?: readonly string[];
+  /** The question on the card. */
+  readonly hint?: string;
 }
 
 /**
- * Rules over all calls, from every entry point. They run before the gate, again on amended arguments and, for `deny`,
- * when an approved call is about to start; so they must be synchronous and use only what they are given. A rule that
- * throws, or returns an invalid verdict, means `confirm`; at the start of an approved call it means `deny`. Impossible
- * `approvers` (misspelt, or an empty list) mean `deny`, with the problem as the reason.
+ * Rules over all calls, from every entry point. Every verdict counts: the strictest outcome, and all requirements.
+ * They run before the gate, again on amended arguments and, for `deny`, when an approved call is about to start; so
+ * they must be synchronous and use only what they are given. If they throw, or return an invalid verdict, that means
+ * `confirm`; at the start of an approved call it means `deny`. Impossible terms (misspelt approvers, an empty list)
+ * mean `deny`, with the problem as the reason.
  */
-export type Policy = (call: PolicyCall) => PolicyVerdict | undefined;
+export type Policy = (call: PolicyCall) => PolicyVerdict | readonly PolicyVerdict[] | undefined;
 
-const OUTCOMES: ReadonlySet<unknown> = new Set<PolicyVerdict["outcome"]>(["allow", "confirm", "deny"]);
-
-/**
- * The verdict of the rules for a call, if any. A rule that throws, or returns an invalid verdict (a promise, a misspelt
- * outcome), counts as `otherwise`.
- */
-export function verdictOf(
-  policy: Policy | undefined,
-  call: PolicyCall,
-  otherwise: "confirm" | "deny",
-): PolicyVerdict | undefined {
-  try {
-    const verdict = policy?.(call);
-    if (verdict === undefined) return undefined;
-    const { outcome, reason, approvers } = verdict;
-    if (OUTCOMES.has(outcome)) {
-      const why = typeof reason === "string" ? reason : "a policy rule";
-      const flaw = outcome === "confirm" && otherwise === "confirm" ? flawOf(approvers, why) : undefined;
-      if (flaw !== undefined) return { outcome: "deny", reason: flaw };
-      return { outcome, reason: why, ...(approvers === undefined ? {} : { approvers }) };
-    }
-    return { outcome: otherwise, reason: "a policy rule gave no verdict" };
-  } catch {
-    return { outcome: otherwise, reason: "a policy rule failed" };
-  }
-}
-
-// Other approvers would be people whom the rule did not name, and without approvers the card would wait forever.
-function flawOf(approvers: Approvers | undefined, rule: string): string | undefined {
-  try {
-    checkAsking(`The policy rule "${rule}"`, approvers === undefined ? {} : { approvers });
-    return undefined;
-  } catch (error) {
-    return errorText(error);
-  }
+/** A policy with an identity: a file, or rules in code. Its members may change, when a file is read again. */
+export interface PolicySource {
+  readonly judge: Policy;
+  /** Digest of the canonical text. */
+  readonly version: string;
+  /** Stored once in the ledger, under the version. */
+  readonly text: string;
+  /** The members of a group now; undefined if there is no such group: then nobody belongs to it. */
+  readonly group: (name: string) => Approvers | undefined;
+  /** The person behind a login. Several logins may be one person. Default: the id itself. */
+  readonly person: (id: string) => string;
+  /** Roles that a login claimed count for a vote this long. */
+  readonly voteMaxAgeMs?: number;
 }

@@ -1,8 +1,10 @@
+import type { PolicyNote } from "../ledger/index.ts";
 import { type Approvers, oneApproval, type Requirement } from "../people/index.ts";
 import type { AuthorGate } from "./gated-tool.ts";
+import type { AskingTerms } from "./policy.ts";
 
 /** What one source says about a call. */
-export interface Verdict {
+export interface Verdict extends AskingTerms {
   readonly source: AuthorGate | "policy" | "hook";
   readonly outcome: "allow" | "confirm" | "deny";
   readonly why: string;
@@ -16,6 +18,14 @@ export interface Ruling {
   readonly why: readonly string[];
   /** What rules and hooks require, besides what the tool's author does. */
   readonly requirements: readonly Requirement[];
+  /** The question of the first rule that has one. */
+  readonly hint?: string;
+  /** The shortest time that a rule wants the question to stay open. */
+  readonly expiresInMs?: number;
+  /** The arguments that every rule lets an approver change; undefined if no rule says. */
+  readonly amendable?: readonly string[];
+  /** Which rules of which policies spoke, for the record. */
+  readonly policy?: readonly PolicyNote[];
   /** Only gates that the tool's own author set: what `withoutProvider: "run"` may answer. */
   readonly authorOnly: boolean;
 }
@@ -39,7 +49,22 @@ export function rule(verdicts: readonly Verdict[]): Ruling {
     outcome: "confirm",
     why: asking.map(({ why }) => why),
     requirements: asking.find(({ requirements }) => requirements !== undefined)?.requirements ?? [],
+    ...termsOf(asking),
     authorOnly: asking.every(({ source }) => AUTHORS_OWN.has(source)),
+  };
+}
+
+function termsOf(asking: readonly Verdict[]): Pick<Ruling, "hint" | "expiresInMs" | "amendable"> {
+  const hint = asking.find((verdict) => verdict.hint !== undefined)?.hint;
+  const times = asking.flatMap(({ expiresInMs }) => expiresInMs ?? []);
+  const lists = asking.flatMap(({ amendable }) => (amendable === undefined ? [] : [amendable]));
+  const [first, ...others] = lists;
+  return {
+    ...(hint === undefined ? {} : { hint }),
+    ...(times.length === 0 ? {} : { expiresInMs: Math.min(...times) }),
+    ...(first === undefined
+      ? {}
+      : { amendable: first.filter((name) => others.every((names) => names.includes(name))) }),
   };
 }
 

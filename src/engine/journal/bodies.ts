@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "../../protocol/index.ts";
-import type { CallStatus } from "../ledger/index.ts";
+import type { CallStatus, PolicyNote } from "../ledger/index.ts";
 import type { PrincipalKind, Requirement } from "../people/index.ts";
 
 /** Somebody, as the journal names them. */
@@ -48,6 +48,13 @@ export interface QuestionAsked extends AboutQuestion {
   readonly requirements: readonly Requirement[];
   readonly definitionDigest: string;
   readonly expiresAt?: number;
+  /** Which rules spoke, and what they saw. */
+  readonly policy?: readonly PolicyNote[];
+}
+
+/** Which rules spoke about a call that nobody was asked about. */
+interface Ruled {
+  readonly policy?: readonly PolicyNote[];
 }
 
 /** A vote as the journal keeps it. The payload may hold anything a person typed, so it stays with the vote. */
@@ -76,7 +83,7 @@ export interface DecisionRefused extends AboutCall, Partial<Omit<AboutQuestion, 
   readonly confirmed?: boolean;
 }
 
-export interface CallStarted extends AboutAttempt {
+export interface CallStarted extends AboutAttempt, Ruled {
   readonly owner: string;
   readonly argsDigest: string;
   /** Who used the gated function. */
@@ -139,10 +146,11 @@ export interface JournalBodies {
   readonly "decision-refused": DecisionRefused;
   readonly "calls-started": {
     readonly owner: string;
-    readonly calls: readonly (AboutAttempt & { readonly argsDigest: string })[];
+    readonly calls: readonly (AboutAttempt & Ruled & { readonly argsDigest: string })[];
   };
   readonly "calls-answered": {
-    readonly calls: readonly (AboutCall & { readonly status: CallStatus; readonly argsDigest: string })[];
+    readonly calls: readonly (AboutCall &
+      Ruled & { readonly status: CallStatus; readonly argsDigest: string })[];
   };
   readonly "call-started": CallStarted;
   readonly "call-succeeded": CallEnded;

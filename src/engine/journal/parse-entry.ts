@@ -1,5 +1,5 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
-import type { CallStatus, JournalRecord } from "../ledger/index.ts";
+import type { CallStatus, JournalRecord, PolicyNote, SpokenRule } from "../ledger/index.ts";
 import { CALL_TRANSITIONS } from "../lifecycle/index.ts";
 import type { Approvers, PrincipalKind, Requirement } from "../people/index.ts";
 import type {
@@ -69,6 +69,20 @@ const requirement: Check<Requirement> = shaped<Requirement>({
   count,
   group: optional(text),
 });
+const policyNotes: Check<readonly PolicyNote[]> = listOf(
+  shaped<PolicyNote>({
+    version: optional(text),
+    rules: listOf(
+      shaped<SpokenRule>({
+        rule: optional(text),
+        reason: optional(text),
+        outcome: oneOf("allow", "confirm", "deny"),
+        facts: optional(object),
+        observe: optional(flag),
+      }),
+    ),
+  }),
+);
 const principalKind: Check<PrincipalKind> = oneOf(
   "local",
   "token",
@@ -122,6 +136,7 @@ const CHECKS: { readonly [kind in JournalKind]: Checks<JournalBodies[kind]> } = 
     requirements: listOf(requirement),
     definitionDigest: text,
     expiresAt: optional(count),
+    policy: optional(policyNotes),
   },
   "confirmation-approved": {
     ...aboutQuestion,
@@ -153,7 +168,11 @@ const CHECKS: { readonly [kind in JournalKind]: Checks<JournalBodies[kind]> } = 
   "calls-started": {
     owner: text,
     calls: listOf(
-      shaped<JournalBodies["calls-started"]["calls"][number]>({ ...aboutAttempt, argsDigest: text }),
+      shaped<JournalBodies["calls-started"]["calls"][number]>({
+        ...aboutAttempt,
+        argsDigest: text,
+        policy: optional(policyNotes),
+      }),
     ),
   },
   "calls-answered": {
@@ -162,10 +181,17 @@ const CHECKS: { readonly [kind in JournalKind]: Checks<JournalBodies[kind]> } = 
         ...aboutCall,
         status: callStatus,
         argsDigest: text,
+        policy: optional(policyNotes),
       }),
     ),
   },
-  "call-started": { ...aboutAttempt, owner: text, argsDigest: text, by: optional(text) },
+  "call-started": {
+    ...aboutAttempt,
+    owner: text,
+    argsDigest: text,
+    by: optional(text),
+    policy: optional(policyNotes),
+  },
   "call-succeeded": callEnded,
   "call-failed": callEnded,
   "call-denied": callEnded,

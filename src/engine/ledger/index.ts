@@ -45,7 +45,7 @@ export type {
   UnknownCallsRequest,
 } from "./lists.ts";
 export type { HeldWork, LedgerHistory, Owner, OwnerState, Owners } from "./owners.ts";
-export { cutShown, cutSubject, cutValue, cutVotes } from "./preview.ts";
+export { cutPolicy, cutShown, cutSubject, cutValue, cutVotes } from "./preview.ts";
 export type {
   Asker,
   CallRecord,
@@ -60,9 +60,11 @@ export type {
   FrameStatus,
   JournalRecord,
   LogRow,
+  PolicyNote,
   SessionRecord,
   SettlementRecord,
   Shown,
+  SpokenRule,
   StepKind,
   StepRecord,
   StepStatus,

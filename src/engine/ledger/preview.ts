@@ -1,6 +1,6 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
 import type { ConfirmationSubject } from "../questions/index.ts";
-import type { CallRecord, Shown, Vote } from "./records.ts";
+import type { CallRecord, PolicyNote, Shown, Vote } from "./records.ts";
 
 /** What is longer than this, as JSON, is cut in lists. */
 const LONGEST_WHOLE = 4_096;
@@ -59,6 +59,15 @@ export function cutVotes(votes: readonly Vote[]): readonly Vote[] | undefined {
     ...(vote.reason === undefined ? {} : { reason: cutText(vote.reason) }),
     ...(vote.payload === undefined ? {} : { payload: cut(vote.payload, LEAST) }),
     ...(vote.args === undefined ? {} : { args: cut(vote.args, LEAST) as JsonObject }),
+  }));
+}
+
+/** As {@link cutValue}; what the rules saw goes. */
+export function cutPolicy(notes: readonly PolicyNote[]): readonly PolicyNote[] | undefined {
+  if (isShort(notes)) return undefined;
+  return notes.map(({ rules, ...note }) => ({
+    ...note,
+    rules: rules.slice(0, KEEPS[0]?.items).map(({ facts: _facts, ...rule }) => rule),
   }));
 }
 

@@ -28,7 +28,26 @@ export interface ChainHead {
 }
 
 /** Who sent a message, as they were known then. */
-export type Asker = Pick<Principal, "id" | "kind" | "authenticated">;
+export type Asker = Pick<Principal, "id" | "kind" | "authenticated"> & Partial<Pick<Principal, "roles">>;
+
+/** One rule that spoke about a call, and what it saw. */
+export interface SpokenRule {
+  /** Its id; of a rule without one, the reason that it gave. */
+  readonly rule?: string;
+  readonly reason?: string;
+  readonly outcome: "allow" | "confirm" | "deny";
+  /** Without secrets. */
+  readonly facts?: JsonObject;
+  /** It only noted this. */
+  readonly observe?: boolean;
+}
+
+/** The rules of one policy that spoke about a call. */
+export interface PolicyNote {
+  /** Of a policy with an identity; its text is stored under it. */
+  readonly version?: string;
+  readonly rules: readonly SpokenRule[];
+}
 
 export type FrameStatus = "ready" | "stepping" | "waiting" | "done" | "failed" | "cancelled";
 export type FrameKind = "llm" | "sequential" | "parallel" | "loop" | "remote";
@@ -101,6 +120,8 @@ export interface CallRecord {
   readonly definitionDigest: string;
   /** Who asked, where that is not simply the session's user; the last of them is the user it is for. */
   readonly requesters?: readonly string[];
+  /** Who made it, as they were known then, if it belongs to no frame. */
+  readonly asker?: Asker;
   /** JSON pointers into `args` that only the tool may see. */
   readonly secrets: readonly string[];
   /** May be started again after a crash. */
@@ -202,6 +223,8 @@ export interface ConfirmationRecord {
   readonly requesters: readonly string[];
   /** Every one of these must be met. */
   readonly requirements: readonly Requirement[];
+  /** Which rules of which policies spoke when it was asked. */
+  readonly policy?: readonly PolicyNote[];
   readonly invocation: string;
   readonly argsDigest: string;
   readonly shown: Shown;

@@ -6,6 +6,7 @@ import { createIds } from "../common/ids.ts";
 import { ManualClock } from "../common/manual-clock.ts";
 import { untraced } from "../common/trace.ts";
 import { Definitions } from "../gate/definitions.ts";
+import { PolicyTexts } from "../gate/policy-texts.ts";
 import { chainHasher } from "../journal/chain.ts";
 import { DEFAULT_SETTINGS, type EngineParts } from "../parts.ts";
 import { AcknowledgedCommits } from "../process/acknowledged-commits.ts";
@@ -39,6 +40,7 @@ beforeEach(async () => {
     hasher: chainHasher(undefined),
     knownSeal: { k: 0 },
     definitions: new Definitions(ledger),
+    policyTexts: new PolicyTexts(ledger),
     lease: new Lease({ ledger, clock, leaseMs, heartbeatMs, host: "", pid: 1, newOwnerId }),
     hosts: new Map(),
     queue: new SessionQueue(),

@@ -19,6 +19,7 @@ export { LOGIN_MODES, type LoginMode, loginModeOf, setLoginMode } from "./login-
 export {
   ANYBODY,
   type Approvers,
+  askerOf,
   isAnybody,
   type Principal,
   type PrincipalInput,

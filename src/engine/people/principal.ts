@@ -21,6 +21,16 @@ export function toPrincipal(input: PrincipalInput): Principal {
   return { kind: "local", roles: [], scopes: [], authenticated: false, ...input };
 }
 
+/** Who asks, as they are known now: what is stored with what they ask for. */
+export function askerOf({
+  id,
+  kind,
+  authenticated,
+  roles,
+}: Principal): Pick<Principal, "id" | "kind" | "authenticated"> & Partial<Pick<Principal, "roles">> {
+  return { id, kind, authenticated, ...(roles.length === 0 ? {} : { roles }) };
+}
+
 /** The caller when there is no login. It could be anybody, so no rule that names users or roles allows it. */
 export const ANYBODY: Principal = {
   id: "local",

@@ -79,7 +79,7 @@ function writeSuccessor(
   draft.moveConfirmation(before, "withdraw", { withdrawal: storableText(reason) });
   if (before.status === "requested") writeClosingEvent(draft, { confirmation: before, call, frame, closing });
   draft.journal("confirmation-cancelled", { ...subjectOf(before, call), reason });
-  const { expiresInMs } = tool.asking;
+  const { expiresInMs = tool.asking.expiresInMs } = again;
   const confirmation = newConfirmation(parts, draft.now, {
     session: before,
     call,
@@ -89,6 +89,7 @@ function writeSuccessor(
       requirements: again.requirements,
       requesters: before.requesters,
       ...(expiresInMs === undefined ? {} : { expiresInMs }),
+      ...(again.policy === undefined ? {} : { policy: again.policy }),
     },
   });
   const asked = draft.moveCall(call, "reask", {

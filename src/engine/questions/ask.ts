@@ -6,6 +6,7 @@ import type {
   ConfirmationRecord,
   Draft,
   FrameRecord,
+  PolicyNote,
   SessionRecord,
   Shown,
 } from "../ledger/index.ts";
@@ -19,6 +20,8 @@ export interface Question {
   readonly requirements: readonly Requirement[];
   readonly requesters: readonly string[];
   readonly expiresInMs?: number;
+  /** Which rules spoke. */
+  readonly policy?: readonly PolicyNote[];
 }
 
 export interface AskedCall {
@@ -55,6 +58,7 @@ export function newConfirmation(
     tool: call.tool,
     requesters: question.requesters,
     requirements: question.requirements,
+    ...(question.policy === undefined ? {} : { policy: question.policy }),
     invocation: frame?.invocation ?? call.wireId,
     argsDigest: call.argsDigest,
     shown: question.shown,
@@ -111,5 +115,6 @@ function requestBody(call: CallRecord, confirmation: ConfirmationRecord): BodyOf
     requirements: confirmation.requirements,
     definitionDigest: call.definitionDigest,
     ...(confirmation.expiresAt === undefined ? {} : { expiresAt: confirmation.expiresAt }),
+    ...(confirmation.policy === undefined ? {} : { policy: confirmation.policy }),
   };
 }

@@ -26,6 +26,7 @@ import {
   type Judge,
   type Known,
   type Plan,
+  type PolicyNote,
   type Recalled,
   type RememberedRun,
   recallResponse,
@@ -150,13 +151,14 @@ function planMessage(
 
 /** What happens to one call of a turn. */
 export type CallPlan =
-  | { readonly kind: "run"; readonly tool: LiveTool }
+  | { readonly kind: "run"; readonly tool: LiveTool; readonly policy?: readonly PolicyNote[] }
   | { readonly kind: "ask"; readonly question: Question }
   /** Answered without running: a hook's answer, a deny rule, a mistake of the model. */
   | {
       readonly kind: "answer";
       readonly status: "succeeded" | "failed" | "denied";
       readonly result: JsonValue;
+      readonly policy?: readonly PolicyNote[];
     };
 
 export interface PlannedCall {
@@ -228,11 +230,12 @@ interface TurnScene {
 
 function writeTurn(parts: EngineParts, draft: Draft, scene: TurnScene): Turn {
   const { frame } = scene;
-  const { calls, claimed, asked, answered } = sortCalls(parts, draft, scene);
+  const { calls, claimed, asked, answered, notes } = sortCalls(parts, draft, scene);
   for (const call of calls) draft.insertCall(call);
-  if (claimed.length > 0) draft.claimedBy(frame.owner ?? "").journal("calls-started", startedBody(claimed));
+  if (claimed.length > 0)
+    draft.claimedBy(frame.owner ?? "").journal("calls-started", startedBody(claimed, notes));
   if (claimed.some(({ call }) => !call.repeatable)) draft.sync();
-  if (answered.length > 0) draft.journal("calls-answered", answeredBody(answered.map(({ call }) => call)));
+  if (answered.length > 0) draft.journal("calls-answered", answeredBody(answered, notes));
   for (const { call, result } of answered) draft.event(responseEvent(frame, call, result));
   writeQuestions(draft, frame, asked);
   const open = claimed.length + asked.length;
@@ -247,8 +250,17 @@ function writeTurn(parts: EngineParts, draft: Draft, scene: TurnScene): Turn {
 }
 
 interface SortedCalls extends Pick<Turn, "calls" | "claimed" | "asked"> {
-  readonly answered: readonly { readonly call: CallRecord; readonly result: JsonValue }[];
+  readonly answered: readonly AnsweredCall[];
+  readonly notes: Notes;
 }
+
+interface AnsweredCall {
+  readonly call: CallRecord;
+  readonly result: JsonValue;
+}
+
+/** Which rules spoke about calls that nobody is asked about, by the call's id. */
+type Notes = ReadonlyMap<string, readonly PolicyNote[]>;
 
 /** A turn's calls by what happens to them, each list in the model's order. */
 function sortCalls(
@@ -259,7 +271,8 @@ function sortCalls(
   const calls: CallRecord[] = [];
   const claimed: Claimed[] = [];
   const asked: AskedCall[] = [];
-  const answered: { readonly call: CallRecord; readonly result: JsonValue }[] = [];
+  const answered: AnsweredCall[] = [];
+  const notes = new Map<string, readonly PolicyNote[]>();
   const { owner = "" } = frame;
   const { now } = draft;
   const within = withinLimit(parts, session, planned);
@@ -274,10 +287,11 @@ function sortCalls(
       continue;
     }
     calls.push(call);
+    if (plan.policy !== undefined) notes.set(call.id, plan.policy);
     if (plan.kind === "answer") answered.push({ call, result: plan.result });
     else claimed.push({ session, call, confirmation: undefined, frame, tool: plan.tool, owner, draft });
   }
-  return { calls, claimed, asked, answered };
+  return { calls, claimed, asked, answered, notes };
 }
 
 /** Calls beyond the session's limit of open questions get an answer instead of a question. */
@@ -349,11 +363,24 @@ function responseEvent(frame: FrameRecord, call: CallRecord, result: JsonValue):
 }
 
 // Answered without running: by a rule or a hook, or because of a mistake of the model. Journalled like everything else.
-function answeredBody(calls: readonly CallRecord[]): BodyOf<"calls-answered"> {
-  return { calls: calls.map(({ id, tool, status, argsDigest }) => ({ call: id, tool, status, argsDigest })) };
+function answeredBody(answered: readonly AnsweredCall[], notes: Notes): BodyOf<"calls-answered"> {
+  return {
+    calls: answered.map(({ call: { id, tool, status, argsDigest } }) => ({
+      call: id,
+      tool,
+      status,
+      argsDigest,
+      ...noteOn(id, notes),
+    })),
+  };
 }
 
-function startedBody(claimed: readonly Claimed[]): BodyOf<"calls-started"> {
+function noteOn(call: string, notes: Notes): { readonly policy?: readonly PolicyNote[] } {
+  const policy = notes.get(call);
+  return policy === undefined ? {} : { policy };
+}
+
+function startedBody(claimed: readonly Claimed[], notes: Notes): BodyOf<"calls-started"> {
   return {
     owner: claimed[0]?.owner ?? "",
     calls: claimed.map(({ call }) => ({
@@ -361,6 +388,7 @@ function startedBody(claimed: readonly Claimed[]): BodyOf<"calls-started"> {
       tool: call.tool,
       attempt: call.attempt,
       argsDigest: call.argsDigest,
+      ...noteOn(call.id, notes),
     })),
   };
 }

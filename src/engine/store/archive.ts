@@ -147,6 +147,7 @@ export function eraseFrame({
 
 export function eraseCall({
   originalArgs: _args,
+  asker: _asker,
   result: _result,
   long: _long,
   ...call
@@ -157,6 +158,7 @@ export function eraseCall({
 const NOTHING_SHOWN: Shown = { hint: "", why: [] };
 
 export function eraseConfirmation({
+  policy: _policy,
   long: _long,
   ...confirmation
 }: Packed<ConfirmationRecord>): ConfirmationRecord {

@@ -1,7 +1,7 @@
 import type { JsonValue } from "../../protocol/index.ts";
 import { copyJson } from "../common/index.ts";
-import type { Shown, Vote } from "../ledger/index.ts";
-import { cutShown, cutValue, cutVotes } from "../ledger/index.ts";
+import type { PolicyNote, Shown, Vote } from "../ledger/index.ts";
+import { cutPolicy, cutShown, cutValue, cutVotes } from "../ledger/index.ts";
 import type { LongMembers, Packed } from "./document.ts";
 
 /** Members that can be long, by what cuts them to what a list shows. */
@@ -11,6 +11,7 @@ const CUTTERS: { readonly [member: string]: (value: never) => unknown } = {
   result: (value: JsonValue) => cutValue(value),
   shown: (value: Shown) => cutShown(value),
   votes: (value: readonly Vote[]) => cutVotes(value),
+  policy: (value: readonly PolicyNote[]) => cutPolicy(value),
   cursor: (value: JsonValue) => cutValue(value),
   output: (value: JsonValue) => cutValue(value),
   value: (value: JsonValue) => cutValue(value),

@@ -50,7 +50,7 @@ export async function contextOf(
     { preview: true, limit: MOST_EARLIER + 1 },
   );
   const { frame } = (await ledger.load({ confirmation: id })) ?? {};
-  const asker = frame?.asker;
+  const asker = frame?.asker && askerShown(frame.asker);
   return {
     turn: told([...open.items, ...closed.items].toSorted((a, b) => a.call.ord - b.call.ord)),
     earlier: told(earlier.items).slice(0, MOST_EARLIER),
@@ -60,6 +60,11 @@ export async function contextOf(
     ...(asker === undefined ? {} : { asker }),
     ...(await ownerOf(ledger, call)),
   };
+}
+
+// Roles are for rules, not for readers.
+function askerShown({ id, kind, authenticated }: Asker): Asker {
+  return { id, kind, authenticated };
 }
 
 // The person who decides needs the context; the requester was there.

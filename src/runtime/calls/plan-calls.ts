@@ -83,7 +83,7 @@ async function planCall(scene: StepScene, call: IdentifiedCall): Promise<Planned
 
 function subjectIn({ run, frame, ctx, requesters }: StepScene): CallSubject {
   const { agentName: agent, userId: user, sessionId: id } = ctx;
-  return { app: run.app, agent, user, requesters, session: { id, key: frame.session } };
+  return { app: run.app, agent, user, requesters, asker: frame.asker, session: { id, key: frame.session } };
 }
 
 /** The same call is not asked about again, nor run, while it waits or after it was denied. */

@@ -153,6 +153,7 @@ async function record(
     agent: frame.agent,
     user,
     requesters: requestersOf(frame, user),
+    asker: frame.asker,
     session: { id: session, key: frame.session },
   };
   const planner = { run, agent, frame, subject };

@@ -1,5 +1,5 @@
 import {
-  type Asker,
+  askerOf,
   type Decider,
   type IdempotentRequest,
   type MessageInput,
@@ -112,7 +112,7 @@ async function sayAfterwards(
     invocation: resumed.invocation,
     parts,
     whilePending,
-    asker: askerOf(decider),
+    asker: askerOf(decider.by),
     ...(requesters === undefined ? {} : { requesters }),
     ...(stateDelta === undefined ? {} : { stateDelta }),
   };
@@ -132,10 +132,6 @@ export function sayer(run: RunContext): SendFollowUp {
     const input = { ...words, decider, once };
     return begin(run, input, { parts: words.parts, session: known?.session });
   };
-}
-
-function askerOf({ by: { id, kind, authenticated } }: Decider): Asker {
-  return { id, kind, authenticated };
 }
 
 // Only the gate creates questions; a model that sees one might take it for real.
@@ -193,7 +189,7 @@ async function begin(
     },
     frame: { kind, agent: name, path: [name] },
     known: { session },
-    asker: askerOf(input.decider),
+    asker: askerOf(input.decider.by),
     ...(input.requesters === undefined ? {} : { requesters: input.requesters }),
     ...(input.stateDelta === undefined ? {} : { stateDelta: input.stateDelta }),
   };

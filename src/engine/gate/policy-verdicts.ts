@@ -1,0 +1,118 @@
+import type { JsonObject } from "../../protocol/index.ts";
+import { errorText } from "../common/index.ts";
+import type { PolicyNote, SpokenRule } from "../ledger/index.ts";
+import { oneApproval } from "../people/index.ts";
+import { checkAsking } from "./asking-options.ts";
+import type { Policy, PolicyCall, PolicySource, PolicyVerdict } from "./policy.ts";
+import type { Verdict } from "./verdict.ts";
+
+/** What one policy says about a call. */
+export interface PolicyOpinion {
+  readonly verdicts: readonly Verdict[];
+  /** For the record; undefined if no rule spoke. */
+  readonly note?: PolicyNote;
+  /** The text to store under the note's version. */
+  readonly text?: string;
+}
+
+const OUTCOMES: ReadonlySet<unknown> = new Set<PolicyVerdict["outcome"]>(["allow", "confirm", "deny"]);
+const SILENT: PolicyOpinion = { verdicts: [] };
+
+/**
+ * What a policy says about a call. If it throws, or returns something that is no verdict (a promise, a misspelt
+ * outcome), that counts as `otherwise`.
+ */
+export function opinionOf(
+  policy: Policy | PolicySource,
+  call: PolicyCall,
+  otherwise: "confirm" | "deny",
+): PolicyOpinion {
+  const source = typeof policy === "function" ? undefined : policy;
+  // Read together: the file may be read again at any await.
+  const given = verdictsOf(policy, call, otherwise);
+  const { version, text } = source ?? {};
+  if (given.length === 0) return SILENT;
+  const verdicts = given.filter(({ observe }) => observe !== true).map(toVerdict);
+  return {
+    verdicts,
+    note: { ...(version === undefined ? {} : { version }), rules: given.map(toSpoken) },
+    ...(text === undefined ? {} : { text }),
+  };
+}
+
+function verdictsOf(
+  policy: Policy | PolicySource,
+  call: PolicyCall,
+  otherwise: "confirm" | "deny",
+): readonly PolicyVerdict[] {
+  try {
+    const said = typeof policy === "function" ? policy(call) : policy.judge(call);
+    if (said === undefined) return [];
+    return [said].flat().map((verdict) => checked(verdict, otherwise));
+  } catch {
+    return [{ outcome: otherwise, reason: "a policy rule failed" }];
+  }
+}
+
+function checked(verdict: PolicyVerdict, otherwise: "confirm" | "deny"): PolicyVerdict {
+  const { outcome, reason } = verdict;
+  if (!OUTCOMES.has(outcome)) return { outcome: otherwise, reason: "a policy rule gave no verdict" };
+  const why = typeof reason === "string" ? reason : "a policy rule";
+  const flaw = outcome === "confirm" && otherwise === "confirm" ? flawOf(verdict, why) : undefined;
+  return flaw === undefined ? { ...verdict, reason: why } : { outcome: "deny", reason: flaw };
+}
+
+// Other approvers would be people whom the rule did not name, and without approvers the card would wait forever.
+function flawOf(verdict: PolicyVerdict, rule: string): string | undefined {
+  const what = `The policy rule "${rule}"`;
+  const { approvers, expiresInMs, amendable, requirements = [], escalate = [], denials = 1 } = verdict;
+  try {
+    checkAsking(what, {
+      ...(approvers === undefined ? {} : { approvers }),
+      ...(expiresInMs === undefined ? {} : { expiresInMs }),
+      ...(amendable === undefined ? {} : { amendable }),
+    });
+    for (const { from } of requirements) checkAsking(what, { approvers: from });
+    for (const { to } of escalate) checkAsking(what, { approvers: to });
+    const counts = [
+      denials,
+      ...requirements.map(({ count }) => count),
+      ...escalate.map(({ afterMs }) => afterMs),
+    ];
+    if (counts.every((count) => Number.isSafeInteger(count) && count > 0)) return undefined;
+    return `${what} has a count or a time that is not a whole number, 1 or more.`;
+  } catch (error) {
+    return errorText(error);
+  }
+}
+
+function toVerdict(verdict: PolicyVerdict): Verdict {
+  const {
+    outcome,
+    reason,
+    approvers,
+    requirements,
+    rule: _rule,
+    facts: _facts,
+    observe: _observe,
+    ...terms
+  } = verdict;
+  const required = [...(approvers === undefined ? [] : oneApproval(approvers)), ...(requirements ?? [])];
+  return {
+    ...terms,
+    source: "policy",
+    outcome,
+    why: reason,
+    ...(required.length === 0 ? {} : { requirements: required }),
+  };
+}
+
+function toSpoken({ rule, outcome, reason, facts, observe }: PolicyVerdict): SpokenRule {
+  const seen: { readonly facts?: JsonObject } = facts === undefined ? {} : { facts };
+  return {
+    ...(rule === undefined ? { reason } : { rule }),
+    outcome,
+    ...seen,
+    ...(observe === true ? { observe } : {}),
+  };
+}
