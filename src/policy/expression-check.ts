@@ -51,7 +51,6 @@ function check(node: ASTNode, scope: Scope): ExpressionFlaw | undefined {
     case ".":
       return check(node.args[0], scope);
     case "[]":
-      return first(node.args, scope);
     case "list":
       return first(node.args, scope);
     case "map":
@@ -63,9 +62,6 @@ function check(node: ASTNode, scope: Scope): ExpressionFlaw | undefined {
       return checkCall(node, scope);
     case "rcall":
       return checkMethod(node, scope);
-    case ".?":
-    case "[?]":
-      return refused(node, "optional access is not available; use has()");
     default:
       return checkOperator(node, scope);
   }

@@ -68,7 +68,7 @@ function same(a: unknown, b: unknown): boolean {
 }
 
 function sameLists(a: readonly unknown[], b: readonly unknown[]): boolean {
-  return a.length === b.length && a.every((item, index) => same(item, b[index]));
+  return a.length === b.length && a.every((one, index) => same(one, b[index]));
 }
 
 function sameMaps(a: ReadonlyMap<unknown, unknown>, b: ReadonlyMap<unknown, unknown>): boolean {
@@ -87,14 +87,14 @@ function within(value: unknown, all: unknown): boolean {
   if (kind !== "list") throw new TypeError(`"in" needs a list or a map, not a ${kind}`);
   const items = counted(all as readonly unknown[]);
   let wrong: unknown;
-  for (const item of items) {
+  for (const one of items) {
     try {
-      if (same(value, item)) return true;
+      if (same(value, one)) return true;
     } catch (error) {
       wrong = error;
     }
   }
-  if (wrong !== undefined) throw wrong;
+  if (wrong instanceof Error) throw wrong;
   return false;
 }
 

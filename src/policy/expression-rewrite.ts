@@ -57,30 +57,23 @@ function methodText([name, receiver, args]: readonly [string, ASTNode, readonly 
 function operatorText(node: ASTNode): string {
   const operands = node.args as readonly ASTNode[];
   const [a = "", b = "", c = ""] = operands.map(strictText);
-  switch (node.op) {
-    case "?:":
-      return `((${a}) ? (${b}) : (${c}))`;
-    case "==":
-      return sameText(operands);
-    case "!=":
-      return `!${sameText(operands)}`;
-    case "in":
-      return `strictIn(${a}, ${b})`;
-    case "<":
-      return `strictLess(${a}, ${b})`;
-    case "<=":
-      return `strictMost(${a}, ${b})`;
-    case ">":
-      return `strictLess(${b}, ${a})`;
-    case ">=":
-      return `strictMost(${b}, ${a})`;
-    case "&&":
-    case "||":
-      return `((${a}) ${node.op} (${b}))`;
-    default:
-      return `strictFinite((${a}) ${node.op} (${b}))`;
-  }
+  if (node.op === "?:") return `((${a}) ? (${b}) : (${c}))`;
+  if (node.op === "==") return sameText(operands);
+  if (node.op === "!=") return `!${sameText(operands)}`;
+  const strict = STRICT[node.op];
+  if (strict !== undefined) return strict(a, b);
+  return node.op === "&&" || node.op === "||"
+    ? `((${a}) ${node.op} (${b}))`
+    : `strictFinite((${a}) ${node.op} (${b}))`;
 }
+
+const STRICT: { readonly [operator: string]: (a: string, b: string) => string } = {
+  in: (a, b) => `strictIn(${a}, ${b})`,
+  "<": (a, b) => `strictLess(${a}, ${b})`,
+  "<=": (a, b) => `strictMost(${a}, ${b})`,
+  ">": (a, b) => `strictLess(${b}, ${a})`,
+  ">=": (a, b) => `strictMost(${b}, ${a})`,
+};
 
 // Only a comparison with null that is written down may find that something is null.
 function sameText(operands: readonly ASTNode[]): string {

@@ -126,8 +126,9 @@ test.each<[string, string]>([
   expect(judge(text)).toContain(expected);
 });
 
+const count = (length: number) => ({ items: Array.from({ length }, (_, i) => i) });
+
 test("loops inside loops end: all of them together go through a limited number of items", () => {
-  const count = (length: number) => ({ items: Array.from({ length }, (_, i) => i) });
   const twice = "args.items.exists(a, args.items.exists(b, a + b < 0.0))";
   resetLoops();
   expect(judge(twice, count(300))).toBe(false);

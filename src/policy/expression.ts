@@ -108,7 +108,7 @@ function collect(node: ASTNode, bound: ReadonlySet<string>, found: Map<string, r
   if (node.op === "rcall" && node.args[2][0]?.op === "id" && node.args[2].length > 1) {
     const [, receiver, [variable, ...bodies]] = node.args;
     collect(receiver, bound, found);
-    const inner = new Set([...bound, String(variable?.args)]);
+    const inner = new Set([...bound, variable?.op === "id" ? variable.args : ""]);
     for (const body of bodies) collect(body, inner, found);
     return;
   }

@@ -103,7 +103,10 @@ test("a question says which rules of which version spoke, and what they saw, wit
 test("a call that runs or is denied without a question has its rules in the journal too", async () => {
   await pay({ amount: 5, to: "zoe", pin: "1234" }, { key: "k1", by: bob });
   const denied = await pay({ amount: 5, to: "mallory", pin: "0" }, { key: "k2", by: bob });
-  expect(denied).toMatchObject({ status: "denied", reason: expect.stringContaining("policy rule never") });
+  expect(denied).toMatchObject({
+    status: "denied",
+    reason: expect.stringContaining("policy rule never") as string,
+  });
   expect(runs).toHaveLength(1);
   expect(await bodies("call-started")).toMatchObject([
     { policy: [{ version: policy.version, rules: [{ rule: "watch", outcome: "deny", observe: true }] }] },
@@ -122,7 +125,10 @@ test.each<[string, unknown]>([
   ["null", null],
 ])("a wrong type does not get past a deny: %s", async (_, to) => {
   const outcome = await pay({ amount: 5, to, pin: "0" }, { key: "k", by: bob });
-  expect(outcome).toMatchObject({ status: "denied", reason: expect.stringContaining("could not be judged") });
+  expect(outcome).toMatchObject({
+    status: "denied",
+    reason: expect.stringContaining("could not be judged") as string,
+  });
 });
 
 test.each<[string, unknown]>([
@@ -160,7 +166,7 @@ test("a file that is replaced judges what was asked before: a deny at the start 
   );
   await expect(engine.approve(outcome.confirmation.id, { by: boss })).rejects.toMatchObject({
     code: "policy-denied",
-    message: expect.stringContaining("policy rule stop: audit"),
+    message: expect.stringContaining("policy rule stop: audit") as string,
   });
   expect(runs).toEqual([]);
 });

@@ -23,8 +23,8 @@ export function isPlain(pattern: string): boolean {
 export function globOf(pattern: string): Glob {
   if (isPlain(pattern)) return (name) => name === pattern;
   if (pattern === "*") return () => true;
-  const wanted = [...pattern];
-  return (name) => matches(wanted, [...name]);
+  const wanted = Array.from(pattern);
+  return (name) => matches(wanted, Array.from(name));
 }
 
 function matches(pattern: readonly string[], name: readonly string[]): boolean {

@@ -1,5 +1,5 @@
 import type { Approvers } from "../engine/index.ts";
-import { type Node, type YamlSource } from "../yaml/index.ts";
+import type { Node, YamlSource } from "../yaml/index.ts";
 import type { NamedPeople } from "./policy-rule.ts";
 
 /** The groups of a file, each with everybody in it, and the people behind several logins. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../protocol/index.ts";
-import { OUTCOMES, TEST_MEMBERS } from "./policy-tests.ts";
-import { POLICY_MEMBERS } from "./read-policy.ts";
-import { ANNOTATIONS, ID, MATCH_MEMBERS, RULE_MEMBERS } from "./read-rule.ts";
+import { OUTCOMES, type TEST_MEMBERS } from "./policy-tests.ts";
+import type { POLICY_MEMBERS } from "./read-policy.ts";
+import { ANNOTATIONS, ID, type MATCH_MEMBERS, type RULE_MEMBERS } from "./read-rule.ts";
 
 type Named<Name extends string> = { readonly [name in Name]: JsonObject };
 
@@ -70,6 +70,7 @@ const rule: Named<(typeof RULE_MEMBERS)[number]> = {
   match: object(match, [], { description: "Which calls the rule is about. Default: all." }),
   when: condition("The rule applies if this is true, or cannot be judged."),
   unless: condition("The rule does not apply if this is true."),
+  // oxlint-disable-next-line unicorn/no-thenable -- a member of the file, not a promise
   then: { enum: [...OUTCOMES], description: "What the rule says. The strictest of all rules counts." },
   mode: { enum: ["enforce", "observe"], description: "observe: only note what the rule would have said." },
   hint: text(

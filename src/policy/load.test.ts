@@ -172,7 +172,7 @@ test.each<[string, string]>([
 });
 
 test("the JSON Schema for editors accepts a whole file, and refuses what is misspelt", () => {
-  const validator = new Validator(policySchema as object, "2020-12");
+  const validator = new Validator(policySchema, "2020-12");
   expect(validator.validate(parse(WHOLE)).errors).toEqual([]);
   for (const text of [
     "rules: 5",

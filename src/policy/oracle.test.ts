@@ -46,7 +46,7 @@ function conditionOf({ expr, value }: JsonObject & { readonly expr: string }): s
 test("no case of the specification has another value here", () => {
   const counts = { right: 0, error: 0, refused: 0 };
   const wrong: string[] = [];
-  for (const original of casesOf(conformance as Suite)) {
+  for (const original of casesOf(conformance)) {
     const { evalError, bindings } = original;
     if (bindings !== undefined) continue;
     const condition = evalError === undefined ? conditionOf(original) : original.expr;

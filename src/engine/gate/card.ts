@@ -19,7 +19,6 @@ export function cardFor(
   const { payloadSchema, layout } = tool.confirmation;
   const { schema: noted, authorOnly, hint: told, ...more } = notes;
   const given = told ?? ruled.hint;
-  const amendable = narrowed(tool.confirmation.amendable, ruled.amendable);
   const { hint, failure } = given === undefined ? hintOf(tool, args) : { hint: given };
   // The payload goes to the tool, whoever asks.
   const schema = payloadSchema ?? noted;
@@ -29,8 +28,7 @@ export function cardFor(
     why: failure === undefined ? notes.why : [...notes.why, failure],
     ...(authorOnly === true ? { authorOnly } : {}),
     ...(schema === undefined ? {} : { schema }),
-    ...(amendable === undefined ? {} : { amendable }),
-    ...(amendable === undefined || tool.parameters === undefined ? {} : { argsSchema: tool.parameters }),
+    ...changesTo(tool, ruled),
     ...(layout === undefined ? {} : { layout }),
     ...(tool.source === undefined ? {} : { source: tool.source }),
   };
@@ -60,6 +58,15 @@ export function expiryOf(
 ): Pick<Question, "expiresInMs"> {
   const times = [author, ruled].filter((time) => time !== undefined);
   return times.length === 0 ? {} : { expiresInMs: Math.min(...times) };
+}
+
+function changesTo(
+  { confirmation, parameters }: GatedTool,
+  ruled: Pick<Ruling, "amendable">,
+): Pick<Shown, "amendable" | "argsSchema"> {
+  const amendable = narrowed(confirmation.amendable, ruled.amendable);
+  if (amendable === undefined) return {};
+  return { amendable, ...(parameters === undefined ? {} : { argsSchema: parameters }) };
 }
 
 // A rule may only take away what the author lets approvers change.
