@@ -72,9 +72,7 @@ export class CallRun {
       // This check must come last, because everything before it may have taken any time.
       if (!(await this.#stillHolds())) return { kind: "not-started" };
       entered = true;
-      return await this.#untilHalted(replay, () =>
-        this.#body(() => tool.run(call, this.#context(replay, decision.shown))),
-      );
+      return await this.#untilHalted(replay, () => tool.run(call, this.#context(replay, decision.shown)));
     } catch (error) {
       if (entered) return { kind: "unknown", reason: errorText(error) };
       // Nothing has happened yet.
@@ -101,7 +99,7 @@ export class CallRun {
   async #body(run: () => Promise<JsonValue | undefined | CallEnd>): Promise<EntryOutcome> {
     const { maxResultBytes } = this.#parts.settings;
     try {
-      const end = await this.#unlessHalted(run());
+      const end = await run();
       if (this.#asked !== undefined) return { kind: "asked", ask: { options: this.#asked } };
       if (!(end instanceof CallEnd)) return { kind: "succeeded", result: storedResult(end, maxResultBytes) };
       const { delegation, stateDelta, cursor, learned } = end;
@@ -119,25 +117,18 @@ export class CallRun {
     }
   }
 
-  /** What the body comes to, or what its halt does. */
-  #untilHalted(replay: Replay, body: () => Promise<EntryOutcome>): Promise<EntryOutcome> {
+  /** What the function comes to, or what its halt does: then what it returns or throws is ignored. */
+  #untilHalted(replay: Replay, run: () => Promise<JsonValue | undefined | CallEnd>): Promise<EntryOutcome> {
     return new Promise((resolve, reject) => {
       this.#halt = (halt) => {
         if (this.#isHalted) return;
         this.#isHalted = true;
         this.#leave(halt, replay).then(resolve, reject);
       };
-      body().then(resolve, reject);
+      this.#body(run).then((outcome) => {
+        if (!this.#isHalted) resolve(outcome);
+      }, reject);
     });
-  }
-
-  // What an abandoned function returns or throws is ignored.
-  async #unlessHalted<T>(result: Promise<T>): Promise<T> {
-    try {
-      return await result;
-    } finally {
-      if (this.#isHalted) await new Promise(() => {});
-    }
   }
 
   async #leave(halt: Halt, replay: Replay): Promise<EntryOutcome> {
@@ -158,7 +149,7 @@ export class CallRun {
 
   #context(replay: Replay, toolConfirmation: ToolConfirmation | undefined): CallContext {
     const { call, session, frame } = this.#claimed;
-    const signal = this.#abort.signal;
+    const { signal } = this.#abort;
     return {
       idempotencyKey: call.id,
       attempt: call.attempt,

@@ -63,11 +63,15 @@ export class Executions {
       this.#outcomes.keep({ claimed, outcome });
       return this.#endings.store(claimed, outcome);
     };
-    this.#claimed.add(claimed);
-    const ended = this.#whileAtWork(call.id, () => new CallRun(this.#parts, claimed, store).toEnd()).finally(
-      () => this.#claimed.delete(claimed),
-    );
-    this.#track(call.id, ended, { ...placeOf(call, frame), draft: claimed.draft });
+    const run = async (): Promise<Ended> => {
+      this.#claimed.add(claimed);
+      try {
+        return await this.#whileAtWork(call.id, () => new CallRun(this.#parts, claimed, store).toEnd());
+      } finally {
+        this.#claimed.delete(claimed);
+      }
+    };
+    this.#track(call.id, run, { ...placeOf(call, frame), draft: claimed.draft });
   }
 
   /** Records again how this attempt ended, if this process knows it: the ledger has lost it. */
@@ -80,7 +84,8 @@ export class Executions {
         what: `the outcome of call ${callId}`,
         store: () => recordEntry(this.#parts, claimed, outcome),
       })) ?? {};
-    this.#track(callId, this.#whileAtWork(callId, record), placeOf(claimed.call, claimed.frame));
+    const work = (): Promise<Ended> => this.#whileAtWork(callId, record);
+    this.#track(callId, work, placeOf(claimed.call, claimed.frame));
     return true;
   }
 
@@ -118,8 +123,7 @@ export class Executions {
    * Like `resume`, without waiting. If it fails, the call is still ready in the ledger, and any worker can claim it.
    */
   pursue(callId: string): void {
-    this.#remember(
-      callId,
+    this.#remember(callId, () =>
       this.resume(callId).then(
         () => {},
         () => {},
@@ -130,7 +134,7 @@ export class Executions {
   /** Lets the host continue a frame that this process has claimed. */
   step(frame: FrameRecord): void {
     const place = { ...placeOf(frame, frame), draft: this.#committed(frame)?.draft };
-    this.#track(frame.id, Promise.resolve({ stepping: frame }), place);
+    this.#track(frame.id, async () => ({ stepping: frame }), place);
   }
 
   /**
@@ -220,26 +224,38 @@ export class Executions {
     }
   }
 
-  #track(id: string, work: Promise<Ended>, place: Place): void {
+  #track(id: string, work: () => Promise<Ended>, place: Place): void {
+    this.#remember(id, () => this.#toRest(work), place);
+  }
+
+  /** Does the work, and then the step that follows from it. */
+  async #toRest(work: () => Promise<Ended>): Promise<void> {
     const release = this.#parts.lease.keep();
-    const done = work.then(async ({ call, stepping, asked }) => {
+    try {
+      const { call, stepping, asked } = await work();
       if (asked !== undefined) this.#parts.hosts.get(asked.call.app)?.asked?.(asked);
       if (stepping !== undefined) await this.#whileAtWork(stepping.id, () => this.#stepTo(stepping));
       // Released without being started, because the lease was lost: try again with a new lease.
       if (call?.status === "ready") this.pursue(call.id);
-    });
-    this.#remember(id, done.finally(release), place);
+    } finally {
+      release();
+    }
   }
 
-  #remember(id: string, work: Promise<void>, place: Place = NOWHERE): void {
+  #remember(id: string, work: () => Promise<void>, place: Place = NOWHERE): void {
     const run = this.#invocations.get(place.invocation) ?? this.#begin(place);
     if (place.draft !== undefined) run.cache.add(place.draft);
-    const tracked = work.finally(() => {
-      if (this.#running.get(id) === tracked) this.#running.delete(id);
-      if (this.#running.size === 0) this.#letGo();
-      run.running.delete(tracked);
-      if (run.running.size === 0) this.#end(place, run);
-    });
+    const track = async (): Promise<void> => {
+      try {
+        await work();
+      } finally {
+        if (this.#running.get(id) === tracked) this.#running.delete(id);
+        if (this.#running.size === 0) this.#letGo();
+        run.running.delete(tracked);
+        if (run.running.size === 0) this.#end(place, run);
+      }
+    };
+    const tracked = track();
     this.#running.set(id, tracked);
     this.#release ??= this.#parts.clock.hold();
     run.running.add(tracked);

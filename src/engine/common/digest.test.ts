@@ -1,7 +1,8 @@
+import { createHash, createHmac } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../protocol/index.ts";
-import { definitionDigest, type ToolDefinition, textDigest, valueDigest } from "./digest.ts";
+import { bodyDigest, definitionDigest, type ToolDefinition, valueDigest } from "./digest.ts";
 
 const KEY = new Uint8Array(32).fill(7);
 const names = fc.oneof(
@@ -115,9 +116,14 @@ describe("the digest of a value", () => {
     );
   });
 
-  test("is the HMAC-SHA256 of the canonical text", () => {
-    expect(valueDigest(KEY, { b: 1, a: [true] })).toBe(textDigest(KEY, '{"a":[true],"b":1}'));
-    expect(textDigest(KEY, "")).toHaveLength(43);
+  test("is the SHA-256 of a secret of the key, and then the canonical text", () => {
+    const secret = createHmac("sha256", KEY).update("value").digest("base64url");
+    const expected = createHash("sha256").update(`${secret}{"a":[true],"b":1}`).digest("base64url");
+    expect(valueDigest(KEY, { b: 1, a: [true] })).toBe(expected);
+  });
+
+  test("is another one than that of a journal record of the same text", () => {
+    expect(valueDigest(KEY, "a")).not.toBe(bodyDigest(KEY, '"a"'));
   });
 });
 

@@ -7,31 +7,31 @@ import { hmac } from "./hmac.ts";
  * of a short secret can be found by brute force.
  */
 export function valueDigest(key: Uint8Array, value: JsonValue): string {
-  return textDigest(key, canonicalJson(value));
+  return hash("sha256", prefixesOf(key).value + canonicalJson(value), "base64url");
+}
+
+/** The keyed digest of a journal record's body. */
+export function bodyDigest(key: Uint8Array, text: string): string {
+  return hash("sha256", prefixesOf(key).body + text, "base64url");
 }
 
 /**
- * The digest of a journal record's body. Keyed by a prefix of fixed length: an HMAC costs five times as much. The key
- * only has to keep a short body from being guessed; the chain authenticates it.
+ * What is put before what is hashed: of fixed length, and secret. An HMAC costs five times as much. The key only has to
+ * keep a short text from being guessed; it authenticates nothing, because whoever can write to the database can read it.
  */
-export function bodyDigest(key: Uint8Array, text: string): string {
-  return hash("sha256", bodyPrefix(key) + text, "base64url");
+interface Prefixes {
+  readonly value: string;
+  readonly body: string;
 }
 
-const bodyPrefixes = new WeakMap<Uint8Array, string>();
+const prefixes = new WeakMap<Uint8Array, Prefixes>();
 
-function bodyPrefix(key: Uint8Array): string {
-  let prefix = bodyPrefixes.get(key);
-  if (prefix === undefined) {
-    prefix = textDigest(key, "journal body");
-    bodyPrefixes.set(key, prefix);
-  }
-  return prefix;
-}
-
-/** The keyed digest of a text. */
-export function textDigest(key: Uint8Array, text: string): string {
-  return hmac(key, text);
+function prefixesOf(key: Uint8Array): Prefixes {
+  const known = prefixes.get(key);
+  if (known !== undefined) return known;
+  const made = { value: hmac(key, "value"), body: hmac(key, "journal body") };
+  prefixes.set(key, made);
+  return made;
 }
 
 /** What an approver relies on when they read a tool's name. */

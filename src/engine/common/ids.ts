@@ -4,6 +4,7 @@ import { randomFillSync } from "node:crypto";
 export type NewId = (now: number) => string;
 
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
+const CODES: readonly number[] = Array.from(ALPHABET, (character) => character.charCodeAt(0));
 const TIME_CHARACTERS = 10;
 const RANDOM_BYTES = 16;
 const POOL_BYTES = RANDOM_BYTES * 256;
@@ -11,6 +12,7 @@ const POOL_BYTES = RANDOM_BYTES * 256;
 /** A source of ids on the machine's own randomness, drawn in blocks because each draw has a fixed cost. */
 export function createIds(): NewId {
   const pool = new Uint8Array(POOL_BYTES);
+  const codes = Array.from({ length: RANDOM_BYTES }, () => 0);
   let used = POOL_BYTES;
   let lastNow = -1;
   let lastTime = "";
@@ -23,10 +25,11 @@ export function createIds(): NewId {
       lastNow = now;
       lastTime = encodeTime(now);
     }
-    let id = lastTime;
+    used += RANDOM_BYTES;
     // Five bits of each byte: 16 characters of 32 are exactly 80 bits, without bias.
-    for (const end = used + RANDOM_BYTES; used < end; used++) id += ALPHABET[(pool[used] as number) & 31];
-    return id;
+    for (let at = 0; at < RANDOM_BYTES; at++)
+      codes[at] = CODES[(pool[used - RANDOM_BYTES + at] as number) & 31] as number;
+    return lastTime + String.fromCharCode(...codes);
   };
 }
 

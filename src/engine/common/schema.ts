@@ -164,8 +164,11 @@ function withoutUndefined(value: unknown, ancestors: readonly object[] = []): un
   const path = [...ancestors, value];
   if (Array.isArray(value)) return value.map((item) => withoutUndefined(item, path));
   if (Object.getPrototypeOf(value) !== Object.prototype) return value;
-  const entries = Object.entries(value).filter(([, item]) => item !== undefined);
-  return Object.fromEntries(entries.map(([key, item]) => [key, withoutUndefined(item, path)]));
+  const copy: { [key: string]: unknown } = Object.values(value).includes(undefined)
+    ? Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined))
+    : { ...value };
+  for (const key of Object.keys(copy)) copy[key] = withoutUndefined(copy[key], path);
+  return copy;
 }
 
 function firstIssue(issues: readonly StandardIssue[]): {

@@ -19,47 +19,52 @@ const MOST_BYTES = 64_000;
  * not read them again. If another process commits in between, our next commit notices it, and the cache starts again.
  */
 export class SessionCache {
-  #last: Draft | undefined;
+  /** As the last commit left it. Not the draft itself: what that holds would live as long as this. */
+  #session: SessionRecord | undefined;
+  #isErased = false;
   #events: (StoredEvent | string)[] = [];
   #firstSeq = 1;
-  #rest: { readonly draft: Draft; readonly asked: readonly AskedCall[] } | undefined;
+  #rest: { readonly session: SessionRecord; readonly asked: readonly AskedCall[] } | undefined;
 
   add(draft: Draft): void {
-    if (this.#last === draft) return;
-    if (this.#last?.sessionAfter.chain.hash !== draft.hashBefore) {
+    const { sessionAfter } = draft;
+    const before = this.#session?.chain.hash;
+    if (before === sessionAfter.chain.hash) return;
+    if (before !== draft.hashBefore) {
       this.#events = [];
       this.#firstSeq = draft.firstSeq;
     }
-    this.#last = draft;
+    this.#session = sessionAfter;
+    this.#isErased = draft.isErased;
     for (const text of draft.eventTexts) this.#events.push(text);
   }
 
   /** Is it small enough to be kept while nothing runs, and not of an erased session? */
   get mayRest(): boolean {
-    const last = this.#last;
-    return last !== undefined && !last.isErased && last.sessionAfter.bytes <= MOST_BYTES;
+    return this.#session !== undefined && !this.#isErased && this.#session.bytes <= MOST_BYTES;
   }
 
   /** With this draft the run stopped; exactly these questions are open in its session. */
-  restsAt(draft: Draft, asked: readonly AskedCall[]): void {
-    this.#rest = { draft, asked };
+  restsAt({ sessionAfter: session }: Draft, asked: readonly AskedCall[]): void {
+    this.#rest = { session, asked };
   }
 
   /** The final state of the run, if everything after the event at `after` was committed here. */
   restAfter(after: number): Rest | undefined {
-    const last = this.#last;
-    if (last === undefined || last !== this.#rest?.draft || this.#firstSeq > after + 1) return undefined;
+    const session = this.#session;
+    if (session === undefined || session !== this.#rest?.session || this.#firstSeq > after + 1)
+      return undefined;
     const events = this.#eventsFrom(after + 1 - this.#firstSeq);
-    return { session: last.sessionAfter, events, asked: this.#rest.asked };
+    return { session, events, asked: this.#rest.asked };
   }
 
   /** All events of the session up to the last commit here; read once, then appended to. */
   async history(read: () => Promise<readonly StoredEvent[]>): Promise<readonly StoredEvent[]> {
-    const last = this.#last;
+    const last = this.#session;
     if (this.#firstSeq > 1 || last === undefined) {
       const events = await read();
       // Events after the last commit here come from another process; do not treat them as ours.
-      const ours = last === this.#last && events.length === (last?.sessionAfter.nextSeq ?? 0) - 1;
+      const ours = last === this.#session && events.length === (last?.nextSeq ?? 0) - 1;
       if (!ours) return events;
       this.#events = [...events];
       this.#firstSeq = 1;

@@ -58,6 +58,7 @@ export class Draft {
   readonly #bodies: string[] = [];
   readonly #previousHash: string;
   #row: Commit["log"] | undefined;
+  #after: SessionRecord | undefined;
   #deletedAt: number | undefined;
   #owner: string | undefined;
   #sync = false;
@@ -127,6 +128,11 @@ export class Draft {
 
   /** The session as it is once this is committed. */
   get sessionAfter(): SessionRecord {
+    this.#after ??= this.#toSession();
+    return this.#after;
+  }
+
+  #toSession(): SessionRecord {
     const { app, user, id, createdAt } = this.#before;
     return {
       key: this.sessionKey,
@@ -173,7 +179,8 @@ export class Draft {
     commands: CallCommand | readonly CallCommand[],
     update: CallUpdate = {},
   ): CallRecord {
-    return this.#setCall(call, { status: callAfter(call, ...[commands].flat()), ...update });
+    const status = typeof commands === "string" ? callAfter(call, commands) : callAfter(call, ...commands);
+    return this.#setCall(call, { status, ...update });
   }
 
   /** Changes a call that keeps its status. */
@@ -231,7 +238,9 @@ export class Draft {
     commands: FrameCommand | readonly FrameCommand[],
     { exclusive = false, ...update }: FrameUpdate & { readonly exclusive?: boolean } = {},
   ): FrameRecord {
-    const set = { status: frameAfter(frame, ...[commands].flat()), ...update };
+    const status =
+      typeof commands === "string" ? frameAfter(frame, commands) : frameAfter(frame, ...commands);
+    const set = { status, ...update };
     this.#ready += Number(set.status === "ready") - Number(frame.status === "ready");
     const alone = exclusive ? { exclusive } : {};
     this.#writes.push({ kind: "frame-update", id: frame.id, from: frame.status, ...alone, set });
@@ -339,10 +348,10 @@ export class Draft {
 /** The row as it will be; one that is released has no owner. */
 function changed<Row extends object & { readonly owner?: string }>(
   row: Row,
-  { owner, ...set }: Partial<Omit<Row, "owner">> & { readonly owner?: string | null },
+  set: Partial<Omit<Row, "owner">> & { readonly owner?: string | null },
 ): Row {
   const after = { ...row, ...set };
-  if (owner === undefined) return after;
+  if (set.owner !== null) return after;
   const { owner: _before, ...rest } = after;
-  return (owner === null ? rest : { ...rest, owner }) as Row;
+  return rest as Row;
 }

@@ -10,6 +10,7 @@ export class InFlight {
   /** Counts what this commit claims until the returned function is called. */
   send(commit: Commit): () => void {
     const ids = claimedIn(commit);
+    if (ids.length === 0) return nothing;
     for (const id of ids) this.#ids.set(id, (this.#ids.get(id) ?? 0) + 1);
     return () => {
       for (const id of ids) {
@@ -24,6 +25,8 @@ export class InFlight {
     return this.#ids.has(id);
   }
 }
+
+const nothing = (): void => {};
 
 function claimedIn({ owner, writes }: Commit): readonly string[] {
   if (owner === undefined) return [];

@@ -81,7 +81,16 @@ async function attempt<T>(
 async function conclude<T>(parts: EngineParts, { draft, value }: Plan<T>): Promise<Attempt<T>> {
   if (draft === undefined) return { done: true, value, committed: false };
   const commit = draft.toCommit();
-  const outcome = await send(parts, commit);
+  const answered = parts.inFlight.send(commit);
+  let outcome: CommitOutcome;
+  try {
+    outcome = await parts.ledger.commit(commit);
+  } catch (error) {
+    noteLoss(parts, commit, error);
+    throw error;
+  } finally {
+    answered();
+  }
   if (outcome.ok) {
     parts.acknowledged.add(commit);
     parts.executions.committed(draft);
@@ -97,17 +106,9 @@ async function conclude<T>(parts: EngineParts, { draft, value }: Plan<T>): Promi
 
 // A ledger that was lost while it was asked may have done it: what was claimed then, nobody here knows of and nobody
 // runs.
-async function send(parts: EngineParts, commit: Commit): Promise<CommitOutcome> {
-  const answered = parts.inFlight.send(commit);
-  try {
-    return await parts.ledger.commit(commit);
-  } catch (error) {
-    const lost = CountersignError.isInstance(error) && error.code === "ledger-unreachable";
-    if (lost && commit.owner !== undefined) parts.lease.mayHold(commit.owner);
-    throw error;
-  } finally {
-    answered();
-  }
+function noteLoss({ lease }: EngineParts, { owner }: Commit, error: unknown): void {
+  const lost = CountersignError.isInstance(error) && error.code === "ledger-unreachable";
+  if (lost && owner !== undefined) lease.mayHold(owner);
 }
 
 // Whoever kept the session busy may have let go since, and looked for what was ready before anything was left

@@ -1,5 +1,5 @@
 import type { JsonObject, StoredEvent } from "../../protocol/index.ts";
-import { sessionOf } from "../common/index.ts";
+import { copyJson, sessionOf } from "../common/index.ts";
 import type { HostedApp } from "../host.ts";
 import type { Journal, Outbox } from "../journal/index.ts";
 import type {
@@ -51,6 +51,8 @@ const PAGE = 200;
 export class DocumentLedger implements Ledger {
   readonly #store: Store;
   readonly #cache = new DocumentCache(CACHED_BYTES);
+  /** Reads of sessions' state that have not begun. */
+  readonly #stateReads = new Map<string, Promise<JsonObject>>();
   readonly items: KeyValueStore;
   readonly owners: Owners;
   readonly journal: Journal;
@@ -158,6 +160,21 @@ export class DocumentLedger implements Ledger {
   }
 
   async state(session: string): Promise<JsonObject> {
+    // The calls of a turn start together: those who ask at the same moment are answered by one read.
+    const read = this.#stateReads.get(session) ?? this.#readStateSoon(session);
+    return copyJson(await read);
+  }
+
+  #readStateSoon(session: string): Promise<JsonObject> {
+    const read = Promise.resolve().then(() => {
+      this.#stateReads.delete(session);
+      return this.#readState(session);
+    });
+    this.#stateReads.set(session, read);
+    return read;
+  }
+
+  async #readState(session: string): Promise<JsonObject> {
     // A session keeps its name, so that what is known of it will do.
     const loaded = this.#cache.get(session) ?? (await this.#document({ key: session }));
     if (loaded === undefined) return {};

@@ -41,11 +41,10 @@ function isToolset(entry: Tool | Toolset): entry is Toolset {
 
 /** The tools' declarations for the model. */
 export function declarationsOf(tools: ReadonlyMap<string, Tool>): readonly ToolDeclaration[] {
-  return Array.from(tools.values(), ({ name, description, parameters }) => ({
-    name,
-    description,
-    ...(parameters === undefined ? {} : { parameters }),
-  }));
+  const declarations: ToolDeclaration[] = [];
+  for (const { name, description, parameters } of tools.values())
+    declarations.push(parameters === undefined ? { name, description } : { name, description, parameters });
+  return declarations;
 }
 
 function transferTool(agent: Agent, agents: AgentTree): Tool | undefined {

@@ -76,15 +76,23 @@ type HookName = keyof Hooks;
 type Value<Name extends HookName> = Exclude<Awaited<ReturnType<NonNullable<Hooks[Name]>>>, undefined | void>;
 
 /** Calls the Runner's hook and then the agent's; the first returned value wins. */
-export async function firstValue<Name extends HookName>(
+export function firstValue<Name extends HookName>(
+  hooks: readonly (Hooks | undefined)[],
+  name: Name,
+  input: Parameters<NonNullable<Hooks[Name]>>[0],
+): Promise<Value<Name> | undefined> | undefined {
+  // Most agents have no hooks, and a promise costs time in every step.
+  return hooks.some((set) => set?.[name] !== undefined) ? callHooks(hooks, name, input) : undefined;
+}
+
+async function callHooks<Name extends HookName>(
   hooks: readonly (Hooks | undefined)[],
   name: Name,
   input: Parameters<NonNullable<Hooks[Name]>>[0],
 ): Promise<Value<Name> | undefined> {
   for (const set of hooks) {
     const hook = set?.[name] as ((input: unknown) => unknown) | undefined;
-    // Most agents have no hooks, and an unneeded await costs time in every step.
-    const value = hook === undefined ? undefined : await hook(input);
+    const value = await hook?.(input);
     if (value !== undefined) return value as Value<Name>;
   }
   return undefined;

@@ -85,17 +85,11 @@ function toToolContext(run: RunContext, { agent, call }: ToolCall, entry: Entry)
   const { context, state, actions } = entry;
   const { invocation = call.id } = context;
   const stop = run.cancellation.signalOf(invocation);
-  let signal = stop === undefined ? context.signal : undefined;
-  // Joined when it is asked for: most bodies never look at it.
-  const signalOf = (): AbortSignal => (signal ??= AbortSignal.any([context.signal, ...(stop ? [stop] : [])]));
   const requestHeaders = run.requestHeaders.of(invocation);
   return {
     ...context,
-    get signal() {
-      return signalOf();
-    },
+    ...(stop === undefined ? {} : stoppedBy(stop, context)),
     ...(requestHeaders === undefined ? {} : { requestHeaders }),
-    step: (name, fn, options) => context.step(name, (step) => fn({ ...step, signal: signalOf() }), options),
     requestConfirmation: (options) => {
       context.requestConfirmation(options);
       entry.asked = true;
@@ -117,5 +111,17 @@ function toToolContext(run: RunContext, { agent, call }: ToolCall, entry: Entry)
         tool: call.tool,
         update,
       }),
+  };
+}
+
+/** What also ends when the run is stopped. The signals are joined when a body looks at them: most never do. */
+function stoppedBy(stop: AbortSignal, context: CallContext): Pick<CallContext, "signal" | "step"> {
+  let signal: AbortSignal | undefined;
+  const signalOf = (): AbortSignal => (signal ??= AbortSignal.any([context.signal, stop]));
+  return {
+    get signal() {
+      return signalOf();
+    },
+    step: (name, fn, options) => context.step(name, (step) => fn({ ...step, signal: signalOf() }), options),
   };
 }

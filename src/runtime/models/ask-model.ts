@@ -56,63 +56,77 @@ function withStorableName(part: Part): Part {
 }
 
 async function generate(question: ModelQuestion): Promise<ModelChunk> {
-  const { run, agent, frame, after } = question;
+  const { run, agent } = question;
   if (agent.model === undefined) {
     throw new CountersignError("unknown-model", `The agent ${agent.name} has no model. Set \`model\`.`);
   }
   const model = await modelOf(run, agent.model);
-  const stream = run.feed.wantsPieces(frame.session);
-  let last: ModelChunk | undefined;
-  for await (const chunk of chunksInTime(question, model, stream)) {
-    last = chunk;
-    if (chunk.partial !== true) continue;
-    const event = partialEvent(run, frame, chunk.parts);
-    const { session, invocation } = frame;
-    run.feed.publish({ kind: "partial", session, invocation, after, event });
-  }
+  const last = await lastInTime(question, model);
   if (last === undefined || last.partial === true) {
     throw new CountersignError("model-failed", `The model ${model.name} ended without a complete answer.`);
   }
   return last;
 }
 
-/** The model's chunks, until it is silent for too long or the run stops. Later chunks are ignored. */
-async function* chunksInTime(
-  { run, frame, request }: ModelQuestion,
-  model: Model,
-  stream: boolean,
-): AsyncGenerator<ModelChunk> {
-  const { modelTimeoutMs, maxModelBytes } = run.settings;
+/** The model's last chunk. Throws if it is silent for too long or the run stops; later chunks are ignored. */
+async function lastInTime(question: ModelQuestion, model: Model): Promise<ModelChunk | undefined> {
+  const { run, frame, request } = question;
+  const { modelTimeoutMs } = run.settings;
   const stopped = run.cancellation.signalOf(frame.invocation);
   const late = new AbortController();
-  const { promise: gaveUp, resolve } = Promise.withResolvers<undefined>();
+  let wake: (() => void) | undefined;
   // It may not listen to the signal.
   const giveUp = (reason: CountersignError): void => {
     late.abort(reason);
-    resolve(undefined);
+    wake?.();
   };
   const stop = (): void => giveUp(new CountersignError("model-failed", "The run was stopped."));
   if (stopped?.aborted === true) stop();
   stopped?.addEventListener("abort", stop);
   let forget: (() => void) | undefined;
   try {
+    const stream = run.feed.wantsPieces(frame.session);
     const chunks = model.generate(request, { signal: late.signal, stream })[Symbol.asyncIterator]();
-    for (let pieces = 0; ; ) {
+    const pieces = new Pieces(question, late);
+    for (let last: ModelChunk | undefined; ; ) {
+      late.signal.throwIfAborted();
       forget = run.after(modelTimeoutMs, () => giveUp(tooSlow(model, modelTimeoutMs)));
-      const next = await Promise.race([chunks.next(), gaveUp]);
+      const next = await new Promise<IteratorResult<ModelChunk> | undefined>((resolve, reject) => {
+        wake = () => resolve(undefined);
+        chunks.next().then(resolve, reject);
+      });
       forget();
-      if (next === undefined) throw late.signal.reason;
-      if (next.done === true) return;
-      pieces += next.value.partial === true ? bytesOf(next.value.parts) : 0;
-      if (pieces > PIECES_SHARE * maxModelBytes) {
-        late.abort("The answer is too large.");
-        checkSize(next.value.parts, 0);
-      }
-      yield next.value;
+      if (next === undefined) continue;
+      if (next.done === true) return last;
+      last = next.value;
+      if (last.partial === true) pieces.add(last);
     }
   } finally {
     forget?.();
     stopped?.removeEventListener("abort", stop);
+  }
+}
+
+/** The pieces of one answer, for whoever watches. */
+class Pieces {
+  readonly #question: ModelQuestion;
+  readonly #late: AbortController;
+  #bytes = 0;
+
+  constructor(question: ModelQuestion, late: AbortController) {
+    this.#question = question;
+    this.#late = late;
+  }
+
+  add({ parts }: ModelChunk): void {
+    const { run, frame, after } = this.#question;
+    this.#bytes += bytesOf(parts);
+    if (this.#bytes > PIECES_SHARE * run.settings.maxModelBytes) {
+      this.#late.abort("The answer is too large.");
+      checkSize(parts, 0);
+    }
+    const { session, invocation } = frame;
+    run.feed.publish({ kind: "partial", session, invocation, after, event: partialEvent(run, frame, parts) });
   }
 }
 

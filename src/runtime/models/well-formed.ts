@@ -1,4 +1,4 @@
-import { isJsonArray, isJsonObject, type JsonValue } from "../../protocol/index.ts";
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
 
 /**
  * The same value with every lone surrogate replaced by U+FFFD. Models sometimes produce one; it cannot be encoded as
@@ -6,13 +6,17 @@ import { isJsonArray, isJsonObject, type JsonValue } from "../../protocol/index.
  */
 export function wellFormed<Value extends JsonValue>(value: Value): Value;
 export function wellFormed(value: JsonValue): JsonValue {
-  if (typeof value === "string") return value.isWellFormed() ? value : value.toWellFormed();
-  if (isJsonArray(value)) {
-    const items = value.map((item) => wellFormed(item));
-    return items.some((item, index) => item !== value[index]) ? items : value;
-  }
-  if (!isJsonObject(value)) return value;
-  const entries = Object.entries(value).map(([name, item]) => [wellFormed(name), wellFormed(item)] as const);
-  const changed = entries.some(([name, item]) => !Object.hasOwn(value, name) || value[name] !== item);
-  return changed ? Object.fromEntries(entries) : value;
+  if (isWellFormed(value)) return value;
+  if (typeof value === "string") return value.toWellFormed();
+  if (isJsonArray(value)) return value.map((item) => wellFormed(item));
+  return Object.fromEntries(
+    Object.entries(value as JsonObject).map(([name, item]) => [name.toWellFormed(), wellFormed(item)]),
+  );
+}
+
+function isWellFormed(value: JsonValue): boolean {
+  if (typeof value === "string") return value.isWellFormed();
+  if (isJsonArray(value)) return value.every(isWellFormed);
+  if (!isJsonObject(value)) return true;
+  return Object.keys(value).every((name) => name.isWellFormed() && isWellFormed(value[name] as JsonValue));
 }
