@@ -1,3 +1,4 @@
+import type { Engine } from "../../engine/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import { type Command, LEDGER_FLAG } from "../command.ts";
 import { parseDuration } from "../duration.ts";
@@ -38,7 +39,7 @@ export const prune: Command = {
       const progress = new Progress();
       const onPruned = (count: number): void => progress.show(`${count} sessions erased …`);
       const sessions = dryRun
-        ? (await engine.ledger.idleSessions(Date.now() - olderThanMs, MOST_COUNTED)).length
+        ? await countIdle(engine, Date.now() - olderThanMs)
         : await engine.prune(olderThanMs, onPruned).finally(() => progress.end());
       const number = dryRun && sessions === MOST_COUNTED ? `${sessions} or more` : String(sessions);
       const noun = sessions === 1 ? "session" : "sessions";
@@ -53,3 +54,16 @@ export const prune: Command = {
     });
   },
 };
+
+/** Up to so many. */
+async function countIdle({ ledger }: Engine, before: number): Promise<number> {
+  let count = 0;
+  for (let cursor: string | undefined; count < MOST_COUNTED; ) {
+    const page = { limit: MOST_COUNTED - count, ...(cursor === undefined ? {} : { cursor }) };
+    const { items, next } = await ledger.idleSessions(before, page);
+    count += items.length;
+    if (next === undefined) break;
+    cursor = next;
+  }
+  return count;
+}

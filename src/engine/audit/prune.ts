@@ -10,16 +10,15 @@ export async function prune(
   onPruned: (count: number) => void = () => {},
 ): Promise<number> {
   const before = parts.ledger.now - olderThanMs;
-  for (let count = 0; ; ) {
-    const keys = await parts.ledger.idleSessions(before, BATCH);
-    let pruned = 0;
-    for (const key of keys) if (await pruneSession(parts, key, before)) pruned += 1;
-    count += pruned;
+  let count = 0;
+  for (let cursor: string | undefined; ; ) {
+    const request = { limit: BATCH, ...(cursor === undefined ? {} : { cursor }) };
+    const { items, next } = await parts.ledger.idleSessions(before, request);
+    for (const key of items) if (await pruneSession(parts, key, before)) count += 1;
     onPruned(count);
-    // Sessions that became busy since they were listed would be listed for ever.
-    if (keys.length < BATCH || pruned === 0) {
-      await parts.ledger.tidy();
-      return count;
-    }
+    if (next === undefined) break;
+    cursor = next;
   }
+  await parts.ledger.tidy();
+  return count;
 }

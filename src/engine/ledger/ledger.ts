@@ -106,8 +106,11 @@ export interface Ledger {
   /** Frames of one session that wait for a model step: what a step looks for before it lets go. */
   readyFrames(session: string): Promise<readonly string[]>;
 
-  /** Sessions untouched since `before` in which nothing is open, for pruning. */
-  idleSessions(before: number, limit: number): Promise<readonly string[]>;
+  /**
+   * Sessions untouched since `before` in which nothing is open, for pruning. A page may have fewer than fit, or none, and a
+   * next one all the same: it looks at so many sessions only.
+   */
+  idleSessions(before: number, page?: PageRequest): Promise<Page<string>>;
   /** Drops expired memos and kept items and owners that hold nothing, and does what a search would have to do first. */
   tidy(): Promise<void>;
 

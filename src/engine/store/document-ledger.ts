@@ -27,8 +27,8 @@ import type {
 } from "../ledger/index.ts";
 import { isAnswered, isFrameOver } from "../lifecycle/index.ts";
 import { applyCommit } from "./apply-commit.ts";
-import type { SessionDocument } from "./document.ts";
 import { DocumentCache } from "./document-cache.ts";
+import { listIdleSessions } from "./idle-sessions.ts";
 import { StoredItems } from "./items.ts";
 import { StoredJournal } from "./journal.ts";
 import { listConfirmations } from "./list-confirmations.ts";
@@ -45,7 +45,6 @@ import { readDue } from "./work.ts";
 
 /** What the documents may take that are kept in this process. */
 const CACHED_BYTES = 2_000_000;
-const PAGE = 200;
 
 /** The ledger over a store of documents. */
 export class DocumentLedger implements Ledger {
@@ -245,15 +244,8 @@ export class DocumentLedger implements Ledger {
       .sort();
   }
 
-  async idleSessions(before: number, limit: number): Promise<readonly string[]> {
-    const found: string[] = [];
-    for (let after = ""; ; ) {
-      const page = await this.#store.documents({ afterKey: after, limit: PAGE, idleBefore: before });
-      for (const { key, document } of page) if (isIdle(document)) found.push(key);
-      const last = page.at(-1);
-      if (last === undefined || found.length >= limit) return found.slice(0, limit);
-      after = last.key;
-    }
+  idleSessions(before: number, page?: PageRequest): Promise<Page<string>> {
+    return listIdleSessions(this.#store, before, page);
   }
 
   async tidy(): Promise<void> {
@@ -281,13 +273,4 @@ function whereOf(target: Target): Parameters<Store["load"]>[0] {
   if ("sessionKey" in target) return { key: target.sessionKey };
   if ("frame" in target) return { key: sessionOf(target.frame) };
   return { key: sessionOf("call" in target ? target.call : target.confirmation) };
-}
-
-function isIdle({ head, frames, calls }: SessionDocument): boolean {
-  return (
-    head.deletedAt === undefined &&
-    head.open === 0 &&
-    frames.every(({ status }) => isFrameOver(status) || status === "waiting") &&
-    calls.every(({ status }) => isAnswered(status))
-  );
 }

@@ -1,6 +1,5 @@
 import { type Journal, type JournalRange, recordsOf, rowAt, type SealedUpon } from "../journal/index.ts";
 import type { ChainHead, CheckpointRecord, JournalRecord, LogRow } from "../ledger/index.ts";
-import { RecordPage } from "./record-page.ts";
 import type { LogRange, Store } from "./store.ts";
 
 const MOST_ROWS = 200;
@@ -48,7 +47,7 @@ export class StoredJournal implements Journal {
 
   async lastRecord(): Promise<JournalRecord | undefined> {
     for (let until = Number.MAX_SAFE_INTEGER, limit = 1; ; limit = MOST_ROWS) {
-      const rows = await this.#store.log({ after: 0, until, limit, last: true });
+      const rows = await this.#store.log({ after: 0, until, limit, bytes: MOST_BYTES, last: true });
       const told = rows.findLast(({ kinds }) => kinds.length > 0);
       if (told !== undefined) return recordsOf(told).at(-1);
       const [first] = rows;
@@ -84,4 +83,33 @@ function lineBefore(position: number): number {
 
 function pageOf({ limit, bytes = MOST_BYTES }: JournalRange): Omit<LogRange, "after"> {
   return { limit: Math.min(limit + 1, MOST_ROWS), bytes };
+}
+
+/** Records up to a number of them and of bytes, and one at least. */
+class RecordPage {
+  readonly #found: JournalRecord[] = [];
+  readonly #limit: number;
+  #bytes: number;
+  #full = false;
+
+  constructor({ limit, bytes = Number.POSITIVE_INFINITY }: Pick<JournalRange, "limit" | "bytes">) {
+    this.#limit = limit;
+    this.#bytes = bytes;
+  }
+
+  get records(): readonly JournalRecord[] {
+    return this.#found;
+  }
+
+  /** Nothing that comes later has a place. */
+  get isFull(): boolean {
+    return this.#full || this.#found.length >= this.#limit;
+  }
+
+  add(record: JournalRecord): void {
+    if (this.isFull) return;
+    this.#bytes -= record.body === null ? 0 : Buffer.byteLength(JSON.stringify(record.body));
+    if (this.#bytes < 0 && this.#found.length > 0) this.#full = true;
+    else this.#found.push(record);
+  }
 }

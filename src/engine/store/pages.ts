@@ -21,9 +21,11 @@ export function afterOf<P extends Position>(request: PageRequest | undefined, st
 export function toPage<T>(found: readonly T[], limit: number, position: (item: T) => Position): Page<T> {
   const items = found.slice(0, limit);
   const last = items.at(-1);
-  return found.length <= limit || last === undefined
-    ? { items }
-    : { items, next: Buffer.from(JSON.stringify(position(last))).toString("base64url") };
+  return found.length <= limit || last === undefined ? { items } : { items, next: toCursor(position(last)) };
+}
+
+export function toCursor(position: Position): string {
+  return Buffer.from(JSON.stringify(position)).toString("base64url");
 }
 
 function parseCursor(cursor: string, start: Position): Position {

@@ -121,7 +121,7 @@ export type DocumentQuery =
       readonly limit: number;
     }
   /** All of them, by key. */
-  | { readonly afterKey: string; readonly limit: number; readonly idleBefore?: number };
+  | { readonly afterKey: string; readonly limit: number };
 
 /**
  * What a database has to do for a ledger. It keeps documents, log rows and index entries, and judges versions, leases and

@@ -16,7 +16,6 @@ const BY_NAME = `${DOCUMENT} where app = ? and user = ? and id = ?`;
 const OF_USER = `${DOCUMENT} where app = ? and user = ? and id > ? and deleted = 0 order by id limit ?`;
 const OF_APP = `${DOCUMENT} where app = ? and (user, id) > (?, ?) and deleted = 0 order by user, id limit ?`;
 const ALL = `${DOCUMENT} where key > ? order by key limit ?`;
-const IDLE = `${DOCUMENT} where key > ? and updated_at < ? and deleted = 0 order by key limit ?`;
 const IS_TAKEN =
   "select 1 from documents where key = ? union all select 1 from documents where app = ? and user = ? and id = ? limit 1";
 const PUT =
@@ -89,10 +88,7 @@ export class Documents {
     const { limit } = query;
     const read = (sql: string, ...values: readonly (string | number)[]): readonly Kept[] =>
       this.#cold.all(sql, ...values, limit).flatMap((row) => toKept(row) ?? []);
-    if ("afterKey" in query) {
-      const { afterKey, idleBefore } = query;
-      return idleBefore === undefined ? read(ALL, afterKey) : read(IDLE, afterKey, idleBefore);
-    }
+    if ("afterKey" in query) return read(ALL, query.afterKey);
     const { app, user, after = [] } = query;
     const [first = "", second = ""] = after;
     return user === undefined ? read(OF_APP, app, first, second) : read(OF_USER, app, user, first);
@@ -116,10 +112,7 @@ function textOf({ app, user, id }: SessionName): string {
 function isAsked(query: DocumentQuery, kept: Kept): boolean {
   const { head } = kept.document;
   const isBehind = comparePlaces(placeOf(query, kept), startOf(query)) > 0;
-  if ("afterKey" in query) {
-    const { idleBefore } = query;
-    return isBehind && (idleBefore === undefined || (head.updatedAt < idleBefore && isAlive(kept)));
-  }
+  if ("afterKey" in query) return isBehind;
   const { app, user } = query;
   return isBehind && head.app === app && (user === undefined || head.user === user) && isAlive(kept);
 }

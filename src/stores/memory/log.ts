@@ -57,11 +57,11 @@ export class Log {
       const kept = this.#hot.get(seq);
       if (kept !== undefined) rows.push(kept);
     }
-    return within(rows, range.bytes);
+    return within(rows, range);
   }
 
   pageOf(session: string, range: LogRange): readonly LogRow[] {
-    return within(this.#rowsOf(session, range), range.bytes);
+    return within(this.#rowsOf(session, range), range);
   }
 
   #rowsOf(session: string, range: LogRange): readonly Kept[] {
@@ -163,13 +163,17 @@ function eraseRow(row: Kept): void {
   if (row.archived !== null) row.archived = JSON.stringify(eraseArchive(JSON.parse(row.archived) as Archive));
 }
 
-function within(rows: readonly Kept[], bytes = Number.POSITIVE_INFINITY): readonly LogRow[] {
+/** Counted from the end that the page begins at. */
+function within(
+  rows: readonly Kept[],
+  { bytes = Number.POSITIVE_INFINITY, last }: Pick<LogRange, "bytes" | "last">,
+): readonly LogRow[] {
   const found: LogRow[] = [];
   let left = bytes;
-  for (const { weight: _weight, archived: _archived, ...row } of rows) {
+  for (const { weight: _weight, archived: _archived, ...row } of last === true ? rows.toReversed() : rows) {
     if (bytes !== Number.POSITIVE_INFINITY) left -= Buffer.byteLength(row.body ?? "");
-    if (left < 0 && found.length > 0) return found;
+    if (left < 0 && found.length > 0) break;
     found.push(row);
   }
-  return found;
+  return last === true ? found.reverse() : found;
 }

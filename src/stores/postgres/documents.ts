@@ -15,7 +15,6 @@ const OF_APP =
   `${DOCUMENT} where d.app = $1 and (d."user", d.id) > ($2, $3) and not d.deleted ` +
   'order by d."user", d.id limit $4';
 const ALL = `${DOCUMENT} where d.key > $1 order by d.key limit $2`;
-const IDLE = `${DOCUMENT} where d.key > $1 and d.updated_at < $2 and not d.deleted order by d.key limit $3`;
 
 export async function readDocument(
   database: Database,
@@ -45,10 +44,8 @@ export async function listDocuments(
 
 function readRows(database: Database, query: DocumentQuery): Promise<readonly Row[]> {
   if (!("app" in query)) {
-    const { afterKey, limit, idleBefore } = query;
-    return idleBefore === undefined
-      ? database.all(ALL, [afterKey, limit])
-      : database.all(IDLE, [afterKey, idleBefore, limit]);
+    const { afterKey, limit } = query;
+    return database.all(ALL, [afterKey, limit]);
   }
   const { app, user, after = [], limit } = query;
   return user === undefined

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createDatabase } from "../../../test/support/postgres/database.ts";
+import { connect, createDatabase } from "../../../test/support/postgres/database.ts";
 import { buildCommit, openStore } from "../../../test/support/postgres/store.ts";
 import { useResources } from "../../../test/support/resources.ts";
 import type { JsonObject, JsonValue } from "../../protocol/index.ts";
@@ -62,4 +62,24 @@ test("of changes that are made together all become true, or none", async () => {
   // Taken away and added again: it is only changed.
   await store.change({ items: [], remove: [entry], add: [{ ...entry, note: "n" }] });
   expect(await store.entries([{ facet: "f", value: "v", limit: 9 }])).toEqual([[{ ...entry, note: "n" }]]);
+});
+
+test("what has expired is dropped in batches, all of it", async () => {
+  const url = await createDatabase(resources);
+  const store = await openStore(resources, url);
+  const items = Array.from({ length: 2_500 }, (_, i) => ({ kind: "k", id: `i${i}`, value: i, read: 0 }));
+  await store.change({ items: items.map((item, i) => ({ ...item, ...(i === 0 ? {} : { expiresAt: 1 }) })) });
+  await store.tidy();
+  const client = await connect(resources, url);
+  expect((await client.query("select id from countersign.items")).rows).toEqual([{ id: "i0" }]);
+});
+
+test("the newest lines of so many bytes are the newest, in order", async () => {
+  const store = await openStore(resources, await createDatabase(resources));
+  for (let version = 0; version < 5; version += 1) await store.commit(buildCommit("s", version));
+  const [row] = await store.log({ after: 0, limit: 1 });
+  const bytes = 2 * Buffer.byteLength(row?.body ?? "");
+  const range = { after: 0, limit: 9, bytes, last: true } as const;
+  expect((await store.log(range)).map(({ n }) => n)).toEqual([4, 5]);
+  expect((await store.sessionLog("s", range)).map(({ n }) => n)).toEqual([4, 5]);
 });

@@ -9,7 +9,10 @@ const ITEMS =
   `select ${COLUMNS}, ${NOW} from unnest($1::text[], $2::text[]) with ordinality wanted (kind, id, place) ` +
   `left join countersign.items k on k.kind = wanted.kind and k.id = wanted.id and ${ALIVE} order by wanted.place`;
 const ITEMS_OF = `select ${COLUMNS} from countersign.items k where k.kind = $1 and k.id > $2 and ${ALIVE} order by k.id limit $3`;
-const DROP_EXPIRED = `delete from countersign.items where expires_at <= ${NOW}`;
+const AT_ONCE = 1_000;
+const DROP_EXPIRED =
+  "delete from countersign.items where ctid = any (array (select ctid from countersign.items " +
+  `where expires_at <= ${NOW} order by expires_at limit ${AT_ONCE} for update skip locked))`;
 
 export async function readItems(
   database: Database,
@@ -30,7 +33,8 @@ export async function listItems(
 }
 
 export async function dropExpiredItems(database: Database): Promise<void> {
-  await database.run(DROP_EXPIRED);
+  // Each in a transaction of its own: nobody waits long, and a statement that takes too long is given up.
+  while ((await database.run(DROP_EXPIRED)) === AT_ONCE);
 }
 
 function toItem([kind, id, value, version, expiresAt]: Row): StoredItem {

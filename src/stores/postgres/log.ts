@@ -4,15 +4,17 @@ import { type Database, hasNul, type Row } from "./connection/index.ts";
 const COLUMNS = "seq, session, n, at, kinds, digest, hash, events, body";
 
 /** As many rows of a page as have bodies of so many bytes together, and one at least. Too long ones are not read. */
-const within = (page: string, bytes: string): string =>
-  `select ${COLUMNS} from (select p.*, row_number() over (order by seq) as nth, ` +
-  `sum(octet_length(p.body)) over (order by seq) as total from (${page}) p) q ` +
+const within = (page: string, bytes: string, order = "seq"): string =>
+  `select ${COLUMNS} from (select p.*, row_number() over (order by ${order}) as nth, ` +
+  `sum(octet_length(p.body)) over (order by ${order}) as total from (${page}) p) q ` +
   `where nth = 1 or ${bytes}::bigint is null or coalesce(total, 0) <= ${bytes}::bigint order by seq`;
 
-const LOG = within("select * from countersign.log_page($1, $2, $3, $4)", "$5");
+const LOG_PAGE = "select * from countersign.log_page($1, $2, $3, $4)";
+const LOG = within(LOG_PAGE, "$5");
+const NEWEST = within(LOG_PAGE, "$5", "seq desc");
 const OF_SESSION = "select * from countersign.log where session = $1 and n > $2 and n <= $3";
 const OLDEST_OF = within(`${OF_SESSION} order by n limit $4`, "$5");
-const NEWEST_OF = within(`${OF_SESSION} order by n desc limit $4`, "$5");
+const NEWEST_OF = within(`${OF_SESSION} order by n desc limit $4`, "$5", "seq desc");
 
 const ARCHIVE = "select archived from countersign.log where session = $1 and n = $2";
 
@@ -34,7 +36,8 @@ export async function readLog(
   database: Database,
   { after, until = Number.MAX_SAFE_INTEGER, limit, bytes, last }: LogRange,
 ): Promise<readonly LogRow[]> {
-  return (await database.all(LOG, [after, until, limit, last === true, bytes ?? null])).map(toLogRow);
+  const text = last === true ? NEWEST : LOG;
+  return (await database.all(text, [after, until, limit, last === true, bytes ?? null])).map(toLogRow);
 }
 
 export async function readSessionLog(

@@ -10,7 +10,6 @@ const BY_KEYS =
 const OF_USER = `${SELECT} where app = ? and user = ? and id > ? and deleted = 0 order by id limit ?`;
 const OF_APP = `${SELECT} where app = ? and (user, id) > (?, ?) and deleted = 0 order by user, id limit ?`;
 const ALL = `${SELECT} where key > ? order by key limit ?`;
-const IDLE = `${SELECT} where key > ? and updated_at < ? and deleted = 0 order by key limit ?`;
 
 export function readDocument(
   database: Database,
@@ -47,10 +46,8 @@ export function listDocuments(
 
 function selectDocuments(database: Database, query: DocumentQuery): readonly Row[] {
   if (!("app" in query)) {
-    const { afterKey, limit, idleBefore } = query;
-    return idleBefore === undefined
-      ? database.all(ALL, [afterKey, limit])
-      : database.all(IDLE, [afterKey, idleBefore, limit]);
+    const { afterKey, limit } = query;
+    return database.all(ALL, [afterKey, limit]);
   }
   const { app, user, after = [], limit } = query;
   return user === undefined

@@ -6,7 +6,8 @@ const SELECT = "select kind, id, value, version, expires_at from items where kin
 const ALIVE = "(expires_at is null or expires_at > ?)";
 const ONE = `${SELECT} and id = ? and ${ALIVE}`;
 const OF_KIND = `${SELECT} and id > ? and ${ALIVE} order by id limit ?`;
-const DROP_EXPIRED = "delete from items where expires_at <= ?";
+const AT_ONCE = 1_000;
+const DROP_EXPIRED = `delete from items where place in (select place from items where expires_at <= ? limit ${AT_ONCE})`;
 
 export function readItems(
   database: Database,
@@ -24,8 +25,9 @@ export function listItems(
   return database.all(OF_KIND, [kind, after, now, limit]).map(toItem);
 }
 
-export function dropExpiredItems(database: Database, now: number): void {
-  database.run(DROP_EXPIRED, [now]);
+/** So many of them; true if there may be more. */
+export function dropExpiredItems(database: Database, now: number): boolean {
+  return database.run(DROP_EXPIRED, [now]) === AT_ONCE;
 }
 
 function toItem([kind, id, value, version, expiresAt]: Row): StoredItem {

@@ -175,10 +175,9 @@ export class SqliteStore implements Store {
   }
 
   async tidy(): Promise<void> {
-    await this.#database.write(false, () => {
-      dropExpiredItems(this.#database, this.now);
-      dropIdleOwners(this.#database, this.now);
-    });
+    while (await this.#database.write(false, () => dropExpiredItems(this.#database, this.now)))
+      await this.pause();
+    await this.#database.write(false, () => dropIdleOwners(this.#database, this.now));
     await this.#truncateLog();
   }
 

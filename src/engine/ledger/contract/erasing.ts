@@ -135,8 +135,15 @@ export const erasingCases: readonly LedgerCase[] = [
       await gone.commit([{ kind: "erase" }], { updatedAt: 50, deletedAt: 50 });
       const back = await touched("back", 50);
       await back.commit([], { updatedAt: 150 });
-      checkEqual([...(await ledger.idleSessions(100, 10))].sort(), ["done", "old-a", "old-b"], "idle");
-      checkEqual((await ledger.idleSessions(100, 2)).length, 2, "limited");
+      const all = await ledger.idleSessions(100, { limit: 10 });
+      checkEqual(all, { items: ["done", "old-a", "old-b"] }, "idle");
+      const { items, next = "" } = await ledger.idleSessions(100, { limit: 2 });
+      checkEqual(items, ["done", "old-a"], "limited");
+      checkEqual(
+        await ledger.idleSessions(100, { limit: 2, cursor: next }),
+        { items: ["old-b"] },
+        "the rest",
+      );
     },
   },
 ];
