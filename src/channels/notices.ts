@@ -16,6 +16,8 @@ const TYPES: { readonly [kind in JournalKind]: NoticeType | "late" | "ended" | u
   "confirmation-requested": "confirmation.requested",
   "confirmation-approved": "confirmation.decided",
   "confirmation-denied": "confirmation.decided",
+  "vote-cast": undefined,
+  "vote-withdrawn": undefined,
   "confirmation-expired": "confirmation.expired",
   "confirmation-cancelled": "confirmation.cancelled",
   "confirmation-restored": undefined,

@@ -6,6 +6,7 @@ import {
   mayDecide,
   type OwnerState,
   type Principal,
+  type Requirement,
   redact,
   type SettlementRecord,
   shownStatus,
@@ -56,8 +57,7 @@ export function printCard(output: Output, found: FoundCall, owner?: OwnerState):
   if (confirmation !== undefined) printQuestion(output, confirmation, now);
   printField(output, "in", describePlace(found));
   printField(output, "id", confirmation?.id ?? call.id);
-  const vote = confirmation?.votes.at(-1);
-  if (vote !== undefined) printVote(output, vote, now);
+  for (const vote of confirmation?.votes ?? []) printVote(output, vote, now);
   if (confirmation?.withdrawal !== undefined) printField(output, "withdrawn", inert(confirmation.withdrawal));
   printRun(output, call, { now, ...(owner === undefined ? {} : { owner }) });
 }
@@ -124,7 +124,9 @@ function printQuestion(output: Output, confirmation: ConfirmationRecord, now: nu
   printField(output, "asked by", confirmation.requesters.map((name) => inert(name)).join(", "));
   printField(output, "asked", describeTime(confirmation.requestedAt, now));
   printField(output, "deadline", expiresAt === undefined ? "none" : describeTime(expiresAt, now));
-  for (const { from } of confirmation.requirements) printField(output, "may decide", describeApprovers(from));
+  for (const [place, requirement] of confirmation.requirements.entries())
+    printField(output, "may decide", describeProgress(confirmation, requirement, place));
+  if (confirmation.denials !== undefined) printField(output, "denied by", `${confirmation.denials} denials`);
   printField(output, "digest", confirmation.argsDigest);
 }
 
@@ -190,6 +192,16 @@ function printField(output: Output, label: string, text: string): void {
 function describePlace({ call, session }: FoundCall): string {
   const agent = call.agent === call.app ? "" : `, agent ${inert(call.agent)}`;
   return `${inert(call.app)}${agent}, session ${inert(session.id)}`;
+}
+
+function describeProgress(
+  { votes }: ConfirmationRecord,
+  { from, count, group }: Requirement,
+  place: number,
+): string {
+  const who = group === undefined ? describeApprovers(from) : `${inert(group)} (${describeApprovers(from)})`;
+  const given = votes.filter(({ slot }) => slot?.requirement === place).length;
+  return count === 1 && given === 0 ? who : `${who}: ${given} of ${count} approved`;
 }
 
 function describeApprovers(approvers: Approvers): string {

@@ -1,4 +1,4 @@
-import { type Call, type DecisionInput, type Engine, isAnswered } from "../engine/index.ts";
+import { type Call, type DecisionInput, describeProgress, type Engine, isAnswered } from "../engine/index.ts";
 import { actingHere } from "./acting-here.ts";
 import { printValue, statusOf, statusText } from "./card.ts";
 import type { Invocation } from "./command.ts";
@@ -41,8 +41,10 @@ export async function decideHere(
     const acting = await actingHere(engine, invocation, { found, what: "decide" });
     const decided = await engine.decisions.decide({ ...verdict, id, version: shownVersion }, acting);
     if (!decided.ok) throw toError(decided, ADVICE[decided.code]);
-    const ended = waitSeconds === undefined ? undefined : await endOf(engine, found.call.id, waitSeconds);
-    const now = (await reload(engine, found)) as FoundConfirmation;
+    const isOpen = decided.confirmation.status === "requested";
+    const ended =
+      waitSeconds === undefined || isOpen ? undefined : await endOf(engine, found.call.id, waitSeconds);
+    const now = (await reload(engine, { ...found, ...decided })) as FoundConfirmation;
     if (invocation.flags.has("json")) invocation.output.json({ ...toJson(now), repeated: decided.repeated });
     else
       tell(invocation, now, {
@@ -72,6 +74,7 @@ function tell(
   { repeated, waitSeconds }: { readonly repeated: boolean; readonly waitSeconds?: number },
 ): void {
   const { confirmation, call } = found;
+  if (confirmation.status === "requested") return tellOpen(output, found, repeated);
   const vote = confirmation.votes.at(-1);
   if (vote === undefined) return;
   const verdict = vote.confirmed ? "Approved" : "Denied";
@@ -83,6 +86,12 @@ function tell(
   if (!vote.confirmed) output.line("It will not run.");
   else if (isAnswered(call.status) || call.status === "unknown") tellEnd(output, found);
   else tellWhere(output, found, waitSeconds);
+}
+
+function tellOpen(output: Output, { confirmation, call }: FoundConfirmation, repeated: boolean): void {
+  const subject = `${inert(call.tool)} (${shortId(confirmation.id)})`;
+  output.line(`${repeated ? "You had already voted on" : "Your vote is recorded:"} ${subject}.`);
+  output.prose(`It needs more votes. So far: ${inert(describeProgress(confirmation))}.`);
 }
 
 function tellEnd(output: Output, found: FoundConfirmation): void {

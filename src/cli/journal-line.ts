@@ -86,6 +86,12 @@ const LINES: EntryTable<Line> = {
     ...(amended === undefined ? {} : { as: `with changed ${amended.fields.join(", ")}` }),
   }),
   "confirmation-denied": whoAndWhy,
+  "vote-cast": ({ by, confirmed, reason }) => ({
+    who: by.id,
+    as: confirmed ? "for it" : "against it",
+    reason,
+  }),
+  "vote-withdrawn": ({ by }) => ({ who: by.id }),
   "confirmation-expired": nothing,
   "confirmation-cancelled": whoAndWhy,
   "confirmation-restored": whoAndWhy,

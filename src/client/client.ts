@@ -27,13 +27,18 @@ export interface ConfirmationsClient {
   list(filter?: ListOptions, options?: CallOptions): Promise<ListPage<Confirmation>>;
   get(id: string, options?: CallOptions): Promise<Confirmation>;
   context(id: string, options?: CallOptions): Promise<ConfirmationContext>;
-  /** Resolves once committed; the run continues by itself. */
+  /**
+   * Resolves once committed; the run continues by itself. If more votes are needed, the confirmation is still
+   * `requested`.
+   */
   decide(id: string, decision: Decision, options?: DecideOptions): Promise<Confirmation>;
   cancel(
     id: string,
     withdrawal?: { readonly reason?: string },
     options?: WriteOptions,
   ): Promise<Confirmation>;
+  /** Withdraws the caller's own vote, while more votes are needed. */
+  withdrawVote(id: string, options?: WriteOptions): Promise<Confirmation>;
   settle(id: string, settlement: SettlementInput, options?: WriteOptions): Promise<Confirmation>;
 }
 
@@ -136,6 +141,7 @@ function confirmationsClient(transport: Transport): ConfirmationsClient {
         signal,
       }),
     cancel: (id, withdrawal = {}, options) => post(at(id, "/cancellation"), withdrawal, options),
+    withdrawVote: (id, options) => post(at(id, "/vote-withdrawal"), {}, options),
     settle: (id, settlement, options) => post(at(id, "/settlement"), settlement, options),
   };
 }

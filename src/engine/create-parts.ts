@@ -5,6 +5,7 @@ import { Definitions, PolicyTexts } from "./gate/index.ts";
 import { chainHasher } from "./journal/index.ts";
 import { checkSecret, InFlight, SessionQueue } from "./ledger/index.ts";
 import type { EngineParts } from "./parts.ts";
+import { NO_DIRECTORY } from "./people/index.ts";
 import { AcknowledgedCommits, Lease, NoticeWriter, Reconciler, Unstored } from "./process/index.ts";
 
 /** Makes what every command of an engine works with. */
@@ -34,6 +35,7 @@ export function createParts(
     knownSeal: { k: 0 },
     ...(secret === undefined ? {} : { secret }),
     ...(options.policy === undefined ? {} : { policy: options.policy }),
+    directory: typeof options.policy === "object" ? options.policy : NO_DIRECTORY,
     definitions: new Definitions(ledger),
     policyTexts: new PolicyTexts(ledger),
     lease,

@@ -25,7 +25,7 @@ import { createGate, type GateBody, type GatedFunction, GateHost, type GateOptio
 import type { Host } from "./host.ts";
 import type { IdempotentRequest, Ledger, SessionName } from "./ledger/index.ts";
 import type { EngineParts, EngineSettings } from "./parts.ts";
-import { type PrincipalInput, toPrincipal } from "./people/index.ts";
+import { type Principal, type PrincipalInput, toPrincipal } from "./people/index.ts";
 import { markRestored, type RestoreReport, Worker, type WorkOptions } from "./process/index.ts";
 import { type Confirmation, readConfirmation, readPending, toConfirmation } from "./questions/index.ts";
 import {
@@ -143,7 +143,7 @@ export class Engine {
   ): Promise<readonly (DecisionResult<Confirmation> | DecisionRefusal)[]> {
     const outcomes = await this.decisions.decideAll(decisions, acting);
     return outcomes.map((outcome) =>
-      outcome.ok ? this.#result(outcome) : toDecisionRefusal(outcome, acting),
+      outcome.ok ? this.#result(outcome, toPrincipal(acting.by)) : toDecisionRefusal(outcome, acting),
     );
   }
 
@@ -285,7 +285,7 @@ export class Engine {
   async #decideOne(input: DecisionInput, acting: Acting): Promise<DecisionResult<Confirmation>> {
     const decided = await this.decisions.decide(input, acting);
     if (!decided.ok) throw refusalError(decided);
-    return this.#result(decided);
+    return this.#result(decided, toPrincipal(acting.by));
   }
 
   async #settle(target: DecisionTarget, settlement: SettlementInput, acting: Acting): Promise<Call> {
@@ -295,8 +295,7 @@ export class Engine {
   }
 
   // `finished` is rarely read, and for a call that runs elsewhere it needs a watcher, so it is created when read.
-  #result({ confirmation, call, session, repeated }: Decided): DecisionResult<Confirmation> {
-    const by = confirmation.votes.at(-1)?.by;
+  #result({ confirmation, call, session, repeated }: Decided, by: Principal): DecisionResult<Confirmation> {
     const finished = (): Promise<Confirmation> => {
       const ended = this.finished(call.id).then(() => readConfirmation(this.ledger, confirmation.id, by));
       // If nobody awaits it, a rejection by a closing engine must not end the process.

@@ -51,11 +51,19 @@ export interface ShownAgain {
   readonly expiresInMs?: number;
   /** Which rules spoke. */
   readonly policy?: readonly PolicyNote[];
+  /** How many denials deny; 1 if absent. */
+  readonly denials?: number;
 }
 
 /** The arguments that would run and who must approve them, or why they are refused. */
 export type Amendment =
-  | { readonly ok: true; readonly args: JsonObject; readonly requirements: readonly Requirement[] }
+  | {
+      readonly ok: true;
+      readonly args: JsonObject;
+      readonly requirements: readonly Requirement[];
+      /** The card of the call with these arguments. */
+      readonly shown: Pick<Shown, "hint" | "why">;
+    }
   | {
       readonly ok: false;
       readonly code: "arguments-mismatch" | "policy-denied";

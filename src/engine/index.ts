@@ -58,6 +58,7 @@ export {
   type Decider,
   type DecisionInput,
   type DecisionTarget,
+  describeProgress,
   type Refusal,
   type RefusedDecision,
   refusalError,
@@ -65,6 +66,7 @@ export {
   type Settlement,
   type SettlementInput,
   type Tried,
+  type VoteWithdrawn,
 } from "./decisions/index.ts";
 export { Engine, partsOf } from "./engine.ts";
 export type { EngineOptions } from "./engine-options.ts";
@@ -213,6 +215,7 @@ export {
   ANYBODY,
   type Approvers,
   askerOf,
+  type Directory,
   isAnybody,
   isRequester,
   isVouched,
@@ -251,11 +254,14 @@ export {
   type ConfirmationDecision,
   type ConfirmationSettlement,
   type ConfirmationSubject,
+  type ConfirmationVote,
   checkedAsk,
+  decidingVote,
   firstQuestion,
   MAX_OPEN_PER_SERVER,
   type PayloadOutcome,
   type Question,
+  type RequirementProgress,
   rightsOf,
   toConfirmation,
   withdrawTurn,

@@ -5,6 +5,7 @@ import type { Definitions, Policy, PolicySource, PolicyTexts } from "./gate/inde
 import type { Host } from "./host.ts";
 import type { ChainHasher } from "./journal/index.ts";
 import type { InFlight, Ledger, SessionQueue } from "./ledger/index.ts";
+import type { Directory } from "./people/index.ts";
 import type { AcknowledgedCommits, Lease, Unstored } from "./process/index.ts";
 
 /** Limits and intervals. Each can be set, so that tests need not wait. */
@@ -56,6 +57,8 @@ export interface EngineParts {
   readonly secret?: string;
   /** Rules over all calls, from every entry point. */
   readonly policy?: Policy | PolicySource;
+  /** What the policy knows about people. */
+  readonly directory: Directory;
   readonly definitions: Definitions;
   readonly policyTexts: PolicyTexts;
   readonly lease: Lease;

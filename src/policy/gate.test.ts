@@ -162,7 +162,10 @@ test("a file that is replaced judges what was asked before: a deny at the start 
   const outcome = await pay({ amount: 5000, to: "zoe", pin: "0" }, { key: "k", by: bob });
   if (outcome.status !== "pending") throw new Error(outcome.status);
   policy.replace(
-    parsePolicy("new", "rules: [{ id: stop, match: { tool: pay }, then: deny, reason: audit }]"),
+    parsePolicy(
+      "new",
+      `{ groups: { bosses: ["role:boss"] }, rules: [{ id: stop, match: { tool: pay }, then: deny, reason: audit }] }`,
+    ),
   );
   await expect(engine.approve(outcome.confirmation.id, { by: boss })).rejects.toMatchObject({
     code: "policy-denied",

@@ -160,7 +160,7 @@ export class Runner {
     const run = await this.#open();
     const outcomes = await run.engine.decisions.decideAll(decisions, acting);
     return outcomes.map((outcome) =>
-      outcome.ok ? decisionResult(run, outcome) : toDecisionRefusal(outcome, acting),
+      outcome.ok ? decisionResult(run, outcome, acting) : toDecisionRefusal(outcome, acting),
     );
   }
 
@@ -281,7 +281,7 @@ export class Runner {
     const run = await this.#open();
     const decided = await run.engine.decisions.decide(decision, acting);
     if (!decided.ok) throw refusalError(decided);
-    return decisionResult(run, decided);
+    return decisionResult(run, decided, acting);
   }
 }
 

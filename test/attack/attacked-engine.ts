@@ -151,7 +151,12 @@ function judgeDraft(args: { readonly [key: string]: unknown }) {
   }
   if (amount > 1000) return { ok: false, code: "policy-denied", message: "never" } as const;
   const approvers = amount > 100 ? { roles: ["manager"] } : ("requester" as const);
-  return { ok: true, args: { amount, to: "bob" }, requirements: oneApproval(approvers) } as const;
+  return {
+    ok: true,
+    args: { amount, to: "bob" },
+    requirements: oneApproval(approvers),
+    shown: { hint: "Pay?", why: ["test"] },
+  } as const;
 }
 
 /** What came of it, in one word. */

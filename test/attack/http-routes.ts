@@ -68,6 +68,12 @@ export const ROUTES: { readonly [route: string]: Route } = {
     audited: true,
     asAnother: [200],
   },
+  "POST /v1/confirmations/{id}/vote-withdrawal": {
+    request: ({ pay }) => ({ path: `/v1/confirmations/${pay}/vote-withdrawal`, body: {} }),
+    scopes: ["decide"],
+    audited: true,
+    asAnother: [404],
+  },
   "POST /v1/confirmations/{id}/cancellation": {
     request: ({ pay }) => ({ path: `/v1/confirmations/${pay}/cancellation`, body: { reason: "off" } }),
     scopes: ["decide"],

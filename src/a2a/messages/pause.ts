@@ -1,5 +1,5 @@
 import type { Message, Part } from "@a2a-js/sdk";
-import { type CallRecord, type ConfirmationWithCall, redact } from "../../engine/index.ts";
+import { type CallRecord, type ConfirmationWithCall, describeProgress, redact } from "../../engine/index.ts";
 import {
   type AskUserRequest,
   type ConfirmationAsk,
@@ -80,9 +80,13 @@ function toPayload(pause: Pause): JsonObject {
 }
 
 /** A pause for a client that uses the extension: the payload, and a text for people. */
-export function hitlRequest(place: MessagePlace, pause: Pause): Message {
+export function hitlRequest(
+  place: MessagePlace,
+  pause: Pause,
+  open: readonly ConfirmationWithCall[] = [],
+): Message {
   const ids = pause.kind === "approvals" ? pause.asks.map(({ id }) => id) : [pause.asked.id];
-  const text = pause.kind === "approvals" ? approvalText(pause.asks) : QUESTIONS_TEXT;
+  const text = pause.kind === "approvals" ? approvalText(pause.asks, open) : QUESTIONS_TEXT;
   return toMessage(place, {
     id: requestId(ids),
     role: "agent",
@@ -92,8 +96,12 @@ export function hitlRequest(place: MessagePlace, pause: Pause): Message {
 }
 
 /** All open questions for a client without the extension: in the older form, one part each. */
-export function dataPartRequest(place: MessagePlace, asks: readonly ConfirmationAsk[]): Message {
-  const text = asks.every(isQuestion) ? QUESTIONS_TEXT : approvalText(asks);
+export function dataPartRequest(
+  place: MessagePlace,
+  asks: readonly ConfirmationAsk[],
+  open: readonly ConfirmationWithCall[] = [],
+): Message {
+  const text = asks.every(isQuestion) ? QUESTIONS_TEXT : approvalText(asks, open);
   const parts = asks.map((ask): Part => {
     const { data, metadata } = encodeDataPart(ask);
     return dataPart(data, metadata);
@@ -107,8 +115,12 @@ export function dataPartRequest(place: MessagePlace, asks: readonly Confirmation
 
 const QUESTIONS_TEXT = "The agent has questions";
 
-function approvalText(asks: readonly ConfirmationAsk[]): string {
-  return `Approval needed: ${namesOf(asks)}`;
+function approvalText(asks: readonly ConfirmationAsk[], open: readonly ConfirmationWithCall[]): string {
+  const voted = open.filter(({ confirmation }) => confirmation.votes.length > 0);
+  const progress = voted.map(
+    ({ call, confirmation }) => `\n${call.tool} has ${describeProgress(confirmation)}`,
+  );
+  return `Approval needed: ${namesOf(asks)}${progress.join("")}`;
 }
 
 function namesOf(asks: readonly ConfirmationAsk[]): string {

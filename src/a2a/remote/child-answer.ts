@@ -1,5 +1,5 @@
 import type { Part } from "@a2a-js/sdk";
-import type { Vote } from "../../engine/index.ts";
+import { decidingVote, type Vote } from "../../engine/index.ts";
 import {
   isJsonArray,
   isJsonObject,
@@ -72,7 +72,8 @@ function approvalOf({ call, confirmation }: Partial<ForeignCall> = {}): Vote | u
 }
 
 function reasonOf({ call, confirmation }: Partial<ForeignCall> = {}): string | undefined {
-  return confirmation?.votes.at(-1)?.reason ?? confirmation?.withdrawal ?? errorIn(call?.result);
+  const vote = confirmation === undefined ? undefined : decidingVote(confirmation);
+  return vote?.reason ?? confirmation?.withdrawal ?? errorIn(call?.result);
 }
 
 function errorIn(result: JsonValue | undefined): string | undefined {

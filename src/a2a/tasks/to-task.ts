@@ -70,7 +70,9 @@ function statusMessage(view: TaskView, optedIn: boolean): Message | undefined {
   if (view.phase === "waiting") {
     const pause = pauseNow(view.open);
     if (pause === undefined) return unknownNotice(place, view.unknown);
-    return optedIn ? hitlRequest(place, pause) : dataPartRequest(place, view.open.map(askOf));
+    return optedIn
+      ? hitlRequest(place, pause, view.open)
+      : dataPartRequest(place, view.open.map(askOf), view.open);
   }
   if (view.phase !== "failed" && view.phase !== "canceled") return undefined;
   const failure = view.events.findLast((event) => event.errorCode !== undefined && !isNested(event));

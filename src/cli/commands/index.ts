@@ -22,6 +22,7 @@ import { settle } from "./settle.ts";
 import { show } from "./show.ts";
 import { tokensCreate, tokensList, tokensRevoke } from "./tokens.ts";
 import { validate } from "./validate.ts";
+import { withdrawVote } from "./withdraw-vote.ts";
 
 /** Every command, in the order in which the help lists them. */
 export const COMMANDS: readonly Command[] = [
@@ -33,6 +34,7 @@ export const COMMANDS: readonly Command[] = [
   show,
   approve,
   deny,
+  withdrawVote,
   cancel,
   settle,
   auditVerify,

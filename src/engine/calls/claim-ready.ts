@@ -48,7 +48,7 @@ export async function planClaim(
   { stored, first, last, draft = new Draft(parts, held.now, held.session) }: ClaimInput,
 ): Promise<Plan<Taken>> {
   const { call, confirmation, frame, session } = held;
-  const clearance = await clear(parts, held);
+  const clearance = await clear(parts, held, held);
   if (!clearance.ok && clearance.elsewhere) return { value: { call } };
   const owner = await parts.lease.hold();
   if (!clearance.ok) {

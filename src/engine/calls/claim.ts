@@ -11,7 +11,8 @@ import type {
 } from "../ledger/index.ts";
 import type { CallCommand } from "../lifecycle/index.ts";
 import type { EngineParts } from "../parts.ts";
-import { voteIsGenuine } from "../questions/index.ts";
+import { tally } from "../people/index.ts";
+import { questionIsGenuine, voteIsGenuine } from "../questions/index.ts";
 import { isPermitted } from "./permit.ts";
 
 /** A call that this process holds and must now run. */
@@ -49,14 +50,14 @@ export interface Blocked {
 export async function clear(
   parts: EngineParts,
   about: StoredCall,
-  { digested = false }: { readonly digested?: boolean } = {},
+  { now, digested = false }: { readonly now: number; readonly digested?: boolean },
 ): Promise<Clearance> {
   const { call, confirmation } = about;
   if (hostOf(parts.hosts, call) === undefined) return ELSEWHERE;
   if (!digested && valueDigest(parts.ledger.digestKey, call.args) !== call.argsDigest) {
     return blocked("arguments-altered", "the stored arguments differ from those that were shown");
   }
-  const unbound = checkBinding(parts, call, confirmation);
+  const unbound = checkBinding(parts, call, { confirmation, now });
   if (unbound !== undefined) return blocked(unbound.code, unbound.reason);
   const looked = findTool(parts.hosts, call);
   // An unneeded await would cost every decision one turn of the event loop.
@@ -84,14 +85,13 @@ function blocked(code: ErrorCode, reason: string, tool?: LiveTool): Blocked {
 function checkBinding(
   parts: EngineParts,
   call: CallRecord,
-  confirmation: ConfirmationRecord | undefined,
+  { confirmation, now }: { readonly confirmation: ConfirmationRecord | undefined; readonly now: number },
 ): { readonly code: ErrorCode; readonly reason: string } | undefined {
   const unapproved = { code: "internal", reason: "the call is ready without an approval" } as const;
   // A call without a question must have the permit of a call that needed no approval.
   if (confirmation === undefined)
     return call.rounds === 0 && isPermitted(parts, call) ? undefined : unapproved;
-  const vote = confirmation.votes.at(-1);
-  const approved = confirmation.status === "approved" && vote?.confirmed === true;
+  const approved = confirmation.status === "approved" && confirmation.votes.at(-1)?.confirmed === true;
   if (!approved && !wordsItsDenial(call, confirmation)) return unapproved;
   if (!isAbout(confirmation, call)) {
     return {
@@ -99,10 +99,23 @@ function checkBinding(
       reason: "the approval belongs to a different call or different arguments",
     };
   }
-  if (parts.secret !== undefined && approved && !voteIsGenuine(parts.secret, { confirmation, call }, vote)) {
+  return approved ? recount(parts, { confirmation, call }, now) : undefined;
+}
+
+/** Why the approval does not hold: each vote must be signed and count now, and together they must still approve. */
+function recount(
+  parts: EngineParts,
+  subject: { readonly confirmation: ConfirmationRecord; readonly call: CallRecord },
+  now: number,
+): { readonly code: ErrorCode; readonly reason: string } | undefined {
+  const { secret, directory } = parts;
+  const { confirmation } = subject;
+  const signed =
+    secret === undefined || confirmation.votes.every((vote) => voteIsGenuine(secret, subject, vote));
+  if (!signed || !questionIsGenuine(secret, confirmation))
     return { code: "signature-invalid", reason: "the stored approval has no valid signature" };
-  }
-  return undefined;
+  if (tally(confirmation, { directory, now }).outcome === "approved") return undefined;
+  return { code: "not-an-approver", reason: "not enough of the approvals count any more" };
 }
 
 // Denied or expired; the function runs once more only to word its answer.

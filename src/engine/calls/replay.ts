@@ -8,7 +8,13 @@ import {
   type StepStatus,
 } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
-import { checkedAsk, checkedName, voteIsGenuine } from "../questions/index.ts";
+import {
+  checkedAsk,
+  checkedName,
+  decidingVote,
+  questionIsGenuine,
+  voteIsGenuine,
+} from "../questions/index.ts";
 import {
   type AskOptions,
   ConfirmationRejected,
@@ -150,7 +156,7 @@ export class Replay {
       throw new CountersignError("internal", `"${name}" is still open.`);
     throw new ConfirmationRejected(
       confirmation.status,
-      confirmation.votes.at(-1)?.reason ?? confirmation.withdrawal,
+      decidingVote(confirmation)?.reason ?? confirmation.withdrawal,
     );
   }
 
@@ -181,13 +187,15 @@ export class Replay {
     const { callId, parts } = this.#options;
     const { confirmation, call } = (await parts.ledger.load({ confirmation: textOf(step) })) ?? {};
     if (confirmation === undefined || call?.id !== callId) return undefined;
-    const vote = confirmation.votes.at(-1);
     if (confirmation.status !== "approved") return confirmation;
-    if (vote?.confirmed !== true) return undefined;
+    if (confirmation.votes.at(-1)?.confirmed !== true) return undefined;
     const { secret } = parts;
-    return secret === undefined || voteIsGenuine(secret, { confirmation, call }, vote)
-      ? confirmation
-      : undefined;
+    const isGenuine =
+      questionIsGenuine(secret, confirmation) &&
+      confirmation.votes.every(
+        (vote) => secret === undefined || voteIsGenuine(secret, { confirmation, call }, vote),
+      );
+    return isGenuine ? confirmation : undefined;
   }
 
   #diverge(what: string): Promise<never> {

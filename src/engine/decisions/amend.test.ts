@@ -34,6 +34,7 @@ const tool: Partial<LiveTool> = {
       ok: true,
       args: parsed.args,
       requirements: oneApproval(amount > 100 ? { roles: ["manager"] } : "requester"),
+      shown: { hint: "Pay?", why: ["test"] },
     };
   },
 };

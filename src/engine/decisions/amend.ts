@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonObject } from "../../protocol/index.ts";
 import { changedMembers, sameJson, unredact, valueDigest } from "../common/index.ts";
 import { type Amendment, findTool, type StoredCall } from "../host.ts";
-import type { ConfirmationRecord } from "../ledger/index.ts";
+import type { ConfirmationRecord, Shown } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
-import { mayDecide } from "../people/index.ts";
-import type { Decider, DecisionInput, RefusedDecision } from "./decision.ts";
+import { addUp, type Requirement } from "../people/index.ts";
+import type { DecisionInput, RefusedDecision } from "./decision.ts";
 
 /** The arguments that will run, or why the amended ones cannot. */
 export type AmendmentOutcome =
@@ -12,6 +12,10 @@ export type AmendmentOutcome =
       readonly ok: true;
       readonly args: JsonObject;
       readonly argsDigest: string;
+      /** Who must approve them: whoever had to before, and whom the new ones ask for. */
+      readonly requirements: readonly Requirement[];
+      /** The card with them. */
+      readonly shown: Shown;
       /** The digest of what was sent, if parsing changed it. */
       readonly sentDigest?: string;
     }
@@ -22,16 +26,16 @@ interface Subject extends StoredCall {
 }
 
 /**
- * Judges arguments that the approver changed: only allowed fields, gated again as if the model had sent them, and the
- * approver must also be allowed to decide the new ones. Needs the tool, so it works only where the app is hosted.
+ * Judges arguments that the approver changed: only allowed fields, gated again as if the model had sent them. Needs the tool, so it works only where the app is hosted.
  */
 export async function judgeAmendment(
   parts: EngineParts,
   about: Subject,
-  { input, decider }: { readonly input: DecisionInput; readonly decider: Decider },
+  { input }: { readonly input: DecisionInput },
 ): Promise<AmendmentOutcome> {
   const { call, confirmation } = about;
-  const unchanged = { ok: true, args: call.args, argsDigest: call.argsDigest } as const;
+  const { requirements, shown } = confirmation;
+  const unchanged = { ok: true, args: call.args, argsDigest: call.argsDigest, requirements, shown } as const;
   if (input.args === undefined) return unchanged;
   const refuse = (code: RefusedDecision["code"], message: string, field?: string): AmendmentOutcome => ({
     ok: false,
@@ -50,13 +54,17 @@ export async function judgeAmendment(
   }
   const amended = await found.tool.amend(about, sent);
   if (!amended.ok) return refuse(amended.code, told(amended), amended.field);
-  if (!mayDecide({ ...confirmation, requirements: amended.requirements }, decider.by)) {
-    return refuse("not-an-approver", `${decider.by.id} may not approve these arguments.`);
-  }
   const { digestKey } = parts.ledger;
   const argsDigest = valueDigest(digestKey, amended.args);
   const sentDigest = valueDigest(digestKey, sent);
-  return { ok: true, args: amended.args, argsDigest, ...(sentDigest === argsDigest ? {} : { sentDigest }) };
+  return {
+    ok: true,
+    args: amended.args,
+    argsDigest,
+    requirements: addUp([...requirements, ...amended.requirements]),
+    shown: { ...shown, hint: amended.shown.hint, why: [...new Set([...shown.why, ...amended.shown.why])] },
+    ...(sentDigest === argsDigest ? {} : { sentDigest }),
+  };
 }
 
 /** The arguments that were sent, with their secrets, if only allowed fields changed. */

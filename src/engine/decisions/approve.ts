@@ -1,14 +1,31 @@
-import type { ErrorCode, JsonObject } from "../../protocol/index.ts";
+import type { ErrorCode, JsonObject, JsonValue } from "../../protocol/index.ts";
 import { argumentsChange, type Clearance, clear, isAbout, writeClaim } from "../calls/index.ts";
-import { changedMembers, redact, valueDigest } from "../common/index.ts";
+import { changedMembers, redact, sameJson, valueDigest } from "../common/index.ts";
 import type { BodyOf } from "../journal/index.ts";
-import { type CallRecord, type ConfirmationRecord, Draft, type Plan, type Vote } from "../ledger/index.ts";
+import {
+  type CallRecord,
+  type ConfirmationRecord,
+  Draft,
+  type Plan,
+  type Shown,
+  type Vote,
+  type VoteSlot,
+} from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
-import { judgePayloadHere, subjectOf, takeBack, voteBody, writeClosingEvent } from "../questions/index.ts";
-import { judgeAmendment } from "./amend.ts";
+import { freeSlot, mayDecide } from "../people/index.ts";
+import {
+  judgePayloadHere,
+  signedQuestion,
+  subjectOf,
+  takeBack,
+  voteBody,
+  writeClosingEvent,
+} from "../questions/index.ts";
+import { type AmendmentOutcome, judgeAmendment } from "./amend.ts";
 import { type Decided, type OwnedCase, type RefusedDecision, refusal, type Whole } from "./decision.ts";
 import { auditedRefusal } from "./refuse.ts";
-import { signedVote } from "./vote.ts";
+import { countVotes, describeProgress, signedVote } from "./vote.ts";
+import { writeAmendedQuestion, writeVote } from "./write-vote.ts";
 
 /** Plans an approval, and with it the claim of the call where this process can run it. */
 export async function planApproval(
@@ -20,10 +37,15 @@ export async function planApproval(
   if (!bound.ok)
     return AUDITED.has(bound.code) ? auditedRefusal(parts, whole, about, bound) : { value: bound };
   const { owner, last } = about;
+  if (bound.confirmation.status !== "approved") return planPartial(parts, whole, { bound, about });
   const clearance: Clearance =
     owner === undefined
       ? { ok: false, elsewhere: true }
-      : await clear(parts, { session: whole.session, frame: whole.frame, ...bound }, { digested: true });
+      : await clear(
+          parts,
+          { session: whole.session, frame: whole.frame, ...bound },
+          { now: whole.now, digested: true },
+        );
   if (!clearance.ok && !clearance.elsewhere) {
     const { draft, message, ...taken } = await takeBack(parts, whole, { blocked: clearance, owner, last });
     return { draft, value: { ...refusal(clearance.code, message), ...taken } };
@@ -37,7 +59,11 @@ const AUDITED: ReadonlySet<ErrorCode> = new Set(["not-an-approver", "arguments-a
 interface Bound {
   readonly ok: true;
   readonly vote: Vote;
-  /** As they will be once approved. */
+  /** Whose votes ended with it. */
+  readonly ended: readonly string[];
+  /** The card, with the arguments that were approved. */
+  readonly shown: Shown;
+  /** As they will be with this vote. */
   readonly confirmation: ConfirmationRecord;
   readonly call: CallRecord;
 }
@@ -53,26 +79,85 @@ async function bind(parts: EngineParts, whole: Whole, about: OwnedCase): Promise
   }
   const amended = await judgeAmendment(parts, whole, about);
   if (!amended.ok) return amended.refusal;
-  const { args, argsDigest } = amended;
   const judged = await judgePayloadHere(parts, whole, about.input.payload);
   if (!judged.ok) {
     const message = `The payload is invalid: ${judged.field || "payload"}: ${judged.message}`;
     return { ...refusal("payload-mismatch", message), field: judged.field, confirmation, call: stored };
   }
-  const subject = { confirmation: { ...confirmation, argsDigest }, call: stored };
-  const vote = signedVote(parts, subject, about, {
+  return cast(parts, whole, { about, amended, payload: judged.payload });
+}
+
+/** Gives the vote its place, and counts it with the others. */
+function cast(
+  parts: EngineParts,
+  whole: Whole,
+  {
+    about,
+    amended,
+    payload,
+  }: {
+    readonly about: OwnedCase;
+    readonly amended: Extract<AmendmentOutcome, { ok: true }>;
+    readonly payload: JsonValue | undefined;
+  },
+): Bound | RefusedDecision {
+  const { confirmation, call: stored } = whole;
+  const { args, argsDigest } = amended;
+  const isAmended = args !== stored.args;
+  // Whoever approved other arguments did not approve these.
+  const others = isAmended ? [] : about.standing.others;
+  const asked = { ...confirmation, argsDigest, requirements: amended.requirements, votes: others };
+  const place = placeFor(parts, asked, { about, payload });
+  if (!place.ok) return { ...place, confirmation, call: stored };
+  const vote = signedVote(parts, { confirmation: asked, call: stored }, about, {
     confirmed: true,
     at: whole.now,
-    ...(judged.payload === undefined ? {} : { payload: judged.payload }),
-    ...(args === stored.args ? {} : { args }),
+    slot: place.slot,
+    ...(payload === undefined ? {} : { payload }),
+    ...(isAmended ? { args } : {}),
     ...(amended.sentDigest === undefined ? {} : { sentDigest: amended.sentDigest }),
   });
+  const voted = signedQuestion(parts, { ...asked, votes: [...others, vote] });
+  const isApproved = countVotes(parts, voted, whole.now).outcome === "approved";
   return {
     ok: true,
     vote,
-    confirmation: { ...confirmation, argsDigest, status: "approved", votes: [...confirmation.votes, vote] },
+    shown: amended.shown,
+    ended: isAmended ? confirmation.votes.map(({ by }) => by.id) : about.standing.ended,
+    confirmation: isApproved ? { ...voted, status: "approved" } : voted,
     call: { ...stored, args, argsDigest },
   };
+}
+
+/** The slot that this approval fills, or why it fills none. */
+function placeFor(
+  parts: EngineParts,
+  asked: ConfirmationRecord,
+  { about, payload }: { readonly about: OwnedCase; readonly payload: JsonValue | undefined },
+): { readonly ok: true; readonly slot: VoteSlot } | RefusedDecision {
+  const { by } = about.decider;
+  if (!mayDecide(asked, by, parts.directory))
+    return refusal("not-an-approver", `${by.id} may not approve these arguments.`);
+  const other = asked.votes.find((vote) => vote.confirmed && !sameJson(vote.payload, payload));
+  if (other !== undefined) {
+    const message = `${other.by.id} approved this with another payload. Send the same payload.`;
+    return { ...refusal("payload-mismatch", message), field: "payload" };
+  }
+  const slot = freeSlot(asked, by, parts);
+  if (slot !== undefined) return { ok: true, slot };
+  const message = `No approval by ${by.id} is needed any more. So far: ${describeProgress(asked)}.`;
+  return refusal("already-decided", message);
+}
+
+function planPartial(
+  parts: EngineParts,
+  whole: Whole,
+  { bound, about }: { readonly bound: Bound; readonly about: OwnedCase },
+): Plan<Decided | RefusedDecision> {
+  const { vote, ended, confirmation } = bound;
+  if (bound.call.args === whole.call.args)
+    return writeVote(parts, whole, { vote, ended, votes: confirmation.votes });
+  return writeAmendedQuestion(parts, whole, { ...bound, ...about });
 }
 
 function writeApproval(
@@ -84,20 +169,21 @@ function writeApproval(
   const { bound, clearance, owner } = input;
   const { vote } = bound;
   const draft = new Draft(parts, whole.now, session).sync();
-  const { argsDigest, votes } = bound.confirmation;
+  const { argsDigest, votes, requirements, mac } = bound.confirmation;
+  const amended = { argsDigest, requirements, ...(mac === undefined ? {} : { mac }) };
   const confirmation = draft.moveConfirmation(whole.confirmation, "approve", {
     deadline: "ahead",
     votes,
-    ...(argsDigest === whole.confirmation.argsDigest ? {} : { argsDigest }),
+    ...(argsDigest === whole.confirmation.argsDigest ? {} : amended),
   });
   writeClosingEvent(draft, { confirmation, call: stored, frame, closing: { how: "approve", vote } });
   if (!clearance.ok || owner === undefined) {
     const call = draft.moveCall(stored, "approve", argumentsChange(stored, bound.call));
-    draft.journal("confirmation-approved", approvalBody(confirmation, call, vote));
+    draft.journal("confirmation-approved", approvalBody(confirmation, call, bound));
     return { draft, value: { ok: true, repeated: false, session, confirmation, call } };
   }
   const call = writeClaim(draft, { stored, first: "approve", call: bound.call, owner });
-  draft.journal("confirmation-approved", approvalBody(confirmation, call, vote));
+  draft.journal("confirmation-approved", approvalBody(confirmation, call, bound));
   const claimed = { session, call, confirmation, frame, tool: clearance.tool, owner, draft };
   return { draft, value: { ok: true, repeated: false, session, confirmation, call, claimed } };
 }
@@ -105,12 +191,12 @@ function writeApproval(
 function approvalBody(
   confirmation: ConfirmationRecord,
   call: CallRecord,
-  vote: Vote,
+  { vote, ended }: Pick<Bound, "vote" | "ended">,
 ): BodyOf<"confirmation-approved"> {
   const { status, attempt, owner } = call;
   return {
     ...subjectOf(confirmation, call),
-    ...voteBody(vote),
+    ...voteBody(vote, ended),
     ...(status === "executing" && owner !== undefined ? { started: { attempt, owner } } : {}),
     ...(vote.args === undefined ? {} : { amended: amendmentOf(call, vote.args) }),
   };

@@ -11,8 +11,8 @@ import {
   type Vote,
 } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
-import { type Approvers, mayDecide, mayJudge, withoutRight } from "../people/index.ts";
-import { judgePayload, writeClosing, writeExpiry } from "../questions/index.ts";
+import { mayDecide, mayJudge, type Principal, withoutRight } from "../people/index.ts";
+import { decidingVote, judgePayload, writeClosing, writeExpiry } from "../questions/index.ts";
 import { planApproval } from "./approve.ts";
 import {
   type Case,
@@ -26,7 +26,8 @@ import {
 } from "./decision.ts";
 import { auditedRefusal } from "./refuse.ts";
 import { answerAgain } from "./repeat.ts";
-import { signedVote } from "./vote.ts";
+import { countVotes, describeRequirement, forgeryIn, signedVote, standingVotes } from "./vote.ts";
+import { writeVote } from "./write-vote.ts";
 
 /**
  * Commits one decision: authorised, bound, in time, and with the call claimed in the same transaction where this
@@ -67,10 +68,8 @@ async function judge(
 ): Promise<Plan<Decided | RefusedDecision>> {
   const { confirmation, call, now } = whole;
   const { input, decider } = about;
-  if (!mayDecide(confirmation, decider.by)) return refuseStranger(parts, whole, about);
-  if (!mayJudge(decider.by)) {
-    return auditedRefusal(parts, whole, about, refusal("forbidden", withoutRight(decider.by)));
-  }
+  const refused = refusalOf(parts, whole, decider.by);
+  if (refused !== undefined) return auditedRefusal(parts, whole, about, refused);
   if (confirmation.status !== "requested") return { value: judgeAgain(parts, whole, input) };
   const late = confirmation.expiresAt !== undefined && confirmation.expiresAt <= now;
   if (!late && input.version !== undefined && input.version !== confirmation.shownVersion) {
@@ -83,16 +82,23 @@ async function judge(
     const expired = writeExpiry(parts, draft, { ...whole, owner, last: about.last });
     return { draft, value: { ...expiredRefusal(confirmation), ...expired } };
   }
+  const standing = standingVotes(parts, whole, decider);
+  if (standing.own !== undefined && isSameDecision(parts, standing.own, input, whole))
+    return { value: { ok: true, repeated: true, session: whole.session, confirmation, call } };
   return input.confirmed
-    ? planApproval(parts, whole, { ...about, owner })
-    : planDenial(parts, whole, { ...about, owner });
+    ? planApproval(parts, whole, { ...about, owner, standing })
+    : planDenial(parts, whole, { ...about, owner, standing });
 }
 
 function planDenial(parts: EngineParts, whole: Whole, about: OwnedCase): Plan<Decided | RefusedDecision> {
   const { confirmation, call, frame, now } = whole;
+  const { others, ended } = about.standing;
   const vote = signedVote(parts, whole, about, { confirmed: false, at: now });
+  const votes = [...others, vote];
+  if (countVotes(parts, { ...confirmation, votes }, now).outcome !== "denied")
+    return writeVote(parts, whole, { vote, votes, ended });
   const draft = new Draft(parts, now, whole.session).sync();
-  const closing = { how: "deny", vote } as const;
+  const closing = { how: "deny", vote, votes, ended } as const;
   const closed = writeClosing(parts, draft, {
     confirmation,
     call,
@@ -111,7 +117,7 @@ function judgeAgain(
   input: DecisionInput,
 ): Decided | RefusedDecision {
   const current = { confirmation, call };
-  const vote = confirmation.votes.at(-1);
+  const vote = decidingVote(confirmation);
   if (confirmation.status === "expired") return { ...expiredRefusal(confirmation), ...current };
   if (confirmation.status === "cancelled" || vote === undefined) {
     return {
@@ -146,18 +152,16 @@ function isSameAmendment(parts: EngineParts, vote: Vote, { args }: DecisionInput
   return vote.sentDigest !== undefined && vote.sentDigest === valueDigest(parts.ledger.digestKey, sent.args);
 }
 
-function refuseStranger(parts: EngineParts, whole: Whole, about: Case): Plan<RefusedDecision> {
-  const who = whole.confirmation.requirements.map(({ from }) => describeApprovers(from)).join("; and ");
-  const message = `${about.decider.by.id} may not decide this. Approvers: ${who}.`;
-  return auditedRefusal(parts, whole, about, refusal("not-an-approver", message));
-}
-
-function describeApprovers(approvers: Approvers): string {
-  if (approvers === "requester") return "the requester";
-  const { roles = [], users = [], notRequester } = approvers;
-  const who =
-    [...roles.map((role) => `the role ${role}`), ...users].join(" or ") || "any other logged-in user";
-  return notRequester ? `${who} (not the requester)` : who;
+/** Why this principal may not decide, or nobody may: the stored question is not the one that was asked. */
+function refusalOf(parts: EngineParts, whole: Whole, by: Principal): RefusedDecision | undefined {
+  const { confirmation } = whole;
+  if (!mayDecide(confirmation, by, parts.directory)) {
+    const who = confirmation.requirements.map(describeRequirement).join("; and ");
+    return refusal("not-an-approver", `${by.id} may not decide this. Approvers: ${who}.`);
+  }
+  if (!mayJudge(by)) return refusal("forbidden", withoutRight(by));
+  const forgery = confirmation.status === "requested" ? forgeryIn(parts, whole) : undefined;
+  return forgery === undefined ? undefined : refusal(forgery.code, forgery.message);
 }
 
 function expiredRefusal(confirmation: ConfirmationRecord): RefusedDecision {

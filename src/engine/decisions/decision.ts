@@ -9,6 +9,7 @@ import type {
   Snapshot,
 } from "../ledger/index.ts";
 import type { Principal } from "../people/index.ts";
+import type { StandingVotes } from "./vote.ts";
 
 /** One person's decision about one confirmation, by any way in. */
 export interface DecisionInput {
@@ -49,7 +50,10 @@ export interface RefusedDecision extends Refusal {
   readonly stepping?: FrameRecord;
 }
 
-/** A committed decision, or the stored one that this repeats. */
+/**
+ * A committed decision or vote, or the stored one that this repeats. If more votes are needed, the confirmation is
+ * still `requested`.
+ */
 export interface Decided {
   readonly ok: true;
   /** The record before this decision. */
@@ -72,9 +76,10 @@ export interface Case {
   readonly last: Conflict | undefined;
 }
 
-/** The same, with the owner under which its call would be claimed here. */
+/** The same, with the owner under which its call would be claimed here, and the votes so far. */
 export interface OwnedCase extends Case {
   readonly owner: string | undefined;
+  readonly standing: StandingVotes;
 }
 
 /** A refusal as an error, for callers with a single request. */

@@ -16,6 +16,7 @@ import {
 import { noteRefusal, type Tried } from "./refuse.ts";
 import { type Settled, type SettlementInput, settle } from "./settle.ts";
 import { type Cancelled, cancel } from "./withdraw.ts";
+import { type VoteWithdrawn, withdrawVote } from "./withdraw-vote.ts";
 
 /** Who acts, and by which way in (`via`). A host program needs to give only the id. */
 export interface Acting {
@@ -70,6 +71,11 @@ export class Decisions {
     const cancelled = await cancel(this.#parts, id, { ...toDecider(acting), reason: acting.reason });
     this.#follow(cancelled);
     return cancelled;
+  }
+
+  /** Withdraws one's own vote while the question is open. */
+  async withdrawVote(id: string, acting: Acting): Promise<VoteWithdrawn | RefusedDecision> {
+    return withdrawVote(this.#parts, id, toDecider(acting));
   }
 
   /** Settles a call whose outcome is unknown. */

@@ -18,4 +18,6 @@ export {
 export { type Acting, Decisions, toDecider } from "./decisions.ts";
 export { recordRefusal, type Tried } from "./refuse.ts";
 export type { Settled, Settlement, SettlementInput } from "./settle.ts";
+export { describeProgress } from "./vote.ts";
 export type { Cancelled } from "./withdraw.ts";
+export type { VoteWithdrawn } from "./withdraw-vote.ts";

@@ -171,7 +171,7 @@ async function planRetry(
   { decider, last }: { readonly decider: Decider; readonly last: Conflict | undefined },
 ): Promise<Plan<Settled | RefusedDecision>> {
   const { call: stored, session } = held;
-  const clearance = await clear(parts, held);
+  const clearance = await clear(parts, held, held);
   if (!clearance.ok && !clearance.elsewhere) {
     const message = `It cannot be run again: ${clearance.reason}. Settle it as succeeded or failed.`;
     return { value: { ok: false, code: clearance.code, message, call: stored } };

@@ -1,16 +1,79 @@
-import type { Vote } from "../ledger/index.ts";
+import type { ErrorCode } from "../../protocol/index.ts";
+import type { ConfirmationRecord, Vote } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
-import { type VotedOn, voteMac } from "../questions/index.ts";
-import type { Decider, DecisionInput } from "./decision.ts";
+import { type Requirement, type Tally, tally } from "../people/index.ts";
+import { questionIsGenuine, type VotedOn, voteIsGenuine, voteMac } from "../questions/index.ts";
+import type { Decider, DecisionInput, Whole } from "./decision.ts";
 
 /** A decision as it is stored, signed if the engine has a secret. */
 export function signedVote(
   parts: EngineParts,
   subject: VotedOn,
   { input, decider }: { readonly input: DecisionInput; readonly decider: Decider },
-  verdict: Pick<Vote, "confirmed" | "at" | "payload" | "args" | "sentDigest">,
+  verdict: Pick<Vote, "confirmed" | "at" | "slot" | "payload" | "args" | "sentDigest">,
 ): Vote {
   const { by, via } = decider;
-  const vote = { ...verdict, by, via, ...(input.reason === undefined ? {} : { reason: input.reason }) };
+  const person = parts.directory.person(by.id);
+  const reason = input.reason === undefined ? {} : { reason: input.reason };
+  const vote = { ...verdict, by, person, via, ...reason };
   return parts.secret === undefined ? vote : { ...vote, mac: voteMac(parts.secret, subject, vote) };
+}
+
+/** The votes that stay when somebody votes: those of others, as far as they still count. */
+export interface StandingVotes {
+  readonly others: readonly Vote[];
+  /** The voter's own vote so far. */
+  readonly own?: Vote;
+  /** Whose votes end with the new one. */
+  readonly ended: readonly string[];
+}
+
+/** The votes on a question, as they stand for somebody who now votes. */
+export function standingVotes(parts: EngineParts, whole: Whole, { by }: Decider): StandingVotes {
+  const { votes } = whole.confirmation;
+  const person = parts.directory.person(by.id);
+  const { counted } = countVotes(parts, whole.confirmation, whole.now);
+  const others = counted.filter((vote) => vote.person !== person);
+  const own = votes.findLast((vote) => vote.person === person);
+  const ended = votes.filter((vote) => !others.includes(vote)).map((vote) => vote.by.id);
+  return { others, ended, ...(own === undefined ? {} : { own }) };
+}
+
+/** Counts the votes by who belongs to what now, and by the ledger's clock. */
+export function countVotes(parts: EngineParts, confirmation: ConfirmationRecord, now: number): Tally {
+  return tally(confirmation, { directory: parts.directory, now });
+}
+
+/** Why a stored question or one of its votes cannot be trusted; undefined without a secret, or if they are genuine. */
+export function forgeryIn(
+  { secret }: Pick<EngineParts, "secret">,
+  { confirmation, call }: Pick<Whole, "confirmation" | "call">,
+): { readonly code: ErrorCode; readonly message: string } | undefined {
+  const code = "signature-invalid";
+  if (!questionIsGenuine(secret, confirmation))
+    return { code, message: "What the stored question requires has no valid signature." };
+  const forged = confirmation.votes.some(
+    (vote) => secret !== undefined && !voteIsGenuine(secret, { confirmation, call }, vote),
+  );
+  return forged ? { code, message: "A stored vote has no valid signature." } : undefined;
+}
+
+/** How far each requirement is, for a person: "1 of 2 from finance". */
+export function describeProgress({ requirements, votes }: ConfirmationRecord): string {
+  return requirements
+    .map((requirement, index) => {
+      const given = votes.filter(({ slot }) => slot?.requirement === index).length;
+      return `${given} of ${requirement.count} from ${describeRequirement(requirement)}`;
+    })
+    .join("; ");
+}
+
+/** Whose approval a requirement asks for, in words. */
+export function describeRequirement({ from, group }: Requirement): string {
+  if (group !== undefined) return group;
+  if (from === "requester") return "the requester";
+  const { roles = [], users = [], notRequester } = from;
+  const who =
+    [...roles.map((role) => `the role ${role}`), ...users].join(" or ") || "any other logged-in user";
+  return notRequester ? `${who} (not the requester)` : who;
 }

@@ -40,13 +40,14 @@ export function questionFor(
   ruling: Ruling,
   notes: CardNotes,
 ): Question {
-  const { why, authorOnly, policy } = ruling;
+  const { why, authorOnly, policy, denials } = ruling;
   const { expiresInMs, approvers } = tool.confirmation;
   return {
     shown: cardFor(tool, parsed.value, { ...notes, why, authorOnly }, ruling),
     requirements: requirementsFor(approvers, ruling),
     requesters: subject.requesters,
     ...(policy === undefined ? {} : { policy }),
+    ...(denials === undefined ? {} : { denials }),
     ...expiryOf(expiresInMs, ruling),
   };
 }

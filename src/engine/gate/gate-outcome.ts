@@ -2,7 +2,7 @@ import { isJsonObject, type JsonValue, member } from "../../protocol/index.ts";
 import type { CallRecord, ConfirmationRecord, Snapshot } from "../ledger/index.ts";
 import { isAnswered } from "../lifecycle/index.ts";
 import type { Principal } from "../people/index.ts";
-import { type Confirmation, toConfirmation } from "../questions/index.ts";
+import { type Confirmation, decidingVote, toConfirmation } from "../questions/index.ts";
 
 /** The outcome of one call of a gated function. */
 export type GateOutcome<Result> =
@@ -49,7 +49,7 @@ function answeredOutcome<Result>(
       return { status: "succeeded", result: call.result as Result };
     case "denied": {
       const byPolicy = confirmation === undefined;
-      const reason = byPolicy ? textOf(call.result, "reason") : confirmation.votes.at(-1)?.reason;
+      const reason = byPolicy ? textOf(call.result, "reason") : decidingVote(confirmation)?.reason;
       return {
         status: "denied",
         ...(reason === undefined ? {} : { reason }),

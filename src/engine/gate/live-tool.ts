@@ -43,6 +43,7 @@ async function showAgain(judged: JudgedTool, about: StoredCall): Promise<ShownAg
     requirements: requirementsFor(tool.confirmation.approvers, ruling),
     ...expiryOf(tool.confirmation.expiresInMs, ruling),
     ...(ruling.policy === undefined ? {} : { policy: ruling.policy }),
+    ...(ruling.denials === undefined ? {} : { denials: ruling.denials }),
   };
 }
 
@@ -66,5 +67,6 @@ async function amend(judged: JudgedTool, about: StoredCall, args: JsonObject): P
   const { outcome, why } = again.ruling;
   if (outcome === "deny") return { ok: false, code: "policy-denied", message: why.join("; ") };
   const requirements = requirementsFor(judged.tool.confirmation.approvers, again.ruling);
-  return { ok: true, args: again.args, requirements };
+  const { hint } = cardFor(judged.tool, again.value, { ...again.card, why }, again.ruling);
+  return { ok: true, args: again.args, requirements, shown: { hint, why } };
 }

@@ -37,13 +37,16 @@ test("all reasons are kept, in the order of the sources", () => {
   expect(why).toEqual(SOURCES.map((source) => `${source} says confirm`));
 });
 
-test("the approvers are those of the first source that names any", () => {
-  const requirements = oneApproval({ roles: ["finance"] });
-  expect(rule([verdict("tool", "confirm"), { ...verdict("policy", "confirm"), requirements }])).toMatchObject(
-    {
-      requirements,
-    },
-  );
+test("what all sources require adds up", () => {
+  const finance = oneApproval({ roles: ["finance"] });
+  const legal = [{ from: { users: ["leo"] }, count: 2 }];
+  const asking = (requirements: Verdict["requirements"]): Verdict => ({
+    ...verdict("policy", "confirm"),
+    ...(requirements === undefined ? {} : { requirements }),
+  });
+  expect(
+    rule([verdict("tool", "confirm"), asking(finance), asking(legal), asking(finance)]).requirements,
+  ).toEqual([...finance, ...legal]);
 });
 
 test.each([
@@ -60,16 +63,44 @@ test.each([
 
 const CFO = { roles: ["cfo"] } as const;
 const OPS = { users: ["ops"] } as const;
+const APART = { notRequester: true } as const;
 
 test.each([
-  { author: "requester", ruled: undefined, result: "requester" },
-  { author: "requester", ruled: OPS, result: OPS },
-  { author: CFO, ruled: undefined, result: CFO },
-  { author: CFO, ruled: "requester", result: CFO },
-  { author: CFO, ruled: OPS, result: OPS },
-  { author: { ...CFO, notRequester: true }, ruled: "requester", result: { ...CFO, notRequester: true } },
-  { author: { ...CFO, notRequester: true }, ruled: OPS, result: { ...OPS, notRequester: true } },
-] as const)("a rule's approvers never loosen the author's: $author, $ruled", ({ author, ruled, result }) => {
-  const requirements = ruled === undefined ? [] : oneApproval(ruled);
-  expect(requirementsFor(author, { requirements })).toEqual(oneApproval(result));
+  { author: "requester", ruled: [], result: ["requester"] },
+  { author: "requester", ruled: [OPS], result: [OPS] },
+  { author: CFO, ruled: [], result: [CFO] },
+  { author: CFO, ruled: ["requester"], result: [CFO] },
+  { author: CFO, ruled: [OPS], result: [CFO, OPS] },
+  { author: CFO, ruled: [OPS, CFO], result: [CFO, OPS] },
+  { author: { ...CFO, ...APART }, ruled: ["requester"], result: [{ ...CFO, ...APART }] },
+  {
+    author: { ...CFO, ...APART },
+    ruled: [OPS],
+    result: [
+      { ...CFO, ...APART },
+      { ...OPS, ...APART },
+    ],
+  },
+  {
+    author: CFO,
+    ruled: [{ ...OPS, ...APART }],
+    result: [
+      { ...CFO, ...APART },
+      { ...OPS, ...APART },
+    ],
+  },
+] as const)(
+  "the author's and the rules' requirements add up: $author, $ruled",
+  ({ author, ruled, result }) => {
+    const requirements = ruled.flatMap((from) => oneApproval(from));
+    expect(requirementsFor(author, { requirements })).toEqual(result.flatMap((from) => oneApproval(from)));
+  },
+);
+
+test("of the same people the higher count is required, not the sum", () => {
+  const requirements = [
+    { from: { users: ["a", "b"] }, count: 2, group: "finance" },
+    { from: { users: ["b", "a"] }, count: 1, group: "finance" },
+  ];
+  expect(requirementsFor("requester", { requirements })).toEqual([requirements[0]]);
 });

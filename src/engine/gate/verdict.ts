@@ -1,5 +1,5 @@
 import type { PolicyNote } from "../ledger/index.ts";
-import { type Approvers, oneApproval, type Requirement } from "../people/index.ts";
+import { type Approvers, addUp, oneApproval, type Requirement } from "../people/index.ts";
 import type { AuthorGate } from "./gated-tool.ts";
 import type { AskingTerms } from "./policy.ts";
 
@@ -18,6 +18,10 @@ export interface Ruling {
   readonly why: readonly string[];
   /** What rules and hooks require, besides what the tool's author does. */
   readonly requirements: readonly Requirement[];
+  /** Nobody who asked may approve. */
+  readonly notRequester?: boolean;
+  /** How many denials deny, if a rule says so: the smallest number of all rules that ask. */
+  readonly denials?: number;
   /** The question of the first rule that has one. */
   readonly hint?: string;
   /** The shortest time that a rule wants the question to stay open. */
@@ -48,18 +52,24 @@ export function rule(verdicts: readonly Verdict[]): Ruling {
   return {
     outcome: "confirm",
     why: asking.map(({ why }) => why),
-    requirements: asking.find(({ requirements }) => requirements !== undefined)?.requirements ?? [],
+    requirements: addUp(asking.flatMap(({ requirements = [] }) => requirements)),
     ...termsOf(asking),
     authorOnly: asking.every(({ source }) => AUTHORS_OWN.has(source)),
   };
 }
 
-function termsOf(asking: readonly Verdict[]): Pick<Ruling, "hint" | "expiresInMs" | "amendable"> {
+function termsOf(
+  asking: readonly Verdict[],
+): Pick<Ruling, "hint" | "expiresInMs" | "amendable" | "notRequester" | "denials"> {
+  const ruled = asking.filter(({ source }) => source === "policy");
+  const denials = Math.min(...ruled.map((verdict) => verdict.denials ?? 1));
   const hint = asking.find((verdict) => verdict.hint !== undefined)?.hint;
   const times = asking.flatMap(({ expiresInMs }) => expiresInMs ?? []);
   const lists = asking.flatMap(({ amendable }) => (amendable === undefined ? [] : [amendable]));
   const [first, ...others] = lists;
   return {
+    ...(asking.some(({ notRequester }) => notRequester === true) ? { notRequester: true } : {}),
+    ...(ruled.length > 0 && denials > 1 ? { denials } : {}),
     ...(hint === undefined ? {} : { hint }),
     ...(times.length === 0 ? {} : { expiresInMs: Math.min(...times) }),
     ...(first === undefined
@@ -69,14 +79,12 @@ function termsOf(asking: readonly Verdict[]): Pick<Ruling, "hint" | "expiresInMs
 }
 
 /**
- * What must be met if both a rule and the tool say something: a rule may be stricter than the tool's author, never less
- * strict. If both name people, the rule wins, because it comes from the operator of the app.
+ * Who must approve: whom the tool's author and every rule name, all of them. A rule may be stricter than the author,
+ * never less strict.
  */
 export function requirementsFor(
   author: Approvers,
-  { requirements: [ruled] }: Pick<Ruling, "requirements">,
+  { requirements, notRequester = false }: Pick<Ruling, "requirements" | "notRequester">,
 ): readonly Requirement[] {
-  if (ruled === undefined || ruled.from === "requester") return oneApproval(author);
-  if (author === "requester" || author.notRequester !== true) return [ruled];
-  return [{ ...ruled, from: { ...ruled.from, notRequester: true } }];
+  return addUp([...oneApproval(author), ...requirements], { notRequester });
 }

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "../../protocol/index.ts";
-import type { CallStatus, PolicyNote } from "../ledger/index.ts";
+import type { CallStatus, PolicyNote, VoteSlot } from "../ledger/index.ts";
 import type { PrincipalKind, Requirement } from "../people/index.ts";
 
 /** Somebody, as the journal names them. */
@@ -46,6 +46,7 @@ export interface QuestionAsked extends AboutQuestion {
   readonly hint: string;
   readonly why: readonly string[];
   readonly requirements: readonly Requirement[];
+  readonly denials?: number;
   readonly definitionDigest: string;
   readonly expiresAt?: number;
   /** Which rules spoke, and what they saw. */
@@ -60,6 +61,12 @@ interface Ruled {
 /** A vote as the journal keeps it. The payload may hold anything a person typed, so it stays with the vote. */
 export interface VoteCast extends ActedBy {
   readonly confirmed: boolean;
+  /** Whoever is behind the login. */
+  readonly person: string;
+  /** Which requirement an approval fills, and which place of it. */
+  readonly slot?: VoteSlot;
+  /** Whose votes ended with this one: the voter's own earlier one, and those that no longer count. */
+  readonly ended?: readonly string[];
   readonly reason?: string;
   readonly mac?: string;
 }
@@ -140,6 +147,9 @@ export interface JournalBodies {
       readonly amended?: Amended;
     };
   readonly "confirmation-denied": AboutQuestion & VoteCast;
+  /** A vote that does not decide yet. */
+  readonly "vote-cast": AboutQuestion & VoteCast;
+  readonly "vote-withdrawn": AboutQuestion & ActedBy & { readonly person: string };
   readonly "confirmation-expired": AboutQuestion;
   readonly "confirmation-cancelled": QuestionWithdrawn;
   readonly "confirmation-restored": AboutQuestion & ActedBy & { readonly reason: string };

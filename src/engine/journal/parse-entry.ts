@@ -1,5 +1,5 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
-import type { CallStatus, JournalRecord, PolicyNote, SpokenRule } from "../ledger/index.ts";
+import type { CallStatus, JournalRecord, PolicyNote, SpokenRule, VoteSlot } from "../ledger/index.ts";
 import { CALL_TRANSITIONS } from "../lifecycle/index.ts";
 import type { Approvers, PrincipalKind, Requirement } from "../people/index.ts";
 import type {
@@ -108,7 +108,16 @@ const aboutQuestion: Checks<AboutQuestion> = {
   round: count,
   argsDigest: text,
 };
-const vote: Checks<VoteCast> = { ...actedBy, confirmed: flag, reason: optional(text), mac: optional(text) };
+const slot: Check<VoteSlot> = shaped<VoteSlot>({ requirement: count, place: count });
+const vote: Checks<VoteCast> = {
+  ...actedBy,
+  confirmed: flag,
+  person: text,
+  slot: optional(slot),
+  ended: optional(texts),
+  reason: optional(text),
+  mac: optional(text),
+};
 const callEnded: Checks<CallEnded> = {
   ...aboutAttempt,
   resultDigest: optional(text),
@@ -134,6 +143,7 @@ const CHECKS: { readonly [kind in JournalKind]: Checks<JournalBodies[kind]> } = 
     hint: text,
     why: texts,
     requirements: listOf(requirement),
+    denials: optional(count),
     definitionDigest: text,
     expiresAt: optional(count),
     policy: optional(policyNotes),
@@ -147,6 +157,8 @@ const CHECKS: { readonly [kind in JournalKind]: Checks<JournalBodies[kind]> } = 
     amended: optional(shaped<Amended>({ fields: texts, args: object })),
   },
   "confirmation-denied": { ...aboutQuestion, ...vote },
+  "vote-cast": { ...aboutQuestion, ...vote },
+  "vote-withdrawn": { ...aboutQuestion, ...actedBy, person: text },
   "confirmation-expired": aboutQuestion,
   "confirmation-cancelled": {
     ...aboutQuestion,

@@ -37,6 +37,8 @@ const SUBJECTS: EntryTable<EntrySubject> = {
   "confirmation-requested": ofQuestion,
   "confirmation-approved": ofQuestion,
   "confirmation-denied": ofQuestion,
+  "vote-cast": ofQuestion,
+  "vote-withdrawn": ofQuestion,
   "confirmation-expired": ofQuestion,
   "confirmation-cancelled": ofQuestion,
   "confirmation-restored": ofQuestion,

@@ -69,7 +69,10 @@ export type CallChange = Partial<
 > & { readonly owner?: string | null };
 
 export type ConfirmationChange = Partial<
-  Pick<ConfirmationRecord, "status" | "votes" | "withdrawal" | "shown" | "shownVersion" | "argsDigest">
+  Pick<
+    ConfirmationRecord,
+    "status" | "votes" | "withdrawal" | "shown" | "shownVersion" | "argsDigest" | "requirements" | "mac"
+  >
 >;
 
 /**

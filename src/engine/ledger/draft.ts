@@ -215,9 +215,14 @@ export class Draft {
     return changed(confirmation, set);
   }
 
-  /** Changes a confirmation that keeps its status. */
-  changeConfirmation(confirmation: ConfirmationRecord, set: ConfirmationUpdate): ConfirmationRecord {
-    this.#writes.push({ kind: "confirmation-update", id: confirmation.id, from: confirmation.status, set });
+  /** Changes a confirmation that keeps its status; with `deadline`, only while that is so by the ledger's clock. */
+  changeConfirmation(
+    confirmation: ConfirmationRecord,
+    { deadline, ...set }: ConfirmationUpdate & { readonly deadline?: "ahead" },
+  ): ConfirmationRecord {
+    const { id, status: from } = confirmation;
+    const guard = deadline === undefined ? {} : { deadline };
+    this.#writes.push({ kind: "confirmation-update", id, from, ...guard, set });
     return changed(confirmation, set);
   }
 

@@ -69,6 +69,7 @@ export type {
   StepRecord,
   StepStatus,
   Vote,
+  VoteSlot,
 } from "./records.ts";
 export { retryUntilStored } from "./retry-until-stored.ts";
 export { searchableWords, wordsOf } from "./search-words.ts";

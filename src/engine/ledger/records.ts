@@ -192,10 +192,20 @@ export interface Shown {
   readonly layout?: CardLayout;
 }
 
-/** One person's word. A list of them on the confirmation leaves room for more than one. */
+/** Which of a question's requirements an approval fills, and which of its places. */
+export interface VoteSlot {
+  readonly requirement: number;
+  readonly place: number;
+}
+
+/** One person's word on a question. */
 export interface Vote {
   readonly confirmed: boolean;
   readonly by: Principal;
+  /** Whoever is behind the login: one person has one vote. */
+  readonly person: string;
+  /** Fixed when the vote is given. A denial fills none. */
+  readonly slot?: VoteSlot;
   readonly via: string;
   readonly at: number;
   readonly reason?: string;
@@ -204,7 +214,7 @@ export interface Vote {
   readonly args?: JsonObject;
   /** Of the amended arguments as they were sent, where parsing changed them: the same again is the same vote. */
   readonly sentDigest?: string;
-  /** Over id, digest, verdict, approver and time, when the engine has a secret. */
+  /** Over the question, the call and everything above but the texts, when the engine has a secret. */
   readonly mac?: string;
 }
 
@@ -232,7 +242,12 @@ export interface ConfirmationRecord {
   readonly status: ConfirmationStatus;
   readonly requestedAt: number;
   readonly expiresAt?: number;
+  /** One of each person who has voted. The last one decided, once the question is approved or denied. */
   readonly votes: readonly Vote[];
+  /** How many denials deny; 1 if absent. */
+  readonly denials?: number;
+  /** Over who must approve what and until when, when the engine has a secret. */
+  readonly mac?: string;
   /** Why it was withdrawn. */
   readonly withdrawal?: string;
 }

@@ -9,6 +9,7 @@ import { Definitions } from "../gate/definitions.ts";
 import { PolicyTexts } from "../gate/policy-texts.ts";
 import { chainHasher } from "../journal/chain.ts";
 import { DEFAULT_SETTINGS, type EngineParts } from "../parts.ts";
+import { NO_DIRECTORY } from "../people/index.ts";
 import { AcknowledgedCommits } from "../process/acknowledged-commits.ts";
 import { Lease } from "../process/lease.ts";
 import { Unstored } from "../process/unstored.ts";
@@ -39,6 +40,7 @@ beforeEach(async () => {
     newId,
     hasher: chainHasher(undefined),
     knownSeal: { k: 0 },
+    directory: NO_DIRECTORY,
     definitions: new Definitions(ledger),
     policyTexts: new PolicyTexts(ledger),
     lease: new Lease({ ledger, clock, leaseMs, heartbeatMs, host: "", pid: 1, newOwnerId }),

@@ -1,3 +1,4 @@
+import type { Directory } from "./directory.ts";
 import { type Approvers, isAnybody, type Principal, type PrincipalKind } from "./principal.ts";
 import type { Requirement } from "./requirement.ts";
 
@@ -36,35 +37,79 @@ export function isVouched({ kind }: Pick<Principal, "kind">): boolean {
 }
 
 /**
- * May this principal decide? The one place that answers it, for every way in. Everyone whom the rule does not allow is
- * refused. An agent is always refused. Without logins, only the rule "requester" can be decided.
+ * May this principal decide? The one place that answers it, for every way in. Everyone whom no requirement allows is
+ * refused. An agent is always refused. Without logins, only the rule "requester" can be decided. Without a directory the
+ * answer is about the people as they were when the question was asked.
  */
-export function mayDecide(rule: Ruled, principal: Principal): boolean {
-  if (principal.kind === "agent") return false;
-  const asked = isRequester(rule, principal);
-  return rule.requirements.some(({ from }) =>
-    from === "requester"
-      ? isVouched(principal) || asked
-      : !isAnybody(principal) && admits(from, principal, asked),
+export function mayDecide(rule: Ruled, principal: Principal, directory?: Directory): boolean {
+  return rule.requirements.some(
+    (requirement) => standingIn(rule, requirement, principal, directory) !== undefined,
   );
 }
 
-function admits(
+/** By what somebody counts for a requirement: by name, or by a role that a login claimed. */
+export type Standing = "name" | "role";
+
+/** By what this principal counts for the requirement; undefined if not at all. */
+export function standingIn(
+  rule: Pick<Ruled, "requesters">,
+  requirement: Requirement,
+  principal: Principal,
+  directory?: Directory,
+): Standing | undefined {
+  const { from } = requirement;
+  if (principal.kind === "agent") return undefined;
+  const asked = isRequester(rule, principal, directory);
+  if (from === "requester") return isVouched(principal) || asked ? "name" : undefined;
+  if (isAnybody(principal) || isCode(principal)) return undefined;
+  const then = standing(from, principal, asked);
+  const members = membersNow(requirement, directory);
+  if (then === undefined || members === undefined) return then;
+  const now = standing(members, principal, asked);
+  return now === undefined || then === "name" ? now : then;
+}
+
+const NOBODY = {};
+
+/** Who is in the requirement's group now; undefined if it is no group, or nobody can tell. */
+function membersNow(
+  { group }: Requirement,
+  directory: Directory | undefined,
+): Exclude<Approvers, "requester"> | undefined {
+  if (group === undefined || directory === undefined) return undefined;
+  const members = directory.group(group) ?? NOBODY;
+  return members === "requester" ? NOBODY : members;
+}
+
+/** Is this code of the host, and so nobody whom a rule can name? */
+export function isCode({ kind }: Principal): boolean {
+  return kind === "provider" || kind === "author";
+}
+
+function standing(
   { roles = [], users = [], notRequester = false }: Exclude<Approvers, "requester">,
   principal: Principal,
   asked: boolean,
-): boolean {
-  if (notRequester && asked) return false;
-  if (users.includes(principal.id) || principal.roles.some((role) => roles.includes(role))) return true;
+): Standing | undefined {
+  if (notRequester && asked) return undefined;
+  if (users.includes(principal.id)) return "name";
+  if (principal.roles.some((role) => roles.includes(role))) return "role";
   // "Anyone but the requester" still needs a known person.
-  return notRequester && roles.length === 0 && users.length === 0 && principal.authenticated;
+  return notRequester && roles.length === 0 && users.length === 0 && principal.authenticated
+    ? "name"
+    : undefined;
 }
 
-/** Did this principal, or the person they act for, ask for the call? */
-export function isRequester(rule: Pick<Ruled, "requesters">, principal: Principal): boolean {
-  return (
-    rule.requesters.includes(principal.id) ||
-    (principal.onBehalfOf !== undefined && rule.requesters.includes(principal.onBehalfOf))
+/** Did this person, or the person they act for, ask for the call? */
+export function isRequester(
+  rule: Pick<Ruled, "requesters">,
+  { id, onBehalfOf }: Principal,
+  directory?: Directory,
+): boolean {
+  const person = (login: string): string => directory?.person(login) ?? login;
+  const asked = new Set(rule.requesters.flatMap((login) => [login, person(login)]));
+  return [id, ...(onBehalfOf === undefined ? [] : [onBehalfOf])].some(
+    (login) => asked.has(login) || asked.has(person(login)),
   );
 }
 

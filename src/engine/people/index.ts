@@ -1,7 +1,8 @@
 /**
  * Who acts, and what they may do.
  * A principal comes from the authentication layer or the host program, never from a message.
- * Decided here: who may decide, withdraw and settle (`mayDecide` is the only place that answers it);
+ * Decided here: who may decide, withdraw and settle (`mayDecide` is the only place that answers it); which votes count
+ * and what they decide (`tally`);
  * who may see a question (viewers); and how people log in to the servers of a ledger.
  * Rules are judged on stored rows, so every way in gives the same answer.
  */
@@ -15,6 +16,7 @@ export {
   type Ruled,
   withoutRight,
 } from "./authority.ts";
+export { type Directory, NO_DIRECTORY } from "./directory.ts";
 export { LOGIN_MODES, type LoginMode, loginModeOf, setLoginMode } from "./login-mode.ts";
 export {
   ANYBODY,
@@ -26,5 +28,6 @@ export {
   type PrincipalKind,
   toPrincipal,
 } from "./principal.ts";
-export { oneApproval, type Requirement } from "./requirement.ts";
+export { addUp, oneApproval, type Requirement } from "./requirement.ts";
+export { type Ballot, denialsNeeded, freeSlot, type Tally, tally } from "./tally.ts";
 export { looksAsRequester, viewersOf, viewsAs } from "./viewers.ts";

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { isVouched, type Ruled } from "./authority.ts";
+import { isCode, isVouched, type Ruled } from "./authority.ts";
 import { type Approvers, isAnybody, type Principal } from "./principal.ts";
 
 const LONGEST = 200;
@@ -29,7 +29,7 @@ export function viewsAs(principal: Principal): readonly string[] {
   const words = [...looksAsRequester(principal)];
   if (principal.kind === "agent") return words;
   if (isVouched(principal)) words.push(HOST);
-  if (isAnybody(principal)) return words;
+  if (isAnybody(principal) || isCode(principal)) return words;
   words.push(named(principal.id), ...principal.roles.map(inRole));
   if (principal.authenticated) words.push(KNOWN);
   return distinct(words);

@@ -30,7 +30,7 @@ export async function recoverCall(parts: EngineParts, callId: string, own?: Idle
     // This process is alive: no attempt was lost.
     const loss = own === undefined ? lossOf(stored) : {};
     const call: CallRecord = { ...stored, ...loss };
-    const clearance = await clear(parts, { ...snapshot, call });
+    const clearance = await clear(parts, { ...snapshot, call }, snapshot);
     const reason = whyNotAgain(parts, call);
     // A call that must not run again cannot be withdrawn as if it had not started.
     if (reason !== undefined || (!clearance.ok && !clearance.elsewhere)) {

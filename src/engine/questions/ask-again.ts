@@ -2,16 +2,18 @@ import type { Blocked } from "../calls/index.ts";
 import { storableText } from "../common/index.ts";
 import type { LiveTool, ShownAgain } from "../host.ts";
 import {
+  type CallChange,
   type CallRecord,
   type ConfirmationRecord,
   type Conflict,
   Draft,
   type FrameRecord,
   type Snapshot,
+  type Vote,
 } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
-import { newConfirmation, writeQuestions } from "./ask.ts";
-import { subjectOf, writeClosingEvent } from "./close-question.ts";
+import { type AskedCall, newConfirmation, type Question, writeQuestions } from "./ask.ts";
+import { type Closing, journalClosing, subjectOf, voteBody, writeClosingEvent } from "./close-question.ts";
 import { writeWithdrawal } from "./write-withdrawal.ts";
 
 type Held = Snapshot & { readonly call: CallRecord };
@@ -49,7 +51,21 @@ export async function takeBack(
       ...writeWithdrawal(parts, draft, held, { reason: blocked.reason, owner, last }),
     };
   }
-  const asked = writeSuccessor(parts, draft, { held, reason: blocked.reason, again });
+  const { before, tool, shown, requirements, policy, denials } = again;
+  const { expiresInMs = tool.asking.expiresInMs } = again;
+  const asked = writeSuccessor(parts, draft, {
+    held: { ...held, confirmation: before },
+    closing: { how: "withdraw", reason: blocked.reason },
+    question: {
+      shown,
+      requirements,
+      requesters: before.requesters,
+      ...(expiresInMs === undefined ? {} : { expiresInMs }),
+      ...(policy === undefined ? {} : { policy }),
+      ...(denials === undefined ? {} : { denials }),
+    },
+    change: { definitionDigest: tool.definitionDigest },
+  });
   return { draft, message: `${message} The new question is ${asked.confirmation.id}.`, ...asked };
 }
 
@@ -68,35 +84,40 @@ async function showAgain(blocked: Blocked, held: Held): Promise<Again | undefine
   return again === undefined ? undefined : { ...again, tool, before: confirmation };
 }
 
-function writeSuccessor(
+/** A question in the place of another one about the same call. */
+export interface Successor {
+  readonly held: Held & { readonly confirmation: ConfirmationRecord };
+  /** Why the one before is withdrawn, and by whom if a person's act withdrew it. */
+  readonly closing: Extract<Closing, { how: "withdraw" }>;
+  readonly question: Question;
+  /** What changes in the call with it. */
+  readonly change?: Omit<CallChange, "status">;
+  /** A vote that the question already has, once it has its id. */
+  readonly vote?: (confirmation: ConfirmationRecord, call: CallRecord) => Vote;
+}
+
+/** Withdraws a question and asks another one about the same call. */
+export function writeSuccessor(
   parts: EngineParts,
   draft: Draft,
-  { held, reason, again }: { readonly held: Held; readonly reason: string; readonly again: Again },
-): { readonly call: CallRecord; readonly confirmation: ConfirmationRecord } {
-  const { call, frame } = held;
-  const { before, tool } = again;
-  const closing = { how: "withdraw", reason } as const;
-  draft.moveConfirmation(before, "withdraw", { withdrawal: storableText(reason) });
+  { held, closing, question, change = {}, vote }: Successor,
+): AskedCall {
+  const { call, frame, confirmation: before } = held;
+  draft.moveConfirmation(before, "withdraw", {
+    withdrawal: storableText(closing.reason),
+    ...(vote === undefined ? {} : { deadline: "ahead" as const }),
+  });
   if (before.status === "requested") writeClosingEvent(draft, { confirmation: before, call, frame, closing });
-  draft.journal("confirmation-cancelled", { ...subjectOf(before, call), reason });
-  const { expiresInMs = tool.asking.expiresInMs } = again;
-  const confirmation = newConfirmation(parts, draft.now, {
-    session: before,
-    call,
-    frame,
-    question: {
-      shown: again.shown,
-      requirements: again.requirements,
-      requesters: before.requesters,
-      ...(expiresInMs === undefined ? {} : { expiresInMs }),
-      ...(again.policy === undefined ? {} : { policy: again.policy }),
-    },
-  });
-  const asked = draft.moveCall(call, "reask", {
-    rounds: call.rounds + 1,
-    definitionDigest: tool.definitionDigest,
-    confirmation: confirmation.id,
-  });
-  writeQuestions(draft, frame, [{ call: asked, confirmation }]);
-  return { call: asked, confirmation };
+  journalClosing(draft, { confirmation: before, call, closing });
+  const { argsDigest = call.argsDigest } = change;
+  const about = { session: before, call: { ...call, argsDigest }, frame, question };
+  const asked = newConfirmation(parts, draft.now, about);
+  const update = { ...change, rounds: call.rounds + 1, confirmation: asked.id };
+  const moved = draft.moveCall(call, "reask", update);
+  const cast = vote?.(asked, moved);
+  const confirmation = cast === undefined ? asked : { ...asked, votes: [cast] };
+  writeQuestions(draft, frame, [{ call: moved, confirmation }]);
+  if (cast !== undefined)
+    draft.journal("vote-cast", { ...subjectOf(confirmation, moved), ...voteBody(cast) });
+  return { call: moved, confirmation };
 }

@@ -13,12 +13,15 @@ import type {
 import type { EngineParts } from "../parts.ts";
 import type { Requirement } from "../people/index.ts";
 import { subjectOf } from "./close-question.ts";
+import { questionMac } from "./decision-mac.ts";
 
 /** A question about a call, before it has an id and a time. */
 export interface Question {
   readonly shown: Shown;
   readonly requirements: readonly Requirement[];
   readonly requesters: readonly string[];
+  /** How many denials deny; 1 if absent. */
+  readonly denials?: number;
   readonly expiresInMs?: number;
   /** Which rules spoke. */
   readonly policy?: readonly PolicyNote[];
@@ -46,7 +49,7 @@ export function newConfirmation(
   },
 ): ConfirmationRecord {
   const { session, call, frame, question } = subject;
-  return {
+  const confirmation = {
     id: confirmationId(call.session, parts.newId(now)),
     call: call.id,
     round: call.rounds,
@@ -63,11 +66,21 @@ export function newConfirmation(
     argsDigest: call.argsDigest,
     shown: question.shown,
     shownVersion: 1,
-    status: "requested",
+    status: "requested" as const,
     requestedAt: now,
     ...(question.expiresInMs === undefined ? {} : { expiresAt: now + question.expiresInMs }),
+    ...(question.denials === undefined ? {} : { denials: question.denials }),
     votes: [],
   };
+  return signedQuestion(parts, confirmation);
+}
+
+/** The question as it is stored: signed if the engine has a secret. */
+export function signedQuestion(
+  { secret }: Pick<EngineParts, "secret">,
+  confirmation: ConfirmationRecord,
+): ConfirmationRecord {
+  return secret === undefined ? confirmation : { ...confirmation, mac: questionMac(secret, confirmation) };
 }
 
 /** Writes the questions of one turn: a row and a journal record each, and one event for all. */
@@ -113,6 +126,7 @@ function requestBody(call: CallRecord, confirmation: ConfirmationRecord): BodyOf
     hint: confirmation.shown.hint,
     why: confirmation.shown.why,
     requirements: confirmation.requirements,
+    ...(confirmation.denials === undefined ? {} : { denials: confirmation.denials }),
     definitionDigest: call.definitionDigest,
     ...(confirmation.expiresAt === undefined ? {} : { expiresAt: confirmation.expiresAt }),
     ...(confirmation.policy === undefined ? {} : { policy: confirmation.policy }),

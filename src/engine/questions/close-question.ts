@@ -8,7 +8,13 @@ import type { EngineParts } from "../parts.ts";
 
 /** How a question ends without an approval. */
 export type Closing =
-  | { readonly how: "deny"; readonly vote: Vote }
+  /** `votes`: as they are with it; `ended`: whose votes ended with it. */
+  | {
+      readonly how: "deny";
+      readonly vote: Vote;
+      readonly votes: readonly Vote[];
+      readonly ended: readonly string[];
+    }
   | { readonly how: "expire" }
   /** By a person, if there is a decider; otherwise for the given reason. */
   | { readonly how: "withdraw"; readonly reason: string; readonly decider?: Decider };
@@ -34,9 +40,7 @@ const CALL_COMMAND = { deny: "deny", expire: "expire", withdraw: "cancel" } as c
 export function writeClosing(parts: EngineParts, draft: Draft, input: CloseInput): Closed {
   const { confirmation, call, frame, closing } = input;
   const closed = draft.moveConfirmation(confirmation, closing.how, {
-    ...(closing.how === "deny"
-      ? { votes: [...confirmation.votes, closing.vote], deadline: "ahead" as const }
-      : {}),
+    ...(closing.how === "deny" ? { votes: closing.votes, deadline: "ahead" as const } : {}),
     ...(closing.how === "expire" ? { deadline: "passed" as const } : {}),
     ...(closing.how === "withdraw" ? { withdrawal: storableText(closing.reason) } : {}),
   });
@@ -103,11 +107,15 @@ function closingOf({ confirmation, call, closing }: ClosedQuestion): Confirmatio
   };
 }
 
-function journalClosing(draft: Draft, { confirmation, call, closing }: CloseInput): void {
+/** Journals that a question was closed without an approval. */
+export function journalClosing(
+  draft: Draft,
+  { confirmation, call, closing }: Pick<CloseInput, "confirmation" | "call" | "closing">,
+): void {
   const subject = subjectOf(confirmation, call);
   switch (closing.how) {
     case "deny":
-      draft.journal("confirmation-denied", { ...subject, ...voteBody(closing.vote) });
+      draft.journal("confirmation-denied", { ...subject, ...voteBody(closing.vote, closing.ended) });
       return;
     case "expire":
       draft.journal("confirmation-expired", subject);
@@ -137,12 +145,15 @@ export function subjectOf(confirmation: ConfirmationRecord, call: CallRecord): A
 }
 
 /** A vote, in the journal's form. The payload may contain anything a person typed, so it stays in the vote's row. */
-export function voteBody(vote: Vote): VoteCast {
+export function voteBody(vote: Vote, ended: readonly string[] = []): VoteCast {
   const { id, kind, authenticated, onBehalfOf } = vote.by;
   return {
     confirmed: vote.confirmed,
+    person: vote.person,
+    ...(vote.slot === undefined ? {} : { slot: vote.slot }),
     by: { id, kind, authenticated, ...(onBehalfOf === undefined ? {} : { onBehalfOf }) },
     via: vote.via,
+    ...(ended.length === 0 ? {} : { ended }),
     ...(vote.reason === undefined ? {} : { reason: vote.reason }),
     ...(vote.mac === undefined ? {} : { mac: vote.mac }),
   };

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from "../../protocol/index.ts";
 import { redact } from "../common/index.ts";
 import type { CallRecord, CardLayout, ConfirmationRecord, Vote } from "../ledger/index.ts";
 import { nextCall, nextConfirmation, type ShownStatus, shownStatus } from "../lifecycle/index.ts";
-import { mayDecide, mayWithdraw, type Principal, type Requirement } from "../people/index.ts";
+import { denialsNeeded, mayDecide, mayWithdraw, type Principal, type Requirement } from "../people/index.ts";
 
 /** A confirmation, as the public API shows it: the question, the decision and the outcome of the call. */
 export interface Confirmation {
@@ -48,8 +48,12 @@ export interface Confirmation {
   readonly question?: string;
   /** What made the call need a person. */
   readonly why: readonly string[];
-  /** Who must approve. */
-  readonly requirements: readonly Requirement[];
+  /** Who must approve, and how far that is. Every one must be met. */
+  readonly requirements: readonly RequirementProgress[];
+  /** How many denials deny. */
+  readonly denials: number;
+  /** The votes so far, or those that decided. */
+  readonly votes: readonly ConfirmationVote[];
   /** Times are ISO 8601. */
   readonly requestedAt: string;
   readonly expiresAt?: string;
@@ -67,10 +71,19 @@ export interface Confirmation {
   readonly version: number;
 }
 
-/** Who decided, how, when, and by which way in (`via`). */
-export interface ConfirmationDecision {
+/** A requirement, and how many have approved for it. */
+export interface RequirementProgress extends Requirement {
+  readonly approved: number;
+}
+
+/** Who voted, how, when, and by which way in (`via`). */
+export interface ConfirmationVote {
   readonly confirmed: boolean;
   readonly by: Pick<Principal, "id" | "kind" | "authenticated" | "onBehalfOf">;
+  /** The person behind the login, where that is another name. */
+  readonly person?: string;
+  /** Which of the requirements an approval counts for: its place in the list. */
+  readonly requirement?: number;
   readonly via: string;
   readonly at: string;
   readonly reason?: string;
@@ -86,6 +99,9 @@ export interface ConfirmationSettlement {
   readonly at: string;
 }
 
+/** The vote that decided. */
+export type ConfirmationDecision = ConfirmationVote;
+
 export interface ConfirmationSubject {
   readonly confirmation: ConfirmationRecord;
   readonly call: CallRecord;
@@ -98,7 +114,7 @@ export interface ConfirmationSubject {
 export function toConfirmation(subject: ConfirmationSubject, viewer?: Principal): Confirmation {
   const { confirmation, call, session } = subject;
   const { shown } = confirmation;
-  const vote = confirmation.votes.at(-1);
+  const vote = decidingVote(confirmation);
   return {
     id: confirmation.id,
     callId: call.wireId,
@@ -124,10 +140,15 @@ export function toConfirmation(subject: ConfirmationSubject, viewer?: Principal)
     round: confirmation.round,
     ...(shown.question === undefined ? {} : { question: shown.question }),
     why: shown.why,
-    requirements: confirmation.requirements,
+    requirements: confirmation.requirements.map((requirement, place) => ({
+      ...requirement,
+      approved: confirmation.votes.filter(({ slot }) => slot?.requirement === place).length,
+    })),
+    denials: denialsNeeded(confirmation),
+    votes: confirmation.votes.map((one) => toVote(one, call)),
     requestedAt: iso(confirmation.requestedAt),
     ...(confirmation.expiresAt === undefined ? {} : { expiresAt: iso(confirmation.expiresAt) }),
-    ...(vote === undefined ? {} : { decision: toDecision(vote, call) }),
+    ...(vote === undefined ? {} : { decision: toVote(vote, call) }),
     ...executionOf(confirmation, call),
     ...(subject.truncated === undefined ? {} : { truncated: subject.truncated }),
     ...(confirmation.withdrawal === undefined ? {} : { withdrawal: confirmation.withdrawal }),
@@ -154,11 +175,23 @@ function cardOf({
   };
 }
 
-function toDecision(vote: Vote, { secrets }: CallRecord): ConfirmationDecision {
+/** The vote that decided the question, if one did: an open, expired or withdrawn one may have votes, too. */
+export function decidingVote(confirmation: ConfirmationRecord): Vote | undefined {
+  const { status, requirements, votes } = confirmation;
+  if (status === "approved" || status === "denied") return votes.at(-1);
+  // Approved, and withdrawn before it ran.
+  const needed = requirements.reduce((sum, { count }) => sum + count, 0);
+  const approvals = votes.filter(({ slot }) => slot !== undefined).length;
+  return status === "cancelled" && approvals >= needed ? votes.at(-1) : undefined;
+}
+
+function toVote(vote: Vote, { secrets }: CallRecord): ConfirmationVote {
   const { id, kind, authenticated, onBehalfOf } = vote.by;
   return {
     confirmed: vote.confirmed,
     by: { id, kind, authenticated, ...(onBehalfOf === undefined ? {} : { onBehalfOf }) },
+    ...(vote.person === id ? {} : { person: vote.person }),
+    ...(vote.slot === undefined ? {} : { requirement: vote.slot.requirement }),
     via: vote.via,
     at: iso(vote.at),
     ...(vote.reason === undefined ? {} : { reason: vote.reason }),

@@ -4,12 +4,18 @@ import { type VotedOn, voteIsGenuine, voteMac } from "./decision-mac.ts";
 
 const SECRET = "correct horse battery staple";
 const SUBJECT: VotedOn = {
-  confirmation: { id: "adk-1", argsDigest: "digest" },
+  confirmation: {
+    id: "adk-1",
+    argsDigest: "digest",
+    requirements: [{ from: { roles: ["boss"] }, count: 2, group: "bosses" }],
+  },
   call: { id: "s.call-1", tool: "pay", definitionDigest: "v1:shown" },
 };
 const VOTE: Vote = {
   confirmed: true,
   by: { id: "ana", kind: "oidc", roles: [], scopes: [], authenticated: true },
+  person: "ana",
+  slot: { requirement: 0, place: 1 },
   via: "http",
   at: 1_767_225_600_000,
   payload: { days: 3, note: null },
@@ -26,6 +32,10 @@ describe("is not genuine", () => {
   test.each<[string, Partial<Vote>]>([
     ["the other verdict", { confirmed: false }],
     ["another approver", { by: { ...VOTE.by, id: "bob" } }],
+    ["another role", { by: { ...VOTE.by, roles: ["boss"] } }],
+    ["another person behind the login", { person: "bob" }],
+    ["another place", { slot: { requirement: 0, place: 0 } }],
+    ["another requirement", { slot: { requirement: 1, place: 1 } }],
     ["another time", { at: VOTE.at + 1 }],
     ["another payload", { payload: { days: 4, note: null } }],
     ["an empty payload for a full one", { payload: {} }],
@@ -46,6 +56,36 @@ describe("is not genuine", () => {
   test.each<[string, VotedOn]>([
     ["another question", { ...SUBJECT, confirmation: { ...SUBJECT.confirmation, id: "adk-2" } }],
     ["other arguments", { ...SUBJECT, confirmation: { ...SUBJECT.confirmation, argsDigest: "other" } }],
+    [
+      "a lower count",
+      {
+        ...SUBJECT,
+        confirmation: {
+          ...SUBJECT.confirmation,
+          requirements: [{ from: { roles: ["boss"] }, count: 1, group: "bosses" }],
+        },
+      },
+    ],
+    [
+      "other people",
+      {
+        ...SUBJECT,
+        confirmation: {
+          ...SUBJECT.confirmation,
+          requirements: [{ from: { roles: ["staff"] }, count: 2, group: "bosses" }],
+        },
+      },
+    ],
+    [
+      "another group",
+      {
+        ...SUBJECT,
+        confirmation: {
+          ...SUBJECT.confirmation,
+          requirements: [{ from: { roles: ["boss"] }, count: 2, group: "staff" }],
+        },
+      },
+    ],
     ["another call", { ...SUBJECT, call: { ...SUBJECT.call, id: "s.call-2" } }],
     ["another tool", { ...SUBJECT, call: { ...SUBJECT.call, tool: "wipe" } }],
     ["another definition", { ...SUBJECT, call: { ...SUBJECT.call, definitionDigest: "v1:other" } }],

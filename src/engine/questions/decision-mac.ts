@@ -2,34 +2,83 @@ import { timingSafeEqual } from "node:crypto";
 import { canonicalJson } from "../../protocol/index.ts";
 import { hmac } from "../common/index.ts";
 import type { CallRecord, ConfirmationRecord, Vote } from "../ledger/index.ts";
+import type { Requirement } from "../people/index.ts";
 
 /** What a vote is about: this question, this call, this tool as it was shown, these arguments. */
 export interface VotedOn {
-  readonly confirmation: Pick<ConfirmationRecord, "id" | "argsDigest">;
+  readonly confirmation: Pick<ConfirmationRecord, "id" | "argsDigest" | "requirements">;
   readonly call: Pick<CallRecord, "id" | "tool" | "definitionDigest">;
 }
 
-/** Signs a vote over what makes it this decision and no other: its subject, verdict, approver, time, payload. */
+/**
+ * Signs a vote over what makes it this decision and no other: its subject, verdict, approver, the person behind the
+ * login, the requirement and the slot that it fills, its time and its payload.
+ */
 export function voteMac(secret: string, { confirmation, call }: VotedOn, vote: Omit<Vote, "mac">): string {
-  const payload = vote.payload === undefined ? null : canonicalJson(vote.payload);
+  const { confirmed, by, person, slot, at, payload } = vote;
+  const requirement = slot === undefined ? undefined : confirmation.requirements[slot.requirement];
   const tuple = [
-    "vote-v1",
+    "vote-v2",
     confirmation.id,
     confirmation.argsDigest,
     call.id,
     call.tool,
     call.definitionDigest,
-    vote.confirmed,
-    vote.by.id,
-    vote.at,
-    payload,
+    confirmed,
+    [by.id, by.kind, by.roles, by.authenticated, by.onBehalfOf ?? null],
+    person,
+    slot === undefined ? null : [slot.requirement, slot.place, membersOf(requirement)],
+    at,
+    payload === undefined ? null : canonicalJson(payload),
   ];
   return hmac(secret, JSON.stringify(tuple));
 }
 
 /** Was this vote signed with the secret, for exactly this subject? */
 export function voteIsGenuine(secret: string, subject: VotedOn, vote: Vote): boolean {
-  const expected = Buffer.from(voteMac(secret, subject, vote));
-  const found = Buffer.from(vote.mac ?? "");
-  return expected.length === found.length && timingSafeEqual(expected, found);
+  return isSame(voteMac(secret, subject, vote), vote.mac);
+}
+
+/** What is signed of a question when it is asked: who must approve what, and until when. */
+export type AskedOf = Omit<
+  ConfirmationRecord,
+  "mac" | "status" | "votes" | "withdrawal" | "shown" | "shownVersion" | "argsDigest"
+>;
+
+/** Signs a question, so that nobody can lower what it requires in the database. */
+export function questionMac(secret: string, asked: AskedOf): string {
+  const { id, call, session, tool, round, requesters, requirements, requestedAt, expiresAt, denials } = asked;
+  const tuple = [
+    "question-v1",
+    id,
+    call,
+    session,
+    tool,
+    round,
+    requesters,
+    requirements.map(membersOf),
+    requestedAt,
+    expiresAt ?? null,
+    denials ?? null,
+  ];
+  return hmac(secret, JSON.stringify(tuple));
+}
+
+/** Does the question require what it required when it was asked? Always, without a secret. */
+export function questionIsGenuine(secret: string | undefined, asked: ConfirmationRecord): boolean {
+  return secret === undefined || isSame(questionMac(secret, asked), asked.mac);
+}
+
+function isSame(expected: string, found = ""): boolean {
+  const [one, other] = [Buffer.from(expected), Buffer.from(found)];
+  return one.length === other.length && timingSafeEqual(one, other);
+}
+
+// A list, so that a member that is absent and one that is undefined are signed alike.
+function membersOf(requirement: Requirement | undefined): readonly unknown[] | null {
+  if (requirement === undefined) return null;
+  const { from, count, group = null } = requirement;
+  if (from === "requester") return [from, count, group];
+  const { roles = [], users = [], notRequester = false } = from;
+  return [[roles, users, notRequester], count, group];
 }

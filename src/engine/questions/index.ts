@@ -5,8 +5,15 @@
  * without an approval; how many may be open. Decisions are judged in `decisions/`.
  */
 
-export { type AskedCall, defaultHint, newConfirmation, type Question, writeQuestions } from "./ask.ts";
-export { takeBack } from "./ask-again.ts";
+export {
+  type AskedCall,
+  defaultHint,
+  newConfirmation,
+  type Question,
+  signedQuestion,
+  writeQuestions,
+} from "./ask.ts";
+export { takeBack, writeSuccessor } from "./ask-again.ts";
 export { checkedAsk, checkedName } from "./ask-options.ts";
 export { type Closed, subjectOf, voteBody, writeClosing, writeClosingEvent } from "./close-question.ts";
 export {
@@ -14,10 +21,13 @@ export {
   type ConfirmationDecision,
   type ConfirmationSettlement,
   type ConfirmationSubject,
+  type ConfirmationVote,
+  decidingVote,
+  type RequirementProgress,
   rightsOf,
   toConfirmation,
 } from "./confirmation.ts";
-export { type VotedOn, voteIsGenuine, voteMac } from "./decision-mac.ts";
+export { questionIsGenuine, type VotedOn, voteIsGenuine, voteMac } from "./decision-mac.ts";
 export { expire, writeExpiry } from "./expire.ts";
 export { firstQuestion } from "./first-question.ts";
 export { AppOpenLimit, MAX_OPEN_PER_SERVER, openRoom, tooManyAsked, tooManyOpen } from "./open-limit.ts";

@@ -37,7 +37,7 @@ export async function decideOne(
   const refusals = new StoredRefusals(context, ledger, route);
   const subject = await refusals.judgeOnce(0, () => commit(site, input, { principal, seen }));
   const decided = show(subject, principal);
-  if (about.wait === 0) return decided;
+  if (about.wait === 0 || decided.status === "requested") return decided;
   await waitForEnd(ledger, call.id, {
     seconds: about.wait,
     signal: AbortSignal.any([context.req.raw.signal, site.closing]),

@@ -30,6 +30,7 @@ import { decideMany, decideOne } from "./decide.ts";
 import { list } from "./list.ts";
 import { settleCall, settleConfirmation } from "./settle.ts";
 import { find, show } from "./visibility.ts";
+import { withdrawOwnVote } from "./withdraw-vote.ts";
 
 const TAG = "confirmations";
 const KEY = {
@@ -116,7 +117,9 @@ function serveDecisions(routes: OpenAPIHono<HttpEnv>, site: Site): void {
     {
       method: "post",
       path: "/v1/confirmations/{id}/decision",
-      summary: "Approve or deny. Answers when the decision is committed; the run then resumes by itself",
+      summary:
+        "Approve or deny. Answers when that is committed. Where several people must approve, the confirmation stays " +
+        "`requested` until the last of them does; the run then resumes by itself",
       tag: TAG,
       params: idParamsSchema,
       query: waitQuerySchema,
@@ -145,6 +148,20 @@ function serveDecisions(routes: OpenAPIHono<HttpEnv>, site: Site): void {
 }
 
 function serveEndings(routes: OpenAPIHono<HttpEnv>, site: Site): void {
+  serve(
+    routes,
+    {
+      method: "post",
+      path: "/v1/confirmations/{id}/vote-withdrawal",
+      summary: "Withdraw your own vote, while more votes are needed",
+      tag: TAG,
+      params: idParamsSchema,
+      headers: KEY,
+      answer: ONE,
+      problems: [404, 409],
+    },
+    async (context, { params }) => one(await withdrawOwnVote(site, context, params.id)),
+  );
   serve(
     routes,
     {

@@ -31,15 +31,23 @@ const requirement = z.object({
   from: approvers,
   count: z.int().openapi({ description: "How many different persons must approve." }),
   group: z.string().optional(),
+  approved: z.int().openapi({ description: "How many have approved." }),
 });
 
-const decision = z.object({
+const vote = z.object({
   confirmed: z.boolean(),
   by: z.object({
     id: z.string(),
     kind: z.string(),
     authenticated: z.boolean(),
     onBehalfOf: z.string().optional(),
+  }),
+  person: z
+    .string()
+    .optional()
+    .openapi({ description: "The person behind the login, where that is another name." }),
+  requirement: z.int().optional().openapi({
+    description: "Which of the requirements an approval counts for: its place in the list, from 0.",
   }),
   via: z.string(),
   at: time,
@@ -92,10 +100,12 @@ export const confirmationSchema: z.ZodType = z
     round: z.int(),
     question: z.string().optional(),
     why: z.array(z.string()),
-    requirements: z.array(requirement),
+    requirements: z.array(requirement).openapi({ description: "Every one must be met." }),
+    denials: z.int().openapi({ description: "How many denials deny." }),
+    votes: z.array(vote).openapi({ description: "The votes so far, or those that decided." }),
     requestedAt: time,
     expiresAt: time.optional(),
-    decision: decision.optional(),
+    decision: vote.optional(),
     execution: z.object({ startedAt: time, endedAt: time.optional(), attempt: z.int() }).optional(),
     settlement: settlement.optional(),
     result: json.optional(),

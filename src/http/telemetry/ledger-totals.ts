@@ -120,6 +120,8 @@ const COUNTS: { readonly [kind in JournalKind]: Count<kind> } = {
       : took(totals, "startSeconds", { labels: [], ms: 0 });
   },
   "confirmation-denied": decided("denied"),
+  "vote-cast": nothing,
+  "vote-withdrawn": nothing,
   "confirmation-expired": closed("expired"),
   "confirmation-cancelled": closed("cancelled"),
   "confirmation-restored": closed("restored"),

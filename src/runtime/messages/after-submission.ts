@@ -8,12 +8,13 @@ import { type Turn, toTurn } from "../history/index.ts";
 import { limitRun, type RunLimits } from "../loop/index.ts";
 import type { RunContext } from "../run-context.ts";
 import { type Collected, collectRun, type RunEvent, watchRun } from "../streaming/index.ts";
-import { type RefusedAnswer, refusedError } from "./answers.ts";
+import { type OpenAnswer, type RefusedAnswer, refusedError } from "./answers.ts";
 import type { Submission } from "./submit.ts";
 
 /** The turn that a message leads to. Throws if it had only answers and all were refused. */
 export async function turnAfter(run: RunContext, submission: Submission, limits: RunLimits): Promise<Turn> {
-  const { sessionKey: session, refused, warnings, afterwards } = submission;
+  const { sessionKey: session, refused, open = [], afterwards } = submission;
+  const warnings = [...submission.warnings, ...open.map(({ message }) => message)];
   const told = {
     ...(refused.length === 0 ? {} : { refused }),
     ...(warnings.length === 0 ? {} : { warnings }),
@@ -44,6 +45,7 @@ export async function* eventsAfter(
   const { sessionKey: session } = submission;
   const { invocation } = submission.run;
   for (const refused of submission.refused) yield refusedEvent(run, invocation, refused);
+  for (const open of submission.open ?? []) yield openEvent(run, invocation, open);
   const release = limitRun(run, { session, invocation }, options);
   try {
     yield* watchRun(run, { session, ...submission.run, pieces: options.streaming ?? false });
@@ -90,6 +92,13 @@ async function restOf(
 // Questions of one turn have the same time; they are listed in the order of its calls.
 function byAsking(one: OpenQuestion, other: OpenQuestion): number {
   return one.confirmation.requestedAt - other.confirmation.requestedAt || one.call.ord - other.call.ord;
+}
+
+function openEvent(run: RunContext, invocationId: string, { confirmation, message }: OpenAnswer): RunEvent {
+  const author = run.agents.root.name;
+  const content = { role: "model", parts: [{ text: message }] };
+  const event = { id: run.newId(), timestamp: run.now(), author, invocationId, content };
+  return { kind: "open", event: { ...event, customMetadata: { confirmation } } };
 }
 
 function refusedEvent(

@@ -1,5 +1,6 @@
 import {
   type Decider,
+  describeProgress,
   firstQuestion,
   isAnswered,
   type RefusedDecision,
@@ -24,9 +25,18 @@ export interface RefusedAnswer {
   readonly message: string;
 }
 
+/** A vote in a message that does not decide its question yet. */
+export interface OpenAnswer {
+  readonly confirmation: string;
+  /** How far the question is. */
+  readonly message: string;
+}
+
 /** The results of the answers in one message. */
 export interface AnswersOutcome {
   readonly refused: readonly RefusedAnswer[];
+  /** Votes that were stored, on questions that need more of them. */
+  readonly open: readonly OpenAnswer[];
   /** Where to watch from: the invocation that continues, and the events known before that. */
   readonly resumed?: { readonly invocation: string; readonly after: number };
 }
@@ -68,6 +78,7 @@ export async function takeAnswers(
   targets: readonly Target[],
 ): Promise<AnswersOutcome> {
   const refused: RefusedAnswer[] = [];
+  const open: OpenAnswer[] = [];
   let resumed: AnswersOutcome["resumed"];
   const undecided = contradicted(input.answers, targets);
   for (const [place, answer] of input.answers.entries()) {
@@ -80,10 +91,12 @@ export async function takeAnswers(
       continue;
     }
     const outcome = await takeAnswer(run, input, { answer, target });
-    if (outcome.ok) resumed ??= outcome.where;
-    else refused.push({ id: answer.id, ...toRefusedAnswer(outcome) });
+    if (outcome.ok) {
+      resumed ??= outcome.where;
+      if (outcome.open !== undefined) open.push(outcome.open);
+    } else refused.push({ id: answer.id, ...toRefusedAnswer(outcome) });
   }
-  return { refused, ...(resumed === undefined ? {} : { resumed }) };
+  return { refused, open, ...(resumed === undefined ? {} : { resumed }) };
 }
 
 const CONTRADICTION = {
@@ -110,7 +123,11 @@ function contradicted(
 }
 
 type Taken =
-  | { readonly ok: true; readonly where: NonNullable<AnswersOutcome["resumed"]> }
+  | {
+      readonly ok: true;
+      readonly where: NonNullable<AnswersOutcome["resumed"]>;
+      readonly open?: OpenAnswer;
+    }
   | Pick<RefusedDecision, "ok" | "code" | "message" | "confirmation">;
 
 function toRefusedAnswer({ code, message, confirmation }: Extract<Taken, { ok: false }>): RefusedAnswer {
@@ -134,8 +151,14 @@ async function takeAnswer(
   const before = session.nextSeq - 1;
   const receipt = await run.engine.decisions.decide(decision, decider, target.seen);
   if (!receipt.ok) return target.byCall ? withOpenQuestion(receipt) : receipt;
+  const { invocation } = target;
+  const { id, status } = receipt.confirmation;
+  if (status === "requested") {
+    const message = `Your vote is recorded; more are needed. So far: ${describeProgress(receipt.confirmation)}.`;
+    return { ok: true, where: { invocation, after: before }, open: { confirmation: id, message } };
+  }
   const after = receipt.repeated ? await closedAt(run, session.key, target.id) : before;
-  return { ok: true, where: { invocation: target.invocation, after } };
+  return { ok: true, where: { invocation, after } };
 }
 
 /** By the question's own id, or by that of the call whose first question it is; never one of another session. */

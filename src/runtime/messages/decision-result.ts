@@ -1,4 +1,10 @@
-import { type Decided, type DecisionResult, toConfirmation } from "../../engine/index.ts";
+import {
+  type Decided,
+  type DecisionResult,
+  type PrincipalInput,
+  toConfirmation,
+  toPrincipal,
+} from "../../engine/index.ts";
 import type { Turn } from "../history/index.ts";
 import type { RunContext } from "../run-context.ts";
 import { collectRun } from "../streaming/index.ts";
@@ -6,11 +12,17 @@ import { turnOf } from "./after-submission.ts";
 import { closedAt } from "./answers.ts";
 
 /** The result of a decision for the host program. The turn after it is watched only if `finished` is read. */
-export function decisionResult(run: RunContext, decided: Decided): DecisionResult<Turn> {
+export function decisionResult(
+  run: RunContext,
+  decided: Decided,
+  { by }: { readonly by: PrincipalInput },
+): DecisionResult<Turn> {
   const { ok, call, confirmation, session, repeated } = decided;
   const where = { session: call.session, invocation: confirmation.invocation };
   const finish = async (): Promise<Turn> => {
-    const after = repeated ? await closedAt(run, call.session, confirmation.id) : session.nextSeq - 1;
+    const isClosed = confirmation.status !== "requested";
+    const after =
+      repeated && isClosed ? await closedAt(run, call.session, confirmation.id) : session.nextSeq - 1;
     return turnOf(run, where, await collectRun(run, { ...where, after }));
   };
   const finishAlive = (): Promise<Turn> => {
@@ -21,7 +33,7 @@ export function decisionResult(run: RunContext, decided: Decided): DecisionResul
   let finished: Promise<Turn> | undefined;
   return {
     ok,
-    confirmation: toConfirmation({ confirmation, call, session }, confirmation.votes.at(-1)?.by),
+    confirmation: toConfirmation({ confirmation, call, session }, toPrincipal(by)),
     repeated,
     get finished() {
       if (finished === undefined) {

@@ -25,7 +25,7 @@ import type { AnyAgent } from "../agents/index.ts";
 import { refuseCalls } from "../history/index.ts";
 import type { RunContext } from "../run-context.ts";
 import { collectRun } from "../streaming/index.ts";
-import { findTargets, type RefusedAnswer, takeAnswers } from "./answers.ts";
+import { findTargets, type OpenAnswer, type RefusedAnswer, takeAnswers } from "./answers.ts";
 import { type FollowUp, type SendFollowUp, sendFollowUp, storeFollowUp } from "./follow-up.ts";
 import { takeAnswersOnce } from "./keyed-answers.ts";
 import type { ReadMessage } from "./read-message.ts";
@@ -50,6 +50,8 @@ export interface SubmitInput {
 export interface Submission {
   readonly sessionKey: string;
   readonly refused: readonly RefusedAnswer[];
+  /** Votes that do not decide their questions yet. */
+  readonly open?: readonly OpenAnswer[];
   readonly warnings: readonly string[];
   /** Undefined if nothing was started. */
   readonly run?: { readonly invocation: string; readonly after: number };
@@ -83,6 +85,7 @@ export async function submit(run: RunContext, said: SubmitInput): Promise<Submis
   return {
     sessionKey: session.key,
     refused: all,
+    open: outcome.open,
     warnings,
     ...(resumed === undefined ? {} : { run: resumed }),
     ...(resumed === undefined || rest.length === 0

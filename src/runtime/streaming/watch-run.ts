@@ -18,6 +18,8 @@ export type RunEvent =
   | { readonly kind: "stored"; readonly event: StoredEvent }
   /** A refused answer of the message; sent, but not stored. */
   | { readonly kind: "refused"; readonly event: StoredEvent }
+  /** A vote of the message that does not decide yet: how far its question is; sent, but not stored. */
+  | { readonly kind: "open"; readonly event: StoredEvent }
   | PassingEvent;
 
 /** The result of a run, up to the point where a person is needed. */

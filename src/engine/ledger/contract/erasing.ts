@@ -13,14 +13,23 @@ const STEP = {
   value: SECRET,
 } as const;
 
+const VOTE = {
+  confirmed: true,
+  by: { id: "boss", kind: "token", roles: [], scopes: [], authenticated: true },
+  person: "boss",
+  via: "api",
+  at: 1,
+  mac: "mac",
+  sentDigest: "digest",
+} as const;
+
 export const erasingCases: readonly LedgerCase[] = [
   {
     name: "erasing removes what was said and keeps ids, statuses, digests and who decided",
     async run({ open }) {
       const ledger = await open();
       const writer = new SessionWriter(ledger, "s1");
-      const by = { id: "boss", kind: "token", roles: [], scopes: [], authenticated: true } as const;
-      const vote = { confirmed: true, by, via: "api", at: 1, mac: "mac", sentDigest: "digest" } as const;
+      const vote = VOTE;
       await writer.commit([
         writer.event(SECRET),
         { kind: "frame-insert", frame: buildFrame("s1", "f", { cursor: { SECRET }, output: SECRET }) },

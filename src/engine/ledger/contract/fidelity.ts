@@ -112,6 +112,8 @@ const vote: Required<Vote> = {
     authenticated: true,
     onBehalfOf: "ana",
   },
+  person: "the boss",
+  slot: { requirement: 0, place: 0 },
   via: "slack",
   at: 15,
   reason: "fine",
@@ -142,6 +144,8 @@ const confirmation: Required<ConfirmationRecord> = {
   requestedAt: 13,
   expiresAt: 14,
   votes: [vote],
+  denials: 2,
+  mac: "mac",
   withdrawal: "session deleted",
 };
 

@@ -112,6 +112,7 @@ export const listCases: readonly LedgerCase[] = [
       const votes = [
         {
           confirmed: false,
+          person: "boss",
           via: "api",
           at: 4,
           reason: "no",

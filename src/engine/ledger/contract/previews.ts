@@ -13,7 +13,7 @@ const LONG = "long ".repeat(20_000);
 const MOST_LISTED = 16_000;
 const PAGE_BYTES = 1_000_000;
 const ANA = toPrincipal({ id: "ana", kind: "token", authenticated: true });
-const VOTE: Vote = { confirmed: true, by: ANA, via: "api", at: 4 };
+const VOTE: Vote = { confirmed: true, by: ANA, person: "ana", via: "api", at: 4 };
 
 async function listed(
   ledger: Ledger,

@@ -5,7 +5,7 @@ import { approveOff, decideOff, type Readiness } from "./approve-off.ts";
 const ready = (change: Partial<Readiness> = {}, given: Partial<Confirmation> = {}): Readiness => ({
   confirmation: {
     status: "requested",
-    requirements: [{ from: { roles: ["boss"], users: ["eva"], notRequester: true }, count: 1 }],
+    requirements: [{ from: { roles: ["boss"], users: ["eva"], notRequester: true }, count: 1, approved: 0 }],
     requesters: ["ana"],
     can: { decide: true, amend: false, cancel: false },
     ...given,
@@ -38,7 +38,7 @@ test("whoever may not decide is told who may", () => {
   expect(decideOff(ready({}, { can }))).toBe(
     "Only eva, anyone with the role boss, but not the requester (ana) may decide this.",
   );
-  expect(decideOff(ready({}, { can, requirements: [{ from: "requester", count: 1 }] }))).toBe(
+  expect(decideOff(ready({}, { can, requirements: [{ from: "requester", count: 1, approved: 0 }] }))).toBe(
     "Only the person it is done for (ana) may decide this.",
   );
 });

@@ -2,7 +2,12 @@ import type { Confirmation } from "../../../api/types.ts";
 
 /** Who may decide it, in words. */
 export function whoMay({ requirements, requesters }: Confirmation): string {
-  return requirements.map(({ from }) => whoIn(from, requesters)).join("; and ");
+  return requirements
+    .map(({ from, count, approved }) => {
+      const progress = count === 1 && requirements.length === 1 ? "" : ` (${approved} of ${count} approvals)`;
+      return `${whoIn(from, requesters)}${progress}`;
+    })
+    .join("; and ");
 }
 
 function whoIn(

@@ -1,0 +1,94 @@
+import type { Vote, VoteSlot } from "../ledger/index.ts";
+import { mayDecide, type Ruled, standingIn } from "./authority.ts";
+import type { Directory } from "./directory.ts";
+import type { Principal } from "./principal.ts";
+import type { Requirement } from "./requirement.ts";
+
+/** A question, and the votes on it. */
+export interface Ballot extends Ruled {
+  readonly votes: readonly Vote[];
+  /** How many denials deny. */
+  readonly denials?: number;
+}
+
+/** With what votes are counted: the policy's word about people now, and the ledger's clock. */
+export interface Counting {
+  readonly directory: Directory;
+  readonly now: number;
+}
+
+/** The votes that count, and what they decide. */
+export interface Tally {
+  readonly counted: readonly Vote[];
+  readonly outcome: "approved" | "denied" | "open";
+}
+
+/**
+ * Counts the votes again, each on its own: one by somebody who may not vote any more, of a person who already voted, or
+ * for a slot that is taken or does not exist, does not count.
+ */
+export function tally(ballot: Ballot, counting: Counting): Tally {
+  const counted: Vote[] = [];
+  for (const vote of ballot.votes) {
+    if (counts(ballot, vote, counting) && !counted.some((other) => excludes(other, vote))) counted.push(vote);
+  }
+  const denials = counted.filter(({ confirmed }) => !confirmed).length;
+  const met = ballot.requirements.every(
+    ({ count }, requirement) =>
+      counted.filter(({ slot }) => slot?.requirement === requirement).length >= count,
+  );
+  const approved = met && ballot.requirements.length > 0;
+  return {
+    counted,
+    outcome: denials >= denialsNeeded(ballot) ? "denied" : approved ? "approved" : "open",
+  };
+}
+
+/** How many denials deny. */
+export function denialsNeeded({ denials = 1 }: Pick<Ballot, "denials">): number {
+  return denials;
+}
+
+/** The slot that an approval by this principal fills: the first one that is free; undefined if there is none. */
+export function freeSlot(
+  ballot: Ballot,
+  principal: Principal,
+  { directory }: Pick<Counting, "directory">,
+): VoteSlot | undefined {
+  for (const [requirement, asked] of ballot.requirements.entries()) {
+    if (standingIn(ballot, asked, principal, directory) === undefined) continue;
+    const taken = new Set(
+      ballot.votes.flatMap(({ slot }) => (slot?.requirement === requirement ? [slot.place] : [])),
+    );
+    for (let place = 0; place < asked.count; place++) if (!taken.has(place)) return { requirement, place };
+  }
+  return undefined;
+}
+
+function counts(ballot: Ballot, { by, at, confirmed, slot, person }: Vote, counting: Counting): boolean {
+  const { directory, now } = counting;
+  if (directory.person(by.id) !== person) return false;
+  if (!confirmed) return slot === undefined && mayDecide(ballot, by, directory);
+  const requirement = requirementOf(ballot, slot);
+  if (requirement === undefined) return false;
+  const standing = standingIn(ballot, requirement, by, directory);
+  const { voteMaxAgeMs = Number.POSITIVE_INFINITY } = directory;
+  return standing === "name" || (standing === "role" && now - at <= voteMaxAgeMs);
+}
+
+/** The requirement in which this is a place. */
+function requirementOf({ requirements }: Ballot, slot: VoteSlot | undefined): Requirement | undefined {
+  const found = slot === undefined ? undefined : requirements[slot.requirement];
+  if (slot === undefined || found === undefined) return undefined;
+  return Number.isInteger(slot.place) && slot.place >= 0 && slot.place < found.count ? found : undefined;
+}
+
+/** May not both count: they are of one person, or fill one slot. */
+function excludes(one: Vote, other: Vote): boolean {
+  if (one.person === other.person) return true;
+  return (
+    one.slot !== undefined &&
+    one.slot.requirement === other.slot?.requirement &&
+    one.slot.place === other.slot.place
+  );
+}
