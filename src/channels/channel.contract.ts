@@ -26,6 +26,8 @@ export interface ChannelSubject {
   readonly arrived: () => readonly { readonly id: string; readonly text: string }[];
   /** How many different messages a person finds there; what has the same id is one. */
   readonly found: () => number;
+  /** The medium has no way to say when to try again. */
+  readonly namesNoTime?: true;
   /** It reads what the recipient answers, so an answer that it cannot read is a failure. */
   readonly readsAnswers?: true;
   /** What must not appear in any message to the operator: keys, tokens, the secret part of an address. */
@@ -135,20 +137,17 @@ export const channelContract: readonly ChannelCase[] = [
     },
   },
   {
-    name: "a notice that is told again has the same id",
+    name: "a notice that is told again has the same id, or does not arrive again",
     async run({ channel, play, arrived }) {
       await play({ kind: "accept" });
       await channel.tell(buildNotice(), never());
       await channel.tell(buildNotice(), never());
-      deepStrictEqual(
-        arrived().map(({ id }) => id),
-        ["msg_1", "msg_1"],
-      );
+      deepStrictEqual([...new Set(arrived().map(({ id }) => id))], ["msg_1"]);
     },
   },
   {
     name: "a recipient that fails, is busy or is not there is an outcome with a reason that gives nothing away",
-    async run({ channel, play, secrets }) {
+    async run({ channel, play, secrets, namesNoTime = false }) {
       for (const failure of FAILURES) {
         await play(failure);
         const told = await channel.tell(buildNotice(), never());
@@ -157,7 +156,7 @@ export const channelContract: readonly ChannelCase[] = [
         ok(told.reason.length > 0, failure.kind);
         strictEqual(told.final, undefined, failure.kind);
         for (const secret of secrets) ok(!told.reason.includes(secret), `${failure.kind}: ${told.reason}`);
-        if (failure.kind === "busy") strictEqual(told.retryAfterMs, failure.waitMs);
+        if (failure.kind === "busy" && !namesNoTime) strictEqual(told.retryAfterMs, failure.waitMs);
       }
       await play({ kind: "accept" });
       deepStrictEqual(await channel.tell(buildNotice(), never()), { ok: true }, "and then arrives");

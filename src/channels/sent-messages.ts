@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { KeyValueStore } from "../engine/index.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/index.ts";
+import type { Notice } from "./channel.ts";
 
 const KIND = "channel-messages";
 const KEY_LENGTH = 32;
@@ -26,6 +27,11 @@ export interface SentMessages {
   /** The newest revision that was shown. */
   readonly shown: number;
   readonly to: { readonly [target: string]: SentMessage };
+}
+
+/** What messages are about: the confirmation, or a call that nobody was asked about. */
+export function subjectOf(about: Notice["about"]): string {
+  return "id" in about ? about.id : JSON.stringify([about.app, about.user, about.session, about.callId]);
 }
 
 /** What to do about a target. `look`: it may have arrived, so ask the medium before it is sent. */

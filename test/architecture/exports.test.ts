@@ -11,6 +11,10 @@ const EXPORTS = {
   "./protocol": { types: "./dist/protocol/index.d.ts", default: "./dist/protocol/index.js" },
   "./a2a": { types: "./dist/a2a/index.d.ts", default: "./dist/a2a/index.js" },
   "./channels": { types: "./dist/channels/index.d.ts", default: "./dist/channels/index.js" },
+  "./channels/email": {
+    types: "./dist/channels/email/index.d.ts",
+    default: "./dist/channels/email/index.js",
+  },
   "./channels/slack": {
     types: "./dist/channels/slack/index.d.ts",
     default: "./dist/channels/slack/index.js",
@@ -293,6 +297,7 @@ const NAMES: { readonly [subpath: string]: readonly string[] } = {
     "createInbound",
     "startDeliveries",
   ],
+  "./channels/email": ["EmailOptions", "EmailPerson", "EmailSettings", "createEmailChannel"],
   "./channels/slack": ["SlackOptions", "SlackPerson", "SlackSettings", "createSlackChannel"],
   "./channels/webhook": [
     "WebhookMessage",

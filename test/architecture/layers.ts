@@ -129,6 +129,7 @@ export const PACKAGES: { readonly [name: string]: string } = {
   "@opentelemetry/api": "http",
   hono: "http",
   jose: "http",
+  nodemailer: "channels/email",
   oauth4webapi: "http",
   pg: "stores/postgres",
   pino: "cli",

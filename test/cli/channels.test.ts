@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { MailServer } from "../support/mail/mail-server.ts";
 import { makeFolder } from "../support/processes/command-line.ts";
 import { useResources } from "../support/resources.ts";
 import { pressPayload, SlackStandIn, signedRequest, WORKSPACE } from "../support/slack/slack-stand-in.ts";
@@ -73,6 +74,22 @@ test("a served question is approved in Slack", async () => {
 async function readRequest(request: Request): Promise<{ readonly headers: Headers; readonly body: string }> {
   return { headers: request.headers, body: await request.text() };
 }
+
+test("mails are sent with the server in the environment", async () => {
+  const mail = await new MailServer().listen();
+  resources.add(() => mail.close());
+  const folder = makeFolder();
+  const people = [{ id: "ana", email: "ana@example.com" }];
+  folder.write("channels.json", JSON.stringify({ people, email: { from: "approvals@example.com" } }));
+  const args = ["channels", "test", "--channels", "channels.json"];
+  const sent = await folder.start(args, { COUNTERSIGN_SMTP_URL: mail.url }).ended();
+  expect(sent).toMatchObject({ code: 0, printed: "ok  email\n" });
+  expect(mail.received.map(({ to }) => to)).toEqual([["ana@example.com"]]);
+  const wrong = mail.url.replace("mailer", "nobody");
+  const refused = await folder.start(args, { COUNTERSIGN_SMTP_URL: wrong }).ended();
+  expect(refused.printed).toContain("535 (EAUTH)");
+  expect(refused.printed).not.toContain("pass");
+});
 
 test.each([
   ["no JSON", "{", /is not JSON/],

@@ -1,9 +1,9 @@
 import type { Notice, Told } from "../channel.ts";
+import { combinedFailures, type Failure } from "../failures.ts";
 import { askedAmong } from "../people.ts";
-import type { SentMessage } from "../sent-messages.ts";
+import { type SentMessage, subjectOf } from "../sent-messages.ts";
 import { header, section } from "./blocks.ts";
 import {
-  type Failure,
   failed,
   find,
   noteSent,
@@ -34,12 +34,7 @@ export async function tellSlack(parts: SlackParts, notice: Notice, signal: Abort
     if (!told.ok) failures.push(told);
   }
   const shown = (await book.read(book.keyOf(subject)))?.shown ?? 0;
-  return failures.length === 0 && shown > notice.revision ? overtaken : combined(failures);
-}
-
-/** The confirmation, or a call that nobody was asked about. */
-export function subjectOf(about: Notice["about"]): string {
-  return "id" in about ? about.id : JSON.stringify([about.app, about.user, about.session, about.callId]);
+  return failures.length === 0 && shown > notice.revision ? overtaken : combinedFailures(failures);
 }
 
 // A question that is over is announced to nobody.
@@ -48,16 +43,6 @@ function newTargets({ people, room }: SlackSettings, { about, type }: Notice): r
   if (!("id" in about)) return type === "call.unknown" ? rooms : [];
   if (about.status !== "requested") return [];
   return [...rooms, ...askedAmong(about, people).map(({ slack }) => slack)];
-}
-
-function combined(failures: readonly Failure[]): Told {
-  const [first] = failures;
-  if (first === undefined) return { ok: true };
-  const temporary = failures.filter(({ final }) => final === undefined);
-  const reason = [...new Set(failures.map((failure) => failure.reason))].join(" ");
-  if (temporary.length === 0) return { ok: false, reason, final: true };
-  const waits = temporary.flatMap(({ retryAfterMs }) => (retryAfterMs === undefined ? [] : [retryAfterMs]));
-  return { ok: false, reason, ...(waits.length === 0 ? {} : { retryAfterMs: Math.max(...waits) }) };
 }
 
 async function tellTarget(telling: Telling, target: string): Promise<Told> {
@@ -153,5 +138,5 @@ export async function sendTestCards({ api, settings }: SlackParts, signal: Abort
     const answer = await api.call("chat.postMessage", { channel, text: "This is a test.", blocks }, signal);
     if (!answer.ok) failures.push({ ...failed(answer), reason: `${channel}: ${answer.reason}` });
   }
-  return combined(failures);
+  return combinedFailures(failures);
 }

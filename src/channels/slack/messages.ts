@@ -1,6 +1,7 @@
 import type { Confirmation } from "../../engine/index.ts";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
 import type { Notice, Told } from "../channel.ts";
+import type { Failure } from "../failures.ts";
 import type { MessageBook, SentMessage } from "../sent-messages.ts";
 import type { SlackAnswer, SlackApi } from "./api.ts";
 import { type Block, section } from "./blocks.ts";
@@ -40,8 +41,6 @@ export interface SlackParts {
   readonly book: MessageBook;
   readonly buttonKey: () => Promise<Uint8Array>;
 }
-
-export type Failure = Exclude<Told, { readonly ok: true }>;
 
 /** One notice on its way. */
 export interface Telling extends SlackParts {

@@ -1,7 +1,9 @@
+import type { createEmailChannel } from "../../channels/email/index.ts";
 import type { Channel } from "../../channels/index.ts";
 import { createSlackChannel } from "../../channels/slack/index.ts";
 import { createWebhookChannel, webhookSecrets } from "../../channels/webhook/index.ts";
 import type { Ledger } from "../../engine/index.ts";
+import { CountersignError } from "../../protocol/index.ts";
 import type { ChannelSettings } from "./channel-settings.ts";
 
 /** Which channels there are. */
@@ -20,11 +22,30 @@ export interface CreatedChannels {
 
 /** The configured channels, on a ledger. Throws `invalid-option`. */
 export async function createChannels(ledger: Ledger, choice: ChannelChoice): Promise<CreatedChannels> {
-  const { slack } = choice.channels;
-  const own = slack === undefined ? [] : [createSlackChannel({ ...slack, ledger })];
+  const { slack, email } = choice.channels;
+  const own: Channel[] = [];
+  if (slack !== undefined) own.push(createSlackChannel({ ...slack, ledger }));
+  if (email !== undefined) own.push((await loadEmail()).createEmailChannel({ ...email, ledger }));
   if (choice.webhook === undefined) return { channels: own };
   const { secrets, made } = await webhookSecrets(ledger, choice.webhookSecret);
   const webhook = createWebhookChannel({ url: choice.webhook, secrets });
   const [newSecret] = made ? secrets : [];
   return { channels: [webhook, ...own], ...(newSecret === undefined ? {} : { newSecret }) };
+}
+
+/** Its package is needed only by those who send mails. */
+async function loadEmail(): Promise<{ readonly createEmailChannel: typeof createEmailChannel }> {
+  try {
+    return await import("../../channels/email/index.ts");
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    if (code !== "ERR_MODULE_NOT_FOUND" || !message.includes("nodemailer")) throw cause;
+    throw new CountersignError(
+      "missing-package",
+      "Sending mails needs nodemailer. Run `npm install nodemailer`.",
+      {
+        cause,
+      },
+    );
+  }
 }

@@ -6,7 +6,7 @@ import type { Invocation } from "../command.ts";
 import { type Finding, fail, ok } from "./finding.ts";
 
 const MOST_MS = 10_000;
-const ADVICE = "See docs/guides/slack.md. `countersign channels test` sends a harmless card.";
+const ADVICE = "See the guides on Slack and e-mail. `countersign channels test` sends a harmless message.";
 
 /** The channels that `serve` would use: their settings, and what their media say of tokens and people. */
 export async function checkChannels(invocation: Invocation): Promise<readonly Finding[]> {

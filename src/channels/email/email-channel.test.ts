@@ -1,0 +1,154 @@
+import { describe, expect, test } from "vitest";
+import { MailServer } from "../../../test/support/mail/mail-server.ts";
+import { useResources } from "../../../test/support/resources.ts";
+import { createLedger } from "../../stores/index.ts";
+import { buildNotice, type ChannelSubject, channelContract } from "../channel.contract.ts";
+import type { Channel } from "../channel.ts";
+import { createEmailChannel, type EmailOptions } from "./email-channel.ts";
+
+const signal = new AbortController().signal;
+const resources = useResources();
+const ANA = { id: "ana", email: "ana@example.com" };
+
+async function startMail(
+  over: Partial<EmailOptions> = {},
+): Promise<{ readonly server: MailServer; readonly channel: Channel }> {
+  const server = await new MailServer().listen();
+  resources.add(() => server.close());
+  const ledger = await createLedger("memory:");
+  resources.add(() => ledger.close());
+  const from = "Approvals <approvals@example.com>";
+  return { server, channel: createEmailChannel({ smtp: server.url, from, people: [ANA], ledger, ...over }) };
+}
+
+async function createSubject(): Promise<ChannelSubject> {
+  const { server, channel } = await startMail({ operator: "ops@example.com" });
+  const header = (name: string): readonly string[] =>
+    server.received.map(({ headers }) => headers.get(name)?.[0] ?? "");
+  return {
+    channel,
+    readsAnswers: true,
+    namesNoTime: true,
+    secrets: ["pass", "secret-detail"],
+    arrived: () =>
+      server.received.map(({ parts }, place) => ({
+        id: header("x-countersign-notice")[place] ?? "",
+        text: parts.join("\n"),
+      })),
+    found: () => new Set(header("message-id")).size,
+    play: (play) => server.set(play),
+  };
+}
+
+describe("e-mail keeps the channel's contract", () => {
+  test.each(channelContract)("$name", async ({ run }) => {
+    await expect(run(await createSubject())).resolves.toBeUndefined();
+  });
+});
+
+test("a mail has text and HTML, and later ones are in its thread", async () => {
+  const { server, channel } = await startMail();
+  await channel.tell(buildNotice(), signal);
+  const { about } = buildNotice();
+  const decision = {
+    confirmed: false,
+    by: { id: "bob", kind: "oidc", authenticated: true },
+    via: "api",
+    at: "2026-01-01T00:00:00.000Z",
+    reason: "Too much.",
+  } as const;
+  const denied = { ...about, status: "denied", decision } as const;
+  await channel.tell(buildNotice({ id: "msg_2", type: "confirmation.decided", about: denied }), signal);
+  const [first, second] = server.received;
+  expect(first?.to).toEqual(["ana@example.com"]);
+  expect(first?.headers.get("from")).toEqual(["Approvals <approvals@example.com>"]);
+  expect(first?.headers.get("subject")).toEqual(["Approval of transfer"]);
+  expect(first?.headers.get("auto-submitted")).toEqual(["auto-generated"]);
+  expect(first?.parts[0]).toContain("Open it to decide: https://approvals.example/#/confirmations/adk-1");
+  expect(first?.parts[1]).toContain("Pay &lt;b&gt;bob&lt;/b&gt;?");
+  expect(second?.headers.get("in-reply-to")).toEqual(first?.headers.get("message-id"));
+  expect(second?.headers.get("references")).toEqual(first?.headers.get("message-id"));
+  expect(second?.headers.get("subject")).toEqual(["Re: Approval of transfer"]);
+  expect(second?.parts[0]).toContain("Denied. The call did not run.");
+  expect(second?.parts[0]).toContain("Reason: Too much.");
+});
+
+test("exactly those are asked whom the rule asks, and only those hear what became of it", async () => {
+  const people = [
+    ANA,
+    { id: "bob", email: "bob@example.com" },
+    { id: "meg", email: "meg@example.com", roles: ["boss"] },
+  ];
+  const { server, channel } = await startMail({ people });
+  const { about } = buildNotice();
+  const asks = { ...about, requirements: [{ from: { roles: ["boss"] }, count: 1 }] };
+  await channel.tell(buildNotice({ about: asks }), signal);
+  await channel.tell(buildNotice({ id: "msg_2", type: "confirmation.expired", about: asks }), signal);
+  expect(server.received.map(({ to }) => to)).toEqual([["meg@example.com"], ["meg@example.com"]]);
+});
+
+test("a mailbox that does not exist is final for it, and the others get theirs once", async () => {
+  const people = ["gone@example.com", "ana@example.com"].map((email) => ({ id: "ana", email }));
+  const { server, channel } = await startMail({ people });
+  server.missing = new Set(["gone@example.com"]);
+  const bounced = { ok: false, final: true, reason: "The mail server answered 550 (EENVELOPE)." };
+  expect(await channel.tell(buildNotice(), signal)).toEqual(bounced);
+  expect(await channel.tell(buildNotice(), signal)).toEqual(bounced);
+  expect(server.received.map(({ to }) => to)).toEqual([["ana@example.com"]]);
+});
+
+test("no text of a stranger makes a header, a recipient, markup or a line of ours", async () => {
+  const { server, channel } = await startMail();
+  const evil = "x\r\nBcc: evil@example.com\r\n\r\n<img src=https://evil.example>\u202Egpj";
+  const { about } = buildNotice();
+  const hostile = { ...about, tool: evil, hint: evil, user: evil, args: { [evil]: `${evil}\nApproved.` } };
+  expect(await channel.tell(buildNotice({ about: hostile }), signal)).toEqual({ ok: true });
+  const [mail] = server.received;
+  expect(mail?.to).toEqual(["ana@example.com"]);
+  expect([...(mail?.headers.keys() ?? [])]).not.toContain("bcc");
+  expect(mail?.parts).toHaveLength(2);
+  const [text = "", html = ""] = mail?.parts ?? [];
+  expect(html).not.toContain("<img");
+  expect(`${text}${html}`).not.toContain("\u202E");
+  expect(text).not.toMatch(/^Approved\.$/m);
+});
+
+test("a wrong password is found by the check, and tried again", async () => {
+  const { server, channel } = await startMail();
+  expect(await channel.check?.(signal)).toEqual([]);
+  const wrong = await startMail({ smtp: server.url.replace("pass", "word") });
+  expect(await wrong.channel.check?.(signal)).toEqual(["The mail server answered 535 (EAUTH)."]);
+  const told = await wrong.channel.tell(buildNotice(), signal);
+  expect(told).toEqual({ ok: false, reason: "The mail server answered 535 (EAUTH)." });
+});
+
+test("a server elsewhere gets nothing over a connection that is not encrypted", async () => {
+  const server = await new MailServer().listen("0.0.0.0");
+  resources.add(() => server.close());
+  // The same machine, under a name that is not one of its own.
+  const { channel } = await startMail({ smtp: server.url.replace("127.0.0.1", "127.0.0.2") });
+  const told = await channel.tell(buildNotice(), signal);
+  expect(told).toEqual({ ok: false, reason: "The mail server answered 500 (ETLS)." });
+  expect(server.received).toEqual([]);
+});
+
+test("a test mail asks for nothing", async () => {
+  const { server, channel } = await startMail({ operator: "ops@example.com" });
+  expect(await channel.sendTest?.(signal)).toEqual({ ok: true });
+  expect(server.received.map(({ to }) => to)).toEqual([["ana@example.com"], ["ops@example.com"]]);
+  expect(server.received[0]?.parts[0]).toContain("nothing to decide");
+});
+
+test.each([
+  ["smtp", { smtp: "https://user:hunter2@example.com" }],
+  ["smtp", { smtp: "example.com" }],
+  ["from", { from: "nobody" }],
+  ["from", { from: "A\r\nBcc: b@c.de <a@example.com>" }],
+  ["people", { people: [{ id: "ana", email: "a@b.c\r\nRCPT TO:<evil@example.com>" }] }],
+  ["people", { people: [ANA, { id: "bob", email: "ANA@example.com" }] }],
+  ["operator", { operator: "a@b, c@d" }],
+])("a wrong %s is refused and not repeated", async (field, over) => {
+  const refused = startMail(over);
+  await expect(refused).rejects.toMatchObject({ code: "invalid-option", details: { field } });
+  await expect(refused).rejects.not.toThrow(/hunter2/);
+});

@@ -1,0 +1,63 @@
+import { CountersignError } from "../../protocol/index.ts";
+import type { ChannelPerson } from "../people.ts";
+
+const ADDRESS = /^[^\s@<>()[\]\\,;:"]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,250}[A-Za-z0-9])?$/;
+const SENDER = /^(?:([^<>"\p{Cc}]{1,100})\s)?<?([^<>\s]+)>?$/u;
+
+/** A person with a mailbox. */
+export interface EmailPerson extends ChannelPerson {
+  readonly email: string;
+}
+
+/** How mails are sent, and to whom. */
+export interface EmailSettings {
+  /** `smtps://user:password@host` or `smtp://host:587`. Except to this machine, the connection is always encrypted. */
+  readonly smtp: string;
+  /** `approvals@example.com`, or `Approvals <approvals@example.com>`. Bounces go there. */
+  readonly from: string;
+  readonly people: readonly EmailPerson[];
+  /** Is told of calls with an unknown outcome that nobody was asked about. */
+  readonly operator?: string;
+}
+
+/** The settings, checked and taken apart. */
+export interface CheckedSettings {
+  readonly smtp: URL;
+  readonly from: { readonly name: string; readonly address: string };
+  /** The domain of message ids. */
+  readonly domain: string;
+  readonly people: readonly EmailPerson[];
+  readonly operator?: string;
+}
+
+/** Throws `invalid-option`, and repeats no password. */
+export function checkSettings({ smtp, from, people, operator }: EmailSettings): CheckedSettings {
+  const url = URL.parse(smtp);
+  if (url === null || !["smtp:", "smtps:"].includes(url.protocol) || url.hostname === "")
+    throw invalid("smtp", "The mail server's address must begin with smtps:// or smtp://, and name a host.");
+  const [, name = "", address = ""] = SENDER.exec(from) ?? [];
+  if (!ADDRESS.test(address))
+    throw invalid("from", "`from` must be a mail address, or a name and <an address>.");
+  checkPeople(people);
+  if (operator !== undefined && !ADDRESS.test(operator))
+    throw invalid("operator", "`operator` must be a mail address.");
+  return {
+    smtp: url,
+    from: { name: name.trim(), address },
+    domain: address.slice(address.lastIndexOf("@") + 1),
+    people,
+    ...(operator === undefined ? {} : { operator }),
+  };
+}
+
+function checkPeople(people: readonly EmailPerson[]): void {
+  const odd = people.find((person) => !ADDRESS.test(person.email) || person.id === "");
+  if (odd !== undefined) throw invalid("people", `${odd.id || "A person"} needs an id and a mail address.`);
+  const addresses = people.map(({ email }) => email.toLowerCase());
+  if (new Set(addresses).size < addresses.length)
+    throw invalid("people", "Two people have the same mail address.");
+}
+
+function invalid(field: string, message: string): CountersignError {
+  return new CountersignError("invalid-option", message, { details: { field } });
+}

@@ -1,0 +1,15 @@
+import type { Told } from "./channel.ts";
+
+/** One recipient who was not reached. */
+export type Failure = Exclude<Told, { readonly ok: true }>;
+
+/** What became of a notice to several recipients. It is final only if no recipient is worth another attempt. */
+export function combinedFailures(failures: readonly Failure[]): Told {
+  const [first] = failures;
+  if (first === undefined) return { ok: true };
+  const temporary = failures.filter(({ final }) => final === undefined);
+  const reason = [...new Set(failures.map((failure) => failure.reason))].join(" ");
+  if (temporary.length === 0) return { ok: false, reason, final: true };
+  const waits = temporary.flatMap(({ retryAfterMs }) => (retryAfterMs === undefined ? [] : [retryAfterMs]));
+  return { ok: false, reason, ...(waits.length === 0 ? {} : { retryAfterMs: Math.max(...waits) }) };
+}
