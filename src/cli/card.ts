@@ -94,6 +94,10 @@ export function printWhatToDo(
   for (const line of lines) output.line(commandLine(line));
 }
 
+function describeAmendable(amendable: true | readonly string[]): string {
+  return amendable === true ? "every argument" : amendable.map((name) => inert(name)).join(", ");
+}
+
 /** The arguments of `approve` or `deny` that decide exactly the version shown. */
 export function wordsToDecide(confirmation: ConfirmationRecord): string {
   const { shownVersion: version } = confirmation;
@@ -119,6 +123,7 @@ function printQuestion(output: Output, confirmation: ConfirmationRecord, now: nu
   const { shown, expiresAt } = confirmation;
   if (shown.payload !== undefined) printValue(output, "example", shown.payload);
   if (shown.schema !== undefined) printValue(output, "asks for", shown.schema);
+  if (shown.amendable !== undefined) printField(output, "may change", describeAmendable(shown.amendable));
   printField(output, "why", shown.why.map((reason) => inert(reason)).join(", "));
   if (shown.source !== undefined) printField(output, "source", inert(shown.source));
   printField(output, "asked by", confirmation.requesters.map((name) => inert(name)).join(", "));

@@ -1,5 +1,7 @@
 import { type Call, type DecisionInput, describeProgress, type Engine, isAnswered } from "../engine/index.ts";
 import { actingHere } from "./acting-here.ts";
+import { hostAgent } from "./agents/host-agent.ts";
+import type { LoadedAgent } from "./agents/load-agents.ts";
 import { printValue, statusOf, statusText } from "./card.ts";
 import type { Invocation } from "./command.ts";
 import { absoluteTime } from "./duration.ts";
@@ -17,6 +19,7 @@ const ADVICE: { readonly [code: string]: string } = {
 };
 
 const MS = 1_000;
+const LONGEST_WAIT_S = 86_400;
 
 export const SHOWN_VERSION_FLAG = {
   "shown-version": {
@@ -30,30 +33,46 @@ export const SHOWN_VERSION_FLAG = {
 export async function decideHere(
   invocation: Invocation,
   verdict: Omit<DecisionInput, "id">,
+  host?: LoadedAgent,
 ): Promise<number> {
   const [given = ""] = invocation.words;
-  const waitSeconds = invocation.flags.number("wait", 0);
+  // What runs in this process is waited for.
+  const waitSeconds = invocation.flags.number("wait", 0) ?? (host && LONGEST_WAIT_S);
   // A question is at its first version unless `show` prints another.
   const shownVersion = invocation.flags.number("shown-version", 1) ?? 1;
   return withEngine(invocation, async (engine) => {
     const found = await findToDecide(engine.ledger, given);
-    const { id } = found.confirmation;
+    const runner = host && (await hostAgent(engine, host));
     const acting = await actingHere(engine, invocation, { found, what: "decide" });
-    const decided = await engine.decisions.decide({ ...verdict, id, version: shownVersion }, acting);
+    const input = { ...verdict, ...argsOf(found, verdict), id: found.confirmation.id, version: shownVersion };
+    const decided = await engine.decisions.decide(input, acting);
     if (!decided.ok) throw toError(decided, ADVICE[decided.code]);
     const isOpen = decided.confirmation.status === "requested";
     const ended =
       waitSeconds === undefined || isOpen ? undefined : await endOf(engine, found.call.id, waitSeconds);
+    await runner?.close();
     const now = (await reload(engine, { ...found, ...decided })) as FoundConfirmation;
-    if (invocation.flags.has("json")) invocation.output.json({ ...toJson(now), repeated: decided.repeated });
-    else
-      tell(invocation, now, {
-        repeated: decided.repeated,
-        ...(waitSeconds === undefined ? {} : { waitSeconds }),
-      });
+    print(invocation, now, { repeated: decided.repeated, waitSeconds });
     if (waitSeconds === undefined || !verdict.confirmed) return EXIT.ok;
     return ended?.status === "succeeded" ? EXIT.ok : EXIT.failed;
   });
+}
+
+/** All arguments of the decision: only those that change were given. */
+function argsOf(
+  { call }: FoundConfirmation,
+  { args }: Pick<DecisionInput, "args">,
+): Pick<DecisionInput, "args"> {
+  return args === undefined ? {} : { args: { ...call.args, ...args } };
+}
+
+function print(
+  invocation: Invocation,
+  now: FoundConfirmation,
+  { repeated, waitSeconds }: { readonly repeated: boolean; readonly waitSeconds: number | undefined },
+): void {
+  if (invocation.flags.has("json")) invocation.output.json({ ...toJson(now), repeated });
+  else tell(invocation, now, { repeated, ...(waitSeconds === undefined ? {} : { waitSeconds }) });
 }
 
 /** The call once it has ended, here or elsewhere; undefined if it has not after so long. */

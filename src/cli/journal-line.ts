@@ -22,9 +22,11 @@ export function recordBody({ body }: JournalRecord): JsonObject | null {
 /** One line: when, what, which tool, which confirmation, who; without values that are the same in all lines. */
 export function printRecord(output: Output, record: JournalRecord, common: readonly string[] = []): void {
   const time = output.style("dim", absoluteTime(record.at));
-  const kind = padTo(cutTo(inert(record.kind), KIND_WIDTH), KIND_WIDTH);
-  const room = output.width - absoluteTime(record.at).length - KIND_WIDTH - 4;
-  output.line(`${time}  ${kind}  ${cutTo(aboutOf(record, common), room)}`.trimEnd());
+  const kind = padTo(inert(record.kind), KIND_WIDTH);
+  const room = output.size.columns - absoluteTime(record.at).length - KIND_WIDTH - 4;
+  const about = aboutOf(record, common);
+  // A file or a pipe has room for all of it.
+  output.line(`${time}  ${kind}  ${output.isTerminal ? cutTo(about, room) : about}`.trimEnd());
 }
 
 function aboutOf(record: JournalRecord, common: readonly string[]): string {

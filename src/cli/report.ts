@@ -1,5 +1,11 @@
 import { type Engine, type Refusal, toConfirmation } from "../engine/index.ts";
-import { CountersignError, type JsonObject, type JsonValue, parseJson } from "../protocol/index.ts";
+import {
+  CountersignError,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+} from "../protocol/index.ts";
 import { statusOf } from "./card.ts";
 import type { FoundCall } from "./find-confirmation.ts";
 import { localPrincipal } from "./wiring.ts";
@@ -44,6 +50,19 @@ export function parseFlag(name: string, text: string): JsonValue {
   throw new CountersignError(
     "malformed-json",
     `--${name}: ${parsed.message} A text needs JSON quotes: '"text"'.`,
+    {
+      details: { field: name },
+    },
+  );
+}
+
+/** A flag's value as a JSON object. */
+export function parseObjectFlag(name: string, text: string): JsonObject {
+  const value = parseFlag(name, text);
+  if (isJsonObject(value)) return value;
+  throw new CountersignError(
+    "malformed-json",
+    `--${name}: use a JSON object, for example '{"amount":2000}'.`,
     {
       details: { field: name },
     },

@@ -26,12 +26,13 @@ const DEFAULT_SQLITE_PATH = "countersign.db";
 /**
  * Opens the ledger that a URL names: `memory:`, `sqlite:path`, `sqlite:` for `countersign.db` in the working directory,
  * or `postgres://…`, where time is the database's and no clock is asked. The store is loaded only now. Throws
- * `invalid-option` for a URL that names none.
+ * `invalid-option` for a URL that names none, and `missing-package` on a Node.js that is too old.
  */
 export async function createLedger(
   location: string | (LedgerOptions & { readonly url?: string }) = DEFAULT_URL,
   options: LedgerOptions = {},
 ): Promise<Ledger> {
+  refuseOldNode(process.versions.node);
   const { url = DEFAULT_URL, ...given } =
     typeof location === "string" ? { url: location, ...options } : { ...options, ...location };
   if (isPostgres(url)) {
@@ -73,6 +74,17 @@ export async function migrateLedger(url: string): Promise<void> {
   if (!isPostgres(url)) return (await createLedger(url)).close();
   const { migratePostgres } = await import("./postgres/index.ts");
   await migratePostgres(url);
+}
+
+// An older one fails later, with errors that do not name the cause: it lacks node:sqlite.
+function refuseOldNode(version: string): void {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  if (major > 22 || (major === 22 && minor >= 18)) return;
+  throw new CountersignError(
+    "missing-package",
+    `Countersign needs Node.js 22.18 or newer; this is v${version}. Install a newer one from https://nodejs.org.`,
+    { details: { package: "node" } },
+  );
 }
 
 function isPostgres(url: string): boolean {

@@ -58,8 +58,12 @@ describe("audit verify", () => {
     expect(folder.run(["audit", "verify"]).code).toBe(0);
     const cut = folder.run(["audit", "verify", "--head", head]);
     expect(cut.code).toBe(1);
-    expect(cut.stdout).toContain("truncated or rewritten");
-    expect(folder.run(["audit", "verify", "--head", "nonsense"]).code).toBe(1);
+    expect(cut.stdout).toMatch(/truncated\s+or\s+rewritten/);
+    for (const mistyped of ["nonsense", head.slice(0, -1), `x${head}`]) {
+      const { code, stdout, stderr } = folder.run(["audit", "verify", "--head", mistyped]);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+      expect(stderr).toContain("is not a head");
+    }
   });
 });
 
@@ -71,6 +75,17 @@ describe("audit log", () => {
     expect(stdout).toMatch(
       /^[\d-]{10} [\d:]{8}Z {2}confirmation-requested {2}wipe \w{8}\n[\d-]{10} [\d:]{8}Z {2}confirmation-denied {5}wipe \w{8} by ana \(no\)\n$/,
     );
+  });
+
+  test("cuts nothing where it is not printed on a terminal: who decided stays", async () => {
+    const folder = makeFolder();
+    const name = "maria.gonzalez@accounting.example.com";
+    await folder.withEngine(async (engine) => {
+      const transfer = engine.gate("transfer_between_accounts", { requireConfirmation: true }, async () => 1);
+      await transfer({}, { key: "k", by: { id: name } });
+      for (const { id } of await engine.pending()) await engine.deny(id, { by: { id: name }, reason: "no" });
+    });
+    expect(folder.run(["audit", "log"]).stdout).toContain(`by ${name} (no)\n`);
   });
 
   test("gives programs one record a line, from where they ask", async () => {

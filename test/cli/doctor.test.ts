@@ -137,15 +137,30 @@ describe("doctor", () => {
          make("run_shell", { requireConfirmation: true }), make("look", { readOnly: true }), make("wipe"),
        ] });`,
     );
-    const messages = findings(folder, ["agents"])
+    const messages = findings(folder, ["agents"], { GEMINI_API_KEY: "a-key" })
       .filter((finding) => finding.about === "ops")
       .map(({ status, message }) => `${status}: ${message}`);
     expect(messages).toEqual([
       expect.stringMatching(/^warn: run_shell can reach this server's API/) as string,
       expect.stringMatching(/^warn: wipe may run without approval/) as string,
     ]);
-    const withLogin = findings(folder, ["agents", "--auth", "tokens"]);
+    const withLogin = findings(folder, ["agents", "--auth", "tokens"], { GEMINI_API_KEY: "a-key" });
     expect(about(withLogin, "ops")).toMatchObject({ status: "ok" });
+  });
+
+  test("fails for an agent whose Gemini model has no key, also one below the root", () => {
+    const folder = makeFolder();
+    folder.write(
+      "agents/poet/agent.ts",
+      `import { Agent } from "countersign";
+       const below = new Agent({ name: "below", model: "gemini-flash-latest" });
+       export const rootAgent = new Agent({ name: "poet", subAgents: [below] });`,
+    );
+    expect(about(findings(folder, ["agents"]), "poet")).toMatchObject({
+      status: "fail",
+      message: "Its model gemini-flash-latest needs an API key.",
+    });
+    expect(folder.run(["doctor", "agents"]).code).toBe(1);
   });
 
   test("fails for an agent that cannot be loaded", () => {

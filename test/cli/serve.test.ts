@@ -96,7 +96,16 @@ describe("a server that cannot start says why in one line, and exits 2", () => {
       "throw new Error('no such bank');",
       /agents\/bad\/agent\.ts: Error: no such bank \(agents\/bad\/agent\.ts:1\)/,
     ],
-    ["is no code", "export const = ;", /agents\/bad\/agent\.ts: SyntaxError/],
+    [
+      "is no code",
+      "export const a = 1;\nexport const = ;",
+      /agents\/bad\/agent\.ts: SyntaxError: .* \(agents\/bad\/agent\.ts:2\)/,
+    ],
+    [
+      "has syntax that types cannot be stripped from",
+      "export const a = 1;\n\nenum Bad { A }",
+      /agents\/bad\/agent\.ts: SyntaxError: .* \(agents\/bad\/agent\.ts:3\)/,
+    ],
     [
       "imports what is not there",
       `import "nowhere";`,

@@ -51,7 +51,10 @@ describe("a command line that is not understood", () => {
     [["frobnicate"], "There is no command `frobnicate`. `countersign help` lists all commands."],
     [["approve", "x", "--wiat", "3"], "`approve` has no flag --wiat. Did you mean --wait?"],
     [["pending", "-x"], "`pending` has no flag -x. `countersign pending --help` lists its flags."],
-    [["approve"], "`approve` needs <id>: countersign approve <id> [--payload JSON] [--wait SECONDS]"],
+    [
+      ["approve"],
+      "`approve` needs <id>: countersign approve <id> [--payload JSON] [--args JSON --agent PATH] [--wait SECONDS]",
+    ],
     [["pending", "extra"], '`pending` does not take "extra": countersign pending [--tool NAME]'],
     [["deny", "abcd", "--reason"], "--reason needs a value: --reason TEXT."],
     [["deny", "abcd", "--reason", "--db"], "looks like a flag. If it is the value, write --reason=--db."],

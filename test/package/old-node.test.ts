@@ -35,15 +35,19 @@ interface Started {
 }
 
 function start(argv: readonly string[], node: { binary?: string; claims?: string } = {}): Started {
-  const disguise = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "${node.claims}" } });`;
-  const preload =
-    node.claims === undefined ? [] : ["--import", `data:text/javascript,${encodeURIComponent(disguise)}`];
+  const preload = node.claims === undefined ? [] : preloadFor(node.claims);
   const { status, stdout, stderr } = spawnSync(
     node.binary ?? process.execPath,
     [...preload, join(installed, "bin/countersign.mjs"), ...argv],
     { encoding: "utf8" },
   );
   return { code: status, stdout, stderr };
+}
+
+/** Makes Node.js say that it is of this version. */
+function preloadFor(claims: string): readonly string[] {
+  const disguise = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "${claims}" } });`;
+  return ["--import", `data:text/javascript,${encodeURIComponent(disguise)}`];
 }
 
 function complaint(version: string): Started {
@@ -71,6 +75,20 @@ function oldNodes(): { binary: string; version: string }[] {
       return major < 22 || (major === 22 && minor < 18);
     });
 }
+
+test.each(["20.19.5", "22.17.9"])("the library says on Node.js %s what it needs", (claims) => {
+  const program = `import { CountersignError, createEngine } from ${JSON.stringify(join(ROOT, "src/index.ts"))};
+    try { await createEngine({ ledger: "memory:" }); }
+    catch (error) { console.log(CountersignError.isInstance(error), error.code, error.message); }`;
+  const { stdout } = spawnSync(
+    process.execPath,
+    [...preloadFor(claims), "--input-type=module", "-e", program],
+    { encoding: "utf8" },
+  );
+  expect(stdout).toBe(
+    `true missing-package Countersign needs Node.js 22.18 or newer; this is v${claims}. Install a newer one from https://nodejs.org.\n`,
+  );
+});
 
 describe("the command", () => {
   test.each(["14.21.3", "18.20.8", "20.19.5", "21.99.0", "22.0.0", "22.17.9"])(

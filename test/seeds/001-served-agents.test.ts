@@ -26,6 +26,8 @@ test("the finance assistant asks before every reimbursement, and pays once a per
   expect((await finished).text).toBe("Large reimbursement of 2500 approved by manager and processed.");
   const small = await runner.send("Reimburse me $45", { user, session: asked.session });
   expect(small.pending).toMatchObject([{ hint: "Do you want to reimburse 45?" }]);
+  const less = await runner.approve(String(small.pending[0]?.id), { by, payload: { amount: 40 } });
+  expect((await less.finished).text).toBe("Reimbursement of 40 has been successfully processed.");
 });
 
 test("the requester sees a denial and its reason", async () => {
@@ -38,7 +40,7 @@ test("the requester sees a denial and its reason", async () => {
 test("the HR assistant grants what the manager says, also if somebody talked on meanwhile", async () => {
   const runner = makeRunner(hr);
   const asked = await runner.send("I want 5 days off", { user });
-  expect(asked.pending).toMatchObject([{ tool: "request_time_off", payload: { approved_days: 0 } }]);
+  expect(asked.pending).toMatchObject([{ tool: "request_time_off", payload: { approved_days: 5 } }]);
   const talk = await runner.send("Hello?", { user, session: asked.session });
   expect(talk.text).toBe(`Tell me how many days, as in "I want 5 days off".`);
   const { finished } = await runner.approve(String(asked.pending[0]?.id), {

@@ -1,9 +1,13 @@
-// The finance assistant of the ADK's documentation, with its import changed. It asks before every reimbursement.
+// After the finance assistant of the ADK's documentation. It asks before every reimbursement, and pays the amount that
+// the approval says.
 import { z } from "zod";
 import { FunctionTool, LlmAgent } from "../../../src/index.ts";
 import { script } from "./script.ts";
 
 const hasKey = Boolean(process.env["GEMINI_API_KEY"] || process.env["GOOGLE_API_KEY"]);
+
+/** What an approval may say. */
+const approved = z.object({ amount: z.number().positive() });
 
 /** A reimbursement tool with dynamic confirmation logic. */
 export const reimburseTool = new FunctionTool({
@@ -15,12 +19,14 @@ export const reimburseTool = new FunctionTool({
   execute: async ({ amount }, toolContext) => {
     const isLarge = amount > 1000;
     // 1. Check if we already have a confirmed response.
-    if (toolContext?.toolConfirmation?.confirmed) {
+    const answer = toolContext?.toolConfirmation;
+    if (answer?.confirmed) {
+      const paid = answer.payload === undefined ? amount : approved.parse(answer.payload).amount;
       return {
         status: "SUCCESS",
         message: isLarge
-          ? `Large reimbursement of ${amount} approved by manager and processed.`
-          : `Reimbursement of ${amount} has been successfully processed.`,
+          ? `Large reimbursement of ${paid} approved by manager and processed.`
+          : `Reimbursement of ${paid} has been successfully processed.`,
       };
     }
     // 2. Request a tool confirmation.

@@ -1,4 +1,5 @@
-// The HR assistant of the ADK's documentation, with its import changed. The approval says how many days.
+// The HR assistant of the ADK's documentation, with its import, its hint and its example changed. The approval says how
+// many days.
 import { z } from "zod";
 import { FunctionTool, LlmAgent } from "../../../src/index.ts";
 import { script } from "./script.ts";
@@ -17,11 +18,8 @@ export const requestTimeOffTool = new FunctionTool({
     if (!confirmation) {
       // Step 1: Request confirmation with a payload
       toolContext?.requestConfirmation({
-        hint:
-          "Please approve or reject the tool call request_time_off() by " +
-          "responding with a FunctionResponse with an expected " +
-          "ToolConfirmation payload.",
-        payload: { approved_days: 0 },
+        hint: `Grant ${days} days off? You may grant fewer.`,
+        payload: { approved_days: days },
       });
       // Return a descriptive status to the agent
       return {

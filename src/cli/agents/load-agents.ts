@@ -1,5 +1,6 @@
+import { spawnSync } from "node:child_process";
 import { basename, relative } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import type { ManifestOptions } from "../../manifest/index.ts";
 import { CountersignError } from "../../protocol/index.ts";
 import type { AnyAgent } from "../../runtime/index.ts";
@@ -38,7 +39,7 @@ export async function loadAgents(files: readonly AgentFile[]): Promise<LoadedAge
       refuseTaken(agents, loaded);
       agents.push(...loaded);
     } catch (error) {
-      broken.push({ ...found, reason: reasonOf(error) });
+      broken.push({ ...found, reason: reasonOf(error, found.file) });
     }
   }
   return { agents, broken };
@@ -150,11 +151,11 @@ function isAgent(value: unknown): value is AnyAgent {
 }
 
 // A module may throw anything.
-function reasonOf(error: unknown): string {
+function reasonOf(error: unknown, file: string): string {
   if (!(error instanceof Error)) return `Loading it throws ${String(error)}.`;
   if (CountersignError.isInstance(error)) return error.message;
   const [firstLine = ""] = error.message.split("\n");
-  const place = placeOf(error);
+  const place = placeOf(error) ?? (error instanceof SyntaxError ? placeOfSyntaxError(file) : undefined);
   return `${error.name}: ${firstLine}${place === undefined ? "" : ` (${place})`}`;
 }
 
@@ -162,8 +163,17 @@ function reasonOf(error: unknown): string {
  * Where it was thrown: the stack of a syntax error begins with the place; otherwise it is the first file in the stack.
  */
 function placeOf({ stack = "" }: Error): string | undefined {
+  // Where types could not be stripped, the first line is a path.
+  const [, plain, plainLine] = /^(\/[^\n]*|[A-Za-z]:[^\n]*):(\d+)\n/.exec(stack) ?? [];
+  if (plain !== undefined) return `${shortPath(plain)}:${plainLine}`;
   const [, url] = /(file:\/\/[^\s()]+?:\d+)/.exec(stack) ?? [];
   const [, path, line] = /^(.*):(\d+)$/.exec(url ?? "") ?? [];
   if (path === undefined) return undefined;
-  return `${shortPath(decodeURIComponent(new URL(path).pathname))}:${line}`;
+  return `${shortPath(fileURLToPath(path))}:${line}`;
+}
+
+// Node.js does not tell a program where a script's syntax error is; it tells it on the command line.
+function placeOfSyntaxError(file: string): string | undefined {
+  const { stderr } = spawnSync(process.execPath, ["--check", file], { encoding: "utf8", timeout: 10_000 });
+  return placeOf({ name: "", message: "", stack: stderr });
 }

@@ -68,14 +68,27 @@ test("nothing typed takes what is usual, and leaves out what need not be", async
 });
 
 test("an example makes the form where there is no schema, and is what is usual", async () => {
-  const form = formOf({ payload: { approved_days: 0, note: "" } });
+  const form = formOf({ payload: { approved_days: 5, note: "" } });
   const fields = form?.kind === "fields" ? form.fields : [];
   expect(fields.map(({ prompt }) => prompt)).toEqual([
-    "approved_days (number) [0]: ",
+    "approved_days (number) [5]: ",
     'note (string) [""]: ',
   ]);
-  expect(await fields[0]?.read("")).toEqual({ ok: true, value: 0 });
+  expect(await fields[0]?.read("")).toEqual({ ok: true, value: 5 });
   expect(await fields[0]?.read("three")).toMatchObject({ ok: false });
+});
+
+test("a zero or null in an example is no answer: the person has to type one", async () => {
+  const form = formOf({ payload: { approved_days: 0, until: null } });
+  const fields = form?.kind === "fields" ? form.fields : [];
+  expect(fields.map(({ prompt }) => prompt)).toEqual(["approved_days (number): ", "until (JSON): "]);
+  expect(await fields[0]?.read("")).toMatchObject({ ok: false });
+  expect(await fields[0]?.read("0")).toEqual({ ok: true, value: 0 });
+  const [days] = fieldsOf(
+    { type: "object", properties: { days: { type: "integer", default: 2 } } },
+    { days: 0 },
+  );
+  expect(await days?.read("")).toEqual({ ok: true, value: 2 });
 });
 
 test("a payload that is no object is one value", async () => {

@@ -62,9 +62,10 @@ function typeNameOf(value: JsonValue): string {
 function fieldOf(
   name: string,
   schema: JsonObject,
-  { required, usual: example }: { readonly required: boolean; readonly usual: JsonValue | undefined },
+  { usual: example, ...given }: { readonly required: boolean; readonly usual: JsonValue | undefined },
 ): Field {
-  const usual = example ?? member(schema, "default");
+  const usual = isPlaceholder(example) ? member(schema, "default") : example;
+  const required = given.required || (example !== undefined && usual === undefined);
   const choices = member(schema, "enum");
   const type = isJsonArray(choices)
     ? choices.map(wordOf).join(" | ")
@@ -87,6 +88,11 @@ function fieldOf(
       return check(name, schema, value);
     },
   };
+}
+
+// Examples written for the ADK have 0 or null where a person has to say something. Pressing Enter must not say it.
+function isPlaceholder(example: JsonValue | undefined): boolean {
+  return example === undefined || example === null || example === 0;
 }
 
 /** A text needs no quotes if the field may be a string; everything else is JSON. */

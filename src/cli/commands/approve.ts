@@ -1,12 +1,14 @@
+import { CountersignError } from "../../protocol/index.ts";
 import { BREAK_GLASS_FLAG } from "../acting-here.ts";
+import { loadAgentAt } from "../agents/host-agent.ts";
 import { type Command, LEDGER_FLAG } from "../command.ts";
 import { decideHere, SHOWN_VERSION_FLAG } from "../decide.ts";
-import { parseFlag } from "../report.ts";
+import { parseFlag, parseObjectFlag } from "../report.ts";
 
 export const approve: Command = {
   name: "approve",
   summary: "approve one call; it runs at most once",
-  usage: "<id> [--payload JSON] [--wait SECONDS]",
+  usage: "<id> [--payload JSON] [--args JSON --agent PATH] [--wait SECONDS]",
   about:
     "Commits the decision as local:<your user name>. The call runs where its app is hosted: if no such " +
     "process is running, it runs when one starts. Approving twice is harmless: nothing runs again. <id> may be the " +
@@ -18,6 +20,16 @@ export const approve: Command = {
       type: "string",
       value: "JSON",
       help: "the data that the tool asks for; `show` prints its schema",
+    },
+    args: {
+      type: "string",
+      value: "JSON",
+      help: "run with these arguments changed; `show` prints which ones you may change. Needs --agent",
+    },
+    agent: {
+      type: "string",
+      value: "PATH",
+      help: "the agent's folder or file: its tool checks the changed arguments, and the call runs in this process",
     },
     wait: {
       type: "string",
@@ -35,12 +47,31 @@ export const approve: Command = {
       line: `approve k3f9x2ab --payload '{"approvedDays":3}'`,
       says: "approves with the data that the tool asks for",
     },
+    {
+      line: `approve k3f9x2ab --args '{"amount":2000}' --agent agents/finance`,
+      says: "approves a smaller amount",
+    },
   ],
-  run(invocation) {
-    const payload = invocation.flags.text("payload");
-    return decideHere(invocation, {
+  async run(invocation) {
+    const { flags } = invocation;
+    const [payload, args, agent] = [flags.text("payload"), flags.text("args"), flags.text("agent")];
+    const verdict = {
       confirmed: true,
       ...(payload === undefined ? {} : { payload: parseFlag("payload", payload) }),
-    });
+      ...(args === undefined ? {} : { args: parseObjectFlag("args", args) }),
+    };
+    if (agent === undefined && args !== undefined)
+      throw new CountersignError(
+        "malformed-request",
+        "--args needs --agent PATH: the agent's tool checks the changed arguments. In the inbox you can change them too.",
+        { details: { field: "agent" } },
+      );
+    if (agent === undefined) return decideHere(invocation, verdict);
+    const loaded = await loadAgentAt(agent);
+    try {
+      return await decideHere(invocation, verdict, loaded);
+    } finally {
+      await loaded.close?.();
+    }
   },
 };

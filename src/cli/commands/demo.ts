@@ -14,19 +14,27 @@ import { listenForStop } from "../signals.ts";
 import { commandLineFor, DEMO_FILE, isPersistent, shellWord } from "../wiring.ts";
 
 const DEMO_URL = `sqlite:${DEMO_FILE}`;
-const FIRST_APP = "finance_assistant";
-const FIRST_MESSAGE = "Reimburse me $2500";
+const FIRST_APP = "office_assistant";
+// The kinds of cards: arguments to change, a form, an e-mail, a file edit, a question, a deadline.
+const FIRST_MESSAGES = [
+  "Reimburse 2500 EUR for the team offsite in Lisbon",
+  "I want 5 days off",
+  "E-mail Maria that the invoice is paid",
+  "Raise the Team price to 59",
+  "Book a venue for the offsite",
+  "Deploy 2.4.0 to production",
+];
 // The default user of the ADK's web page and of ours.
 const FIRST_USER = "user";
 
 export const demo: Command = {
   name: "demo",
-  summary: "start a server with example agents; one call waits for your approval",
+  summary: "start a server with example agents; some requests wait for your approval",
   usage: "[--port PORT] [--db URL]",
   about:
     "Serves the example agents. They use a scripted model unless GEMINI_API_KEY or GOOGLE_API_KEY is set. On a new " +
-    "ledger, one agent is asked for $2500, and the call waits for a person. Stop it with Ctrl-C and start it again: " +
-    "the call still waits, because it is stored in the ledger.",
+    "ledger, one agent is asked for six things, and each waits for a person. Stop it with Ctrl-C and start it again: " +
+    "they still wait, because they are stored in the ledger.",
   flags: {
     ...SERVE_FLAGS,
     db: {
@@ -46,36 +54,40 @@ export const demo: Command = {
     const site = await openSite(options, loaded, { log: createLog(), lenient: true });
     announce(invocation, site, options);
     warnBroken(site, new Output(process.stderr, invocation.env));
-    const asked = await askForMoney(site);
+    const asked = await askFirst(site);
     if (!invocation.flags.has("json")) suggest(invocation, site, { ledger: options.ledger, asked });
     return runUntilStopped(invocation, site, { ...options, stopping });
   },
 };
 
-/** Starts the first conversation in a new ledger. Returns the id of an open confirmation, if there is one. */
-async function askForMoney(site: OpenSite): Promise<string | undefined> {
+/** Starts the first conversations in a new ledger. Returns the ids of what waits, the oldest first. */
+async function askFirst(site: OpenSite): Promise<readonly string[]> {
   const runner = site.runner(FIRST_APP);
-  if (runner === undefined) return undefined;
+  if (runner === undefined) return [];
   const { ledger } = await runner.engine();
   const { items } = await ledger.sessions({ app: FIRST_APP }, { limit: 1 });
-  if (items.length === 0) await runner.send(FIRST_MESSAGE, { user: FIRST_USER });
-  return (await runner.pending())[0]?.id;
+  // One after the other, so that they are listed in this order.
+  for (const message of items.length === 0 ? FIRST_MESSAGES : [])
+    await runner.send(message, { user: FIRST_USER });
+  const waiting = await runner.pending();
+  return waiting.toSorted((one, other) => (one.requestedAt < other.requestedAt ? -1 : 1)).map(({ id }) => id);
 }
 
 function suggest(
   invocation: Invocation,
   { url }: OpenSite,
-  { ledger, asked }: { readonly ledger: string; readonly asked: string | undefined },
+  { ledger, asked }: { readonly ledger: string; readonly asked: readonly string[] },
 ): void {
   const { output } = invocation;
   const line = commandLineFor(invocation, ledger);
-  const id = asked === undefined ? undefined : shortId(asked);
+  const [first] = asked;
+  const id = first === undefined ? undefined : shortId(first);
   output.line();
   output.line(output.style("bold", "Try"));
   output.prose(
     id === undefined
       ? `Open ${url} and ask an agent for something.`
-      : `Open ${url}: a reimbursement waits for your approval (${id}).`,
+      : `Open ${url}: ${asked.length === 1 ? "a request waits" : `${asked.length} requests wait`} for your decision. Change what you approve, or reject it with a reason.`,
     "  1. ",
   );
   if (!isPersistent(ledger)) {

@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { createEngine, Runner } from "../../index.ts";
-import { CountersignError } from "../../protocol/index.ts";
+import { createEngine, type Runner } from "../../index.ts";
 import { BREAK_GLASS_FLAG, loginOf, VIA_BREAK_GLASS } from "../acting-here.ts";
-import { findAgents } from "../agents/find-agents.ts";
-import { type LoadedAgent, loadOneAgent } from "../agents/load-agents.ts";
+import { hostAgent, loadAgentAt } from "../agents/host-agent.ts";
+import type { LoadedAgent } from "../agents/load-agents.ts";
 import { Chat } from "../chat/chat.ts";
 import { Conversation } from "../chat/conversation.ts";
 import { Lines } from "../chat/lines.ts";
@@ -43,13 +42,10 @@ export const run: Command = {
   ],
   async run(invocation) {
     const [given = ""] = invocation.words;
-    const [found, ...others] = findAgents([given]);
-    if (found === undefined || others.length > 0) throw severalAgents(given, [found, ...others]);
-    const loaded = await loadOneAgent(found);
+    const loaded = await loadAgentAt(given);
     const engine = await createEngine({ ledger: ledgerUrl(invocation) });
     try {
-      const runner = new Runner({ engine, agent: loaded.agent, app: loaded.app });
-      await runner.engine();
+      const runner = await hostAgent(engine, loaded);
       const worker = engine.work();
       const code = await talk(invocation, runner, loaded);
       await worker.stop();
@@ -91,15 +87,4 @@ async function talk(invocation: Invocation, runner: Runner, { app, agent }: Load
   } finally {
     lines.close();
   }
-}
-
-function severalAgents(
-  given: string,
-  found: readonly ({ readonly app: string } | undefined)[],
-): CountersignError {
-  const names = found.map((agent) => agent?.app ?? "").join(", ");
-  return new CountersignError(
-    "malformed-request",
-    `"${given}" has several agents (${names}). Name the folder of one, for example ${given}/${found[0]?.app ?? ""}.`,
-  );
 }

@@ -1,6 +1,7 @@
 import { Agent, type AnyAgent, type Tool } from "../../runtime/index.ts";
 import { findAgents } from "../agents/find-agents.ts";
 import { closeAgents, type LoadedAgent, loadAgents, shortPath } from "../agents/load-agents.ts";
+import { GEMINI_KEYS, GEMINI_PACKAGE, isInstalled } from "./check-setting.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 // A tool like these can reach what this process can reach: the API, the ledger's file, the keys.
@@ -23,12 +24,13 @@ export async function checkAgents(paths: readonly string[], hasAuth: boolean): P
 }
 
 async function checkAgent({ app, agent }: LoadedAgent, hasAuth: boolean): Promise<readonly Finding[]> {
+  const models = geminiModelsOf(agent);
   const tools = await toolsOf(agent);
   const free: Tool[] = [];
   for (const tool of tools) if (!(await asksFirst(tool, agent))) free.push(tool);
   const powerful = tools.filter(({ name }) => REACHES_ALL.test(name));
   const silent = free.filter((tool) => !tool.repeatable && !powerful.includes(tool));
-  const findings: Finding[] = [];
+  const findings: Finding[] = [...checkGemini(app, models)];
   if (powerful.length > 0 && !hasAuth) {
     findings.push(
       warn(
@@ -58,6 +60,25 @@ async function checkAgent({ app, agent }: LoadedAgent, hasAuth: boolean): Promis
     silent.length > 0
       ? ok(app, `${namesOf(silent)} may run without approval, unless the tool asks by itself`)
       : ok(app, "every tool needs approval, or only reads"),
+  ];
+}
+
+/** Without its package or a key, a Gemini model answers nothing. */
+function checkGemini(app: string, [model]: readonly string[]): readonly Finding[] {
+  if (model === undefined) return [];
+  if (!isInstalled(GEMINI_PACKAGE))
+    return [
+      fail(app, `Its model ${model} needs the package ${GEMINI_PACKAGE}.`, `npm install ${GEMINI_PACKAGE}`),
+    ];
+  if (GEMINI_KEYS.some((name) => process.env[name])) return [];
+  return [fail(app, `Its model ${model} needs an API key.`, `Set ${GEMINI_KEYS[0]}.`)];
+}
+
+function geminiModelsOf(agent: AnyAgent): readonly string[] {
+  const own = agent instanceof Agent && typeof agent.model === "string" ? [agent.model] : [];
+  return [
+    ...own.filter((name) => /^(models\/)?gemini-/.test(name)),
+    ...agent.subAgents.flatMap(geminiModelsOf),
   ];
 }
 

@@ -4,6 +4,9 @@ import type { Invocation } from "../command.ts";
 import { authOf, settingOf } from "../serving/serve-options.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
+export const GEMINI_PACKAGE = "@google/genai";
+/** The variables that hold a key for Gemini's models. */
+export const GEMINI_KEYS = ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_API_KEY"] as const;
 const SHORTEST_SECRET = 32;
 const NODE_FLOOR = [22, 18] as const;
 
@@ -51,10 +54,10 @@ export function checkAuth(invocation: Invocation): Finding {
 /** Packages that only some need. */
 export function checkPackages(invocation: Invocation): readonly Finding[] {
   const { env } = invocation;
-  const hasKey = Boolean(env["GEMINI_API_KEY"] || env["GOOGLE_API_KEY"]);
+  const hasKey = GEMINI_KEYS.some((name) => env[name]);
   const isOidc = settingOf(invocation, "auth") === "oidc";
   return [
-    checkPackage("@google/genai", { needed: hasKey, for: "gemini-… models" }),
+    checkPackage(GEMINI_PACKAGE, { needed: hasKey, for: "gemini-… models" }),
     checkPackage("jose", { needed: isOidc, for: "--auth oidc" }),
     checkPackage("oauth4webapi", {
       needed: isOidc && settingOf(invocation, "oidc-client-id") !== undefined,
@@ -69,7 +72,8 @@ function checkPackage(name: string, use: { readonly needed: boolean; readonly fo
   return fail(name, `not installed, and ${use.for} needs it.`, `npm install ${name}`);
 }
 
-function isInstalled(name: string): boolean {
+/** Can the package be imported from here? */
+export function isInstalled(name: string): boolean {
   try {
     import.meta.resolve(name);
     return true;

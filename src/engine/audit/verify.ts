@@ -254,6 +254,9 @@ async function verifyHead(ledger: Ledger, head: string, report: Report): Promise
   if (number === 0) return;
   const [checkpoint] = await ledger.journal.checkpoints(number - 1, 1);
   if (checkpoint?.k !== number || checkpoint.hash !== hash) {
-    report(`head ${head}`, "the journal does not contain it: the journal was truncated or rewritten");
+    report(
+      `head ${head}`,
+      "the journal does not contain it: it was copied wrongly, or the journal was truncated or rewritten",
+    );
   }
 }

@@ -1,9 +1,12 @@
 import type { Verification } from "../../../engine/index.ts";
+import { CountersignError } from "../../../protocol/index.ts";
 import { type Command, type Invocation, LEDGER_FLAG } from "../../command.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { inert } from "../../output.ts";
 import { Progress } from "../../progress.ts";
 import { withEngine } from "../../wiring.ts";
+
+const HEAD = /^(?:0:empty|[1-9]\d*:[\w-]{43})$/;
 
 export const auditVerify: Command = {
   name: "audit verify",
@@ -25,6 +28,12 @@ export const auditVerify: Command = {
   ],
   run(invocation) {
     const head = invocation.flags.text("head");
+    if (head !== undefined && !HEAD.test(head))
+      throw new CountersignError(
+        "malformed-request",
+        `--head: "${inert(head, 80)}" is not a head. \`countersign audit head\` prints one: a number, a colon and 43 characters. Copy all of it.`,
+        { details: { field: "head" } },
+      );
     return withEngine(invocation, async (engine) => {
       const progress = new Progress();
       const onRecords = (records: number): void => progress.show(`${records} records checked …`);
