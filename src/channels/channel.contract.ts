@@ -43,6 +43,7 @@ export interface ChannelCase {
 
 const TYPES: readonly NoticeType[] = [
   "confirmation.requested",
+  "confirmation.voted",
   "confirmation.decided",
   "confirmation.expired",
   "confirmation.cancelled",

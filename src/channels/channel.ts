@@ -2,11 +2,13 @@ import type { Confirmation } from "../engine/index.ts";
 import type { Receive } from "./inbound.ts";
 
 /**
- * The type of a notice. `settled`: an unknown call now has an outcome, from a person or from a late result. `ended`: a
- * call that ran has ended; only for channels that ask for it.
+ * The type of a notice. `settled`: an unknown call now has an outcome, from a person or from a late result. `voted`
+ * (somebody voted or took it back, and more votes are needed) and `ended` (a call that ran has ended) are only for
+ * channels that keep their messages current.
  */
 export type NoticeType =
   | "confirmation.requested"
+  | "confirmation.voted"
   | "confirmation.decided"
   | "confirmation.expired"
   | "confirmation.cancelled"
@@ -55,8 +57,8 @@ export type Told =
 export interface Channel {
   /** Identifies the channel's queue in the ledger; a new name starts at the journal's end. */
   readonly name: string;
-  /** It shows how calls ended, so it gets `call.ended` too. */
-  readonly showsEnds?: boolean;
+  /** It shows how things stand, so it gets `confirmation.voted` and `call.ended` too. */
+  readonly keepsCurrent?: boolean;
   /**
    * Sends one notice; it may have been sent before. Must end soon after the signal aborts. An unreachable or unwilling
    * recipient is an outcome, not an error.

@@ -17,13 +17,13 @@ const FAR = 10_000;
 /** Queues a channel's notices from the journal in the outbox. Its memory only saves reads. */
 export class JournalReader {
   readonly #ledger: Ledger;
-  readonly #channel: Pick<Channel, "name" | "showsEnds">;
+  readonly #channel: Pick<Channel, "name" | "keepsCurrent">;
   /** As it was last known; wrong if another process has moved it since, which `enqueue` notices. */
   #place: number | undefined;
   /** The newest record that was read; between the stored position and it there was nothing to send. */
   #last: JournalPlace | undefined;
 
-  constructor(ledger: Ledger, channel: Pick<Channel, "name" | "showsEnds">) {
+  constructor(ledger: Ledger, channel: Pick<Channel, "name" | "keepsCurrent">) {
     this.#ledger = ledger;
     this.#channel = channel;
   }

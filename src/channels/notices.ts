@@ -16,8 +16,8 @@ const TYPES: { readonly [kind in JournalKind]: NoticeType | "late" | "ended" | u
   "confirmation-requested": "confirmation.requested",
   "confirmation-approved": "confirmation.decided",
   "confirmation-denied": "confirmation.decided",
-  "vote-cast": undefined,
-  "vote-withdrawn": undefined,
+  "vote-cast": "confirmation.voted",
+  "vote-withdrawn": "confirmation.voted",
   "confirmation-expired": "confirmation.expired",
   "confirmation-cancelled": "confirmation.cancelled",
   "confirmation-restored": undefined,
@@ -45,6 +45,7 @@ const TYPES: { readonly [kind in JournalKind]: NoticeType | "late" | "ended" | u
   "session-deleted": undefined,
   "session-pruned": undefined,
 };
+const CURRENT_ONLY: ReadonlySet<NoticeType> = new Set(["confirmation.voted", "call.ended"]);
 const ID_LENGTH = 32;
 
 /** The notice type of a journal record; undefined for most records. */
@@ -59,9 +60,9 @@ export function noticeTypeOf(record: Pick<JournalRecord, "kind" | "body">): Noti
 /** Does the channel get notices of this type? */
 export function isWanted(
   type: NoticeType | undefined,
-  { showsEnds = false }: Pick<Channel, "showsEnds">,
+  { keepsCurrent = false }: Pick<Channel, "keepsCurrent">,
 ): boolean {
-  return type !== undefined && (type !== "call.ended" || showsEnds);
+  return type !== undefined && (keepsCurrent || !CURRENT_ONLY.has(type));
 }
 
 /** The notice of a record, with the current state; undefined if nothing is left to send, as after an erasure. */

@@ -18,6 +18,7 @@ import { formOf } from "./form.ts";
 const TOO_LONG = "This is too long for Slack. Open it in the inbox to read all of it.";
 const MOST_HINT = 500;
 const MOST_NAME = 100;
+const MOST_VOTES = 20;
 
 const STATUS_WORDS: Readonly<Record<Confirmation["status"], string>> = {
   requested: "Waiting for a decision",
@@ -111,11 +112,23 @@ export function cardBlocks(
 function standing(about: Confirmation): readonly Block[] {
   const { status, decision, withdrawal } = about;
   const reason = decision?.reason ?? withdrawal;
+  const votes = status === "requested" ? votesOf(about) : [];
   const by = decision === undefined ? "" : ` By ${oneLine(decision.by.id, MOST_NAME)}, ${decision.at}.`;
   return [
-    section(`${STATUS_WORDS[status]}${by}`),
+    section([`${STATUS_WORDS[status]}${by}`, ...votes].join("\n")),
     ...(reason === undefined ? [] : [section(`Reason: ${displayText(reason, { maxLength: MOST_HINT })}`)]),
   ];
+}
+
+/** How far it is, where more than one person must approve. */
+function votesOf({ requirements, votes }: Confirmation): readonly string[] {
+  const needed = requirements.reduce((sum, { count }) => sum + count, 0);
+  if (needed <= 1) return [];
+  const approved = requirements.reduce((sum, requirement) => sum + requirement.approved, 0);
+  const people = votes.map(
+    ({ by, confirmed }) => `${oneLine(by.id, MOST_NAME)} ${confirmed ? "approved" : "denied"}`,
+  );
+  return [`${approved} of ${needed} approvals so far.`, ...people.slice(0, MOST_VOTES)];
 }
 
 function callWords({ status }: NotedCall): string {

@@ -40,7 +40,7 @@ export function createSlackChannel(options: SlackOptions): Channel {
   };
   return {
     name,
-    showsEnds: true,
+    keepsCurrent: true,
     tell: (notice, signal) => tellSlack(parts, notice, signal),
     entries: { interactions: (request, desk) => receiveInteraction(parts, request, { desk, clock }) },
     check: (signal) => checkSlack(parts, signal),

@@ -26,8 +26,15 @@ export function toMessage({ type, at, sequence, about, link }: Notice): WebhookM
 
 function withoutPrivate(about: Notice["about"]): object {
   if (!("id" in about)) return about;
-  const { can: _can, result: _result, decision, ...shown } = about;
-  if (decision === undefined) return shown;
-  const { payload: _payload, ...told } = decision;
-  return { ...shown, decision: told };
+  const { can: _can, result: _result, decision, votes, ...shown } = about;
+  return {
+    ...shown,
+    votes: votes.map(withoutPayload),
+    ...(decision === undefined ? {} : { decision: withoutPayload(decision) }),
+  };
+}
+
+function withoutPayload<Said extends { readonly payload?: unknown }>(said: Said): Omit<Said, "payload"> {
+  const { payload: _payload, ...told } = said;
+  return told;
 }

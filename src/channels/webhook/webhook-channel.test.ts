@@ -93,7 +93,13 @@ test("the body says what happened as data, without results, payloads and rights"
     reason: "fine",
     payload: { filled: "in" },
   } as const;
-  const decided = { ...about, status: "succeeded", decision, result: { balance: 1 } } as const;
+  const decided = {
+    ...about,
+    status: "succeeded",
+    decision,
+    votes: [{ ...decision, requirement: 0 }],
+    result: { balance: 1 },
+  } as const;
   await channel.tell(buildNotice({ type: "confirmation.decided", about: decided }), signal);
   const body = JSON.parse(receiver.received[0]?.body ?? "") as { data: object };
   expect(body).toMatchObject({
@@ -112,6 +118,7 @@ test("the body says what happened as data, without results, payloads and rights"
   expect(body.data).not.toHaveProperty("can");
   expect(body.data).not.toHaveProperty("result");
   expect(body.data).not.toHaveProperty("decision.payload");
+  expect(JSON.stringify(body)).not.toContain("filled");
 });
 
 test("a test message is signed, and says nothing of anything", async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { PolicyVerdict } from "../../../src/index.ts";
 import { useResources } from "../../support/resources.ts";
 import { startSlackScene } from "../../support/slack/slack-scene.ts";
 import { type Json, type SlackMessage, WORKSPACE } from "../../support/slack/slack-stand-in.ts";
@@ -120,6 +121,26 @@ test("a second press of the same button changes nothing, and a different one is 
   expect((await scene.press(card, { user: "U0MEG", action: "reject" })).status).toBe(200);
   expect(JSON.stringify(scene.slack.views.at(-1))).toContain("bob approved this at");
   await scene.until(() => scene.ran.length > 0);
+  expect(scene.ran).toHaveLength(1);
+});
+
+test("where two must approve, every card says how far it is, and the second approval runs it", async () => {
+  const requirements = [{ from: { roles: ["manager"] }, count: 2 }];
+  const policy = (): PolicyVerdict => ({ outcome: "confirm", reason: "two of them", requirements });
+  const scene = await startSlackScene(resources, { policy });
+  const id = await scene.ask();
+  const cards = { bob: await scene.card("U0BOB", id), meg: await scene.card("U0MEG", id) };
+  expect(textOf(cards.meg)).toContain("0 of 2 approvals so far.");
+  await scene.press(cards.bob, { user: "U0BOB", action: "approve" });
+  expect((await scene.engine.confirmation(id)).status).toBe("requested");
+  await scene.until(() =>
+    scene.slack.messages.every((card) => textOf(card).includes("1 of 2 approvals so far.")),
+  );
+  await scene.press(cards.bob, { user: "U0BOB", action: "approve" });
+  expect(scene.ran).toEqual([]);
+  // The card that Meg still has open shows the same call.
+  await scene.press(cards.meg, { user: "U0MEG", action: "approve" });
+  await scene.until(() => scene.slack.messages.every((card) => textOf(card).includes("The call succeeded.")));
   expect(scene.ran).toHaveLength(1);
 });
 

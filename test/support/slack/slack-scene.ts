@@ -2,7 +2,13 @@ import { join } from "node:path";
 import { type Channel, createInbound, type Inbound, startDeliveries } from "../../../src/channels/index.ts";
 import { createSlackChannel, type SlackPerson } from "../../../src/channels/slack/index.ts";
 import { type App, createApp } from "../../../src/http/index.ts";
-import { type Approvers, createEngine, type Engine, type JsonObject } from "../../../src/index.ts";
+import {
+  type Approvers,
+  createEngine,
+  type Engine,
+  type JsonObject,
+  type Policy,
+} from "../../../src/index.ts";
 import type { Resources } from "../resources.ts";
 import {
   type Json,
@@ -56,6 +62,7 @@ export interface SlackSceneOptions {
   readonly room?: string;
   /** In a file of its own unless given. */
   readonly ledger?: string;
+  readonly policy?: Policy;
 }
 
 function link(id: string): string {
@@ -68,12 +75,13 @@ async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
 
 export async function startSlackScene(
   resources: Resources,
-  { people = PEOPLE, room, ledger }: SlackSceneOptions = {},
+  { people = PEOPLE, room, ledger, policy }: SlackSceneOptions = {},
 ): Promise<SlackScene> {
   const slack = await new SlackStandIn().listen();
   resources.add(() => slack.close());
   const engine = await createEngine({
     ledger: ledger ?? `sqlite:${join(await resources.folder(), "ledger.db")}`,
+    ...(policy === undefined ? {} : { policy }),
   });
   resources.add(() => engine.close());
   const configure = (known: readonly SlackPerson[]): Channel => {
