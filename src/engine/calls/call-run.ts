@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue, ToolConfirmation } from "../../protocol/index.ts";
 import { errorText } from "../common/index.ts";
 import { cancelledAnswer, deniedAnswer, EXPIRED_ANSWER } from "../frames/index.ts";
-import { retryUntilStored, type StepStatus } from "../ledger/index.ts";
+import { retryUntilStored, type StepRecord, type StepStatus } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
 import { checkedAsk } from "../questions/index.ts";
 import {
@@ -40,6 +40,7 @@ export class CallRun {
   readonly #abort = new AbortController();
   #halt: (halt: Halt) => void = () => {};
   #isHalted = false;
+  #replay: Replay | undefined;
   #asked: AskOptions | undefined;
 
   constructor(parts: EngineParts, claimed: Claimed, store: StoreEnd) {
@@ -61,18 +62,11 @@ export class CallRun {
       const steps = call.attempt > 1 ? await this.#parts.ledger.steps(call.id) : [];
       const decision = await readConfirmation(tool, call, confirmation);
       if (!decision.ok) return { kind: "failed", error: decision.answer };
-      const replay = new Replay({
-        parts: this.#parts,
-        callId: call.id,
-        steps,
-        saveStep: (step, from) => this.#saveStep(step, from),
-        mayAsk: !call.refused,
-        onHalt: (halt) => this.#halt(halt),
-      });
       // This check must come last, because everything before it may have taken any time.
-      if (!(await this.#stillHolds())) return { kind: "not-started" };
+      const isFresh = this.#parts.lease.isFresh(this.#claimed.owner);
+      if (!isFresh && !(await this.#stillHolds())) return { kind: "not-started" };
       entered = true;
-      return await this.#untilHalted(replay, () => tool.run(call, this.#context(replay, decision.shown)));
+      return await this.#untilHalted(() => tool.run(call, this.#context(steps, decision.shown)));
     } catch (error) {
       if (entered) return { kind: "unknown", reason: errorText(error) };
       // Nothing has happened yet.
@@ -118,12 +112,12 @@ export class CallRun {
   }
 
   /** What the function comes to, or what its halt does: then what it returns or throws is ignored. */
-  #untilHalted(replay: Replay, run: () => Promise<JsonValue | undefined | CallEnd>): Promise<EntryOutcome> {
+  #untilHalted(run: () => Promise<JsonValue | undefined | CallEnd>): Promise<EntryOutcome> {
     return new Promise((resolve, reject) => {
       this.#halt = (halt) => {
         if (this.#isHalted) return;
         this.#isHalted = true;
-        this.#leave(halt, replay).then(resolve, reject);
+        this.#leave(halt).then(resolve, reject);
       };
       this.#body(run).then((outcome) => {
         if (!this.#isHalted) resolve(outcome);
@@ -131,9 +125,9 @@ export class CallRun {
     });
   }
 
-  async #leave(halt: Halt, replay: Replay): Promise<EntryOutcome> {
+  async #leave(halt: Halt): Promise<EntryOutcome> {
     // The outcome of a step that is interrupted here would be unknown when the function runs again.
-    if (halt.kind === "ask") await replay.quiet();
+    if (halt.kind === "ask") await this.#replay?.quiet();
     this.#abort.abort(halt.kind === "ask" ? "suspended" : halt.kind);
     switch (halt.kind) {
       case "ask":
@@ -147,7 +141,21 @@ export class CallRun {
     }
   }
 
-  #context(replay: Replay, toolConfirmation: ToolConfirmation | undefined): CallContext {
+  /** Made when the function uses it: most never do. */
+  #replayOf(steps: readonly StepRecord[]): Replay {
+    const { call } = this.#claimed;
+    this.#replay ??= new Replay({
+      parts: this.#parts,
+      callId: call.id,
+      steps,
+      saveStep: (step, from) => this.#saveStep(step, from),
+      mayAsk: !call.refused,
+      onHalt: (halt) => this.#halt(halt),
+    });
+    return this.#replay;
+  }
+
+  #context(steps: readonly StepRecord[], toolConfirmation: ToolConfirmation | undefined): CallContext {
     const { call, session, frame } = this.#claimed;
     const { signal } = this.#abort;
     return {
@@ -158,8 +166,8 @@ export class CallRun {
       session: { app: session.app, user: session.user, id: session.id },
       signal,
       ...(toolConfirmation === undefined ? {} : { toolConfirmation }),
-      step: (name, fn, options) => replay.step(name, fn, { ...options, signal }),
-      confirm: (name, options = {}) => replay.confirm(name, options),
+      step: (name, fn, options) => this.#replayOf(steps).step(name, fn, { ...options, signal }),
+      confirm: (name, options = {}) => this.#replayOf(steps).confirm(name, options),
       requestConfirmation: (options = {}) => this.#request(options),
     };
   }

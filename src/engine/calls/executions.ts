@@ -65,9 +65,11 @@ export class Executions {
     };
     const run = async (): Promise<Ended> => {
       this.#claimed.add(claimed);
+      this.#beginWork(call.id);
       try {
-        return await this.#whileAtWork(call.id, () => new CallRun(this.#parts, claimed, store).toEnd());
+        return await new CallRun(this.#parts, claimed, store).toEnd();
       } finally {
+        this.#endWork(call.id);
         this.#claimed.delete(claimed);
       }
     };
@@ -188,14 +190,22 @@ export class Executions {
   }
 
   async #whileAtWork<T>(id: string, work: () => Promise<T>): Promise<T> {
-    this.#atWork.set(id, (this.#atWork.get(id) ?? 0) + 1);
+    this.#beginWork(id);
     try {
       return await work();
     } finally {
-      const left = (this.#atWork.get(id) ?? 1) - 1;
-      if (left === 0) this.#atWork.delete(id);
-      else this.#atWork.set(id, left);
+      this.#endWork(id);
     }
+  }
+
+  #beginWork(id: string): void {
+    this.#atWork.set(id, (this.#atWork.get(id) ?? 0) + 1);
+  }
+
+  #endWork(id: string): void {
+    const left = (this.#atWork.get(id) ?? 1) - 1;
+    if (left === 0) this.#atWork.delete(id);
+    else this.#atWork.set(id, left);
   }
 
   // Compared by identity, because a copy may have been changed.

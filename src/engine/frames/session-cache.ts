@@ -74,13 +74,10 @@ export class SessionCache {
 
   /** Read from their texts, each once. */
   #eventsFrom(start: number): readonly StoredEvent[] {
-    const events: StoredEvent[] = [];
     for (let place = start; place < this.#events.length; place += 1) {
-      const known = this.#events[place] ?? "";
-      const event = typeof known === "string" ? (JSON.parse(known) as StoredEvent) : known;
-      this.#events[place] = event;
-      events.push(event);
+      const text = this.#events[place];
+      if (typeof text === "string") this.#events[place] = JSON.parse(text) as StoredEvent;
     }
-    return events;
+    return this.#events.slice(start) as StoredEvent[];
   }
 }

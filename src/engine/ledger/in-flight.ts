@@ -30,17 +30,12 @@ const nothing = (): void => {};
 
 function claimedIn({ owner, writes }: Commit): readonly string[] {
   if (owner === undefined) return [];
-  return writes.flatMap((write) => {
-    switch (write.kind) {
-      case "call-insert":
-        return write.call.owner === owner ? [write.call.id] : [];
-      case "frame-insert":
-        return write.frame.owner === owner ? [write.frame.id] : [];
-      case "call-update":
-      case "frame-update":
-        return write.set.owner === owner ? [write.id] : [];
-      default:
-        return [];
-    }
-  });
+  const ids: string[] = [];
+  for (const write of writes) {
+    if (write.kind === "call-insert" && write.call.owner === owner) ids.push(write.call.id);
+    else if (write.kind === "frame-insert" && write.frame.owner === owner) ids.push(write.frame.id);
+    else if ((write.kind === "call-update" || write.kind === "frame-update") && write.set.owner === owner)
+      ids.push(write.id);
+  }
+  return ids;
 }

@@ -20,7 +20,7 @@ export function isEverybodys(key: string): boolean {
  * Throws `malformed-request` for a key that cannot be.
  */
 export function stateWrites(delta: JsonObject | undefined): readonly StateWrite[] {
-  if (delta === undefined) return NOTHING;
+  if (delta === undefined || Object.keys(delta).length === 0) return NOTHING;
   const scopes: Record<"session" | "user" | "app", [string, JsonObject[string]][]> = {
     session: [],
     user: [],

@@ -133,10 +133,10 @@ export class Lease {
 
   // Both clocks must agree: one stops while the host sleeps, the other can be set.
   #isFresh(): boolean {
-    const { monotonic, wall } = this.#read();
-    const longest = this.#options.leaseMs / 3;
-    const passed = [monotonic - this.#beatAt.monotonic, wall - this.#beatAt.wall];
-    return passed.every((ms) => ms >= 0 && ms < longest);
+    const { clock, leaseMs } = this.#options;
+    const passed = clock.monotonic() - this.#beatAt.monotonic;
+    const passedByWall = clock.now() - this.#beatAt.wall;
+    return Math.min(passed, passedByWall) >= 0 && Math.max(passed, passedByWall) < leaseMs / 3;
   }
 
   #read(): Moment {

@@ -239,6 +239,10 @@ export function rightsOf(
   };
 }
 
+let last = { ms: 0, text: new Date(0).toISOString() };
+
+// Most times of one confirmation are of the same moment.
 function iso(ms: number): string {
-  return new Date(ms).toISOString();
+  if (ms !== last.ms) last = { ms, text: new Date(ms).toISOString() };
+  return last.text;
 }

@@ -60,7 +60,7 @@ class RowsInWork<Row extends object> {
   /** Made when something changes. */
   #rows: Map<string, Packed<Row>> | undefined;
   /** What changed, by name, as it was before. */
-  readonly #changed = new Map<string, Packed<Row> | undefined>();
+  #changed: Map<string, Packed<Row> | undefined> | undefined;
 
   constructor(kind: RowKind<Row>, before: readonly Packed<Row>[] = []) {
     this.#kind = kind;
@@ -83,6 +83,7 @@ class RowsInWork<Row extends object> {
 
   set(name: string, row: Packed<Row>): void {
     const rows = this.#byName();
+    this.#changed ??= new Map();
     if (!this.#changed.has(name)) this.#changed.set(name, rows.get(name));
     rows.set(name, row);
   }
@@ -97,13 +98,14 @@ class RowsInWork<Row extends object> {
 
   /** What the changes mean for the index. */
   index(add: Entry[], remove: Entry[]): void {
+    if (this.#changed === undefined) return;
     const { entriesOf } = this.#kind;
-    for (const [name, before] of this.#changed) {
+    this.#changed.forEach((before, name) => {
       const old = before === undefined ? NONE : entriesOf(before);
       const now = entriesOf(this.get(name) as Packed<Row>);
       for (const entry of now) if (!has(old, entry)) add.push(entry);
       for (const entry of old) if (!has(now, entry)) remove.push(entry);
-    }
+    });
   }
 
   #byName(): Map<string, Packed<Row>> {

@@ -39,7 +39,7 @@ interface Leaving {
 
 /** Takes out of the document what is over, but for the newest. An entry says in which log row of the session it is. */
 export function archiveOver(whole: SessionDocument, n: number): Leaving {
-  if (whole.calls.length <= KEPT && whole.frames.length <= KEPT) return archiveSteps(whole, n);
+  if (!isMoreThanKept(whole)) return archiveSteps(whole, n);
   // What a call comes to is told in its frame's turn, also where that is over.
   const needed = new Set(whole.calls.flatMap(({ status, frame }) => (isAnswered(status) ? [] : [frame])));
   const frames = withoutOldest(
@@ -75,6 +75,14 @@ export function archiveOver(whole: SessionDocument, n: number): Leaving {
 }
 
 const NOTHING_OVER = { rows: {}, entries: [] };
+
+/** Is more over than stays, whether or not it is still asked for? */
+function isMoreThanKept({ calls, frames }: SessionDocument): boolean {
+  let [overCalls, overFrames] = [0, 0];
+  for (const { status } of calls) if (isAnswered(status)) overCalls += 1;
+  for (const { status } of frames) if (isFrameOver(status)) overFrames += 1;
+  return overCalls > KEPT || overFrames > KEPT;
+}
 
 /** Does a call belong to a turn that goes on? */
 function currentIn(frames: readonly FrameRecord[]): (call: CallRecord) => boolean {

@@ -17,16 +17,32 @@ const ASKED: GateVerdict = { source: "hook", outcome: "confirm", why: "a hook as
  * Calls the Runner's hook and then the agent's for a call. The first answer wins. A hook that asked for confirmation
  * has not answered, whatever it returns: the next one may still refuse the call.
  */
-export async function askBeforeTool(
-  { run, agent, ctx }: { readonly run: RunContext; readonly agent: Agent; readonly ctx: HookContext },
+export function askBeforeTool(
+  scene: HookScene,
+  tool: Tool,
+  call: FunctionCall & { readonly id: string },
+): Promise<HookAnswer> | HookAnswer {
+  const { run, agent } = scene;
+  // Most agents have no hooks, and a promise costs time at every call.
+  const isHooked = run.hooks.beforeTool !== undefined || agent.hooks.beforeTool !== undefined;
+  return isHooked ? askHooks(scene, tool, call) : { args: call.args, verdicts: [], card: {} };
+}
+
+interface HookScene {
+  readonly run: RunContext;
+  readonly agent: Agent;
+  readonly ctx: HookContext;
+}
+
+async function askHooks(
+  { run, agent, ctx }: HookScene,
   tool: Tool,
   call: FunctionCall & { readonly id: string },
 ): Promise<HookAnswer> {
-  const hooks = [run.hooks, agent.hooks].filter(({ beforeTool }) => beforeTool !== undefined);
-  if (hooks.length === 0) return { args: call.args, verdicts: [], card: {} };
   const args = structuredClone<{ [key: string]: JsonValue }>(call.args);
   let card: AskOptions | undefined;
-  for (const { beforeTool } of hooks) {
+  for (const { beforeTool } of [run.hooks, agent.hooks]) {
+    if (beforeTool === undefined) continue;
     let asked = false;
     const requestConfirmation = (options: AskOptions = {}): void => {
       asked = true;
@@ -37,7 +53,7 @@ export async function askBeforeTool(
       if (isFirst) card = words;
     };
     try {
-      const value = await beforeTool?.({
+      const value = await beforeTool({
         tool,
         args,
         ctx: { ...ctx, functionCallId: call.id, requestConfirmation },

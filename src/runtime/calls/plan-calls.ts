@@ -4,6 +4,7 @@ import {
   type FrameRecord,
   type GatedCall,
   judge,
+  type LiveTool,
   type PlannedCall,
   parseArguments,
   planUnder,
@@ -42,11 +43,19 @@ export async function planCalls(
   calls: readonly IdentifiedCall[],
 ): Promise<readonly PlannedCall[]> {
   const planned: PlannedCall[] = [];
+  const turn: TurnScene = { ...scene, subject: subjectIn(scene), live: new Map() };
   for (const call of calls) {
     const second = call.name === TRANSFER_TOOL && planned.some(isTransfer);
-    planned.push(second ? answered(call, SECOND_TRANSFER) : await planCall(scene, call));
+    planned.push(second ? answered(call, SECOND_TRANSFER) : await planCall(turn, call));
   }
   return planned;
+}
+
+/** What all calls of the turn have in common. */
+interface TurnScene extends StepScene {
+  readonly subject: CallSubject;
+  /** The tools of the turn as the engine runs them. */
+  readonly live: Map<Tool, LiveTool>;
 }
 
 const SECOND_TRANSFER: JsonObject = {
@@ -57,7 +66,7 @@ function isTransfer({ tool, plan }: PlannedCall): boolean {
   return tool === TRANSFER_TOOL && plan.kind !== "answer";
 }
 
-async function planCall(scene: StepScene, call: IdentifiedCall): Promise<PlannedCall> {
+async function planCall(scene: TurnScene, call: IdentifiedCall): Promise<PlannedCall> {
   const tool = scene.tools.get(call.name);
   if (tool === undefined) return answered(call, unknownTool(scene, call.name));
   const hooked = await askBeforeTool(scene, tool, call);
@@ -65,9 +74,10 @@ async function planCall(scene: StepScene, call: IdentifiedCall): Promise<Planned
   const parsed = await parseArguments(tool, hooked.args);
   if (!parsed.ok) return answered(call, misfit(parsed));
   const { rules } = scene.run;
-  const gated: GatedCall = { tool, parsed, subject: subjectIn(scene) };
+  const gated: GatedCall = { tool, parsed, subject: scene.subject };
   const ruling = await judge(rules, gated, hooked.verdicts);
-  const live = liveToolOf(scene.run, scene.agent, tool);
+  const live = scene.live.get(tool) ?? liveToolOf(scene.run, scene.agent, tool);
+  scene.live.set(tool, live);
   const repeated = ruling.outcome === "deny" ? undefined : answerAsBefore(scene, tool, parsed.args);
   return {
     wireId: call.id,

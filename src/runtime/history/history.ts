@@ -27,9 +27,7 @@ const ISOLATED = "~";
  */
 export function toContents(events: readonly StoredEvent[], view: HistoryView): Content[] {
   const seen = events.filter((event) => isVisible(event, view.branch));
-  // Imported answers belong only to imported calls.
-  const imported = collectAnswers(seen.filter((event) => event.imported !== undefined));
-  const made = collectAnswers(seen.filter((event) => event.imported === undefined));
+  const { imported, made } = collectAnswers(seen);
   const contents: Content[] = [];
   for (const event of seen) {
     const answers = event.imported === undefined ? made : imported;
@@ -76,15 +74,19 @@ export function isNested({ branch = "" }: StoredEvent): boolean {
   return branch.startsWith(ISOLATED);
 }
 
-function collectAnswers(events: readonly StoredEvent[]): ReadonlyMap<string, Part> {
-  const answers = new Map<string, Part>();
-  for (const { content } of events) {
-    for (const part of content?.parts ?? []) {
+/** By the call's id. Imported answers belong only to imported calls. */
+function collectAnswers(
+  events: readonly StoredEvent[],
+): Readonly<Record<"imported" | "made", ReadonlyMap<string, Part>>> {
+  const [imported, made] = [new Map<string, Part>(), new Map<string, Part>()];
+  for (const event of events) {
+    const answers = event.imported === undefined ? made : imported;
+    for (const part of event.content?.parts ?? []) {
       const id = part.functionResponse?.id;
       if (id !== undefined) answers.set(id, part);
     }
   }
-  return answers;
+  return { imported, made };
 }
 
 // An imported conversation may contain another server's confirmation messages.
@@ -98,7 +100,8 @@ function withoutProtocol(
 }
 
 function isProtocol({ functionCall, functionResponse }: Part): boolean {
-  return isReservedName(functionCall?.name ?? "") || isReservedName(functionResponse?.name ?? "");
+  if (functionCall !== undefined && isReservedName(functionCall.name)) return true;
+  return functionResponse !== undefined && isReservedName(functionResponse.name);
 }
 
 // A model that tried such a call itself sees the answer that it got.

@@ -65,14 +65,12 @@ function callIdsOf(events: readonly StoredEvent[]): CallIds {
   const [used, asked, answered] = [new Set<string>(), new Set<string>(), new Set<string>()];
   for (const { content, imported } of events) {
     for (const { functionCall, functionResponse } of content?.parts ?? []) {
-      for (const [id, made] of [
-        [functionCall?.id, asked],
-        [functionResponse?.id, answered],
-      ] as const) {
-        if (id === undefined) continue;
-        used.add(id);
-        if (imported === undefined) made.add(id);
-      }
+      const [call, answer] = [functionCall?.id, functionResponse?.id];
+      if (call !== undefined) used.add(call);
+      if (answer !== undefined) used.add(answer);
+      if (imported !== undefined) continue;
+      if (call !== undefined) asked.add(call);
+      if (answer !== undefined) answered.add(answer);
     }
   }
   return { used, asked, answered };

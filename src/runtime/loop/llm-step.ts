@@ -184,18 +184,19 @@ function isUsable(id: string): boolean {
 function identify(
   run: RunContext,
   prompt: Prompt,
-  given: readonly Part[],
+  said: readonly Part[],
 ): { readonly parts: readonly Part[]; readonly calls: readonly IdentifiedCall[] } {
-  const used = new Set(prompt.usedIds);
+  const { usedIds } = prompt;
+  const given = new Set<string>();
   const calls: IdentifiedCall[] = [];
-  const said = given.filter(({ functionResponse }) => functionResponse === undefined);
-  const parts = said.map((part) => {
+  const own = said.filter(({ functionResponse }) => functionResponse === undefined);
+  const parts = own.map((part) => {
     const { functionCall } = part;
     if (functionCall === undefined) return part;
     const { id = "" } = functionCall;
-    const usable = isUsable(id) && !used.has(id);
+    const usable = isUsable(id) && !usedIds.has(id) && !given.has(id);
     const call = { ...functionCall, args: functionCall.args ?? {}, id: usable ? id : `adk-${run.newId()}` };
-    used.add(call.id);
+    given.add(call.id);
     calls.push(call);
     return { ...part, functionCall: call };
   });

@@ -110,11 +110,15 @@ export function tool<Args = JsonObject, Payload = unknown, Credentials = unknown
     secrets: options.secrets ?? [],
     ...credentialsOf(options.credentials),
     parse: (args) => shape.parse(args),
-    gates: async (args, context) =>
-      (await meets(options.requireConfirmation, args as Args, context)) ? ["tool"] : [],
+    gates: gatesOf(options.requireConfirmation),
     // The parsed value is of the type that its schema says.
     run: (args, context) => options.execute(args as Args, context as ToolContext<Payload, Credentials>),
   };
+}
+
+function gatesOf<Args>(gate: ToolOptions<Args, unknown>["requireConfirmation"]): Tool["gates"] {
+  if (gate === undefined || typeof gate === "boolean") return async () => (gate === true ? ["tool"] : []);
+  return async (args, context) => ((await meets(gate, args as Args, context)) ? ["tool"] : []);
 }
 
 function credentialsOf<Args, Credentials>(

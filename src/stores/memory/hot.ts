@@ -4,6 +4,7 @@ export class Hot<Key, Value> {
   readonly #most: number;
   readonly #weightOf: (value: Value) => number;
   #weight = 0;
+  #newest: Key | undefined;
 
   constructor(most: number, weightOf: (value: Value) => number) {
     this.#most = most;
@@ -19,8 +20,12 @@ export class Hot<Key, Value> {
   }
 
   set(key: Key, value: Value): void {
-    this.delete(key);
+    const before = this.#held.get(key);
+    if (before !== undefined) this.#weight -= this.#weightOf(before);
+    // What changed last is in its place already.
+    if (before !== undefined && key !== this.#newest) this.#held.delete(key);
     this.#held.set(key, value);
+    this.#newest = key;
     this.#weight += this.#weightOf(value);
   }
 
