@@ -89,7 +89,8 @@ async function prefill(runner, sessionId, n) {
     invocationId: `earlier-${Math.floor(i / 2)}`,
     content: { role: role === "user" ? "user" : "model", parts: [{ text }] },
   }));
-  await engine.createSession({ app: APP, user: USER, id: sessionId }, {}, events);
+  const created = await engine.createSession({ app: APP, user: USER, id: sessionId }, {}, { events });
+  if (!created.ok) throw new Error(created.message);
 }
 
 async function inspect(runner, { id }) {
