@@ -5,8 +5,8 @@ import type { Entry } from "./store.ts";
 /** Later than every deadline. */
 export const NO_DEADLINE: number = Number.MAX_SAFE_INTEGER;
 
-/** The facets by which open questions can be listed, besides who may see them. */
-export const OPEN_FACETS = ["session", "user", "tool", "agent", "app"] as const;
+/** The facets by which open questions can be listed, besides who may see them. Those of a session are in its document. */
+export const OPEN_FACETS = ["user", "tool", "agent", "app"] as const;
 const OPEN_ENTRIES = OPEN_FACETS.map((member) => ({ member, facet: `open ${member}` }));
 
 /** What finds a question: while it is open by its deadline, afterwards by when it was asked. */

@@ -179,11 +179,12 @@ async function nextEntries(
   filter: ConfirmationFilter,
   { place, window }: { readonly place: Place; readonly window: number },
 ): Promise<readonly Entry[]> {
-  const { state, viewers } = filter;
+  const { state, viewers, session } = filter;
+  if (state === "open" && session !== undefined) return openIn(store, session, { place, window });
   const page = { limit: window, after: place, ...(state === "closed" ? { newestFirst: true as const } : {}) };
   const lead = leadOf(filter);
   const queries: readonly EntryQuery[] =
-    viewers !== undefined && filter.session === undefined
+    viewers !== undefined && session === undefined
       ? viewers.map((value) => ({ facet: `${state} viewer`, value, ...page }))
       : [{ ...lead, ...page }];
   const pages = await store.entries(queries);
@@ -191,6 +192,21 @@ async function nextEntries(
   const distinct = new Map(pages.flat().map((entry) => [entry.id, entry]));
   const sign = state === "open" ? 1 : -1;
   return [...distinct.values()].sort((a, b) => sign * compare(a, b)).slice(0, window);
+}
+
+/** The open questions of one session, in the order of the list. */
+async function openIn(
+  store: Store,
+  session: string,
+  { place: [sort, id], window }: { readonly place: Place; readonly window: number },
+): Promise<readonly Entry[]> {
+  const { confirmations } = (await store.load({ key: session }))?.document ?? { confirmations: [] };
+  return confirmations
+    .filter(({ status }) => status === "requested")
+    .map(({ id: own, expiresAt = NO_DEADLINE }) => ({ facet: "open", value: "", sort: expiresAt, id: own }))
+    .filter((entry) => compare(entry, { sort, id }) > 0)
+    .sort(compare)
+    .slice(0, window);
 }
 
 function leadOf(filter: ConfirmationFilter): { readonly facet: string; readonly value: string } {
@@ -258,6 +274,8 @@ function preview(
 function fits(filter: ConfirmationFilter, { confirmation, call }: ConfirmationWithCall): boolean {
   const { state, viewers, status, turn } = filter;
   if ((confirmation.status === "requested") !== (state === "open")) return false;
+  const { session = confirmation.session } = filter;
+  if (confirmation.session !== session) return false;
   if (OPEN_FACETS.some((facet) => filter[facet] !== undefined && confirmation[facet] !== filter[facet]))
     return false;
   if (viewers !== undefined && !viewersOf(confirmation).some((viewer) => viewers.includes(viewer)))
