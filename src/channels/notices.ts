@@ -24,6 +24,7 @@ const TYPES: { readonly [kind in JournalKind]: NoticeType | "late" | "ended" | u
   "decision-refused": undefined,
   "calls-started": undefined,
   "calls-answered": undefined,
+  "call-allowed": undefined,
   "call-started": undefined,
   "call-succeeded": "ended",
   "call-failed": "ended",

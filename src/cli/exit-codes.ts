@@ -57,6 +57,8 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, number>> = {
   "reserved-name": EXIT.usage,
   "too-many-open": EXIT.conflict,
   "replay-diverged": EXIT.failed,
+  "not-claimable": EXIT.conflict,
+  "claim-lost": EXIT.conflict,
   "not-settleable": EXIT.conflict,
   "not-cancellable": EXIT.conflict,
   "key-reused": EXIT.conflict,

@@ -100,6 +100,7 @@ const LINES: EntryTable<Line> = {
   "decision-refused": ({ by }) => ({ who: by.id }),
   "calls-started": toolsIn,
   "calls-answered": toolsIn,
+  "call-allowed": ({ by }) => ({ who: by }),
   "call-started": ({ by }) => ({ who: by }),
   "call-succeeded": nothing,
   "call-failed": nothing,

@@ -1,5 +1,11 @@
-import type { Confirmation, FailedDelivery, SettlementInput, Verification } from "../engine/index.ts";
-import type { Event } from "../protocol/index.ts";
+import type {
+  CallerOutcome,
+  Confirmation,
+  FailedDelivery,
+  SettlementInput,
+  Verification,
+} from "../engine/index.ts";
+import type { Event, JsonValue } from "../protocol/index.ts";
 import { runSse, type SessionsClient, sessionsClient } from "./agents.ts";
 import { followChanges } from "./stream.ts";
 import { type ClientOptions, Transport } from "./transport.ts";
@@ -8,6 +14,10 @@ import type {
   AuditRecord,
   Call,
   CallOptions,
+  CallProposal,
+  ClaimedCall,
+  Claiming,
+  ClaimProof,
   ConfirmationContext,
   DecideOptions,
   Decision,
@@ -42,8 +52,32 @@ export interface ConfirmationsClient {
   settle(id: string, settlement: SettlementInput, options?: WriteOptions): Promise<Confirmation>;
 }
 
-/** Unknown calls without a confirmation. */
+/** Calls that the caller runs itself; and unknown calls without a confirmation. */
 export interface CallsClient {
+  /** Asks for a call. The same key again gives the same call. */
+  propose(proposal: CallProposal, options?: CallOptions): Promise<CallerOutcome>;
+  /** One of the caller's own calls. With `wait`, resolves when it is no longer pending or running. */
+  get(key: string, options?: CallOptions & { readonly wait?: number }): Promise<CallerOutcome>;
+  /** Claims an allowed call before it runs. Throws `not-claimable`. */
+  claim(key: string, claiming?: Claiming, options?: CallOptions): Promise<ClaimedCall>;
+  /** Renews a claim while the call runs. Throws `claim-lost`. */
+  heartbeat(
+    key: string,
+    proof: ClaimProof & Pick<Claiming, "leaseSeconds">,
+    options?: CallOptions,
+  ): Promise<CallerOutcome>;
+  /** Reports that the claimed call succeeded. Throws `claim-lost`. */
+  succeed(
+    key: string,
+    report: ClaimProof & { readonly result: JsonValue },
+    options?: CallOptions,
+  ): Promise<CallerOutcome>;
+  /** Reports that the claimed call failed. Throws `claim-lost`. */
+  fail(
+    key: string,
+    report: ClaimProof & { readonly error: string },
+    options?: CallOptions,
+  ): Promise<CallerOutcome>;
   unknown(
     page?: { readonly cursor?: string; readonly limit?: number },
     options?: CallOptions,
@@ -151,7 +185,16 @@ function at(id: string, what = ""): string {
 }
 
 function callsClient(transport: Transport): CallsClient {
+  const post = <T>(key: string, what: string, body: unknown, { signal }: CallOptions = {}): Promise<T> =>
+    transport.json({ method: "POST", path: `/v1/calls/${encodeURIComponent(key)}/${what}`, body, signal });
   return {
+    propose: (body, { signal } = {}) => transport.json({ method: "POST", path: "/v1/calls", body, signal }),
+    get: (key, { wait, signal } = {}) =>
+      transport.json({ path: `/v1/calls/${encodeURIComponent(key)}`, query: { wait }, signal }),
+    claim: (key, claiming = {}, options) => post(key, "claim", claiming, options),
+    heartbeat: (key, proof, options) => post(key, "heartbeat", proof, options),
+    succeed: (key, report, options) => post(key, "result", report, options),
+    fail: (key, report, options) => post(key, "failure", report, options),
     unknown: (query = {}, { signal } = {}) => transport.json({ path: "/v1/unknown", query, signal }),
     settle: (id, body, { signal, idempotencyKey } = {}) =>
       transport.json({

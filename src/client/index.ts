@@ -1,5 +1,7 @@
 export type {
   Approvers,
+  CallerOutcome,
+  CallerStatus,
   Confirmation,
   ConfirmationDecision,
   ConfirmationSettlement,
@@ -27,6 +29,10 @@ export type {
   Call,
   CallOptions,
   CallOwner,
+  CallProposal,
+  ClaimedCall,
+  Claiming,
+  ClaimProof,
   ConfirmationContext,
   DecideOptions,
   Decision,

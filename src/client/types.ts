@@ -1,4 +1,6 @@
 import type {
+  Approvers,
+  CallerOutcome,
   Confirmation,
   Call as EngineCall,
   Principal,
@@ -37,6 +39,63 @@ export interface ListOptions {
 /** Options that every call takes. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
+}
+
+/** A call that a program asks for and runs itself. */
+export interface CallProposal {
+  /** Names the call: the same key is the same call, for good. */
+  readonly key: string;
+  readonly app: string;
+  readonly tool: string;
+  readonly args: JsonObject;
+  /** Default: the app. */
+  readonly agent?: string;
+  /** Whom it is for; needs the scope `act-as`. Default: the caller. */
+  readonly user?: string;
+  /** The conversation that it belongs to. Default: the key. */
+  readonly thread?: string;
+  /** What the tool does. */
+  readonly description?: string;
+  /** JSON Schema of the arguments. */
+  readonly schema?: JsonObject;
+  /** False: a person is asked only if a policy says so. Default: true. */
+  readonly requireConfirmation?: boolean;
+  /** The question to the approver. */
+  readonly hint?: string;
+  /** Default: the requester; if that is an agent, any other logged-in user. */
+  readonly approvers?: Approvers;
+  /** ISO 8601. After this time it can no longer be approved. */
+  readonly deadline?: string;
+  readonly amendable?: true | readonly string[];
+  /** JSON pointers to arguments that only the caller may see. */
+  readonly secrets?: readonly string[];
+  /** After a lost claim it can be claimed again. */
+  readonly idempotent?: boolean;
+}
+
+/** How to claim a call. */
+export interface Claiming {
+  /** A random value of this process: the same value again gets the same claim, if the first answer was lost. */
+  readonly nonce?: string;
+  /** How long the claim lasts without a heartbeat. Default: 60. */
+  readonly leaseSeconds?: number;
+}
+
+/** Proves a claim in every report. */
+export interface ClaimProof {
+  readonly token: string;
+  readonly attempt: number;
+}
+
+/** A call that the caller may run now. */
+export interface ClaimedCall extends CallerOutcome {
+  readonly claim: ClaimProof & {
+    /** What to run, with its secrets. */
+    readonly args: JsonObject;
+    /** What the approver filled in. */
+    readonly payload?: JsonValue;
+    readonly leaseSeconds: number;
+  };
 }
 
 /** Options of everything that changes something. */

@@ -1,3 +1,4 @@
+import { storedCallerTool } from "./callers/index.ts";
 import { Executions } from "./calls/index.ts";
 import { createIds, systemClock, untraced } from "./common/index.ts";
 import { type EngineOptions, onceDone, settingsOf, warn, warnOf } from "./engine-options.ts";
@@ -38,6 +39,7 @@ export function createParts(
     directory: typeof options.policy === "object" ? options.policy : NO_DIRECTORY,
     definitions: new Definitions(ledger),
     policyTexts: new PolicyTexts(ledger),
+    callers: { tool: (call) => storedCallerTool(parts, call) },
     lease,
     queue: new SessionQueue(),
     inFlight: new InFlight(),

@@ -1,5 +1,6 @@
 import { CountersignError, type JsonObject, type JsonValue } from "../protocol/index.ts";
 import { headText, prune, seal, type Verification, type VerifyOptions, verify } from "./audit/index.ts";
+import { CallerCalls } from "./callers/index.ts";
 import { type Call, type Executions, toCall, untilEnded } from "./calls/index.ts";
 import type { Trace } from "./common/index.ts";
 import { createParts } from "./create-parts.ts";
@@ -55,6 +56,8 @@ export class Engine {
 
   /** @internal Decisions with their records, for the other parts of this package. */
   readonly decisions: Decisions;
+  /** @internal Calls that their callers run. */
+  readonly callers: CallerCalls;
   readonly #parts: EngineParts;
   readonly #hosts = new Map<string, Host>();
   readonly #executions: Executions;
@@ -76,6 +79,7 @@ export class Engine {
     });
     this.#executions = this.#parts.executions;
     this.decisions = new Decisions(this.#parts, this.#executions);
+    this.callers = new CallerCalls(this.#parts);
   }
 
   /** The ledger underneath. Its records are not part of the public API. */

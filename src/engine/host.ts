@@ -9,6 +9,7 @@ import type {
   SessionRecord,
   Shown,
 } from "./ledger/index.ts";
+import type { EngineParts } from "./parts.ts";
 import type { Approvers, Requirement } from "./people/index.ts";
 import type { AskedCall } from "./questions/index.ts";
 
@@ -78,12 +79,12 @@ export interface HostedApp {
   readonly agents?: readonly string[];
 }
 
-/** Does this process have the agent that a call or a frame belongs to? */
+/** Does this process have the agent that a call or a frame belongs to? A call that its caller runs has no host. */
 export function hostOf(
   hosts: ReadonlyMap<string, Host>,
-  { app, agent }: { readonly app: string; readonly agent: string },
+  { app, agent, runs }: { readonly app: string; readonly agent: string; readonly runs?: "caller" },
 ): Host | undefined {
-  const host = hosts.get(app);
+  const host = runs === "caller" ? undefined : hosts.get(app);
   return host?.agents === undefined || host.agents.includes(agent) ? host : undefined;
 }
 
@@ -95,8 +96,11 @@ export type FoundTool =
   | { readonly here: false };
 
 /** Finds the tool of a stored call. Returns a promise only if the host needs one; most hosts answer at once. */
-export function findTool(hosts: ReadonlyMap<string, Host>, call: CallRecord): FoundTool | Promise<FoundTool> {
-  const host = hostOf(hosts, call);
+export function findTool(
+  { hosts, callers }: Pick<EngineParts, "hosts" | "callers">,
+  call: CallRecord,
+): FoundTool | Promise<FoundTool> {
+  const host = call.runs === "caller" ? callers : hostOf(hosts, call);
   if (host === undefined) return { here: false };
   try {
     const tool = host.tool(call);

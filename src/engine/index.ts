@@ -1,3 +1,10 @@
+export type {
+  CallerCalls,
+  CallerEnd,
+  CallerOutcome,
+  CallerRef,
+  CallerStatus,
+} from "./callers/index.ts";
 export type { Fault, Verification } from "./audit/index.ts";
 export {
   type AskOptions,

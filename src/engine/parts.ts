@@ -63,6 +63,8 @@ export interface EngineParts {
   readonly policyTexts: PolicyTexts;
   readonly lease: Lease;
   readonly hosts: ReadonlyMap<string, Host>;
+  /** What is known of the tools of calls that their callers run: enough to judge a call, not to run it. */
+  readonly callers: Pick<Host, "tool">;
   readonly queue: SessionQueue;
   readonly inFlight: InFlight;
   readonly acknowledged: AcknowledgedCommits;

@@ -39,6 +39,8 @@ export const ERROR_STATUSES: Readonly<Record<ErrorCode, number>> = {
   "reserved-name": 422,
   "too-many-open": 409,
   "replay-diverged": 409,
+  "not-claimable": 409,
+  "claim-lost": 409,
   "not-settleable": 409,
   "not-cancellable": 409,
   "invalid-cursor": 400,

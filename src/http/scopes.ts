@@ -4,7 +4,7 @@ import { CountersignError } from "../protocol/index.ts";
 import type { HttpEnv } from "./env.ts";
 
 /** What a principal may use the API for. What it may decide also depends on the confirmation's rule. */
-export const SCOPES = ["run", "read", "decide", "act-as", "metrics", "admin"] as const;
+export const SCOPES = ["run", "read", "decide", "propose", "act-as", "metrics", "admin"] as const;
 
 /** One of {@link SCOPES}. */
 export type Scope = (typeof SCOPES)[number];

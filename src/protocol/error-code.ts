@@ -38,6 +38,8 @@ export const ERROR_CODES = {
   "reserved-name": "The name is reserved by the protocol. A tool cannot use it, and a model cannot call it.",
   "too-many-open": "The session has too many open confirmations.",
   "replay-diverged": "The tool asked a different question when it ran again.",
+  "not-claimable": "The call may not start now: it waits, runs, or is over.",
+  "claim-lost": "The caller does not hold the claim of this call, or no longer.",
   "not-settleable": "Only a call whose outcome is unknown can be settled.",
   "not-cancellable": "The confirmation is already closed, or its call has started.",
   "invalid-cursor": "The cursor does not belong to this list or this caller.",

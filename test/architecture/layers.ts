@@ -106,6 +106,7 @@ export const INNER: { readonly [folder: string]: readonly string[] } = {
     "decisions",
     "sessions",
     "gate",
+    "callers",
     "audit",
     "process",
     "testing",

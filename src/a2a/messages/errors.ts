@@ -47,6 +47,8 @@ const KINDS = {
   "reserved-name": "malformed",
   "too-many-open": "unsupported",
   "replay-diverged": "unsupported",
+  "not-claimable": "unsupported",
+  "claim-lost": "unsupported",
   "not-settleable": "unsupported",
   "not-cancellable": "not-cancelable",
   "key-reused": "malformed",

@@ -8,7 +8,7 @@ import { inert, type Output } from "../output.ts";
 import { localPrincipal, withEngine } from "../wiring.ts";
 
 const USUAL_SCOPES = "run,read,decide";
-const AGENT_SCOPES = "run,read";
+const AGENT_SCOPES = "run,read,propose";
 const USUAL_LIFE = "90d";
 
 export const tokensCreate: Command = {
@@ -17,8 +17,8 @@ export const tokensCreate: Command = {
   usage: "--user NAME [--kind agent] [--roles A,B] [--scopes A,B] [--expires AGE] [--label TEXT]",
   about:
     "Whoever holds the token acts as that user on all servers of this ledger, with these roles and scopes: run (talk to " +
-    "agents), read, decide (answer confirmations that the user may decide), act-as (speak for other users), metrics " +
-    "(read /metrics), admin (see all users' sessions and the audit trail). Only a hash of the token is stored. Browsers log in with it at /auth/login.",
+    "agents), read, decide (answer confirmations that the user may decide), propose (ask for calls that the program runs " +
+    "itself), act-as (speak for other users), metrics (read /metrics), admin (see all users' sessions and the audit trail). Only a hash of the token is stored. Browsers log in with it at /auth/login.",
   flags: {
     user: { type: "string", value: "NAME", help: "the user it belongs to (required)" },
     kind: { type: "string", value: "KIND", help: "person, or agent, which may never decide (person)" },

@@ -39,18 +39,20 @@ export interface ClaimInput {
   readonly last: Conflict | undefined;
   /** What this commit already holds. */
   readonly draft?: Draft;
+  /** The owner under which the caller itself runs the call; otherwise this process runs it. */
+  readonly caller?: string;
 }
 
 /** Plans the claim of a call that is ready, or becomes ready in this commit. */
 export async function planClaim(
   parts: EngineParts,
   held: Snapshot & { readonly call: CallRecord },
-  { stored, first, last, draft = new Draft(parts, held.now, held.session) }: ClaimInput,
+  { stored, first, last, caller, draft = new Draft(parts, held.now, held.session) }: ClaimInput,
 ): Promise<Plan<Taken>> {
   const { call, confirmation, frame, session } = held;
-  const clearance = await clear(parts, held, held);
+  const clearance = await clear(parts, held, { now: held.now, byCaller: caller !== undefined });
   if (!clearance.ok && clearance.elsewhere) return { value: { call } };
-  const owner = await parts.lease.hold();
+  const owner = caller ?? (await parts.lease.hold());
   if (!clearance.ok) {
     const { draft: withdrawal, ...taken } = await takeBack(
       parts,

@@ -50,16 +50,21 @@ export interface Blocked {
 export async function clear(
   parts: EngineParts,
   about: StoredCall,
-  { now, digested = false }: { readonly now: number; readonly digested?: boolean },
+  {
+    now,
+    digested = false,
+    byCaller = false,
+  }: { readonly now: number; readonly digested?: boolean; readonly byCaller?: boolean },
 ): Promise<Clearance> {
   const { call, confirmation } = about;
-  if (hostOf(parts.hosts, call) === undefined) return ELSEWHERE;
+  const mayRun = call.runs === "caller" ? byCaller : hostOf(parts.hosts, call) !== undefined;
+  if (!mayRun) return ELSEWHERE;
   if (!digested && valueDigest(parts.ledger.digestKey, call.args) !== call.argsDigest) {
     return blocked("arguments-altered", "the stored arguments differ from those that were shown");
   }
   const unbound = checkBinding(parts, call, { confirmation, now });
   if (unbound !== undefined) return blocked(unbound.code, unbound.reason);
-  const looked = findTool(parts.hosts, call);
+  const looked = findTool(parts, call);
   // An unneeded await would cost every decision one turn of the event loop.
   const found = looked instanceof Promise ? await looked : looked;
   // It is not known now what would run: the decision stays, and a process that knows the tool runs it later.

@@ -45,7 +45,7 @@ export async function judgeAmendment(
   if (!read.ok) return refuse("arguments-mismatch", read.message, read.field);
   const { args: sent } = read;
   if (sameJson(sent, call.args)) return unchanged;
-  const found = await findTool(parts.hosts, call);
+  const found = await findTool(parts, call);
   if (!found.here || found.tool?.amend === undefined) {
     return refuse(
       "arguments-mismatch",

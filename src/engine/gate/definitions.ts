@@ -28,10 +28,16 @@ export class Definitions {
     this.#kept.add(id);
   }
 
+  /** The definition with this digest, if it is stored. */
+  async of(digest: string): Promise<ToolDefinition | undefined> {
+    const kept = (await this.#ledger.items.get(KIND, digest))?.value;
+    return isJsonObject(kept) ? (kept as JsonObject & ToolDefinition) : undefined;
+  }
+
   /** What changed since the definition with this digest; undefined if that one is not stored. */
   async differenceSince(digest: string, now: ToolDefinition): Promise<readonly string[] | undefined> {
-    const kept = (await this.#ledger.items.get(KIND, digest))?.value;
-    return isJsonObject(kept) ? differenceOf(kept as JsonObject & ToolDefinition, now) : undefined;
+    const before = await this.of(digest);
+    return before && differenceOf(before, now);
   }
 }
 

@@ -8,7 +8,7 @@
 
 export { parseArguments, restoreArguments } from "./arguments.ts";
 export { type AskingOptions, checkAsking } from "./asking-options.ts";
-export type { CardNotes } from "./card.ts";
+export { type CardNotes, forbiddenAnswer, questionFor } from "./card.ts";
 export { Definitions } from "./definitions.ts";
 export {
   createGate,
@@ -28,7 +28,7 @@ export {
   toConfirmationRules,
 } from "./gated-tool.ts";
 export { type CallSubject, type GatedCall, type GateRules, judge, rulesAt } from "./judge.ts";
-export type { HookAnswer } from "./judge-again.ts";
+export { type HookAnswer, judgeAgain } from "./judge-again.ts";
 export { toLiveTool } from "./live-tool.ts";
 export { planUnder } from "./plan.ts";
 export type { AskingTerms, EntryPoint, Policy, PolicyCall, PolicySource, PolicyVerdict } from "./policy.ts";

@@ -1,8 +1,11 @@
 import type { JsonObject } from "../../protocol/index.ts";
 import type { Approvers, Requirement } from "../people/index.ts";
 
-/** How a call came here: from a Runner's agent, a gated function, an MCP gateway's client, or a remote agent. */
-export type EntryPoint = "runner" | "gate" | "mcp" | "remote";
+/**
+ * How a call came here: from a Runner's agent, a gated function, an MCP gateway's client, a remote agent, or a program
+ * that asks over the API and runs it itself.
+ */
+export type EntryPoint = "runner" | "gate" | "mcp" | "remote" | "api";
 
 /** A call as a rule sees it: described the same way at every entry point. */
 export interface PolicyCall {

@@ -162,6 +162,8 @@ export interface JournalBodies {
     readonly calls: readonly (AboutCall &
       Ruled & { readonly status: CallStatus; readonly argsDigest: string })[];
   };
+  /** Needed nobody's approval; its caller may run it. */
+  readonly "call-allowed": AboutCall & Ruled & { readonly argsDigest: string; readonly by: string };
   readonly "call-started": CallStarted;
   readonly "call-succeeded": CallEnded;
   readonly "call-failed": CallEnded;

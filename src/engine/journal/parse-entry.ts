@@ -197,6 +197,7 @@ const CHECKS: { readonly [kind in JournalKind]: Checks<JournalBodies[kind]> } = 
       }),
     ),
   },
+  "call-allowed": { ...aboutCall, argsDigest: text, by: text, policy: optional(policyNotes) },
   "call-started": {
     ...aboutAttempt,
     owner: text,

@@ -45,6 +45,7 @@ const SUBJECTS: EntryTable<EntrySubject> = {
   "decision-refused": ofRefusal,
   "calls-started": nothing,
   "calls-answered": nothing,
+  "call-allowed": ofCall,
   "call-started": ofCall,
   "call-succeeded": ofCall,
   "call-failed": ofCall,

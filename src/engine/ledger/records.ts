@@ -126,6 +126,8 @@ export interface CallRecord {
   readonly secrets: readonly string[];
   /** May be started again after a crash. */
   readonly repeatable: boolean;
+  /** The program that asked also runs it, under a lease of its own; no process of ours does. */
+  readonly runs?: "caller";
   /** That the call needed nobody when it was made; without it, only an approval lets it start. */
   readonly permit?: string;
   readonly status: CallStatus;

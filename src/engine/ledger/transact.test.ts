@@ -45,6 +45,7 @@ beforeEach(async () => {
     policyTexts: new PolicyTexts(ledger),
     lease: new Lease({ ledger, clock, leaseMs, heartbeatMs, host: "", pid: 1, newOwnerId }),
     hosts: new Map(),
+    callers: { tool: () => undefined },
     queue: new SessionQueue(),
     inFlight: new InFlight(),
     acknowledged: new AcknowledgedCommits(clock),

@@ -79,6 +79,11 @@ export class Lease {
     return owner === this.#owner.id && this.#beat();
   }
 
+  /** Starts or renews the lease of a caller that runs its call itself; false if that lease was lost. */
+  async register(owner: Owner, leaseMs: number): Promise<boolean> {
+    return this.#renew(owner, leaseMs);
+  }
+
   /** Throws while heartbeats fail. Sends one only if the last one failed, until one succeeds. */
   async check(): Promise<void> {
     if (this.#failed && !this.#abandoned) await this.#beat();
@@ -159,7 +164,7 @@ export class Lease {
     const owner = this.#owner;
     // Measured before the statement, so that our measure of the lease ends no later than the ledger's.
     const startedAt = this.#read();
-    const alive = await this.#renew(owner).catch((error: unknown) => {
+    const alive = await this.#renew(owner, this.#options.leaseMs).catch((error: unknown) => {
       this.#failed = true;
       throw error;
     });
@@ -170,8 +175,8 @@ export class Lease {
     return alive;
   }
 
-  async #renew(owner: Owner): Promise<boolean> {
-    const { ledger, leaseMs } = this.#options;
+  async #renew(owner: Owner, leaseMs: number): Promise<boolean> {
+    const { ledger } = this.#options;
     await this.#history.look();
     const { confirmed } = this.#history;
     return ledger.owners.beat(confirmed === undefined ? owner : { ...owner, history: confirmed }, leaseMs);

@@ -17,7 +17,7 @@ export async function judgePayloadHere(
   const judged = judgePayload(shown, call, sent);
   if (!judged.ok || judged.payload === undefined || shown.schema === undefined || shown.askedByTool === true)
     return judged;
-  const found = await findTool(parts.hosts, call);
+  const found = await findTool(parts, call);
   // If the tool changed since, that is found when the call is cleared.
   if (!found.here || found.tool?.definitionDigest !== call.definitionDigest) return judged;
   const read = await found.tool.readPayload?.(judged.payload);

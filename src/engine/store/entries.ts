@@ -32,10 +32,12 @@ export function entriesOfConfirmation(confirmation: ConfirmationRecord): readonl
   ];
 }
 
-export function entriesOfCall({ id, status, owner, attempt, app, agent }: CallRecord): readonly Entry[] {
+export function entriesOfCall(call: CallRecord): readonly Entry[] {
+  const { id, status, owner, attempt, app, agent, runs } = call;
   switch (status) {
     case "ready":
-      return [{ facet: "ready call", value: app, sort: 0, id, note: agent }];
+      // What its caller runs waits for the caller, not for a process of ours.
+      return runs === "caller" ? [] : [{ facet: "ready call", value: app, sort: 0, id, note: agent }];
     case "executing":
       return [{ facet: "held call", value: owner ?? "", sort: attempt, id }];
     case "unknown":

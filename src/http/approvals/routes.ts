@@ -3,6 +3,7 @@ import type { Confirmation } from "../../engine/index.ts";
 import { serveDeliveries } from "../deliveries/routes.ts";
 import type { HttpEnv } from "../env.ts";
 import { serveFeed } from "../feed/routes.ts";
+import { serveCallerCalls } from "../calls/routes.ts";
 import { IDEMPOTENCY_HEADER } from "../idempotency.ts";
 import { serveNotices } from "../notices/routes.ts";
 import { newRoutes, refuseOtherMethods, serve } from "../operation.ts";
@@ -49,6 +50,7 @@ export function approvalRoutes(site: Site): OpenAPIHono<HttpEnv> {
   serveDecisions(routes, site);
   serveEndings(routes, site);
   serveCalls(routes, site);
+  serveCallerCalls(routes, site);
   serveDeliveries(routes, site);
   serveNotices(routes, site);
   serveIdentity(routes, site);

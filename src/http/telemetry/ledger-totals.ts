@@ -129,6 +129,7 @@ const COUNTS: { readonly [kind in JournalKind]: Count<kind> } = {
   "calls-started": nothing,
   "calls-answered": (totals, { body }) =>
     (body?.calls ?? []).reduce<Totals>((sum, { status }) => plus(sum, "calls", [status]), totals),
+  "call-allowed": nothing,
   "call-started": async (totals, { ledger, at, body }) => {
     // Later attempts are about a crash, not about how soon an approval takes effect.
     const started = body?.attempt === 1 ? await ledger.load({ call: body.call }) : undefined;

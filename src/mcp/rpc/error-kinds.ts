@@ -38,6 +38,8 @@ export const TOLD_AS: Readonly<Record<ErrorCode, "invalidParams" | "gone" | "int
   "reserved-name": "invalidParams",
   "too-many-open": "internal",
   "replay-diverged": "internal",
+  "not-claimable": "internal",
+  "claim-lost": "internal",
   "not-settleable": "internal",
   "not-cancellable": "internal",
   "key-reused": "invalidParams",

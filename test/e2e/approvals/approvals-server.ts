@@ -25,6 +25,9 @@ export const PEOPLE: Readonly<Record<string, PrincipalInput>> = {
   root: { id: "root", scopes: ["read", "admin"] },
   watcher: { id: "ana", scopes: ["read"] },
   agent: { id: "ana", kind: "agent" },
+  bot: { id: "bot", kind: "agent", scopes: ["propose"] },
+  bot2: { id: "bot2", kind: "agent", scopes: ["propose"] },
+  proxy: { id: "proxy", kind: "agent", scopes: ["propose", "act-as"] },
 };
 
 export type Person = string;

@@ -66,6 +66,7 @@ const call: Required<CallRecord> = {
   definitionDigest: "dd",
   secrets: ["/a~1b", "/pin"],
   repeatable: true,
+  runs: "caller",
   status: "executing",
   attempt: 2,
   owner: "o",

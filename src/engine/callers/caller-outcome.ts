@@ -1,0 +1,119 @@
+import { isJsonObject, type JsonObject, type JsonValue, member } from "../../protocol/index.ts";
+import { redact } from "../common/index.ts";
+import type { CallRecord, CallStatus, ConfirmationRecord, SessionRecord } from "../ledger/index.ts";
+import { type Confirmation, toConfirmation } from "../questions/index.ts";
+
+/** `allowed`: the caller may claim it. The others are as everywhere. */
+export type CallerStatus =
+  | "pending"
+  | "allowed"
+  | "executing"
+  | "succeeded"
+  | "failed"
+  | "unknown"
+  | "denied"
+  | "expired"
+  | "cancelled";
+
+/** A call, as the program that runs it sees it. */
+export interface CallerOutcome {
+  readonly id: string;
+  readonly key: string;
+  readonly status: CallerStatus;
+  readonly app: string;
+  readonly tool: string;
+  /** With declared secrets redacted. After an amendment: the approver's. */
+  readonly args: JsonObject;
+  /** An approver changed the arguments. */
+  readonly amended?: true;
+  /** Counts how often it was claimed. */
+  readonly attempt: number;
+  /** The question, if a person is or was asked. */
+  readonly confirmation?: Confirmation;
+  readonly result?: JsonValue;
+  readonly error?: string;
+  /** Why it was denied or withdrawn. */
+  readonly reason?: string;
+  /** What to tell a model about it. */
+  readonly message: string;
+}
+
+const STATUSES: { readonly [status in CallStatus]: CallerStatus } = {
+  waiting: "pending",
+  suspended: "pending",
+  ready: "allowed",
+  executing: "executing",
+  unknown: "unknown",
+  succeeded: "succeeded",
+  failed: "failed",
+  denied: "denied",
+  expired: "expired",
+  cancelled: "cancelled",
+};
+
+/** What is stored of a caller's call. */
+export interface StoredCallerCall {
+  readonly call: CallRecord;
+  readonly session: Pick<SessionRecord, "id">;
+  readonly confirmation?: ConfirmationRecord | undefined;
+}
+
+/** Shows a call to its caller. */
+export function callerOutcome({ call, session, confirmation }: StoredCallerCall): CallerOutcome {
+  const status = STATUSES[call.status];
+  const error = status === "failed" ? (textOf(call.result, "error") ?? "the call failed") : undefined;
+  const reason = reasonOf(call, confirmation);
+  return {
+    id: call.id,
+    key: call.wireId,
+    status,
+    app: call.app,
+    tool: call.tool,
+    args: redact(call.args, call.secrets),
+    ...(call.originalArgs === undefined ? {} : { amended: true }),
+    attempt: call.attempt,
+    ...(confirmation === undefined ? {} : { confirmation: toConfirmation({ confirmation, call, session }) }),
+    ...(status === "succeeded" && call.result !== undefined ? { result: call.result } : {}),
+    ...(error === undefined ? {} : { error }),
+    ...(reason === undefined ? {} : { reason }),
+    message: messageOf(status, { error, reason }),
+  };
+}
+
+function reasonOf(call: CallRecord, confirmation: ConfirmationRecord | undefined): string | undefined {
+  if (call.status !== "denied" && call.status !== "cancelled") return undefined;
+  const said = call.status === "denied" ? confirmation?.votes.at(-1)?.reason : undefined;
+  return said ?? textOf(call.result, "reason");
+}
+
+function messageOf(
+  status: CallerStatus,
+  { error, reason }: { readonly error: string | undefined; readonly reason: string | undefined },
+): string {
+  const why = reason === undefined ? "." : `: ${reason}`;
+  switch (status) {
+    case "pending":
+      return "The call waits for a person's approval. It has not run.";
+    case "allowed":
+      return "The call may run. Claim it first.";
+    case "executing":
+      return "The call is running.";
+    case "succeeded":
+      return "The call succeeded.";
+    case "failed":
+      return `The call failed: ${error ?? "no reason given"}`;
+    case "unknown":
+      return "The call started, and its outcome is unknown. A person must settle it. Do not run it again.";
+    case "denied":
+      return `The call was denied and did not run${why}`;
+    case "expired":
+      return "Nobody decided in time. The call did not run.";
+    case "cancelled":
+      return `The call was withdrawn and did not run${why}`;
+  }
+}
+
+function textOf(value: JsonValue | undefined, key: string): string | undefined {
+  const found = isJsonObject(value) ? member(value, key) : undefined;
+  return typeof found === "string" ? found : undefined;
+}

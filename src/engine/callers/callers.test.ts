@@ -1,0 +1,314 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { JsonObject } from "../../protocol/index.ts";
+import { createLedger } from "../../stores/index.ts";
+import { ManualClock } from "../common/manual-clock.ts";
+import { Engine } from "../engine.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { type PrincipalInput, toPrincipal } from "../people/principal.ts";
+import { watch } from "../testing/execution.ts";
+import { loseCommit, setsStatus } from "../testing/forgetful.ts";
+import type { CallerOutcome } from "./caller-outcome.ts";
+import type { CallerClaim } from "./claim.ts";
+import type { Proposal } from "./proposal.ts";
+
+const bot = toPrincipal({ id: "bot", kind: "agent", authenticated: true, scopes: ["propose"] });
+const ana: PrincipalInput = { id: "ana", kind: "token", authenticated: true, scopes: ["decide"] };
+const LEASE_MS = 60_000;
+const mine = { by: "bot", key: "order-17" };
+const claiming = { leaseMs: LEASE_MS };
+
+let clock: ManualClock;
+let ledger: Ledger;
+let engine: Engine;
+
+beforeEach(async () => {
+  clock = new ManualClock();
+  ledger = await createLedger("memory:", { clock });
+  engine = new Engine({ ledger, clock });
+});
+
+afterEach(async () => {
+  await engine.close();
+});
+
+function proposal(more: Partial<Proposal> = {}): Proposal {
+  return { by: bot, app: "shop", tool: "refund", args: { amount: 40 }, key: mine.key, ...more };
+}
+
+async function approve(outcome: CallerOutcome, args?: JsonObject): Promise<void> {
+  await engine.approve(outcome.confirmation?.id ?? "", { by: ana, ...(args === undefined ? {} : { args }) });
+}
+
+async function claimed(): Promise<CallerClaim> {
+  const { claim, outcome } = await engine.callers.claim(mine, claiming);
+  if (claim === undefined) throw new Error(`It is ${outcome.status}.`);
+  return claim;
+}
+
+async function asked(more: Partial<Proposal> = {}): Promise<CallerClaim> {
+  await approve(await engine.callers.propose(proposal(more)));
+  return claimed();
+}
+
+const done = { kind: "succeeded", result: { refunded: 40 } } as const;
+
+describe("a call that its caller runs", () => {
+  test("waits for a person, is claimed once, and keeps what the caller reports", async () => {
+    const pending = await engine.callers.propose(proposal({ hint: "Refund 40 EUR?" }));
+    expect(pending).toMatchObject({ status: "pending", args: { amount: 40 }, attempt: 0 });
+    expect(pending.confirmation).toMatchObject({
+      hint: "Refund 40 EUR?",
+      requesters: ["bot"],
+      requirements: [{ from: { notRequester: true }, count: 1 }],
+    });
+    expect((await engine.callers.claim(mine, claiming)).claim).toBeUndefined();
+    await approve(pending);
+    // No process of ours may take it.
+    await engine.work({ once: true });
+    expect(await engine.callers.read(mine)).toMatchObject({ status: "allowed" });
+
+    const claim = await claimed();
+    expect(claim).toMatchObject({ attempt: 1, args: { amount: 40 } });
+    const second = await engine.callers.claim(mine, claiming);
+    expect(second.claim).toBeUndefined();
+    expect(second.outcome.status).toBe("executing");
+    const ended = await engine.callers.end(mine, claim, done);
+    expect(ended).toMatchObject({ status: "succeeded", result: { refunded: 40 }, attempt: 1 });
+    expect(await engine.callers.propose(proposal())).toMatchObject({ id: pending.id, status: "succeeded" });
+    expect((await engine.callers.claim(mine, claiming)).claim).toBeUndefined();
+    expect(await engine.verify()).toMatchObject({ ok: true });
+  });
+
+  test("gives one of 16 claims at once", async () => {
+    await approve(await engine.callers.propose(proposal()));
+    const all = await Promise.all(Array.from({ length: 16 }, () => engine.callers.claim(mine, claiming)));
+    expect(all.filter(({ claim }) => claim !== undefined)).toHaveLength(1);
+  });
+
+  test("answers a repeated claim with the same nonce the same, and any other not", async () => {
+    await approve(await engine.callers.propose(proposal()));
+    const request = { ...claiming, nonce: "a-random-value-of-the-caller" };
+    const first = await engine.callers.claim(mine, request);
+    expect(await engine.callers.claim(mine, request)).toEqual(first);
+    expect((await engine.callers.claim(mine, { ...request, nonce: "another" })).claim).toBeUndefined();
+  });
+
+  test("accepts the same report twice and refuses a different one", async () => {
+    const claim = await asked();
+    await engine.callers.end(mine, claim, done);
+    await engine.callers.end(mine, claim, done);
+    const other = { kind: "failed", error: { error: "no" } } as const;
+    await expect(engine.callers.end(mine, claim, other)).rejects.toMatchObject({ code: "claim-lost" });
+    expect(await engine.callers.read(mine)).toMatchObject({ status: "succeeded" });
+  });
+
+  test("tells its caller about a failure, a denial and a deadline that passed", async () => {
+    const claim = await asked();
+    const failed = await engine.callers.end(mine, claim, {
+      kind: "failed",
+      error: { error: "card declined" },
+    });
+    expect(failed).toMatchObject({ status: "failed", error: "card declined" });
+    const second = await engine.callers.propose(proposal({ key: "two" }));
+    await engine.deny(second.confirmation?.id ?? "", { by: ana, reason: "too much" });
+    expect(await engine.callers.read({ by: "bot", key: "two" })).toMatchObject({
+      status: "denied",
+      reason: "too much",
+    });
+    await engine.callers.propose(proposal({ key: "three", expiresInMs: 1_000 }));
+    await clock.advance(2_000);
+    await engine.work({ once: true });
+    expect(await engine.callers.read({ by: "bot", key: "three" })).toMatchObject({ status: "expired" });
+  });
+
+  test("is not run by a process that hosts an app and a tool of the same name", async () => {
+    let runs = 0;
+    engine.gate("refund", { app: "shop" }, async () => {
+      runs += 1;
+      return null;
+    });
+    await approve(await engine.callers.propose(proposal()));
+    await engine.work({ once: true });
+    expect(runs).toBe(0);
+    expect(await engine.callers.read(mine)).toMatchObject({ status: "allowed" });
+  });
+});
+
+describe("a caller's key", () => {
+  test.each([
+    ["arguments", { args: { amount: 4_000 } }],
+    ["tool", { tool: "charge" }],
+    ["app", { app: "bank" }],
+    ["thread", { thread: "t2" }],
+  ])("is one call: another %s under it is refused", async (_what, more) => {
+    await engine.callers.propose(proposal());
+    await expect(engine.callers.propose(proposal(more))).rejects.toMatchObject({ code: "key-reused" });
+  });
+
+  test("stays the same call after an amendment", async () => {
+    const first = await engine.callers.propose(proposal({ amendable: ["amount"] }));
+    await approve(first, { amount: 20 });
+    const again = await engine.callers.propose(proposal({ amendable: ["amount"] }));
+    expect(again).toMatchObject({ id: first.id, status: "allowed", args: { amount: 20 }, amended: true });
+    expect(await claimed()).toMatchObject({ args: { amount: 20 } });
+  });
+
+  test("of somebody else names nothing", async () => {
+    await asked();
+    const others = { by: "eve", key: mine.key };
+    await expect(engine.callers.read(others)).rejects.toMatchObject({ code: "unknown-call" });
+    await expect(engine.callers.claim(others, claiming)).rejects.toMatchObject({ code: "unknown-call" });
+  });
+
+  test("does not start another call after the first was pruned", async () => {
+    await engine.callers.end(mine, await asked(), done);
+    await clock.advance(100_000);
+    expect(await engine.prune(10_000)).toBe(1);
+    const again = await engine.callers.propose(proposal());
+    expect(again).toMatchObject({ status: "succeeded", args: {} });
+    expect(again.result).toBeUndefined();
+  });
+});
+
+async function loseClaim(): Promise<void> {
+  await clock.advance(LEASE_MS + 1_000);
+  await engine.work({ once: true });
+}
+
+describe("a claim that is not renewed", () => {
+  test("leaves the call unknown; its late result still counts, until a person has settled it", async () => {
+    const claim = await asked();
+    await loseClaim();
+    expect(await engine.callers.read(mine)).toMatchObject({ status: "unknown" });
+    expect((await engine.callers.claim(mine, claiming)).claim).toBeUndefined();
+    await expect(engine.callers.heartbeat(mine, { ...claim, ...claiming })).rejects.toMatchObject({
+      code: "claim-lost",
+    });
+    expect(await engine.callers.end(mine, claim, done)).toMatchObject({ status: "succeeded" });
+  });
+
+  test("is not lost while it is renewed", async () => {
+    const claim = await asked();
+    for (let beats = 0; beats < 3; beats += 1) {
+      await clock.advance(LEASE_MS - 5_000);
+      await engine.callers.heartbeat(mine, { ...claim, ...claiming });
+      await engine.work({ once: true });
+    }
+    expect(await engine.callers.read(mine)).toMatchObject({ status: "executing" });
+  });
+
+  test("lets an idempotent call be claimed again, and refuses the lost attempt's report", async () => {
+    const first = await asked({ idempotent: true });
+    await loseClaim();
+    const second = await claimed();
+    expect(second.attempt).toBe(2);
+    await expect(engine.callers.end(mine, first, done)).rejects.toMatchObject({ code: "claim-lost" });
+    expect(await engine.callers.end(mine, second, done)).toMatchObject({ status: "succeeded", attempt: 2 });
+  });
+
+  test("that the ledger lost makes the call unknown, and not free to claim again", async () => {
+    const watched = watch(ledger);
+    const here = new Engine({ ledger: watched.ledger, clock });
+    await approve(await here.callers.propose(proposal()));
+    loseCommit(watched, setsStatus("call-update", "executing"));
+    const { claim } = await here.callers.claim(mine, claiming);
+    expect(await here.callers.read(mine)).toMatchObject({ status: "allowed", attempt: 0 });
+    if (claim === undefined) throw new Error("It was not claimed.");
+    await expect(here.callers.heartbeat(mine, { ...claim, ...claiming })).rejects.toMatchObject({
+      code: "claim-lost",
+    });
+    expect(await here.callers.read(mine)).toMatchObject({ status: "unknown" });
+    expect((await here.callers.claim(mine, claiming)).claim).toBeUndefined();
+  });
+});
+
+describe("a claim", () => {
+  test.each([
+    ["an invented token", { token: "x.y" }],
+    ["a later attempt", { attempt: 7 }],
+  ])("cannot be made up: %s changes nothing", async (_what, forged) => {
+    await engine.callers.propose(proposal());
+    const proof = { token: "nonce.mac", attempt: 1, ...forged };
+    await expect(engine.callers.end(mine, proof, done)).rejects.toMatchObject({ code: "claim-lost" });
+    await expect(engine.callers.heartbeat(mine, { ...proof, ...claiming })).rejects.toMatchObject({
+      code: "claim-lost",
+    });
+    expect(await engine.callers.read(mine)).toMatchObject({ status: "pending" });
+  });
+
+  test("of one call does not serve for another", async () => {
+    const claim = await asked();
+    await approve(await engine.callers.propose(proposal({ key: "two" })));
+    const two = { by: "bot", key: "two" };
+    await engine.callers.claim(two, claiming);
+    await expect(engine.callers.end(two, claim, done)).rejects.toMatchObject({ code: "claim-lost" });
+    expect(await engine.callers.read(two)).toMatchObject({ status: "executing" });
+  });
+
+  test("gets secrets that nobody else is shown", async () => {
+    const pending = await engine.callers.propose(
+      proposal({ args: { amount: 40, card: "4242" }, secrets: ["/card"] }),
+    );
+    expect(JSON.stringify(pending)).not.toContain("4242");
+    await approve(pending);
+    expect((await claimed()).args).toEqual({ amount: 40, card: "4242" });
+  });
+});
+
+const denies = (limit: number): Engine =>
+  new Engine({
+    ledger,
+    clock,
+    policy: ({ args, entryPoint }) =>
+      Number(args["amount"]) > limit ? { outcome: "deny", reason: `too much for ${entryPoint}` } : undefined,
+  });
+
+describe("the gate of a call that its caller runs", () => {
+  test("allows it at once if neither the caller nor a policy wants a person", async () => {
+    const allowed = await engine.callers.propose(proposal({ requireConfirmation: false }));
+    expect(allowed).toMatchObject({ status: "allowed" });
+    expect(await claimed()).toMatchObject({ attempt: 1 });
+  });
+
+  test("denies what a policy denies: when it is asked, amended or claimed", async () => {
+    expect(await denies(10).callers.propose(proposal())).toMatchObject({
+      status: "denied",
+      reason: "too much for api",
+    });
+    const two = proposal({ key: "two", amendable: ["amount"] });
+    const pending = await engine.callers.propose(two);
+    await expect(
+      denies(50).approve(pending.confirmation?.id ?? "", { by: ana, args: { amount: 60 } }),
+    ).rejects.toMatchObject({ code: "policy-denied" });
+    await approve(pending);
+    const late = await denies(10).callers.claim({ by: "bot", key: "two" }, claiming);
+    expect(late.claim).toBeUndefined();
+    expect(late.outcome.status).not.toBe("executing");
+  });
+
+  test("refuses arguments that do not fit the caller's schema, before anybody is asked", async () => {
+    const schema = { type: "object", properties: { amount: { type: "number", maximum: 10 } } };
+    await expect(engine.callers.propose(proposal({ schema }))).rejects.toMatchObject({
+      code: "arguments-mismatch",
+    });
+    expect(await engine.pending()).toEqual([]);
+  });
+
+  test("asks at most as many questions in one thread as a session may have open", async () => {
+    const small = new Engine({ ledger, clock, maxOpen: 2 });
+    for (const key of ["a", "b"]) await small.callers.propose(proposal({ key, thread: "t" }));
+    const third = proposal({ key: "c", thread: "t" });
+    await expect(small.callers.propose(third)).rejects.toMatchObject({ code: "too-many-open" });
+    const [open] = await small.pending();
+    await small.deny(open?.id ?? "", { by: ana });
+    expect(await small.callers.propose(third)).toMatchObject({ status: "pending" });
+  });
+
+  test("asks at most 100 questions of one app at a time, whatever the threads", async () => {
+    for (let n = 0; n < 100; n += 1) await engine.callers.propose(proposal({ key: `k${n}` }));
+    await expect(engine.callers.propose(proposal())).rejects.toMatchObject({ code: "too-many-open" });
+    expect(await engine.callers.propose(proposal({ app: "bank", key: "b" }))).toMatchObject({
+      status: "pending",
+    });
+  });
+});

@@ -1,0 +1,72 @@
+import { createHash } from "node:crypto";
+import { CountersignError, isJsonObject, type JsonObject } from "../../protocol/index.ts";
+import type { KeyValueStore, SessionName } from "../ledger/index.ts";
+
+const KIND = "call-key";
+/** So that no caller's thread is a Runner's session. */
+const USER_PREFIX = "caller:";
+
+/** Where the call of a key is stored. */
+export interface KeyedCall {
+  readonly session: SessionName;
+  readonly tool: string;
+}
+
+/**
+ * Binds a caller's key to one call, for good: also after the call was pruned, the key never starts another. Throws
+ * `key-reused` if it was bound to another app, thread or tool.
+ */
+export async function bindCallKey(
+  store: Pick<KeyValueStore, "get" | "put">,
+  { by, key, call }: { readonly by: string; readonly key: string; readonly call: KeyedCall },
+): Promise<{ readonly isNew: boolean }> {
+  const id = idOf(by, key);
+  const value = toJson(call);
+  if (await store.put({ kind: KIND, id, value }, 0)) return { isNew: true };
+  const bound = await readCallKey(store, { by, key });
+  if (bound !== undefined && isSame(bound, call)) return { isNew: false };
+  throw new CountersignError("key-reused", `The key "${key}" was already used for ${told(bound)}.`, {
+    details: { field: "key", hint: "Use a new key for a new call." },
+  });
+}
+
+/** What a caller's key is bound to. */
+export async function readCallKey(
+  store: Pick<KeyValueStore, "get">,
+  { by, key }: { readonly by: string; readonly key: string },
+): Promise<KeyedCall | undefined> {
+  const value = (await store.get(KIND, idOf(by, key)))?.value;
+  if (!isJsonObject(value)) return undefined;
+  const { app, thread, tool } = value;
+  if (typeof app !== "string" || typeof thread !== "string" || typeof tool !== "string") return undefined;
+  return { session: callerSession({ by, app, thread }), tool };
+}
+
+/** The session of a caller's thread. */
+export function callerSession(of: {
+  readonly by: string;
+  readonly app: string;
+  readonly thread: string;
+}): SessionName {
+  return { app: of.app, user: `${USER_PREFIX}${of.by}`, id: of.thread };
+}
+
+function toJson({ session, tool }: KeyedCall): JsonObject {
+  return { app: session.app, thread: session.id, tool };
+}
+
+function isSame(one: KeyedCall, other: KeyedCall): boolean {
+  return (
+    one.tool === other.tool && one.session.app === other.session.app && one.session.id === other.session.id
+  );
+}
+
+function told(bound: KeyedCall | undefined): string {
+  return bound === undefined ? "another call" : `${bound.tool} of ${bound.session.app}`;
+}
+
+function idOf(by: string, key: string): string {
+  return createHash("sha256")
+    .update(JSON.stringify([by, key]))
+    .digest("base64url");
+}

@@ -1,0 +1,73 @@
+import { CountersignError, isReservedName, type JsonObject } from "../../protocol/index.ts";
+import { flawOfName } from "../common/index.ts";
+import { checkAsking } from "../gate/index.ts";
+import type { Approvers, Principal } from "../people/index.ts";
+
+/** A call that a program wants to make, and how people are asked about it. */
+export interface Proposal {
+  readonly by: Principal;
+  /** Names the call: the same key of the same caller is the same call, for good. */
+  readonly key: string;
+  readonly app: string;
+  /** Default: the app. */
+  readonly agent?: string;
+  readonly tool: string;
+  readonly args: JsonObject;
+  /** The conversation that the call belongs to; its open questions are limited together. Default: the key. */
+  readonly thread?: string;
+  readonly description?: string;
+  /** JSON Schema of the arguments. */
+  readonly schema?: JsonObject;
+  /** False: a person is asked only if a policy says so. Default: true. */
+  readonly requireConfirmation?: boolean;
+  readonly hint?: string;
+  /** Default: the requester; if that is an agent, anybody else who is logged in. */
+  readonly approvers?: Approvers;
+  readonly expiresInMs?: number;
+  readonly amendable?: true | readonly string[];
+  /** JSON pointers to arguments that only the caller may see. */
+  readonly secrets?: readonly string[];
+  /** Safe to run again with the same key: after a lost claim it may be claimed again. */
+  readonly idempotent?: boolean;
+}
+
+/** Refuses names that no ledger can store, and impossible options. */
+export function checkProposal(proposal: Proposal): void {
+  const { key, app, agent = app, tool, thread = key } = proposal;
+  for (const [field, name] of Object.entries({ key, app, agent, tool, thread })) {
+    const flaw = name === "" ? "is empty" : flawOfName(name);
+    if (flaw !== undefined)
+      throw new CountersignError("malformed-request", `The ${field} ${flaw}.`, { details: { field } });
+  }
+  if (isReservedName(tool))
+    throw new CountersignError("reserved-name", `"${tool}" is a reserved name. Choose another tool name.`);
+  checkHowAsked(proposal);
+}
+
+// Not the host's mistake, but the caller's.
+function checkHowAsked(proposal: Proposal): void {
+  const { tool, approvers, expiresInMs, amendable, secrets } = proposal;
+  try {
+    checkAsking(`The call of ${tool}`, {
+      ...(approvers === undefined ? {} : { approvers }),
+      ...(expiresInMs === undefined ? {} : { expiresInMs }),
+      ...(amendable === undefined ? {} : { amendable }),
+      ...(secrets === undefined ? {} : { secrets }),
+    });
+  } catch (error) {
+    if (!CountersignError.isInstance(error)) throw error;
+    const { option: field = "" } = error.details;
+    throw new CountersignError("malformed-request", error.message, { cause: error, details: { field } });
+  }
+}
+
+/** Everyone who counts as the requester. */
+export function requestersOf({ by: { id, onBehalfOf } }: Pick<Proposal, "by">): readonly string[] {
+  return onBehalfOf === undefined ? [id] : [id, onBehalfOf];
+}
+
+/** Who may decide. An agent never decides, so for a lone agent the rule "requester" would allow nobody. */
+export function approversOf({ by, approvers }: Pick<Proposal, "by" | "approvers">): Approvers {
+  if (approvers !== undefined) return approvers;
+  return by.kind === "agent" && by.onBehalfOf === undefined ? { notRequester: true } : "requester";
+}

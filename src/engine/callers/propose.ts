@@ -1,0 +1,208 @@
+import { CountersignError, type JsonObject } from "../../protocol/index.ts";
+import { permitFor } from "../calls/index.ts";
+import { definitionDigest, valueDigest } from "../common/index.ts";
+import {
+  forbiddenAnswer,
+  type GatedCall,
+  type GatedTool,
+  judge,
+  parseArguments,
+  questionFor,
+  rulesAt,
+} from "../gate/index.ts";
+import {
+  type CallRecord,
+  Draft,
+  type Plan,
+  type SessionName,
+  type Snapshot,
+  transact,
+} from "../ledger/index.ts";
+import type { EngineParts } from "../parts.ts";
+import {
+  MAX_OPEN_PER_SERVER,
+  newConfirmation,
+  openRoom,
+  type Question,
+  writeQuestions,
+} from "../questions/index.ts";
+import { proposedTool } from "./caller-tool.ts";
+import { bindCallKey, callerSession } from "./key.ts";
+import { checkProposal, type Proposal, requestersOf } from "./proposal.ts";
+
+/** What the gate says: the caller may run it, a person is asked, or it is denied. */
+type CallerPlan =
+  | { readonly kind: "allow" }
+  | { readonly kind: "ask"; readonly question: Question }
+  | { readonly kind: "deny"; readonly result: JsonObject };
+
+/** A call that is about to be stored. */
+interface NewCall {
+  readonly proposal: Proposal;
+  readonly session: SessionName;
+  readonly tool: GatedTool;
+  readonly args: JsonObject;
+  readonly argsDigest: string;
+}
+
+/** Opens the call, or finds the one that already has this key. Returns the call's id. */
+export async function propose(parts: EngineParts, proposal: Proposal): Promise<string> {
+  checkProposal(proposal);
+  const { by, key, app, thread = key } = proposal;
+  const tool = proposedTool(proposal);
+  const parsed = await parseArguments(tool, proposal.args);
+  if (!parsed.ok) throw misfit(tool.name, parsed);
+  const session = callerSession({ by: by.id, app, thread });
+  const argsDigest = valueDigest(parts.ledger.digestKey, parsed.args);
+  const call: NewCall = { proposal, session, tool, args: parsed.args, argsDigest };
+  await parts.ready();
+  const { isNew } = await bindCallKey(parts.ledger.items, {
+    by: by.id,
+    key,
+    call: { session, tool: tool.name },
+  });
+  const stored = isNew ? undefined : await parts.ledger.load({ session });
+  const known = stored && (await findKnown(parts, stored, call));
+  if (known !== undefined) return known;
+  const plan = await planFor(parts, { tool, parsed, subject: subjectOf(proposal) });
+  if (plan.kind === "ask") await checkAppRoom(parts, app);
+  return transact<string>(parts, { session }, async (snapshot) => {
+    const found = snapshot && (await findKnown(parts, snapshot, call));
+    return found === undefined ? open(parts, snapshot, call, plan) : { value: found };
+  });
+}
+
+/** The stored call with this key. Throws `key-reused` if it has other arguments. */
+async function findKnown(
+  { ledger }: EngineParts,
+  { session }: Snapshot,
+  { proposal: { key, tool }, argsDigest }: NewCall,
+): Promise<string | undefined> {
+  const [known] = await ledger.calls([`${session.key}.${key}`]);
+  if (known === undefined) return undefined;
+  // After an amendment `args` are the approver's; the key belongs to the original arguments.
+  const { originalArgs, id } = known;
+  const asked = originalArgs === undefined ? known.argsDigest : valueDigest(ledger.digestKey, originalArgs);
+  if (asked === argsDigest) return id;
+  throw new CountersignError(
+    "key-reused",
+    `The key "${key}" was already used for ${tool} with different arguments.`,
+    { details: { field: "key", hint: "Use a new key for a new call." } },
+  );
+}
+
+function subjectOf(proposal: Proposal): GatedCall["subject"] {
+  const { by, key, app, agent = app, thread = key } = proposal;
+  return {
+    app,
+    agent,
+    user: by.onBehalfOf ?? by.id,
+    requesters: requestersOf(proposal),
+    session: { id: thread },
+  };
+}
+
+async function planFor(parts: EngineParts, call: GatedCall): Promise<CallerPlan> {
+  const rules = rulesAt(parts, "api");
+  const ruling = await judge(rules, call);
+  if (ruling.outcome === "deny") return { kind: "deny", result: forbiddenAnswer(ruling.why) };
+  // Amended arguments and the claim are judged with it.
+  await rules.definitions.keep(call.tool.definition);
+  if (ruling.outcome === "allow") return { kind: "allow" };
+  return { kind: "ask", question: questionFor(call, ruling, {}) };
+}
+
+function open(
+  parts: EngineParts,
+  snapshot: Snapshot | undefined,
+  input: NewCall,
+  plan: CallerPlan,
+): Plan<string> {
+  if (snapshot?.session.deletedAt !== undefined)
+    throw new CountersignError("session-deleted", "The thread of this call was deleted. Use a new key.");
+  const { now } = snapshot ?? parts.ledger;
+  const draft = new Draft(parts, now, snapshot?.session ?? { key: parts.newId(now), create: input.session });
+  const call = newCall(draft.sessionKey, input);
+  if (plan.kind === "ask" && snapshot !== undefined && openRoom(parts.settings, snapshot.session) === 0)
+    throw tooMany(`the thread ${input.session.id} has ${parts.settings.maxOpen}`);
+  switch (plan.kind) {
+    case "allow": {
+      draft.insertCall({ ...call, status: "ready", permit: permitFor(parts, call) });
+      draft.journal("call-allowed", aboutCall(call, input.proposal));
+      break;
+    }
+    case "ask":
+      openQuestion(parts, draft, call, plan.question);
+      break;
+    case "deny": {
+      const status = "denied";
+      draft.insertCall({ ...call, status, result: plan.result, endedAt: draft.now });
+      const { id, tool, argsDigest } = call;
+      draft.journal("calls-answered", { calls: [{ call: id, tool, status, argsDigest }] });
+    }
+  }
+  return { draft, value: call.id };
+}
+
+// Calls without a thread have a session each, so that no session's limit holds them.
+async function checkAppRoom({ ledger }: EngineParts, app: string): Promise<void> {
+  const limit = MAX_OPEN_PER_SERVER;
+  const { items } = await ledger.confirmations({ state: "open", app }, { limit, preview: true });
+  if (items.length >= limit) throw tooMany(`the app ${app} has ${limit}`);
+}
+
+// Nothing is stored, so the same key may ask again later.
+function tooMany(where: string): CountersignError {
+  return new CountersignError("too-many-open", `Too many open confirmations: ${where}. Try again later.`);
+}
+
+function aboutCall(
+  { id, tool, argsDigest }: CallRecord,
+  { by }: Proposal,
+): { readonly call: string; readonly tool: string; readonly argsDigest: string; readonly by: string } {
+  return { call: id, tool, argsDigest, by: by.id };
+}
+
+function openQuestion(parts: EngineParts, draft: Draft, call: CallRecord, question: Question): void {
+  const session = { app: call.app, user: question.requesters.at(-1) ?? "" };
+  const confirmation = newConfirmation(parts, draft.now, { session, call, frame: undefined, question });
+  const waiting: CallRecord = { ...call, confirmation: confirmation.id, rounds: 1 };
+  draft.insertCall(waiting);
+  writeQuestions(draft, undefined, [{ call: waiting, confirmation }]);
+}
+
+function newCall(session: string, { proposal, tool, args, argsDigest }: NewCall): CallRecord {
+  const { key, app, agent = app } = proposal;
+  return {
+    id: `${session}.${key}`,
+    session,
+    app,
+    turn: 0,
+    ord: 0,
+    wireId: key,
+    agent,
+    tool: tool.name,
+    args,
+    unparsed: false,
+    argsDigest,
+    definitionDigest: definitionDigest(tool.definition),
+    requesters: requestersOf(proposal),
+    secrets: tool.secrets,
+    repeatable: tool.repeatable,
+    runs: "caller",
+    status: "waiting",
+    attempt: 0,
+    rounds: 0,
+    refused: false,
+  };
+}
+
+function misfit(
+  name: string,
+  { field, message }: { readonly field: string; readonly message: string },
+): CountersignError {
+  const place = field === "" ? "args" : `args.${field}`;
+  return new CountersignError("arguments-mismatch", `Invalid arguments for ${name}: ${place}: ${message}`, {
+    details: { field: place },
+  });
+}

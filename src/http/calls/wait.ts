@@ -1,0 +1,27 @@
+import type { CallerOutcome, CallerStatus, Ledger } from "../../engine/index.ts";
+
+/** Statuses that will change without the caller. */
+const OPEN: ReadonlySet<CallerStatus> = new Set(["pending", "executing"]);
+
+/** Reads the call until it is decided and not running, or the time is up, or the client is gone. */
+export async function untilDecided(
+  ledger: Pick<Ledger, "onChange">,
+  read: () => Promise<CallerOutcome>,
+  { seconds, signal }: { readonly seconds: number; readonly signal: AbortSignal },
+): Promise<CallerOutcome> {
+  const over = AbortSignal.any([AbortSignal.timeout(seconds * 1_000), signal]);
+  const { promise: gaveUp, resolve: giveUp } = Promise.withResolvers<void>();
+  over.addEventListener("abort", () => giveUp(), { once: true });
+  for (;;) {
+    const { promise: changed, resolve } = Promise.withResolvers<void>();
+    // Subscribes before it reads, so that no change in between is missed.
+    const forget = ledger.onChange(resolve);
+    try {
+      const outcome = await read();
+      if (over.aborted || !OPEN.has(outcome.status)) return outcome;
+      await Promise.race([changed, gaveUp]);
+    } finally {
+      forget();
+    }
+  }
+}
