@@ -8,6 +8,7 @@ import {
   judge,
   parseArguments,
   questionFor,
+  type Ruling,
   rulesAt,
 } from "../gate/index.ts";
 import {
@@ -19,6 +20,7 @@ import {
   transact,
 } from "../ledger/index.ts";
 import type { EngineParts } from "../parts.ts";
+import { askerOf } from "../people/index.ts";
 import {
   MAX_OPEN_PER_SERVER,
   newConfirmation,
@@ -32,9 +34,12 @@ import { checkProposal, type Proposal, requestersOf } from "./proposal.ts";
 
 /** What the gate says: the caller may run it, a person is asked, or it is denied. */
 type CallerPlan =
-  | { readonly kind: "allow" }
+  | ({ readonly kind: "allow" } & Ruled)
   | { readonly kind: "ask"; readonly question: Question }
-  | { readonly kind: "deny"; readonly result: JsonObject };
+  | ({ readonly kind: "deny"; readonly result: JsonObject } & Ruled);
+
+/** The rules that spoke, for the journal. */
+type Ruled = Pick<Ruling, "policy">;
 
 /** A call that is about to be stored. */
 interface NewCall {
@@ -98,6 +103,7 @@ function subjectOf(proposal: Proposal): GatedCall["subject"] {
     agent,
     user: by.onBehalfOf ?? by.id,
     requesters: requestersOf(proposal),
+    asker: askerOf(by),
     session: { id: thread },
   };
 }
@@ -105,10 +111,11 @@ function subjectOf(proposal: Proposal): GatedCall["subject"] {
 async function planFor(parts: EngineParts, call: GatedCall): Promise<CallerPlan> {
   const rules = rulesAt(parts, "api");
   const ruling = await judge(rules, call);
-  if (ruling.outcome === "deny") return { kind: "deny", result: forbiddenAnswer(ruling.why) };
+  if (ruling.outcome === "deny")
+    return { kind: "deny", result: forbiddenAnswer(ruling.why), ...ruledIn(ruling) };
   // Amended arguments and the claim are judged with it.
   await rules.definitions.keep(call.tool.definition);
-  if (ruling.outcome === "allow") return { kind: "allow" };
+  if (ruling.outcome === "allow") return { kind: "allow", ...ruledIn(ruling) };
   return { kind: "ask", question: questionFor(call, ruling, {}) };
 }
 
@@ -128,7 +135,9 @@ function open(
   switch (plan.kind) {
     case "allow": {
       draft.insertCall({ ...call, status: "ready", permit: permitFor(parts, call) });
-      draft.journal("call-allowed", aboutCall(call, input.proposal));
+      const { id, tool, argsDigest } = call;
+      const { by } = input.proposal;
+      draft.journal("call-allowed", { call: id, tool, argsDigest, by: by.id, ...ruledIn(plan) });
       break;
     }
     case "ask":
@@ -138,7 +147,7 @@ function open(
       const status = "denied";
       draft.insertCall({ ...call, status, result: plan.result, endedAt: draft.now });
       const { id, tool, argsDigest } = call;
-      draft.journal("calls-answered", { calls: [{ call: id, tool, status, argsDigest }] });
+      draft.journal("calls-answered", { calls: [{ call: id, tool, status, argsDigest, ...ruledIn(plan) }] });
     }
   }
   return { draft, value: call.id };
@@ -156,11 +165,8 @@ function tooMany(where: string): CountersignError {
   return new CountersignError("too-many-open", `Too many open confirmations: ${where}. Try again later.`);
 }
 
-function aboutCall(
-  { id, tool, argsDigest }: CallRecord,
-  { by }: Proposal,
-): { readonly call: string; readonly tool: string; readonly argsDigest: string; readonly by: string } {
-  return { call: id, tool, argsDigest, by: by.id };
+function ruledIn({ policy }: Ruled): Ruled {
+  return policy === undefined ? {} : { policy };
 }
 
 function openQuestion(parts: EngineParts, draft: Draft, call: CallRecord, question: Question): void {
@@ -187,6 +193,7 @@ function newCall(session: string, { proposal, tool, args, argsDigest }: NewCall)
     argsDigest,
     definitionDigest: definitionDigest(tool.definition),
     requesters: requestersOf(proposal),
+    asker: askerOf(proposal.by),
     secrets: tool.secrets,
     repeatable: tool.repeatable,
     runs: "caller",
