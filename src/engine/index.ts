@@ -1,3 +1,4 @@
+export type { Fault, Verification } from "./audit/index.ts";
 export type {
   CallerCalls,
   CallerEnd,
@@ -5,7 +6,6 @@ export type {
   CallerRef,
   CallerStatus,
 } from "./callers/index.ts";
-export type { Fault, Verification } from "./audit/index.ts";
 export {
   type AskOptions,
   type Call,

@@ -31,7 +31,7 @@ export { Executions } from "./executions.ts";
 export { isClaimLost, markClaimLost } from "./lost-claim.ts";
 export { writeUnknown } from "./mark-unknown.ts";
 export { permitFor } from "./permit.ts";
-export { untilEnded } from "./until-ended.ts";
 export { recordEntry } from "./record-entry.ts";
 export { storedResult } from "./stored-result.ts";
 export { toolConfirmationOf } from "./tool-confirmation.ts";
+export { untilEnded } from "./until-ended.ts";

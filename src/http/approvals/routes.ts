@@ -1,9 +1,9 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Confirmation } from "../../engine/index.ts";
+import { serveCallerCalls } from "../calls/routes.ts";
 import { serveDeliveries } from "../deliveries/routes.ts";
 import type { HttpEnv } from "../env.ts";
 import { serveFeed } from "../feed/routes.ts";
-import { serveCallerCalls } from "../calls/routes.ts";
 import { IDEMPOTENCY_HEADER } from "../idempotency.ts";
 import { serveNotices } from "../notices/routes.ts";
 import { newRoutes, refuseOtherMethods, serve } from "../operation.ts";
