@@ -53,11 +53,11 @@ export async function storedCallerTool(parts: EngineParts, call: CallRecord): Pr
       const { outcome, why, requirements: ruled } = again.ruling;
       if (outcome === "deny") return { ok: false, code: "policy-denied", message: why.join("; ") };
       // What the caller itself required is only on the question. What a rule adds to it must already be there.
-      const { requirements = [] } = about.confirmation ?? {};
+      const { requirements = [], shown } = about.confirmation ?? {};
       const known = new Set(requirements.map((one) => JSON.stringify(one)));
       if (!ruled.every((one) => known.has(JSON.stringify(one))))
         return { ok: false, code: "policy-denied", message: OTHERS_MUST_APPROVE };
-      return { ok: true, args: again.args, requirements };
+      return { ok: true, args: again.args, requirements, shown: { hint: shown?.hint ?? "", why } };
     },
   };
 }
